@@ -4,21 +4,20 @@
 
 namespace redco::diag {
 
-/// False, but only once the types are known: `static_assert(never<T>, "redco[P001]: ...")` in a branch that must not be
-/// reached.
+/// Always false, but dependent on the template arguments: `static_assert(never<T>, "redco[P001]:
+/// ...")` fails only if its branch is instantiated.
 template <class... T>
 inline constexpr bool never = false;
 template <auto... Value>
 inline constexpr bool never_value = false;
 
-/// A check that names its culprit. `Check` is a structural value with `constexpr bool passed() const`, and holds the
-/// facts a reader needs (index, extent, width) as members; `Blamed` is the type at fault. The class is asked in a
-/// static_assert:
+/// A check for static_assert that names the faulty type. `Check` is a structural value with
+/// `constexpr bool passed() const`, whose members are the facts to show (index, extent, width).
 ///
-///   static_assert(redco::verdict<check, layer>{}, "redco[S003]: ...");
+///   static_assert(redco::diag::verdict<check, layer>{}, "redco[S003]: ...");
 ///
-/// On failure both compilers print one error, with `Check` and `Blamed` in the name of the class: a variable template
-/// gives a second error on clang, a function that is not constexpr one on g++.
+/// On failure, g++ and clang print one error with `Check` and `Blamed` in the class name. A
+/// variable template would give a second error on clang, and a non-constexpr function on g++.
 template <auto Check, class Blamed = void>
 struct verdict {
   constexpr operator bool() const { return Check.passed(); }

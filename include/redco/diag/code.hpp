@@ -5,20 +5,21 @@
 
 namespace redco::diag {
 
-/// One compile-time error of redco. The compiler prints "redco[CODE]: sentence; cure"; cause is for the page of all
-/// codes.
+/// A compile-time error of redco. The compiler prints "redco[CODE]: sentence; cure". The cause is
+/// only for the documentation page.
 struct diagnosis {
   std::string_view code;
   std::string_view sentence;
   std::string_view cause;
   std::string_view cure;
-  std::array<std::string_view, 8> closer{};  ///< sentences that say the same of one place, each with its own cure there
+  /// More specific sentences for this error, each used at one place with its own cure
+  std::array<std::string_view, 8> closer{};
 };
 
-/// Every compile-time error. A static_assert writes its text as a literal (C++20 wants one), and a test holds the
-/// literals to this table.
+/// Table of all compile-time errors. Each static_assert repeats its text as a literal, because
+/// C++20 requires a literal. A test compares the literals with this table.
 inline constexpr diagnosis diagnoses[] = {
-    // P: the pipeline collate | loss | predict
+    // P: pipeline collate | loss | predict
     {"P001", "loss does not accept what collate returns",
      "The second parameter of the loss function cannot be initialised from a const batch, the result of the collate "
      "function.",
@@ -60,7 +61,7 @@ inline constexpr diagnosis diagnoses[] = {
      "floating number, string, path, list of strings, mesh, recomputed_blocks, an enumeration with redco::options::choices<>, "
      "or an optional of one of these; a struct with fields() gives its own options.",
      "give the member a type that docs/diagnostics.md names, or leave it out of fields()"},
-    // S: how a model is cut over the ranks
+    // S: sharding of a model over ranks
     {"S001", "the number of heads is not divisible by the mesh width",
      "Attention is cut by whole heads, the same number on every rank.", "choose a width that divides the heads"},
     {"S002", "the key-value heads neither divide the mesh width nor are divided by it",
@@ -93,11 +94,11 @@ inline constexpr diagnosis diagnoses[] = {
     {"S009", "an override matches nothing",
      "A pattern that matches nothing is a typing error, or one that outlived its layer.",
      "name something that the plan has"},
-    // C: what it costs
+    // C: memory of a job
     {"C001", "the job does not fit in the memory of a rank",
      "Parameters, gradients, optimizer state, activations and workspace of one rank together exceed the budget.",
      "use a wider mesh, a smaller micro-batch or recomputation"},
-    // R: running
+    // R: running a job
     {"R001", "a temporary is given to what keeps a reference to it",
      "A pass is read again when backward computes a block a second time, a trainer is read with every prediction, and a "
      "parameter store with every call of its network: each has to outlive the call that it is given to.",
@@ -146,7 +147,7 @@ inline constexpr diagnosis diagnoses[] = {
      "keep its path within 80 characters and nest at most six repeats"},
 };
 
-/// The row of a code; the empty row when there is none.
+/// Returns the row of a code, or an empty row if the code does not exist.
 constexpr diagnosis diagnosis_of(std::string_view code) {
   for (diagnosis const& row : diagnoses) {
     if (row.code == code) return row;

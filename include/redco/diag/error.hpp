@@ -7,23 +7,24 @@
 
 namespace redco {
 
-/// What every redco function throws: a sentence that says what, where, why and one thing to do, and the exit code of
-/// the program that lets it escape.
+/// The exception of all redco functions. The message says what is wrong, where, why and what to do.
+/// code() is the exit code of a program that does not catch the exception.
 class error : public std::runtime_error {
  public:
   error(exit_code code, std::string const& what) : std::runtime_error(what), code_(code) {}
-  /// A failure of `rank` that may be thrown by others: the text is "rank 1: what".
+  /// Creates a failure of `rank` that another rank may rethrow. The message begins with "rank 1: ".
   error(exit_code code, int rank, std::string const& what)
       : std::runtime_error("rank " + std::to_string(rank) + ": " + what), code_(code), names_rank_(true) {}
 
-  /// A failure of a rank as another process tells it: the text has its name.
+  /// Returns an error received from another process, with a message that already names the rank.
   static error told(exit_code code, std::string const& what) {
     error made(code, what);
     made.names_rank_ = true;
     return made;
   }
 
-  /// The same where another process prints it: this one ends in silence.
+  /// Returns a copy that this process does not print when it ends, because another process prints
+  /// it.
   error told_elsewhere() const {
     error made = *this;
     made.silent_ = true;

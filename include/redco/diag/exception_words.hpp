@@ -4,10 +4,11 @@
 
 namespace redco::diag {
 
-/// How the words of an exception are read, where a library's own `what()` says more than its user wants.
+/// A function that returns the message of an exception. Replaces `what()` for libraries whose
+/// message is longer than a user needs.
 using exception_words = char const* (*)(std::exception const&) noexcept;
 
-/// `failure.what()`
+/// Returns `failure.what()`.
 inline char const* what_of(std::exception const& failure) noexcept { return failure.what(); }
 
 }  // namespace redco::diag

@@ -6,8 +6,10 @@
 
 namespace redco::diag {
 
-/// What `program` returns; what it throws is told on standard error, in one sentence, and becomes the exit code: an error's
-/// own, 70 for others. What another process tells is not told again. An error of code 0 is the answer to --help, told on standard output.
+/// Runs `program` and returns its result. If it throws, prints the message to standard error and
+/// returns the exit code: the code of an `error`, 70 for any other exception. Errors that another
+/// process prints are not printed. An error of code 0 is the text of --help and goes to standard
+/// output.
 int exit_code_of(std::function<int()> const& program, exception_words words = what_of);
 
 }  // namespace redco::diag

@@ -14,7 +14,7 @@ namespace redco::diag {
 
 REDCO_INLINE int exit_code_of(std::function<int()> const& program, exception_words words) {
   auto const told = [](exit_code code, std::string_view sentence) {
-    std::cout.flush();  // what was printed before the error stands before it
+    std::cout.flush();  // keeps earlier output before the error message
     std::cerr << (code == exit_code::preempted ? "" : "error: ") << sentence << std::endl;
     return static_cast<int>(code);
   };

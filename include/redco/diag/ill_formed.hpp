@@ -20,25 +20,25 @@ inline constexpr bool is_list_of_values<std::initializer_list<T>> = true;
 template <class T>
 concept other_than_ill_formed = !std::is_same_v<std::remove_cvref_t<T>, ill_formed>;
 
-/// Satisfied by types that `ill_formed` converts to by its template: no number, pointer or
-/// initializer list, for which overloads and constructors would be ambiguous.
+/// Concept of a type that the conversion template of `ill_formed` accepts. Excludes numbers,
+/// pointers and initializer lists, which would make overloads and constructors ambiguous.
 template <class T>
 concept made_of_ill_formed =
     !std::is_arithmetic_v<T> && !std::is_pointer_v<T> && !is_list_of_values<T> && other_than_ill_formed<T>;
 
 }  // namespace detail
 
-/// Result of an operation whose error has been printed. It accepts every use that a program makes
-/// of a value, so that the first error stays the only one: calls, pipes, subscripts, loops,
-/// arithmetic, comparisons, output and conversions. It takes the place of a batch, a loss, a range
-/// of predictions and one prediction whose types cannot be known. A program that holds one does not
-/// compile, so nothing of it ever runs.
+/// Result of an operation whose compile-time error has already been printed. Accepts every use of a
+/// value (calls, operators, loops, conversions), so that the first error stays the only one.
+/// Replaces a batch, a loss or predictions whose types are unknown. Programs that contain an
+/// ill_formed never compile, so no member ever runs.
 struct ill_formed {
   constexpr ill_formed() = default;
   template <detail::other_than_ill_formed T>
   constexpr ill_formed(T&&) {}
 
-  /// The only conversion to numbers, so that overloads such as std::to_string are not ambiguous.
+  /// The only conversion to a number. A single one keeps overload sets such as std::to_string
+  /// unambiguous.
   constexpr operator std::int64_t() const { return 0; }
   template <detail::made_of_ill_formed T>
   operator T() const;
@@ -55,7 +55,8 @@ struct ill_formed {
   constexpr ill_formed const* operator->() const { return this; }
   constexpr ill_formed operator-() const { return {}; }
 
-  // The members of a container, a text, an optional and a tensor that programs ask of predictions.
+  // Members of containers, strings, optionals and tensors that programs commonly call on
+  // predictions.
   constexpr ill_formed const* begin() const { return this; }
   constexpr ill_formed const* end() const { return this; }
   constexpr ill_formed const& front() const { return *this; }
@@ -92,8 +93,8 @@ struct ill_formed {
   friend constexpr std::strong_ordering operator<=>(ill_formed, auto&&) { return std::strong_ordering::equal; }
 };
 
-/// A value of type `T` in the place of one that a refused operation would have given. Declared
-/// only: a program that calls it does not compile.
+/// Declares a value of type `T` in place of the result of a rejected operation. Has no definition,
+/// so programs that call it do not link; they already fail to compile.
 template <class T>
 T unmade();
 

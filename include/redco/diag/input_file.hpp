@@ -19,13 +19,15 @@
 
 namespace redco::diag {
 
-/// Whether a path from outside may be a symbolic link: weights from a cache often are, the files of a checkpoint never.
+/// Policy for symbolic links. Cached weights are often symbolic links; files of a checkpoint never
+/// are.
 enum class links : bool { refused, followed };
 
-/// A regular file open for reading at any position. It is read with pread and never mapped: a file cut short under a
-/// mapping is a SIGBUS, here it is an error.
-/// Errors: 65 when there is no such file, it is no regular file or it ends too early; 74 when the system cannot read
-/// it.
+/// A regular file, open for reading at any position. Reads with pread and never maps the file:
+/// truncation of a mapped file raises SIGBUS, but truncation during pread is an error.
+///
+/// Throws `error` with exit code 65 if the file is missing, not regular or too short. Throws 74 if
+/// the system cannot read the file.
 class input_file {
  public:
   explicit input_file(std::filesystem::path path, links policy = links::followed) : path_(std::move(path)) {
@@ -51,13 +53,13 @@ class input_file {
 
   std::filesystem::path const& path() const { return path_; }
 
-  /// Bytes when it was opened.
+  /// Returns the size in bytes at the time of opening.
   std::uint64_t size() const { return size_; }
 
-  /// Bytes that were read of it up to now, by all threads together.
+  /// Returns the number of bytes read so far by all threads.
   std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
 
-  /// Fills `target` from `position` on. Any number of threads may read at once.
+  /// Fills `target` with the bytes from `position` on. May be called concurrently.
   void read(std::uint64_t position, std::span<std::byte> target) const {
     while (!target.empty()) {
       ::ssize_t const got = ::pread(descriptor_, target.data(), target.size(), static_cast<::off_t>(position));
@@ -71,7 +73,8 @@ class input_file {
     }
   }
 
-  /// The whole file as text; refused when it is longer than `most` bytes.
+  /// Returns the whole file as text. Throws `error` with exit code 65 if the file is larger than
+  /// `most` bytes.
   std::string text(std::uint64_t most) const {
     if (size_ > most)
       fail(exit_code::data,

@@ -6,15 +6,12 @@
 
 namespace redco::diag {
 
-/// While it lives, a process that ends in the middle of a run says so: one line on standard error, in the log and in the
-/// failure_history, with rank, step and function where they are known. It tells
-///
-/// - SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT (`abort`, a damaged heap), which then do what they did before;
-/// - exceptions that nobody catches, also those in a noexcept function (out of memory in a destructor of libtorch): exit
-///   with the error's own code, 70 for others;
-/// - `exit()` on a rank's thread (of a user, of libgomp), which would look like a finished run: exit 70.
-///
-/// SIGKILL cannot be told. One at a time per process.
+/// Reports an abnormal end of the process while an object of this class exists. Writes one line
+/// with rank, step and user function to standard error, the log and failure_history.
+/// - Reports SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, then runs the previous signal action.
+/// - Reports uncaught exceptions, also in noexcept functions, then exits with their code or 70.
+/// - Reports `exit()` on a rank's thread, which would look like success, then exits with 70.
+/// SIGKILL cannot be reported. At most one object may exist per process.
 class last_words {
  public:
   explicit last_words(exception_words words = what_of);
@@ -22,10 +19,11 @@ class last_words {
   last_words& operator=(last_words const&) = delete;
   ~last_words();
 
-  /// Keeps the line in these files too.
+  /// Sets the paths of the log and the failure_history, to which the line is also appended.
   void keep(std::filesystem::path const& log, std::filesystem::path const& failures);
 
-  /// The calling thread is a rank's while it lives: `exit()` is told, and a stack overflow has a stack to be told from.
+  /// Marks the calling thread as the thread of `rank` during its lifetime. Makes `exit()` on this
+  /// thread be reported, and provides a signal stack so that a stack overflow can be reported.
   class rank_thread {
    public:
     explicit rank_thread(int rank);

@@ -36,7 +36,7 @@ inline constexpr fatal_signal fatal_signals[] = {{SIGSEGV, "SIGSEGV (an address 
                                                  {SIGILL, "SIGILL (an instruction that the CPU does not know)"},
                                                  {SIGABRT, "SIGABRT (abort)"}};
 
-// Handlers reach nothing but process-wide state.
+// Signal handlers can access only process-wide state.
 struct last_words_state {
   std::string log, failures;
   exception_words words = what_of;
@@ -46,7 +46,8 @@ struct last_words_state {
 };
 inline last_words_state last_state;
 
-/// A line in a buffer of its own: no allocation, nothing that a signal handler may not call.
+/// A line of text in its own buffer. Allocates nothing and calls only functions that are allowed in
+/// signal handlers.
 class plain_line {
  public:
   plain_line& operator<<(std::string_view text) {
@@ -79,7 +80,7 @@ class plain_line {
   std::size_t size_ = 0;
 };
 
-/// Says once per process what ends it.
+/// Reports the cause of the end of this process; only the first call has an effect.
 inline void say_last(std::string_view what) {
   if (last_state.told.exchange(true)) return;
   run_place here = run_place::here();
@@ -109,7 +110,9 @@ inline void on_fatal_signal(int number, siginfo_t* information, void*) {
     ::sigaction(number, &last_state.earlier[index], nullptr);
     say_last(fatal_signals[index].name);
   }
-  if (information->si_code <= 0) ::raise(number);  // sent; a fault comes again when the handler returns
+  // A signal with si_code <= 0 was sent and must be raised again. A fault recurs by itself when the
+  // handler returns.
+  if (information->si_code <= 0) ::raise(number);
   errno = error_number;
 }
 
@@ -135,8 +138,8 @@ inline void on_exit() {
   ::_exit(static_cast<int>(exit_code::internal));
 }
 
-// exit() destroys what its thread holds before it calls any other handler, which may take from the other ranks what they
-// use.
+// exit() destroys thread_local objects of its thread before it runs other exit handlers. Those
+// handlers may destroy data that other ranks still use, so the report must come first.
 struct exit_watch {
   void begin() const {}
   ~exit_watch() { on_exit(); }

@@ -13,13 +13,14 @@
 
 namespace redco::diag {
 
-/// What came of a piece of work that all ranks did.
+/// Results of a piece of work that all ranks performed.
 struct outcomes {
-  std::vector<std::string> texts;  ///< every rank's, in rank order
-  std::optional<error> failure;    ///< of the first rank that failed
+  std::vector<std::string> texts;  ///< results of all ranks, in rank order
+  std::optional<error> failure;    ///< failure of the first rank that failed
 };
 
-/// Runs `work()`, which returns a text: what came of it, as a text that the rank can send to others.
+/// Runs `work()`, which returns a text. Returns its text or its error encoded as one text that a
+/// rank can send to other ranks.
 template <class Work>
 std::string told_outcome(Work work) {
   auto const failed = [](exit_code code, char const* what) {
@@ -34,7 +35,8 @@ std::string told_outcome(Work work) {
   }
 }
 
-/// What all ranks tell of theirs, in rank order. Of several ranks the failure names its own.
+/// Decodes the encoded texts of all ranks, given in rank order. If there are several ranks, the
+/// failure names its rank.
 inline outcomes outcomes_of(std::vector<std::string> told) {
   outcomes result{.texts = std::move(told), .failure = std::nullopt};
   for (std::size_t rank = 0; rank < result.texts.size(); ++rank) {

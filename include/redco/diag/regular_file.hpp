@@ -10,14 +10,16 @@
 
 namespace redco::diag {
 
-/// How a file is opened whose name may stand for anything: only where it is a regular one. A FIFO waits for its other end
-/// for ever, and a device has no end.
+/// Functions to open files whose path comes from outside. Only regular files are opened, because a
+/// FIFO blocks until its other end is opened and a device has no end.
 struct regular_file {
-  /// As ::open. -1, and for `why_not` the cause in errno, where it cannot be opened or is no regular file.
+  /// Opens a file like ::open. Returns -1 and sets errno (see `why_not`) if the file cannot be
+  /// opened or is not regular.
   static int open(char const* path, int flags, ::mode_t mode = 0) {
     int const file = ::open(path, flags | O_CLOEXEC | O_NONBLOCK, mode);
     if (file < 0) {
-      if (errno == ENXIO || errno == EISDIR) errno = EINVAL;  // a FIFO nobody reads, a socket, a directory
+      // A FIFO without a reader, a socket, a directory
+      if (errno == ENXIO || errno == EISDIR) errno = EINVAL;
       return -1;
     }
     struct stat facts {};

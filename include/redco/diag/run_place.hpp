@@ -6,19 +6,22 @@
 
 namespace redco::diag {
 
-/// Where in a run a thread is: what can be told when the process ends in the middle of it.
+/// Position of a thread in a run (rank, step, user function), reported if the process ends
+/// unexpectedly.
 struct run_place {
-  int rank = -1;                   ///< -1: no rank's thread
-  std::int64_t step = -1;          ///< counted from 0; -1: before the first
-  char const* function = nullptr;  ///< of the user, where one is called; a string literal
+  int rank = -1;           ///< rank of the thread; -1 if no rank owns the thread
+  std::int64_t step = -1;  ///< step, counted from 0; -1 before the first step
+  /// Name of the user function being called, a string literal; null outside user functions
+  char const* function = nullptr;
 
-  /// That of the calling thread.
+  /// Returns the position of the calling thread.
   static run_place& here();
 
-  /// The rank's thread begins update number `number`, counted from 0.
+  /// Records that the calling rank's thread begins the update `number`, counted from 0.
   static void begin_step(std::int64_t number);
 
-  /// "step 3, in loss: ", as far as it is known; the step counted from 1, as users see it.
+  /// Returns the known parts as text, such as "step 3, in loss: ". The step is counted from 1, as
+  /// in the program's output.
   std::string text() const {
     std::string words = step < 0 ? "" : "step " + std::to_string(step + 1);
     if (function != nullptr) words += (words.empty() ? "in " : ", in ") + std::string(function);
@@ -30,7 +33,7 @@ namespace detail {
 
 inline constinit thread_local run_place place_of_this_thread{};
 
-// For threads of no rank, such as those of libtorch and OpenMP, which work for one: the step that began last.
+// Latest step of any rank. Used for threads without a rank, such as threads of libtorch and OpenMP.
 inline std::atomic<std::int64_t> latest_step = -1;
 
 }  // namespace detail
@@ -42,7 +45,7 @@ inline void run_place::begin_step(std::int64_t number) {
   detail::latest_step.store(number, std::memory_order_relaxed);
 }
 
-/// This thread calls a user's function while it lives.
+/// Marks the calling thread as running a user function during its lifetime.
 class in_user_function {
  public:
   in_user_function(char const* function, std::int64_t step) : before_(run_place::here()) {

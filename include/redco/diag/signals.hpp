@@ -12,7 +12,8 @@
 
 namespace redco::diag {
 
-/// "SIGTERM" for SIGTERM; "" for a signal that stop_signals does not watch.
+/// Returns the name of a signal, such as "SIGTERM", or "" for a signal that stop_signals does not
+/// watch.
 constexpr std::string_view signal_name(int signal) {
   return signal == SIGINT    ? "SIGINT"
          : signal == SIGTERM ? "SIGTERM"
@@ -31,11 +32,12 @@ inline std::int64_t monotonic_nanoseconds() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// A signal handler reaches nothing but process-wide state; lock-free atomics are all that it may touch.
+// Signal handlers can access only process-wide state, and only by lock-free atomics.
 struct stop_signal_state {
   std::atomic<int> requested = 0;
-  std::atomic<bool> answered = false;        // the request is
-  std::atomic<std::int64_t> quit_after = 0;  // nanoseconds of the monotonic clock; 0: no SIGINT or SIGTERM yet
+  std::atomic<bool> answered = false;  // true after the request was answered
+  // Nanoseconds of the monotonic clock; 0 before the first SIGINT or SIGTERM
+  std::atomic<std::int64_t> quit_after = 0;
   std::atomic<std::int64_t> grace = 0;
   struct sigaction earlier[std::size(stop_signal_numbers)] = {};
 };
@@ -54,7 +56,8 @@ inline void on_stop_signal(int number, siginfo_t* information, void* context) {
       struct sigaction standard {};
       standard.sa_handler = SIG_DFL;
       ::sigaction(number, &standard, nullptr);
-      ::raise(number);  // delivered when this handler returns: the caller sees what ended the process
+      // Delivered when this handler returns, so that the parent process sees the signal
+      ::raise(number);
       errno = error_number;
       return;
     }
@@ -73,11 +76,11 @@ inline void on_stop_signal(int number, siginfo_t* information, void* context) {
 
 }  // namespace detail
 
-/// While it lives, SIGINT, SIGTERM, SIGHUP and SIGUSR1 only set a flag, which the step loop reads and acts on: save, exit
-/// 75. A second one (not SIGUSR1), `grace_seconds` or more after the first, ends the process at once, by that signal;
-/// launchers pass one request on twice, so what comes sooner is the same request. Handlers that were there before are
-/// called too, and put back at the end; a signal that was ignored stays ignored (`nohup`, background jobs). One at a
-/// time per process.
+/// Turns SIGINT, SIGTERM, SIGHUP and SIGUSR1 into a flag during its lifetime. The step loop reads
+/// the flag, saves and exits with code 75. A second signal (not SIGUSR1), `grace_seconds` or more
+/// after the first, ends the process. Earlier repetitions are ignored, because launchers forward
+/// one request twice. Calls previous handlers too, and restores them at the end. Ignored signals
+/// stay ignored (`nohup`). At most one object may exist per process.
 class stop_signals {
  public:
   explicit stop_signals(double grace_seconds = 0.5) {
@@ -104,7 +107,8 @@ class stop_signals {
   stop_signals(stop_signals const&) = delete;
   stop_signals& operator=(stop_signals const&) = delete;
 
-  /// After a request the process is about to end: what would do so by default waits as after `answered`.
+  /// Restores the previous handlers. After a request, signals with the default action stay watched,
+  /// and a repeated signal within five seconds does not end the process.
   ~stop_signals() {
     if (requested() != 0) wait_before_quitting();
     for (std::size_t index = 0; index < count; ++index) {
@@ -115,11 +119,12 @@ class stop_signals {
     }
   }
 
-  /// The first signal that nobody has answered, be it to an earlier watch; 0 where there is none. Any thread may ask.
+  /// Returns the first unanswered signal, even if an earlier stop_signals object received it, or 0.
+  /// Thread-safe.
   int requested() const { return detail::stop_signal.requested.load(); }
 
-  /// The request is answered: the exit code is told. What comes within five seconds more is the same request; after them
-  /// a signal ends the process, which then hangs.
+  /// Marks the request as answered, after the exit code was reported. Repeated signals within five
+  /// seconds are ignored; a later signal ends the process, which is then assumed to hang.
   void answered() const {
     detail::stop_signal.answered = true;
     wait_before_quitting();
@@ -140,10 +145,10 @@ class stop_signals {
   bool watched_[count] = {};
 };
 
-/// Lets a write to a closed pipe or beyond the file size limit fail, as EPIPE or EFBIG, instead of ending the process by
-/// SIGPIPE or SIGXFSZ: a run goes on without its console and counts what its files lose. For the rest of the process,
-/// whose last lines are written behind any scope; programs that it starts have the default again. A handler that was
-/// there before, or SIG_IGN, stays.
+/// Makes writes to a closed pipe or past the file size limit fail (EPIPE, EFBIG) instead of ending
+/// the process by SIGPIPE or SIGXFSZ. A run then continues without its console and counts lost file
+/// writes. Lasts until the process ends. Child programs get the default action again. Previously
+/// installed handlers and SIG_IGN stay.
 inline void let_writes_fail() {
   for (int const number : {SIGPIPE, SIGXFSZ}) {
     struct sigaction now {};
