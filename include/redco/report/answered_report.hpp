@@ -18,15 +18,15 @@ namespace redco::report {
 
 namespace detail {
 
-/// Predicts the time of a step from the machine's file. Without a file, and if the file lacks a
-/// speed that the run needs, the answer says why there is no time.
+/// Sets the predicted step time in `answer`, computed from the machine file. If the file does not
+/// exist or lacks a needed speed, sets the reason instead.
 void predict_step(report_answer& answer, shard_report const& report, std::filesystem::path const& machine);
 
 }  // namespace detail
 
-/// Returns the report of a request with its answer. `machine` is a file that
-/// `redco-plan --calibrate` writes; it need not exist. Throws `error` with exit code 64 if the mesh
-/// cannot hold the model, with 65 if the file is no machine's.
+/// Returns the report of a request together with its answer. `machine` is a file written by
+/// `redco-plan --calibrate`; it need not exist. Throws `error` with exit code 64 if the mesh cannot
+/// hold the model, and with 65 if the file is not a machine file.
 template <model M, class Optimizer>
 shard_report answered_report(M const& m, Optimizer const& optimizer, run_request const& asked, std::int64_t budget,
                              std::filesystem::path const& machine = {}) {

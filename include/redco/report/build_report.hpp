@@ -21,26 +21,30 @@
 
 namespace redco::report {
 
-/// What the CMake function redco_add_shard_report asks for. Batches are of one step over all replicas.
+/// Arguments of the CMake function redco_add_shard_report. Batch sizes count the examples of one
+/// step over all replicas.
 struct build_report_request {
   std::string name = "report";
   std::string folder = ".";
   std::vector<mesh> meshes;
   workload load;
-  std::int64_t micro_batch = 0;  ///< examples of a replica at once; 0: all
+  std::int64_t micro_batch = 0;  ///< examples that a replica computes at once; 0: its whole share
   dtype compute = dtype::f32;
   recomputed_blocks recompute = {};
-  std::int64_t budget = 0;   ///< bytes that a rank may hold; 0: no limit
-  std::string machine = {};  ///< file of `redco-plan --calibrate`, for the time of a step
+  std::int64_t budget = 0;  ///< maximum bytes per rank; 0: no limit
+  /// File written by `redco-plan --calibrate`, used to predict the step time
+  std::string machine = {};
   std::vector<report_format> formats;
 };
 
 namespace detail {
 
-/// The report in every format, as FOLDER/NAME_<mesh>.<format>. Errors: 74 where a file cannot be written.
+/// Writes the report in every requested format as FOLDER/NAME_<mesh>.<format>. Throws `error` with
+/// exit code 74 if a file cannot be written.
 void write_reports(build_report_request const& r, shard_report const& report);
 
-/// Says on standard error why a mesh is none; the worse of the two codes.
+/// Prints to standard error why a mesh was rejected. Returns the larger of the exit codes `before`
+/// and `code`.
 exit_code refused(build_report_request const& r, exit_code before, exit_code code, std::string const& why);
 
 template <model M, class Optimizer>
@@ -71,10 +75,12 @@ exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_req
 
 }  // namespace detail
 
-/// Writes NAME_<mesh>.<format> for every mesh and format, and says on standard error which meshes are illegal, with the
-/// legal widths, and which exceed the budget, with the largest parts and the smallest change that would fit. The model is
-/// an object with static storage, or a type that needs no sizes. Returns what main returns: 0, 1 (over the budget), 64
-/// (illegal mesh) or 74.
+/// Writes NAME_<mesh>.<format> for every mesh and format. Prints illegal meshes with the legal
+/// widths, and meshes over the budget with the smallest change that fits, to standard error.
+/// `Model` is an object with static storage. The second overload takes a model type that needs no
+/// sizes.
+///
+/// Returns the exit code for main: 0, 1 (over the budget), 64 (illegal mesh) or 74 (I/O).
 template <auto const& Model, class Optimizer>
 int build_report(Optimizer const& optimizer, build_report_request const& request) {
   static_assert(

@@ -9,9 +9,9 @@
 
 namespace redco::report {
 
-/// Throws `error` with exit code 64 if the mesh of a request cannot hold these parameters. Each
-/// width that the message lists gives a legal mesh if it is written in place of the refused one:
-/// with --ranks it divides the ranks. `hosts` is the word for what the ranks are divided among.
+/// Throws `error` with exit code 64 if the mesh of a request cannot hold these parameters. The
+/// message lists widths that make the mesh legal when written instead; with --ranks they divide the
+/// number of ranks. `hosts` is the word for hosts in the message.
 void check_mesh(std::vector<fact::parameter_fact> const& parameters, run_request const& asked,
                 std::string_view hosts = "hosts");
 

@@ -14,8 +14,8 @@ namespace redco::report {
 
 namespace detail {
 
-/// The mesh of a request after its reader has written `width` ranks along an axis; with --ranks the
-/// replicas share the others. Of no rank if they cannot.
+/// Returns the mesh of a request with `width` ranks along an axis. With --ranks the remaining ranks
+/// become replicas. Returns a mesh with dp = 0 if `width` does not divide the ranks.
 REDCO_INLINE mesh mesh_with(run_request const& asked, axis along, int width) {
   mesh on = asked.mesh;
   on[along] = width;

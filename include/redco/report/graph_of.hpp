@@ -10,11 +10,11 @@
 
 namespace redco::report {
 
-/// The graph of a program: a node for every activation that its layers make, with the parameters stated for it. Places of
-/// parameters are those of the plan.
+/// Returns the graph of a program: one node per activation, with the parameters that its layer
+/// stated. Indices of parameters are those of the plan.
 model_graph graph_of(fact::program const& p);
 
-/// The graph of a model under a workload. Errors: those of facts_of(m, load).
+/// Returns the graph of a model under a workload. Throws the errors of facts_of(m, load).
 template <model M>
 model_graph graph_of(M const& m, workload const& load) {
   return graph_of(facts_of(m, load));

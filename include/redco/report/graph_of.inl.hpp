@@ -17,7 +17,7 @@ namespace redco::report {
 
 namespace detail {
 
-/// Makes the nodes of a program as its events go by.
+/// Builds the nodes of a program from its events in order.
 class graph_maker {
   using kind = graph_node::kind;
 
@@ -54,7 +54,8 @@ class graph_maker {
         speaker_ = program_.layer_of(e);
         return;
       case event_kind::moment:
-        // A layer's own backward follows what it makes, which bears its name.
+        // The moment event of a layer's own backward follows the make event of the layer's output
+        // and has the layer's name.
         if (e.tensor.id >= 0 && !graph_.empty()) rename(graph_.back(), program_.layer_of(e));
         speaker_ = program_.layer_of(e);
         return;
@@ -87,7 +88,7 @@ class graph_maker {
     node.layer.push(name);
   }
 
-  /// What states nothing of its own is named after the layer that spoke last.
+  /// Adds a node. A node whose layer stated nothing is named after the layer of the latest event.
   void add(kind what, fact::event const& e) {
     graph_node node;
     node.what = what;
@@ -117,12 +118,12 @@ class graph_maker {
 
   fact::program const& program_;
   model_graph graph_;
-  std::vector<std::vector<int>> reads_;  ///< activations that each node reads
-  std::vector<int> makes_;               ///< and the one that it makes
+  std::vector<std::vector<int>> reads_;  ///< ids of the activations that each node reads
+  std::vector<int> makes_;               ///< id of the activation that each node makes
   std::vector<int> entered_;
-  std::vector<int> reading_;             ///< by the next node, beside the activation
-  std::vector<std::size_t> parameters_;  ///< of the next node
-  std::string_view speaker_;             ///< the layer that spoke last since the last node
+  std::vector<int> reading_;             ///< ids that the next node reads in addition to its input
+  std::vector<std::size_t> parameters_;  ///< parameters of the next node
+  std::string_view speaker_;             ///< layer of the latest event since the last node
   int depth_ = 0;
 };
 

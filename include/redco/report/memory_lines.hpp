@@ -8,13 +8,13 @@
 
 namespace redco::report {
 
-/// One kind of bytes, under the name that every report prints.
+/// A kind of bytes and its name in all reports.
 struct memory_line {
   std::string_view kind;
   std::int64_t bytes = 0;
 };
 
-/// The kinds of bytes of one rank, in the order in which reports print them.
+/// Returns the kinds of bytes of one rank in the order of the reports.
 constexpr std::array<memory_line, 10> memory_lines(cost::memory const& m) {
   return {{{"parameters", m.parameters},
            {"masters", m.masters},
@@ -28,7 +28,7 @@ constexpr std::array<memory_line, 10> memory_lines(cost::memory const& m) {
            {"gradients in flight", m.backward.gradients}}};
 }
 
-/// The most bytes of one rank in each phase of a step, and while a checkpoint is saved.
+/// Returns the peak bytes of one rank in each phase of a step, and while a checkpoint is saved.
 constexpr std::array<memory_line, 4> phase_lines(cost::memory const& m) {
   return {{{"loss", m.at_loss()}, {"backward", m.at_backward()}, {"update", m.at_update()}, {"saving", m.at_saving()}}};
 }

@@ -6,7 +6,8 @@
 
 namespace redco::report {
 
-/// A table with a line for each parameter: its shape, a rank's part of it, the dimension that is split, and why.
+/// Returns a table with one line per parameter: shape, shape on a rank, split dimension, and
+/// reason.
 std::string plan_text(dynamic_plan const& plan);
 
 }  // namespace redco::report

@@ -6,9 +6,10 @@
 
 namespace redco::report {
 
-/// A model's program to read: one line for each event under the name of its layer, equal blocks and branches indented.
-/// `#n` is an activation, #0 the model's input; "| 6 of dim 2" says that a mesh cuts a tensor along that dimension, between
-/// two of its 6 units.
+/// Returns a model's program (the list of facts that its layers state) as text: one line per event
+/// under the name of its layer, with blocks and branches indented. `#n` is an activation and #0 the
+/// model's input. "| 6 of dim 2" means that a mesh may cut dimension 2, which has 6 indivisible
+/// units.
 std::string program_text(fact::program const& p);
 
 }  // namespace redco::report

@@ -23,7 +23,8 @@ namespace detail {
 
 inline std::string activation_text(int id) { return "#" + std::to_string(id); }
 
-/// "[2, 8, 24] | 3 of dim 2" and its element type where that is not the run's.
+/// Returns a tensor as text: "[2, 8, 24] | 3 of dim 2", followed by its element type if this
+/// differs from the run's.
 inline std::string tensor_text(fact::flow const& f, fact::width_kind width) {
   std::string text = extents_text(f.shape);
   if (f.split_dim >= 0) text += " | " + std::to_string(f.units) + " of dim " + std::to_string(f.split_dim);
@@ -38,7 +39,7 @@ inline std::string message_text(fact::message_fact const& m) {
          (m.copies > 1 ? ", " + std::to_string(m.copies) + " in all" : "");
 }
 
-/// What an event says behind its name.
+/// Returns the text that follows the name of an event.
 inline std::string event_text(fact::program const& p, fact::event const& e) {
   using fact::event_kind;
   auto const at = static_cast<std::size_t>(e.count);
@@ -73,7 +74,7 @@ inline std::string event_text(fact::program const& p, fact::event const& e) {
 
 REDCO_INLINE std::string program_text(fact::program const& p) {
   using fact::event_kind;
-  std::string text, parameters;  // those wait for the name of their layer
+  std::string text, parameters;  // lines of parameters, held back until the name of their layer
   std::size_t depth = 0;
   int layer = -1;
   for (fact::event const& e : p.events) {

@@ -12,20 +12,22 @@
 
 namespace redco::report {
 
-/// A number of model shards that a request could have, as the mesh that results.
+/// A possible number of model shards for a request, given as the resulting mesh.
 struct legal_width {
   redco::mesh mesh;
-  std::int64_t peak = 0;  ///< bytes of one rank
+  std::int64_t peak = 0;  ///< peak bytes of one rank
 };
 
-/// The answers that a report gives first: numbers of model shards, the smallest change that fits,
-/// and the time of a step.
+/// Answers at the beginning of a report: possible numbers of model shards, the smallest change that
+/// fits, and the step time.
 struct report_answer {
   run_request asked;
   std::vector<legal_width> widths;
-  std::optional<fitting_change> change = {};  ///< empty if the run fits, or if nothing helps
-  std::optional<double> step_seconds = {};    ///< predicted for the measured machine
-  std::string untimed = {};                   ///< reason for which there are no step_seconds
+  /// Empty if the run fits, or if no change makes it fit
+  std::optional<fitting_change> change = {};
+  /// Step time in seconds, predicted for the measured machine
+  std::optional<double> step_seconds = {};
+  std::string untimed = {};  ///< reason for an empty step_seconds
 };
 
 }  // namespace redco::report

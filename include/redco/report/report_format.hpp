@@ -11,7 +11,7 @@ namespace redco {
 
 struct shard_report;
 
-/// The forms of a report; a form's name is the extension of its files.
+/// Format of a report. The name of a format is its file extension.
 enum class report_format : std::uint8_t { txt, md, json, html };
 
 constexpr std::string_view name_of(report_format format) {
@@ -23,7 +23,7 @@ template <>
 inline constexpr std::array<report_format, 4> options::choices<report_format> = {
     report_format::txt, report_format::md, report_format::json, report_format::html};
 
-/// The report in one of its forms; HTML has the title.
+/// Returns the report in the given format. `title` is used by HTML only.
 std::string report_as(report_format format, shard_report const& r, std::string const& title);
 
 }  // namespace redco

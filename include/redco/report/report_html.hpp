@@ -6,8 +6,9 @@ namespace redco {
 
 struct shard_report;
 
-/// The report as one HTML page that needs nothing else: drawings are inline SVG. It reads on a phone, in the dark, on paper
-/// and without JavaScript, which only sorts the table of parameters. `title` may hold any text.
+/// Returns the report as a self-contained HTML page with inline SVG drawings. The page suits
+/// phones, dark screens and print. JavaScript is optional and only sorts the table of parameters.
+/// `title` may be any text.
 std::string report_html(shard_report const& r, std::string const& title = "Shard report");
 
 }  // namespace redco

@@ -6,12 +6,12 @@ namespace redco {
 
 struct shard_report;
 
-/// The report as JSON: {"schema": "redco.shard_report", "version": 1, "run", "plan", "bytes", "activations", "phases", "moments",
-/// "peak_bytes", "budget_bytes" (null where none was asked for), "operations", "messages", "graph"}. Bytes are of one
-/// rank, operations of a replica; a node's inputs are places in "graph", its parameters places in "plan", from zero. "run" has
-/// a "source" only where an encoder's input has a length of its own, and "hosts" only where there are several: then messages have "hosts",
-/// the most that one of their groups lies on, "inside_bytes" of a rank and "host_bytes" of the busiest host; "bytes" is null for a
-/// layer that is not counted. A change that breaks readers raises the version.
+/// Returns the report as JSON. Bytes are per rank and operations per replica. Inputs of a graph
+/// node are indices in "graph", its parameters indices in "plan", from 0. "budget_bytes" is null
+/// without a budget, and "bytes" of a layer is null if the layer is not counted. "run" has "source"
+/// only if the encoder's input has its own length, and "hosts" only for several hosts. Messages
+/// then also have "hosts", "inside_bytes" (per rank) and "host_bytes" (of the busiest host).
+/// Incompatible changes increase "version".
 json::json_value report_json(shard_report const& r);
 
 }  // namespace redco

@@ -23,7 +23,7 @@ inline json::json_value json_of(extents const& shape) {
   return list;
 }
 
-/// True for all blocks, false for none, else as the option has it.
+/// Returns true for all blocks, false for none, otherwise the text of --recompute.
 inline json::json_value json_of(recomputed_blocks const& blocks) {
   if (blocks == recomputed_blocks(blocks.any())) return blocks.any();
   return options::to_text(blocks);

@@ -6,7 +6,7 @@ namespace redco {
 
 struct shard_report;
 
-/// The report as a Markdown page.
+/// Returns the report as a Markdown page.
 std::string report_markdown(shard_report const& r);
 
 }  // namespace redco

@@ -6,7 +6,8 @@ namespace redco {
 
 struct shard_report;
 
-/// The report for a console: the plan with each parameter's reason, bytes of one rank by kind, messages of a step.
+/// Returns the report for a console: the plan with the reason of each parameter, bytes of one rank
+/// by kind, and messages of a step.
 std::string report_text(shard_report const& r);
 
 }  // namespace redco

@@ -7,8 +7,8 @@
 
 namespace redco::report {
 
-/// The best plans of a search as a table, at most `most` of them, the fastest first, and the sentence that says what to
-/// run; or, where none fits, what the smallest holds.
+/// Returns a table of at most `most` plans of a search, the fastest first, and the options to run
+/// the best plan. If no plan fits, returns the plan with the smallest peak.
 std::string search_text(cost::search_result const& found, cost::search_space const& space, std::size_t most = 10);
 
 }  // namespace redco::report

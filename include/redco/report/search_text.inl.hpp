@@ -14,7 +14,8 @@ namespace redco::report {
 
 namespace detail {
 
-/// The options of a program that trains so, and its model where that is another type.
+/// Returns the command-line options of a plan, and a note if the plan needs the model as
+/// redco::sequence_parallel.
 inline std::string flags_text(cost::found_plan const& best, cost::search_space const& space) {
   setup const& run = best.run;
   return "--mesh " + options::to_text(run.mesh) + " --dtype " + std::string(name_of(run.compute)) +

@@ -12,9 +12,9 @@
 
 namespace redco::report {
 
-/// The run of one rank when `load` is the global batch: the ranks over dp and ep take equal shares,
-/// `micro_batch` examples at once (0: all). Errors: exit code 64 for a batch without examples, a
-/// negative micro-batch, and an axis without ranks.
+/// Returns the run of one rank for the global batch `load`. The ranks of the axes dp and ep take
+/// equal shares and compute `micro_batch` examples at once (0: the whole share). Throws `error`
+/// with exit code 64 for an empty batch, a negative micro-batch or an axis without ranks.
 constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
                          recomputed_blocks const& recompute) {
   cost::check_axes(on);

@@ -20,7 +20,7 @@
 
 namespace redco {
 
-/// What a report says: a run, its plan, what it costs, and how the model's layers follow one another.
+/// A report: a run, its plan, its cost, and the graph of the model's layers.
 struct shard_report {
   setup run;
   std::string optimizer;
@@ -28,10 +28,10 @@ struct shard_report {
   redco::rank_cost cost;
   std::vector<cost::layer_activations> activations;
   report::model_graph graph;
-  std::int64_t budget = 0;                           ///< bytes that a rank may hold; 0: no limit was stated
-  std::optional<report::report_answer> answer = {};  ///< of `report::answered_report`
+  std::int64_t budget = 0;                           ///< maximum bytes per rank; 0: no limit
+  std::optional<report::report_answer> answer = {};  ///< set by `report::answered_report` only
 
-  /// Whether every layer states what it saves and computes.
+  /// Returns true if every layer states what it saves and computes.
   bool counts_all() const {
     return std::all_of(activations.begin(), activations.end(), [](auto const& one) { return one.counted; });
   }
@@ -42,7 +42,8 @@ struct shard_report {
 
 namespace redco::report {
 
-/// The report of a plan and the program of facts that it is of; `slots`: what the optimizer holds of each parameter.
+/// Returns the report of a plan and of the facts of the same model. `slots` is the number of
+/// optimizer state values per parameter.
 shard_report report_from(dynamic_plan plan, fact::program const& facts, std::string optimizer, int slots,
                          setup const& run, std::int64_t budget);
 
@@ -50,8 +51,8 @@ shard_report report_from(dynamic_plan plan, fact::program const& facts, std::str
 
 namespace redco {
 
-/// The report of a model. Errors: exit code 64 with the legal widths when the mesh cannot hold the
-/// model, and for a run that cannot be.
+/// Returns the report of a model. Throws `error` with exit code 64 for an invalid run, and if the
+/// mesh cannot hold the model; the message lists the legal widths.
 template <model M, class Optimizer>
 shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run, std::int64_t budget = 0) {
   cost::check_setup(run);

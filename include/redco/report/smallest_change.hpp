@@ -13,28 +13,28 @@
 
 namespace redco::report {
 
-/// A request that fits, and its difference from the original request.
+/// A request that fits the budget, and its difference from the original request.
 struct fitting_change {
   run_request asked;
-  std::string what;     ///< "4 model shards", "bf16 and 2 micro-batches of 4"
-  std::string options;  ///< what to write: "--n-model-shards 4", "--dtype bf16 --micro-batch 4"
+  std::string what;     ///< description: "4 model shards", "bf16 and 2 micro-batches of 4"
+  std::string options;  ///< options to write: "--n-model-shards 4", "--dtype bf16 --micro-batch 4"
   std::int64_t peak = 0;
 };
 
 namespace detail {
 
 /// Returns the requests that differ from `asked` in all of `changes`, the smallest difference
-/// first. `changes` is a sum of 1 more shards, 2 bf16, 4 more micro-batches, 8 recomputation.
+/// first. `changes` is a sum of 1 (more shards), 2 (bf16), 4 (more micro-batches) and 8
+/// (recomputation).
 std::vector<run_request> changed_requests(run_request const& asked, unsigned changes, std::vector<int> const& widths);
 
 std::string difference_text(run_request const& from, run_request const& to);
 
 }  // namespace detail
 
-/// Returns the smallest change after which a rank stays within `budget` bytes: more model shards,
-/// bf16, more micro-batches, recomputation; one of them if that is enough, else two and so on, in
-/// this order. Whoever writes `fitting_change::options` gets exactly `fitting_change::peak` bytes.
-/// Empty if all together are not enough.
+/// Returns the smallest change with which a rank needs at most `budget` bytes, or nullopt. Tries
+/// more model shards, bf16, more micro-batches and recomputation one at a time, then in pairs, and
+/// so on. A run with `fitting_change::options` needs exactly `fitting_change::peak` bytes.
 template <model M, class Optimizer>
 std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optimizer, run_request const& asked,
                                               std::int64_t budget) {

@@ -7,8 +7,9 @@
 
 namespace redco::report {
 
-/// Memory over a step as a table: the bytes that one rank holds after each layer of forward, at the loss, at each moment of
-/// backward and at the update; `throughout` is what it holds all the time. The largest total is marked.
+/// Returns a table of memory over a step: the bytes of one rank after each layer of forward, at the
+/// loss, at each moment of backward, and at the update. Marks the largest total. `throughout` gives
+/// the bytes that a rank holds during the whole step.
 std::string timeline_text(cost::simulation const& of, cost::memory const& throughout);
 
 }  // namespace redco::report

@@ -15,13 +15,15 @@ struct graph_box {
   double left = 0, top = 0, width = 0, height = 0;
 };
 
-/// An arrow down at `x`, or a rail: from `start` to the left as far as `lane`, down, and back to `x`.
+/// An edge of the drawing: an arrow down at `x`, or a rail that runs from `start` left to `lane`,
+/// down, and back to `x`.
 struct graph_edge {
   double x = 0, from = 0, to = 0, lane = 0, start = 0;
   bool rail = false;
 };
 
-/// Where the nodes of a graph stand: one below the other, edges that skip nodes on lanes at the left.
+/// Coordinates of the nodes of a graph: nodes in one column, and edges that skip nodes on lanes at
+/// the left.
 class graph_layout {
  public:
   static constexpr double width = 400, margin = 44, gap = 14;
@@ -66,7 +68,7 @@ class graph_layout {
   }
 
   void connect() {
-    std::vector<std::pair<double, double>> lanes;  // occupied from, to
+    std::vector<std::pair<double, double>> lanes;  // occupied interval (from, to) of each lane
     std::size_t previous = graph_.size();
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       if (!drawn_[i]) continue;

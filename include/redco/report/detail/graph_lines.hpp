@@ -14,7 +14,8 @@
 
 namespace redco::report::detail {
 
-/// A line of text in the box of a node, behind the picture of a parameter where it names one.
+/// A line of text in the box of a node. If `parameter` is set, the line starts with a small picture
+/// of this parameter.
 struct graph_line {
   std::string text;
   std::string style;
@@ -22,7 +23,7 @@ struct graph_line {
   bool centred = false;
 };
 
-/// "mlp.up" of "h.*.mlp.up" and of "h.0::2.mlp.up": the name inside the block.
+/// Returns the name inside the block: "mlp.up" for "h.*.mlp.up" and for "h.0::2.mlp.up".
 inline std::string relative_name(std::string_view name) {
   std::size_t const mark = name.find_last_of("*:");
   if (mark == std::string_view::npos) return std::string(name);
@@ -38,7 +39,7 @@ inline extents local_output(shard_report const& r, graph_node const& n) {
   return cost::local_extents({n.output, n.split_dim, n.units}, r.run.mesh.tp);
 }
 
-/// Whether ranks hold different parts of the node's parameters or of its output.
+/// Returns true if ranks hold different parts of the node's parameters or of its output.
 inline bool is_cut(shard_report const& r, graph_node const& n) {
   if (r.run.mesh.tp == 1) return false;
   bool const parameters = std::any_of(n.parameters.begin(), n.parameters.end(),
@@ -58,7 +59,8 @@ inline std::string node_title(shard_report const& r, graph_node const& n) {
   }
 }
 
-/// What the box of a node says: its name, its layers with their first parameters, what it gives.
+/// Returns the lines in the box of a node: its name, its layers with the shape of their first
+/// parameter, and the shape of its output.
 inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const& n) {
   int const tp = r.run.mesh.tp;
   std::vector<graph_line> lines;
@@ -72,7 +74,7 @@ inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const&
     return lines;
   }
   if (n.enters && tp > 1) lines.push_back({"backward: all-reduce of the input's gradient", "sum"});
-  std::vector<shard::entry const*> layers;  // the first parameter of each
+  std::vector<shard::entry const*> layers;  // first parameter of each layer
   for (std::size_t const p : n.parameters) {
     shard::entry const* const e = &r.plan.entries[p];
     auto const same = [&](shard::entry const* o) {

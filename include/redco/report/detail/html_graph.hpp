@@ -13,7 +13,7 @@
 
 namespace redco::report::detail {
 
-/// A parameter as a square: how shards cut it, with one rank's part filled.
+/// Returns an SVG square that shows how shards cut a parameter, with the part of one rank filled.
 inline std::string cut_icon(double x, double y, shard::entry const& e) {
   double const size = 12;
   if (!e.is_split(axis::tp)) return svg_rect(x, y, size, size, "all");
@@ -27,7 +27,7 @@ inline std::string cut_icon(double x, double y, shard::entry const& e) {
   return text + svg_rect(x, y, size, size, "other");
 }
 
-/// "h" of "h.*", and "h 0::2" of "h.0::2": what the blocks of a repeat are called.
+/// Returns the name of a repeat's blocks: "h" for "h.*", and "h 0::2" for "h.0::2".
 inline std::string blocks_name(std::string_view name) {
   std::size_t const dot = name.rfind('.');
   std::string const row = relative_name(name.substr(0, dot));
@@ -60,8 +60,8 @@ inline std::string draw_node(shard_report const& r, graph_node const& n, graph_b
   return text;
 }
 
-/// The model's layers as a drawing: boxes in the order of forward, splits in blue, collectives in orange, residual
-/// connections at the left.
+/// Returns a drawing of the model's layers: boxes in forward order, split layers in blue,
+/// collectives in orange, residual connections at the left.
 inline std::string html_graph(shard_report const& r) {
   if (r.graph.empty()) return "";
   graph_layout const layout(r);

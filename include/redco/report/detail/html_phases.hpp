@@ -15,7 +15,8 @@
 
 namespace redco::report::detail {
 
-/// Where the moments of a step stand in the drawing: forward and backward take time, the loss and the update stand still.
+/// A point on the x axis of the memory drawing with the index of its moment in the step. Forward
+/// and backward are drawn as slopes, loss and update as constant.
 struct phase_point {
   double x;
   std::size_t moment;
@@ -24,16 +25,16 @@ inline constexpr std::array<phase_point, 9> phase_points = {
     {{0, 0}, {112, 1}, {124, 2}, {154, 2}, {166, 3}, {226, 4}, {300, 5}, {314, 6}, {360, 6}}};
 inline constexpr std::array<double, 5> phase_edges = {0, 118, 160, 307, 360};
 
-/// Peak of a phase in the drawing: its circle, and its label, which is centred above the circle or,
-/// if `ends`, ends before it.
+/// Peak of a phase in the memory drawing: the position of its circle and the baseline of its label.
+/// The label is centred above the circle or, if `ends` is true, ends left of it.
 struct phase_peak {
   double x, y, label;
   std::string text;
   bool ends;
 };
 
-/// Returns the peaks of the phases, from the upper left corner of the areas, with labels that do
-/// not collide. `y_of` maps bytes to distances from the top.
+/// Returns the peaks of all phases, with coordinates from the upper left corner of the plot and
+/// labels that do not overlap. `y_of` maps bytes to the distance from the top.
 template <class Height>
 std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, label_places& labels) {
   auto const moments = step_moments(r.cost.memory);
@@ -52,7 +53,8 @@ std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, l
   return peaks;
 }
 
-/// Memory over the phases of a step: areas by kind between the computed moments, with the most of each phase marked.
+/// Returns a drawing of memory over the phases of a step: one stacked area per kind of bytes, with
+/// the peak of each phase marked.
 inline std::string html_phases(shard_report const& r) {
   auto const moments = step_moments(r.cost.memory);
   double const left = 62, width = 360, height = 190;

@@ -7,7 +7,7 @@
 
 namespace redco::report::detail {
 
-/// Text between tags or in a quoted attribute: nothing in it is markup. Bytes that no page may hold become spaces.
+/// Returns `text` escaped for HTML content and quoted attributes. Control characters become spaces.
 inline std::string escaped(std::string_view text) {
   std::string result;
   for (char const c : text) {
@@ -23,7 +23,7 @@ inline std::string escaped(std::string_view text) {
   return result;
 }
 
-/// A coordinate of a drawing, with a point in every locale and no more digits than are seen.
+/// Returns a coordinate for SVG with at most one decimal, independent of the locale.
 inline std::string coordinate(double value) {
   auto const tenths = static_cast<std::int64_t>(value * 10 + (value < 0 ? -0.5 : 0.5));
   std::int64_t const size = tenths < 0 ? -tenths : tenths;
@@ -45,7 +45,8 @@ inline std::string svg_path(std::string const& d, std::string const& style) {
   return "<path d=\"" + d + "\" class=\"" + style + "\"/>";
 }
 
-/// An image that scales with its column; `says` is read aloud. Text in it keeps its proportions, a bar may be stretched.
+/// Returns an SVG image that scales with the page width. `says` is the description for screen
+/// readers.
 inline std::string svg(double width, double height, std::string_view says, std::string const& inside) {
   return "<svg viewBox=\"0 0 " + coordinate(width) + " " + coordinate(height) + "\" role=\"img\" aria-label=\"" +
          escaped(says) + "\">\n" + inside + "</svg>\n";

@@ -7,11 +7,12 @@
 
 namespace redco::report::detail {
 
-/// Places the labels of a drawing so that none covers another: a label that would do so moves up.
+/// Assigns positions to the labels of a drawing so that no labels overlap: a label that would
+/// overlap another one moves up.
 class label_places {
  public:
-  /// Returns the baseline of a label whose text spans `left` to `left + width_of(text)` and whose
-  /// baseline should be `y`.
+  /// Returns the baseline for a label that spans `left` to `left + width_of(text)` and should have
+  /// the baseline `y`.
   double place(double left, double y, std::string_view text) {
     double const right = left + width_of(text) + gap;
     bool moved = true;
@@ -25,14 +26,14 @@ class label_places {
     return y;
   }
 
-  /// Baseline of the highest label.
+  /// Returns the baseline of the highest label.
   double highest() const {
     double y = 0;
     for (box const& one : placed_) y = std::min(y, one.y);
     return y;
   }
 
-  /// Upper bound of the width of a text in semi-bold 11 px letters.
+  /// Returns an upper bound of the width of a text in pixels, for semi-bold 11 px letters.
   static double width_of(std::string_view text) { return 7.2 * static_cast<double>(text.size()); }
 
  private:

@@ -12,27 +12,29 @@ namespace redco::report {
 
 namespace detail {
 
-/// "16 x 256", and "16 x 256 that read 16 x 512" where an encoder's input has a length of its own.
+/// Returns the batch as text: "16 x 256", or "16 x 256 that read 16 x 512" if the encoder's input
+/// has its own length.
 inline std::string examples_text(workload const& load) {
   std::string const count = std::to_string(load.batch) + " x ", text = count + std::to_string(load.sequence);
   return load.source > 0 ? text + " that read " + count + std::to_string(load.source) : text;
 }
 
-/// "blocks recomputed", or of some blocks "blocks recomputed (every:2)".
+/// Returns "blocks recomputed", or "blocks recomputed (every:2)" if only some blocks are
+/// recomputed.
 inline std::string recomputed_text(recomputed_blocks const& blocks) {
   std::string const all = "blocks recomputed";
   return blocks == recomputed_blocks(true) ? all : all + " (" + options::to_text(blocks) + ")";
 }
 
-/// " on 2 hosts", and nothing for one.
+/// Returns " on 2 hosts", or an empty text for one host.
 inline std::string hosts_text(int hosts) { return hosts > 1 ? " on " + std::to_string(hosts) + " hosts" : ""; }
 
-/// " on the same 16 ranks", or nothing if every width has ranks of its own.
+/// Returns " on the same 16 ranks", or an empty text if the number of ranks varies with the width.
 inline std::string widths_scope(run_request const& asked) {
   return asked.keeps_ranks() ? " on the same " + std::to_string(asked.mesh.ranks()) + " ranks" : "";
 }
 
-/// "mesh 1x2, f32, adamw, 1 micro-batch of 16 x 256"; "mesh 2x2 on 2 hosts, ...".
+/// Returns a line that describes the run: "mesh 1x2, f32, adamw, 1 micro-batch of 16 x 256".
 inline std::string run_text(shard_report const& r) {
   setup const& s = r.run;
   return "mesh " + options::to_text(s.mesh) + hosts_text(s.hosts) + ", " + std::string(name_of(s.compute)) + ", " +
@@ -45,7 +47,8 @@ inline std::string copies_text(shard::entry const& e) {
   return e.fact.copies() > 1 ? " x" + std::to_string(e.fact.copies()) : "";
 }
 
-/// "dim 0", "dim 0, shared by 2", or "none"; with the axis where it is not tp: "dim 0 over ep, dim 1".
+/// Returns the split of a parameter: "dim 0", "dim 0, shared by 2", or "none". Names axes other
+/// than tp: "dim 0 over ep, dim 1".
 inline std::string split_text(shard::entry const& e) {
   std::string text;
   for (place const& p : e.fact.places) {
@@ -57,12 +60,13 @@ inline std::string split_text(shard::entry const& e) {
   return text.empty() ? "none" : text;
 }
 
-/// Behind a number that leaves layers out which do not state what they save and compute; else empty.
+/// Returns a suffix for totals that omit layers which do not state what they save and compute, or
+/// an empty text if all layers do.
 inline std::string uncounted_text(shard_report const& r) {
   return r.counts_all() ? "" : " without the layers that are not counted";
 }
 
-/// The layer's name, or where it has none, what it is.
+/// Returns the layer's name, or "outside of named layers" if the name is empty.
 inline std::string layer_text(cost::layer_activations const& one) {
   return one.layer.size == 0 ? "outside of named layers" : std::string(one.layer.view());
 }
