@@ -60,8 +60,10 @@ struct module<repeat<Times, Blocks...>, X> {
   using any_block = std::variant<module<unpaired_t<Blocks>, X>...>;
 
   std::vector<any_block> blocks;
-  std::vector<std::size_t> ends;  ///< Index after the last parameter of each block
-  std::size_t begin;              ///< Index of the first block's first parameter
+  /// Index after the last parameter of each block, in network().parameters().
+  std::vector<std::size_t> ends;
+  /// Index of the first block's first parameter in network().parameters().
+  std::size_t begin;
   /// Range [first_run, end_run) of the blocks that this rank runs.
   std::size_t first_run = 0, end_run = 0;
 
