@@ -7,7 +7,7 @@
 
 namespace redco::fact {
 
-/// Rules for a model's sizes that can be broken.
+/// Kinds of mistake in the sizes of a model.
 enum class mistake : std::uint8_t {
   none,
   width,    ///< L004: a layer reads or adds another extent than it receives
