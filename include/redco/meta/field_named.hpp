@@ -19,8 +19,8 @@ constexpr auto first_named(First const& first, Rest const&... rest) {
 /// Returns the field of a reflected struct that has this name. Use it in a derived struct that
 /// offers fewer options:
 ///
-///   struct fewer : my_options {
-///     static constexpr auto fields() { return redco::fields(redco::field_named<my_options, "lr">()); }
+///   struct fewer : options {
+///     static constexpr auto fields() { return redco::fields(redco::field_named<options, "lr">()); }
 ///   };
 template <reflected Struct, fixed_string Name>
 constexpr auto field_named() {
