@@ -19,8 +19,8 @@ constexpr auto first_named(First const& first, Rest const&... rest) {
 /// Returns the field of a reflected struct that has this name. Use it in a derived struct that
 /// offers fewer options:
 ///
-///   struct fewer : options {
-///     static constexpr auto fields() { return redco::fields(redco::field_named<options, "lr">()); }
+///   struct fewer : opts {
+///     static constexpr auto fields() { return redco::fields(redco::field_named<opts, "lr">()); }
 ///   };
 template <reflected Struct, fixed_string Name>
 constexpr auto field_named() {
