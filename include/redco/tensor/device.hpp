@@ -47,7 +47,8 @@ struct device_choice {
 /// the message says what is missing and what installs it.
 device_choice choose_device(std::string_view name);
 
-/// Returns the device of rank 0 for a value of the option `--device`. Throws as `choose_device`.
+/// Returns the device of rank 0 for a value of the option `--device`. Throws the errors of
+/// choose_device.
 inline at::Device device_of(std::string_view name) { return choose_device(name).of_rank(0); }
 
 /// Allows or forbids CUDA devices to round the factors of f32 products to TF32 (10 mantissa bits as

@@ -52,8 +52,8 @@ inline bool takes_cpu_kernels(at::Tensor const& x) {
   return kernel_set_in_use() == kernel_set::fastest && in_host_memory(x);
 }
 
-/// Returns true if redco's compiled CUDA kernels compute operations on `x`: the `fastest` set is in
-/// use and the kernel launcher serves the device of `x`.
+/// Returns true if redco's compiled CUDA kernels compute operations on `x`. The `fastest` set must
+/// be in use, and the kernel launcher must serve the device of `x`.
 inline bool takes_cuda_kernels(at::Tensor const& x) {
   return kernel_set_in_use() == kernel_set::fastest && kernel_launcher::in_use().serves(x.device());
 }
