@@ -17,8 +17,9 @@ struct batch_statistics {
 batch_statistics batch_statistics_of(at::Tensor const& x, comm::replica_round const& round);
 
 /// Returns (x - mean) / sqrt(variance + epsilon) * weight + bias per channel. `statistics` must be
-/// those of `x` over the round. Autograd saves x, weight, bias and the statistics. Backward sums 2
-/// C elements over the replicas, so every replica must run it. Differentiable to any order.
+/// the statistics of `x` over the round. Autograd saves x, weight, bias and the statistics.
+/// Backward sums 2 C elements over the replicas, so every replica must run it. Differentiable to
+/// any order.
 at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                       batch_statistics const& statistics, comm::replica_round const& round, double epsilon);
 

@@ -4,9 +4,9 @@
 
 namespace redco::kernel {
 
-/// Returns the matrix product a b, as used for the gradients of `linear`: bf16 on a CPU by the
-/// implementation in use (bf16_path), else by ATen. With grad mode on (create_graph), ATen computes
-/// the product and autograd records it.
+/// Returns the matrix product a b, as used for the gradients of `linear`. For bf16 on a CPU, the
+/// implementation in use (bf16_path) computes the product, else ATen. With grad mode on
+/// (create_graph), ATen computes the product and autograd records it.
 at::Tensor product(at::Tensor const& a, at::Tensor const& b);
 
 /// Computes y = a b + bias into existing memory; `bias` may be undefined. Gives the bits of

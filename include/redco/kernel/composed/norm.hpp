@@ -5,8 +5,8 @@
 
 namespace redco::kernel::composed {
 
-/// The result y = (x - mean) rstd of a norm, and its statistics: one mean and one rstd per row, in
-/// f64 for f64 inputs, else f32.
+/// The result y = (x - mean) rstd of a norm, and its statistics. `mean` and `rstd` have one element
+/// per row, in f64 for f64 inputs, else f32.
 struct norm_result {
   at::Tensor y, mean, rstd;
 };

@@ -58,7 +58,7 @@ void add_lanes(double* to, double const* from, double factor, std::int64_t n) {
 }
 
 /// The attention of query `i` of row `r` for the heads [h0, h0 + heads). Computes all scores key by
-/// key, then softmax, then the sums of values key by key, so that the keys of a position are read
+/// key, then softmax, then the sums of values key by key. The keys of a position are therefore read
 /// once and contiguously.
 template <class T>
 struct gathered_task {

@@ -21,8 +21,8 @@ inline bf16_pair pair_at(at::BFloat16 const* first) {
   return pair;
 }
 
-/// Packs `count` <= Width columns of b [k, n], beginning with `column`. to[p][j] is the pair of the
-/// rows 2 p and 2 p + 1 in column j. Columns from `count` on are 0.
+/// Packs `count` <= Width columns of b [k, n], beginning with `column`. The pair of the rows 2 p
+/// and 2 p + 1 in column j becomes to[p][j]. Columns from `count` on are 0.
 template <std::int64_t Width>
 void pack_pairs_plain(matrix<at::BFloat16> b, std::int64_t k, std::int64_t column, std::int64_t count, bf16_pair* to) {
   auto const at = [&](std::int64_t row, std::int64_t j) -> bf16_pair {

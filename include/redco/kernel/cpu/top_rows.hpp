@@ -10,9 +10,9 @@
 
 namespace redco::kernel::cpu {
 
-/// The k largest elements of a row that is added in pieces, in descending order, and the logarithm
-/// of the sum of exponentials of all elements. Equal elements keep their order. The caller owns the
-/// memory: k values, and k entries stored as f64.
+/// The k largest elements of a row in descending order, and the log of the sum of exponentials of
+/// all its elements. The row is added in pieces. Equal elements keep their order. The caller owns
+/// the memory: k values, and k entries stored as f64.
 struct top_row {
   double* values;
   double* entries;

@@ -41,8 +41,8 @@ struct score_extent {
 };
 
 /// Returns the size of a block whose f32 scores over all heads and keys fit into `bytes`. The block
-/// has all queries of one or more examples, or else some queries of one example: at least one, and
-/// a multiple of 64 if more than 64 fit.
+/// has all queries of one or more examples if they fit, else some queries of one example. Their
+/// number is at least 1, and a multiple of 64 if more than 64 fit.
 constexpr score_extent extent_of_scores(std::int64_t batch, std::int64_t heads, std::int64_t queries, std::int64_t keys,
                                         std::int64_t bytes) {
   std::int64_t const each = std::max<std::int64_t>(4 * heads * keys, 1), rows = std::max<std::int64_t>(bytes / each, 1);
