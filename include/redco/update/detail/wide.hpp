@@ -9,7 +9,7 @@
 namespace redco::update::detail {
 
 // Each kernel of this folder has two variants: one element at a time for any CPU, and eight f32 at
-// a time for AVX2 with FMA. AVX512 gains nothing, because memory is the limit. Results must not
+// a time for AVX2 with FMA. (AVX512 gains nothing, because memory is the limit.) Results must not
 // depend on the variant, because they would then depend on the partition of the buffer.
 //
 // Both variants therefore do the same IEEE operations in the same order. Each product that is added
