@@ -12,10 +12,9 @@
 
 namespace redco {
 
-/// Saves a model's weights in the format of Hugging Face transformers: names, layouts and fused
-/// tensors of that format, without padding, in one file or several with an index. Copies the
-/// options' `files` too. All ranks of `world` must call it with the same names and options and
-/// their own parts; rank 0 writes.
+/// Saves a model's weights in the format of Hugging Face transformers, without padding, in one file
+/// or several with an index. Copies the options' `files` too. All ranks of `world` must call it
+/// with the same names and options and their own parts; rank 0 writes.
 ///
 /// If a rank fails, the new files are removed and every rank throws its error. Exit code 65: one of
 /// `files` cannot be read; 74: disk error (path, bytes); 70: the owners' boxes do not cover each
