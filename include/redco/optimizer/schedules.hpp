@@ -10,9 +10,10 @@ struct constant {
   std::int64_t warmup = 0;
 };
 
-/// A learning-rate schedule: linear from 0 to `peak` over the first `warmup` steps, then linear to
-/// 0 at step `total` (0: number of steps of the run). Source: get_linear_schedule_with_warmup of
-/// transformers. Not named `linear`, because a layer type has this name.
+/// A learning-rate schedule: linear from 0 to `peak` over the first `warmup` steps, then linear
+/// down to 0. The rate reaches 0 at step `total` (0: number of steps of the run). Source:
+/// get_linear_schedule_with_warmup of transformers. Not named `linear`, because a layer type has
+/// this name.
 struct linear_decay {
   double peak = 1e-3;
   std::int64_t warmup = 0;
