@@ -26,7 +26,7 @@ class activation_record final : public layer_watch {
 
   /// The input or the output of one layer, or of the whole network, in one call.
   struct moment {
-    std::string layer;   ///< path of the layer; empty for the whole network
+    std::string layer;   ///< path of the layer; empty for the network itself
     bool given = false;  ///< true for the layer's output, false for its input
     /// Copy of this rank's value. Undefined if ranks hold addends of a pending sum, and for
     /// handles.

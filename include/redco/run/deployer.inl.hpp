@@ -36,9 +36,8 @@ namespace redco::run::detail {
 constexpr char const* start_alike =
     "start all processes by the same command, with the same program, files and environment";
 
-/// Compares the values that `brought` returns on each rank of the world. Throws `error` with exit
-/// code 64 (or the code of the agreement) on all processes if values differ; the first process
-/// prints the message.
+/// Compares the values that `brought` returns on each rank of the world. Throws `error` with the
+/// agreement's exit code on all processes if values differ; the first process prints the message.
 inline void compare(comm::world& all, std::string_view member, function_ref<comm::agreement(rank_context&)> brought) {
   std::string difference;
   exit_code code = exit_code::usage;

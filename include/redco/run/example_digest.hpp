@@ -53,8 +53,8 @@ class example_digest {
       for (auto const& one : x) add(one);
     } else if constexpr (requires { std::tuple_size<T>::value; }) {
       std::apply([this](auto const&... parts) { (this->add(parts), ...); }, x);
-      // field_count supports at most 256 elements of C arrays.
     } else if constexpr (sizeof(T) <= 256) {
+      // The limit comes from meta::field_count, which supports at most 256 elements of C arrays.
       if constexpr (meta::plain_struct<T>) meta::for_each_field(x, [this](auto const& member) { this->add(member); });
     }
   }

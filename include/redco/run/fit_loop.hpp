@@ -85,7 +85,7 @@ class fit_loop {
   fit_report& report_;
   workdir::best_metrics best_;
   workdir::best_metrics::table saved_best_;
-  std::optional<workdir::run_recorder> recorder_;  ///< on rank 0 only
+  std::optional<workdir::run_recorder> recorder_;  ///< writer of rows; empty on other ranks than 0
   weight_watch weights_;
   step_measure measure_;
   std::optional<step_graphs> graphs_;

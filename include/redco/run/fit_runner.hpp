@@ -75,10 +75,9 @@ class fit_runner {
 
   deployer& where() const { return where_; }
   dynamic_plan const& plan() const { return plan_; }
-  /// Prevents that the first fit prints the plan: the program has shown it already.
+  /// Marks the plan as shown, so that the first fit writes it to the log file alone.
   void plan_is_told() { plan_told_ = true; }
-  /// Returns every rank's network; null before the first fit and for ranks of
-  /// other processes.
+  /// Returns every rank's network; null before the first fit and for ranks of other processes.
   std::vector<std::unique_ptr<network_state>> const& states() const { return states_; }
 
  private:

@@ -30,8 +30,8 @@ class loop_record {
   /// Begins the loop after step `after_step`, with the best metrics of the checkpoint.
   void begin(std::int64_t after_step);
 
-  /// Adds the result of an update of one network; the next row has the mean of its losses since the
-  /// last row.
+  /// Adds the result of an update of one network. The next row has the mean of its losses since the
+  /// last row, and its latest learning rate and gradient norm.
   void updated(std::string const& network, step_result const& result);
   /// Adds a value of the program's own; the next row has its mean since the last row.
   void value(std::string const& name, double value);
@@ -71,7 +71,7 @@ class loop_record {
   std::int64_t steps_, log_every_;
   std::int64_t row_begin_ = 0;  ///< step after which the next row begins
   workdir::best_metrics best_;
-  std::optional<workdir::run_recorder> recorder_;  ///< on rank 0, after begin()
+  std::optional<workdir::run_recorder> recorder_;  ///< set on rank 0, by begin()
   std::vector<mean_value> row_;
   std::vector<std::string> names_;
   metric_map evaluation_;

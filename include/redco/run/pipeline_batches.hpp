@@ -72,11 +72,9 @@ class pipeline_batches final : public computed_batches {
   void each_tensor(function_ref<void(at::Tensor&)> f) override { for_each_tensor(now_->batch, f); }
 
   terms loss(pass const& in) override {
+    // For an ill-formed loss, the compiler has reported the cause already.
     if constexpr (Pipeline::has_loss)
-      if constexpr (!std::is_same_v<loss_of<Pipeline, bound, batch>,
-                                    // For an ill-formed loss, the compiler has reported the cause
-                                    // already.
-                                    diag::ill_formed>)
+      if constexpr (!std::is_same_v<loss_of<Pipeline, bound, batch>, diag::ill_formed>)
         return as_terms(pipeline_.loss(bound(net_, in), now_->batch), in.examples);
     return {};
   }

@@ -23,7 +23,7 @@ struct run_output {
   bool speaks;  ///< true if this process prints the run's output
   redco::log::console console;
   redco::log::run_log log;
-  /// summary of the last fit; empty before a fit
+  /// Summary of the last fit; empty before a fit
   std::optional<workdir::run_summary> summary = {};
 };
 

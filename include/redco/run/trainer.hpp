@@ -181,8 +181,8 @@ class trainer {
     runner_.save_adapter(directory, stored_names<M>::names, model_.config.lora, options);
   }
 
-  /// Returns the trained state of each rank; null before the first fit and for
-  /// ranks of other processes.
+  /// Returns the trained state of each rank; null before the first fit and for ranks of other
+  /// processes.
   std::vector<std::unique_ptr<run::network_state>> const& states() const { return runner_.states(); }
   deployer& where() const { return runner_.where(); }
   Pipeline const& pipeline() const { return pipeline_; }

@@ -65,16 +65,18 @@ struct worker_options {
   std::vector<std::string> save_argmax = {};
 };
 
-/// One rank's part in a training loop of the user's own: named networks with optimizers, the step,
-/// and objects in checkpoints. All ranks make the same calls in the same order; rank 0 alone
-/// writes. Throws the errors of the workdir and `error` with exit code 64 for wrong options.
+/// One rank's part in a training loop of the user's own, over named networks with optimizers. All
+/// ranks make the same calls in the same order; rank 0 alone writes files.
 ///
 ///   redco::worker worker(deployer, rank, {.steps = 10'000});
 ///   auto& actor = worker.add("actor", policy{}, redco::adam{.lr = 1e-4});
 ///   for (worker.resume(); !worker.finished(); worker.end_step())
-///     worker.update(actor, loss_of(actor.in(worker.pass(first, count))));
+///     worker.update(actor, worker.micro_batches(32),
+///                   [&](redco::pass const& in) { return loss_of(actor.in(in)); });
 class worker {
  public:
+  /// Begins a run and claims the workdir. Throws `error` with exit code 64 for wrong options or a
+  /// workdir that cannot be used.
   worker(deployer& where, rank_context& rank, worker_options const& options);
   worker(worker const&) = delete;
   worker& operator=(worker const&) = delete;
@@ -215,7 +217,7 @@ class worker {
   comm::replica_round round_;  ///< unused; each pass has its own round
   /// True after the first update, evaluation or end of a step.
   bool begun_ = false;
-  std::unique_ptr<run::loop_verifier> verifier_;  ///< null unless --verify is given
+  std::unique_ptr<run::loop_verifier> verifier_;  ///< null except with --verify
   std::filesystem::path checkpoint_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
