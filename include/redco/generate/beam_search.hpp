@@ -11,9 +11,9 @@ namespace redco {
 /// The best hypotheses of each prompt after beam search. Rows of one prompt are consecutive, the
 /// best first.
 struct beam_result {
-  /// int64 [B * results, T + longest continuation]: prompt, continuation, padding.
+  /// Ids, int64 [B * results, T + longest continuation]: prompt, continuation, padding.
   at::Tensor ids;
-  at::Tensor scores;  ///< f64 [B * results], after length normalisation
+  at::Tensor scores;  ///< length-normalised scores, f64 [B * results]
 };
 
 /// Continues prompts [B, T] by beam search with Hugging Face's semantics. A step considers max(2, 1

@@ -55,7 +55,7 @@ class beams {
   // Finished hypotheses and scores of the same shapes, and numbers of new tokens [B, n]; 0 for an
   // empty slot.
   at::Tensor finished_, finished_scores_, finished_size_;
-  // bool [B]: true while a better hypothesis is possible.
+  // Mask, bool [B]: true while a better hypothesis is possible.
   at::Tensor open_;
   at::Tensor origins_;
   bool unfinished_ = true;
