@@ -10,8 +10,8 @@ namespace redco {
 
 /// A batch of rows of ids, padded to one length, with the mask of their padding.
 struct padded_ids {
-  at::Tensor ids;  ///< int64 [B, T]; T is the longest row's length
-  /// bool [B, T]; false for padding.
+  at::Tensor ids;  ///< ids, int64 [B, T]; T is the longest row's length
+  /// Mask, bool [B, T]; false for padding.
   at::Tensor mask;
 };
 

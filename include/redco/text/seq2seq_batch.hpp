@@ -21,7 +21,7 @@ std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t 
 /// A batch for an encoder-decoder model.
 struct seq2seq_batch {
   at::Tensor source;       ///< ids of the source texts, int64 [B, S]
-  at::Tensor source_mask;  ///< bool [B, S]; false where `source` is padding
+  at::Tensor source_mask;  ///< mask of `source`, bool [B, S]; false for padding
   /// Input of the decoder, int64 [B, T]: `start`, then the target without its last id.
   at::Tensor decoder_ids;
   /// Target ids, int64 [B, T]; -100 after the end of a target.
