@@ -36,9 +36,9 @@ template <class F, class... Argument>
 consteval bool viable() {
   if constexpr (!std::is_class_v<F>) {
     return std::is_invocable_v<F const&, Argument...>;
-    // A final class cannot be inherited by `contested`. A body with a stated return type is not
-    // instantiated here.
   } else if constexpr (std::is_final_v<F>) {
+    // A final class cannot be a base of `contested`. A body with a stated return type is not
+    // instantiated here.
     return requires(F const& f) { f(std::declval<Argument>()...); };
   } else {
     return !requires(contested<F> & f) { f(std::declval<Argument>()...); };
