@@ -28,8 +28,8 @@
 namespace redco::run {
 
 /// The training loop of one rank in a fit. All ranks take the same decisions from the same numbers.
-/// Rank 0 alone writes files, and at the end sends the result of the fit to all ranks. Constructor
-/// arguments outlive the loop.
+/// Rank 0 alone writes files, and at the end sends the result of the fit to all ranks. Objects that
+/// the constructor takes by reference outlive the loop.
 class fit_loop {
  public:
   fit_loop(deployer& where, rank_context& rank, network_state& network, fit_job& job,

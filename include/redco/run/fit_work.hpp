@@ -15,9 +15,9 @@
 namespace redco::run {
 
 /// The micro-batches of one step of a fit on one rank, collated one by one and given to the user's
-/// functions. Constructor arguments outlive it. Throws the errors of user functions with step and
-/// function. Throws `error` with exit code 64 if `graphs` is given and the user has a `train_step`,
-/// because steps of the user's own cannot be recorded.
+/// functions. Objects that the constructor takes by reference outlive it. Throws the errors of user
+/// functions with step and function. Throws `error` with exit code 64 if `graphs` is given and the
+/// user has a `train_step`, because steps of the user's own cannot be recorded.
 class fit_work final : public step_work {
  public:
   /// `in`: the pass (settings of a forward call) of the step, copied for each micro-batch.

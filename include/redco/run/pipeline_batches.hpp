@@ -33,7 +33,8 @@
 
 namespace redco::run {
 
-/// The micro-batches of a pipeline over examples, on one rank. Constructor arguments outlive it.
+/// The micro-batches of a pipeline over examples, on one rank. Objects that the constructor takes
+/// by reference outlive it.
 template <class Example, model M, class Pipeline>
 class pipeline_batches final : public computed_batches {
  public:

@@ -22,8 +22,8 @@
 
 namespace redco::run {
 
-/// The job of a fit on one rank: a pipeline, a network and examples. Constructor arguments outlive
-/// it. All ranks of a process share the slots of the predictions.
+/// The job of a fit on one rank: a pipeline, a network and examples. Objects that the constructor
+/// takes by reference outlive it. All ranks of a process share the slots of the predictions.
 template <class Example, model M, class Pipeline, class Options>
 class pipeline_job final : public fit_job {
  public:

@@ -34,8 +34,9 @@ class predictor {
   explicit predictor(Trainer&& from) : own_(owned(from)), trainer_(own_.get()) {}
 
   /// Returns one prediction per example. `global_batch`: number of examples computed at once over
-  /// all ranks; `length`: as in fit. Throws the errors of predict, and `error` with exit code 70 if
-  /// the trainer has not fitted or predict does not return one result per example.
+  /// all ranks; `length`: as in fit. Throws the errors of predict. Throws `error` with exit code 64
+  /// if `global_batch` is below 1, and 70 if the trainer has not fitted or predict does not return
+  /// one result per example.
   template <class Range>
   auto predict(Range&& range, std::int64_t global_batch = 8,
                length_of<example_of<std::remove_cvref_t<Range>>> const& length = {}) const {

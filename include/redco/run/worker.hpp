@@ -75,8 +75,8 @@ struct worker_options {
 ///                   [&](redco::pass const& in) { return loss_of(actor.in(in)); });
 class worker {
  public:
-  /// Begins a run and claims the workdir. Throws `error` with exit code 64 for wrong options or a
-  /// workdir that cannot be used.
+  /// Begins a run; rank 0 locks the workdir. Throws `error` with exit code 64 for wrong options or
+  /// a workdir that cannot be used.
   worker(deployer& where, rank_context& rank, worker_options const& options);
   worker(worker const&) = delete;
   worker& operator=(worker const&) = delete;
