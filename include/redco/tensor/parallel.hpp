@@ -13,10 +13,9 @@ namespace redco {
 /// Returns true if `parallel`, called here, would run on the calling thread alone.
 inline bool computes_alone() { return at::get_num_threads() == 1 || at::in_parallel_region(); }
 
-/// Calls f(begin, end) on parts of [0, n), each of at least `grain` elements, on at most
-/// at::get_num_threads() threads of ATen. Within a part, ATen and BLAS use one thread. `f` must not
-/// touch autograd state, and its results must not depend on the partition. An exception from `f`
-/// reaches the caller.
+/// Calls f(begin, end) on at most ceil(n / grain) parts of [0, n), on at most at::get_num_threads()
+/// threads of ATen. Within a part, ATen and BLAS use one thread. `f` must not touch autograd state,
+/// and its results must not depend on the partition. An exception from `f` reaches the caller.
 ///
 /// Uses TensorIterator::for_each, because at::parallel_for is serial in programs built without
 /// -fopenmp. A separate thread pool would compete with OpenMP's spinning threads.
