@@ -130,7 +130,7 @@ void run_few_rows(at::Tensor const& x, at::Tensor const& weight, at::Tensor cons
                               x.size(0),
                               x.size(1),
                               weight.size(0)};
-  constexpr std::int64_t grain = 65536;  // elements of W per thread at least
+  constexpr std::int64_t grain = 65536;  // approximate elements of W per part
   redco::parallel(a.out, std::max<std::int64_t>(1, grain / a.in), [&](std::int64_t begin, std::int64_t end) {
     with_lanes<T>(few_rows_task<T>{a, begin, end});
   });
