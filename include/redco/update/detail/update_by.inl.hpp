@@ -24,7 +24,7 @@ struct adam_decay {
   double penalty = 0;
 };
 
-/// Smallest number of elements that a thread updates.
+/// Grain of parallel updates: n elements are updated in at most ceil(n / update_grain) parts.
 inline constexpr std::int64_t update_grain = 1 << 15;
 
 template <class Description>
