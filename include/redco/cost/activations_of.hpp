@@ -11,14 +11,15 @@
 
 namespace redco::cost {
 
-/// What the forward of one layer saves for backward on one rank, over all blocks that repeat it.
+/// Bytes that the forward pass of one layer saves for backward on one rank, summed over all
+/// repeated blocks.
 struct layer_activations {
   fact::path layer;
   std::int64_t bytes = 0;
-  bool counted = true;  ///< false: the layer does not say what it saves
+  bool counted = true;  ///< false if the layer does not state what it saves
 };
 
-/// The saved activations by layer, in the order of forward. Their sum is `memory::activations`.
+/// Returns the saved activations by layer, in forward order. Their sum is `memory::activations`.
 inline std::vector<layer_activations> activations_of(simulation const& s) {
   std::vector<layer_activations> all;
   for (std::size_t i = 0; i < s.tensors().size(); ++i) {

@@ -12,9 +12,9 @@
 
 namespace redco::cost {
 
-/// What one rank goes through in one step besides the products themselves, counted over its forward passes, over those of
-/// blocks that are recomputed, and twice for backward: tensors that layers make, their bytes, and the bytes of weights that
-/// the layers read or whose gradients they add to.
+/// Memory traffic of one rank in one step, apart from matrix products. Forward passes count once,
+/// recomputed blocks once more, and backward twice. Counts the tensors that layers make, their
+/// bytes, and the bytes of weights that are read or whose gradients are accumulated.
 struct activity {
   std::int64_t tensors = 0;
   std::int64_t bytes = 0;

@@ -6,12 +6,14 @@
 
 namespace redco::cost {
 
-/// Bytes that one rank holds at a moment of backward, beside what it holds throughout a step.
+/// Bytes that one rank holds at a moment of backward, in addition to the bytes that it holds during
+/// the whole step.
 struct backward_moment {
-  fact::path layer;              ///< whose backward it is
-  std::int64_t activations = 0;  ///< saved by forward and not yet freed; outside of a block that runs again
-  std::int64_t recomputed = 0;   ///< saved by the block that was run again
-  std::int64_t gradients = 0;    ///< in flight
+  fact::path layer;  ///< layer whose backward runs
+  /// Activations saved by forward and not yet freed, outside of a recomputed block.
+  std::int64_t activations = 0;
+  std::int64_t recomputed = 0;  ///< activations saved by a recomputed block
+  std::int64_t gradients = 0;   ///< gradients in flight
 
   constexpr std::int64_t bytes() const { return activations + recomputed + gradients; }
 

@@ -8,7 +8,7 @@
 
 namespace redco::cost {
 
-/// Refuses hosts that the ranks of a mesh cannot share equally. Errors: exit code 64.
+/// Throws `error` with exit code 64 if `hosts` does not divide the ranks of the mesh.
 constexpr void check_hosts(mesh const& on, int hosts) {
   if (hosts < 1 || on.ranks() % hosts != 0)
     throw error(exit_code::usage, std::to_string(on.ranks()) + (on.ranks() == 1 ? " rank" : " ranks") +

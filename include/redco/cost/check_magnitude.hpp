@@ -16,15 +16,16 @@
 
 namespace redco::cost {
 
-/// More than the cost adds up anywhere: elements of all facts, 16 bytes each (the widest type, and as much padding), as
-/// often as a state, a batch ahead or a message repeats them. `saturated` where that does not fit into 63 bits.
+/// Returns an upper bound of every sum of bytes that the cost computes, or `saturated` if the bound
+/// exceeds 63 bits. The bound is the number of elements of all facts, times 16 bytes (widest type
+/// plus padding), times the repetitions by optimizer states, prefetched batches and messages.
 constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup const& s) {
   std::int64_t elements = 0;
   auto const add = [&](extents const& shape, std::int64_t copies) {
     elements = saturating_add(elements, saturating_multiply(shape.count(), copies));
   };
   for (fact::parameter_fact const& f : facts.parameters) add(f.shape, f.copies());
-  std::vector<std::int64_t> blocks = {1};  // of all open repeats together
+  std::vector<std::int64_t> blocks = {1};  // product of the block counts of all open repeats
   for (fact::event const& e : facts.events) {
     if (e.what == fact::event_kind::repeat) blocks.push_back(saturating_multiply(blocks.back(), e.blocks.count()));
     if (e.what == fact::event_kind::repeat_end) blocks.pop_back();
@@ -38,8 +39,8 @@ constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup c
   return saturating_multiply(saturating_multiply(elements, 16), times);
 }
 
-/// Refuses what 64-bit integers cannot count, so that no later sum or product overflows.
-/// Errors: exit code 64.
+/// Throws `error` with exit code 64 if the cost could exceed 64-bit integers, so that no later sum
+/// or product overflows.
 constexpr void check_magnitude(fact::program const& facts, int slots, setup const& s) {
   if (cost_bound(facts, slots, s) == saturated)
     throw error(exit_code::usage,

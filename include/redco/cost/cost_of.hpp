@@ -16,7 +16,8 @@
 
 namespace redco {
 
-/// What one rank of a run pays: bytes that it holds, messages and activity of one step; and the operations of its replica.
+/// Cost of one rank of a run: bytes that it holds, and its messages and memory traffic in one step.
+/// The operations are those of its whole replica.
 struct rank_cost {
   redco::cost::memory memory;
   redco::cost::messages messages;
@@ -42,24 +43,28 @@ constexpr rank_cost cost_from(fact::program const& facts, int slots, setup const
 
 namespace redco::cost {
 
-/// The cost of a program of facts; `slots`: what the optimizer holds of each parameter. Compiled once. Errors: those of cost_of.
+/// Returns the cost of a program of facts. `slots` is the number of optimizer state values per
+/// parameter. Compiled once. Throws the errors of cost_of.
 rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s);
 
 }  // namespace redco::cost
 
 namespace redco {
 
-/// The cost of a model whose sizes are known at run time; requires a legal mesh (plan_of checks
-/// it). Errors: exit code 64 for a run that cannot be (no examples, an axis without ranks), for
-/// what 64-bit integers cannot count, and for hosts that do not divide the ranks.
+/// Returns the cost of a model whose sizes are known at run time. Requires a legal mesh, which
+/// plan_of() checks. Throws `error` with exit code 64 for an invalid run, for sizes beyond 64-bit
+/// integers, and if the hosts do not divide the ranks.
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
   cost::check_setup(s);
   return cost::cost_of_program(facts_of(m, s.load), state_slots(optimizer).size(), s);
 }
 
-/// The cost of a constexpr model; requires legal<Model, mesh>.
-///   static_assert(cost_of<model>(adamw{}, {.mesh = {.dp = 1, .tp = 2}, .load = {16, 256}}).memory.peak() < GiB(4));
+/// Returns the cost of a constexpr model. Requires legal<Model, mesh>.
+///
+///   constexpr redco::setup run{.mesh = {.tp = 2}, .load = {16, 256}};
+///   constexpr auto c = redco::cost_of<model>(redco::adamw{}, run);
+///   static_assert(c.memory.peak() < redco::GiB(4));
 template <auto const& Model, class Optimizer>
 constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
   cost::check_setup(s);

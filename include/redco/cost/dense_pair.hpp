@@ -4,17 +4,19 @@
 
 namespace redco::cost {
 
-/// How the weight of a dense layer is cut: not at all, by its outputs (column-parallel) or by its inputs (row-parallel).
+/// Cut of a dense layer's weight: replicated, by outputs (column-parallel), or by inputs
+/// (row-parallel).
 enum class weight_cut : unsigned char { replicated, outputs, inputs };
 
-/// A dense layer as the comparison of layouts sees it. `width`: outputs per token.
+/// A dense layer in the comparison of layouts. `width` is the number of outputs per token.
 struct cut_weight {
   weight_cut cut = weight_cut::replicated;
   double width = 0;
 };
 
-/// Dense layers that read one unsharded activation (q, k, v; gate, up), what joins their results feature by feature or head by
-/// head (`between` elements per token), and the dense layer that reads that (o; down).
+/// Dense layers `first` that read one unsharded activation (q, k, v; gate, up), and the dense layer
+/// `second` (o; down) that reads their joined results. The results are joined feature by feature or
+/// head by head into `between` elements per token.
 struct dense_pair {
   std::span<cut_weight const> first;
   double between = 0;

@@ -10,7 +10,8 @@
 
 namespace redco::cost::detail {
 
-/// What fits<> asks: is the peak of one rank within the budget? The other members say where the bytes go.
+/// Result of the check of fits<>: true if the peak of one rank is within the budget. The other
+/// members show the use of memory in error messages.
 struct budget_check {
   redco::mesh mesh;
   std::int64_t peak_mib = 0, budget_mib = 0;
@@ -41,12 +42,14 @@ constexpr budget_check check_budget() {
 
 namespace redco {
 
-/// That a run of a constexpr model is legal on the mesh and stays within `Budget` bytes of tensors on every rank:
+/// A check that a run of a constexpr model is legal on the mesh and needs at most `Budget` bytes of
+/// tensors on every rank.
 ///
 ///   static_assert(redco::fits<model, redco::adamw{}, redco::mesh{.dp = 1, .tp = 2},
 ///                             redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
 ///
-/// True, or one compile error. Errors: those of legal<>, redco[C001] with the peak, the budget, and the two largest parts.
+/// On failure gives one compile error: an error of legal<>, or redco[C001] with the peak, the
+/// budget and the two largest parts.
 template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute = dtype::f32,
           recomputed_blocks Recompute = recomputed_blocks()>
 struct fits : legal<Model, Mesh> {

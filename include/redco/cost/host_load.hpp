@@ -13,7 +13,8 @@
 
 namespace redco::cost {
 
-/// How the groups over some axes, which all send at once, lie on hosts: what the busiest host sends to the others.
+/// Distribution over hosts of the groups along some axes, which all send at once, and the bytes
+/// that the busiest host sends.
 class host_load {
  public:
   constexpr host_load(host_map const& map, axes over) : here_(map.mesh.size(over)) {
@@ -23,12 +24,13 @@ class host_load {
     for (axis const a : all_axes)
       if (!over.has(a)) others = others | a;
     int const members = map.mesh.size(over);
-    std::vector<int> hosts;  // of each group
+    std::vector<int> hosts;  // number of hosts of each group
     for (int group = map.mesh.size(others); group > 0; --group) hosts.push_back(0);
     auto const each_group = [&](int host, auto const& visit) {
       int const begin = map.first_of(host);
+      // First member of the group on this host
       for (int rank = begin; rank < map.first_of(host + 1); ++rank)
-        if (map.members_below(rank, over, rank) == map.members_below(rank, over, begin))  // the first one here
+        if (map.members_below(rank, over, rank) == map.members_below(rank, over, begin))
           visit(hosts[static_cast<std::size_t>(map.mesh.coordinate(rank, others))], rank);
     };
     for (int host = 0; host < map.hosts; ++host) each_group(host, [](int& count, int) { ++count; });
@@ -43,11 +45,13 @@ class host_load {
     }
   }
 
-  /// The most hosts that one group lies on, and the most members that one has on a host.
+  /// Returns the maximum number of hosts that one group spans; here() returns the maximum number of
+  /// members of one group on a host.
   constexpr int hosts() const { return hosts_; }
   constexpr int here() const { return here_; }
 
-  /// Bytes that the busiest host sends to others when each of its groups makes one call.
+  /// Returns the bytes that the busiest host sends to other hosts if each of its groups makes one
+  /// call.
   constexpr std::int64_t bytes(collective what, std::int64_t payload) const {
     std::int64_t most = 0;
     for (std::vector<groups> const& all : by_host_) {
@@ -59,7 +63,7 @@ class host_load {
   }
 
  private:
-  /// So many groups of a host that lie alike.
+  /// A number of groups of a host with equal distribution over hosts.
   struct groups {
     host_share share;
     std::int64_t count = 0;
@@ -77,7 +81,7 @@ class host_load {
   }
 
   int hosts_ = 1, here_ = 1;
-  std::vector<std::vector<groups>> by_host_;  ///< each that differs from those before
+  std::vector<std::vector<groups>> by_host_;  ///< distinct sets of groups of a host
 };
 
 }  // namespace redco::cost

@@ -2,7 +2,8 @@
 
 namespace redco::cost {
 
-/// Collectives of one forward or backward pass. `numbers` (elements per token) times (n - 1) / n is what one of n ranks sends.
+/// Collectives of one forward or backward pass. One of n ranks sends `numbers` * (n - 1) / n
+/// elements per token.
 struct layout_moves {
   int calls = 0;
   double numbers = 0;
@@ -17,7 +18,7 @@ struct layout_moves {
   }
 };
 
-/// Forward and backward.
+/// Collectives of forward and backward.
 struct pass_moves {
   layout_moves forward, backward;
 

@@ -10,7 +10,7 @@
 
 namespace redco::cost {
 
-/// The extents of every rank's part of an activation, padding included.
+/// Returns the shape of one rank's part of an activation, including padding.
 constexpr extents local_extents(fact::flow const& f, int shards) {
   extents shape = f.shape;
   if (f.split_dim >= 0 && f.units > 0 && shards > 1)
@@ -18,10 +18,11 @@ constexpr extents local_extents(fact::flow const& f, int shards) {
   return shape;
 }
 
-/// What numbers are accumulated in: f64 for f64, else f32. The masters of the optimizer have it too.
+/// Returns the type in which sums are accumulated: f64 for f64, otherwise f32. Optimizer masters
+/// have this type too.
 constexpr dtype accumulate_type(dtype compute) { return compute == dtype::f64 ? dtype::f64 : dtype::f32; }
 
-/// The element type of an activation or message.
+/// Returns the element type of an activation or message.
 constexpr dtype type_of(fact::width_kind kind, dtype compute) {
   switch (kind) {
     case fact::width_kind::compute: return compute;
@@ -31,10 +32,10 @@ constexpr dtype type_of(fact::width_kind kind, dtype compute) {
   return compute;
 }
 
-/// Bytes of one element of an activation or message.
+/// Returns the bytes of one element of an activation or message.
 constexpr std::int64_t size_of(fact::width_kind kind, dtype compute) { return size_of(type_of(kind, compute)); }
 
-/// Bytes of one rank's part.
+/// Returns the bytes of one rank's part of an activation.
 constexpr std::int64_t local_bytes(fact::flow const& f, fact::width_kind kind, int shards, dtype compute) {
   return local_extents(f, shards).count() * size_of(kind, compute);
 }

@@ -6,7 +6,7 @@
 
 namespace redco::cost {
 
-/// The content of a machine file: schema "redco.machine", version 1.
+/// Returns the content of a machine file: schema "redco.machine", version 1.
 json::json_value machine_json(machine const& m);
 
 }  // namespace redco::cost

@@ -28,11 +28,11 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, int slots
 
 }  // namespace detail
 
-/// Bytes of one rank. `slots`: how many state tensors of its size the optimizer keeps for each parameter.
+/// Returns the bytes of one rank. `slots` is the number of optimizer state tensors per parameter.
 ///
-/// The peak is the largest of three: while the loss is computed, everything that forward saves is there; backward frees it
-/// layer by layer beside gradients in flight; the update works in place. A loss other than a language head's is the user's
-/// own and is not counted.
+/// The peak occurs in one of three phases. The loss holds everything that forward saves. Backward
+/// frees activations layer by layer while gradients are in flight. The update works in place. Only
+/// the loss of a language head is counted; other losses are user code.
 constexpr memory memory_of(simulation const& of, int slots) {
   setup const& s = of.run();
   memory m;

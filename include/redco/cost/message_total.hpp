@@ -12,19 +12,22 @@
 
 namespace redco::cost {
 
-/// The messages of one purpose that one rank takes part in during a step; a group of one rank has none. What one rank sends counts
-/// a ring of all ranks of the group (traffic), wherever they lie; `host_bytes` is what the busiest host sends to others, for all of its
+/// Messages of one purpose in which one rank takes part during a step. Groups of one rank send
+/// none. The bytes that a rank sends are those of a ring over all ranks of the group (`traffic`).
+/// `host_bytes` is the number of bytes that the busiest host sends to other hosts for all its
 /// groups.
 struct message_total : traffic::entry {
   std::string_view purpose;
-  axes over = axis::tp;  ///< along which the group lies
+  axes over = axis::tp;  ///< axes along which the group extends
   collective what = collective::all_reduce;
   int ranks = 1;
-  int hosts = 1;                  ///< the most that one of the groups lies on
-  int here = 1;                   ///< the most ranks that one of the groups has on a host
-  std::int64_t inside_bytes = 0;  ///< of a rank, in rings of the ranks that its groups have on its host
+  int hosts = 1;  ///< maximum number of hosts that one group spans
+  int here = 1;   ///< maximum number of ranks of one group on a host
+  /// Bytes that a rank sends in rings of the ranks of its groups on its host.
+  std::int64_t inside_bytes = 0;
 
-  /// Requires more than one rank. `on`: how the groups lie on hosts.
+  /// Adds `times` calls of `payload` bytes. Requires more than one rank. `on` is the distribution
+  /// of the groups over hosts.
   constexpr void add(std::int64_t times, std::int64_t payload, host_load const& on) {
     *this += {times, times * payload, times * ring_bytes(what, payload, ranks), times * on.bytes(what, payload)};
     hosts = on.hosts();

@@ -21,7 +21,7 @@
 
 namespace redco::cost {
 
-/// The messages of one step: `messages[purpose]`, and behind them those over axes that no purpose stands for.
+/// Messages of one step: `messages[purpose]`, followed by messages over axes that have no purpose.
 struct messages {
   enum purpose : std::size_t {
     forward,
@@ -48,7 +48,7 @@ struct messages {
   constexpr message_total const* begin() const { return all.data(); }
   constexpr message_total const* end() const { return all.data() + used; }
 
-  /// The total of this kind, a new one if there is none.
+  /// Returns the total of a kind of message, or a new total if none exists.
   constexpr message_total& total(message_total const& like) {
     for (std::size_t i = 0; i < used; ++i)
       if (all[i].purpose == like.purpose && all[i].over == like.over && all[i].what == like.what) return all[i];
@@ -74,16 +74,17 @@ struct messages {
   friend constexpr bool operator==(messages const&, messages const&) = default;
 };
 
-/// A loss has at most so many terms.
+/// Maximum number of terms of a loss.
 inline constexpr std::int64_t most_loss_terms = 16;
 
-/// The f64 elements that a step sums over all ranks for its loss: per term its sum times factor, its sum, its count; one flag.
+/// Number of f64 elements that a step sums over all ranks for its loss: per term its weighted sum,
+/// its sum and its count, plus one flag.
 inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 
 namespace detail {
 
-/// Returns the total that a message of a pass of the model counts in: a row of its own for
-/// collectives that no purpose stands for.
+/// Returns the total to which a message of the model's pass is added. Collectives without a purpose
+/// get a row of their own.
 constexpr message_total& total_of(messages& m, fact::message_fact const& fact, mesh const& on) {
   bool const sums = fact.what == collective::all_reduce, gathers = fact.what == collective::all_gather,
              scatters = fact.what == collective::reduce_scatter;
@@ -97,8 +98,8 @@ constexpr message_total& total_of(messages& m, fact::message_fact const& fact, m
   return m.all[first + (gathers ? 1 : scatters ? 2 : 0)];
 }
 
-/// Returns the elements of a message. Tokens that shards gather or scatter are padded to runs of
-/// one length.
+/// Returns the number of elements of a message. Tokens that shards gather or scatter are padded so
+/// that all ranks have equal numbers of tokens.
 constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   extents shape = fact.shape;
   bool const of_tokens = fact.what == collective::all_gather || fact.what == collective::reduce_scatter;
@@ -106,8 +107,8 @@ constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   return shape.count();
 }
 
-/// Calls `sum(axes, times, bytes)` for the sums of gradients of regions in bytes: one for
-/// neighbours over the same axes, or one for each bucket.
+/// Calls `sum(axes, times, bytes)` for the gradient sums of all regions, whose sizes are in bytes.
+/// Adjacent regions over equal axes form one sum; with buckets, each bucket is one sum.
 template <class Sum>
 constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket, Sum const& sum) {
   for (shard::region const& one : bucket == 0 ? all.sums() : all) {
@@ -120,11 +121,12 @@ constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket,
 
 }  // namespace detail
 
-/// The messages of one step.
+/// Returns the messages of one step.
 constexpr messages messages_of(simulation const& of) {
   setup const& s = of.run();
   messages m;
-  std::array<std::optional<host_load>, 1 << std::size(all_axes)> loads;  // by axes
+  // Indexed by the bits of the axes
+  std::array<std::optional<host_load>, 1 << std::size(all_axes)> loads;
   auto const count = [&](message_total& in, std::int64_t times, std::int64_t payload) {
     std::optional<host_load>& load = loads[in.over.bits];
     if (in.ranks > 1 && !load) load.emplace(host_map{s.mesh, s.hosts}, in.over);
@@ -153,7 +155,7 @@ constexpr messages messages_of(simulation const& of) {
     count(detail::total_of(m, fact, s.mesh), s.micro_batches * of.sent()[i],
           detail::numbers_of(fact, s.mesh.size(fact.over)) * size_of(fact.kind, s.compute));
   }
-  shard::regions flat;  // in bytes
+  shard::regions flat;  // regions with sizes in bytes
   for (fact::parameter_fact const& fact : of.program().parameters) {
     shard::entry const e{fact, s.mesh};
     if (fact.trained) flat.add(shard::region_of(e, true), e.local().count() * size_of(s.compute) * fact.copies());

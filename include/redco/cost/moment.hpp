@@ -5,18 +5,19 @@
 
 namespace redco::cost {
 
-/// A moment of a step, and the bytes that one rank holds then beside what it holds throughout the step.
+/// A moment of a step, and the bytes that one rank holds at this moment in addition to the bytes
+/// held during the whole step.
 struct moment {
   enum class phase : std::uint8_t { forward, loss, backward, update };
 
   phase when = phase::forward;
-  int layer = -1;           ///< a place in the program's layers; -1: none
-  std::int64_t block = -1;  ///< the number of the outermost block around that layer; -1: none is
+  int layer = -1;           ///< index of the layer in the program's layers; -1: none
+  std::int64_t block = -1;  ///< index of the outermost block around the layer; -1: none
 
-  std::int64_t activations = 0;  ///< saved by forward and not yet freed
-  std::int64_t recomputed = 0;   ///< saved by the block that was run again
-  std::int64_t gradients = 0;    ///< in flight
-  std::int64_t loss = 0;         ///< of the loss and its workspace
+  std::int64_t activations = 0;  ///< activations saved by forward and not yet freed
+  std::int64_t recomputed = 0;   ///< activations saved by a recomputed block
+  std::int64_t gradients = 0;    ///< gradients in flight
+  std::int64_t loss = 0;         ///< bytes of the loss and its workspace
 
   constexpr std::int64_t bytes() const { return activations + recomputed + gradients + loss; }
 

@@ -9,7 +9,7 @@ namespace redco::cost {
 
 namespace detail {
 
-/// What an activation is on the ranks: unsharded, cut along its features, or a pending sum.
+/// State of an activation on the ranks: unsharded, cut along its features, or a pending sum.
 enum class spread : unsigned char { replicated, cut, pending };
 
 constexpr spread output_of(weight_cut w) {
@@ -17,14 +17,16 @@ constexpr spread output_of(weight_cut w) {
 }
 constexpr spread input_of(weight_cut w) { return w == weight_cut::inputs ? spread::cut : spread::replicated; }
 
-/// The cheapest single collective from one layout to another, in widths: all-reduce 2, reduce-scatter and all-gather 1.
+/// Returns the cost of the cheapest collective between two layouts, in elements per feature:
+/// all-reduce 2, reduce-scatter and all-gather 1.
 constexpr double change(spread from, spread to) {
   if (from == to || from == spread::replicated) return 0;
   if (from == spread::pending) return to == spread::replicated ? 2 : 1;
   return 1;
 }
 
-/// What a dense layer's gradients are: of its inputs from how it is cut, of its outputs what it must be given.
+/// Returns the layout of the gradient of a dense layer's input. output_gradient_of() returns the
+/// layout that a dense layer needs for the gradient of its output.
 constexpr spread input_gradient_of(weight_cut w) {
   return w == weight_cut::outputs ? spread::pending : w == weight_cut::inputs ? spread::cut : spread::replicated;
 }
@@ -34,8 +36,9 @@ constexpr spread output_gradient_of(weight_cut w) {
 
 }  // namespace detail
 
-/// The collectives of parallel pairs that read one unsharded activation of `width` elements per token and give one: results and
-/// gradients that are pending sums meet before one reduction.
+/// Returns the collectives of parallel pairs that read one unsharded activation of `width` elements
+/// per token and add to one output. Results and gradients that are pending sums are added before a
+/// single reduction.
 constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width) {
   using detail::spread;
   pass_moves m;
@@ -63,14 +66,16 @@ constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width
   return m;
 }
 
-/// The collectives of an embedding [vocabulary, width] that is cut along dimension `dim`; -1: replicated.
+/// Returns the collectives of an embedding [vocabulary, width] that is cut along dimension `dim`;
+/// -1 means replicated.
 constexpr pass_moves embedding_moves(int dim, double width) {
   pass_moves m;
   m.forward.add(dim == 0 ? 2 : dim == 1 ? 1 : 0, width);
   return m;
 }
 
-/// The collectives of a language head [vocabulary, width] cut along dimension `dim`, whose loss is computed on cut logits.
+/// Returns the collectives of a language head [vocabulary, width] that is cut along dimension
+/// `dim`. The loss is computed on the cut logits.
 constexpr pass_moves head_moves(int dim, double vocabulary, double width) {
   pass_moves m;
   m.forward.add(dim == 1 ? 1 : 0, vocabulary);

@@ -10,9 +10,11 @@
 
 namespace redco::cost {
 
-/// The machine that a file's content describes; what machine_json writes. `source` is the file's name in errors.
-/// Errors: exit_code::data for another schema or version, keys that are missing or unknown, numbers that are none or not
-/// positive, the same speed twice, and a description without any speed.
+/// Returns the machine described by a machine file, as written by machine_json(). `source` is the
+/// file's name in messages.
+///
+/// Throws `error` with exit code 65 for another schema or version, missing or unknown keys, invalid
+/// numbers, duplicate speeds, and a file without any speed.
 machine read_machine(json::json_value const& content, std::string const& source);
 
 }  // namespace redco::cost

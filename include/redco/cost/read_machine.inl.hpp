@@ -16,7 +16,7 @@ namespace redco::cost {
 
 namespace detail {
 
-/// One object of a machine file, whose keys are all asked for.
+/// A JSON object of a machine file that records which keys were read.
 class machine_object {
  public:
   machine_object(json::json_value const& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -44,7 +44,8 @@ class machine_object {
     if (!value.is_array()) refuse("has a \"" + key + "\" that is no list");
     return value;
   }
-  /// A finite number above zero, or from zero.
+  /// Returns a finite number above 0, or from 0 on if `zero` is true. Throws `error` with exit code
+  /// 65 for any other value.
   double number(std::string const& key, bool zero = false) {
     json::json_value const& value = at(key);
     double const x = value.is_number() ? value.get<double>() : -1;

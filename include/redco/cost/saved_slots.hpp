@@ -12,22 +12,23 @@
 
 namespace redco::cost {
 
-/// A storage that forward saves for backward on one rank, as the layers declare it.
+/// A storage that forward saves for backward on one rank, as declared by the layers.
 struct saved_slot {
-  /// A layer that saves it: its path, with the index of each block, and the name under which it does.
+  /// A layer that saves the storage: its path with the index of each block, and the name of the
+  /// saved tensor.
   struct owner {
     std::string layer, name;
   };
 
-  std::vector<owner> owners;  ///< in the order of forward; several where layers save one activation
+  std::vector<owner> owners;  ///< owners in forward order; several if layers save one activation
   dtype type = dtype::f32;
-  extents shape;  ///< of this rank's part, as its first owner states it
+  extents shape;  ///< shape of this rank's part, as stated by its first owner
 
   std::int64_t bytes() const { return shape.count() * size_of(type); }
 };
 
-/// All of them for one micro-batch, those of every block, in the order of forward. Tensors of the batch itself and the loss'
-/// are none. Their bytes sum up to what `simulation` says that forward saves.
+/// Returns all saved storages of one micro-batch in forward order, including every block. Omits
+/// tensors of the batch and of the loss. Their bytes sum to `simulation::activations()`.
 std::vector<saved_slot> saved_slots(fact::program const& facts, setup const& run);
 
 }  // namespace redco::cost

@@ -18,7 +18,8 @@ namespace redco::cost {
 
 namespace detail {
 
-/// Goes through a program as forward does, through all blocks of a `repeat`, and knows in which storage an activation lies.
+/// A traversal of a program in forward order, through every block of each `repeat`, that records
+/// the storage of each activation.
 class slot_list {
  public:
   slot_list(fact::program const& p, setup const& s) : program_(p), setup_(s) { go_through(0, p.events.size()); }
@@ -26,7 +27,7 @@ class slot_list {
   std::vector<saved_slot> slots;
 
  private:
-  static constexpr int batch = 0;  // the storage of what the model is given
+  static constexpr int batch = 0;  // storage of the model's input
 
   void go_through(std::size_t first, std::size_t end) {
     using fact::event_kind;
@@ -39,9 +40,11 @@ class slot_list {
     }
   }
 
-  /// Goes through the blocks of a row, whose first slice begins at `begin`; the row's end.
+  /// Traverses the blocks of the row whose first slice begins at event `begin`. Returns the index
+  /// of the row's last event.
   std::size_t go_through_row(std::size_t begin) {
-    std::vector<std::size_t> begins{begin}, ends{end_of(begin)};  // of its slices
+    // First and last events of the row's slices
+    std::vector<std::size_t> begins{begin}, ends{end_of(begin)};
     while (!program_.events[begins.back()].blocks.is_last_slice()) {
       begins.push_back(ends.back() + 1);
       ends.push_back(end_of(begins.back()));
@@ -66,7 +69,7 @@ class slot_list {
     return ends.back();
   }
 
-  /// Where the `repeat` at `begin` ends.
+  /// Returns the index of the end event of the `repeat` at `begin`.
   std::size_t end_of(std::size_t begin) const {
     std::size_t end = begin;
     for (int open = 1; open > 0;) {
@@ -94,7 +97,7 @@ class slot_list {
     if (owners.empty() || owners.back().layer != owner.layer) owners.push_back(std::move(owner));
   }
 
-  /// The path of an event's layer, with the index of each block.
+  /// Returns the path of an event's layer with the index of each block.
   std::string layer_of(fact::event const& e) const {
     std::string text;
     std::size_t level = 0;
@@ -109,15 +112,16 @@ class slot_list {
   }
 
   struct open_block {
-    fact::path number;  ///< as names of layers have it
+    fact::path number;  ///< number as in the names of layers
     std::int64_t index = 0;
   };
 
   fact::program const& program_;
   setup const& setup_;
-  std::vector<open_block> blocks_;      ///< of each open repeat
-  std::map<int, int> storages_;         ///< by identity of the activation; that of the model's input is `batch`
-  std::map<int, std::size_t> slot_of_;  ///< by storage
+  std::vector<open_block> blocks_;  ///< blocks of all open repeats
+  /// Activation id -> storage; the storage of the model's input is `batch`
+  std::map<int, int> storages_;
+  std::map<int, std::size_t> slot_of_;  ///< storage -> index in slots
   int last_storage_ = batch;
 };
 

@@ -17,25 +17,28 @@
 
 namespace redco::cost {
 
-/// What may vary, and what may not: every plan computes the same global batch.
+/// Search space of plans. Every plan computes an equal global batch.
 struct search_space {
-  workload load = {};  ///< the global batch and the length of its examples
+  workload load = {};  ///< global batch and the length of its examples
   int ranks = 1;
-  int hosts = 1;                     ///< on which the ranks lie; see setup
-  std::int64_t budget = 0;           ///< bytes that a rank may hold; 0: any number
-  std::int64_t gradient_bucket = 0;  ///< what is summed over several hosts at once, beside backward; 0: behind it
+  int hosts = 1;            ///< number of hosts of the ranks; see setup
+  std::int64_t budget = 0;  ///< maximum bytes per rank; 0: no limit
+  /// Bytes of gradients summed at once during backward if replicas are on several hosts; 0 sums all
+  /// gradients after backward.
+  std::int64_t gradient_bucket = 0;
   std::vector<dtype> compute = {dtype::f32, dtype::bf16};
 };
 
-/// A plan that search has found.
+/// A plan found by a search.
 struct found_plan {
   setup run;
-  bool sequence_parallel = false;  ///< the model is a `sequence_parallel`: its tokens are split between blocks
-  std::int64_t peak = 0;           ///< bytes of one rank, at most at once
+  /// The model is a `sequence_parallel`, whose tokens are split between blocks
+  bool sequence_parallel = false;
+  std::int64_t peak = 0;  ///< peak bytes of one rank
   step_time time;
 };
 
-/// Plans that fit, the fastest first, and the one that holds least of all, whether it fits or not.
+/// Plans that fit, the fastest first, and the plan with the smallest peak, which need not fit.
 struct search_result {
   std::vector<found_plan> plans;
   found_plan smallest;
@@ -45,20 +48,21 @@ namespace detail {
 
 std::vector<std::int64_t> divisors_of(std::int64_t n);
 
-/// The runs on meshes of `space.ranks` ranks with these numbers of model shards, on which every replica gets as many
-/// examples as the others and every micro-batch as many as the next, in every dtype, where no block is recomputed, every second, and all.
-/// Errors: exit code 64 where there is none.
+/// Returns the runs on meshes of `space.ranks` ranks with these numbers of model shards, for every
+/// type, equal micro-batches, and recomputation of no, every second, or all blocks. Throws `error`
+/// with exit code 64 if no run gives all replicas equal shares of the batch.
 std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards);
 
-/// The fastest first; of equals the one that holds less.
+/// Sorts plans by time, then by peak bytes.
 void sort_by_time(std::vector<found_plan>& plans);
 
 }  // namespace detail
 
-/// Tries meshes of `space.ranks` ranks, micro-batches, dtypes and recomputation on a model; see search_result. Replicas
-/// get equal shares of the batch, cut into equal micro-batches.
-/// Errors: exit code 64 where no mesh of so many ranks can hold the model and divide the batch, or what its sizes
-/// overflow; 65 where the machine's speed was not measured.
+/// Returns the plans of a model on `space.ranks` ranks. Tries all meshes, micro-batches, types and
+/// recomputations; replicas and micro-batches get equal shares of the batch.
+///
+/// Throws `error` with exit code 64 if no mesh can hold the model and divide the batch, or if sizes
+/// overflow. Throws 65 if the machine's speed was not measured.
 template <model M, class Optimizer>
 search_result search(M const& m, Optimizer const& optimizer, search_space const& space, machine const& on) {
   auto const parameters = facts_of(m).parameters;

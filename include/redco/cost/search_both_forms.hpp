@@ -8,12 +8,14 @@ namespace redco::cost {
 
 namespace detail {
 
-/// The plans of a model and those of its sequence-parallel form that differ from them: with more than one shard.
+/// Adds the plans with more than one shard of a model's sequence-parallel form to the plans of the
+/// model.
 search_result joined(search_result whole, search_result const& split);
 
 }  // namespace detail
 
-/// `search` over a model as it is and with its tokens split between blocks. Errors: those of search.
+/// Searches plans of a model as it is and of its sequence-parallel form (tokens split between
+/// blocks). Throws the errors of search().
 template <model M, class Optimizer>
   requires repeats_blocks<M> search_result search_both_forms(M const& m, Optimizer const& optimizer,
                                                              search_space const& space, machine const& on) {

@@ -9,17 +9,19 @@
 
 namespace redco {
 
-/// The run whose cost is asked for.
+/// A run whose cost is computed.
 struct setup {
   redco::mesh mesh = {};
-  workload load = {};                ///< of one rank's micro-batch
-  dtype compute = dtype::f32;        ///< bf16 keeps f32 masters
-  recomputed_blocks recompute = {};  ///< of each repeat: which run again in backward
-  std::int64_t micro_batches = 1;    ///< per step and rank
-  std::int64_t prefetch = 2;         ///< batches prepared ahead, besides the one that is computed
-  int hosts = 1;                     ///< on which the ranks lie, equally many neighbours on each
-  std::int64_t gradient_bucket = 0;  ///< bytes of gradients that are summed at once beside backward; 0: all, behind it
-  bool overlap_shards = false;       ///< what shards send passes beside their products
+  workload load = {};                ///< batch and lengths of one rank's micro-batch
+  dtype compute = dtype::f32;        ///< compute type; bf16 also keeps f32 masters
+  recomputed_blocks recompute = {};  ///< blocks of each repeat that are recomputed in backward
+  std::int64_t micro_batches = 1;    ///< number of micro-batches per step and rank
+  /// Number of batches prepared ahead, in addition to the current batch
+  std::int64_t prefetch = 2;
+  int hosts = 1;  ///< number of hosts; each has an equal number of consecutive ranks
+  /// Bytes of gradients summed at once during backward; 0: all after backward
+  std::int64_t gradient_bucket = 0;
+  bool overlap_shards = false;  ///< messages between shards overlap with their matrix products
 };
 
 }  // namespace redco

@@ -18,8 +18,8 @@
 
 namespace redco::cost {
 
-/// A model's program run on one rank, forward and backward: what its tensors, products and moments come to. The program and
-/// the setup outlive it.
+/// A simulation of a model's program on one rank, forward and backward. Gives its tensors,
+/// products, messages and memory over time. The program and the setup must outlive the simulation.
 class simulation {
  public:
   constexpr simulation(fact::program const& p, setup const& s) : program_(p), setup_(s), forward_(p, s) {
@@ -40,19 +40,22 @@ class simulation {
   constexpr fact::program const& program() const { return program_; }
   constexpr setup const& run() const { return setup_; }
 
-  /// What each event of the program states, on this rank.
+  /// Returns the tensor that each event of the program states on this rank.
   constexpr std::vector<detail::placed_tensor> const& tensors() const { return forward_.tensors; }
-  /// How often each of the program's messages is sent for one micro-batch.
+  /// Returns how many times each of the program's messages is sent per micro-batch.
   constexpr std::vector<std::int64_t> const& sent() const { return forward_.sent; }
-  /// Of forward.
+  /// Returns the operations of forward.
   constexpr redco::fact::work const& work() const { return forward_.work; }
-  /// Bytes that forward saves for backward; of blocks that run again their inputs.
+  /// Returns the bytes that forward saves for backward. Of recomputed blocks only the inputs are
+  /// saved.
   constexpr std::int64_t activations() const { return activations_; }
-  /// Bytes that the loss makes in forward and saves for backward, and that it holds while it is computed.
+  /// Returns the bytes that the loss computes in forward and saves for backward. loss_workspace()
+  /// returns the temporary bytes of the loss.
   constexpr std::int64_t loss() const { return loss_; }
   constexpr std::int64_t loss_workspace() const { return loss_workspace_; }
-  /// Memory over one micro-batch and the update: forward layer by layer, the loss, backward layer by layer, the update. Of the
-  /// blocks of an outermost `repeat` those that hold most: the last one of each kind that runs again, and that does not.
+  /// Returns memory over one micro-batch and the update: forward and backward layer by layer, the
+  /// loss, the update. In an outermost `repeat`, lists only the blocks that hold most: of each kind
+  /// the last recomputed block and the last other block.
   constexpr std::vector<moment> moments() const {
     std::vector<moment> all = detail::forward_moments(program_, forward_).list;
     all.push_back({.when = moment::phase::loss, .activations = activations_, .loss = loss_ + loss_workspace_});
@@ -60,7 +63,7 @@ class simulation {
     all.push_back({.when = moment::phase::update});
     return all;
   }
-  /// The moment of backward in which the rank holds most.
+  /// Returns the moment of backward with the most bytes.
   constexpr backward_moment backward() const {
     backward_moment most{{}, most_.activations, most_.recomputed, most_.gradients};
     if (most_.layer >= 0) most.layer = program_.layers[static_cast<std::size_t>(most_.layer)];
@@ -73,7 +76,7 @@ class simulation {
   detail::forward_pass forward_;
   std::int64_t activations_ = 0, loss_ = 0, loss_workspace_ = 0;
   std::vector<moment> backward_;
-  moment most_;  ///< of backward
+  moment most_;  ///< moment of backward with the most bytes
 };
 
 }  // namespace redco::cost

@@ -16,16 +16,19 @@ namespace redco::cost {
 
 namespace detail {
 
-/// Messages that may pass while their rank computes.
+/// Messages that can be in flight while their rank computes.
 struct messages_beside {
   double seconds = 0;
   std::int64_t calls = 0, bytes = 0;
-  double busy = 1;  ///< inside a host they take the cores that compute
+  /// Share of the cores that the messages take; 1 inside a host, where messages use the cores that
+  /// compute.
+  double busy = 1;
 
-  /// Seconds saved where they pass beside products of these seconds.
+  /// Returns the seconds saved if the messages overlap with products that take `products` seconds.
   double saved_beside(double products) const { return std::min(seconds, products) * (1 - busy); }
 
-  /// Seconds saved by buckets of equal size, which end no sooner than `backward` does.
+  /// Returns the seconds saved by equal buckets. The last bucket can start only when `backward`
+  /// ends.
   double saved_in_buckets(double backward) const {
     if (calls == 0) return 0;
     double const n = static_cast<double>(calls), behind = std::max(seconds / n, backward / n + seconds - backward);
@@ -33,14 +36,15 @@ struct messages_beside {
   }
 };
 
-/// Seconds saved by what shards send beside the products that give it or take it, `beside[purpose]`: in runs, of which one has nothing
-/// to pass beside.
+/// Returns the seconds saved by messages between shards that overlap with their products,
+/// `beside[purpose]`. A product is computed in several runs, one of which has no message to overlap
+/// with.
 inline double saved_by_shards(std::array<messages_beside, messages::purposes> const& beside, operations const& made,
                               double seconds_per_operation) {
   auto const seconds = [&](std::int64_t all) { return static_cast<double>(all) * seconds_per_operation; };
   double const again = made.forward > 0 ? static_cast<double>(made.again) / static_cast<double>(made.forward) : 0;
   double const columns = seconds(made.columns), rows = seconds(made.rows);
-  // `behind`: products that the last run passes beside too.
+  // `behind`: seconds of products with which the last run overlaps too.
   auto const saved = [&](messages::purpose what, double products, double behind = 0) {
     messages_beside const& sent = beside[what];
     std::int64_t const runs =
@@ -57,7 +61,7 @@ inline double saved_by_shards(std::array<messages_beside, messages::purposes> co
 }  // namespace detail
 
 REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, machine const& on) {
-  // Hosts that share a machine's cores are counted together.
+  // Hosts that share a machine's cores count as one machine.
   int const machines = run.hosts > 1 ? std::max(1, run.hosts / on.link_of(run.hosts, run.hosts).hosts_of_machine) : 1;
   int const ranks = run.mesh.ranks() / machines;
   auto const all = [&](std::int64_t of_one) { return static_cast<double>(of_one) * ranks; };
@@ -73,7 +77,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
   for (message_total const& one : what.messages) {
     if (one.calls == 0) continue;
     double const before = t.messages;
-    // An all-reduce, which was measured, is a reduce-scatter and an all-gather.
+    // The measured all-reduce consists of a reduce-scatter and an all-gather.
     double const calls = static_cast<double>(one.calls) * (one.what == collective::all_reduce ? 1 : 0.5);
     auto const add = [&](auto const& speed_of_group, std::int64_t bytes) {
       t.messages +=

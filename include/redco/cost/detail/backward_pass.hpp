@@ -16,11 +16,12 @@
 
 namespace redco::cost::detail {
 
-/// Goes through a program from last to first, as backward does, and lists the moments. Of the blocks of an outermost
-/// `repeat` that run again it visits the last one, and of the others: the activations of all before it are there.
+/// A traversal of a program's events in backward order that lists the moments of backward. In a row
+/// of repeated blocks, visits only the last recomputed block and the last other block of each kind.
+/// These blocks hold most, because the activations of all preceding blocks are still held.
 class backward_pass {
  public:
-  /// `saved`: bytes that forward saves.
+  /// Traverses the program. `saved` is the number of bytes that forward saves.
   constexpr backward_pass(fact::program const& p, std::vector<placed_tensor> const& tensors,
                           std::vector<block_row> const& rows, setup const& s, std::int64_t saved)
       : events_(p.events), tensors_(tensors), setup_(s) {
@@ -33,12 +34,13 @@ class backward_pass {
       else visit(order_[i]);
   }
 
-  std::vector<moment> list;  ///< after one another; of a row of blocks those of the last block of each kind
+  /// Moments in order of time; a row of blocks contributes only the last blocks of each kind
+  std::vector<moment> list;
 
  private:
   using kind = placed_tensor::kind;
 
-  /// Visits the last blocks of a row; the event with which it begins.
+  /// Visits the last blocks of a row and returns the index of the row's first event.
   constexpr std::size_t visit_row(block_row const& row) {
     std::int64_t const outside = now_.activations - row.saved_in(row.blocks());
     for (std::int64_t const block : row.last_blocks()) {
@@ -74,7 +76,8 @@ class backward_pass {
       case event_kind::moment: end_moment(e.layer); break;
       case event_kind::branch_end:
         arriving_ += t.bytes;
-        kept_to_block_end_ = block_gradient_ > 0;  // the block's gradient is that of its last branch
+        // The block's gradient equals the gradient of its last branch
+        kept_to_block_end_ = block_gradient_ > 0;
         block_gradient_ = 0;
         break;
       case event_kind::branch: leave_branch(t.bytes); break;
@@ -88,10 +91,11 @@ class backward_pass {
     list.push_back(now_);
   }
 
-  /// All that a moment holds has been seen.
+  /// Lists the moment of a layer after all tensors of the moment were counted.
   constexpr void end_moment(int layer) {
     look(layer, carried_ + weights_ + held_);
-    carried_ += arriving_ + block_gradient_;  // it was this moment's own output gradient and waits from here on
+    // Was the output gradient of this moment and waits from now on
+    carried_ += arriving_ + block_gradient_;
     weights_ += waiting_weights_;
     arriving_ = block_gradient_ = waiting_weights_ = held_ = 0;
   }
@@ -107,13 +111,14 @@ class backward_pass {
     else if (t.what == kind::saved_input && !again_ && own_input_) now_.activations -= t.bytes;
   }
 
-  /// The block is run again: what it saves and its output are there until it is left, and the gradient of that output.
+  /// Starts a recomputed block. Its saved tensors, its output and the gradient of the output are
+  /// held until the end of the block.
   constexpr void enter_block(block_row::kind const& block) {
     block_gradient_ = tensors_[block.end].bytes;
     output_again_ = events_[block.end].tensor.id;
     now_.recomputed = block.bytes + tensors_[block.end].all();
     outside_ = carried_ + arriving_;
-    // Its end, on several shards: what is summed over them is there beside the sum.
+    // At the block's end on several shards, the summed gradient and its addend exist at once.
     look(events_[block.end].layer, carried_ + block_gradient_ * (setup_.mesh.tp > 1 ? 2 : 1));
   }
 
@@ -126,17 +131,21 @@ class backward_pass {
   std::vector<placed_tensor> const& tensors_;
   setup const& setup_;
   moment now_;
-  std::vector<std::size_t> order_;                  ///< of events
-  bool again_ = false;                              ///< the visited block of an outermost repeat runs again
-  bool own_input_ = false;                          ///< and its input is saved for it alone
-  int output_again_ = -1;                           ///< the output of that block: there until it is left, saved or not
-  std::int64_t held_ = 0;                           ///< gradients of this moment
-  std::int64_t carried_ = 0;                        ///< gradients that wait beside a branch
-  std::int64_t arriving_ = 0;                       ///< will wait beside the next moment's
-  std::int64_t weights_ = 0, waiting_weights_ = 0;  ///< of a recomputed block: given to the parameters at its end
-  std::int64_t block_gradient_ = 0;                 ///< of a recomputed block's output, before its first moment
-  bool kept_to_block_end_ = false;                  ///< the open branch carries that gradient
-  std::int64_t outside_ = 0;                        ///< gradients that wait beside a recomputed block
+  std::vector<std::size_t> order_;  ///< indices of events in visiting order
+  bool again_ = false;              ///< the visited block of an outermost repeat is recomputed
+  bool own_input_ = false;          ///< the visited block alone saves its input
+  /// Output of the recomputed block, held until the end of the block whether saved or not.
+  int output_again_ = -1;
+  std::int64_t held_ = 0;      ///< bytes of gradients of this moment
+  std::int64_t carried_ = 0;   ///< bytes of gradients that wait during a branch
+  std::int64_t arriving_ = 0;  ///< bytes of gradients that wait from the next moment on
+  /// Bytes of weight gradients of a recomputed block, which the parameters receive at the end of
+  /// the block.
+  std::int64_t weights_ = 0, waiting_weights_ = 0;
+  /// Bytes of the output gradient of a recomputed block, before the block's first moment.
+  std::int64_t block_gradient_ = 0;
+  bool kept_to_block_end_ = false;  ///< the open branch carries the block's gradient
+  std::int64_t outside_ = 0;        ///< bytes of gradients that wait during a recomputed block
 };
 
 }  // namespace redco::cost::detail

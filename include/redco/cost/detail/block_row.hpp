@@ -9,7 +9,7 @@
 
 namespace redco::cost::detail {
 
-/// How many blocks of a slice run again in backward.
+/// Returns the number of blocks of a slice that are recomputed in backward.
 constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_blocks const& again) {
   if (blocks.step == 1) return again.count(blocks.times);
   std::int64_t count = 0;
@@ -21,17 +21,21 @@ constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_b
   return count;
 }
 
-/// The blocks of an outermost `repeat`, one after another, each of one kind and run again in backward or not; and what forward
-/// saves of them. A block's input is one storage with the output of the block before.
+/// The consecutive blocks of an outermost `repeat`, and the bytes that forward saves of them. Each
+/// block has a kind and may be recomputed. The input of a block shares storage with the output of
+/// the preceding block.
 struct block_row {
-  /// Equal blocks: a slice of the row.
+  /// A set of equal blocks: one slice of the row.
   struct kind {
-    std::size_t begin = 0, end = 0;  ///< events of the program
+    std::size_t begin = 0, end = 0;  ///< range of events of the program
     fact::block_slice blocks;
-    std::int64_t bytes = 0;  ///< that one saves beside its input, where it does not run again
+    /// Bytes that one block of this kind saves in addition to its input, if the block is not
+    /// recomputed.
+    std::int64_t bytes = 0;
     bool saves_input = false, saves_output = false;
   };
-  /// How many blocks of a kind do not run again; and of those, and of the others, how many save an input of their own.
+  /// Numbers of blocks of one kind: blocks that are not recomputed, and blocks with an input of
+  /// their own, not recomputed and recomputed.
   struct counts {
     std::int64_t once = 0, inputs_once = 0, inputs_again = 0;
   };
@@ -39,27 +43,28 @@ struct block_row {
   std::vector<kind> kinds;
   recomputed_blocks again;
   bool entry_saved = false;      ///< a layer before the row saves the first block's input
-  std::int64_t input_bytes = 0;  ///< of one block
+  std::int64_t input_bytes = 0;  ///< bytes of one block's input
 
   constexpr std::int64_t blocks() const { return kinds[0].blocks.times; }
   constexpr std::size_t kind_of(std::int64_t block) const {
     return static_cast<std::size_t>(block % kinds[0].blocks.step);
   }
 
-  /// Whether a block saves its input, and nothing before it does.
+  /// Returns true if a block saves its input and no layer before the block saves this input.
   constexpr bool has_own_input(std::int64_t block) const {
     if (!again.has(block) && !kinds[kind_of(block)].saves_input) return false;
     if (block == 0) return !entry_saved;
     return again.has(block - 1) || !kinds[kind_of(block - 1)].saves_output;
   }
 
-  /// Of each kind, among the first `n` blocks.
+  /// Returns the counts of each kind among the first `n` blocks.
   constexpr std::vector<counts> count(std::int64_t n) const {
     std::vector<counts> of(kinds.size());
     std::int64_t const length = period();
     for (std::int64_t i = 0; i < n; ++i) {
       std::int64_t times = 1;
-      if (i > again.first && i % length == 0) times = (n - i) / length;  // so many periods are equal from here
+      // Number of equal periods from this block on
+      if (i > again.first && i % length == 0) times = (n - i) / length;
       if (times > 1) {
         for (std::int64_t j = i; j < i + length; ++j) add(of, j, times);
         i += times * length - 1;
@@ -70,7 +75,7 @@ struct block_row {
     return of;
   }
 
-  /// Bytes that the first `n` blocks save.
+  /// Returns the bytes that the first `n` blocks save.
   constexpr std::int64_t saved_in(std::int64_t n) const {
     std::vector<counts> const of = count(n);
     std::int64_t bytes = 0;
@@ -79,8 +84,8 @@ struct block_row {
     return bytes;
   }
 
-  /// The last block of each kind that runs again, and that does not; the last of them first. They hold most: what all blocks
-  /// before them save is there.
+  /// Returns the last recomputed and the last other block of each kind, in descending order. These
+  /// blocks hold most, because all preceding blocks' activations are still held.
   constexpr std::vector<std::int64_t> last_blocks() const {
     std::vector<std::int64_t> last;
     auto const find = [&](std::int64_t end, std::int64_t most) {
@@ -97,7 +102,7 @@ struct block_row {
   }
 
  private:
-  /// After so many blocks they are alike again.
+  /// Returns the number of blocks after which the pattern of kinds and recomputation repeats.
   constexpr std::int64_t period() const { return kinds[0].blocks.step * (again.every > 0 ? again.every : 1); }
 
   constexpr void add(std::vector<counts>& of, std::int64_t block, std::int64_t times) const {

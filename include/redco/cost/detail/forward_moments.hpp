@@ -11,7 +11,8 @@
 
 namespace redco::cost::detail {
 
-/// The moments of forward: after each layer that saves something. Of a row of blocks those of the last block of each kind.
+/// The moments of forward, one after each layer that saves tensors. A row of repeated blocks
+/// contributes only the last blocks of each kind.
 class forward_moments {
  public:
   constexpr forward_moments(fact::program const& p, forward_pass const& f) : events_(p.events), tensors_(f.tensors) {

@@ -14,56 +14,61 @@
 
 namespace redco::cost::detail {
 
-/// A tensor that one event of a program states, on one rank.
+/// A tensor that one event of a program states, as placed on one rank.
 struct placed_tensor {
   enum class kind : std::uint8_t {
-    none,          ///< not there on this mesh, or there already
-    own,           ///< lives from forward to its layer's backward
-    saved_input,   ///< the same; it is the input of each outermost block
-    block_input,   ///< from which an outermost block is run again
-    block_output,  ///< what that gives; a copy where nothing in the block saves it
-    batch,         ///< the batch's own
-    loss,          ///< from the loss to its backward
+    none,         ///< does not exist on this mesh, or shares existing storage
+    own,          ///< lives from forward until its layer's backward
+    saved_input,  ///< like `own`, but is the input of each outermost block
+    block_input,  ///< input from which an outermost block is recomputed
+    /// Output of a recomputed outermost block; a copy if no layer in the block saves the output.
+    block_output,
+    batch,  ///< tensor of the batch
+    loss,   ///< lives from the loss until the loss's backward
     loss_workspace,
   };
 
   kind what = kind::none;
-  std::int64_t bytes = 0;   ///< of one copy
-  std::int64_t copies = 0;  ///< in the whole model, were no block run again
-  std::int64_t saved = 0;   ///< copies that forward saves for backward
-  std::int64_t blocks = 0;  ///< so many equal ones of the outermost repeat around it; 0: none is
-  std::int64_t again = 0;   ///< of those run again
+  std::int64_t bytes = 0;   ///< bytes of one copy
+  std::int64_t copies = 0;  ///< number of copies in the whole model, if no block were recomputed
+  std::int64_t saved = 0;   ///< number of copies that forward saves for backward
+  /// Number of equal blocks in the enclosing outermost repeat; 0 outside repeats
+  std::int64_t blocks = 0;
+  std::int64_t again = 0;  ///< number of these blocks that are recomputed
 
   constexpr bool in_block() const { return blocks > 0; }
   constexpr bool is_saved() const { return what == kind::own || what == kind::saved_input; }
   constexpr std::int64_t all() const { return bytes * copies; }
   constexpr std::int64_t saved_bytes() const { return bytes * saved; }
-  /// In one outermost block. Requires one of its own.
+  /// Returns the bytes in one outermost block. Requires that the tensor is inside a block.
   constexpr std::int64_t of_block() const { return bytes * (copies / blocks); }
-  /// How many copies are made again.
+  /// Returns the number of copies that are made again by recomputation.
   constexpr std::int64_t copies_again() const {
     return in_block() ? copies / blocks * again + copies % blocks * again / blocks : 0;
   }
 };
 
-/// Goes through a program as forward does, and finds which storages its tensors have: an activation that several layers save
-/// is one, and so is a block's output with the next one's input, be it of the next slice of a row or of the next round.
+/// A traversal of a program's events in forward order that finds the storage of each tensor. An
+/// activation saved by several layers is one storage. The output of a block shares storage with the
+/// input of the next block, also across slices and rounds of a row.
 class forward_pass {
  public:
   constexpr forward_pass(fact::program const& p, setup const& s) : tensors(p.events.size()), program_(p), setup_(s) {
-    while (sent.size() < p.messages.size()) sent.push_back(0);  // clang 14 fills no vector of numbers in a constant
+    // Clang 14 cannot fill a vector of numbers in a constant expression
+    while (sent.size() < p.messages.size()) sent.push_back(0);
     for (std::size_t i = 0; i < p.events.size(); ++i) visit(i);
   }
 
-  std::vector<placed_tensor> tensors;  ///< one for each event
-  std::vector<block_row> rows;         ///< the outermost repeats
-  std::vector<std::int64_t> sent;      ///< how often each of the program's messages is sent for one micro-batch
+  std::vector<placed_tensor> tensors;  ///< tensors, one per event
+  std::vector<block_row> rows;         ///< rows of blocks of the outermost repeats
+  /// Number of times that each message of the program is sent per micro-batch
+  std::vector<std::int64_t> sent;
   redco::fact::work work;
 
  private:
   using kind = placed_tensor::kind;
 
-  /// Some activations, by identity.
+  /// A set of activations by id.
   class activations_set {
    public:
     constexpr bool has(int id) const {
@@ -83,9 +88,10 @@ class forward_pass {
   struct open_repeat {
     fact::block_slice blocks;
     int input = -1, from = -1;
-    std::int64_t inputs_saved = 0;    ///< so many of its blocks' inputs a layer before them saves
-    bool entry_saved = false;         ///< that of the row's first block is one
-    placed_tensor* inputs = nullptr;  ///< the saved inputs of the row's first slice
+    /// Number of its blocks' inputs that a layer before the blocks saves.
+    std::int64_t inputs_saved = 0;
+    bool entry_saved = false;         ///< a layer before the row saves the first block's input
+    placed_tensor* inputs = nullptr;  ///< saved inputs of the row's first slice
   };
 
   constexpr std::int64_t copies() const {
@@ -94,7 +100,7 @@ class forward_pass {
     return product;
   }
 
-  /// Of so many copies of all outermost blocks, those of blocks that run again.
+  /// Returns how many of `of` copies in all outermost blocks belong to recomputed blocks.
   constexpr std::int64_t again(std::int64_t of) const {
     return open_.empty() ? 0 : of / open_[0].blocks.count() * count_again(open_[0].blocks, setup_.recompute);
   }
@@ -133,7 +139,8 @@ class forward_pass {
     }
   }
 
-  /// The products of an activation, behind which the gradient of a weight is stated that is cut along `split_dim`, use it.
+  /// Attributes the products since the latest make event to column-cut (split_dim 0) or row-cut
+  /// (split_dim 1) weights, as stated by the following weight-gradient event.
   constexpr void end_products(int split_dim) {
     if (split_dim == 0) work.columns = saturating_add(work.columns, products_);
     if (split_dim == 1) work.rows = saturating_add(work.rows, products_);
@@ -183,7 +190,8 @@ class forward_pass {
     int const output = program_.events[i].tensor.id;
     bool const output_saved = output != last.input && saved_.has(output);
     if (last.blocks.is_last_slice() && output_saved && last.inputs != nullptr)
-      // They are outputs of the round before; only the first one's counts by itself.
+      // The block inputs are outputs of the preceding round, so only the first block's input is
+      // separate storage.
       last.inputs->copies = last.entry_saved ? 0 : copies() / last.blocks.count();
     bool const outermost = open_.size() == 1;
     if (outermost) {
@@ -197,7 +205,7 @@ class forward_pass {
     if (outermost && last.blocks.is_last_slice()) end_row(rows.back());
   }
 
-  /// What the row of blocks has saved, and whether what it was given and gives are among that.
+  /// Sets the saved bytes of a finished row, and whether the row's input and output are saved.
   constexpr void end_row(block_row& row) {
     auto const counts = row.count(row.blocks());
     for (std::size_t k = 0; k < row.kinds.size(); ++k) {
@@ -220,10 +228,12 @@ class forward_pass {
   fact::program const& program_;
   setup const& setup_;
   std::vector<open_repeat> open_;
-  open_repeat left_;           ///< the one left last: in front of each slice but the first, the slice before it
-  activations_set saved_;      ///< were no block run again
-  activations_set kept_;       ///< saved
-  std::int64_t products_ = 0;  ///< since the last activation was made
+  /// The repeat that was closed last. Before every slice but the first, this is the preceding
+  /// slice.
+  open_repeat left_;
+  activations_set saved_;      ///< activations that would be saved if no block were recomputed
+  activations_set kept_;       ///< activations that are saved
+  std::int64_t products_ = 0;  ///< operations since the latest activation was made
 };
 
 }  // namespace redco::cost::detail
