@@ -11,14 +11,15 @@
 
 namespace redco::shard {
 
-/// One line of a plan: what a parameter is cut into by the ranks of a mesh, and why. All that follows from a parameter's
-/// places is computed here and nowhere else: extents, offsets, owners, and how many ranks hold the same part.
+/// An entry of a plan: the shards of one parameter on a mesh, and the reason for the split.
+/// Computes all consequences of the parameter's places (its cuts over mesh axes): extents, offsets,
+/// owners and holders.
 struct entry {
   fact::parameter_fact fact;
   redco::mesh mesh = {};
   stage_set stages = {};  ///< pipeline stages that hold the parameter
 
-  /// Whether the ranks of this axis hold different parts.
+  /// Returns true if the ranks along this axis hold different parts.
   constexpr bool is_split(axis over) const { return fact.on(over).dim >= 0 && mesh[over] > 1; }
   constexpr bool is_split() const {
     for (axis const a : all_axes)
@@ -26,10 +27,11 @@ struct entry {
     return false;
   }
 
-  /// The size of a sharer group along an axis that cuts it, whose gradients are summed (`place::sharers`); 1 along others.
+  /// Returns the size of a sharer group (neighbouring ranks with equal parts, whose gradients are
+  /// summed) along an axis that cuts the parameter, or 1 along other axes.
   constexpr int sharers(axis over) const { return is_split(over) ? fact.on(over).sharers(mesh[over]) : 1; }
 
-  /// The extents of every rank's part, padding included.
+  /// Returns the shape of every rank's part, including padding.
   constexpr extents local() const {
     extents shape = fact.shape;
     for (place const& p : fact.places)
@@ -37,7 +39,8 @@ struct entry {
     return shape;
   }
 
-  /// Where a rank's part begins; at the end of the dimension where the rank holds only padding.
+  /// Returns the offset of a rank's part in the parameter. If the rank holds only padding, the
+  /// offset is the end of the dimension.
   constexpr extents offset(int rank) const {
     extents begin = fact.shape;
     for (int d = 0; d < begin.rank; ++d) begin[d] = 0;
@@ -50,7 +53,8 @@ struct entry {
     return begin;
   }
 
-  /// The extents of a rank's part without padding; empty where the rank holds only padding.
+  /// Returns the shape of a rank's part without padding. The shape is empty if the rank holds only
+  /// padding.
   constexpr extents logical(int rank) const {
     extents shape = local();
     extents const begin = offset(rank);
@@ -59,8 +63,8 @@ struct entry {
     return shape;
   }
 
-  /// The place, in the unsharded parameter, of the first element of a row of a rank's part without padding. Rows are runs along
-  /// the last dimension.
+  /// Returns the index, in the unsharded parameter, of the first element of a row of a rank's part
+  /// without padding. A row extends along the last dimension.
   constexpr std::int64_t first_of_row(int rank, std::int64_t row) const {
     extents const part = logical(rank), begin = offset(rank);
     std::int64_t first = 0, stride = 1;
@@ -76,8 +80,8 @@ struct entry {
   /// Returns true if the rank's pipeline stage has the parameter.
   constexpr bool is_held_by(int rank) const { return stages.has(mesh.coordinate(rank, axis::pp)); }
 
-  /// Returns the number of ranks that hold the same part, of a group over these axes in which a
-  /// rank holds it.
+  /// Returns the number of ranks that hold equal parts, among the ranks of a group over these axes
+  /// whose stages hold the parameter.
   constexpr int holders(axes over) const {
     int count = 1;
     for (axis const a : all_axes) {
@@ -87,8 +91,8 @@ struct entry {
     return count;
   }
 
-  /// Returns true if the rank is the first of those that hold its part: the one that writes it to a
-  /// checkpoint.
+  /// Returns true if the rank is the first of the ranks with its part. The owner writes the part to
+  /// checkpoints.
   constexpr bool owns(int rank) const {
     if (mesh.coordinate(rank, axis::pp) != stages.first()) return false;
     for (axis const a : all_axes)
@@ -97,14 +101,15 @@ struct entry {
   }
 };
 
-/// The first place of a parameter along which the mesh cannot hold it; one without a dim if there is none.
+/// Returns the first place (cut of the tensor over an axis) that the mesh cannot satisfy, or a
+/// place without a dimension.
 constexpr place illegal_place(fact::parameter_fact const& fact, mesh const& on) {
   for (place const& p : fact.places)
     if (!p.can_cut(on[p.axis])) return p;
   return {};
 }
 
-/// Whether the mesh can hold a parameter along every place of it.
+/// Returns true if the mesh can cut the parameter at all its places.
 constexpr bool can_split(fact::parameter_fact const& fact, mesh const& on) { return illegal_place(fact, on).dim < 0; }
 
 }  // namespace redco::shard

@@ -14,7 +14,7 @@
 
 namespace redco {
 
-/// What a constant can hold of a program.
+/// The parts of a program that a constant can hold: parameters, messages, and the first mistake.
 template <std::size_t Parameters, std::size_t Messages>
 struct constant_facts {
   std::array<fact::parameter_fact, Parameters> parameters{};
@@ -26,25 +26,28 @@ struct constant_facts {
 
 namespace redco::shard::detail {
 
-/// The program of a model, its first mistake among it.
+/// Returns the program of a model (the facts that its layers state), including the first mistake.
 template <model M>
 constexpr fact::program record(M const& m, workload const& load) {
   fact::recorder w(input_of(m, load), input_of(m, of_source(load)), states_input<M>);
   net_of<M>::template facts<replicated>(m.config, w);
-  fact::detail::unshard_facts<out_t<net_of<M>, replicated>>(w);  // the user is given unsharded results
+  // The user receives unsharded results
+  fact::detail::unshard_facts<out_t<net_of<M>, replicated>>(w);
   return w.take();
 }
 
-/// The mistake found under one workload if it is one under every workload, else none: that is told where the workload is known.
+/// Returns the mistake `found` under one workload if it occurs under every workload, otherwise no
+/// mistake. Mistakes of one workload are reported where the workload is known.
 template <model M>
 constexpr fact::mistake_fact constant_mistake(M const& m, fact::mistake_fact const& found) {
   return found && record(m, {.batch = 2, .sequence = 3}).mistake == found ? found : fact::mistake_fact{};
 }
 
-/// Errors: exit code 64, for a mistake.
+/// Throws `error` with exit code 64 if `m` is a mistake.
 void refuse(fact::mistake_fact const& m);
 
-/// Room for the facts of most models, so that these are recorded once: how many there are is known afterwards.
+/// Arrays large enough for the facts of most models, so that a program is recorded only once. The
+/// numbers of facts are known only after recording.
 struct fact_room {
   constant_facts<64, 48> facts;
   std::size_t parameters = 0, messages = 0;
@@ -86,12 +89,14 @@ constexpr auto recorded_facts() {
 
 namespace redco {
 
-/// The parameters and messages of a constexpr model, recorded once; requires legal<> for what they mean.
+/// Parameters and messages of a constexpr model, recorded once. They are meaningful only if legal<>
+/// passes.
 template <auto const& Model, workload Load = workload{}>
 inline constexpr auto constant_facts_of = shard::detail::recorded_facts<Model, Load>();
 
-/// The program of a model whose sizes are known at run time, under a workload.
-/// Errors: exit code 64 where its layers do not fit each other or its input, or a size is below one.
+/// Returns the program of a model whose sizes are known at run time, under a workload. Throws
+/// `error` with exit code 64 if layers do not match each other or the input, or if a size is below
+/// one.
 template <model M>
 fact::program facts_of(M const& m, workload const& load) {
   fact::program p = shard::detail::record(m, load);
@@ -99,7 +104,8 @@ fact::program facts_of(M const& m, workload const& load) {
   return p;
 }
 
-/// The same under no workload in particular, for what does not depend on it.
+/// Returns the program of a model without a particular workload, for results that do not depend on
+/// the workload. Throws `error` with exit code 64 for mistakes that occur under every workload.
 template <model M>
 fact::program facts_of(M const& m) {
   fact::program p = shard::detail::record(m, {});
@@ -107,7 +113,8 @@ fact::program facts_of(M const& m) {
   return p;
 }
 
-/// The program of a constexpr model, for use in a constant expression; requires legal<> for what it means.
+/// Returns the program of a constexpr model in a constant expression. The program is meaningful
+/// only if legal<> passes.
 template <auto const& Model>
 constexpr fact::program facts_of(workload const& load = {}) {
   return shard::detail::record(Model, load);

@@ -10,7 +10,7 @@
 
 namespace redco::shard::detail {
 
-/// "layer 'h.*.attn'", or `whole` for what has no name.
+/// Returns "layer 'h.*.attn'", or `whole` for a layer without a name.
 inline std::string layer_text(fact::path const& layer, char const* whole) {
   return layer.size > 0 ? "layer '" + std::string(layer.view()) + "'" : std::string(whole);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// The programs of our families are recorded by code that is compiled once (RedcoCompiled.cmake).
+// The programs of redco's model families are recorded by code that is compiled once
+// (RedcoCompiled.cmake).
 #ifdef REDCO_COMPILED
 
 #include <redco/shard/facts.hpp>

@@ -14,7 +14,7 @@
 
 namespace redco::shard::detail {
 
-/// Whether a pattern matches a path or that of a layer around it.
+/// Returns true if the pattern matches a path or the path of an enclosing layer.
 constexpr bool matches_around(std::string_view pattern, std::string_view here) {
   for (std::size_t end = 0; end < here.size(); ++end)
     if ((end == 0 || here[end] == '.') && meta::glob(pattern, here.substr(0, end))) return true;
@@ -26,7 +26,8 @@ inline constexpr bool is_overridable = requires {
   typename L::overridden;
 };
 
-/// Overrides the cut of each layer under a matching path that names its overridden twin.
+/// A rewriting rule for transform<>: replaces each layer under a matching path by its replicated
+/// form.
 template <fixed_string Pattern>
 struct overrides {
   template <class L, fact::path Here>
@@ -40,7 +41,7 @@ struct overrides {
   };
 };
 
-/// In a function: clang drops a name that is declared by a class whose static_assert fails.
+/// A function, because clang drops a name declared by a class whose static_assert fails.
 template <layer Net, fixed_string Pattern>
 consteval bool check_override() {
   static_assert(any_layer<Net, overrides<Pattern>>,
@@ -52,9 +53,12 @@ consteval bool check_override() {
 
 namespace redco {
 
-/// A user's override: `Net` with every linear and gated layer whose path, or that of a layer around it, matches `Pattern` (`*`
-/// any run, `?` one character) replicated on every rank: `using net = redco::keep_replicated<gpt2::net, "h.*.mlp">;`. The plan
-/// states the reason. Errors: redco[S009] when nothing matches.
+/// The type `Net` with all linear and gated layers under a path that matches `Pattern` replicated
+/// on every rank. In patterns, `*` matches any text and `?` one character.
+///
+///   using net = redco::keep_replicated<gpt2::net, "h.*.mlp">;
+///
+/// The plan states the reason. If no layer matches, the compile error is redco[S009].
 template <layer Net, fixed_string Pattern>
 using keep_replicated = std::conditional_t<shard::detail::check_override<Net, Pattern>(),
                                            transform<Net, shard::detail::overrides<Pattern>>, Net>;

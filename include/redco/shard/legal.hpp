@@ -11,17 +11,18 @@
 
 namespace redco {
 
-/// The first eight numbers of ranks, along the axis at fault, that can cut every parameter of a model.
+/// The first eight numbers of ranks, along the axis in question, that can cut every parameter of a
+/// model. Appears in compile errors.
 template <int... Width>
 struct legal_widths_are {};
 
-/// The parameter that a check blames, as a type that both compilers print readably: its number of units (heads, columns or
-/// rows), what would be legal, and its name.
+/// The parameter at fault in a compile error, readable with g++ and clang: its number of units
+/// (heads, columns or rows), the legal widths, and its name.
 template <std::int64_t Units, class Widths, char... Name>
 struct blamed_parameter {};
 
-/// Two layers that a check blames: what one gives and the other reads, each by its extent and the characters of its path. A
-/// giver without a path is the model's input.
+/// Two layers at fault in a compile error: the extent that one layer gives and the extent that the
+/// other reads, each with the characters of its path. A giver without a path is the model's input.
 template <std::int64_t Extent, char... Layer>
 struct layer_gives {};
 template <std::int64_t Extent, char... Layer>
@@ -29,11 +30,11 @@ struct layer_reads {};
 template <class Gives, class Reads>
 struct blamed_layers {};
 
-/// A layer that a check blames for one of its sizes.
+/// A layer at fault in a compile error because of one of its sizes.
 template <std::int64_t Size, char... Layer>
 struct layer_has {};
 
-/// A layer that a check blames for `Size`, which is no multiple of `Divisor`.
+/// A layer at fault in a compile error because `Size` is no multiple of `Divisor`.
 template <std::int64_t Size, std::int64_t Divisor, char... Layer>
 struct layer_divides {};
 
@@ -41,7 +42,7 @@ struct layer_divides {};
 
 namespace redco::shard::detail {
 
-/// What legal<> asks of the sizes of a model: is this rule kept?
+/// A check of legal<>: passes unless the sizes of the model contain the mistake `Broken`.
 template <fact::mistake Broken>
 struct size_check {
   fact::mistake found = fact::mistake::none;
@@ -68,7 +69,8 @@ struct size_verdict {
       decltype(blame(std::make_index_sequence<found.giver.size>{}, std::make_index_sequence<found.reader.size>{}));
 };
 
-/// What legal<> asks of a parameter: can the mesh cut its units without breaking this rule?
+/// A check of legal<>: passes unless cutting the parameter's units over the mesh breaks the rule
+/// `Broken`.
 template <legality Broken>
 struct width_check {
   redco::mesh mesh;
@@ -81,14 +83,16 @@ struct width_check {
 template <auto const& Model, mesh Mesh>
 struct mesh_verdict {
   static constexpr auto const& facts = constant_facts_of<Model>.parameters;
-  /// Sizes that are wrong have their own error.
+  /// Index of the first illegal parameter. Models with wrong sizes have none, because wrong sizes
+  /// have their own error.
   static constexpr std::size_t at = constant_facts_of<Model>.mistake ? facts.size() : first_illegal(facts, Mesh);
   static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh) : legality::ok;
   static constexpr place broken = at < facts.size() ? illegal_place(facts[at], Mesh) : place{};
   static constexpr std::int64_t units = broken.units;
 
   static constexpr int most_widths = 8;
-  /// The i-th legal number of ranks along the axis at fault, i from zero; 0 where there are not so many.
+  /// Returns the i-th legal number of ranks along the axis at fault, counted from 0, or 0 if there
+  /// are fewer.
   static constexpr int width(int i) {
     for (int n = 1; n <= 64; ++n)
       if (first_illegal(facts, line_of(broken.axis, n)) == facts.size() && i-- == 0) return n;
@@ -119,15 +123,13 @@ struct mesh_verdict {
 
 namespace redco {
 
-/// Proof that a mesh can hold a constexpr model: true, or one compile error.
+/// A proof that a mesh can hold a constexpr model: true, or one compile error.
 ///
 ///   static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
 ///
-/// The error names the mesh, the first parameter at fault, its units and the legal widths; of a
-/// model whose sizes are wrong, the layers and both extents. Errors: redco[L004] neighbouring
-/// widths, redco[L005] an input of another rank, redco[L006] a size below one, redco[L009] a size
-/// that is no multiple of another, redco[L010] a path that is too long; redco[S001] heads,
-/// redco[S002] key-value heads, redco[S003] any other split.
+/// The error names the parameter at fault with its units and the legal widths, or the layers at
+/// fault with their extents. Sizes: redco[L004], [L005], [L006], [L009], [L010]. Splits:
+/// redco[S001] heads, [S002] key-value heads, [S003] other.
 template <auto const& Model, mesh Mesh>
 struct legal {
   using sizes = shard::detail::size_verdict<Model>;

@@ -8,16 +8,16 @@
 
 namespace redco::shard {
 
-/// Which rule a width breaks for a parameter.
+/// Rule that a width breaks for a parameter; ok if none.
 enum class legality : std::uint8_t {
   ok,
-  heads,            ///< S001
-  key_value_heads,  ///< S002
-  declared_split,   ///< S003: an even split that does not divide
-  vocabulary,       ///< S003: fewer rows than ranks
+  heads,            ///< number of heads not divisible by the width (S001)
+  key_value_heads,  ///< key-value heads do not match the width (S002)
+  declared_split,   ///< an even split does not divide (S003)
+  vocabulary,       ///< fewer vocabulary rows than ranks (S003)
 };
 
-/// Whether the mesh can hold a parameter, and if not, which rule says so.
+/// Returns ok if the mesh can hold a parameter, otherwise the broken rule.
 constexpr legality legality_of(fact::parameter_fact const& fact, mesh const& on) {
   if (can_split(fact, on)) return legality::ok;
   switch (fact.why) {

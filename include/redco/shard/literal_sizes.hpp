@@ -10,14 +10,15 @@
 
 namespace redco::shard::detail {
 
-/// True once the facts of a model are recorded; no constant where a layer's facts are none.
+/// Returns true once the facts of a model are recorded. The call is no constant expression if a
+/// layer does not state constant facts.
 template <model M>
 constexpr bool records() {
   fact::program const recorded = record(M{}, workload{});
   return !recorded.layers.empty();
 }
 
-/// A model whose sizes are all literals, as a constant.
+/// A constant model whose sizes are all literals.
 template <model M>
 inline constexpr M literal_model{};
 
@@ -25,7 +26,7 @@ inline constexpr M literal_model{};
 
 namespace redco {
 
-/// Satisfied by models whose sizes are all literals, and whose layers state their facts in constant
+/// Concept of a model whose sizes are all literals and whose layers state their facts in constant
 /// expressions.
 template <class M>
 concept literally_sized = model<M> && std::is_empty_v<decltype(M::config)> && sizeof(M) == sizeof(M::config) &&
@@ -33,10 +34,10 @@ concept literally_sized = model<M> && std::is_empty_v<decltype(M::config)> && si
   typename std::bool_constant<shard::detail::records<M>()>;
 };
 
-/// Fails to compile, with the one error of `legal<>`, where the literal sizes of the models of a
-/// type do not fit each other. Sizes that are values are checked at run time, cross-attention
-/// without an encoder by redco[L002]. To be called in a function: in a class, clang would drop the
-/// members after a failed static_assert.
+/// Causes the compile error of `legal<>` if the literal sizes of a model type do not match. Sizes
+/// that are values are checked at run time, and cross-attention without an encoder by redco[L002].
+/// Must be called in a function, because clang drops the members of a class after a failed
+/// static_assert.
 template <model M>
 constexpr void check_literal_sizes() {
   if constexpr (literally_sized<M>) {

@@ -9,7 +9,8 @@
 
 namespace redco::shard {
 
-/// One parameter of the running model: the plan's entry under the full name of one block ("h.3.attn.q.weight").
+/// A parameter of the running model: the plan's entry under its full name with the block's index
+/// ("h.3.attn.q.weight").
 struct placed_parameter {
   std::string name;
   entry plan;
@@ -21,7 +22,8 @@ void expand(std::vector<placed_parameter> const& from, std::size_t level, std::v
 
 }  // namespace detail
 
-/// The plan's entries with their repeats written out, block after block, in the order in which layers state them.
+/// Returns the plan's entries with all repeats expanded, block after block, in the order in which
+/// layers state them.
 template <class Entries>
 std::vector<placed_parameter> placed_parameters(plan<Entries> const& p) {
   std::vector<placed_parameter> named, result;

@@ -10,7 +10,8 @@ namespace redco::shard {
 
 namespace detail {
 
-/// The component of a name that stands for the number of a block, "*" or a slice; empty where there is none.
+/// Returns the component of a name that represents the index of a block ("*" or a slice), or an
+/// empty text.
 inline std::string_view number_in(std::string_view name) {
   std::size_t const mark = name.find_first_of("*:");
   if (mark == std::string_view::npos) return {};

@@ -15,20 +15,22 @@
 
 namespace redco {
 
-/// One entry per parameter of a model on a mesh, each with its reason. `Entries` is a std::array for a constexpr model and
-/// a std::vector for one whose sizes are read at run time.
+/// A plan: one entry per parameter of a model on a mesh, each with its reason. `Entries` is a
+/// std::array for constexpr models and a std::vector otherwise.
 template <class Entries>
 struct plan {
   redco::mesh mesh;
   Entries entries{};
 };
 
-using dynamic_plan = plan<std::vector<shard::entry>>;  ///< of a model whose sizes are read at run time
+/// Plan of a model whose sizes are read at run time
+using dynamic_plan = plan<std::vector<shard::entry>>;
 
-/// Whether a model can be planned on the mesh: there are ranks, and one pipeline stage, since no plan cuts a model into stages.
+/// Returns true if a model can be planned on the mesh: every axis has ranks and there is one
+/// pipeline stage, because plans do not support several stages.
 constexpr bool plannable(mesh const& on) { return on.pp == 1 && on.dp > 0 && on.ep > 0 && on.tp > 0; }
 
-/// The first parameter that the mesh cannot hold, or facts.size().
+/// Returns the index of the first parameter that the mesh cannot hold, or facts.size().
 template <class Facts>
 constexpr std::size_t first_illegal(Facts const& facts, mesh const& on) {
   std::size_t at = 0;
@@ -36,15 +38,15 @@ constexpr std::size_t first_illegal(Facts const& facts, mesh const& on) {
   return at;
 }
 
-/// A mesh of `ranks` ranks along one axis.
+/// Returns a mesh of `ranks` ranks along one axis.
 constexpr mesh line_of(axis along, int ranks) {
   mesh line;
   line[along] = ranks;
   return line;
 }
 
-/// The numbers of ranks along an axis, up to `limit`, that every parameter allows, in rising order; by default numbers of model
-/// shards.
+/// Returns the numbers of ranks along an axis, up to `limit` and ascending, that can cut every
+/// parameter. The default axis is tp (model shards).
 template <class Facts>
 std::vector<int> legal_widths(Facts const& facts, int limit = 64, axis along = axis::tp) {
   std::vector<int> widths;
@@ -60,7 +62,8 @@ namespace redco::shard::detail {
 std::string illegal_mesh_message(fact::parameter_fact const& fact, mesh const& on, std::vector<int> const& widths,
                                  std::string const& cure);
 
-/// Why a mesh cannot hold parameter `bad`, and what it could be.
+/// Returns the message of the error that the mesh cannot hold the parameter with index `bad`, with
+/// the legal widths.
 template <class Facts>
 std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const& on, std::string cure = "") {
   axis const along = illegal_place(facts[bad], on).axis;
@@ -68,21 +71,22 @@ std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const
   return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along), cure);
 }
 
-/// The plan of these parameters, in this order. Errors: those of plan_of.
+/// Returns the plan of these parameters in this order. Throws the errors of plan_of.
 dynamic_plan plan_from(std::vector<fact::parameter_fact> const& facts, mesh const& on);
 
 }  // namespace redco::shard::detail
 
 namespace redco {
 
-/// The plan of a model whose sizes are known at run time.
-/// Errors: exit code 64 with the legal widths when the mesh cannot hold the model, and for pipeline stages.
+/// Returns the plan of a model whose sizes are known at run time. Throws `error` with exit code 64
+/// if the mesh cannot hold the model (the message lists the legal widths) or has several pipeline
+/// stages.
 template <model M>
 dynamic_plan plan_of(M const& m, mesh const& on) {
   return shard::detail::plan_from(facts_of(m).parameters, on);
 }
 
-/// The plan of a constexpr model; requires legal<Model, on>.
+/// Returns the plan of a constexpr model. Requires legal<Model, on>.
 template <auto const& Model>
 constexpr auto plan_of(mesh const& on) {
   constexpr auto const& facts = constant_facts_of<Model>.parameters;

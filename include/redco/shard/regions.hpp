@@ -10,13 +10,13 @@
 
 namespace redco::shard {
 
-/// Elements [begin, end) of a rank's flat buffers whose parameters are treated alike.
+/// A range [begin, end) of elements in a rank's flat buffers whose parameters are treated alike.
 struct region {
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  bool trained = true;            ///< the gradient and the optimizer's state cover the region
-  bool decay = true;              ///< weight decay applies
-  axes summed_over = batch_axes;  ///< over which gradients are summed after backward
+  bool trained = true;            ///< true if gradient and optimizer state cover the region
+  bool decay = true;              ///< true if weight decay applies
+  axes summed_over = batch_axes;  ///< axes over which gradients are summed after backward
 
   constexpr std::int64_t size() const { return end - begin; }
   constexpr bool is_like(region const& other) const {
@@ -26,9 +26,9 @@ struct region {
   friend constexpr bool operator==(region const&, region const&) = default;
 };
 
-/// Returns an empty region for parameters like this one. The gradient of a parameter is summed over
-/// the axes that divide the examples of a batch, except those along which the ranks hold different
-/// parts: the gradient of an expert already has the examples of all ranks along ep.
+/// Returns an empty region for parameters like `e`. Gradients are summed over the axes that divide
+/// the examples of a batch, except axes along which the ranks hold different parts. For example,
+/// the gradient of an expert already includes the examples of all ranks along ep.
 constexpr region region_of(entry const& e, bool trained) {
   if (!trained) return {0, 0, false, false, {}};
   axes over;
@@ -37,13 +37,13 @@ constexpr region region_of(entry const& e, bool trained) {
   return {0, 0, true, e.fact.decay, over};
 }
 
-/// The flat buffers of a rank as regions, in the order in which they lie: trained parameters by the
-/// axes over which their gradients are summed, for each set of axes first those with weight decay,
-/// then those without; then frozen parameters. All ranks have equal regions. The one description of
-/// the buffers for the store, gradient buckets, norm, optimizer, cost and checkpoints.
+/// The flat buffers of a rank as a list of regions. Store, gradient buckets, norm, optimizer, cost
+/// and checkpoints all use this list. All ranks have equal regions. Order: trained parameters by
+/// the axes over which their gradients are summed, then frozen parameters. Within one set of axes,
+/// regions with weight decay come first.
 class regions {
  public:
-  /// Adds room for `elements` more elements of a kind of parameters, which moves the regions after
+  /// Adds `elements` elements to the region of a kind of parameters and shifts the regions after
   /// it.
   constexpr void add(region const& like, std::int64_t elements) {
     std::size_t at = 0;
@@ -67,14 +67,14 @@ class regions {
     return at;
   }
 
-  /// Returns the index of the region that has this element, which must exist.
+  /// Returns the index of the region that contains this element, which must exist.
   constexpr std::size_t index_at(std::int64_t element) const {
     std::size_t at = 0;
     while (all_.at(at).end <= element) ++at;
     return at;
   }
 
-  /// Number of elements of all regions, or of the trained ones.
+  /// Returns the number of elements of all regions; trained() counts only trained regions.
   constexpr std::int64_t size() const { return used_ == 0 ? 0 : all_[used_ - 1].end; }
   constexpr std::int64_t trained() const {
     std::int64_t last = 0;
@@ -83,7 +83,8 @@ class regions {
     return last;
   }
 
-  /// Returns the trained regions, neighbours whose gradients are summed over the same axes as one.
+  /// Returns the trained regions, with adjacent regions merged if their gradients are summed over
+  /// equal axes.
   constexpr regions sums() const {
     regions merged;
     for (region const& one : *this) {
@@ -98,13 +99,13 @@ class regions {
   friend constexpr bool operator==(regions const&, regions const&) = default;
 
  private:
-  /// More axes come first.
+  /// Returns the sort key of a region. Regions with more axes have smaller keys.
   static constexpr int turn(region const& r) {
     return (r.trained ? 0 : 64) + 2 * (31 - r.summed_over.bits) + (r.decay ? 0 : 1);
   }
   static constexpr bool is_before(region const& a, region const& b) { return turn(a) < turn(b); }
 
-  /// Both with and without weight decay over each subset of two axes, and frozen parameters.
+  /// Capacity: with and without weight decay over each subset of two axes, plus frozen parameters.
   std::array<region, 9> all_{};
   std::size_t used_ = 0;
 };
