@@ -6,10 +6,11 @@
 
 namespace redco::compat {
 
-/// A parameter as the Python original sees it.
+/// A parameter of the Python original: its path and shape.
 struct compat_parameter {
-  std::string_view path;  ///< its names in the tree, joined by "/", none of them empty: "model/layers/0/mlp/wi/kernel"
-  extents shape;          ///< as stored there: a dense kernel is in x out
+  /// Non-empty names in the tree, joined by "/": "model/layers/0/mlp/wi/kernel".
+  std::string_view path;
+  extents shape;  ///< shape as stored in the original: a dense kernel is [in, out]
 };
 
 }  // namespace redco::compat

@@ -11,17 +11,13 @@
 
 namespace redco {
 
-/// What the Python original (redco 0.4.23) decides for each parameter of a tree on `model_shards` devices, from names and
-/// shapes alone, and why: to be compared with `plan_of`, never executed.
-///
-/// All parameters with the same key (the last two names of a kernel's path, else the last one) are collected into one
-/// rule, which is decided for them together. A parameter then follows the first rule, in the order of names, whose key
-/// stands anywhere in its path, whatever its own shape.
-///
-/// A key on which the original raises is replicated and says so. `parameters` stand in the tree's own order, those below
-/// one name together; only whether `ranks_differ` or `raises` is the reason depends on it. Names are taken literally; the
-/// original takes them as regular expressions, which is the same for letters, digits and underscores.
-/// Requires model_shards >= 1. Cost: parameters times rules.
+/// Returns the Python original's (redco 0.4.23) split of each parameter on `model_shards` devices,
+/// decided from names and shapes. For comparison with `plan_of`; never executed. Parameters with an
+/// equal key share one rule. The key is the last two names of a kernel's path, otherwise the last
+/// name. A parameter follows the first rule, in name order, whose key occurs in its path. Keys for
+/// which the original raises an exception are replicated. Names are literal; the original treats
+/// them as regular expressions. The order of `parameters` only affects the choice between the
+/// reasons ranks_differ and raises. Requires model_shards >= 1.
 constexpr std::vector<compat::compat_split> compat_plan(std::span<compat::compat_parameter const> parameters,
                                                         int model_shards) {
   if (model_shards == 1) return std::vector<compat::compat_split>(parameters.size());

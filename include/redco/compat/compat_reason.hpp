@@ -6,20 +6,27 @@
 
 namespace redco::compat {
 
-/// Why the Python original cuts a parameter where it does, or nowhere.
+/// Reason of the Python original for the cut dimension of a parameter, or for replicating the
+/// parameter.
 enum class compat_reason : std::uint8_t {
-  embedding,                ///< first dimension that divides
-  query_key_value,          ///< last one
-  attention_output,         ///< first one
-  widening,                 ///< last one
-  narrowing,                ///< first one
-  head,                     ///< last one
-  alternating,              ///< last one, or the one before it where the alternating name before took the same
-  one_shard,                ///< replicated, as all that follow
-  not_kernel_or_embedding,  ///< the last name of its path is another
-  no_dimension_divides,     ///< for all parameters of this name at once
-  ranks_differ,             ///< two parameters of this name
-  raises,                   ///< TypeError: ranks differ, and one more parameter of this name does not divide
+  embedding,         ///< cut along the first dimension that divides
+  query_key_value,   ///< query, key or value: cut along the last dimension that divides
+  attention_output,  ///< attention output: cut along the first dimension that divides
+  widening,          ///< widening layer: cut along the last dimension that divides
+  narrowing,         ///< narrowing layer: cut along the first dimension that divides
+  head,              ///< head: cut along the last dimension that divides
+  /// No special name: cut along the last dimension that divides, or the one before if the preceding
+  /// alternating name took the last.
+  alternating,
+  one_shard,  ///< replicated, because there is one model shard
+  /// Replicated, because the last name of the path is neither kernel nor embedding
+  not_kernel_or_embedding,
+  /// Replicated, because no dimension divides for all parameters of this name
+  no_dimension_divides,
+  ranks_differ,  ///< replicated, because two parameters of this name have different ranks
+  /// Replicated, because the original raises TypeError: ranks differ, and another parameter of this
+  /// name does not divide.
+  raises,
 };
 
 constexpr std::string_view sentence_of(compat_reason why) {

@@ -16,17 +16,18 @@
 
 namespace redco::compat::detail {
 
-/// What the original knows of all parameters with the same key, and what it decides for them.
+/// The original's information on all parameters with an equal key, and its decision for them.
 struct compat_rule {
   std::string_view key;
   int rank = 0;
-  std::array<bool, extents::max_rank> divides{true, true, true, true, true, true};  ///< in all parameters
-  bool in_attention = true;              ///< the path of every parameter names an attention
-  std::optional<compat_reason> whole{};  ///< why it is replicated whatever divides
+  /// Per dimension: true if it divides in all parameters
+  std::array<bool, extents::max_rank> divides{true, true, true, true, true, true};
+  bool in_attention = true;              ///< true if the path of every parameter names an attention
+  std::optional<compat_reason> whole{};  ///< reason to replicate regardless of divisibility
   compat_split decided{};
 };
 
-/// One rule for each key, in the order of their names.
+/// Returns one rule per key, in name order.
 constexpr std::vector<compat_rule> collect_compat_rules(std::span<compat_parameter const> parameters, int n) {
   std::vector<compat_rule> rules;
   for (compat_parameter const& p : parameters) {
@@ -43,7 +44,8 @@ constexpr std::vector<compat_rule> collect_compat_rules(std::span<compat_paramet
       for (int d = 0; d < p.shape.rank; ++d) {
         if (p.shape[d] % n == 0) continue;
         if (r.whole) {
-          r.whole = compat_reason::raises;  // the original has dropped the list that it now writes into
+          // The original has dropped the list to which it now writes
+          r.whole = compat_reason::raises;
         } else {
           r.divides[static_cast<std::size_t>(d)] = false;
         }
@@ -54,7 +56,7 @@ constexpr std::vector<compat_rule> collect_compat_rules(std::span<compat_paramet
   return rules;
 }
 
-/// The first of the original's special names that a rule has.
+/// Returns the first special name of the original that matches a rule.
 constexpr compat_reason special_name_of(compat_rule const& r) {
   std::string_view const name = r.key.substr(0, r.key.find('/'));
   auto const edge = [name](char c) { return name.starts_with(c) || name.ends_with(c); };
@@ -69,11 +71,12 @@ constexpr compat_reason special_name_of(compat_rule const& r) {
   return compat_reason::alternating;
 }
 
-/// Decides every rule. Those without a special name alternate in the order of names, not of data flow.
+/// Decides every rule. Rules without a special name alternate dimensions in name order, not in the
+/// order of the data flow.
 constexpr void decide_compat_rules(std::span<compat_rule> rules) {
-  int taken = -1;  // by the alternating rule before
+  int taken = -1;  // dimension taken by the preceding alternating rule
   for (compat_rule& r : rules) {
-    std::vector<int> choices;  // last dimension first
+    std::vector<int> choices;  // dimensions that divide, the last one first
     for (int d = r.rank - 1; d >= 0; --d)
       if (r.divides[static_cast<std::size_t>(d)]) choices.push_back(d);
     if (choices.empty() || r.whole) {
