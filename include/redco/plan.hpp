@@ -1,6 +1,7 @@
 #pragma once
 
-// Everything above the torch line: layers, rules, plans, costs, reports, tokenizers, options, logs.
+// Includes everything that needs no torch: layers, rules, plans, costs, reports, tokenizers,
+// options, logs.
 #include <redco/config.hpp>
 
 #include <redco/meta/aggregate.hpp>

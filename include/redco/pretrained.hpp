@@ -1,6 +1,7 @@
 #pragma once
 
-// What a program that runs or trains the model of a Hugging Face folder usually wants.
+// Includes the headers that a program for running or training the model of a Hugging Face folder
+// usually needs.
 #include <redco/run/inference.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>

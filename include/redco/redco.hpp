@@ -1,6 +1,7 @@
 #pragma once
 
-// Everything: what can be planned without libtorch, then tensors, ranks, kernels, decoding and training.
+// Includes all of redco: planning without libtorch, then tensors, ranks, kernels, decoding and
+// training.
 #include <redco/plan.hpp>
 
 #include <redco/tensor/arithmetic.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a program that trains a model usually wants: all that plan.hpp has, the trainer, losses, decoding and batches of text.
+// Includes the headers that a training program usually needs: plan.hpp, the trainer, losses,
+// decoding and batches of text.
 #include <redco/plan.hpp>
 
 #include <redco/run/inference.hpp>
