@@ -12,8 +12,9 @@
 
 namespace redco::workdir {
 
-/// Adds what the function of a schedule gives to a run's settings, as a function has no text: its rate at steps 0, 1, 10, 100
-/// ..., halfway and at the end of `run_steps`. Other schedules are told whole by `settings_of`.
+/// Adds sample values of a learning-rate function to a run's settings, because a function has no
+/// text. The samples are the rates at steps 0, 1, 10, 100, ..., halfway, and at the last of
+/// `run_steps` steps. Does nothing for other schedules, which settings_of() describes completely.
 template <class Optimizer>
 void add_rates(std::map<std::string, std::string>& settings, Optimizer const& optimizer, std::int64_t run_steps) {
   if (auto const schedule = schedule_of(optimizer); schedule && schedule->kind != schedule_kind::function) return;

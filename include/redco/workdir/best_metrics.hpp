@@ -14,44 +14,47 @@
 
 namespace redco::workdir {
 
-/// The best value of each watched metric so far, under the name of its checkpoint: min_<metric>, max_<metric>.
+/// A record of the best value of each watched metric so far, by checkpoint name: min_<metric> or
+/// max_<metric>.
 class best_metrics {
  public:
   using table = std::map<std::string, manifest::best_value>;
 
-  /// `known` and `patience` are those of a checkpoint. Evaluations without improvement count on
-  /// where the first watched metric is still the one that decided there, and its best checkpoint is
-  /// known.
+  /// Creates the record from the best values `known` and the `patience` state of a checkpoint.
+  /// Continues the count of evaluations without improvement if that checkpoint has the same first
+  /// watched metric and its best value is known. Otherwise the count starts at 0.
   best_metrics(std::vector<std::string> argmin, std::vector<std::string> argmax, table known = {},
                manifest::patience_facts const& patience = {})
       : argmin_(std::move(argmin)), argmax_(std::move(argmax)), best_(std::move(known)) {
     if (patience.metric == first() && best_.contains(first())) stale_ = patience.stale;
   }
 
-  /// Errors: exit code 64 when a watched metric is not among those of an evaluation or cannot name a checkpoint.
+  /// Throws `error` with exit code 64 if a watched metric is not in `metrics` or cannot name a
+  /// checkpoint.
   void check(metric_map const& metrics) const;
 
-  /// Takes an evaluation in and gives the names that it improves; what is not finite improves nothing. The first
-  /// watched metric decides patience.
+  /// Records an evaluation and returns the names that it improves. Values that are not finite
+  /// improve nothing. The first watched metric resets the count for patience.
   std::vector<std::string> update(metric_map const& metrics, std::int64_t step);
 
-  /// Goes back to the best that are saved, after a failed save.
+  /// Restores the best values of the last successful save. Call after a failed save.
   void restore(table const& saved) { best_ = saved; }
 
   table const& best() const { return best_; }
 
-  /// The checkpoint of the first watched metric; empty when none is watched.
+  /// Returns the checkpoint name of the first watched metric, or an empty text if no metric is
+  /// watched.
   std::string first() const {
     return !argmin_.empty() ? "min_" + argmin_.front() : !argmax_.empty() ? "max_" + argmax_.front() : "";
   }
 
-  /// The best values of one side, "min" or "max", by metric.
+  /// Returns the best values of one side, "min" or "max", by metric.
   json::json_value values(std::string const& side) const;
 
-  /// Evaluations since the first watched metric was best.
+  /// Returns the number of evaluations since the first watched metric was best.
   std::int64_t stale() const { return stale_; }
 
-  /// The state of early stopping that a checkpoint keeps.
+  /// Returns the state of early stopping, which a checkpoint stores.
   manifest::patience_facts patience() const { return {first(), stale_}; }
 
  private:

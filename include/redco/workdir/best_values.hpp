@@ -10,15 +10,16 @@
 
 namespace redco::workdir {
 
-/// The best values of watched metrics by the names of their checkpoints: "min_loss",
+/// A map of the best values of watched metrics by the names of their checkpoints: "min_loss",
 /// "max_accuracy".
 class best_values : public std::map<std::string, manifest::best_value> {
  public:
   best_values() = default;
   best_values(std::map<std::string, manifest::best_value> known) : map(std::move(known)) {}
 
-  /// The best value under the name of a checkpoint, or of a metric that is watched on one side
-  /// only: "accuracy". Errors: exit code 70 with the known names.
+  /// Returns the best value with this name. `name` is the name of a checkpoint, or of a metric with
+  /// only one of min and max watched ("accuracy"). Throws `error` with exit code 70 that lists the
+  /// known names if there is none.
   manifest::best_value const& at(std::string const& name) const;
 };
 

@@ -7,9 +7,10 @@
 
 namespace redco::workdir {
 
-/// What differs between a checkpoint's settings and a run's: "global_batch is 3, was 4; optimizer.lr is 0.1, was 0.02".
-/// Empty where nothing does. Names that only one of them has belong to another optimizer or version: they are not told,
-/// nor are remarks, whose names begin with #.
+/// Returns a description of the settings that differ, such as "global_batch is 3, was 4;
+/// optimizer.lr is 0.1, was 0.02". `before` are a checkpoint's settings, `now` are a run's. Returns
+/// an empty text if none differ. Skips remarks, whose names begin with #. Also skips names that
+/// only one of them has, which belong to another optimizer or version.
 inline std::string changed_settings(std::map<std::string, std::string> const& before,
                                     std::map<std::string, std::string> const& now) {
   std::string text;

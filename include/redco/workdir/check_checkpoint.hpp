@@ -15,8 +15,9 @@
 
 namespace redco::workdir {
 
-/// Reads a checkpoint's manifest and checks that its files are the ones it describes: their sizes, their headers and,
-/// with `verify`, the hash of every byte. Error 65 naming the file and what is wrong; 74 when the system cannot read.
+/// Reads and returns a checkpoint's manifest, and checks that its files match: their sizes, their
+/// headers and, with `verify`, the hash of every byte. Throws `error` with exit code 65 that names
+/// the wrong file, or 74 if the system cannot read it.
 inline manifest check_checkpoint(std::filesystem::path const& directory, bool verify = true) {
   manifest facts = read_manifest(directory);
   auto const damaged = [&](std::string const& name, std::string const& why) {

@@ -7,15 +7,18 @@
 
 namespace redco::workdir {
 
-/// What is asked of a workdir before a run works for hours.
+/// A set of checks of a working directory before a run starts hours of work.
 struct checkpoint_room {
-  /// Errors: exit code 64 where `<workdir>/ckpts` is there and no folder, nor a link to one.
+  /// Throws `error` with exit code 64 if `<workdir>/ckpts` exists and is neither a folder nor a
+  /// link to a folder.
   static void check_folder(std::filesystem::path const& workdir);
 
-  /// Errors: exit code 74 where `available` bytes cannot take one checkpoint of `bytes`.
+  /// Throws `error` with exit code 74 if `available` bytes are too few for one checkpoint of
+  /// `bytes` bytes.
   static void check_space(std::filesystem::path const& workdir, std::uintmax_t bytes, std::uintmax_t available);
 
-  /// Bytes that a file in the folder may have; the most there are where the system does not tell.
+  /// Returns the free bytes of the folder's file system, or the largest number if the system does
+  /// not report them.
   static std::uintmax_t available(std::filesystem::path const& workdir);
 };
 

@@ -25,12 +25,13 @@
 
 namespace redco::workdir {
 
-/// What rank 0, and nobody else, does to a run's `ckpts/` directory. Each call leaves the disk so that a crash inside
-/// it, or a power cut, loses nothing that was complete before. Errors: 74 naming the path; 70 for a name that is none.
+/// A writer of a run's folder `ckpts/`, for rank 0 only. Each call keeps the disk consistent: a
+/// crash or power cut during the call loses nothing that was complete before. Members throw `error`
+/// with exit code 74 that names the path, or with 70 if a name is invalid.
 template <safetensors::file_ops Ops = safetensors::posix_file_ops>
 class checkpoint_store {
  public:
-  /// `run` is the run's id, a plain name.
+  /// Creates a writer for `directory`. `run` is the run's id, which must be a plain file name.
   checkpoint_store(Ops& ops, std::filesystem::path directory, std::string run)
       : disk_(ops), directory_(std::move(directory)), run_(std::move(run)) {
     check_name(run_);
@@ -38,12 +39,13 @@ class checkpoint_store {
 
   std::filesystem::path const& directory() const { return directory_; }
 
-  /// Where the files of a checkpoint are written until it is complete.
+  /// Returns the folder in which the files of a checkpoint are written until the checkpoint is
+  /// complete.
   std::filesystem::path unfinished(std::int64_t step) const {
     return directory_ / (std::string(unfinished_mark) + checkpoint_names::of_step(step) + "-" + run_);
   }
 
-  /// Makes the directory for the unfinished checkpoint, empty.
+  /// Creates the empty folder of an unfinished checkpoint and returns its path.
   std::filesystem::path begin(std::int64_t step) {
     if (!std::filesystem::exists(directory_)) {
       disk_.make_directory(directory_);
@@ -54,7 +56,9 @@ class checkpoint_store {
     return unfinished(step);
   }
 
-  /// Writes the manifest beside the files of `begin`, which are on the disk, and gives the whole its name in one step.
+  /// Writes the manifest next to the files in the folder that begin() returned, then renames the
+  /// folder to its final name in one step. The files must already be on the disk. Returns the final
+  /// path.
   std::filesystem::path commit(manifest const& facts) {
     std::filesystem::path const from = unfinished(facts.step);
     std::filesystem::path const to = directory_ / checkpoint_names::of_step(facts.step);
@@ -67,7 +71,8 @@ class checkpoint_store {
       disk_.sync_directory(directory_);
       return to;
     }
-    // An older run saved this step. Where the names cannot be swapped, the step before is the one a crash would leave.
+    // An older run saved this step. If names cannot be swapped, a crash here leaves the checkpoint
+    // of an earlier step.
     std::filesystem::path const old = trash(facts.step);
     disk_.remove_all(old);
     if (disk_.ops().exchange(from.c_str(), to.c_str()) == 0) {
@@ -82,10 +87,11 @@ class checkpoint_store {
     return to;
   }
 
-  /// Removes what `begin` made, after a failure.
+  /// Removes the folder that begin() created. Call after a failed save.
   void discard(std::int64_t step) { disk_.remove_all(unfinished(step)); }
 
-  /// Makes `last_ckpt.txt`, `last` and each of `names` (epoch_3, min_loss, ...) name this step.
+  /// Makes `last_ckpt.txt` and the links `last` and each of `names` (epoch_3, min_loss, ...) point
+  /// to this step.
   void point(std::int64_t step, std::vector<std::string> const& names) {
     std::string const target = checkpoint_names::of_step(step);
     std::filesystem::path const text = temporary(std::string(checkpoint_names::pointer_file));
@@ -101,9 +107,10 @@ class checkpoint_store {
     }
   }
 
-  /// Sets the pointers that a crash between commit and `point` left behind: last, the names that the newest checkpoint
-  /// was saved under, and the best ones that it knows. To be called before `retain`, which removes what no pointer
-  /// names. Returns the best values whose checkpoints are there.
+  /// Sets the pointers that a crash between commit() and point() left unset. They are `last`, the
+  /// names under which the newest checkpoint was saved, and the best checkpoints that it knows.
+  /// Call before retain(), which removes checkpoints without a pointer. Returns the best values
+  /// whose checkpoints exist.
   std::map<std::string, manifest::best_value> repair(manifest const& newest) {
     point(newest.step, newest.names);
     std::map<std::string, manifest::best_value> there;
@@ -116,8 +123,9 @@ class checkpoint_store {
     return there;
   }
 
-  /// Removes all but the newest `keep_last` checkpoints of this run, oldest first. What a pointer names stays, and so
-  /// does what another run saved or what has no readable manifest. 0 keeps all.
+  /// Removes all but the newest `keep_last` checkpoints of this run, oldest first; 0 keeps all.
+  /// Keeps checkpoints that a pointer names, that another run saved, or that have no readable
+  /// manifest.
   void retain(int keep_last) {
     if (keep_last <= 0) return;
     std::set<std::string> const named = pointed_at();
@@ -128,7 +136,7 @@ class checkpoint_store {
     for (std::size_t i = own.size(); i-- > static_cast<std::size_t>(keep_last);) {
       std::string const name = checkpoint_names::of_step(own[i]);
       if (named.contains(name)) continue;
-      // Under its own name a half-removed checkpoint would look like a damaged one.
+      // A half-removed checkpoint under its own name would look damaged, so it is renamed first.
       disk_.remove_all(trash(own[i]));
       disk_.rename(directory_ / name, trash(own[i]));
       disk_.sync_directory(directory_);
@@ -136,8 +144,9 @@ class checkpoint_store {
     }
   }
 
-  /// Removes what dead runs left unfinished in the locked working directory. The lock is the proof that they are dead.
-  /// A checkpoint that was to replace an older one, which has lost its name, gets that name.
+  /// Removes the unfinished folders of dead runs in the locked working directory. The lock proves
+  /// that those runs are dead. If a dead run was replacing an older checkpoint that has already
+  /// lost its name, the complete new checkpoint gets the name.
   void sweep(workdir_lock const& lock) {
     std::filesystem::path const folder = lock.workdir() / checkpoint_names::folder;
     std::error_code absent;
@@ -170,9 +179,11 @@ class checkpoint_store {
     return directory_ / (std::string(unfinished_mark) + name + "-" + run_);
   }
 
-  /// Where names cannot be swapped, `commit` may die after the old checkpoint lost its name and before the new got it.
+  /// Completes a commit() that died while it replaced a checkpoint, after the old one lost its name
+  /// and before the new one got it. This happens only on file systems that cannot swap names.
   void finish_replacing(std::filesystem::path const& folder, std::filesystem::path const& old) {
-    std::string const rest = old.filename().string().substr(trash_mark.size());  // step_4-run
+    // For example "step_4-run".
+    std::string const rest = old.filename().string().substr(trash_mark.size());
     std::filesystem::path const complete = folder / (std::string(unfinished_mark) + rest);
     std::filesystem::path const to = folder / rest.substr(0, rest.find('-'));
     if (std::filesystem::exists(to) || !std::filesystem::exists(complete / "manifest.json")) return;
@@ -196,7 +207,7 @@ class checkpoint_store {
     try {
       return read_manifest(directory_ / checkpoint_names::of_step(step)).run == run_;
     } catch (error const&) {
-      return false;  // what cannot be understood is not ours to remove
+      return false;  // never remove an unreadable checkpoint
     }
   }
 

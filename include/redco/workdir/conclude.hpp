@@ -8,9 +8,9 @@
 
 namespace redco::workdir {
 
-/// The program ends with `code`, for `reason` where it is another than the run's own. The command to resume is given where the
-/// same command can go further: not behind a wrong option, and not where the same step would give the same number that is not
-/// finite.
+/// Sets the exit code of a summary, and its reason if `code` differs from the run's own code. Adds
+/// the command to resume if repeating the command can make progress. Exit codes 64 (wrong options)
+/// and 79 (the same step would not be finite again) get no such command.
 void conclude(run_summary& summary, exit_code code, std::string const& reason);
 
 }  // namespace redco::workdir

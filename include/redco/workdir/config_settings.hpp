@@ -7,9 +7,9 @@
 
 namespace redco::workdir {
 
-/// The options of a program, JSON text or none, as settings by name. Left out: those of
-/// `deployer_options`, which say where and how a run is computed, and remarks. Errors: exit code 65
-/// for a text that is not JSON.
+/// Returns the options of a program (JSON text or empty) as settings by name. Leaves out the fields
+/// of `deployer_options`, which say where and how a run is computed, and remarks. Throws `error`
+/// with exit code 65 if the text is not JSON.
 std::map<std::string, std::string> config_settings(std::string const& options);
 
 }  // namespace redco::workdir

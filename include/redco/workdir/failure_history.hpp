@@ -6,21 +6,23 @@
 
 namespace redco::workdir {
 
-/// The failures of the runs in a workdir since one was done, in the text file `failures.log`: a line `<step> <reason>`
-/// each. last_words appends to it too.
+/// A record of the failed runs in a working directory since the last successful run. The text file
+/// `failures.log` has a line `<step> <reason>` for each. The function last_words() appends to the
+/// file too.
 class failure_history {
  public:
   explicit failure_history(std::filesystem::path const& workdir) : file_(workdir / "failures.log") {}
 
   std::filesystem::path const& file() const { return file_; }
 
-  /// A run failed in update number `step`, counted from 1. What cannot be written is left out.
+  /// Records that a run failed in update number `step`, counted from 1. Ignores write errors.
   void add(std::int64_t step, std::string const& reason) const;
 
-  /// The run is done.
+  /// Empties the record. Call after a successful run.
   void clear() const;
 
-  /// What to tell when a run begins: a sentence where the last two or more failed at the same step, else nothing.
+  /// Returns a sentence for the start of a run if the last two or more runs failed at the same
+  /// step, else an empty text.
   std::string repeated() const;
 
  private:

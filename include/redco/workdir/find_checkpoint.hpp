@@ -14,28 +14,30 @@
 
 namespace redco::workdir {
 
-/// A complete checkpoint: where it is and what it says of itself.
+/// A complete checkpoint: its directory and its manifest.
 struct found_checkpoint {
   std::filesystem::path directory;
   manifest facts;
 };
 
-/// How a checkpoint is looked for.
+/// A set of options for find_checkpoint().
 struct find_options {
-  bool verify = true;      ///< read every byte and compare the hashes, not only names, sizes and headers
-  bool quarantine = true;  ///< rename a damaged checkpoint to `.corrupt-...`; only for who holds the workdir_lock
+  /// Reads every byte and compares hashes, in addition to names, sizes and headers.
+  bool verify = true;
+  /// Renames a damaged checkpoint to `.corrupt-...`. Only the holder of the workdir_lock may set
+  /// this.
+  bool quarantine = true;
   std::function<void(std::string const&)> warn = [](std::string const& text) {
     std::cerr << "redco: warning: " << text << std::endl;
   };
 };
 
-/// The checkpoint that a run continues from: `resume` is "none", "auto" (the newest complete one of the current run in
-/// `workdir`; nothing when it never saved one), or the path of a checkpoint, of a pointer to one or of a working
-/// directory.
-///
-/// With "auto" a damaged checkpoint is put aside and the one before is taken, with a warning; a run that has saved
-/// never starts from scratch. A path is taken as it is or refused. For one process, which then tells the others what it
-/// found. Errors: 65 when none is complete or the path names none; 74 when the system cannot read.
+/// Returns the checkpoint from which a run continues. `resume` is "none", "auto", or the path of a
+/// checkpoint, of a pointer or of a working directory. With "auto", returns the newest complete
+/// checkpoint of the current run in `workdir`, or nothing if none was ever saved. With "auto", a
+/// damaged checkpoint is set aside with a warning and the previous one is tried. A path is used or
+/// refused. Only one process calls this function and sends the result to the others. Throws `error`
+/// with exit code 65 if no checkpoint is complete, or 74 if the system cannot read.
 std::optional<found_checkpoint> find_checkpoint(std::filesystem::path const& workdir, std::string_view resume,
                                                 find_options const& options = {});
 

@@ -17,10 +17,11 @@ namespace redco::workdir {
 
 namespace detail {
 
-/// What `last_ckpt.txt` says.
+/// A description of the content of `last_ckpt.txt`.
 struct pointer_state {
-  bool there = false;                ///< the file exists
-  std::optional<std::int64_t> step;  ///< nothing when it cannot be understood or names nothing
+  bool there = false;  ///< true if the file exists
+  /// Step that the file names; nothing if the file is invalid or names no existing checkpoint.
+  std::optional<std::int64_t> step;
 };
 
 inline pointer_state read_pointer(std::filesystem::path const& directory) {
@@ -36,7 +37,8 @@ inline pointer_state read_pointer(std::filesystem::path const& directory) {
   return {true, std::nullopt};
 }
 
-/// A damaged checkpoint out of the way, never removed: someone may want to look, or to repair it.
+/// Renames a damaged checkpoint and returns the new path. Never removes it: someone may want to
+/// inspect or repair it.
 inline std::filesystem::path put_aside(std::filesystem::path const& checkpoint) {
   std::string const name = ".corrupt-" + checkpoint.filename().string();
   std::filesystem::path aside = checkpoint.parent_path() / name;
@@ -48,9 +50,10 @@ inline std::filesystem::path put_aside(std::filesystem::path const& checkpoint) 
   return aside;
 }
 
-/// The steps in the order in which they are tried. A step beyond the pointer's counts only when the same run saved it
-/// (it died before it could set the pointer): another run's steps come last, or an old, longer run would win over the
-/// current one.
+/// Returns the steps in the order in which find_newest() tries them: newest first, but steps that
+/// another run saved come last. Otherwise an old, longer run would win over the current run. Steps
+/// beyond the pointer's step may belong to the current run, which can die before it sets the
+/// pointer.
 inline std::vector<std::int64_t> candidates(std::filesystem::path const& directory, pointer_state const& pointer) {
   std::vector<std::int64_t> steps = checkpoint_names::steps_in(directory);
   if (!pointer.step) return steps;
@@ -58,7 +61,7 @@ inline std::vector<std::int64_t> candidates(std::filesystem::path const& directo
     try {
       return read_manifest(directory / checkpoint_names::of_step(step)).run;
     } catch (error const&) {
-      return std::string();  // damaged: tried, and reported, in its place by number
+      return std::string();  // damaged: tried and reported in the order of its step
     }
   };
   std::string const current = run_of(*pointer.step);
@@ -124,7 +127,7 @@ REDCO_INLINE std::optional<found_checkpoint> find_checkpoint(std::filesystem::pa
                 "there is no checkpoint at " + path.string() +
                     ": no manifest.json in it. Give the path of a step_<n> directory or of a workdir.");
   }
-  // A pointer may be replaced while the checkpoint is read; the directory itself stays.
+  // A pointer may be replaced while the checkpoint is read, but the directory stays.
   std::filesystem::path const directory = std::filesystem::canonical(path);
   return found_checkpoint{directory, check_checkpoint(directory, options.verify)};
 }

@@ -12,23 +12,25 @@
 
 namespace redco::workdir {
 
-/// What a fit tells of itself, for its checkpoints and for the end summary: as rank 0 sees it.
+/// A record of a fit for its checkpoints and for the final summary, from the view of rank 0.
 struct fit_record {
-  std::string run = new_run_id();               ///< one id for a run and all its resumptions
-  std::map<std::string, std::string> settings;  ///< what the run was told
+  /// Id of the run, shared by all its resumptions.
+  std::string run = new_run_id();
+  std::map<std::string, std::string> settings;  ///< settings of the run by name
   std::int64_t first_step = 0, step = 0, steps = 0;
   int epoch = 0;
   double per_second = 0;
-  std::vector<double> losses;                ///< of each step of this fit
-  std::string unit = "tokens";               ///< what is counted per second
-  std::vector<std::filesystem::path> files;  ///< results and events that were written
-  std::int64_t lost_rows = 0;                ///< of metrics and events
+  std::vector<double> losses;                ///< loss of each step of this fit
+  std::string unit = "tokens";               ///< unit of `per_second`
+  std::vector<std::filesystem::path> files;  ///< written files of results and events
+  /// Number of rows of metrics and events that could not be written.
+  std::int64_t lost_rows = 0;
   metric_map evaluation;
   std::map<std::string, manifest::best_value> best;
   std::filesystem::path checkpoint;
-  int signal = 0;  ///< that ended it, with work left; 0: none
+  int signal = 0;  ///< signal that ended the fit early; 0: none
 
-  /// For the other processes of the run.
+  /// Reads or writes the record, so that other processes of the run get it.
   template <class Archive>
   void serialize(Archive& archive) {
     std::string newest = checkpoint.string();

@@ -11,8 +11,9 @@
 
 namespace redco::workdir {
 
-/// What `manifest.json` says about a checkpoint (format 2). Keys may be added to the format, none renamed. Format 1, of
-/// redco before its first release, has neither names nor configuration nor a hash of itself.
+/// A description of a checkpoint, the content of `manifest.json` (format 2). Future versions may
+/// add keys to the format, but rename none. Format 1, written before the first release of redco,
+/// has no names, no configuration, and no hash of itself.
 struct manifest {
   struct file_facts {
     std::uint64_t bytes = 0;
@@ -20,8 +21,8 @@ struct manifest {
     friend bool operator==(file_facts const&, file_facts const&) = default;
   };
   struct best_value {
-    double value = 0;       ///< finite
-    std::int64_t step = 0;  ///< after which it was measured
+    double value = 0;       ///< value, always finite
+    std::int64_t step = 0;  ///< step after which it was measured
     template <class Archive>
     void serialize(Archive& archive) {
       archive(value, step);
@@ -39,29 +40,37 @@ struct manifest {
     friend bool operator==(data_facts const&, data_facts const&) = default;
   };
   struct patience_facts {
-    std::string metric = {};  ///< the checkpoint name of the metric that decides: min_loss; empty: none does
-    std::int64_t stale = 0;   ///< evaluations since that metric was best
+    /// Checkpoint name of the metric that decides early stopping, such as "min_loss"; empty if none
+    /// does.
+    std::string metric = {};
+    std::int64_t stale = 0;  ///< evaluations since that metric was best
     friend bool operator==(patience_facts const&, patience_facts const&) = default;
   };
 
-  /// The newest format that this library reads and the one that it writes.
+  /// Newest format that this library can read, and the format that it writes.
   static constexpr std::int64_t newest_format = 2;
 
   std::int64_t format = newest_format;
-  std::string redco = "0.1.0";  ///< the version that wrote it
-  std::string run;              ///< one id for a run and all its resumptions: a plain name
-  std::int64_t step = 0;        ///< optimizer updates done
+  std::string redco = "0.1.0";  ///< version of redco that wrote the checkpoint
+  /// Id of the run, shared by all its resumptions: a plain file name.
+  std::string run;
+  std::int64_t step = 0;  ///< number of optimizer updates done
   std::int64_t epoch = 0;
-  std::int64_t epoch_position = 0;  ///< examples of this epoch that all ranks together have used
-  redco::mesh mesh;                 ///< that saved; any other may load
+  /// Number of examples of this epoch that all ranks together have used.
+  std::int64_t epoch_position = 0;
+  redco::mesh mesh;  ///< mesh that saved; any other may load
   random_facts rng;
   data_facts data;
   std::map<std::string, best_value> best;
   patience_facts patience;
-  bool interrupted = false;                     ///< a signal came before the evaluation that the step asks for
-  std::map<std::string, std::int64_t> updates;  ///< of each network's parameters: steps without weight are none
-  std::vector<std::string> names;               ///< that it was saved under besides `last`: epoch_3, min_loss
-  std::map<std::string, std::string> config;    ///< what the run was told, by name: "optimizer.lr" is "0.001"
+  /// True if a signal came before the evaluation that is due after this step.
+  bool interrupted = false;
+  /// Number of updates of each network's parameters; steps without weight do not count.
+  std::map<std::string, std::int64_t> updates;
+  /// Names besides `last` under which the checkpoint was saved: epoch_3, min_loss.
+  std::vector<std::string> names;
+  /// Settings of the run by name: "optimizer.lr" is "0.001".
+  std::map<std::string, std::string> config;
   safetensors::tensor_table tensors;
   std::map<std::string, file_facts> files;
 

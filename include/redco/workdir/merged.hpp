@@ -13,7 +13,8 @@
 
 namespace redco::workdir {
 
-/// Adds the tensors and files of a rank to those of the ranks before. Error 70 when ranks disagree about a tensor.
+/// Adds the tensors and files of a rank's `share` to `facts`, which holds those of the previous
+/// ranks. Throws `error` with exit code 70 if ranks disagree about a tensor.
 inline void merge(manifest& facts, manifest const& share) {
   facts.files.insert(share.files.begin(), share.files.end());
   for (auto const& [name, tensor] : share.tensors) {
@@ -27,15 +28,16 @@ inline void merge(manifest& facts, manifest const& share) {
   }
 }
 
-/// The tensors and files of all ranks, each of which tells its own as the text of a manifest. Error 70 when ranks disagree
-/// about a tensor.
+/// Returns a manifest with the tensors and files of all ranks. Each share is the text of a rank's
+/// manifest. Throws `error` with exit code 70 if ranks disagree about a tensor.
 inline manifest put_together(std::vector<std::string> const& shares) {
   manifest all;
   for (std::string const& share : shares) merge(all, detail::parse_manifest(share, "a rank's share"));
   return all;
 }
 
-/// The manifest of a checkpoint: the facts of the run and what every rank wrote. Error 70 when a tensor is not whole.
+/// Returns the manifest of a checkpoint: `facts` about the run plus the tensors and files that the
+/// ranks wrote. Throws `error` with exit code 70 if the parts of a tensor leave a hole or overlap.
 inline manifest merged(manifest facts, std::vector<std::string> const& shares) {
   manifest all = put_together(shares);
   facts.tensors = std::move(all.tensors);

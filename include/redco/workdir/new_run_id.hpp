@@ -6,7 +6,7 @@
 
 namespace redco::workdir {
 
-/// An id that no other run has, "0a1b2c3d-...": 128 random bits.
+/// Returns a unique id of 128 random bits, such as "0a1b2c3d-...".
 inline std::string new_run_id() {
   std::random_device entropy;
   std::string id;

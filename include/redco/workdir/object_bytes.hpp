@@ -19,13 +19,14 @@
 
 namespace redco::workdir {
 
-/// What object_bytes and read_object take: a type that cereal knows, or that has a member or function `serialize(archive)`.
+/// A type that object_bytes() and read_object() accept: cereal supports it, or it has a member or
+/// function `serialize(archive)`.
 template <class Object>
 concept storable = cereal::traits::is_output_serializable<Object, cereal::PortableBinaryOutputArchive>::value &&
     cereal::traits::is_input_serializable<Object, cereal::PortableBinaryInputArchive>::value;
 
-/// An object of any type that cereal knows, or that has a member or function `serialize(archive)`, as bytes that every machine
-/// reads alike.
+/// Returns the bytes of an object, which every machine reads alike. Its type must be supported by
+/// cereal or have a member or function `serialize(archive)`.
 template <class Object>
 std::string object_bytes(Object const& object) {
   std::ostringstream bytes;
@@ -34,7 +35,8 @@ std::string object_bytes(Object const& object) {
   return std::move(bytes).str();
 }
 
-/// Fills `object` from its bytes. Errors: exit code 65, naming `what`, for those of another type; `object` may then be half filled.
+/// Fills `object` from its bytes. Throws `error` with exit code 65 that names `what` if the bytes
+/// belong to another type; `object` may then be partly filled.
 template <class Object>
 void read_object(std::string const& bytes, Object& object, std::string const& what) {
   auto const refuse = [&](std::string const& why) {

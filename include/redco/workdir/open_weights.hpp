@@ -8,9 +8,9 @@
 
 namespace redco::workdir {
 
-/// Opens weights from outside: those that `open_safetensors` takes, or a checkpoint of ours (its
-/// parameters; it is read once more, to verify its hashes). Errors: exit code 65 when there are
-/// none or they are not valid; for a workdir the message names its checkpoints.
+/// Opens weights at `path`: files that open_safetensors() takes, or the parameters of a redco
+/// checkpoint, whose hashes are verified by an additional read. Throws `error` with exit code 65 if
+/// there are no valid weights. If `path` is a working directory, the message names its checkpoints.
 safetensors::weights_source open_weights(std::filesystem::path const& path);
 
 }  // namespace redco::workdir

@@ -17,8 +17,8 @@ namespace redco::workdir {
 
 namespace detail {
 
-/// Refuses a workdir, or its folder of checkpoints, where weights are asked for, and names what to
-/// give. Errors: exit code 65.
+/// Throws `error` with exit code 65 if `path` is a working directory or its folder of checkpoints.
+/// The message names the paths to give instead.
 inline void refuse_workdir(std::filesystem::path const& path) {
   std::error_code unknown;
   for (char const* const file : {"model.safetensors", "model.safetensors.index.json"})
@@ -40,12 +40,12 @@ inline void refuse_workdir(std::filesystem::path const& path) {
 }  // namespace detail
 
 REDCO_INLINE safetensors::weights_source open_weights(std::filesystem::path const& path) {
-  std::error_code unknown;  // what cannot be looked at is told by opening it
+  std::error_code unknown;  // opening reports paths that cannot be read
   if (!std::filesystem::exists(path / "manifest.json", unknown)) {
     detail::refuse_workdir(path);
     return safetensors::open_safetensors(path);
   }
-  // A run that goes on may move the pointer (min_loss); the checkpoint itself stays.
+  // A run in progress may move a pointer (min_loss), but the checkpoint stays.
   std::filesystem::path const checkpoint = std::filesystem::canonical(path);
   safetensors::weights_source source{
       .tensors = check_checkpoint(checkpoint).tensors,

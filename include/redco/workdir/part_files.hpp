@@ -7,7 +7,8 @@
 
 namespace redco::workdir {
 
-/// Which file a tensor goes into.
+/// Returns the kind of file that stores a tensor: "optimizer", "masters", "objects" or
+/// "parameters".
 inline std::string kind_of(std::string_view name) {
   if (name.starts_with("optimizer.")) return "optimizer";
   if (name.starts_with("master.")) return "masters";
@@ -15,7 +16,9 @@ inline std::string kind_of(std::string_view name) {
   return "parameters";
 }
 
-/// The name of the file that this rank writes: the k-th of the n ranks whose list in `writers` has the kind.
+/// Returns the name of the file of this kind that `rank` writes, such as
+/// "parameters-0of2.safetensors". `writers` has a list of kinds, one per line, for each rank. The
+/// numbers count the ranks whose list has `kind`.
 inline std::string file_name(std::string const& kind, std::vector<std::string> const& writers, int rank) {
   int before = 0;
   int all = 0;

@@ -11,21 +11,25 @@
 
 namespace redco::workdir {
 
-/// Who holds a part alike, and which of them reads it.
+/// A description of the ranks that hold the same part of a state, and of the rank among them that
+/// reads the part.
 struct part_holders {
-  std::vector<int> shards;  ///< ranks of the model group that hold the same box as this one, in every replica
-  int shard = 0;            ///< of these, the one that reads
-  int replica = 0;          ///< in this replica
+  /// Ranks of the model group that hold the same box (range of elements) as this rank, in every
+  /// replica.
+  std::vector<int> shards;
+  int shard = 0;    ///< rank among `shards` that reads the part
+  int replica = 0;  ///< index of the replica that reads the part
 };
 
-/// Tells the parts of a state apart.
+/// Returns a hash that identifies the part `place` (a box of elements) of the tensor `name`.
 inline std::int64_t hash_of_part(std::string const& name, safetensors::box const& place) {
   return static_cast<std::int64_t>(
       safetensors::xxh64::of(name + safetensors::text_of(place.offset) + safetensors::text_of(place.shape)));
 }
 
-/// The holders of each part of the rank `shard` of `shards`, whose replica is one of `replicas`. `hashes` are those of
-/// the parts of all shards, one shard's behind the other's. Holders take turns, so that the work is spread.
+/// Returns the holders of each part of rank `shard`, one of `shards` ranks in each of `replicas`
+/// replicas. `hashes` has the hashes of all shards' parts, shard by shard. Holders take turns in
+/// reading, so that the work is spread.
 inline std::vector<part_holders> holders_of(std::span<std::int64_t const> hashes, int shard, int shards, int replicas) {
   std::size_t const parts = hashes.size() / static_cast<std::size_t>(shards);
   auto const hash = [&](int of, std::size_t part) { return hashes[static_cast<std::size_t>(of) * parts + part]; };

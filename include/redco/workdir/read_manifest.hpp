@@ -16,9 +16,10 @@
 
 namespace redco::workdir {
 
-/// Reads the text of a `manifest.json`; `source` names it in messages. Unknown keys are ignored; a text whose hash of
-/// itself is not its own, a key that is missing or of the wrong type, a file name that is a path, parts that overlap or
-/// leave a hole, and a newer format are refused: error 65. Of format 1, which has no hash, the rest is checked.
+/// Returns the manifest in the text of a `manifest.json`; `source` names the text in messages.
+/// Ignores unknown keys. Throws `error` with exit code 65 if the hash at the end is wrong, or if a
+/// key is missing or has the wrong type. Also throws if a file name is a path, if parts overlap or
+/// leave a hole, or if the format is newer. Format 1 has no hash, but all other checks apply.
 inline manifest read_manifest(std::string_view text, std::string const& source) {
   auto const invalid = [&](std::string const& why) {
     throw error(exit_code::data, source + " is not a valid manifest: " + why + ". Resume from another checkpoint.");
@@ -40,7 +41,8 @@ inline manifest read_manifest(std::string_view text, std::string const& source) 
   return facts;
 }
 
-/// The manifest of the checkpoint in this directory. A directory step_<n> has to hold step n.
+/// Returns the manifest of the checkpoint in this directory. Throws `error` with exit code 65 if it
+/// is invalid, or if a directory step_<n> holds another step.
 inline manifest read_manifest(std::filesystem::path const& directory) {
   std::filesystem::path const path = directory / "manifest.json";
   manifest facts =

@@ -9,9 +9,10 @@
 
 namespace redco::workdir {
 
-/// Sets the pointers that a killed run left behind in the locked working directory, where the newest checkpoint is the
-/// one that a run continues from: see `checkpoint_store::repair`. Returns the best values whose checkpoints are there;
-/// of a checkpoint from elsewhere there are none. Errors: 74 naming the path.
+/// Sets the pointers that a killed run left unset in the locked working directory: see
+/// checkpoint_store::repair(). `newest` is the checkpoint from which the run continues. Returns the
+/// best values whose checkpoints exist, or none if `newest` is in another directory. Throws `error`
+/// with exit code 74 that names the path.
 std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock const& lock,
                                                                found_checkpoint const& newest);
 

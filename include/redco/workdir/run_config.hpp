@@ -7,8 +7,8 @@
 
 namespace redco::workdir {
 
-/// What a run writes to config.json: the options (JSON text, or none), with the dtype that it computes in, and beside it, as
-/// a remark that `--config` passes over, why.
+/// Returns the content of config.json: the options (JSON text or empty) with the dtype in which the
+/// run computes. The reason for that dtype is added as a remark, which `--config` ignores.
 json::json_value run_config(std::string const& options, chosen_dtype const& chosen);
 
 }  // namespace redco::workdir

@@ -45,7 +45,8 @@ REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_ep
   double const items = unit_ == "tokens" ? weight : static_cast<double>(examples);
   double const rate = rate_of(items);
   items_ += items;
-  std::optional<double> const loss = std::isnan(e.loss) ? std::nullopt : std::optional(e.loss);  // nothing counted
+  // A step without weight has no loss.
+  std::optional<double> const loss = std::isnan(e.loss) ? std::nullopt : std::optional(e.loss);
   bar_.update({done_in_epoch, loss, e.lr, e.grad_norm, static_cast<std::int64_t>(items_), {}});
   log::metrics_row row{e.step, e.loss, e.lr, e.grad_norm, rate, unit_, {}};
   std::vector<std::pair<std::string, double>> values = {

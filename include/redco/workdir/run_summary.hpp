@@ -10,35 +10,39 @@
 
 namespace redco::workdir {
 
-/// The best value of a metric and the step that reached it.
+/// A metric's best value and the step that reached it.
 struct best_metric {
-  std::string name;  ///< "eval loss"
+  std::string name;  ///< name such as "eval loss"
   double value = 0;
   std::int64_t step = 0;
 };
 
-/// How a run ended. Everything has a default, so it can be printed whatever went wrong and whenever.
+/// A summary of how a run ended. Every member has a default, so that the summary can be printed at
+/// any time and after any failure.
 struct run_summary {
   exit_code code = exit_code::done;
-  std::string reason = {};  ///< "SIGTERM, SLURM job 4711", or the message of the error
+  std::string reason = {};  ///< message of the error, or a text such as "SIGTERM, SLURM job 4711"
   std::int64_t step = 0;
-  std::int64_t steps = 0;  ///< steps asked for; 0: not known
+  std::int64_t steps = 0;  ///< number of requested steps; 0: unknown
   std::int64_t epoch = 0;
   std::int64_t epochs = 0;
   double seconds = 0;
   double per_second = 0;
-  std::string unit = "tokens";  ///< what is counted per second
+  std::string unit = "tokens";  ///< unit of `per_second`
   std::optional<double> train_loss = {};
   std::vector<best_metric> best = {};
-  std::string checkpoint = {};          ///< "run/ckpts/step_1200  (verified, 1.9 GB, saved in 1.2 s)"
-  std::vector<std::string> files = {};  ///< of the run, those that are there
-  std::vector<std::string> lines = {};  ///< whole lines of their own: "held-out loss 2.04 nats per byte (bound 2.1)"
+  /// Newest checkpoint, such as "run/ckpts/step_1200  (verified, 1.9 GB, saved in 1.2 s)".
+  std::string checkpoint = {};
+  std::vector<std::string> files = {};  ///< files of the run that exist
+  /// Additional lines, such as "held-out loss 2.04 nats per byte (bound 2.1)".
+  std::vector<std::string> lines = {};
   std::int64_t warnings = 0;
-  std::int64_t lost_lines = 0;  ///< log lines, rows and events that no file took
-  std::string resume = {};      ///< the exact command; empty where going on makes no sense
+  std::int64_t lost_lines = 0;  ///< log lines, rows and events that could not be written
+  /// Exact command to resume; empty if resuming makes no sense.
+  std::string resume = {};
 };
 
-/// What an exit code is called in a summary, with what to do about it.
+/// Returns the name of an exit code in a summary.
 constexpr std::string_view status_name(exit_code code) {
   switch (code) {
     case exit_code::done: return "DONE";
@@ -55,8 +59,9 @@ constexpr std::string_view status_name(exit_code code) {
   return "UNKNOWN";
 }
 
-/// The block that ends every run, also a failed one: status and exit code, steps, time, speed, losses, checkpoint,
-/// files, what went wrong, and the command to resume. No line feed at its end.
+/// Returns the text that ends every run, also a failed one. It has status and exit code, steps,
+/// time, speed, losses, checkpoint, files, problems, and the command to resume. The text does not
+/// end with a line feed.
 std::string summary_text(run_summary const& run);
 
 }  // namespace redco::workdir

@@ -25,7 +25,8 @@ namespace redco::workdir {
 
 namespace detail {
 
-/// "0.001", "cosine peak 0.001 warmup 100"; of a function only that it is one.
+/// Returns a learning rate as text: "0.001", "cosine peak 0.001 warmup 100". A function is only
+/// named "function".
 inline std::string schedule_text(learning_rate const& rate) {
   constexpr std::string_view kinds[] = {"constant", "linear_decay", "cosine", "one_cycle", "function"};
   if (rate.kind == schedule_kind::constant && rate.warmup == 0) return number_text(rate.peak);
@@ -42,7 +43,8 @@ inline std::string schedule_text(learning_rate const& rate) {
   return text;
 }
 
-/// Adds a value under its name, members under "name.member"; what has neither a text nor members is left out.
+/// Adds a value to the settings by its name, and members of a struct by "name.member". Skips types
+/// that have neither a text nor members.
 template <class T>
 void add_settings(std::map<std::string, std::string>& all, std::string const& name, T const& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -76,7 +78,8 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
   }
 }
 
-/// "g++ 12.2.0", "clang++ 14.0.6": the release, since each writes types in its own way.
+/// Returns the compiler with its release, such as "g++ 12.2.0" or "clang++ 14.0.6", because each
+/// compiler prints types in its own way.
 inline std::string compiler() {
 #ifdef __clang__
   return "clang++ " __clang_version__;
@@ -93,8 +96,10 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
 
 }  // namespace detail
 
-/// What a run was told of its model and optimizer, by name, for its checkpoints: "optimizer.lr" is "0.001", "model.dropout" is
-/// "0.1". The literals of a network's type stand in its name, which each compiler writes in its own way: "network by g++ 12.2.0".
+/// Returns the settings of a run's model and optimizer by name, for its checkpoints: "optimizer.lr"
+/// is "0.001", "model.dropout" is "0.1". Literals in a network's type appear in the type's name.
+/// Each compiler prints that name in its own way, so its setting names the compiler: "network by
+/// g++ 12.2.0".
 template <model M, class Optimizer>
 std::map<std::string, std::string> settings_of(M const& m, Optimizer const& optimizer, dtype compute) {
   std::map<std::string, std::string> all;
@@ -106,7 +111,8 @@ std::map<std::string, std::string> settings_of(M const& m, Optimizer const& opti
   return all;
 }
 
-/// Adds what a fit was told.
+/// Adds the settings of a fit that its result depends on, such as the number of epochs and the
+/// batch sizes.
 inline void add_settings(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
   detail::add_settings(all, "epochs", fit.epochs);
   detail::add_settings(all, "max_steps", fit.max_steps);
@@ -116,8 +122,8 @@ inline void add_settings(std::map<std::string, std::string>& all, options::fit_s
   detail::add_settings(all, "frozen", fit.frozen);
 }
 
-/// Adds what decides when the ranks of a fit evaluate, save and stop, and with it which collectives
-/// they call.
+/// Adds the settings that decide when the ranks of a fit evaluate, save and stop. They also decide
+/// which collectives the ranks call.
 inline void add_course(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
   detail::add_settings(all, "training examples", fit.train_size);
   detail::add_settings(all, "evaluation examples", fit.eval_size);

@@ -9,12 +9,14 @@
 
 namespace redco::workdir {
 
-/// Weights that the ranks of a process may come to need: opened by the first that asks, once for all.
+/// A holder of weights that all ranks of a process share. The first rank that needs the weights
+/// opens them.
 class shared_weights {
  public:
   explicit shared_weights(std::filesystem::path path) : path_(std::move(path)) {}
 
-  /// Errors: those of `open_weights`.
+  /// Returns the weights, and opens them on the first call. Throws the errors of open_weights().
+  /// Any thread may call it.
   safetensors::weights_source const& open() const {
     std::lock_guard const lock(mutex_);
     if (!source_) source_ = open_weights(path_);

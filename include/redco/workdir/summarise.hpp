@@ -8,8 +8,9 @@
 
 namespace redco::workdir {
 
-/// Takes what a fit tells of itself into the summary, whose code and reason say how it ended, with the files of the workdir
-/// that are there, and takes its failure in a step into those of the runs there; a run that is done clears them.
+/// Copies a fit's record and the existing files of the working directory into `summary`, whose code
+/// and reason are already set. If the fit failed in a step, adds the failure to `failures`. A
+/// successful run clears `failures`.
 void summarise(run_summary& summary, fit_record const& fit, std::filesystem::path const& workdir,
                failure_history const& failures);
 

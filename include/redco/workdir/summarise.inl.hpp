@@ -19,8 +19,8 @@ namespace redco::workdir {
 
 namespace detail {
 
-/// Paths for a summary: files of JSON that differ in their number alone are one line,
-/// "run/eval_results_epoch0.json ... 59.json (60 files)".
+/// Returns the paths as lines for a summary. JSON files that differ only in their number become one
+/// line: "run/eval_results_epoch0.json ... 59.json (60 files)".
 inline std::vector<std::string> grouped(std::vector<std::filesystem::path> const& files) {
   std::vector<std::string> lines;
   std::map<std::string, std::vector<std::int64_t>> groups;

@@ -6,8 +6,8 @@
 
 namespace redco::workdir {
 
-/// Removes what dead runs left unfinished in the locked working directory, before `run` saves there: see
-/// `checkpoint_store::sweep`. Errors: 74 naming the path.
+/// Removes the unfinished folders of dead runs in the locked working directory, before `run` saves
+/// there: see checkpoint_store::sweep(). Throws `error` with exit code 74 that names the path.
 void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
 
 }  // namespace redco::workdir

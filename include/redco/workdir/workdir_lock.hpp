@@ -7,10 +7,11 @@
 
 namespace redco::workdir {
 
-/// The right to write into a working directory, held by one live process at a time: flock on `<workdir>/.lock`, which
-/// says who holds it. The system takes it back when the process ends, however it ends. Makes the directory when it is
-/// not there. Errors: 64 naming process and host when a live run has it, or when the directory cannot be used; 74 when
-/// the file system knows no locks.
+/// A lock on a working directory, held by one live process at a time: flock on the file
+/// `<workdir>/.lock`, which names the holder. The system releases the lock when the process ends,
+/// however it ends. The constructor creates the directory if it does not exist. It throws `error`
+/// with exit code 64 that names process and host if a live run has the lock. It throws 64 also if
+/// the directory is unusable, or 74 if the file system has no locks.
 class workdir_lock {
  public:
   explicit workdir_lock(std::filesystem::path workdir);

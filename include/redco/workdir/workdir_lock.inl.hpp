@@ -53,7 +53,8 @@ REDCO_INLINE void workdir_lock::write_holder() const {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   std::string const text = "process " + std::to_string(::getpid()) + " on host " + host.data() + "\n";
-  // Only a help for whoever is refused: that it cannot be written (a full disk) is no reason not to run.
+  // The text only helps processes that are refused: a failed write (a full disk) is no reason not
+  // to run.
   if (::ftruncate(descriptor_, 0) == 0) (void)!::pwrite(descriptor_, text.data(), text.size(), 0);
 }
 

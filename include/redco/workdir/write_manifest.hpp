@@ -24,10 +24,10 @@ namespace redco::workdir {
 
 namespace detail {
 
-// Views that tell cereal how format 2 spells the manifest. Only this header knows cereal; reading is strict and does
-// without.
+// Views that define how cereal writes a manifest in format 2. Reading a manifest is strict and does
+// not use cereal.
 
-/// A map as an object whose keys are the map's own. `View` shows a value.
+/// A view that writes a map as a JSON object with the keys of the map. `View` writes a value.
 template <class Map, class View>
 struct keyed_view {
   Map const& map;
@@ -44,7 +44,7 @@ struct text_view {
   std::string save_minimal(auto const&) const { return text; }
 };
 
-/// [value, step]
+/// A view that writes a best value as `[value, step]`.
 struct best_view {
   manifest::best_value const& best;
 
@@ -85,7 +85,8 @@ struct tensor_view {
   }
 };
 
-/// The format's first version called tp `mp`. Axes that came later are written where they have more than one rank.
+/// A view that writes a mesh. The key of tp is `mp`, as in the first version of the format. The
+/// later axes pp and ep are written only if they have more than one rank.
 struct mesh_view {
   mesh const& of;
 
@@ -130,7 +131,7 @@ struct count_view {
   std::int64_t save_minimal(auto const&) const { return count; }
 };
 
-/// Of the lines `name=value`, names sorted.
+/// Returns the hash of the lines `name=value`, sorted by name.
 inline std::uint64_t config_hash(std::map<std::string, std::string> const& config) {
   std::string lines;
   for (auto const& [name, value] : config) lines += name + "=" + value + "\n";
@@ -139,8 +140,9 @@ inline std::uint64_t config_hash(std::map<std::string, std::string> const& confi
 
 }  // namespace detail
 
-/// The manifest as the text of `manifest.json`, keys in the format's order, names sorted: the same manifest, the same
-/// bytes. Error 70 when it holds what the file cannot: a best value that is not finite, a name that is none.
+/// Returns the text of `manifest.json`. Keys have the format's order and names are sorted, so that
+/// equal manifests give equal bytes. Throws `error` with exit code 70 if a best value is not finite
+/// or a metric name is invalid.
 inline std::string write_manifest(manifest const& facts) {
   for (auto const& [metric, best] : facts.best) {
     if (!safetensors::tensor_name(metric) || !std::isfinite(best.value)) {
@@ -151,7 +153,8 @@ inline std::string write_manifest(manifest const& facts) {
   }
   std::ostringstream text;
   {
-    // rapidjson cuts digits behind this many places after the point: its own default loses the small numbers.
+    // The first option is the number of decimal places that rapidjson keeps; its default loses
+    // small numbers.
     cereal::JSONOutputArchive archive(
         text, cereal::JSONOutputArchive::Options(324, cereal::JSONOutputArchive::Options::IndentChar::space, 1));
     archive(

@@ -15,7 +15,8 @@
 
 namespace redco::workdir::detail {
 
-/// A value of the manifest together with the path to it, for messages: "tensors.h.0.weight.shape".
+/// A JSON value of a manifest together with its path for messages, such as
+/// "tensors.h.0.weight.shape".
 class manifest_field {
  public:
   manifest_field(json::json_value const& value, std::string path, std::string const& source)
@@ -67,7 +68,8 @@ class manifest_field {
     return value_.get<std::uint64_t>();
   }
 
-  /// At most 2^53: sums of counts do not overflow, and every reader of JSON agrees about them.
+  /// Returns a count of at most 2^53: sums of counts do not overflow, and every JSON reader
+  /// represents them exactly.
   std::int64_t count() const { return static_cast<std::int64_t>(whole_number(std::uint64_t{1} << 53)); }
 
   double number() const {

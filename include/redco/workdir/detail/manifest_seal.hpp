@@ -8,14 +8,16 @@
 
 namespace redco::workdir::detail {
 
-/// The end of a manifest: its last member, the XXH64 of every byte before, and the closing brace.
+/// Returns the end of a manifest: its last member, which is the XXH64 of all bytes `before`, and
+/// the closing brace.
 inline std::string manifest_seal(std::string_view before) {
   return ",\n \"manifest_xxh64\": \"" + safetensors::xxh64::text_of(safetensors::xxh64::of(before)) + "\"\n}\n";
 }
 
 enum class seal_state { absent, broken, whole };
 
-/// Whether a manifest's text ends with the hash of what is before.
+/// Returns the state of the hash at the end of a manifest: `absent`, `broken` if it does not match
+/// the text before it, or `whole`.
 inline seal_state seal_of(std::string_view text) {
   static std::string const form = manifest_seal("");
   std::size_t const digits = form.find_last_of(':') + 3;

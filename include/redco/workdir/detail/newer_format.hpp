@@ -4,7 +4,8 @@
 
 namespace redco::workdir::detail {
 
-/// Error 65 for a checkpoint that a newer redco wrote: not damaged, so nobody puts it aside or takes an older one.
+/// An error with exit code 65 for a checkpoint that a newer redco wrote. Such a checkpoint is not
+/// damaged, so it is not set aside and no older one replaces it.
 struct newer_format : error {
   using error::error;
 };

@@ -20,7 +20,8 @@
 
 namespace redco::workdir::detail {
 
-/// The most bytes that a manifest may have, and the most values: some 200,000 parts.
+/// Limits of a manifest: its bytes, its depth and its number of values, enough for some 200,000
+/// parts.
 inline constexpr json::json_limits manifest_limits{.bytes = 256u << 20, .depth = 16, .values = 4'000'000};
 
 inline safetensors::stored_tensor read_stored_tensor(manifest_field const& field) {
@@ -44,7 +45,8 @@ inline safetensors::stored_tensor read_stored_tensor(manifest_field const& field
   return tensor;
 }
 
-/// Written with the keys of write_manifest(): tp is `mp`; pp and ep may be absent.
+/// Returns the mesh in the format of write_manifest(): tp has the key `mp`, and pp and ep may be
+/// absent.
 inline mesh read_mesh(manifest_field const& field) {
   auto const extent = [](manifest_field const& of) {
     return static_cast<int>(of.whole_number(std::numeric_limits<int>::max()));
@@ -55,7 +57,8 @@ inline mesh read_mesh(manifest_field const& field) {
   return m;
 }
 
-/// The manifest's keys, types and names, without asking whether its tensors are whole: a rank's share is not.
+/// Returns the manifest in `text` after checking its keys, types and names. Does not check that the
+/// parts of each tensor are complete, because a rank's share is not.
 inline manifest parse_manifest(std::string_view text, std::string const& source) {
   json::json_value const value = json::parse_json(text, source, manifest_limits);
   manifest_field const top(value, "", source);
@@ -81,7 +84,7 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
     if (pair.size() != 2) field.fail("is not [value, step]");
     facts.best[metric] = {pair[0].number(), pair[1].count()};
   });
-  // Earlier versions wrote format 2 without these three.
+  // Earlier versions wrote format 2 without patience, interrupted and updates.
   if (top.has("patience")) {
     manifest_field const patience = top["patience"];
     facts.patience = {patience["metric"].text(), patience["stale"].count()};

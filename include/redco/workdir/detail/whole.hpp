@@ -8,11 +8,12 @@
 
 namespace redco::workdir::detail {
 
-/// More parts than any mesh makes: comparing each with each stays cheap.
+/// Largest number of parts of a tensor: more than any mesh makes, and few enough to compare each
+/// with each.
 inline constexpr std::size_t most_parts = 4096;
 
-/// Why the parts do not make the tensor whole, each element once; empty when they do.
-/// Requires: the tensor's bytes can be counted in 63 bits.
+/// Returns the reason why the parts do not cover each element of the tensor exactly once, or an
+/// empty text if they do. The tensor's number of bytes must fit into 63 bits.
 inline std::string why_not_whole(safetensors::stored_tensor const& tensor) {
   if (tensor.parts.size() > most_parts) return "has more than " + std::to_string(most_parts) + " parts";
   std::int64_t covered = 0;
