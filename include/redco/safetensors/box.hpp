@@ -10,7 +10,8 @@
 
 namespace redco::safetensors {
 
-/// A box inside a tensor: where it starts and how far it reaches, one number per dimension. A scalar's box has none.
+/// A box of elements in a tensor: its first index and its extent in each dimension. The box of a
+/// scalar has no numbers.
 struct box {
   std::vector<std::int64_t> offset;
   std::vector<std::int64_t> shape;
@@ -18,17 +19,17 @@ struct box {
   friend bool operator==(box const&, box const&) = default;
 };
 
-/// The number of elements of a shape; 1 for a scalar.
+/// Returns the number of elements of a shape; 1 for a scalar.
 inline std::int64_t count_of(std::span<std::int64_t const> shape) {
   std::int64_t product = 1;
   for (std::int64_t const size : shape) product *= size;
   return product;
 }
 
-/// The box that covers all of a tensor of this shape.
+/// Returns the box that covers all elements of a tensor of this shape.
 inline box whole(std::vector<std::int64_t> const& shape) { return {std::vector<std::int64_t>(shape.size(), 0), shape}; }
 
-/// Whether the box has as many dimensions as the shape and lies inside it.
+/// Returns true if the box has as many dimensions as `shape` and is inside it.
 inline bool inside(box const& inner, std::span<std::int64_t const> shape) {
   if (inner.offset.size() != shape.size() || inner.shape.size() != shape.size()) return false;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -39,7 +40,8 @@ inline bool inside(box const& inner, std::span<std::int64_t const> shape) {
   return true;
 }
 
-/// Whether a local tensor of these extents has room, in its leading corner, for a box inside a tensor of this shape.
+/// Returns true if a local tensor with extents `local` has room for the box `place` in its leading
+/// corner. Also requires that `place` is inside a tensor of shape `shape`.
 inline bool has_room(std::span<std::int64_t const> local, box const& place, std::span<std::int64_t const> shape) {
   if (local.size() != shape.size() || !inside(place, shape)) return false;
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -47,7 +49,7 @@ inline bool has_room(std::span<std::int64_t const> local, box const& place, std:
   return true;
 }
 
-/// What two boxes of the same tensor share; nothing when they share no element.
+/// Returns the common elements of two boxes of one tensor as a box, or nothing if there are none.
 inline std::optional<box> intersect(box const& a, box const& b) {
   box common = a;
   for (std::size_t d = 0; d < a.offset.size(); ++d) {
@@ -58,13 +60,14 @@ inline std::optional<box> intersect(box const& a, box const& b) {
   return common;
 }
 
-/// `inner`, whose offset counts from the tensor's origin, as seen from the origin of `outer`.
+/// Returns `inner` with its offset counted from the origin of `outer` instead of the origin of the
+/// tensor.
 inline box relative_to(box inner, box const& outer) {
   for (std::size_t d = 0; d < inner.offset.size(); ++d) inner.offset[d] -= outer.offset[d];
   return inner;
 }
 
-/// "[3, 5]"
+/// Returns a shape as text, such as "[3, 5]".
 inline std::string text_of(std::vector<std::int64_t> const& shape) {
   std::string text = "[";
   for (std::size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + std::to_string(shape[d]);

@@ -12,7 +12,8 @@
 
 namespace redco::safetensors {
 
-/// Refuses a file whose tensor is not what the table says of it: error 65.
+/// Throws `error` with exit code 65 if the file has no tensor of this name, dtype and shape, which
+/// the table of a checkpoint lists.
 inline void check_entry(safetensors_reader const& file, std::string const& name, file_dtype type,
                         std::vector<std::int64_t> const& shape) {
   safetensors_entry const* const entry = file.find(name);

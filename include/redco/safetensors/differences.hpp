@@ -16,20 +16,22 @@
 
 namespace redco::safetensors {
 
-/// How strictly two tables are compared.
+/// A set of rules for the comparison of two tables of tensors.
 struct comparison {
-  std::vector<std::string> unread;  ///< names in the file that match one of these patterns need not be wanted
-  bool any_float = false;           ///< a floating type may be read as another one
+  /// Patterns of names in the file that the model need not have.
+  std::vector<std::string> unread;
+  /// Accepts a floating-point type in the file if the model has another one.
+  bool any_float = false;
 };
 
-/// Patterns of the names that begin so.
+/// Returns patterns for all names that begin with one of these texts.
 inline std::vector<std::string> names_beginning_with(std::vector<std::string> beginnings) {
   for (std::string& text : beginnings) text += "*";
   return beginnings;
 }
 
-/// One sentence for each tensor that is missing, is there without being wanted, or has another shape or dtype, sorted by
-/// name.
+/// Returns one sentence for each tensor that differs, sorted by name: missing, not wanted, or of
+/// another shape or dtype.
 inline std::vector<std::string> differences(tensor_table const& stored, tensor_table const& wanted,
                                             comparison const& how) {
   std::vector<std::string> all;
@@ -58,8 +60,8 @@ inline std::vector<std::string> differences(tensor_table const& stored, tensor_t
   return all;
 }
 
-/// Error 65 with the first 20 differences, their number and what to do; nothing when there are
-/// none.
+/// Throws `error` with exit code 65 if there are differences. The message has the first 20
+/// differences, their number, and `cure`, which says what to do.
 inline void refuse_differences(
     std::string const& source, std::vector<std::string> const& all,
     std::string const& cure = "Use the configuration it was saved with, or another checkpoint.") {

@@ -12,14 +12,16 @@
 
 namespace redco::safetensors {
 
-/// Throws error 74 for the call on `path` that has just failed.
+/// Throws `error` with exit code 74 for a failed system call on `path`. `doing` names the call, and
+/// `cause` is its errno.
 [[noreturn]] inline void throw_io(std::string_view doing, std::filesystem::path const& path, int cause,
                                   std::string const& more = "") {
   throw error(exit_code::io, "cannot " + std::string(doing) + " " + path.string() + ": " + std::strerror(cause) + more +
                                  ". Free some space or check the permissions; older checkpoints are untouched.");
 }
 
-/// Calls of `file_ops` that throw instead of returning -1, with paths.
+/// A wrapper of `file_ops` that takes paths and throws `error` with exit code 74 instead of
+/// returning -1.
 template <file_ops Ops>
 class disk {
  public:
@@ -40,7 +42,7 @@ class disk {
     check(ops_.sync_directory(path.c_str()), "fsync the directory", path);
   }
 
-  /// Removes a file, a link or a whole directory; what is not there is fine.
+  /// Removes a file, a link or a whole directory. Does nothing if `path` does not exist.
   void remove_all(std::filesystem::path const& path) {
     if (std::filesystem::is_directory(std::filesystem::symlink_status(path))) {
       for (auto const& entry : std::filesystem::directory_iterator(path)) remove_all(entry.path());

@@ -10,8 +10,8 @@
 
 namespace redco::safetensors {
 
-/// An element type as safetensors files name it. Wider than `dtype`, because a file from outside may hold more than a
-/// plan.
+/// An element type of safetensors files. It has more values than `dtype`, because a file from
+/// outside may hold more types than a plan.
 enum class file_dtype : std::uint8_t {
   f64,
   f32,
@@ -38,7 +38,7 @@ struct file_dtype_fact {
   std::int64_t bytes;
 };
 
-/// In the order of the enumeration.
+/// Names and sizes of the element types, in the order of `file_dtype`.
 inline constexpr std::array<file_dtype_fact, 16> file_dtypes{{
     {"F64", 8},
     {"F32", 4},
@@ -58,19 +58,20 @@ inline constexpr std::array<file_dtype_fact, 16> file_dtypes{{
     {"C64", 8},
 }};
 
-/// Names that the format defines and redco does not read: the error says "unsupported", not "unknown".
+/// Names of types that the format defines and redco cannot read: the error says "unsupported", not
+/// "unknown".
 inline constexpr std::array<std::string_view, 6> unsupported_dtypes{"F4",      "F6_E2M3",     "F6_E3M2",
                                                                     "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"};
 
 }  // namespace detail
 
-/// Bytes of one element.
+/// Returns the bytes of one element.
 constexpr std::int64_t size_of(file_dtype type) { return detail::file_dtypes[static_cast<std::size_t>(type)].bytes; }
 
-/// The name in the file: "F32", "BF16", ...
+/// Returns the name of the type in files: "F32", "BF16", ...
 constexpr std::string_view name_of(file_dtype type) { return detail::file_dtypes[static_cast<std::size_t>(type)].name; }
 
-/// The type of that name, exactly as the file spells it; nothing when redco does not read it.
+/// Returns the type with exactly this name in files, or nothing if redco cannot read the type.
 constexpr std::optional<file_dtype> file_dtype_of(std::string_view name) {
   for (std::size_t i = 0; i < detail::file_dtypes.size(); ++i) {
     if (detail::file_dtypes[i].name == name) return static_cast<file_dtype>(i);
@@ -78,14 +79,15 @@ constexpr std::optional<file_dtype> file_dtype_of(std::string_view name) {
   return std::nullopt;
 }
 
-/// How files spell a dtype of plans and tensors.
+/// Returns the file type that corresponds to a dtype of plans and tensors.
 constexpr file_dtype file_dtype_of(dtype type) {
   using enum file_dtype;
-  constexpr std::array<file_dtype, 8> types{f64, f32, bf16, f16, i64, i32, u8, boolean};  // in the order of `dtype`
+  // In the order of `dtype`.
+  constexpr std::array<file_dtype, 8> types{f64, f32, bf16, f16, i64, i32, u8, boolean};
   return types[static_cast<std::size_t>(type)];
 }
 
-/// Whether it holds floating-point numbers; complex ones it does not.
+/// Returns true if the type is a real floating-point type; false for complex types.
 constexpr bool floating(file_dtype type) { return type <= file_dtype::f8_e4m3; }
 
 }  // namespace redco::safetensors

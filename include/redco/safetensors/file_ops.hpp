@@ -10,18 +10,18 @@
 
 namespace redco::safetensors {
 
-/// The calls that change a disk, as the system has them: 0 (or what the call counts) on success, -1 and errno on
-/// failure. Saving takes a type with these members, so that a test can record them, make them fail, or keep what was
-/// never synced from reaching the disk.
+/// A set of the system calls that change a disk. They return 0 (or a count or descriptor) on
+/// success, and -1 with errno on failure. Code that saves takes a type with these members as a
+/// parameter. A test can thus record the calls, make them fail, or lose data that was never synced.
 struct posix_file_ops {
   int make_directory(char const* path) { return ::mkdir(path, 0777); }
-  /// A new file for writing; one that is there already is an error.
+  /// Creates a new file for writing; fails if the file exists.
   int create(char const* path) { return ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); }
   ::ssize_t write(int file, void const* bytes, std::size_t count) { return ::write(file, bytes, count); }
   int sync(int file) { return ::fsync(file); }
   int close(int file) { return ::close(file); }
   int rename(char const* from, char const* to) { return ::rename(from, to); }
-  /// Swaps two names in one step, where the file system can.
+  /// Swaps two names in one step; fails if the file system does not support it.
   int exchange(char const* a, char const* b) { return ::renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE); }
   int make_link(char const* target, char const* path) { return ::symlink(target, path); }
   int remove_file(char const* path) { return ::unlink(path); }
@@ -35,7 +35,7 @@ struct posix_file_ops {
   }
 };
 
-/// A type that can stand in for `posix_file_ops`.
+/// A type that has the members of `posix_file_ops` and can replace it.
 template <class T>
 concept file_ops = requires(T ops, char const* path, int file, void const* bytes, std::size_t count) {
   { ops.make_directory(path) } -> std::same_as<int>;

@@ -7,8 +7,8 @@
 
 namespace redco::safetensors {
 
-/// Calls `visit(part, from, to)` for each part of a stored tensor that shares elements with the box `wanted`: where they lie
-/// in the part, and where in the box.
+/// Calls `visit(part, from, to)` for each part of a stored tensor that shares elements with the box
+/// `wanted`. `from` are the shared elements relative to the part, and `to` relative to `wanted`.
 template <class Visit>
 void for_each_piece(stored_tensor const& tensor, box const& wanted, Visit visit) {
   for (tensor_part const& part : tensor.parts) {

@@ -12,8 +12,8 @@
 
 namespace redco::safetensors {
 
-/// The safetensors files of a directory. Each is opened, and its header read, once: when the first asks for it. The
-/// threads of a process share them.
+/// A set of the safetensors files of a directory. A file is opened, and its header read, once: when
+/// it is first requested. All threads of a process may share the set.
 class open_files {
  public:
   explicit open_files(std::filesystem::path directory, diag::links policy = diag::links::followed)
@@ -21,13 +21,14 @@ class open_files {
 
   std::filesystem::path const& directory() const { return directory_; }
 
-  /// The file of that name. Errors: those of `safetensors_reader`.
+  /// Returns the file with this name, and opens it on first use. Throws the errors of
+  /// safetensors_reader.
   safetensors_reader const& operator[](std::string const& name) const {
     std::lock_guard const lock(mutex_);
     return files_.try_emplace(name, directory_ / name, policy_).first->second;
   }
 
-  /// Bytes that were read of all files up to now.
+  /// Returns the number of bytes that were read from all files so far.
   std::uint64_t bytes_read() const {
     std::lock_guard const lock(mutex_);
     std::uint64_t sum = 0;

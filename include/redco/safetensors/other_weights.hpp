@@ -9,14 +9,14 @@
 
 namespace redco::safetensors {
 
-/// Files of weights in a folder that are not safetensors: pickles, which can run code, and those of
-/// other frameworks.
+/// Returns the names of weight files in a folder that are not safetensors: pickles, which can run
+/// code, and files of other frameworks.
 inline std::vector<std::string> other_weights(std::filesystem::path const& folder) {
   constexpr std::array<std::string_view, 6> names{"pytorch_model.bin", "pytorch_model.bin.index.json",
                                                   "tf_model.h5",       "flax_model.msgpack",
                                                   "rust_model.ot",     "model.onnx"};
   std::vector<std::string> found;
-  std::error_code unknown;  // a file that cannot be looked at is not listed
+  std::error_code unknown;  // files that cannot be read are not listed
   for (std::string_view const name : names)
     if (std::filesystem::exists(folder / name, unknown)) found.emplace_back(name);
   return found;

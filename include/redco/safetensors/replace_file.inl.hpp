@@ -23,14 +23,14 @@ namespace redco::safetensors {
 
 namespace detail {
 
-/// An unfinished file beside the one that it replaces; removed unless it was put in place. Throws
-/// std::system_error.
+/// A temporary file next to the file that it will replace. The destructor removes the temporary
+/// file unless place() has succeeded. Members throw std::system_error.
 class unfinished_file {
  public:
   explicit unfinished_file(std::filesystem::path const& target)
       : target_(target), path_(target.string() + ".unfinished." + std::to_string(::getpid())) {
     char const* const name = path_.c_str();
-    ops_.remove_file(name);  // what a killed process of this number may have left
+    ops_.remove_file(name);  // a killed process with this id may have left one
     descriptor_ = checked(ops_.create(name));
   }
   unfinished_file(unfinished_file const&) = delete;
@@ -49,7 +49,7 @@ class unfinished_file {
     checked(ops_.rename(path_.c_str(), target_.c_str()));
     placed_ = true;
     auto const folder = target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
-    ops_.sync_directory(folder.c_str());  // some file systems cannot; the file is whole either way
+    ops_.sync_directory(folder.c_str());  // may fail: the file is complete either way
   }
 
  private:
@@ -64,7 +64,7 @@ class unfinished_file {
   bool placed_ = false;
 };
 
-/// Returns the file to which links lead.
+/// Returns the path of the file to which links lead.
 inline std::filesystem::path link_target(std::filesystem::path const& path) {
   std::error_code none;
   std::filesystem::path const target = std::filesystem::weakly_canonical(path, none);
@@ -82,7 +82,8 @@ inline bool takes_bytes_only(std::filesystem::path const& path) {
   throw error(exit_code::io, path.string() + ": cannot be written (" + why + "); " + std::string(cure));
 }
 
-/// Calls `write` with a new unfinished file for `path`. Throws `error` with exit code 74.
+/// Calls `write` with a new temporary file for `path`. Throws `error` with exit code 74 if a system
+/// call fails.
 template <class Write>
 void with_unfinished(std::filesystem::path const& path, std::string_view cure, Write const& write) {
   if (std::filesystem::is_directory(path)) refuse_file(path, "it is a folder", cure);

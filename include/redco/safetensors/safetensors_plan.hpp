@@ -20,19 +20,21 @@
 
 namespace redco::safetensors {
 
-/// What a safetensors file of these tensors looks like, before any of their bytes is at hand: the header's text, then
-/// the tensors' bytes in the order of `entries`. The same tensors always give the same text: wide types first, so that
-/// every tensor is aligned to its element, then by name; the header is padded with spaces to a multiple of 8 bytes.
+/// A plan of a safetensors file, made before any tensor's bytes exist: the header's text, then the
+/// tensors' bytes in the order of `entries`. Equal tensors always give an equal text. Entries are
+/// sorted by element size, largest first, so that every tensor is aligned, then by name. The header
+/// is padded with spaces to a multiple of 8 bytes.
 struct safetensors_plan {
-  std::string header;  ///< with its 8-byte length
+  std::string header;  ///< header, including its 8-byte length
   std::vector<safetensors_entry> entries;
 
-  /// Bytes of the whole file.
+  /// Returns the number of bytes of the whole file.
   std::uint64_t bytes() const { return header.size() + (entries.empty() ? 0 : entries.back().end); }
 };
 
-/// Plans the file. `begin` and `end` of the entries are not read; `metadata` are texts that the header carries. Error 70 when
-/// a name is twice there or cannot be written.
+/// Returns the plan of a file with these tensors. Ignores `begin` and `end` of the entries.
+/// `metadata` are texts that the header carries. Throws `error` with exit code 70 if a name occurs
+/// twice or is invalid.
 inline safetensors_plan plan_safetensors(std::vector<safetensors_entry> entries,
                                          std::map<std::string, std::string> const& metadata = {}) {
   std::sort(entries.begin(), entries.end(), [](safetensors_entry const& a, safetensors_entry const& b) {

@@ -23,10 +23,11 @@
 
 namespace redco::safetensors {
 
-/// A safetensors file, open for reading any box of any of its tensors.
-/// The file may come from anywhere: opening it costs memory and time in proportion to its header, checks everything the
-/// format promises, and runs nothing. Values are not looked at (NaN is legal in a file). Any number of threads may read at
-/// once. Errors: 65 naming file, tensor and cause; 74 when the system cannot read.
+/// A safetensors file that is open for reading any box of any tensor. The file may come from
+/// anywhere. Opening checks all rules of the format, runs no code from the file, and costs memory
+/// and time in proportion to the header. Values are not checked (NaN is legal). Any number of
+/// threads may read concurrently. Members throw `error` with exit code 65 that names file, tensor
+/// and cause, or 74 if the system cannot read.
 class safetensors_reader {
  public:
   explicit safetensors_reader(std::filesystem::path const& path, diag::links policy = diag::links::followed)
@@ -54,22 +55,23 @@ class safetensors_reader {
 
   std::filesystem::path const& path() const { return file_.path(); }
 
-  /// Bytes of the whole file.
+  /// Returns the number of bytes of the whole file.
   std::uint64_t size() const { return file_.size(); }
 
-  /// Every tensor, in the order of their bytes.
+  /// Returns all tensors in the order of their bytes.
   std::vector<safetensors_entry> const& entries() const { return entries_; }
 
-  /// The tensor of that name, or null.
+  /// Returns the tensor with this name, or null.
   safetensors_entry const* find(std::string_view name) const {
     auto const at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
                                      [&](std::size_t i, std::string_view wanted) { return entries_[i].name < wanted; });
     return at != by_name_.end() && entries_[*at].name == name ? &entries_[*at] : nullptr;
   }
 
-  /// Reads the box `source` of a tensor into the dense row-major array `target` of shape `target_shape`, from
-  /// `target_offset` on. Elements of `target` outside the box keep their value. Requires: the tensor is in the file;
-  /// source lies inside it; the box, so moved, lies inside target.
+  /// Reads the box `source` of a tensor into the dense row-major array `target` of shape
+  /// `target_shape`, from index `target_offset` on. Elements of `target` outside the box keep their
+  /// values. The tensor must be in the file, `source` inside the tensor, and the moved box inside
+  /// `target`.
   void read(std::string_view name, box const& source, std::span<std::byte> target,
             std::span<std::int64_t const> target_shape, std::span<std::int64_t const> target_offset) const {
     safetensors_entry const* const entry = find(name);
@@ -97,11 +99,11 @@ class safetensors_reader {
         });
   }
 
-  /// Bytes that were read of the file up to now, its header's among them.
+  /// Returns the number of bytes that were read from the file so far, including its header.
   std::uint64_t bytes_read() const noexcept { return file_.bytes_read(); }
 
  private:
-  /// The header, read piece by piece so that a hostile one is not read to its end.
+  /// Returns the header. It is read in pieces, so that reading a hostile header stops early.
   std::string header_text(std::size_t length) const {
     constexpr std::size_t piece = 1 << 20;
     std::string const source = path().string();
@@ -116,15 +118,17 @@ class safetensors_reader {
     return text;
   }
 
-  /// A stretch of the file, wanted to its last byte, that goes to several places of the target.
+  /// A buffer for contiguous bytes of the file. All of them are needed, for several ranges of the
+  /// target.
   struct window {
     std::uint64_t position = 0;
     std::vector<std::byte> bytes;
   };
 
-  /// Reads one of the runs of a box, which have the same size and come in the order of the file. `left` bytes of the box,
-  /// a multiple of the run, lie one behind the other from `position` on. No byte is read twice and none that is not wanted:
-  /// what lies between two stretches may be another rank's to read.
+  /// Reads one run of a box. Runs have equal sizes and come in the order of the file. The next
+  /// `left` bytes of the box, a multiple of the run, are contiguous in the file from `position` on.
+  /// No byte is read twice, and no byte that the box does not need: bytes between its ranges may be
+  /// for another rank to read.
   void read_run(window& ahead, std::uint64_t position, std::uint64_t left, std::span<std::byte> target) const {
     constexpr std::uint64_t most = 512 << 10;
     if (position >= ahead.position + ahead.bytes.size()) {

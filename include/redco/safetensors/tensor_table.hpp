@@ -9,17 +9,19 @@
 
 namespace redco::safetensors {
 
-/// Where a part of a tensor lies: the file, and the box that it fills of the unsharded tensor.
+/// A part of a tensor: the file that holds it, and its box in the unsharded tensor.
 struct tensor_part {
   std::string file;
   std::vector<std::int64_t> offset;
   std::vector<std::int64_t> shape;
-  std::string name = {};  ///< of the tensor in the file, where the table names it otherwise
+  /// Name of the tensor in the file, if it differs from the name in the table.
+  std::string name = {};
 
   friend bool operator==(tensor_part const&, tensor_part const&) = default;
 };
 
-/// A tensor on the disk: its type, its logical (unpadded) shape, and the parts that together make it whole.
+/// A tensor on the disk: its type, its logical (unpadded) shape, and the parts that together form
+/// the tensor.
 struct stored_tensor {
   file_dtype type = file_dtype::f32;
   std::vector<std::int64_t> shape;
@@ -28,7 +30,7 @@ struct stored_tensor {
   friend bool operator==(stored_tensor const&, stored_tensor const&) = default;
 };
 
-/// By name.
+/// A map of stored tensors by name.
 using tensor_table = std::map<std::string, stored_tensor>;
 
 }  // namespace redco::safetensors

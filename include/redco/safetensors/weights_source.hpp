@@ -12,17 +12,20 @@
 
 namespace redco::safetensors {
 
-/// The tensors of weights on the disk and their files, which copies share: the ranks of a process take one source, opened
-/// before they start, so that headers are read once.
+/// A set of weights on the disk: a table of tensors and their files. Copies share the files. The
+/// ranks of a process use one source, opened before they start, so that headers are read once.
 struct weights_source {
   tensor_table tensors;
   std::shared_ptr<open_files const> files;
-  bool own_names = false;               ///< of a checkpoint: tensors are named and lie as the model has them
-  std::vector<std::string> fresh = {};  ///< beginnings of our parameters' names that keep the values they start with
+  /// True for a redco checkpoint, whose tensors have the names and layout of the model.
+  bool own_names = false;
+  /// Prefixes of the names of model parameters that keep their initial values.
+  std::vector<std::string> fresh = {};
 };
 
-/// Opens a `.safetensors` file, an index of several (`.json`), whose every promise is checked, or a directory with
-/// `model.safetensors` or `model.safetensors.index.json`. Error 65 when there are none or they are not valid.
+/// Opens a `.safetensors` file, an index of several files (`.json`), which is checked completely,
+/// or a directory. A directory must have `model.safetensors` or `model.safetensors.index.json`.
+/// Throws `error` with exit code 65 if there are no valid weights.
 weights_source open_safetensors(std::filesystem::path const& path);
 
 }  // namespace redco::safetensors

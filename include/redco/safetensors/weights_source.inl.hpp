@@ -22,7 +22,8 @@ namespace redco::safetensors {
 
 namespace detail {
 
-/// Adds the tensors of one of the source's files.
+/// Adds the tensors of one file to the source. Throws `error` with exit code 65 if a tensor is in
+/// two files.
 inline void add_file(weights_source& source, std::string const& name) {
   for (safetensors_entry const& entry : (*source.files)[name].entries()) {
     tensor_part whole_file{name, std::vector<std::int64_t>(entry.shape.size(), 0), entry.shape};
@@ -33,7 +34,8 @@ inline void add_file(weights_source& source, std::string const& name) {
   }
 }
 
-/// An index {"metadata": {"total_size": bytes}, "weight_map": {tensor: file}}, each promise checked against the files.
+/// Reads an index `{"metadata": {"total_size": bytes}, "weight_map": {tensor: file}}` and checks
+/// all of its entries against the files.
 inline weights_source read_index(std::filesystem::path const& path) {
   weights_source source{.tensors = {}, .files = std::make_shared<open_files const>(path.parent_path())};
   auto const fail = [&](std::string const& why) {
@@ -70,7 +72,7 @@ inline weights_source read_index(std::filesystem::path const& path) {
 }  // namespace detail
 
 REDCO_INLINE weights_source open_safetensors(std::filesystem::path const& path) {
-  std::error_code unknown;  // what cannot be looked at is told by opening it
+  std::error_code unknown;  // opening reports paths that cannot be read
   if (std::filesystem::is_directory(path, unknown)) {
     for (char const* const name : {"model.safetensors", "model.safetensors.index.json"})
       if (std::filesystem::exists(path / name, unknown)) return open_safetensors(path / name);

@@ -16,7 +16,8 @@
 
 namespace redco::safetensors {
 
-/// XXH64 (seed 0) of bytes that come piece by piece: what `xxhsum -H1` prints. Finds damage, keeps no secret.
+/// A computation of XXH64 (seed 0) over bytes that arrive in pieces; `xxhsum -H1` prints equal
+/// hashes. The hash finds damage, but protects no secret.
 class xxh64 {
  public:
   xxh64() : state_(XXH64_createState()) {
@@ -31,13 +32,13 @@ class xxh64 {
     if (!bytes.empty()) XXH64_update(state_, bytes.data(), bytes.size());
   }
 
-  /// Of everything up to now.
+  /// Returns the hash of all bytes so far.
   std::uint64_t digest() const { return XXH64_digest(state_); }
 
-  /// Of a text, at once.
+  /// Returns the hash of a text.
   static std::uint64_t of(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
 
-  /// Of a file's content, read in pieces of 1 MiB.
+  /// Returns the hash of a file's content, which is read in pieces of 1 MiB.
   static std::uint64_t of(diag::input_file const& file) {
     constexpr std::uint64_t piece = 1 << 20;
     xxh64 hash;
@@ -50,7 +51,7 @@ class xxh64 {
     return hash.digest();
   }
 
-  /// Sixteen lower-case hexadecimal digits.
+  /// Returns a hash as sixteen lower-case hexadecimal digits.
   static std::string text_of(std::uint64_t digest) {
     std::string text(16, '0');
     for (std::size_t i = 16; i-- > 0; digest >>= 4) text[i] = "0123456789abcdef"[digest & 15];

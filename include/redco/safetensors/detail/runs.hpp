@@ -8,13 +8,14 @@
 
 namespace redco::safetensors::detail {
 
-/// Where a box begins in a dense row-major array, and how to step through it.
+/// A position of a box in a dense row-major array.
 struct dense_place {
-  std::span<std::int64_t const> shape;   ///< of the whole array
-  std::span<std::int64_t const> offset;  ///< of the box in it
+  std::span<std::int64_t const> shape;   ///< shape of the whole array
+  std::span<std::int64_t const> offset;  ///< first index of the box in the array
 };
 
-/// How many elements of a box of this shape lie one behind the other in a dense row-major array that has it in some place.
+/// Returns the number of elements of a box that are contiguous in a dense row-major array of shape
+/// `array`. The number does not depend on the position of the box.
 inline std::int64_t run_of(std::span<std::int64_t const> array, std::span<std::int64_t const> shape) {
   std::int64_t run = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
@@ -24,15 +25,17 @@ inline std::int64_t run_of(std::span<std::int64_t const> array, std::span<std::i
   return run;
 }
 
-/// Calls `visit(source element, target element, elements)` for every run of elements that is contiguous in both arrays,
-/// in the order of the source. Requires: the box lies inside both arrays, and all have the same number of dimensions.
+/// Calls `visit(source element, target element, elements)` for every run of elements that is
+/// contiguous in both arrays, in the order of the source. The box must be inside both arrays, and
+/// all must have the same number of dimensions.
 template <class Visit>
 void for_each_run(dense_place source, dense_place target, std::span<std::int64_t const> shape, Visit visit) {
   std::size_t const rank = shape.size();
   for (std::int64_t const size : shape) {
     if (size == 0) return;
   }
-  // A run reaches over every trailing dimension that the box covers whole in both arrays, and into the one before them.
+  // A run covers all trailing dimensions that the box covers completely in both arrays, and its
+  // extent in the dimension before them.
   std::size_t outer = rank;
   std::int64_t run = 1;
   while (outer > 0) {

@@ -19,28 +19,32 @@
 
 namespace redco::safetensors::detail {
 
-/// Reads the header of a safetensors file, checking everything the format promises. Every number is multiplied with a
-/// check, and nothing is allocated by the header's own account.
+/// A reader of safetensors headers that checks all rules of the format. It checks every
+/// multiplication for overflow, and allocates no memory in proportion to numbers in the header.
 class safetensors_header {
  public:
-  /// Of Hugging Face's safetensors: a longer header is refused.
+  /// Largest header in bytes, a limit of Hugging Face's safetensors; a longer header is refused.
   static constexpr std::uint64_t most_bytes = 100'000'000;
-  /// Enough for 100,000 tensors; bounds the memory that a header of tiny entries can take.
+  /// Largest number of JSON values: enough for 100,000 tensors, and a bound on the memory for a
+  /// header of tiny entries.
   static constexpr std::size_t most_values = 1'000'000;
-  /// A name, 64 sizes and the rest; and metadata and padding of the whole.
+  /// Largest bytes of one entry (a name, 64 sizes and the rest), and largest bytes of metadata and
+  /// padding together.
   static constexpr std::size_t most_of_entry = 8 << 10;
   static constexpr std::size_t most_besides = 16 << 20;
-  /// libtorch goes on to 64 dimensions in places, no tensor to more than that.
+  /// Largest number of dimensions: some functions of libtorch support 64, and none supports more.
   static constexpr std::size_t most_dimensions = 64;
 
-  /// What of a header was looked at before it is parsed, so that one that would be refused for its size in the end is neither
-  /// read nor parsed to its end. Each value that a header has follows a comma or an opening bracket.
+  /// A count over the pieces of a header that were read before parsing. A header that is too large
+  /// is thus refused before it is read and parsed completely. In a header, each value follows a
+  /// comma or an opening bracket.
   struct measure {
     std::size_t bytes = 0;
     std::size_t entries = 0;
     std::size_t values = 0;
 
-    /// Adds the next piece of the text. Error 65.
+    /// Counts the next piece of the text. Throws `error` with exit code 65 if the header is too
+    /// large.
     void add(std::string_view piece, std::string const& source) {
       bytes += piece.size();
       for (char const c : piece) {
@@ -54,7 +58,8 @@ class safetensors_header {
     }
   };
 
-  /// The entries in the order of their bytes. `data_bytes`: what follows the header in the file. Error 65.
+  /// Returns the entries in the order of their bytes. `data_bytes` is the number of bytes after the
+  /// header in the file. Throws `error` with exit code 65 if the header is invalid.
   static std::vector<safetensors_entry> read(std::string_view text, std::uint64_t data_bytes,
                                              std::string const& source) {
     if (text.starts_with("\xef\xbb\xbf")) fail(source, "its header begins with a byte order mark");
@@ -101,7 +106,8 @@ class safetensors_header {
     json::json_value const& shape = value["shape"];
     if (!shape.is_array()) fail(source, tensor + " has a shape that is not an array");
     if (shape.size() > most_dimensions) fail(source, tensor + " has " + std::to_string(shape.size()) + " dimensions");
-    std::int64_t strides = 1;  // what libtorch multiplies when it lays the tensor out: a size of 0 counts as 1
+    // Product of sizes for libtorch's strides, in which a size of 0 counts as 1.
+    std::int64_t strides = 1;
     std::int64_t elements = 1;
     for (json::json_value const& size : shape) {
       if (!size.is_number_unsigned()) fail(source, tensor + " has a size that is not an unsigned integer");
@@ -111,7 +117,7 @@ class safetensors_header {
       auto const extent = static_cast<std::int64_t>(wide);
       if (__builtin_mul_overflow(strides, std::max<std::int64_t>(extent, 1), &strides))
         fail(source, tensor + " has a shape that overflows");
-      elements *= extent;  // at most `strides`
+      elements *= extent;  // cannot overflow: at most `strides`
       entry.shape.push_back(extent);
     }
     std::int64_t bytes = 0;
@@ -145,7 +151,8 @@ class safetensors_header {
     fail(source, tensor + " has the unknown dtype " + shown(name));
   }
 
-  /// Sorts the entries by place and checks that they lie one behind the other, from the first byte to the last.
+  /// Sorts the entries by their ranges. Checks that the ranges cover all bytes of the data without
+  /// holes or overlaps.
   static void check_ranges(std::vector<safetensors_entry>& entries, std::uint64_t data_bytes,
                            std::string const& source) {
     std::sort(entries.begin(), entries.end(), [](safetensors_entry const& a, safetensors_entry const& b) {
