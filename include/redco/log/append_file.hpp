@@ -16,8 +16,9 @@
 
 namespace redco::log {
 
-/// A file that whole records are appended to, for logs: a failure never throws and never leaves half a record behind.
-/// It is counted, told once in a sentence, and the next record tries again. Not thread-safe: its owner locks.
+/// A log file to which whole records are appended. A failed write never throws and leaves no
+/// partial record. Lost records are counted, the first one is reported in a sentence, and the next
+/// record tries again. Not thread-safe: the owner must lock.
 class append_file {
  public:
   using warn_function = std::function<void(std::string const&)>;
@@ -30,7 +31,7 @@ class append_file {
   append_file& operator=(append_file const&) = delete;
   ~append_file() { close(); }
 
-  /// Appends `record` with as many write calls as the system needs; false where it is lost.
+  /// Appends `record` with as many write calls as needed. Returns false if the record is lost.
   bool append(std::string_view record) {
     if (fd_ < 0 && !open()) return lose();
     off_t const before = ::lseek(fd_, 0, SEEK_END);
@@ -40,14 +41,15 @@ class append_file {
         done += static_cast<std::size_t>(count);
       } else if (count == 0 || errno != EINTR) {
         reason_ = count == 0 ? ENOSPC : errno;
-        if (done > 0 && before >= 0 && ::ftruncate(fd_, before) != 0) close();  // a torn record: start anew, if at all
+        // If a partial record cannot be cut off, reopen the file for the next record.
+        if (done > 0 && before >= 0 && ::ftruncate(fd_, before) != 0) close();
         return lose();
       }
     }
     return true;
   }
 
-  /// Shortens the file to its first `bytes`.
+  /// Truncates the file to its first `bytes` bytes.
   void cut(std::uintmax_t bytes) {
     if (fd_ >= 0 && ::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) reason_ = errno;
   }

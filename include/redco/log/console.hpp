@@ -10,22 +10,24 @@
 
 namespace redco::log {
 
-/// What a console writes to and what that can show.
+/// A set of options for a console: its stream and the abilities of the stream.
 struct console_options {
-  std::ostream* out = &std::cerr;                    ///< null: nothing is shown
-  bool terminal = false;                             ///< can redraw a line; else there are only plain lines
-  bool utf8 = false;                                 ///< shows block characters
-  std::function<int()> columns = [] { return 80; };  ///< asked before every redraw: windows change
+  std::ostream* out = &std::cerr;  ///< output stream; null: no output
+  bool terminal = false;           ///< can redraw a line; if false, only plain lines
+  bool utf8 = false;               ///< can show block characters
+  /// Number of columns, requested before every redraw because windows change.
+  std::function<int()> columns = [] { return 80; };
 };
 
-/// Options for standard error, so that standard output has results alone: a terminal unless it is
-/// piped, NO_COLOR is set, TERM is dumb or `quiet`; UTF-8 by LC_ALL, LC_CTYPE, LANG, the first that
-/// is set.
+/// Returns the options for standard error; standard output is reserved for results. Standard error
+/// counts as a terminal unless it is piped, NO_COLOR is set, TERM is dumb, or `quiet`. UTF-8 is
+/// decided by the first of LC_ALL, LC_CTYPE and LANG that is set.
 console_options standard_console(bool quiet = false);
 
-/// Lines, and on a terminal one status line kept below them. Thread-safe: whoever prints, no line is torn and the
-/// status line comes back. The cursor is never hidden, so a killed run leaves a usable terminal; the end leaves it on a
-/// fresh line. Failures to write are ignored: they must not stop a run.
+/// A writer of lines and, on a terminal, of one status line below them. Thread-safe: no line is
+/// torn, and the status line reappears after each print. The cursor is never hidden, so that a
+/// killed run leaves a usable terminal. The destructor moves to a new line. Write errors are
+/// ignored, because they must not stop a run.
 class console {
  public:
   explicit console(console_options options = standard_console()) : options_(std::move(options)) {}
@@ -36,10 +38,11 @@ class console {
   bool terminal() const { return options_.terminal; }
   bool utf8() const { return options_.utf8; }
 
-  /// Whether something could not be written.
+  /// Returns true if a write has failed.
   bool lost() const { return lost_; }
 
-  /// Columns that a status line may use; the last one stays free, as some terminals wrap there.
+  /// Returns the columns that a status line may use. The last column stays free, because some
+  /// terminals wrap there.
   int width() const {
     int const columns = options_.columns();
     return columns > 1 ? columns - 1 : 1;
@@ -48,10 +51,11 @@ class console {
   /// Prints `text` (without final line feed) above the status line.
   void print(std::string_view text);
 
-  /// Replaces the status line by `text`, cut to the width; empty removes it. Without a terminal nothing happens.
+  /// Replaces the status line by `text`, cut to the width; an empty text removes it. Does nothing
+  /// without a terminal.
   void status(std::string_view text);
 
-  /// Makes the status line an ordinary line.
+  /// Turns the status line into an ordinary line, which stays on the screen.
   void keep_status();
 
  private:

@@ -21,19 +21,19 @@
 
 namespace redco::log {
 
-/// What an event_writer may be told.
+/// A set of options for an event_writer.
 struct event_writer_options {
-  /// After a resume: TensorBoard forgets what earlier files hold for this step and later ones.
+  /// First step whose events TensorBoard must drop from earlier files, after a resume.
   std::optional<std::int64_t> purge_from_step = {};
-  /// Called with one sentence when a record is lost for the first time.
+  /// Function that gets one sentence when a record is lost for the first time.
   std::function<void(std::string const&)> warn = {};
-  /// Wall time of an event.
+  /// Clock for the wall time of events.
   std::function<std::chrono::system_clock::time_point()> now = std::chrono::system_clock::now;
 };
 
-/// Writes scalars and texts for TensorBoard into a new file of `folder`, made with the first
-/// record: `events.out.tfevents.<unix time>.<host>.<pid>.<n>`. A record is handed to the system
-/// whole before the call returns, so a killed run leaves a readable file. Failures are counted and
+/// A writer of scalars and texts for TensorBoard into a new file in `folder`, created with the
+/// first record: `events.out.tfevents.<unix time>.<host>.<pid>.<n>`. Each record reaches the system
+/// before the call returns, so that a killed run leaves a readable file. Failures are counted and
 /// never stop a run. Thread-safe. The format is TFRecord around protobuf Event and Summary.
 class event_writer {
  public:
@@ -42,7 +42,7 @@ class event_writer {
   explicit event_writer(std::filesystem::path const& folder, event_writer_options options = {})
       : now_(options.now), warn_(std::move(options.warn)), folder_(folder), purge_(options.purge_from_step) {}
 
-  /// All `values` of one step, as one record.
+  /// Writes all `values` of one step as one record.
   void scalars(std::int64_t step, std::span<named_value const> values) {
     detail::protobuf summary;
     for (auto const& [tag, value] : values) {
@@ -56,7 +56,7 @@ class event_writer {
     scalars(step, one);
   }
 
-  /// A text (Markdown) for TensorBoard's text page.
+  /// Writes a text (Markdown) for TensorBoard's text page.
   void text(std::string_view tag, std::string_view markdown, std::int64_t step) {
     constexpr std::int64_t string_type = 7, tensor_class = 2;
     auto const shape = detail::protobuf{}.bytes(2, detail::protobuf{}.integer(1, 1).text());
@@ -67,13 +67,13 @@ class event_writer {
     write(step, 5, detail::protobuf{}.bytes(1, value.text()).text());
   }
 
-  /// Empty before the first record.
+  /// Returns the path of the file, or an empty path before the first record.
   std::filesystem::path path() const {
     std::scoped_lock lock(mutex_);
     return file_ ? file_->path() : std::filesystem::path();
   }
 
-  /// Records that could not be written.
+  /// Returns the number of records that could not be written.
   std::int64_t lost() const {
     std::scoped_lock lock(mutex_);
     return file_ ? file_->lost() : 0;
@@ -81,7 +81,8 @@ class event_writer {
 
  private:
   std::filesystem::path new_name() const {
-    std::error_code ignored;  // where the folder cannot be made, the first record says so
+    // If the folder cannot be created, the first record reports this.
+    std::error_code ignored;
     std::filesystem::create_directories(folder_, ignored);
     char host[256] = {};
     if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';

@@ -20,25 +20,32 @@
 
 namespace redco::log {
 
-/// What is written about one step. Numbers that are not finite become null.
+/// A row of metrics of one step. Numbers that are not finite become null.
 struct metrics_row {
   std::int64_t step = 0;
   double loss = 0;
   double learning_rate = 0;
   double grad_norm = 0;
   double per_second = 0;
-  std::string unit = "tokens";                            ///< what is counted per second
-  std::vector<std::pair<std::string, double>> more = {};  ///< further metrics, by name
+  /// Unit of `per_second`.
+  std::string unit = "tokens";
+  /// Further metrics by name.
+  std::vector<std::pair<std::string, double>> more = {};
 };
 
-/// `metrics.jsonl`: one JSON object per step,
-/// `{"step":1,"loss":5.5,"lr":3e-04,"grad_norm":0.8,"tokens_per_second":1200}`, and one per evaluation behind its step's,
-/// `{"step":1,"epoch":0,"eval/loss":5.4}`, handed to the system before the call returns. Numbers are the shortest that read
-/// back as the same double. Failures are counted and never stop a run. Thread-safe.
+/// A writer of `metrics.jsonl`, with one JSON object per step and one per evaluation after its
+/// step:
+///
+///   {"step":1,"loss":5.5,"lr":3e-04,"grad_norm":0.8,"tokens_per_second":1200}
+///   {"step":1,"epoch":0,"eval/loss":5.4}
+///
+/// Each row reaches the system before the call returns. Numbers have the fewest digits that give an
+/// equal double. Failures are counted and never stop a run. Thread-safe.
 class metrics_log {
  public:
-  /// Appends to `file`. A run that resumes after step `last_step` gives it: rows of later steps, which it will write
-  /// again, and a half-written last line are cut off, so that the file has one row per step.
+  /// Opens `file` for appending. A run that resumes after step `last_step` passes that step. Rows
+  /// of later steps, which the run writes again, and a half-written last line are cut off. The file
+  /// thus has one row per step.
   explicit metrics_log(std::filesystem::path const& file, std::optional<std::int64_t> last_step = {},
                        std::function<void(std::string const&)> warn = {})
       : file_(file, std::move(warn)) {
@@ -56,7 +63,7 @@ class metrics_log {
     append(line);
   }
 
-  /// A row of values by name, of a loop of a program's own.
+  /// Writes a row of named values, for a program's own loop.
   void write_values(std::int64_t step, std::vector<std::pair<std::string, double>> const& values, double per_second,
                     std::string const& unit) {
     json::json_line line;
@@ -66,7 +73,7 @@ class metrics_log {
     append(line);
   }
 
-  /// The row of an evaluation after `step` updates.
+  /// Writes the row of an evaluation after `step` updates.
   void write_evaluation(std::int64_t step, std::optional<int> epoch, std::map<std::string, double> const& metrics) {
     json::json_line line;
     line.add("step", step);
@@ -75,7 +82,7 @@ class metrics_log {
     append(line);
   }
 
-  /// Rows that could not be written.
+  /// Returns the number of rows that could not be written.
   std::int64_t lost() const {
     std::scoped_lock lock(mutex_);
     return file_.lost();
@@ -87,12 +94,14 @@ class metrics_log {
     file_.append(line.text() + "\n");
   }
 
-  // Where the first row begins that is cut short or behind `last_step`; nothing where all may stay.
+  // Returns the number of bytes before the first row that is cut short or later than `last_step`.
+  // Returns nothing if all rows may stay.
   static std::optional<std::uintmax_t> kept_bytes(std::filesystem::path const& file,
                                                   std::optional<std::int64_t> last_step) {
     constexpr std::string_view head = "{\"step\":";
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(file, ignored)) return {};  // a device or a pipe has no rows to keep
+    // A device or a pipe has no rows to keep.
+    if (!std::filesystem::is_regular_file(file, ignored)) return {};
     std::ifstream lines(file, std::ios::binary);
     std::uintmax_t kept = 0;
     for (std::string line; std::getline(lines, line); kept += line.size() + 1) {

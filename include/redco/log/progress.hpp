@@ -15,38 +15,44 @@
 
 namespace redco::log {
 
-/// A stretch of steps that gets a bar of its own: an epoch, an evaluation.
+/// A phase of steps with its own progress bar: an epoch or an evaluation.
 struct progress_phase {
-  std::string label = {};     ///< "epoch 1/3"
-  std::int64_t total = 0;     ///< steps; 0 where unknown: no bar, no ETA
-  std::int64_t first = 0;     ///< steps already done, after a resume
-  std::int64_t run_left = 0;  ///< steps of the run behind this phase, for the run's ETA
-  std::string unit = "tok";   ///< what `progress_point::items` counts
+  std::string label = {};  ///< label such as "epoch 1/3"
+  std::int64_t total = 0;  ///< number of steps; 0 if unknown: no bar, no ETA
+  std::int64_t first = 0;  ///< steps already done, after a resume
+  /// Steps of the run after this phase, for the ETA of the run.
+  std::int64_t run_left = 0;
+  std::string unit = "tok";  ///< unit of `progress_point::items`
 };
 
-/// What is known after a step. What is absent, and zero items, is not shown.
+/// A state after a step. Absent values and zero `items` are not shown.
 struct progress_point {
-  std::int64_t done = 0;  ///< steps of the phase
+  std::int64_t done = 0;  ///< steps of the phase that are done
   std::optional<double> loss = {};
   std::optional<double> learning_rate = {};
   std::optional<double> grad_norm = {};
   std::int64_t items = 0;  ///< tokens (or examples) since the phase began
-  std::string note = {};   ///< further text: "accuracy 0.93"
+  std::string note = {};   ///< further text, such as "accuracy 0.93"
 };
 
-/// How often a progress shows itself.
+/// A set of options for the frequency of output.
 struct progress_options {
-  double redraws_per_second = 10;  ///< at most, on a terminal
-  double line_seconds = 10;        ///< elsewhere: a line after this time (0: not by time) ...
-  std::int64_t line_steps = 0;     ///< ... and whenever this many more steps are done (0: not by steps)
+  double redraws_per_second = 10;  ///< largest number of redraws per second on a terminal
+  /// Seconds between lines if the output is no terminal; 0: not by time.
+  double line_seconds = 10;
+  /// Steps between lines if the output is no terminal; 0: not by steps.
+  std::int64_t line_steps = 0;
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 
-/// `epoch 1/3 ▕███▏ 420/1000 loss 2.31 lr 3.0e-4 gn 0.80 | 1.2k tok/s | 12.4 it/s | ETA 00:46 (run 02:10)`
+/// A progress display, as a bar on a terminal and as plain lines elsewhere:
 ///
-/// A bar on a terminal, the same words as plain lines elsewhere. The first and the last point of a phase are always
-/// shown; rates are those of the last seconds, on the last line those of the phase. For rank 0, from one thread; others
-/// may print on the console meanwhile.
+///   epoch 1/3 ▕███▏ 420/1000 loss 2.31 lr 3.0e-4 gn 0.80 | 1.2k tok/s | 12.4 it/s
+///       | ETA 00:46 (run 02:10)
+///
+/// The first and the last point of a phase are always shown. Rates are those of the last seconds,
+/// and on the last line those of the phase. Use it on rank 0, from one thread; other threads may
+/// print on the console concurrently.
 class progress {
  public:
   explicit progress(console& where, progress_options options = {}) : console_(&where), options_(std::move(options)) {}
@@ -54,7 +60,7 @@ class progress {
   progress& operator=(progress const&) = delete;
   ~progress() { finish(); }
 
-  /// Begins a phase, and finishes the one before.
+  /// Finishes the current phase and begins a new one.
   void start(progress_phase phase) {
     finish();
     phase_ = std::move(phase);
@@ -66,7 +72,7 @@ class progress {
     last_.done = phase_.first;
   }
 
-  /// Tells the state after a step; cheap where it is not yet time to show it.
+  /// Reports the state after a step. The call is cheap if it is not yet time to show the state.
   void update(progress_point point) {
     if (!open_) return;
     auto const now = options_.now();
@@ -79,7 +85,7 @@ class progress {
     }
   }
 
-  /// Ends the phase, complete or not: its last state stays as a line.
+  /// Ends the phase, complete or not. Its last state stays as a line.
   void finish() {
     if (!open_) return;
     open_ = false;
@@ -122,7 +128,8 @@ class progress {
     }
   }
 
-  // The line with as much as fits: the run's ETA goes first, then rates, then the bar.
+  // Returns the line with as much as fits: drops first the ETA of the run, then the rates, then the
+  // bar.
   std::string line(std::chrono::steady_clock::time_point now, bool end) const {
     constexpr std::size_t bar_frame = 3, bar_least = 6, bar_most = 30;
     auto const width = static_cast<std::size_t>(console_->width());

@@ -16,30 +16,32 @@
 
 namespace redco::log {
 
-/// The log of a run: lines on the console and, with their time (UTC), at the end of a file, which every line has
-/// reached before the call returns. A line that the file cannot take is counted, the first one told on the console;
-/// logging never stops a run. The file says once that the console takes nothing more. Thread-safe.
+/// A log of a run that writes lines to the console and, with their time (UTC), to the end of a
+/// file. Every line reaches the file before the call returns. Lines that the file cannot take are
+/// counted, and the first one is reported on the console. Logging never stops a run. If the console
+/// fails, the file says so once. Thread-safe.
 class run_log {
  public:
   using clock_function = std::function<std::chrono::system_clock::time_point()>;
 
-  /// Logs to `where` and, where `file` is given, to it (`workdir/log.txt`).
+  /// Creates a log that writes to `where` and, if given, to `file` (`workdir/log.txt`).
   explicit run_log(console& where, std::optional<std::filesystem::path> const& file = {},
                    clock_function now = std::chrono::system_clock::now);
 
-  /// Keeps the lines in `file` from now on, behind those (1 MiB at most) that were logged while there was none.
+  /// Writes lines to `file` from now on. First writes the lines (at most 1 MiB) that were logged
+  /// while there was no file.
   void open(std::filesystem::path const& file);
 
-  /// One line, or several.
+  /// Logs one line or several lines.
   void line(std::string_view text);
 
-  /// Lines for the file alone.
+  /// Logs lines to the file only.
   void quiet_line(std::string_view text) { to_file(text); }
 
-  /// A line that begins with "warning: " and counts.
+  /// Logs a line that begins with "warning: ", and counts it.
   void warning(std::string_view text);
 
-  /// `### title (step 1200)` between rules, then `text`: a sample, a result.
+  /// Logs `### title (step 1200)` between rules, then `text`, such as a sample or a result.
   void banner(std::string_view title, std::optional<std::int64_t> step = {}, std::string_view text = {});
 
   std::int64_t warnings() const {
@@ -47,7 +49,7 @@ class run_log {
     return warnings_;
   }
 
-  /// Lines that did not reach the file.
+  /// Returns the number of lines that did not reach the file.
   std::int64_t lost() const {
     std::scoped_lock lock(mutex_);
     return lost_;
@@ -62,7 +64,7 @@ class run_log {
   console* console_;
   clock_function now_;
   std::optional<append_file> file_;
-  std::string early_;  ///< lines from before there was a file
+  std::string early_;  ///< lines that were logged before there was a file
   std::int64_t warnings_ = 0;
   std::int64_t lost_ = 0;
   std::atomic<bool> console_told_ = false;

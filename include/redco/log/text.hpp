@@ -10,14 +10,14 @@
 
 namespace redco::log {
 
-/// `value` with `decimals` digits behind the point, whatever the locale.
+/// Returns `value` with `decimals` digits after the point, independent of the locale.
 inline std::string fixed_text(double value, int decimals) {
   char buffer[400];
   auto const end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals).ptr;
   return {buffer, end};
 }
 
-/// 3.0e-4: one digit behind the point, the exponent without padding.
+/// Returns a text such as "3.0e-4": one digit after the point, and an exponent without padding.
 inline std::string scientific_text(double value) {
   if (!std::isfinite(value)) return fixed_text(value, 0);
   if (value == 0) return "0";
@@ -30,7 +30,8 @@ inline std::string scientific_text(double value) {
   return text.substr(0, sign) + (text[sign] == '-' ? "-" : "") + exponent;
 }
 
-/// `value` with about `digits` significant digits, 2.31 or 0.0123, and scientific where that would be long.
+/// Returns `value` with about `digits` significant digits, such as "2.31" or "0.0123". Uses
+/// scientific notation if this text would be long.
 inline std::string short_text(double value, int digits) {
   double const size = std::abs(value);
   if (!std::isfinite(value) || value == 0) return fixed_text(value, 0);
@@ -39,7 +40,7 @@ inline std::string short_text(double value, int digits) {
   return fixed_text(value, before >= digits ? 0 : digits - before);
 }
 
-/// 950, 1.2k, 18.4k, 3.1M.
+/// Returns a count as short text: "950", "1.2k", "18.4k", "3.1M".
 inline std::string count_text(double value) {
   constexpr std::string_view units[] = {"", "k", "M", "G", "T"};
   std::size_t unit = 0;
@@ -47,7 +48,8 @@ inline std::string count_text(double value) {
   return fixed_text(value, unit == 0 ? 0 : 1) + std::string(units[unit]);
 }
 
-/// 02:10 below one hour, else 01:02:10; `hours`: always with hours.
+/// Returns a duration as text: "02:10" below one hour, else "01:02:10". With `hours`, the text
+/// always has hours.
 inline std::string clock_text(double seconds, bool hours = false) {
   if (!(seconds < 3.6e8)) return "--:--";
   auto const whole = seconds > 0 ? static_cast<std::int64_t>(seconds) : 0;
@@ -56,14 +58,14 @@ inline std::string clock_text(double seconds, bool hours = false) {
   return hours || whole >= 3600 ? two(whole / 3600) + ":" + tail : tail;
 }
 
-/// Columns of a terminal that UTF-8 `text` takes; every code point counts as one.
+/// Returns the terminal columns that the UTF-8 text takes; every code point counts as one.
 inline std::size_t columns(std::string_view text) {
   std::size_t count = 0;
   for (char byte : text) count += (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
   return count;
 }
 
-/// The longest prefix of UTF-8 `text` that fits into `width` columns.
+/// Returns the longest prefix of the UTF-8 text that fits into `width` columns.
 inline std::string_view fit(std::string_view text, std::size_t width) {
   std::size_t bytes = 0;
   for (std::size_t seen = 0; bytes < text.size(); ++bytes) {

@@ -8,8 +8,9 @@
 
 namespace redco::log {
 
-/// One record of a TFRecord file: u64 length, masked CRC-32C of the length, `payload`, masked CRC-32C of the payload,
-/// all little-endian. A reader that meets a cut record stops at the last whole one.
+/// Returns one record of a TFRecord file, all little-endian: u64 length, masked CRC-32C of the
+/// length, `payload`, masked CRC-32C of the payload. A reader that meets an incomplete record stops
+/// at the last complete one.
 inline std::string tfrecord(std::string_view payload) {
   auto masked = [](std::string_view bytes) {
     std::uint32_t const sum = crc32c(bytes);

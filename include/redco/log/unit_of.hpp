@@ -4,8 +4,9 @@
 
 namespace redco::log {
 
-/// What a run counts per second, by what its batches hold: "tokens" for `input_ids` or `decoder_ids`, "images" for
-/// `images`, `image` or `pixel_values`, else "examples".
+/// Returns the unit that a run counts per second, by the members of its batches. The unit is
+/// "tokens" for `input_ids` or `decoder_ids`, and "images" for `images`, `image` or `pixel_values`.
+/// Otherwise the unit is "examples".
 template <class Batch>
 constexpr std::string_view unit_of() {
   if constexpr (

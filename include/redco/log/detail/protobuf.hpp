@@ -7,7 +7,8 @@
 
 namespace redco::log::detail {
 
-/// A protobuf message, encoded field by field (the wire types that event files use: varint, 64 bit, bytes, 32 bit).
+/// A protobuf message that is encoded field by field, with the wire types of event files: varint,
+/// 64 bit, bytes, 32 bit.
 class protobuf {
  public:
   protobuf& integer(int field, std::int64_t value) {
@@ -28,7 +29,7 @@ class protobuf {
     return *this;
   }
 
-  /// A string, or an encoded message inside this one.
+  /// Appends a string field, or an encoded message as a field of this one.
   protobuf& bytes(int field, std::string_view value) {
     varint(tag(field, 2));
     varint(value.size());
