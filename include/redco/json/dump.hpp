@@ -8,11 +8,11 @@
 
 namespace redco::json {
 
-/// The JSON text of `value`, UTF-8, with the fewest digits that give back the same doubles: on one line, or with
-/// `indent` spaces per level.
+/// Returns the JSON text of `value` in UTF-8: on one line, or with `indent` spaces per level.
+/// Numbers have the fewest digits that give equal doubles.
 ///
-/// Errors: exit_code::data for strings that are not UTF-8, and for NaN and infinity, which JSON cannot write: say null,
-/// or the number's name, where you mean them.
+/// Throws `error` with exit code 65 for strings that are not UTF-8, and for NaN and infinity, which
+/// JSON cannot represent. Write null or a name instead.
 std::string dump_json(json_value const& value, int indent = -1);
 
 }  // namespace redco::json

@@ -6,19 +6,20 @@
 
 namespace redco::json {
 
-/// The text of one JSON object on one line, member by member: for rows of a log, and for objects of so many members that
-/// the linear look-up of a `json_value` would cost. A name's bytes that are no UTF-8 become U+FFFD; that no name is there
-/// twice is up to the caller.
+/// A builder of the text of one JSON object on one line, member by member. It suits rows of a log,
+/// and objects with so many members that the linear lookup of `json_value` would be slow. Bytes of
+/// a name that are not UTF-8 become U+FFFD. The caller must ensure that names are unique.
 class json_line {
  public:
-  /// The shortest decimal that reads back as `value`; null where it is not finite, as JSON has no word for it.
+  /// Adds a number as the shortest decimal that gives an equal double, or as null if `value` is not
+  /// finite, which JSON cannot represent.
   void add(std::string_view name, double value);
   void add(std::string_view name, std::integral auto value) { add_text(name, std::to_string(value)); }
 
-  /// `json` is the member's value, JSON already.
+  /// Adds a member whose value `json` is already JSON text.
   void add_text(std::string_view name, std::string_view json);
 
-  /// The object so far: "{...}".
+  /// Returns the object so far: "{...}".
   std::string text() const { return text_ + "}"; }
 
  private:

@@ -10,13 +10,13 @@
 
 namespace redco::json {
 
-/// Parses one JSON text, all of it, in time linear in its size. Besides what JSON forbids, it refuses what readers
-/// disagree about: a key twice in one object, NUL anywhere, and more than the limits allow. A number with a point, an
-/// exponent or more than 64 bits is a double, so that whoever reads an integer refuses it, and nobody else (4.0 is no
-/// integer, and other programs write 1000000000000000019884624838656 for "no limit"). A byte order mark in front is
-/// skipped.
+/// Returns the value of a whole JSON text, in time linear in its size. Also refuses texts that
+/// readers understand differently: equal keys in one object, NUL, and more than `limits`. Numbers
+/// with a point, an exponent or more than 64 bits become doubles. An integer reader thus refuses
+/// 4.0. Other readers accept 1000000000000000019884624838656, which other programs write for "no
+/// limit". A leading byte order mark is skipped.
 ///
-/// Errors: exit_code::data, "source:line:column: why".
+/// Throws `error` with exit code 65 and the text "source:line:column: why" if the text is refused.
 json_value parse_json(std::string_view text, std::string const& source, json_limits limits = {});
 
 }  // namespace redco::json

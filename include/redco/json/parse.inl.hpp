@@ -18,7 +18,7 @@ REDCO_INLINE json_value parse_json(std::string_view text, std::string const& sou
                 source + ": NUL at byte " + std::to_string(nul) + "; JSON is text: is this the right file?");
   }
   detail::strict_builder builder(text, source, limits);
-  // Not json_value::sax_parse, which compiles the readers of four binary formats as well.
+  // json_value::sax_parse would also compile the readers of four binary formats.
   nlohmann::detail::parser<json_value, detail::counting_reader>(builder.reader()).sax_parse(&builder);
   return builder.take();
 }

@@ -9,10 +9,11 @@
 
 namespace redco::json {
 
-/// Parses the JSON file at `path`; no more than the limit is read into memory. See `parse_json`.
+/// Returns the value of the JSON file at `path`: see parse_json(). Reads at most the limit into
+/// memory.
 ///
-/// Errors: exit_code::data when the file is missing, no regular one or refused, exit_code::io when the system cannot read
-/// it.
+/// Throws `error` with exit code 65 if the file is missing, no regular file, or refused. Throws it
+/// with 74 if the system cannot read the file.
 json_value read_json(std::filesystem::path const& path, json_limits limits = {});
 
 }  // namespace redco::json

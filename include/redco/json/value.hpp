@@ -4,8 +4,8 @@
 
 namespace redco::json {
 
-/// A JSON value whose objects keep the order in which their keys were added. Looking a key up is linear in the size of the
-/// object: walk large objects, do not search them.
+/// A JSON value whose objects keep the order in which keys were added. The lookup of a key is
+/// linear in the size of the object: iterate over large objects instead.
 using json_value = nlohmann::ordered_json;
 
 }  // namespace redco::json

@@ -4,8 +4,8 @@
 
 namespace redco::json {
 
-/// `json_value` as a declaration, for headers that pass one on: to look inside takes <redco/json/value.hpp>, a second of
-/// compilation.
+/// A declaration of `json_value`, for headers that only pass values on. Access to the content needs
+/// <redco/json/value.hpp>, which takes a second to compile.
 using json_value = nlohmann::ordered_json;
 
 }  // namespace redco::json

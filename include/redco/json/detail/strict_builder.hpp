@@ -15,7 +15,7 @@
 
 namespace redco::json::detail {
 
-/// The parser's input: gives characters and tells everybody who holds `read` how many there were.
+/// An input for the parser that counts the characters it has returned in `*read`.
 struct counting_reader {
   using char_type = char;
 
@@ -28,9 +28,9 @@ struct counting_reader {
   }
 };
 
-/// Builds a value from the parser's events, refusing what the parser lets pass: equal keys, NUL in strings, too much
-/// depth, too many values. Keys are compared in a hash set and appended to the object
-/// without a search, so that time is linear in the text.
+/// A builder of a value from the parser's events that refuses input which the parser accepts: equal
+/// keys, NUL in strings, too much depth, too many values. Keys are compared in a hash set and
+/// appended to the object without a search, so that the time is linear in the text.
 class strict_builder final : public nlohmann::json_sax<json_value> {
  public:
   strict_builder(std::string_view text, std::string const& source, json_limits limits)
@@ -48,7 +48,7 @@ class strict_builder final : public nlohmann::json_sax<json_value> {
     refuse_nul(value);
     return add(std::move(value)) != nullptr;
   }
-  bool binary(binary_t&) override { return false; }  // no JSON text gives it
+  bool binary(binary_t&) override { return false; }  // JSON text has no binary values
 
   bool key(std::string& name) override {
     refuse_nul(name);
@@ -62,8 +62,8 @@ class strict_builder final : public nlohmann::json_sax<json_value> {
   bool end_array() override { return leave(); }
 
   bool parse_error(std::size_t, std::string const&, nlohmann::detail::exception const& e) override {
-    std::string what =
-        e.what();  // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..."
+    // Example: "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..."
+    std::string what = e.what();
     if (auto const code = what.find("] "); code != std::string::npos) what.erase(0, code + 2);
     if (what.starts_with("parse error at ")) {
       if (auto const colon = what.find(": "); colon != std::string::npos) what.erase(0, colon + 2);
@@ -78,7 +78,7 @@ class strict_builder final : public nlohmann::json_sax<json_value> {
     std::string key;
   };
 
-  // Lines and columns (in bytes) count from one; the position is just behind the token at fault.
+  // Lines and columns (in bytes) count from one. The position is just after the wrong token.
   [[noreturn]] void refuse(std::string const& why) const {
     std::size_t line = 1;
     std::size_t column = 1;
@@ -103,7 +103,8 @@ class strict_builder final : public nlohmann::json_sax<json_value> {
     }
     json_value& parent = *open_.back().value;
     if (parent.is_array()) return &parent.get_ref<json_value::array_t&>().emplace_back(std::forward<T>(value));
-    using members = std::vector<std::pair<std::string const, json_value>>;  // appends without the search of ordered_map
+    // The base class appends without the search of ordered_map.
+    using members = std::vector<std::pair<std::string const, json_value>>;
     auto& object = static_cast<members&>(parent.get_ref<json_value::object_t&>());
     return &object.emplace_back(std::move(open_.back().key), std::forward<T>(value)).second;
   }
@@ -125,7 +126,9 @@ class strict_builder final : public nlohmann::json_sax<json_value> {
   std::size_t read_ = 0;
   std::size_t count_ = 0;
   json_value root_;
-  std::vector<level> open_;  // an open value is the last of its parent, so that its address holds until it is closed
+  // Values that are not closed yet. Each is the last member of its parent, so that its address
+  // stays valid.
+  std::vector<level> open_;
 };
 
 }  // namespace redco::json::detail
