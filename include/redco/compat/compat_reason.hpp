@@ -16,7 +16,7 @@ enum class compat_reason : std::uint8_t {
   narrowing,         ///< narrowing layer: cut along the first dimension that divides
   head,              ///< head: cut along the last dimension that divides
   /// No special name: cut along the last dimension that divides, or the one before if the preceding
-  /// alternating name took the last.
+  /// alternating name was cut along an equal dimension.
   alternating,
   one_shard,  ///< replicated, because there is one model shard
   /// Replicated, because the last name of the path is neither kernel nor embedding

@@ -49,7 +49,7 @@ inline std::vector<sentencepiece_token> tokens_beside(std::filesystem::path cons
   std::vector<sentencepiece_token> tokens;
   for (json::json_value const& token : root["added_tokens"]) {
     json_node const node(token, file.string());
-    // encodes text, so it is not searched for
+    // Encodes text, so it is not searched for
     if (node.at("id").number() == static_cast<std::uint32_t>(model.unknown_id())) continue;
     tokens.push_back({.content = node.at("content").text(),
                       .id = node.at("id").number(),

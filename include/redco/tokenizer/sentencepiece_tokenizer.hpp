@@ -22,8 +22,8 @@ struct sentencepiece_token {
   std::int64_t id = 0;
   bool special = false;
   bool single_word = false;   ///< token is found only if no letter or digit adjoins it
-  bool strips_left = false;   ///< token removes white space before it
-  bool strips_right = false;  ///< token removes white space after it
+  bool strips_left = false;   ///< white space before the token is removed
+  bool strips_right = false;  ///< white space after the token is removed
 };
 
 /// Rule for the space that is put before text. A part of a text is the text between two added
@@ -40,7 +40,7 @@ struct sentencepiece_options {
   bool add_begin = false;  ///< put the begin token before a text (LLaMA-2)
   bool add_end = false;    ///< put the end token after a text (T5)
   std::vector<sentencepiece_token> added = {};
-  /// added tokens for begin, end, padding and unknown; the model's own tokens if empty
+  /// Added tokens for begin, end, padding and unknown; the model's own tokens if empty
   special_names names = {};
   bool cleans_spaces = false;  ///< remove spaces before punctuation from decoded text
   prefix_space prefix = prefix_space::by_model;
@@ -75,7 +75,7 @@ class sentencepiece_tokenizer {
   bool add_begin_, add_end_, cleans_spaces_;
   prefix_space prefix_;
   special_ids specials_;
-  // the model adds one space before a text; decoding removes this space
+  // The model adds one space before a text; decoding removes this space
   bool drops_one_space_ = false;
   bool drops_all_spaces_ = false;
 };

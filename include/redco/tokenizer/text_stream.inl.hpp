@@ -45,7 +45,7 @@ REDCO_INLINE std::string text_stream::cleaned(std::string text, bool last) {
   text = cleaner_.put(std::move(text));
   if (last) text += cleaner_.finish();
   std::string fresh;
-  // a space of the prompt that the cleaner removes later is already shown
+  // A space of the prompt that the cleaner removes later is already shown
   for (char const c : text) {
     while (c != ' ' && shown_.starts_with(' ')) shown_.erase(0, 1);
     if (shown_.starts_with(c)) {

@@ -94,7 +94,7 @@ class backward_pass {
   /// Lists the moment of a layer after all tensors of the moment were counted.
   constexpr void end_moment(int layer) {
     look(layer, carried_ + weights_ + held_);
-    // Was the output gradient of this moment and waits from now on
+    // The output gradient of this moment is held from now on
     carried_ += arriving_ + block_gradient_;
     weights_ += waiting_weights_;
     arriving_ = block_gradient_ = waiting_weights_ = held_ = 0;
@@ -137,15 +137,15 @@ class backward_pass {
   /// Output of the recomputed block, held until the end of the block whether saved or not.
   int output_again_ = -1;
   std::int64_t held_ = 0;      ///< bytes of gradients of this moment
-  std::int64_t carried_ = 0;   ///< bytes of gradients that wait during a branch
-  std::int64_t arriving_ = 0;  ///< bytes of gradients that wait from the next moment on
+  std::int64_t carried_ = 0;   ///< bytes of gradients held while the backward of a branch runs
+  std::int64_t arriving_ = 0;  ///< bytes of gradients that are held from the next moment on
   /// Bytes of weight gradients of a recomputed block, which the parameters receive at the end of
   /// the block.
   std::int64_t weights_ = 0, waiting_weights_ = 0;
   /// Bytes of the output gradient of a recomputed block, before the block's first moment.
   std::int64_t block_gradient_ = 0;
   bool kept_to_block_end_ = false;  ///< the open branch carries the block's gradient
-  std::int64_t outside_ = 0;        ///< bytes of gradients that wait during a recomputed block
+  std::int64_t outside_ = 0;        ///< bytes of gradients held while a recomputed block runs
 };
 
 }  // namespace redco::cost::detail

@@ -25,7 +25,7 @@ constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_b
 /// block has a kind and may be recomputed. The input of a block shares storage with the output of
 /// the preceding block.
 struct block_row {
-  /// A set of equal blocks: one slice of the row.
+  /// A set of equal blocks: every n-th block of the row, stored as a slice.
   struct kind {
     std::size_t begin = 0, end = 0;  ///< range of events of the program
     fact::block_slice blocks;

@@ -50,7 +50,8 @@ struct placed_tensor {
 
 /// A traversal of a program's events in forward order that finds the storage of each tensor. An
 /// activation saved by several layers is one storage. The output of a block shares storage with the
-/// input of the next block, also across slices and rounds of a row.
+/// input of the next block, also across the slices and rounds of a row (a round is one block of
+/// every slice).
 class forward_pass {
  public:
   constexpr forward_pass(fact::program const& p, setup const& s) : tensors(p.events.size()), program_(p), setup_(s) {
@@ -190,8 +191,8 @@ class forward_pass {
     int const output = program_.events[i].tensor.id;
     bool const output_saved = output != last.input && saved_.has(output);
     if (last.blocks.is_last_slice() && output_saved && last.inputs != nullptr)
-      // The block inputs are outputs of the preceding round, so only the first block's input is
-      // separate storage.
+      // The block inputs are outputs of the preceding round (one block of every slice), so only the
+      // first block's input is separate storage.
       last.inputs->copies = last.entry_saved ? 0 : copies() / last.blocks.count();
     bool const outermost = open_.size() == 1;
     if (outermost) {
@@ -228,8 +229,8 @@ class forward_pass {
   fact::program const& program_;
   setup const& setup_;
   std::vector<open_repeat> open_;
-  /// The repeat that was closed last. Before every slice but the first, this is the preceding
-  /// slice.
+  /// The repeat that was closed last. At the start of every slice but the first, this is the
+  /// preceding slice.
   open_repeat left_;
   activations_set saved_;      ///< activations that would be saved if no block were recomputed
   activations_set kept_;       ///< activations that are saved

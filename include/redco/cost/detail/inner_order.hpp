@@ -9,8 +9,8 @@
 namespace redco::cost::detail {
 
 /// Returns the indices of a program's events in the order in which the last blocks of all slices
-/// run inside an outermost block. This is the program's order, except in a row whose last round is
-/// incomplete: there, the first slices come last.
+/// run inside an outermost block. This is the program's order, except in a row whose last round
+/// (one block of every slice) is incomplete: there, the first slices come last.
 constexpr std::vector<std::size_t> inner_order(std::vector<fact::event> const& events) {
   struct open_row {
     std::size_t begin, earliest;

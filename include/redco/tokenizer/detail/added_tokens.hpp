@@ -22,7 +22,7 @@ struct added_token {
   std::uint32_t id = 0;
   bool special = false;
   bool single_word = false;  ///< token is found only if no letter or digit adjoins it
-  bool strips_left = false;  ///< token removes white space before it
+  bool strips_left = false;  ///< white space before the token is removed
   bool strips_right = false;
 };
 

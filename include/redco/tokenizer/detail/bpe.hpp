@@ -26,13 +26,13 @@ namespace redco::detail {
 class bpe {
  public:
   struct options {
-    /// symbols are bytes written in GPT-2's alphabet; otherwise code points
+    /// Symbols are bytes written in GPT-2's alphabet; otherwise code points
     bool byte_level = true;
     /// A code point without a token becomes the tokens <0x00> to <0xFF> of its bytes.
     bool byte_fallback = false;
     bool fuse_unknown = false;   ///< adjacent unknown symbols become one unknown token
     bool ignore_merges = false;  ///< a word that is a token becomes this token without any merges
-    /// id of the unknown token; if empty, unknown symbols are dropped
+    /// Id of the unknown token; if empty, unknown symbols are dropped
     std::optional<std::uint32_t> unknown = {};
   };
 

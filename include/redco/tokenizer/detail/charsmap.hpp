@@ -55,7 +55,7 @@ class charsmap {
   }
 
  private:
-  // maximum bytes of a cluster that is replaced as a whole
+  // Maximum bytes of a cluster that is replaced as a whole
   static constexpr std::size_t longest_whole = 5;
 
   static constexpr auto bytes_of_ascii = [] {

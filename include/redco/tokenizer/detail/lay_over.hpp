@@ -46,7 +46,7 @@ inline void add_declared(json::json_value& root, std::vector<declared_token> tok
     last = std::max<std::int64_t>(last, token.at("id").number());
     known.emplace(token.at("content").text(), place++);
   }
-  // content -> id in the model's vocabulary
+  // Content -> id in the model's vocabulary
   std::unordered_map<std::string, std::optional<std::uint32_t>> wanted;
   for (declared_token const& token : tokens)
     if (auto const& content = token.entry["content"]; !known.contains(content)) wanted[content];
@@ -93,7 +93,7 @@ inline void set_prefix_space(json::json_value& root, tokenizer_settings const& s
   bool const by_class = settings.kind() == "GPT2" || settings.kind() == "Roberta" || settings.kind() == "Bart";
   if (!given && !by_class) return;
   bool const wanted = settings.node().flag("add_prefix_space");
-  // transformers does not change a ByteLevel inside a Sequence
+  // Transformers does not change a ByteLevel inside a Sequence
   if (root.contains("pre_tokenizer") && root["pre_tokenizer"].is_object() &&
       is_type(root["pre_tokenizer"], "ByteLevel"))
     root["pre_tokenizer"]["add_prefix_space"] = wanted;

@@ -35,7 +35,7 @@ class merge_table {
   }
 
  private:
-  // no valid pair, because ids are smaller than 2^32 - 1
+  // No valid pair, because ids are smaller than 2^32 - 1
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   static std::uint64_t key(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32 | right; }

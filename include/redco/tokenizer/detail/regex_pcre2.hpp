@@ -47,7 +47,7 @@ class regex {
       throw error(exit_code::data, where + ": the pattern " + std::string(pattern) + " is no regular expression: " +
                                        message(code) + "; write the file again with the program that made it");
     }
-    // without JIT on this machine, PCRE2 interprets the pattern
+    // Without JIT on this machine, PCRE2 interprets the pattern
     pcre2_jit_compile(code_.get(), PCRE2_JIT_COMPLETE);
   }
 

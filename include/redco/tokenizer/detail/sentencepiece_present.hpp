@@ -26,7 +26,7 @@ class sentencepiece_model {
   /// its file asks for one.
   explicit sentencepiece_model(std::filesystem::path const& file, bool adds_space = true) {
     std::string bytes = diag::input_file(file).text(most_bytes);
-    // the library accepts a model without pieces, but then looks pieces up in it
+    // The library accepts a model without pieces, but then looks pieces up in it
     bool const is_empty = bytes.empty();
     // The bytes encode normalizer_spec { add_dummy_prefix: false }. A later field of a protobuf
     // message replaces an earlier one.
@@ -50,7 +50,7 @@ class sentencepiece_model {
   bool is_control(int id) const { return processor_.IsControl(id); }
   bool is_unknown(int id) const { return processor_.IsUnknown(id); }
   bool is_byte(int id) const { return processor_.IsByte(id); }
-  // this and the next three ids: -1 means no such token
+  // This and the next three ids: -1 means no such token
   int begin_id() const { return processor_.bos_id(); }
   int end_id() const { return processor_.eos_id(); }
   int padding_id() const { return processor_.pad_id(); }

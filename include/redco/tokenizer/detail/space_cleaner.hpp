@@ -49,7 +49,7 @@ class space_cleaner {
     return text;
   }
 
-  // for each replacement, the buffered end of its input
+  // For each replacement, the buffered end of its input
   std::array<std::string, changes.size()> held_;
 };
 

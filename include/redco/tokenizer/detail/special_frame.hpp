@@ -22,7 +22,7 @@ struct special_frame {
       node.knows({"type", "processors"});
       for (json_node const& inner : node.at("processors").elements()) read(inner);
     } else if (type == "ByteLevel") {
-      // changes only offsets, which redco does not compute
+      // Changes only offsets, which redco does not compute
       node.knows({"type", "add_prefix_space", "trim_offsets", "use_regex"});
     } else if (type == "TemplateProcessing") {
       read_template(node);

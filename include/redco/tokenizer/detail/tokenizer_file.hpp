@@ -52,7 +52,7 @@ class tokenizer_file {
     specials_.unknown = role(names.unknown, root);
     if (!specials_.unknown) specials_.unknown = read_unknown(root.at("model"), words_);
   }
-  // not copyable, because the model points to the vocabulary
+  // Not copyable, because the model points to the vocabulary
   tokenizer_file(tokenizer_file const&) = delete;
   tokenizer_file& operator=(tokenizer_file const&) = delete;
 
@@ -181,8 +181,8 @@ class tokenizer_file {
   added_tokens normalized_;
   special_frame frame_;
   std::vector<bool> known_;         // id -> true if a token has this id
-  std::vector<std::string> texts_;  // id -> bytes
-  // id -> bytes at the beginning of a text; empty if equal to texts_
+  std::vector<std::string> texts_;  // id -> bytes that the token represents
+  // Id -> bytes that the token represents at the beginning of a text; empty if equal to texts_
   std::vector<std::string> first_texts_;
   special_ids specials_;
   word_cache cache_;

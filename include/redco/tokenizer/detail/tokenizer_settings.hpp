@@ -27,7 +27,7 @@ inline bool is_there(std::filesystem::path const& file) {
 struct declared_token {
   json::json_value entry;  ///< content and flags, plus the id if the folder gives one
   std::string source;      ///< file and key that declare the token, for error messages
-  /// true if its flags replace the flags of an equal token of tokenizer.json
+  /// True if its flags replace the flags of an equal token of tokenizer.json
   bool overrules = false;
 };
 

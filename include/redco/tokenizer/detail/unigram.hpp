@@ -55,7 +55,7 @@ class unigram {
       });
       if (!covered) best[at + one].offer(score + (worst_ - unknown_cost), at, no_token);
     }
-    // byte ranges of the tokens, from the last to the first
+    // Byte ranges of the tokens, from the last to the first
     std::vector<std::pair<std::size_t, std::size_t>> spans;
     bool fuse = false;
     for (std::size_t end = word.size(); end > 0; end = best[end].from) {

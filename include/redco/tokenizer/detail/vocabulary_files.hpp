@@ -81,7 +81,7 @@ inline json::json_value byte_level_file(std::filesystem::path const& folder, tok
     throw error(exit_code::data, folder.string() + " has vocab.json and merges.txt, but its tokenizer_class \"" + kind +
                                      "\" is none of GPT2, Roberta, Bart and Qwen2; save a tokenizer.json there");
   json::json_value words = json::read_json(folder / "vocab.json"), merges = json::json_value::array();
-  // throws if vocab.json is not an object
+  // Throws if vocab.json is not an object
   json_node(words, (folder / "vocab.json").string() + ": ").find("");
   for (std::string& line : lines_of(folder / "merges.txt"))
     if (!line.empty() && !line.starts_with("#version")) merges.push_back(std::move(line));
@@ -118,7 +118,7 @@ inline json::json_value byte_level_file(std::filesystem::path const& folder, tok
 inline json::json_value wordpiece_file(std::filesystem::path const& folder, tokenizer_settings const& settings) {
   std::filesystem::path const file = folder / "vocab.txt";
   json::json_value words = json::json_value::object();
-  // appending to the vector avoids a search per token
+  // Appending to the vector avoids a search per token
   auto& entries = static_cast<std::vector<std::pair<std::string const, json::json_value>>&>(
       words.get_ref<json::json_value::object_t&>());
   std::unordered_set<std::string> seen;
