@@ -67,7 +67,7 @@ REDCO_INLINE void lane::work() {
     job one = std::move(queue_.front());
     lock.unlock();
     std::exception_ptr const failure = made(one);
-    one = {};  // frees what `calls` captured before wait() returns
+    one = {};  // destroys what `calls` captured, before wait() returns
     lock.lock();
     if (failure) {
       failure_ = failure;

@@ -11,7 +11,7 @@ struct rank_options {
   std::chrono::milliseconds deadline{120'000};  ///< longest time of each later wait
   /// Time from the first failure until all ranks must have ended.
   std::chrono::milliseconds grace{8'000};
-  /// Sums in rank order even if more bytes are sent (process_group, nccl_group).
+  /// True to sum in rank order even if this sends more bytes (process_group, nccl_group).
   bool deterministic = false;
   /// Threads of each rank; 0 divides libtorch's default number among the ranks.
   int threads = 0;

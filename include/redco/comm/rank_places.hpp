@@ -8,9 +8,9 @@
 
 namespace redco::comm {
 
-/// A table of the hosts of a run's processes for messages, such as "node2 (10.7.0.2)" for each
-/// process. It is empty if all ranks are threads of one process. It is filled when the processes
-/// connect, and updated by each new world.
+/// A table of the hosts of a run's processes, such as "node2 (10.7.0.2)", for messages. It is empty
+/// if all ranks are threads of one process. A session fills it when the processes connect. Each new
+/// world of processes sets `ranks_each`.
 struct rank_places {
   std::vector<std::string> of_process = {};
   int ranks_each = 1;

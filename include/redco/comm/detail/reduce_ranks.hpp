@@ -58,7 +58,7 @@ void reduce_plain(reduction const& work, reduce_op op) {
 }
 
 #if defined(__x86_64__)
-/// Sums whole vectors, four at a time, and returns the number of elements that are done.
+/// Sums whole vectors, four at a time, and returns the number of elements that were summed.
 template <class T>
 [[gnu::always_inline]] inline std::size_t sum_vectors(reduction const& work) {
   using lane = lanes<T>;
@@ -105,8 +105,8 @@ template <class T>
   return sum_vectors<T>(work);
 }
 
-/// Sums whole vectors by the widest instruction set of this machine, and returns the number of
-/// elements that are done. All versions are bit-equal to reduce_plain().
+/// Sums whole vectors with the widest instruction set of this machine, and returns the number of
+/// elements that were summed. All versions are bit-equal to reduce_plain().
 template <class T>
 std::size_t sum_wide(reduction const& work) {
   static bool const wide = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
