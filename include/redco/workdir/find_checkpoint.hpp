@@ -22,10 +22,10 @@ struct found_checkpoint {
 
 /// A set of options for find_checkpoint().
 struct find_options {
-  /// Reads every byte and compares hashes, in addition to names, sizes and headers.
+  /// True to read every byte and compare hashes, in addition to names, sizes and headers.
   bool verify = true;
-  /// Renames a damaged checkpoint to `.corrupt-...`. Only the holder of the workdir_lock may set
-  /// this.
+  /// True to rename a damaged checkpoint to `.corrupt-...`. Only the holder of the workdir_lock may
+  /// set this.
   bool quarantine = true;
   std::function<void(std::string const&)> warn = [](std::string const& text) {
     std::cerr << "redco: warning: " << text << std::endl;
