@@ -20,7 +20,7 @@ namespace redco::safetensors {
 struct comparison {
   /// Patterns of names in the file that the model need not have.
   std::vector<std::string> unread;
-  /// Accepts a floating-point type in the file if the model has another one.
+  /// True to accept a floating-point type in the file if the model has another one.
   bool any_float = false;
 };
 
