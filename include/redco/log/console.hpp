@@ -13,8 +13,8 @@ namespace redco::log {
 /// A set of options for a console: its stream and the abilities of the stream.
 struct console_options {
   std::ostream* out = &std::cerr;  ///< output stream; null: no output
-  bool terminal = false;           ///< can redraw a line; if false, only plain lines
-  bool utf8 = false;               ///< can show block characters
+  bool terminal = false;           ///< true if the stream can redraw a line
+  bool utf8 = false;               ///< true if the stream can show block characters
   /// Number of columns, requested before every redraw because windows change.
   std::function<int()> columns = [] { return 80; };
 };
