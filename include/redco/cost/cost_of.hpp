@@ -43,7 +43,7 @@ constexpr rank_cost cost_from(fact::program const& facts, int slots, setup const
 
 namespace redco::cost {
 
-/// Returns the cost of a program of facts. `slots` is the number of optimizer state values per
+/// Returns the cost of a program of facts. `slots` is the number of optimizer state tensors per
 /// parameter. Compiled once. Throws the errors of cost_of.
 rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s);
 

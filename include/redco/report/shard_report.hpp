@@ -43,7 +43,7 @@ struct shard_report {
 namespace redco::report {
 
 /// Returns the report of a plan and of the facts of the same model. `slots` is the number of
-/// optimizer state values per parameter.
+/// optimizer state tensors per parameter.
 shard_report report_from(dynamic_plan plan, fact::program const& facts, std::string optimizer, int slots,
                          setup const& run, std::int64_t budget);
 

@@ -50,8 +50,8 @@ struct placed_tensor {
 
 /// A traversal of a program's events in forward order that finds the storage of each tensor. An
 /// activation saved by several layers is one storage. The output of a block shares storage with the
-/// input of the next block, also across the slices and rounds of a row (a round is one block of
-/// every slice).
+/// input of the next block. This also holds between slices and between rounds (a round is one block
+/// of every slice).
 class forward_pass {
  public:
   constexpr forward_pass(fact::program const& p, setup const& s) : tensors(p.events.size()), program_(p), setup_(s) {

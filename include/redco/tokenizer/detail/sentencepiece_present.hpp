@@ -50,7 +50,7 @@ class sentencepiece_model {
   bool is_control(int id) const { return processor_.IsControl(id); }
   bool is_unknown(int id) const { return processor_.IsUnknown(id); }
   bool is_byte(int id) const { return processor_.IsByte(id); }
-  // This and the next three ids: -1 means no such token
+  // -1: no such token; applies to all four ids
   int begin_id() const { return processor_.bos_id(); }
   int end_id() const { return processor_.eos_id(); }
   int padding_id() const { return processor_.pad_id(); }
