@@ -1,6 +1,7 @@
-// DDPG (Lillicrap et al. 2016) on the pendulum of Gym's Pendulum-v1: an actor, a critic, a target copy of each, and a replay buffer
-// that is part of the checkpoint. With the default options the mean return of 100 episodes must be at least -250, else the exit
-// code is 1.
+// Deep deterministic policy gradient, DDPG (Lillicrap et al. 2016), on Gym's Pendulum-v1.
+// The worker trains an actor and a critic, keeps a target copy of each, and saves a replay buffer
+// in the checkpoint. Exit code 1 if the mean return of 100 episodes is below -250 with the default
+// options.
 //
 //   ddpg --mesh 1x2 --workdir run ...     all options: --help
 
@@ -13,7 +14,7 @@
 #include <iostream>
 #include <random>
 
-/// A pendulum that a torque swings up: what Gym's Pendulum-v1 computes.
+/// A pendulum that a torque swings up, with the equations of Gym's Pendulum-v1.
 struct pendulum {
   static constexpr int episode = 200;  // steps
   double angle = 0, speed = 0;
@@ -22,7 +23,7 @@ struct pendulum {
     return {static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle)), static_cast<float>(speed)};
   }
 
-  /// Swings for 0.05 s; gives the reward.
+  /// Applies the torque for 0.05 s and returns the reward.
   double swing(double torque) {
     double const u = std::clamp(torque, -2.0, 2.0), turned = std::remainder(angle, 2 * 3.14159265358979);
     double const cost = turned * turned + 0.1 * speed * speed + 0.001 * u * u;
@@ -43,9 +44,9 @@ struct pendulum {
   }
 };
 
-/// What was seen and done, and the pendulum that goes on.
+/// A replay buffer, and the state of the pendulum that the next step continues.
 struct experience {
-  static constexpr std::int64_t width = 8;  // seen, torque, reward, seen next
+  static constexpr std::int64_t width = 8;  // observation, torque, reward, next observation
   std::vector<float> rows;
   pendulum now;
   std::int64_t swings = 0;
@@ -57,7 +58,7 @@ struct experience {
     rows.insert(rows.end(), next.begin(), next.end());
   }
 
-  /// Rows [begin, end) of `all` drawn ones.
+  /// Draws `all` rows of the buffer at random and returns rows [begin, end) of the draw.
   at::Tensor drawn(std::mt19937& random, std::int64_t all, std::int64_t begin, std::int64_t end) const {
     at::Tensor const batch = at::empty({end - begin, width});
     auto const known = rows.size() / width;
@@ -109,7 +110,7 @@ struct my_options {
   }
 };
 
-/// The mean return of 100 episodes side by side.
+/// Returns the mean return of 100 episodes, which run concurrently as one batch.
 template <class Net>
 double played(Net const& act) {
   std::mt19937 random(2026);
@@ -141,7 +142,8 @@ int main(int argc, char** argv) {
       experience past;
       worker.keep("experience", past);
 
-      redco::group const& replicas = rank.group(redco::batch_axes);  // each learns from its share of a batch
+      // Each replica learns from its share of a batch.
+      redco::group const& replicas = rank.group(redco::batch_axes);
       std::int64_t const begin = o.batch * replicas.rank() / replicas.size(),
                          end = o.batch * (replicas.rank() + 1) / replicas.size();
       auto const n = static_cast<double>(end - begin);
@@ -173,7 +175,7 @@ int main(int argc, char** argv) {
           wanted = 0.1 * batch.narrow(1, 4, 1) + o.discount * later;
         }
         worker.update(judge, {(judge.in(in)(batch.narrow(1, 0, 4)) - wanted).square().sum(), n});
-        auto const judged = judge.in(in).fixed();  // the critic does not learn from what it judges
+        auto const judged = judge.in(in).fixed();  // the actor's loss must not train the critic
         worker.update(act, {-judged(at::cat({here, 2 * act.in(in)(here)}, 1)).sum(), n});
         redco::worker::follow(act, steady_act, o.follow);
         redco::worker::follow(judge, steady_judge, o.follow);

@@ -1,6 +1,7 @@
-// Trains any decoder of a Hugging Face folder further on text files or JSONL, and saves it as such a folder again.
+// Trains a decoder from a Hugging Face folder further, on text files or JSONL, and saves it as a
+// Hugging Face folder.
 //
-//   fine_tune --model FOLDER --text notes.txt --text answers.jsonl --n-model-shards 2 --dtype bf16 --micro-batch 2
+//   fine_tune --model FOLDER --text notes.txt --text answers.jsonl --dtype bf16 --micro-batch 2
 
 #include <redco/pretrained.hpp>
 

@@ -1,6 +1,7 @@
-// Continues prompts with any decoder of a Hugging Face folder: config, weights and tokenizer are read at run time.
+// Continues prompts with a decoder from a Hugging Face folder. The folder's config, weights and
+// tokenizer are read at run time.
 //
-//   generate --model FOLDER --prompt "Once upon a time" --n-model-shards 2 --temperature 0.8 --top-p 0.95
+//   generate --model FOLDER --prompt "Once upon a time" --n-model-shards 2 --temperature 0.8
 
 #include <redco/pretrained.hpp>
 

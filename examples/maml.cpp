@@ -1,6 +1,8 @@
-// Second-order MAML (Finn, Abbeel and Levine 2017): weights from which one gradient step learns a new task. On sinusoids of 10
-// points the error behind that step must be at most 0.3 of what the same network reaches from ordinary pretraining; on glyphs that
-// the program draws (5 new ones, one example of each) 90 of 100 must be named rightly, else the exit code is 1.
+// Second-order MAML (Finn, Abbeel and Levine 2017): learns initial weights from which one gradient
+// step learns a new task. Exit code 1 unless the bound of the chosen tasks holds. Sinusoids, 10
+// points each: the error after that step is at most 0.3 of the error after ordinary pretraining.
+// Glyphs that the program draws, 5 new ones with one example each: 90 of 100 are classified
+// correctly.
 //
 //   maml --mesh 2x1 --workdir run ...     maml --tasks glyphs ...     all options: --help
 
@@ -12,7 +14,9 @@
 
 using namespace redco;
 
-/// What a task shows and what it asks: [n, features], and values [n, 1] or classes [n].
+/// A task: examples `seen` and their targets `said` to learn from, and examples `asked` with their
+/// targets `answer` to be scored on. Inputs are `[n, features]`, targets `[n, 1]` values or `[n]`
+/// classes.
 struct task {
   at::Tensor seen, said, asked, answer;
 };
@@ -22,7 +26,7 @@ struct sinusoids {
   no_config config;
   constexpr extents input(workload const& load) const { return {load.batch, 1}; }
 
-  /// Amplitude sin(x + phase) at ten places, and at ten others.
+  /// Draws amplitude * sin(x + phase) at ten points to learn from and ten points to predict.
   static task draw(std::int64_t number) {
     std::mt19937 random(static_cast<unsigned>(number));
     std::uniform_real_distribution<double> at(-5, 5), amplitude(0.1, 5), phase(0, 3.14159);
@@ -44,7 +48,8 @@ struct glyphs {
   no_config config;
   constexpr extents input(workload const& load) const { return {load.batch, side * side}; }
 
-  /// Three strokes from edge to edge of a glyph's own; each drawing is moved by at most one pixel and has noise.
+  /// Draws five glyphs of three random strokes each: one image of each to learn from, three to
+  /// classify. Each image is moved by at most one pixel in each direction and has noise.
   static task draw(std::int64_t number) {
     std::mt19937 random(static_cast<unsigned>(number));
     std::normal_distribution<float> noise(0, 0.1F);
@@ -94,14 +99,16 @@ struct my_options {
   }
 };
 
-/// The network behind one step on what the task shows: differentiable in the parameters that it starts from.
+/// Returns the network after one gradient step on the examples of the task. The result is
+/// differentiable in the initial parameters.
 template <class Net>
 Net adapted(Net const& net, task const& t, double rate, auto const& error) {
   at::AutoGradMode const on(true);
   return net.stepped(error(net(t.seen), t.said), rate);
 }
 
-/// The mean score on new tasks behind one step from what is learnt here: by MAML, or (ordinary pretraining) from all tasks at once.
+/// Trains initial weights by MAML or by ordinary pretraining on all tasks. Returns the mean score
+/// on new tasks after one gradient step from these weights.
 template <class Model>
 double learnt(my_options const& o, std::string const& how, std::int64_t steps, double rate) {
   bool const by_maml = how == "maml";

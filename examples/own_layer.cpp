@@ -1,6 +1,7 @@
-// A layer type of one's own, written in this file, trained under any mesh: a sine with a learned frequency for each feature. A small
-// network with it learns z = sin(3 x) cos(2 y) from 1,000 points. With the default options the mean absolute error on new points
-// must be at most 0.05, else the exit code is 1; --check-saved compares what the layer declares with what autograd saves.
+// Defines a layer type in this file and trains it under any mesh: a sine with a learned frequency
+// for each feature. A small network of such layers learns z = sin(3 x) cos(2 y) from 1,000 points.
+// Exit code 1 if the mean absolute error on new points exceeds 0.05 with the default options.
+// --check-saved compares the tensors that the layer declares with those that autograd saves.
 //
 //   own_layer --mesh 1x2 --check-saved --workdir run ...     all options: --help
 
@@ -14,12 +15,12 @@
 #include <span>
 #include <vector>
 
-/// sin(frequency * x), feature by feature, however x is cut. Where ranks hold some of the features,
-/// the parameter is cut with them; where they hold some of the tokens (sequence parallelism), each
-/// rank has an addend of its gradient.
+/// A layer that computes sin(frequency * x) for each feature, under every split of x. If each rank
+/// holds a share of the features, the parameter is split in the same way. If each rank holds a
+/// share of the tokens (sequence parallelism), the parameter's gradient is a sum over these ranks.
 template <auto Width>
 struct sine : redco::featurewise_layer {
-  static constexpr bool unnamed = true;  // its place in the sequence is its name
+  static constexpr bool unnamed = true;  // its index in the sequence is its name
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
@@ -31,14 +32,15 @@ struct sine : redco::featurewise_layer {
     frequency.start = {redco::fact::initial::kind::ones, 0};
     w.parameter("frequency", frequency);
     redco::fact::shared_parameter_facts<X>(w, frequency.shape);
-    w.save("input");  // for the product's backward; the product itself is saved for that of the sine
+    // The backward of the product needs the input, the backward of the sine needs the product.
+    w.save("input");
     w.save("product", input.shape, input.split_dim, redco::fact::width_kind::compute, input.units);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
   }
 };
 
-/// What it computes on a rank's part.
+/// The computation of `sine` on the shard of one rank.
 template <auto Width, class X>
 struct redco::module<sine<Width>, X> {
   template <class Config>

@@ -1,4 +1,5 @@
-// Trains a BART or T5 of a Hugging Face folder to summarize, and measures its summaries by ROUGE-L. --epochs 0 only measures.
+// Trains a BART or T5 from a Hugging Face folder to summarize, and scores its summaries by ROUGE-L.
+// --epochs 0 only scores.
 //
 //   summarize --model FOLDER --train train.jsonl --eval dev.jsonl --n-model-shards 2 --beams 4
 
@@ -11,7 +12,7 @@ struct my_options {
   redco::training_flags training{.warmup = 10, .lr = 5e-5};
   std::string model, train, eval, prefix, document = "document", summary = "summary";
   std::int64_t max_source = 512;
-  std::optional<std::int64_t> max_target, beams;  // what is not given is as the model's folder says
+  std::optional<std::int64_t> max_target, beams;  // default: the model folder's settings
   std::optional<double> length_penalty;
 
   static constexpr auto fields() {
@@ -33,7 +34,7 @@ struct my_options {
   }
 };
 
-using document = std::vector<std::string>;  // its text and its summary
+using document = std::vector<std::string>;  // text, summary
 
 template <class Model>
 void summarize(Model const& model, redco::pretrained const& folder, my_options const& o, std::string const& config) {
