@@ -16,7 +16,8 @@
 
 namespace calibration {
 
-/// What messages cost between the processes of a launcher, each taken for a host: groups with one rank on each.
+/// A measurement of the messages between the processes of a launcher, each of which counts as one
+/// host: groups with one rank on each host.
 class link_calibration {
  public:
   explicit link_calibration(redco::device_choice const& devices) : payload_(payload * larger(devices, 64)) {
@@ -25,7 +26,7 @@ class link_calibration {
       redco::mesh const shards{.dp = hosts_ / group, .tp = group};
       reductions_.push_back({shards, [=, this](auto& rank) { return reductions_of(rank, devices, payload_); }});
       small_.push_back({shards, [=](auto& rank) { return reductions_of(rank, devices, 64); }});
-      if (group != 2 && group != 4) continue;  // what the heads of those models can be cut into
+      if (group != 2 && group != 4) continue;  // the sample models have 4 heads
       for (redco::dtype const compute : dtypes) add_steps(steps_, devices, shards, compute, hosts_);
     }
   }
@@ -38,7 +39,8 @@ class link_calibration {
     }
   }
 
-  /// The machine with these links instead of those of as many hosts. To be asked where rank 0 is.
+  /// Returns the machine with the measured links in place of its links between this number of
+  /// hosts. Only the process of rank 0 may call it.
   redco::cost::machine added_to(redco::cost::machine m) const {
     std::erase_if(m.links, [&](redco::cost::host_link const& one) { return one.of == hosts_; });
     std::vector<redco::cost::host_link> links;
@@ -56,7 +58,8 @@ class link_calibration {
   }
 
  private:
-  /// What steps of shards take beyond the rest of their cost, for each message; without steps, an all-reduce of next to nothing.
+  /// Returns the seconds per message that steps with shards need beyond their predicted time. If no
+  /// step was measured for this number of hosts, returns the time of a 64-byte all-reduce.
   double seconds_per_call(redco::cost::host_link const& link, redco::cost::machine const& m, double alone) const {
     std::vector<double> all;
     for (step_task const& one : steps_) {

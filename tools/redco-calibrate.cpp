@@ -1,9 +1,11 @@
-// Measures how fast this machine trains, on its CPU or its devices, and writes it to the file that redco-plan --search reads:
+// Measures how fast this machine trains, on its CPU or its devices, and writes the speeds to the
+// file that redco-plan --search reads:
 //   redco-calibrate --machine redco_machine.json
-// and, as processes of a launcher, adds to the file what messages between them cost:
+// Under a launcher, adds the cost of messages between its processes to the file:
 //   mpirun -n 2 redco-calibrate --machine redco_machine.json
-// Products and all-reduces are timed alone; everything else is what steps of small models take beyond them. All of it
-// is measured in rounds, and medians count. Exit codes: 0 done; 64 options; 70 a measurement failed; 74 output.
+// Products and all-reduces are timed alone. Every other cost is the time that steps of small models
+// need beyond products and messages. Each value is the median over several rounds.
+// Exit codes: 0 done; 64 options; 70 a measurement failed; 74 output.
 #include "link_calibration.hpp"
 #include "sample_steps.hpp"
 #include "timed_task.hpp"
@@ -73,7 +75,8 @@ constexpr std::array rank_counts = {1, 2, 4};
 
 std::string name_of(redco::device_choice const& devices) { return c10::DeviceTypeName(devices.type, true); }
 
-/// Products of all ranks, forward and backward, and how many operations they have.
+/// The matrix products that are timed, forward and backward on all ranks, and their number of
+/// operations.
 struct products {
   explicit products(redco::device_choice const& on)
       : devices(on), rows(256 * larger(on, 16)), width(256 * larger(on, 16)), wide(1024 * larger(on, 8)) {}
@@ -97,7 +100,7 @@ struct products {
   std::int64_t rows, width, wide;
 };
 
-/// The end of a step of a model whose parameters are most of it.
+/// Returns a model whose step consists mostly of the parameter update.
 sample update_sample(redco::device_choice const& devices) {
   std::int64_t const times = larger(devices, 8);
   return {{.vocab = 8192 * times, .context = 8, .width = 256 * times, .heads = 4 * times, .layers = 1},
@@ -116,7 +119,7 @@ std::function<void()> update_of(redco::rank_context& rank, redco::device_choice 
   };
 }
 
-/// The x >= 0 with the smallest sum of squares of (rows x - right) / scale.
+/// Returns the x >= 0 that minimises the sum of squares of (rows x - right) / scale.
 std::array<double, 3> solve(std::vector<std::array<double, 3>> rows_of, std::vector<double> right,
                             std::vector<double> const& scale) {
   std::array<double, 3> x{}, unit{};
@@ -142,7 +145,7 @@ struct product_task {
   task timing;
 };
 
-/// Everything that is timed, and the machine that its times describe.
+/// The measurement of this machine: all timed tasks, and the speeds that follow from their times.
 class machine_calibration {
  public:
   explicit machine_calibration(redco::device_choice const& devices) : devices_(devices) {
@@ -185,9 +188,12 @@ class machine_calibration {
   }
 
  private:
-  static constexpr double instant = 1e15;  ///< bytes per second of what takes no time that can be seen
+  /// Bytes per second that are recorded for a cost too small to measure.
+  static constexpr double instant = 1e15;
 
-  /// What steps of replicas take beyond products, messages and update is shared out among bytes and tensors.
+  /// Returns the compute speeds of one dtype and number of ranks. The time of steps beyond
+  /// products, messages and update is fitted as a sum of costs per activation byte, weight byte and
+  /// tensor.
   redco::cost::compute_speed speed_of(product_task const& products, redco::cost::machine m) const {
     int const ranks = products.timing.mesh.ranks();
     redco::cost::compute_speed speed{products.compute, ranks};
@@ -213,7 +219,7 @@ class machine_calibration {
     return speed;
   }
 
-  /// What steps of shards take beyond the rest of their cost, for each message.
+  /// Returns the seconds per message that steps with shards need beyond their predicted time.
   double seconds_per_call(redco::cost::group_speed const& group, redco::cost::machine const& m) const {
     std::vector<double> all;
     for (step_task const& one : steps_) {
@@ -244,7 +250,7 @@ void write(std::filesystem::path const& path, redco::cost::machine const& machin
 }
 
 void calibrate_machine(std::filesystem::path const& path, redco::device_choice const& devices) {
-  redco::safetensors::check_replaceable(path, writable);  // fails now rather than after a minute
+  redco::safetensors::check_replaceable(path, writable);  // an error now, not after a minute
   std::cerr << "measures this machine (" << devices.of_rank(0) << ": " << devices.why
             << ") for about a minute; let nothing else run" << std::endl;
   machine_calibration c(devices);
@@ -252,7 +258,8 @@ void calibrate_machine(std::filesystem::path const& path, redco::device_choice c
   write(path, c.machine());
 }
 
-/// As one of the processes of a launcher. The first one reads and writes the file.
+/// Measures the links between the processes of a launcher. Only the first process reads and writes
+/// the file.
 void calibrate_links(std::filesystem::path const& path, redco::device_choice const& devices) {
   redco::options::launch const& how = redco::options::launched();
   std::optional<redco::cost::machine> machine;

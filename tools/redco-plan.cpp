@@ -1,12 +1,13 @@
-// The shard report of the model that a config.json describes, before anything is built or run:
-//   redco-plan config.json --n-model-shards 4 --batch 8 --sequence 1024 --optimizer adamw --device-memory 40GiB
-// The fastest plan of a number of ranks, by the speed of this machine, which has to be measured once:
+// Prints the shard report of the model in a config.json, before anything is built or run:
+//   redco-plan config.json --n-model-shards 4 --batch 8 --optimizer adamw --device-memory 40GiB
+// Searches the fastest plan for a number of ranks, with the measured speed of this machine:
 //   redco-plan --calibrate
 //   redco-plan config.json --ranks 2 --batch 16 --sequence 256 --device-memory 8GiB --search
-// The same for several hosts, after the links between them were measured, by a process on each:
+// Searches it for several hosts, with the measured links between one process on each host:
 //   mpirun -n 2 redco-plan --calibrate
 //   redco-plan config.json --ranks 4 --hosts 2 --batch 16 --sequence 256 --search
-// Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh; 65 the configuration; 74 output.
+// Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh;
+// 65 the configuration; 74 output.
 #include <redco/report/answer_text.hpp>
 #include <redco/report/answered_report.hpp>
 #include <redco/report/check_mesh.hpp>
@@ -141,7 +142,8 @@ struct plan_options {
   }
 };
 
-/// All that a plan asks of an optimizer: one type, so that each family is planned by one piece of code.
+/// The facts of an optimizer that a plan needs. One type for all optimizers, so that each model
+/// family is compiled once.
 struct kept_state {
   std::string_view name;
   redco::slot_list kept;
@@ -162,7 +164,7 @@ kept_state state_of(optimizer_kind kind) {
 
 constexpr std::int64_t most_ranks = 1'000'000;
 
-/// A count from 1 to 2^28.
+/// Throws `error` with exit code 64 unless the value is from 1 to 2^28.
 void check_count(std::string const& flag, std::int64_t value) {
   if (value < 1 || value > redco::config_reader::most)
     refuse(flag + " " + std::to_string(value) + " is no count; write a number from 1 to " +
@@ -209,7 +211,7 @@ void write(plan_options const& o, std::string const& text) {
   redco::safetensors::replace_file(*o.output, text, "give --output a file in a writable folder");
 }
 
-/// Replaces this process by the program beside it that measures the machine, which needs libtorch.
+/// Replaces this process by redco-calibrate in the same folder, because measuring needs libtorch.
 [[noreturn]] void calibrate(plan_options const& o) {
   std::filesystem::path const program =
       std::filesystem::read_symlink("/proc/self/exe").replace_filename("redco-calibrate");
@@ -285,12 +287,14 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   }
   redco::shard_report const report = redco::report::answered_report(model, optimizer, asked, budget, o.machine);
   write(o, redco::report_as(o.format, report, std::filesystem::path(file).filename().string()));
-  if (o.format != redco::report_format::txt || o.output)  // another program may read standard output
+  // Standard output may be the input of another program.
+  if (o.format != redco::report_format::txt || o.output)
     (o.output ? std::cout : std::cerr) << redco::report::answer_text(report) << std::flush;
   return report.fits() ? exit_code::done : exit_code::missed;
 }
 
-/// Errors: exit code 64 for options that --search chooses itself, or that --calibrate has no use for.
+/// Throws `error` with exit code 64 for options that --search chooses itself, or that --calibrate
+/// does not use.
 void check_alone(redco::options::resolved<plan_options> const& options) {
   bool const measures = options.values.calibrate;
   for (auto const& row : options.rows()) {

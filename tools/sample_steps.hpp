@@ -31,13 +31,14 @@ namespace calibration {
 
 constexpr std::array dtypes = {redco::dtype::f32, redco::dtype::bf16};
 
-/// A training step of a small model.
+/// A small model and the settings of its training step.
 struct sample {
   redco::gpt2_config config;
   redco::setup run;
 };
 
-/// How much larger what is timed is on a device than on a CPU, where `times` is what a GPU needs to be busy.
+/// Returns the factor by which sizes grow for a measurement: 1 on a CPU, `times` on a device, which
+/// needs larger work to be busy.
 inline std::int64_t larger(redco::device_choice const& devices, std::int64_t times) {
   return devices.of_rank(0) == redco::host_device() ? 1 : times;
 }
@@ -65,7 +66,8 @@ inline std::function<void()> step_of(sample const& s, redco::rank_context& rank,
   };
 }
 
-/// All-reduces in every group of model shards at once.
+/// Bytes of an all-reduce on a CPU, and number of all-reduces in one timed call. All groups of
+/// model shards run them concurrently.
 constexpr std::int64_t payload = 1 << 20, reductions = 8;
 
 inline std::function<void()> reductions_of(redco::rank_context& rank, redco::device_choice const& devices,
@@ -77,7 +79,8 @@ inline std::function<void()> reductions_of(redco::rank_context& rank, redco::dev
   };
 }
 
-/// Small models on a mesh: wide and narrow, with long and short sequences, in few and many micro-batches.
+/// Returns small models on a mesh: wide and narrow, with long and short sequences, in one and in
+/// several micro-batches.
 inline std::vector<sample> samples(redco::mesh const& on, redco::dtype compute, std::int64_t times, int hosts = 1) {
   std::vector<sample> all;
   auto const add = [&](redco::gpt2_config const& config, bool one_at_once) {
@@ -108,7 +111,7 @@ struct step_task {
   task timing;
 };
 
-/// Steps of those models.
+/// Appends the timed steps of all sample models to `to`.
 inline void add_steps(std::vector<step_task>& to, redco::device_choice const& devices, redco::mesh const& on,
                       redco::dtype compute, int hosts = 1) {
   for (sample const& one : samples(on, compute, larger(devices, 8), hosts))

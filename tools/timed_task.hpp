@@ -22,14 +22,15 @@ inline double median(std::vector<double> x) {
   return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
 }
 
-/// Something to be timed on all ranks of a mesh at once, threads or processes.
+/// A function to be timed on all ranks of a mesh concurrently, which are threads or processes.
 struct task {
   redco::mesh mesh;
-  /// Called on every rank; gives what is then called again and again.
+  /// Called once on every rank. Returns the function that is then called repeatedly and timed.
   std::function<std::function<void()>(redco::rank_context&)> prepare;
-  /// Of one call on rank 0, after all ranks have come; where that is another process's, none.
+  /// Seconds of each call, until all ranks have finished. Empty in processes without rank 0.
   std::vector<double> seconds{};
-  /// Share of the process's threads, where it is a rank of its own, that compute meanwhile.
+  /// Share of this process's threads that compute during each call, from its CPU time. Meaningful
+  /// if each process has one rank.
   std::vector<double> busy{};
 };
 
