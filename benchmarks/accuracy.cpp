@@ -1,8 +1,8 @@
-// The report against the run: for each case of a list, three steps are trained, and bytes and messages of the third are
-// compared with the plan's.
-//   accuracy benchmarks/accuracy.json docs/accuracy.md
-//   accuracy benchmarks/accuracy.json --only bart      the cases of one model
-// Exit code 1 when a message differs, a peak is off by more than 5 %, or activations are less than 20 % of a peak.
+// Compares the report with a run. For each case of a list, trains three steps and compares bytes
+// and messages of the third step with the plan. Exit code 1 if the messages of a case differ, a
+// peak is off by more than 5 %, or activations are less than 20 % of a peak.
+// - `accuracy benchmarks/accuracy.json docs/accuracy.md`: all cases; writes the page
+// - `accuracy benchmarks/accuracy.json --only bart`: the cases of one model
 
 #include "accuracy_models.hpp"
 #include "temporary_folder.hpp"
@@ -54,13 +54,14 @@ accuracy_case case_of(redco::json::json_value const& j) {
 
 struct result {
   std::int64_t planned = 0, measured = 0;
-  double activations = 0;  ///< share of the planned peak
+  double activations = 0;  ///< activations' share of the planned peak
   bool same_messages = true;
 
   double error() const { return static_cast<double>(planned) / static_cast<double>(measured) - 1; }
 };
 
-/// Trains three steps; the worst rank's peak beside the plan's.
+/// Trains three steps and returns the peak bytes of the plan and the largest measured peak of a
+/// rank.
 template <class Subject>
 result run(Subject const& subject, accuracy_case const& c) {
   temporary_folder const folder;
@@ -78,7 +79,8 @@ result run(Subject const& subject, accuracy_case const& c) {
       redco::loss([](auto const& net, typename Subject::batch const& b) { return Subject::loss(net, b); });
   redco::adamw const optimizer{.lr = 1e-3};
   redco::trainer trainer(deployer, subject.model, pipeline, optimizer);
-  std::vector<int> examples(static_cast<std::size_t>(6 * subject.load.batch));  // step 3 still prepares batches ahead
+  // six steps: batches are prepared ahead during step 3 too
+  std::vector<int> examples(static_cast<std::size_t>(6 * subject.load.batch));
   std::iota(examples.begin(), examples.end(), 0);
   std::int64_t const micro_batch = subject.load.batch / c.mesh.dp / c.micro_batches;
   redco::fit_result const fitted = trainer.fit(examples, {.max_steps = 3,
@@ -144,7 +146,7 @@ int main(int argc, char** argv) try {
   std::string worst_row;
   double worst = 0;
   bool good = true;
-  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
+  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
   for (redco::json::json_value const& j : redco::json::read_json(argv[1])) {
     accuracy_case const c = case_of(j);
     if (!only.empty() && c.model != only) continue;

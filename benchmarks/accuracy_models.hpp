@@ -16,9 +16,10 @@
 
 #include <cstdint>
 
-// What accuracy.cpp trains: each subject has a model, a global batch, batches of any size, and a loss.
+// Models that accuracy.cpp trains. Each subject has a model, a global batch, batches of any size,
+// and a loss.
 
-/// Blocks of linear, relu, linear between a linear in and a linear out.
+/// An MLP: blocks of linear, relu, linear between an input and an output layer.
 struct mlp_subject {
   struct batch {
     at::Tensor x, labels;
@@ -39,12 +40,12 @@ struct mlp_subject {
   }
 };
 
-/// Rows of ids.
+/// Returns ids `[rows, length]`.
 inline at::Tensor some_ids(std::int64_t rows, std::int64_t length) {
   return at::arange(rows * length).remainder(120).view({rows, length});
 }
 
-/// Sequences of ids.
+/// Batch and loss of the language models.
 struct text_subject {
   using batch = redco::token_batch;
   redco::workload load{64, 64};
@@ -60,12 +61,12 @@ struct gpt2_subject : text_subject {
   redco::gpt2 model{{.vocab = 123, .context = 64, .width = 64, .heads = 4, .layers = 4, .dropout = 0.1}};
 };
 
-/// The same with its tokens split between blocks.
+/// The model of gpt2_subject with sequence parallelism.
 struct split_gpt2_subject : text_subject {
   redco::sequence_parallel<redco::gpt2> model{gpt2_subject{}.model.config};
 };
 
-/// A decoder of gated blocks with four heads on two key-value heads and a head of its own.
+/// A decoder with gated blocks, four heads over two key-value heads, and an untied head.
 struct decoder_subject : text_subject {
   using attention = redco::residual<redco::sequential<
       redco::named<"norm_1", redco::rms_norm<64>>,
@@ -85,7 +86,7 @@ struct llama_subject : text_subject {
   redco::llama model{{.vocab = 123, .context = 64, .width = 64, .ffn = 176, .heads = 4, .kv_heads = 2, .layers = 4}};
 };
 
-/// Longer sources than targets.
+/// A BART whose sources are longer than its targets.
 struct bart_subject {
   struct batch {
     at::Tensor source;
@@ -112,7 +113,7 @@ struct bart_subject {
   }
 };
 
-/// Images of 7 x 7 patches, classified.
+/// A ViT that classifies images of 7 x 7 patches.
 struct vit_subject {
   struct batch {
     at::Tensor pixels, labels;

@@ -1,10 +1,11 @@
-// Speed and size of a training step; one JSON line on standard output.
-//   bench W1 --mesh 1x2 --dtype f32               the demo's GPT-2, random ids, T 256, batch 16, AdamW
-//   bench W1 --mesh 1x2 --loop hand               the same without trainer, pipeline, modules and plan
-//   bench W2 --mesh 1x2 --dtype bf16              GPT-2 small, T 256, batch 4
-//   bench W3 --mesh 1x2 --dtype bf16              a LLaMA of 6 layers, width 512, T 256, batch 8
-//   bench L1 --device cuda --dtype bf16           a LLaMA of 1.24 billion parameters, T 2048, batch 8
-//   bench bf16_loss                               a small model after 200 steps in bf16 against f32: 1 beyond 1 %
+// Measures speed and memory of a training step; prints one JSON line on standard output.
+// - `bench W1 --mesh 1x2 --dtype f32`: the demo's GPT-2, random ids, T 256, batch 16, AdamW
+// - `bench W1 --mesh 1x2 --loop hand`: W1 without trainer, pipeline, modules and plan
+// - `bench W2 --mesh 1x2 --dtype bf16`: GPT-2 small, T 256, batch 4
+// - `bench W3 --mesh 1x2 --dtype bf16`: a LLaMA of 6 layers, width 512, T 256, batch 8
+// - `bench L1 --device cuda --dtype bf16`: a LLaMA of 1.24 billion parameters, T 2048, batch 8
+// - `bench bf16_loss`: a small model after 200 steps in bf16 and f32; exit code 1 if losses differ
+//   by more than 1 %
 
 #include "device_peak.hpp"
 #include "hand_gpt2.hpp"
@@ -107,7 +108,8 @@ constexpr redco::llama_config l1{.vocab = 128256,
 
 using ids = std::vector<std::int64_t>;
 
-/// `rows` sequences of `length` keyed random ids below `vocabulary`; `next` makes each from the one before and a draw.
+/// Returns `rows` sequences of `length` ids. `next` computes each id from the previous id and a
+/// keyed random word.
 template <class Next>
 std::vector<ids> sequences(std::int64_t rows, std::int64_t length, Next const& next) {
   std::vector<ids> all;
@@ -150,14 +152,15 @@ redco::deployer_options place(bench_options const& o, std::filesystem::path cons
 
 double rounded(double x, double digits) { return std::round(x * digits) / digits; }
 
-/// What the devices of a run have left to do is done: else a step would be paid for by the program whose turn is next.
+/// Waits until the devices of a run are idle. Without this wait, the program whose turn is next
+/// would pay for unfinished work.
 void finish_devices(redco::deployer const& deployer) {
   if (deployer.device().is_cpu()) return;
   for (int rank = 0; rank < deployer.mesh().ranks(); ++rank)
     at::accelerator::synchronizeDevice(deployer.device(rank).index());
 }
 
-/// The devices that ranks compute on and what they reach at most.
+/// Adds the devices of the ranks and their peak speed to the JSON line.
 void describe_devices(redco::deployer const& deployer, bench_options const& o, redco::json::json_value& line) {
   at::Device const first = deployer.device();
   line["device"] = first.is_cpu() ? "cpu" : "cuda";
@@ -179,7 +182,8 @@ auto language_model(step_watch& watch) {
          });
 }
 
-/// Trains; the loss on `data` afterwards goes into `evaluated` where that is wanted.
+/// Trains the model on `data`. If `evaluated` is not null, stores the loss on `data` after training
+/// in it.
 template <class Model>
 void train(Model const& model, std::vector<ids> const& data, std::int64_t batch, double lr, bench_options const& o,
            step_watch& watch, redco::json::json_value& line, double* evaluated = nullptr) {
@@ -244,7 +248,8 @@ void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, ben
   });
 }
 
-/// On a CPU an epoch is one step. On a device it is all of them, as in a training, so that batches travel ahead of their steps.
+/// Returns the data of a run. On a CPU, an epoch is one step. On a device, one epoch holds all
+/// steps as in a real training, so that batches are copied ahead of their steps.
 std::vector<ids> in_epochs(std::vector<ids> const& data, bench_options const& o) {
   std::vector<ids> all = data;
   if (redco::choose_device(o.device).type != at::kCPU)
@@ -252,12 +257,13 @@ std::vector<ids> in_epochs(std::vector<ids> const& data, bench_options const& o)
   return all;
 }
 
-/// What a workload is, where no option says otherwise.
+/// Default sizes of a workload, used if no option overrides them.
 struct usual {
   std::int64_t batch, length;
 };
 
-/// The speed of a step on random ids.
+/// Measures the speed of a training step on random ids, prints the JSON line and returns the exit
+/// code.
 template <class Model>
 int step_speed(std::string const& workload, Model const& model, usual const& size, bench_options const& o,
                std::ostream& out) {
@@ -309,7 +315,8 @@ int step_speed(std::string const& workload, Model const& model, usual const& siz
     if (bytes.contains("peak_tflop_s"))
       line["share_of_peak"] = rounded(reached / bytes["peak_tflop_s"].get<double>(), 1e4);
   }
-  // libtorch itself, working memory of products, and what the allocator keeps
+  // The difference holds libtorch itself, working memory of products, and memory that the allocator
+  // keeps.
   if (bytes.contains("report_bytes") && bytes["device"] == "cpu")
     line["rss_beyond_plan_gib"] =
         rounded(step_watch::peak_rss_gib() - bytes["report_bytes"].get<double>() * o.mesh.ranks() / (1 << 30), 1e3);
@@ -318,7 +325,8 @@ int step_speed(std::string const& workload, Model const& model, usual const& siz
   return 0;
 }
 
-/// The loss of a small model after 200 updates on sequences that can be learnt, in bf16 against f32.
+/// Trains a small model for 200 updates on learnable sequences in bf16 and in f32, and compares the
+/// losses. Returns exit code 1 if they differ by more than 1 %.
 int bf16_loss(bench_options o, std::ostream& out) {
   auto const data = sequences(64, 65, [](std::int64_t before, std::uint32_t word) {
     return word % 8 == 0 ? static_cast<std::int64_t>(word / 8 % 96) : (5 * before + 7) % 96;
@@ -348,7 +356,7 @@ int main(int argc, char** argv) try {
                      named ? argc - 1 : argc, named ? argv + 1 : argv,
                      "bench W1 | W2 | W3 | L1 | bf16_loss: one JSON line of speed and size.")
                      .values;
-  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
+  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
   int code = static_cast<int>(redco::exit_code::usage);
   if (workload == "W1") code = step_speed(workload, redco::gpt2{w1(o)}, {16, 256}, o, out);
   else if (workload == "W2") code = step_speed(workload, redco::gpt2{w2(o)}, {4, 256}, o, out);

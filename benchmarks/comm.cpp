@@ -1,6 +1,7 @@
-// Median time of an in-process all_reduce of f32 between two ranks, one JSON line per size: `median_us` with the data
-// where the last call left it, as benchmarks of other libraries do, and `fresh_us` when both ranks have just written
-// their whole tensor, as a training step does, so that half of the data is in the other core's cache.
+// Measures the median time of an in-process all_reduce of f32 between two ranks; prints one JSON
+// line per size. For `median_us`, the data is in the caches where the previous call left it, as in
+// benchmarks of other libraries. For `fresh_us`, both ranks have just written their whole tensor,
+// as in a training step: half of the data is in the other core's cache.
 
 #include <redco/comm/in_process_group.hpp>
 

@@ -1,15 +1,17 @@
-"""Runs programs of benchmarks/ and prints their JSON lines and the ratios of their medians.
+"""Runs programs of benchmarks/ in turns; prints their JSON lines and the ratios of their medians.
 
-    compare.py eager    [options of bench]    PyTorch's eager mode beside the trainer: ratio of tok/s; it takes as many
-                                              threads as all our ranks together
-    compare.py compiled [options of bench]    the same under torch.compile
-    compare.py graph    [options of bench]    ours with --cuda-graph beside ours, with --apart only
-    compare.py overhead [options of bench]    the hand-written loop beside the trainer: what the trainer costs
-    compare.py MESH     [options of bench]    the same on another mesh: ratio of tok/s
+    compare.py eager    [options of bench]    the trainer and PyTorch's eager mode: ratio of tok/s;
+                                              PyTorch uses as many threads as all our ranks together
+    compare.py compiled [options of bench]    the trainer and PyTorch under torch.compile
+    compare.py graph    [options of bench]    the trainer without and with --cuda-graph; needs --apart
+    compare.py overhead [options of bench]    the trainer and a hand-written loop: the trainer's cost
+    compare.py MESH     [options of bench]    the trainer on two meshes: ratio of tok/s
 
-Several at once, with commas: eager,compiled. Each step waits for the other programs', so that whatever else the machine does touches all
-alike. The first three steps count for none. With --apart each program runs alone, one after the other, for models of which a device holds
-one; then a program that fails beside ours is told, and the others go on. --program FILE: another build's bench.
+Commas join several comparisons: eager,compiled. The programs run one step each in turns, so that a
+disturbance of the machine affects all of them. The first three steps do not count. With --apart the
+programs run one after the other, for models of which a device holds only one. If a program other
+than ours then fails, its line says so and the next program runs. --program FILE: the bench of
+another build.
 """
 import json
 import os
@@ -34,8 +36,9 @@ def without(arguments, name):
 
 
 def peer_arguments(arguments):
-    """The workload and all options, which the peer refuses if it has none like it, but for what has no meaning there: its
-    threads are those of all our ranks, 0 being all cores, it has one loop, and knows no peak of a device."""
+    """Returns the arguments of the peer: the workload and all options except those without meaning
+    for it. The peer refuses options that it does not have. Its threads are those of all our
+    ranks together, 0 being all cores."""
     replicas, shards = (int(n) for n in option(arguments, "--mesh", "1x1").split("x"))
     threads = int(option(arguments, "--threads", 0)) * replicas * shards
     for ours in ("--threads", "--loop", "--peak"):
@@ -58,7 +61,8 @@ def last_line(text):
 
 
 def in_turns(commands, steps):
-    """The programs' lines, and each one's (wall, cpu) seconds of all steps."""
+    """Runs the programs step by step in turns. Returns their JSON lines and the (wall, cpu) seconds
+    of each step of each program."""
     running = [subprocess.Popen([*c, "--paced"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for c in commands]
     times = [[] for _ in commands]
     order = list(range(len(commands)))
@@ -72,7 +76,7 @@ def in_turns(commands, steps):
             times[i].append([float(number) for number in answer])
     lines = []
     for program in running:
-        try:  # ours waits once more
+        try:  # our programs wait once more after the last step
             program.stdin.write("\n")
             program.stdin.close()
         except BrokenPipeError:
@@ -83,7 +87,8 @@ def in_turns(commands, steps):
 
 
 def apart(commands):
-    """The programs' lines; of one that fails beside ours a line that says so."""
+    """Runs the programs one after the other. Returns their JSON lines. If a program other than the
+    first fails, its line holds the reason."""
     lines = []
     for mode, command in commands:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
@@ -98,7 +103,8 @@ def apart(commands):
 
 
 def rated(lines):
-    """The peers' lines with what they reach, by the operations of ours."""
+    """Adds the speed and the share of the peak to the peers' lines, computed from the first line's
+    operations."""
     flops, peak = lines[0].get("flops"), lines[0].get("peak_tflop_s")
     for line in lines[1:]:
         if flops and "step_s" in line and "tflop_s" not in line:

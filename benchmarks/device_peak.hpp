@@ -9,7 +9,8 @@
 
 #include <dlfcn.h>
 
-/// The name of a CUDA device as its driver tells it, "NVIDIA H100 80GB HBM3"; empty for others and where no driver tells.
+/// Returns the name of a CUDA device from its driver, such as "NVIDIA H100 80GB HBM3". Empty for
+/// other devices, or if the driver gives no name.
 inline std::string device_name(at::Device device) {
   if (device.type() != at::kCUDA) return {};
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -25,7 +26,8 @@ inline std::string device_name(at::Device device) {
   return text.data();
 }
 
-/// Dense bf16 matrix products per second at most, in TFLOP/s, by the data sheet of the device with this name; 0: unknown.
+/// Returns the peak speed of dense bf16 matrix products in TFLOP/s, from the data sheet of the
+/// device with this name; 0: unknown.
 constexpr double bf16_peak_tflops(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, double>, 7> known{{{"H100 PCIe", 756},
                                                                       {"H100 NVL", 835},

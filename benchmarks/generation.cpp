@@ -1,5 +1,6 @@
-// Speed of decoding: GPT-2 small (124M parameters, vocabulary 50257, random weights), f32, prompts of 128 random tokens and
-// 128 new ones. One JSON line; scripts/bench generate runs it in turns with transformers' generate.
+// Measures the speed of decoding with GPT-2 small (124M parameters, vocabulary 50257, random
+// weights) in f32: prompts of 128 random tokens and 128 new ones. Prints one JSON line.
+// scripts/bench generate runs it in turns with transformers' generate.
 //   generation --mesh 1x1 --batch 8 --beams 1         greedy; --beams 4: beam search
 //   generation --mesh 1x2 --batch 8 --paced           one decoding for each line on standard input
 

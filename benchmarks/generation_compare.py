@@ -1,9 +1,11 @@
-"""Runs benchmarks/generation.cpp, on one rank and on two, and generation_peer.py in turns; prints their JSON lines and ratios of tok/s.
+"""Runs benchmarks/generation.cpp, on one rank and on two, and generation_peer.py in turns. Prints
+their JSON lines and the ratios of tok/s.
 
     generation_compare.py [--rounds 6] [--batch 1 8] [--beams 1 4] [--tokens 128] [--threads 2]
 
-Each decoding waits for the other programs', so that whatever else the machine does touches all alike. The first counts for
-none. Where others use the cores too, --threads 1 and the ratio of processor times say more than clocks.
+The programs decode in turns, so that a disturbance of the machine affects all of them. The first
+decoding does not count. If other programs use the cores too, --threads 1 and the ratio of processor
+times say more than wall times.
 """
 import argparse
 import json
@@ -35,7 +37,7 @@ def case(given, batch, beams):
                 sys.exit("generation_compare: this ended early: " + " ".join(commands[i]))
             times[names[i]].append([float(number) for number in answer])
     for program in running:
-        try:  # ours waits once more
+        try:  # our programs wait once more after the last decoding
             program.stdin.write("\n")
             program.stdin.close()
         except BrokenPipeError:

@@ -1,4 +1,5 @@
-"""The peer of benchmarks/generation.cpp: transformers' generate on GPT-2 small, eager attention, KV cache, f32; the same JSON line.
+"""Measures transformers' generate on GPT-2 small: eager attention, KV cache, f32. Prints the same
+JSON line as benchmarks/generation.cpp.
 
 With --paced it decodes once for each line on standard input and answers with the seconds.
 """

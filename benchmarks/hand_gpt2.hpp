@@ -19,8 +19,9 @@
 #include <functional>
 #include <vector>
 
-/// GPT-2 without dropout and its training step, written by hand over the kernels and collectives of the library: what
-/// trainer, pipeline, modules and plan are measured against. The mesh must divide the heads and the vocabulary.
+/// A GPT-2 without dropout and its training step, written by hand over the library's kernels and
+/// collectives. The baseline for the overhead of trainer, pipeline, modules and plan. The mesh must
+/// divide the heads and the vocabulary.
 class hand_gpt2 {
  public:
   hand_gpt2(redco::gpt2_config const& config, redco::rank_context& rank, redco::dtype compute)
@@ -40,7 +41,7 @@ class hand_gpt2 {
     values_.copy_(masters_);
   }
 
-  /// One update with the rows of this replica; the mean loss over all replicas.
+  /// Runs one update with the rows of this replica. Returns the mean loss over all replicas.
   double step(at::Tensor const& ids, at::Tensor const& labels, std::int64_t number, redco::adamw const& optimizer) {
     gradients_.zero_();
     auto const loss =
@@ -115,7 +116,7 @@ class hand_gpt2 {
           masters_.is_same(values_) ? at::Tensor() : values_.narrow(0, begin, end - begin)));
   }
 
-  /// x + a row-parallel layer of `input`.
+  /// Returns x plus the output of a row-parallel layer for `input`.
   at::Tensor with_branch(at::Tensor const& x, at::Tensor const& input, affine const& a) const {
     if (rank_.tp.size() == 1) return x + at::linear(input, a.weight, a.bias);
     redco::tensor<redco::partial> const product(at::linear(input, a.weight), {a.bias});

@@ -1,6 +1,9 @@
-// Predicted and measured step times of plans whose ranks are processes, one of them: hosts_compare.py starts them by REDCO_* and
-// makes a table of what they print. Each process is planned as a host of its own.
-//   hosts redco_machine.json FOLDER         what redco-calibrate wrote as so many processes; an empty folder, the same for all
+// Measures step times of plans whose ranks are processes, and prints them with the predicted times.
+// Each process is planned as one host. The script hosts_compare.py starts the processes through
+// REDCO_* variables and makes a table of the results.
+// - `hosts --machine redco_machine.json --folder FOLDER`
+// The machine file is the one that redco-calibrate wrote for this number of processes. All
+// processes share the folder, which must be empty.
 
 #include "plan_steps.hpp"
 
@@ -34,7 +37,8 @@ struct host_options {
   }
 };
 
-/// Meshes of as many ranks as there are processes, in both dtypes, with micro-batches of one and of four examples.
+/// Returns the runs to measure: meshes with one rank per process, in f32 and bf16, with
+/// micro-batches of one and of four examples.
 std::vector<redco::setup> runs() {
   int const processes = redco::options::launched().processes;
   redco::deployer_options const where;
@@ -58,8 +62,7 @@ int main(int argc, char** argv) {
   return redco::main_of<host_options>(argc, argv, [](host_options const& o) {
     redco::cost::machine const machine =
         redco::cost::read_machine(redco::json::read_json(o.machine), o.machine.string());
-    std::ostream out(
-        std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error, the summary too
+    std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
     int number = 0;
     for (redco::setup const& run : runs()) {
       redco::rank_cost const cost = redco::cost_of(plan_steps::model, redco::adamw{}, run);

@@ -1,11 +1,13 @@
-"""Predicted beside measured step times of plans over processes of this machine, medians of several rounds.
+"""Compares predicted with measured step times of plans over processes of this machine.
 
     hosts_compare.py [--rounds 3] [--machine MACHINE.json]
 
-Each round measures the machine anew, alone and as two and as four processes (redco-calibrate), unless a file is given; then
-benchmarks/hosts trains as two processes and as four: what else the machine does meanwhile touches predictions and steps alike. TCP
-joins the processes (REDCO_*). Prints a table and the rank correlation of predicted and measured times; exit code 1 where it is below
-0.9 or a prediction is off by more than 15 %.
+Each round measures the machine anew, alone and as two and as four processes (redco-calibrate),
+unless a file is given. Then benchmarks/hosts trains as two and as four processes. A disturbance of
+the machine thus affects predictions and steps alike. TCP joins the processes (REDCO_*).
+
+Prints a table of medians over the rounds, and the rank correlation of predicted and measured times.
+Exit code 1 if the correlation is below 0.9 or a prediction is off by more than 15 %.
 """
 import argparse
 import os
@@ -21,7 +23,8 @@ HOSTS = os.path.join(BUILD, "benchmarks", "hosts")
 
 
 def started(processes, words):
-    """What the first of so many processes prints; they meet at a free port."""
+    """Runs the command as this number of processes, which meet at a free port. Returns what the
+    first process prints."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         meet = "127.0.0.1:%d" % free.getsockname()[1]
@@ -38,12 +41,14 @@ def started(processes, words):
 
 
 def ranks_of(values):
-    """Positions in rising order; equal values share the mean of theirs."""
+    """Returns the index of each value in ascending order. Equal values share the mean of their
+    indices."""
     return [sum(other < one for other in values) + (sum(other == one for other in values) - 1) / 2 for one in values]
 
 
 def one_round(machine, rows):
-    """Adds to rows[mesh, dtype, micro-batch]: predictions, how much of them is messages, measured seconds."""
+    """Appends to rows[mesh, dtype, micro-batch]: predicted seconds, the messages' part of them,
+    measured seconds."""
     with tempfile.TemporaryDirectory() as folder:
         if not machine:
             machine = os.path.join(folder, "machine.json")

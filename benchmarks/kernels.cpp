@@ -1,5 +1,6 @@
-// Median time of own kernels against ATen's operators for the same result, forward and backward, in one run and taking
-// turns. One JSON line per kernel, dtype and size; `ratio` is ATen's time over ours.
+// Measures the library's kernels against ATen operators that compute the same result, forward and
+// backward, in turns in one run. Prints one JSON line with median times per kernel, dtype and size;
+// `ratio` is ATen's time divided by ours.
 
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/cross_entropy.hpp>

@@ -1,7 +1,8 @@
-// Large models of RedCoast's table 1 train three steps on two model shards of this machine's CPU: f32, AdamW, one example.
-//   large gpt2_large     774 million parameters, 512 tokens
-//   large bart_large     406 million parameters, 1024 tokens on each side
-// One JSON line: measured peak of each rank beside the plan's, the process' peak, losses. table1 reads it.
+// Trains large models of RedCoast's table 1 for three steps on two model shards of this machine's
+// CPU: f32, AdamW, one example per step. Prints one JSON line: measured and planned peak of each
+// rank, peak of the process, losses. The program table1 reads this line.
+// - `large gpt2_large`: 774 million parameters, 512 tokens
+// - `large bart_large`: 406 million parameters, 1024 tokens on each side
 #include "temporary_folder.hpp"
 
 #include <redco/run/trainer.hpp>
@@ -35,7 +36,7 @@ redco::token_batch batch_of(std::span<int const> rows, std::int64_t length, std:
   return {ids.narrow(1, 0, length).contiguous(), ids.narrow(1, 1, length).contiguous()};
 }
 
-/// Trains and prints; `call(net, ids)` gives logits.
+/// Trains the model for three steps and prints the JSON line. `call(net, ids)` returns logits.
 template <class Model, class Call>
 int train(std::string const& name, Model const& model, std::int64_t length, Call const& call, std::ostream& out) {
   auto const pipeline =
@@ -82,7 +83,7 @@ int train(std::string const& name, Model const& model, std::int64_t length, Call
 
 int main(int argc, char** argv) {
   std::string const name = argc > 1 ? argv[1] : "";
-  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
+  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
   int code = 64;
   if (name == "gpt2_large") {
     code = train(

@@ -17,11 +17,13 @@
 #include <string_view>
 #include <vector>
 
-/// What the matrices of a pair read: the stream behind the pair before it, the same stream as the pair before it (results
-/// are added), or the stream and, for all but the first, the encoder's.
+/// Input of a pair of matrices. `apart`: the residual stream after the previous pair. `parallel`:
+/// the residual stream that the previous pair reads; the results are added. `cross`: the first
+/// matrix reads the residual stream, all other matrices read the encoder's states.
 enum class reads { apart, parallel, cross };
 
-/// Dense layers by their paths without "/kernel": q, k, v or gate, up, and the one that reads what they give.
+/// Paths of the dense layers of a pair, without "/kernel". `first`: the layers that read the input
+/// (q, k, v, or gate, up). `second`: the layer that reads their output.
 struct matrix_names {
   std::vector<std::string_view> first;
   std::string_view second;
@@ -33,8 +35,8 @@ struct layer_stack {
   std::vector<matrix_names> pairs;
 };
 
-/// A public model as the Python original stores it: kernels and embeddings of the first layer of each stack; and what our
-/// model of it states.
+/// A public model: kernels and embeddings of the first layer of each stack as the Python original
+/// stores them, and the parameter facts of our model.
 struct layout_family {
   struct leaf {
     std::string_view path;
@@ -44,8 +46,8 @@ struct layout_family {
   std::string_view name;
   std::vector<leaf> tree;
   std::vector<layer_stack> stacks;
-  std::string_view embedding, head;  ///< empty: the model has none of a vocabulary's size
-  bool kernels_out_in;               ///< kernels are stored [out, in] instead of [in, out]
+  std::string_view embedding, head;  ///< empty: the model has no such matrix
+  bool kernels_out_in;               ///< true: kernels are stored as [out, in], else as [in, out]
   std::vector<redco::fact::parameter_fact> ours;
 };
 

@@ -1,8 +1,8 @@
-// What the split of the matrices costs: messages and bytes of a step under the rules of the Python original (`compat`) and
-// under ours (`dataflow`, as they state them for our models), each change of layout counted as its cheapest single
-// collective, ring bytes, forward and backward.
-//   layouts            a Markdown table of 11 public models
-// Exit code 1 when a legal plan of ours moves more bytes than a split of the original's, or a number worked out by hand fails.
+// Counts messages and bytes of a step for 11 public models under two ways to split the matrices.
+// `compat` follows the rules of the Python original, `dataflow` is our split, as our models state
+// it. Each change of layout counts as its cheapest single collective, in ring bytes, forward and
+// backward. Prints a Markdown table. Exit code 1 if a legal plan of ours moves more bytes than the
+// original's split, or if a number that was computed by hand is not met.
 
 #include "layout_families.hpp"
 
@@ -24,10 +24,10 @@
 
 namespace {
 
-constexpr int tokens = 4096;  // of one step
+constexpr int tokens = 4096;  // per step
 constexpr int number_bytes = 4;
 
-/// The split of every matrix of a family, by path; -1: replicated.
+/// Split dimension of every matrix of a family by its path; -1: replicated.
 using splits = std::map<std::string, int, std::less<>>;
 
 splits compat_splits(layout_family const& family, int n) {
@@ -39,8 +39,9 @@ splits compat_splits(layout_family const& family, int n) {
   return all;
 }
 
-/// What our rules decide for the matrices of a family's blocks, in the order of its pairs: those up to a row-parallel one are
-/// the pair's first. One that the original keeps fused is as high as ours together.
+/// The splits that `dataflow` decides for the matrices of a family's blocks. Our matrices are
+/// matched to the family's pairs in order: all matrices up to a row-parallel one are the first of a
+/// pair. A matrix that the original fuses has as many rows as our separate ones together.
 class decided_splits {
  public:
   explicit decided_splits(layout_family const& family) : family_(family) {
@@ -71,7 +72,8 @@ class decided_splits {
  private:
   redco::fact::parameter_fact const& next() const { return matrices_.at(at_); }
 
-  /// `as_ours`: stored [out, in] as ours are.
+  /// Records the split of the matrix at `path`, which holds our matrices `parts`. If `as_ours`, the
+  /// original stores it as `[out, in]`, else as `[in, out]`.
   void decide(std::string const& path, std::span<redco::fact::parameter_fact const> parts, bool as_ours) {
     std::int64_t outputs = 0;
     for (redco::fact::parameter_fact const& f : parts) {
@@ -98,9 +100,9 @@ class decided_splits {
 };
 
 struct family_moves {
-  double forward_per_layer = 0;  ///< elements per token and layer, of the first stack
+  double forward_per_layer = 0;  ///< elements per token and layer of the first stack
   redco::cost::pass_moves step;  ///< elements per token
-  bool replicated = false;       ///< some matrix of attention or MLP is not split
+  bool replicated = false;       ///< true if a matrix of attention or MLP is not split
 };
 
 class counter {
@@ -120,7 +122,8 @@ class counter {
     if (!family_.embedding.empty())
       all.step += redco::cost::embedding_moves(chosen_.find(family_.embedding)->second, width);
     if (!family_.head.empty()) {
-      bool const tied = family_.head == family_.embedding;  // an own head is stored [width, vocabulary]
+      // an untied head is stored as [width, vocabulary]
+      bool const tied = family_.head == family_.embedding;
       int const stored = chosen_.find(family_.head)->second, dim = tied || stored < 0 ? stored : 1 - stored;
       auto const& shape = shapes_.find(family_.head)->second;
       all.step += redco::cost::head_moves(dim, static_cast<double>(shape[tied ? 0 : 1]), width);
@@ -166,7 +169,8 @@ class counter {
     return all;
   }
 
-  /// Keys and values read the encoder's states, whose gradient is reduced as well.
+  /// Returns the messages for the gradient of the encoder's states, which the key and value
+  /// matrices of cross attention read.
   static redco::cost::layout_moves encoder_gradient(std::vector<redco::cost::cut_weight> const& weights, double width) {
     redco::cost::layout_moves m;
     auto const cut = weights.back().cut;
@@ -201,7 +205,7 @@ std::string cells(family_moves const& m, double width, int n) {
 
 double total(family_moves const& m) { return m.step.forward.numbers + m.step.backward.numbers; }
 
-/// Ring bytes of the gradients of weights that neighbours hold alike, in MiB.
+/// Returns the ring bytes, in MiB, of gradient sums over ranks that hold equal copies of a weight.
 double shared_gradients(layout_family const& family, int n) {
   double bytes = 0;
   for (redco::fact::parameter_fact const& f : family.ours) {

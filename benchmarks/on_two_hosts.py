@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs a program as two processes on two hosts, each a namespace of this machine, joined by a link; shows what the first prints.
+"""Runs a program as two processes on two hosts, which are network namespaces of this machine joined
+by a link. Prints the output of the first process.
 
     on_two_hosts.py [--rate 1gbit] PROGRAM ARGUMENTS...
 """

@@ -1,5 +1,6 @@
-// Steps whose messages pass beside what ranks compute, next to steps that send them between, in turns, and next to the messages alone;
-// one JSON line. It is meant for ranks in several processes, which a network joins: scripts/bench overlap.
+// Measures steps whose messages overlap compute, steps whose messages do not, and the messages
+// alone, in turns. Prints one JSON line. Meant for ranks in several processes that a network joins:
+// scripts/bench overlap.
 //   overlap --mesh 2x1 --steps 7 --threads 1
 
 #include <redco/run/deployer.hpp>
@@ -33,7 +34,7 @@
 
 namespace {
 
-/// The demo's model and batch.
+/// Model and batch of the demo.
 constexpr redco::gpt2 whole{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
 constexpr redco::sequence_parallel<redco::gpt2> by_tokens{whole.config};
 
@@ -73,7 +74,7 @@ redco::setup setup_of(redco::deployer const& place, overlap_options const& o, ki
   return run;
 }
 
-/// What shards exchange in a step, without what they compute.
+/// Sends the messages that model shards exchange in a step, without the compute of the step.
 void exchange(redco::rank_context& rank, redco::cost::messages const& all, redco::dtype type) {
   using redco::cost::messages;
   for (std::size_t purpose = messages::forward; purpose <= messages::backward_scatter; ++purpose) {
@@ -89,7 +90,8 @@ void exchange(redco::rank_context& rank, redco::cost::messages const& all, redco
   }
 }
 
-/// Seconds of each turn of each kind on this rank, from where all ranks are to where they are again.
+/// Returns the seconds of each turn of each kind of step on this rank, from one barrier of all
+/// ranks to the next.
 template <class Model>
 std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco::deployer const& place,
                                                 Model const& model, overlap_options const& o) {

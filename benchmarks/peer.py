@@ -1,9 +1,13 @@
-"""The PyTorch peer of benchmarks/bench.cpp: sdpa, fused AdamW, f32 masters under bf16 autocast; the same JSON line.
+"""Measures PyTorch's training step: sdpa, fused AdamW, f32 masters under bf16 autocast. Prints the
+same JSON line as benchmarks/bench.cpp.
 
-The model is transformers' on a CPU where transformers is installed, else that of plain_models.py. Programs: eager, or with --compile
-torch.compile of the model and its loss. With --paced it does one step for each line on standard input and answers with the step's
-seconds. Where WORLD_SIZE, RANK, MASTER_ADDR and MASTER_PORT say that it is one of several processes, they share the batch and DDP over
-gloo sums the gradients, in bf16 with --compress. Exit code 75: the device has too little memory.
+The model is transformers' on a CPU if transformers is installed, else that of plain_models.py. It
+runs eagerly, or with --compile under torch.compile of the model and its loss. With --paced it runs
+one step for each line on standard input and answers with the step's seconds.
+
+If WORLD_SIZE, RANK, MASTER_ADDR and MASTER_PORT name several processes, they share the batch, and
+DDP over gloo sums the gradients, in bf16 with --compress. Exit code 75: the device has too little
+memory.
 """
 import argparse
 import importlib.util
@@ -122,7 +126,7 @@ def measured(given):
     for step in range(given.steps):
         if given.paced and not sys.stdin.readline():
             break
-        if step == 2 and given.device == "cuda":  # the step that bench measures too
+        if step == 2 and given.device == "cuda":  # bench measures the peak of this step too
             torch.cuda.reset_peak_memory_stats()
         begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
         optimizer.zero_grad(set_to_none=True)
@@ -168,7 +172,7 @@ def main():
     given = options()
     try:
         measured(given)
-    except RuntimeError as error:  # torch.OutOfMemoryError is one
+    except RuntimeError as error:  # torch.OutOfMemoryError is a RuntimeError
         if "out of memory" not in str(error):
             raise
         sys.stderr.write(f"peer: {error}\n")

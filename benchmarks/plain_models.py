@@ -1,6 +1,8 @@
-"""GPT-2 and LLaMA in plain PyTorch, for peers on machines without transformers: bf16 under autocast, one sdpa per layer.
+"""GPT-2 and LLaMA in plain PyTorch, for machines without transformers: bf16 under autocast, one
+sdpa per layer.
 
-Both take ids [B, T] and give logits [B, T, vocabulary]; what passes from block to block is of the type `compute`.
+Both map ids [B, T] to logits [B, T, vocabulary]. Activations between blocks have the type
+`compute`.
 """
 import torch
 from torch import nn
@@ -43,14 +45,16 @@ class GPT2(nn.Module):
 
 
 class RMSNorm(nn.RMSNorm):
-    """With its weight in the type of x, which takes the fused kernel."""
+    """An RMSNorm that converts its weight to the type of x, which selects PyTorch's fused kernel.
+    """
 
     def forward(self, x):
         return functional.rms_norm(x, self.normalized_shape, self.weight.to(x.dtype), self.eps)
 
 
 def rotated(x, cos, sin):
-    """Positions on halves of each head: x [B, heads, T, d], cos and sin [T, d / 2]."""
+    """Applies rotary positions to the two halves of each head: x [B, heads, T, d], cos and sin [T,
+    d / 2]."""
     a, b = x.chunk(2, -1)
     return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
 
@@ -98,7 +102,8 @@ class Llama(nn.Module):
 
 @torch.no_grad()
 def start(model):
-    """Weights of embeddings and products start normal with a deviation of 0.02, biases at 0."""
+    """Initialises weights of embeddings and linear layers from a normal distribution with deviation
+    0.02, and biases with 0."""
     for module in model.modules():
         if isinstance(module, (nn.Linear, nn.Embedding)):
             module.weight.normal_(0, 0.02)

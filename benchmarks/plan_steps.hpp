@@ -20,7 +20,8 @@
 #include <span>
 #include <vector>
 
-// The plans whose step times search.cpp and hosts.cpp measure: of one model and one global batch.
+// Model, global batch and measurement of the plans whose step times search.cpp and hosts.cpp
+// compare.
 namespace plan_steps {
 
 constexpr int warm_up = 2, steps = 4;
@@ -34,7 +35,8 @@ inline redco::token_batch batch_of(std::int64_t examples) {
   return {table.narrow(1, 0, load.sequence).contiguous(), table.narrow(1, 1, load.sequence).contiguous()};
 }
 
-/// Seconds of the steps after the warm-up, on the process that has rank 0. All processes name one folder.
+/// Returns the seconds of each step after the warm-up, in the process that has rank 0. All
+/// processes must pass the same folder.
 template <class Model>
 std::vector<double> seconds_of(redco::cost::found_plan const& plan, Model const& what,
                                std::filesystem::path const& folder) {

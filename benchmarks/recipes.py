@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The recipes of examples/ against plain PyTorch programs of the same networks and numbers, in turn in one run on one thread.
+"""Compares the recipes of examples/ with plain PyTorch programs of the same networks and sizes, in
+turns in one run on one thread.
 
   scripts/bench recipes [--runs 5]      needs scripts/setup --peers
 
-maml: meta-steps of 25 sinusoids per second, second order, one inner step. ddpg: steps of the pendulum per second, each with an
-update of critic and actor from 128 rows. Prints the medians and their ratio, one JSON line for each recipe.
+maml: meta-steps per second, each of 25 sinusoids, second order, one inner step. ddpg: steps of the
+pendulum per second, each with an update of critic and actor from 128 rows. Prints one JSON line
+with the medians and their ratio for each recipe.
 """
 
 import argparse

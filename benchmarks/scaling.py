@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""W1 as one, two and four processes on two hosts, which are namespaces of this machine with half of its cores each, joined by a link.
+"""Trains W1 as one, two and four processes on two hosts. The hosts are network namespaces of this
+machine with half of its cores each, joined by a link.
 
     scaling.py [--steps 13] [--dtype f32] [--rate 1gbit] [--machine MACHINE.json] [--no-peer]
 
-Measures the hosts' cores and their link (redco-calibrate) unless a file is given, then runs all programs step by step in turns, each
-asleep in those of the others: ours as 1, 2 and 4 processes, as 2 that sum gradients behind backward (no overlap), and PyTorch's DDP over
-gloo as 2 (with .deps/peers), in bf16 also with gradients sent in bf16. Then benchmarks/overlap says how much of the messages is hidden,
-between two replicas, two shards, and two that split tokens. Prints tables; exit code 1 where a prediction is off by more than 15 % or
-DDP is faster.
+Measures the hosts' cores and their link (redco-calibrate) unless a file is given. Then runs all
+programs step by step in turns; a program is stopped during the others' turns. The programs: ours as
+1, 2 and 4 processes, ours as 2 processes that sum gradients after backward (no overlap), and
+PyTorch's DDP over gloo as 2 processes (with .deps/peers). With bf16, DDP runs also with gradients
+sent in bf16.
+
+Then benchmarks/overlap measures which share of the messages overlaps compute: between two replicas,
+two shards, and two shards that split tokens. Prints tables. Exit code 1 if a prediction is off by
+more than 15 % or DDP is faster.
 """
 import argparse
 import json
@@ -30,7 +35,8 @@ LIMIT = 900  # seconds of one calibration
 
 
 def share_cores(hosts):
-    """Binds each host's programs to half of the cores that this process may use; how many that are."""
+    """Binds the programs of each host to half of the cores that this process may use. Returns the
+    number of cores of a host."""
     cores = sorted(os.sched_getaffinity(0))
     half = len(cores) // 2
     if half == 0:
@@ -46,7 +52,8 @@ def done(started):
 
 
 class Paced:
-    """A program as processes, `each` on each host, or one on the first; each step waits for its turn."""
+    """A program as several processes, `each` on each host (0: one on the first host), that runs a
+    step only in its turn."""
 
     def __init__(self, hosts, name, each, command, environment):
         self.name, self.seconds, port = name, [], next(hosts.ports)
@@ -73,7 +80,8 @@ class Paced:
         self.signal(signal.SIGSTOP)
 
     def line(self):
-        """What it prints in the end. Ours waits once more."""
+        """Returns the JSON line that the program prints at its end. Our program waits once more
+        before it."""
         self.signal(signal.SIGCONT)
         for one in self.processes:
             try:
@@ -124,7 +132,8 @@ def programs(hosts, cores, given, machine):
 
 
 def overlapped(hosts, cores, dtype, machine, name, words):
-    """Prints how much of the messages passes beside what ranks compute; the largest error of its predictions."""
+    """Prints a table row with the share of the messages that overlaps compute. Returns the largest
+    error of the predictions."""
     started = hosts.by_hand("overlap." + "".join(words), 1,
                             [OVERLAP, "--dtype", dtype, "--machine", machine, "--threads", cores, "--quiet", "--mesh", *words])
     done(started)

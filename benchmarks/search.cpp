@@ -1,7 +1,7 @@
-// Predicted against measured step times: one GPT-2, one global batch, and the plans that redco-plan --search would compare on
-// one, two and four ranks.
-//   search redco_machine.json            what redco-calibrate wrote on this machine
-// Prints a table and the rank correlation; exit code 1 when it is below 0.9.
+// Compares predicted with measured step times: one GPT-2, one global batch, and the plans that
+// redco-plan --search would compare on one, two and four ranks. Prints a table and the rank
+// correlation. Exit code 1 if the correlation is below 0.9.
+// - `search redco_machine.json`: the file that redco-calibrate wrote on this machine
 
 #include "plan_steps.hpp"
 #include "temporary_folder.hpp"
@@ -27,7 +27,8 @@ namespace {
 using plan_steps::load, plan_steps::model;
 
 constexpr double least_correlation = 0.9;
-constexpr int rounds = 3;  // plans take turns, so that what disturbs the machine disturbs all
+// plans take turns, so that a disturbance of the machine affects all of them
+constexpr int rounds = 3;
 
 struct row {
   redco::cost::found_plan plan;
@@ -40,7 +41,7 @@ struct row {
   }
 };
 
-/// Plans with micro-batches of one and of four examples.
+/// Returns the plans to measure, with micro-batches of one and of four examples.
 std::vector<row> rows(redco::cost::machine const& machine) {
   std::vector<row> all;
   for (int const ranks : {1, 2, 4})
@@ -50,7 +51,8 @@ std::vector<row> rows(redco::cost::machine const& machine) {
   return all;
 }
 
-/// Positions of the values in rising order; equal values share the mean of theirs.
+/// Returns the index of each value in ascending order. Equal values share the mean of their
+/// indices.
 std::vector<double> ranks_of(std::vector<double> const& x) {
   std::vector<double> ranks;
   for (double const one : x) {
@@ -61,7 +63,7 @@ std::vector<double> ranks_of(std::vector<double> const& x) {
   return ranks;
 }
 
-/// Spearman's: the correlation of the ranks.
+/// Returns Spearman's rank correlation of x and y.
 double rank_correlation(std::vector<double> const& x, std::vector<double> const& y) {
   auto const a = ranks_of(x), b = ranks_of(y);
   double const middle = static_cast<double>(a.size() - 1) / 2;
@@ -90,7 +92,7 @@ void print(row const& r, std::ostream& out) {
 int main(int argc, char** argv) try {
   if (argc != 2) throw std::runtime_error("search MACHINE.json");
   std::vector<row> all = rows(redco::cost::read_machine(redco::json::read_json(argv[1]), argv[1]));
-  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
+  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
   for (int round = 0; round < rounds; ++round)
     for (row& r : all) {
       temporary_folder const folder;

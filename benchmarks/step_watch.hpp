@@ -17,19 +17,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/// Times the steps of a run. Paced, no rank begins a step before a line on its process's standard input asks for it, and the
-/// process of rank 0 answers each step's wall and processor seconds on `out`: so programs can take turns step by step.
+/// A stopwatch for the steps of a run. If paced, each step waits for a line on its process's
+/// standard input. After each step the process of rank 0 writes wall and processor seconds to
+/// `out`. Programs can thus take turns step by step.
 class step_watch {
  public:
-  /// `answers`: this is the process of rank 0.
+  /// `answers`: true in the process of rank 0.
   step_watch(bool paced, std::ostream& out, bool answers = true) : paced_(paced), answers_(answers), out_(out) {}
 
-  /// To be called before the first step.
+  /// Call once before the first step.
   void begin() {
     if (answers_) release();
   }
 
-  /// What every rank calls at the beginning of update `step` = 0, 1, ...
+  /// Waits until update `step` = 0, 1, ... may begin. Every rank must call it at the beginning of
+  /// the update.
   void enter(std::uint64_t step) {
     if (!paced_) return;
     std::unique_lock lock(mutex_);
@@ -37,7 +39,7 @@ class step_watch {
     for (std::string line; released_ <= step; ++released_) std::getline(std::cin, line);
   }
 
-  /// What rank 0 calls after each update.
+  /// Records an update. Rank 0 must call it after each update.
   void done(double loss) {
     seconds.push_back(std::chrono::duration<double>(clock::now() - began_).count());
     cpu.push_back(processor_seconds() - cpu_began_);
@@ -47,7 +49,7 @@ class step_watch {
     release();
   }
 
-  /// The median after the first three steps.
+  /// Returns the median of the times after the first three steps.
   static double typical(std::vector<double> times) {
     if (times.size() > 3) times.erase(times.begin(), times.begin() + 3);
     std::sort(times.begin(), times.end());
@@ -81,7 +83,8 @@ class step_watch {
 
   static double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-  /// Seconds since this process started, to a hundredth: field 22 of its stat, in clock ticks since boot.
+  /// Returns the seconds since this process started, in steps of 0.01: field 22 of /proc/self/stat,
+  /// in clock ticks since boot.
   static double process_age() {
     std::ifstream stat("/proc/self/stat"), uptime("/proc/uptime");
     std::string text, word;

@@ -1,7 +1,8 @@
-// The seven models and servers of RedCoast's table 1 (arXiv 2310.16355) under our plans: what a device holds at most in f32
-// with AdamW, one example at a time, and whether it fits. Nothing is run; what scripts/bench bart_large and gpt2_large measured
-// on this machine is shown where their lines lie in a folder.
-//   table1 [FOLDER]
+// Plans the seven models and servers of RedCoast's table 1 (arXiv 2310.16355). Prints the peak
+// bytes of a device in f32 with AdamW, one example at a time, and the verdict whether they fit.
+// Runs nothing. If FOLDER holds the JSON lines of scripts/bench bart_large and gpt2_large, also
+// prints their measured peaks.
+// - `table1 [FOLDER]`
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/bart.hpp>
@@ -28,7 +29,7 @@ constexpr std::int64_t gigabyte = 1'000'000'000;
 struct server {
   char const* name;
   int devices;
-  std::int64_t gigabytes;  ///< of one device
+  std::int64_t gigabytes;  ///< memory of one device
 };
 
 std::string gigabytes(std::int64_t bytes) {
@@ -37,7 +38,7 @@ std::string gigabytes(std::int64_t bytes) {
   return text;
 }
 
-/// The mesh of all devices with the most shards that is legal, and its cost.
+/// Returns the run on all devices with the largest legal number of model shards.
 template <class Model>
 redco::setup widest(Model const& model, server const& on, std::int64_t sequence) {
   int shards = 1;
@@ -46,7 +47,8 @@ redco::setup widest(Model const& model, server const& on, std::int64_t sequence)
   return {.mesh = {.dp = on.devices / shards, .tp = shards}, .load = {1, sequence}};
 }
 
-/// What was measured of a row: the fullest rank's peak on a CPU, from the line of its benchmark.
+/// Returns the measured cell of a row: the largest peak of a rank on a CPU, from the JSON line of
+/// its benchmark.
 std::string measured(std::filesystem::path const& folder, std::string const& benchmark) {
   std::filesystem::path const file = folder / (benchmark + ".json");
   if (folder.empty() || !std::filesystem::exists(file))
@@ -58,7 +60,7 @@ std::string measured(std::filesystem::path const& folder, std::string const& ben
          gigabytes(line.at("planned_peak_bytes").get<std::int64_t>()) + " planned";
 }
 
-/// One row; true when it fits.
+/// Prints one row of the table. Returns true if the model fits.
 template <class Model>
 bool row(char const* name, Model const& model, server const& on, std::int64_t sequence, std::string const& ran) {
   redco::setup const run = widest(model, on, sequence);

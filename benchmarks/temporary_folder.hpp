@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-/// A folder of this process, removed at the end.
+/// A folder of this process, which the destructor removes.
 struct temporary_folder {
   std::filesystem::path path = std::filesystem::temp_directory_path() / ("redco-bench-" + std::to_string(::getpid()));
 

@@ -1,8 +1,10 @@
-// How fast a tokenizer.json reads, encodes and decodes real text, on one core.
-//   tokenizer FILE [--repeat-to MEGABYTES] TEXT...     TEXT: files, or folders whose .h and .hpp files are read
-// One JSON line: seconds of processor time to read FILE, then MB/s (10^6 bytes of text) of three passes' best, each
-// file a text of its own. With --repeat-to all of it, repeated, is one text of that size, passed once. Exit code 1 when a
-// text does not decode to itself.
+// Measures how fast a tokenizer.json reads, encodes and decodes real text on one core. TEXT is a
+// file, or a folder whose .h and .hpp files are read.
+// - `tokenizer FILE [--repeat-to MEGABYTES] TEXT...`
+//
+// Prints one JSON line: seconds of processor time to read FILE, then MB/s (10^6 bytes of text), the
+// best of three passes. Each file is one text. With --repeat-to, all files together, repeated up to
+// this size, are one text, and there is one pass. Exit code 1 if a text does not decode to itself.
 
 #include <redco/data/read_text_files.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
@@ -24,12 +26,12 @@
 
 namespace {
 
-/// Processor time: what else the machine does is not counted.
+/// Returns seconds of processor time, which other programs on the machine do not affect.
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double rounded(double x) { return std::round(x * 100) / 100; }
 
-/// All texts one behind the other, again and again, cut between code points.
+/// Returns all texts concatenated and repeated up to `bytes`, cut between code points.
 std::string one_text(std::vector<redco::text_file> const& files, std::size_t bytes) {
   std::string text;
   while (text.size() < bytes) {

@@ -1,8 +1,8 @@
-// Steps per second and CPU time of a small model on all cores, alone and beside other work, with
-// waits of OpenMP threads as libgomp has them by default and as redco chooses them.
+// Measures steps per second and CPU time of a small model on all cores, alone and with busy
+// processes. Compares two settings of how OpenMP threads wait: libgomp's default and redco's.
 //   waiting [--seconds 4] [--rounds 5] [--busy 2] [--width 256]
-// The two take turns; ratios are of medians. On a machine that is not quiet, `chrt -f 10` in front
-// gives the first row its cores.
+// The two settings take turns; ratios are ratios of medians. On a machine that is not quiet, start
+// it by `chrt -f 10` to give the first row its cores.
 
 #include "temporary_folder.hpp"
 
@@ -44,7 +44,7 @@ struct waiting_options {
 };
 
 struct speed {
-  double steps = 0, cpu = 0;  ///< in a second
+  double steps = 0, cpu = 0;  ///< per second
 };
 
 double cpu_seconds() {
@@ -94,7 +94,7 @@ speed measured(waiting_options const& o) {
   return found;
 }
 
-/// This program once more, in an environment of its own.
+/// Runs this program once more with the environment variables and returns its speed.
 speed child(waiting_options const& o, std::string const& environment) {
   std::ostringstream command;
   command << "env " << environment << " /proc/" << ::getpid() << "/exe --once --seconds " << o.seconds << " --width "
@@ -107,7 +107,7 @@ speed child(waiting_options const& o, std::string const& environment) {
   return found;
 }
 
-/// Processes that compute until they are destroyed.
+/// Processes that compute until this object is destroyed.
 class busy_processes {
  public:
   explicit busy_processes(int count) {
@@ -138,7 +138,7 @@ double median(std::vector<double> all) {
 }
 
 void compare(waiting_options const& o, char const* where) {
-  // What libgomp takes by default; set, it is left alone.
+  // 300000 is libgomp's default. If GOMP_SPINCOUNT is set, redco does not change it.
   constexpr std::array<char const*, 2> environments{"GOMP_SPINCOUNT=300000", "-u GOMP_SPINCOUNT -u OMP_WAIT_POLICY"};
   std::array<std::vector<double>, 2> steps, cpu;
   for (int round = 0; round < o.rounds; ++round)

@@ -1,8 +1,8 @@
-// Two processes that UCX joins, and the same over one plain TCP connection: what benchmarks/ucx/run
-// starts, breaks and measures.
-//
-//   ucx PROCESS HOST PORT speed     ping-pong over UCX and over TCP, by turns; process 0 prints microseconds and GB/s
-//   ucx PROCESS HOST PORT endless   80 KB each way every 5 ms until something fails; says "sums", then what is seen and when
+// Exchanges messages between two processes over UCX and over one plain TCP connection. The script
+// benchmarks/ucx/run starts it, breaks connections and measures.
+// - `ucx PROCESS HOST PORT speed`: ping-pong over UCX and TCP in turns; process 0 prints the times
+// - `ucx PROCESS HOST PORT endless`: 80 KB each way every 5 ms until something fails; prints
+//   "sums", then the failure and its time
 #include <ucp/api/ucp.h>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ void must(bool holds, char const* what) {
   std::exit(1);
 }
 
-/// One TCP connection between the two, by which they exchange addresses, and beside which UCX is
-/// measured.
+/// Returns one TCP connection between the processes. They exchange UCX addresses over it, and UCX's
+/// speed is compared with it.
 int connection(int process, char const* host, char const* port) {
   addrinfo wanted = {}, *found = nullptr;
   wanted.ai_family = AF_INET;
@@ -87,7 +87,7 @@ struct peer {
   ucp_context_h context = nullptr;
   ucp_worker_h worker = nullptr;
   ucp_ep_h endpoint = nullptr;
-  ucs_status_t failure = UCS_OK;  ///< what the error handler was told
+  ucs_status_t failure = UCS_OK;  ///< status that the error handler received
 
   explicit peer(int line) {
     ucp_params_t features = {};
@@ -131,7 +131,7 @@ struct peer {
   void progress() {
     if (ucp_worker_progress(worker) == 0) std::this_thread::yield();
   }
-  /// UCS_INPROGRESS while it is under way.
+  /// Returns UCS_INPROGRESS while the request is in flight, else its status.
   static ucs_status_t status(ucs_status_ptr_t one) {
     return UCS_PTR_IS_PTR(one) ? ucp_request_check_status(one) : UCS_PTR_STATUS(one);
   }
