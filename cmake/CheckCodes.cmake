@@ -1,4 +1,5 @@
-# The codes of include/redco/diag/code.hpp, the static_asserts of the headers and the files of tests/reject name each other.
+# Checks that the error codes in include/redco/diag/code.hpp, in the static_asserts of the headers
+# and in the file names of tests/reject agree.
 #   cmake [-DROOT=DIR] -P cmake/CheckCodes.cmake
 
 cmake_minimum_required(VERSION 3.25)

@@ -1,7 +1,8 @@
-# Who may include whom: reads the #include lines of include/redco and examples against the table in Rooms.cmake. Folders
-# detail/, and composed/, cpu/ and cuda/ for kernel sets, are private to their room.
+# Checks which room includes which: compares the #include lines of include/redco and examples with
+# the table in Rooms.cmake. The folders detail/, and composed/, cpu/ and cuda/ for kernel sets, are
+# private to their room.
 #   cmake [-DROOT=DIR] -P cmake/CheckFloors.cmake
-# Prints every violation as file:line: rule, then fails.
+# Prints every violation as "file:line: rule" and fails if there is one.
 
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/Rooms.cmake")
@@ -16,7 +17,7 @@ macro(violation line)
   math(EXPR violations "${violations} + 1")
 endmacro()
 
-# The lines of a file as a list; characters that CMake's lists trip over are replaced.
+# Reads the lines of a file into a list. Replaces characters that CMake's lists cannot hold.
 function(read_lines path result)
   file(READ "${path}" text)
   string(REGEX REPLACE "[][;\\]" "~" text "${text}")
@@ -27,7 +28,7 @@ endfunction()
 set(system_headers "^[a-z_0-9]+$|^(sys|linux|net|netinet|arpa)/|^(unistd|fcntl|poll|pthread|sched|signal|spawn|dlfcn|netdb|\
 immintrin|cpuid|x86intrin|arm_neon|cxxabi|dirent|termios|time|errno|execinfo|sysexits)\\.h$")
 
-# Include `target` in `file` of room `room` (empty: an umbrella).
+# Checks one include: `file` of room `room` (empty: an umbrella) includes `target`.
 macro(check_include line target room)
   if("${target}" STREQUAL "torch/torch.h")
     violation(${line} "torch/torch.h doubles the compile time: include <redco/tensor/torch.hpp>")
@@ -125,12 +126,13 @@ foreach(file IN LISTS headers)
   if(NOT guarded)
     violation(1 "no #pragma once")
   endif()
-  if(number GREATER 401 AND NOT umbrella)  # redco.hpp lists every header
+  if(number GREATER 401 AND NOT umbrella)  # redco.hpp includes every header
     violation(401 "more than 400 lines: one public name per header")
   endif()
 endforeach()
 
-# All headers that `start` includes, itself first, or until `goal` is among them.
+# Lists all headers that `start` includes, directly or not, `start` first. Stops once `goal` is
+# found.
 function(reached_from start goal result)
   set(seen ${start})
   set(open ${start})
@@ -146,8 +148,8 @@ function(reached_from start goal result)
   set(${result} ${seen} PARENT_SCOPE)
 endfunction()
 
-# A header that names tensors reaches the door to libtorch by its own includes (the test that compiles headers alone
-# cannot see this, because it shares a precompiled header).
+# A header that names tensors must reach the door to libtorch by its own includes. The test that
+# compiles headers alone cannot see a missing include, because it shares a precompiled header.
 set(door_to_torch include/redco/tensor/torch.hpp)
 foreach(file IN LISTS headers)
   if(tensors_${file})
@@ -158,7 +160,7 @@ foreach(file IN LISTS headers)
   endif()
 endforeach()
 
-# redco.hpp reaches every public header.
+# redco.hpp must reach every public header.
 if(EXISTS "${ROOT}/include/redco/redco.hpp")
   reached_from(include/redco/redco.hpp "" reached)
   foreach(file IN LISTS headers)
@@ -168,7 +170,8 @@ if(EXISTS "${ROOT}/include/redco/redco.hpp")
   endforeach()
 endif()
 
-# Examples include one of the topical umbrellas or what they use: not everything, and no library around its door.
+# An example may include one of the topical umbrellas or the headers that it uses. It may not
+# include redco.hpp, nor a third-party library directly.
 file(GLOB examples RELATIVE "${ROOT}" "${ROOT}/examples/*.cpp" "${ROOT}/examples/*.hpp")
 foreach(file IN LISTS examples)
   read_lines("${ROOT}/${file}" lines)

@@ -1,6 +1,8 @@
-# Every source is formatted as .clang-format says, by clang-format 14: others format some lines differently.
+# Checks that every source has the format of .clang-format, by clang-format 14. Other versions
+# format some lines differently.
 #   cmake -DROOT=DIR -P CheckFormat.cmake
-# Prints every line that is not, then fails; `clang-format -i FILE` is the cure.
+# Prints every line with another format and fails if there is one. `clang-format -i FILE` corrects
+# the file.
 
 find_program(format NAMES clang-format-14 clang-format HINTS ${ROOT}/.deps/tests/bin)
 set(version "")

@@ -1,6 +1,7 @@
-# COMPILER on the syntax of each of FILES and of the header UMBRELLA, if any: what no build by it has seen.
-#   cmake -DCOMPILER=g++|clang++ [-DUMBRELLA=x.hpp] -DFILES=a.cpp;b.cpp -DWITH_TORCH=ON|OFF -DINCLUDE=DIR -DTORCH=DIR;DIR
-#     -DCACHE=DIR -P CheckSyntax.cmake
+# Checks the syntax of each of FILES and of the header UMBRELLA, if given, with COMPILER: files that
+# no build with this compiler covers.
+#   cmake -DCOMPILER=g++|clang++ [-DUMBRELLA=x.hpp] -DFILES=a.cpp;b.cpp -DWITH_TORCH=ON|OFF
+#     -DINCLUDE=DIR -DTORCH=DIR;DIR -DCACHE=DIR -P CheckSyntax.cmake
 
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/Skip.cmake")

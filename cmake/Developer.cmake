@@ -1,4 +1,4 @@
-# What a build of redco itself wants and a project that uses redco decides for itself.
+# Settings for building redco itself. A project that uses redco decides them for itself.
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -6,7 +6,8 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release" FORCE)
 endif()
 
-# ccache may reuse objects that were compiled with a precompiled header only if told that we do not use __TIME__.
+# ccache reuses objects that were compiled with a precompiled header only if this option says that
+# the code does not use __TIME__.
 find_program(REDCO_CCACHE ccache)
 mark_as_advanced(REDCO_CCACHE)
 if(REDCO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -14,7 +15,8 @@ if(REDCO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${REDCO_CCACHE})
 endif()
 
-# A translation unit with libtorch takes up to 1.5 GB: never more jobs than cores, nor than memory holds.
+# A translation unit with libtorch takes up to 1.5 GB, so there are at most as many jobs as cores,
+# and as many as fit into memory.
 cmake_host_system_information(RESULT redco_memory QUERY TOTAL_PHYSICAL_MEMORY)
 cmake_host_system_information(RESULT redco_cores QUERY NUMBER_OF_LOGICAL_CORES)
 math(EXPR redco_jobs "${redco_memory} / 2000")

@@ -1,5 +1,6 @@
-# Headers, find_package(redco CONFIG) and redco.pc; the compiled libraries too where they have been built (target redco_compiled):
-# projects with the same compiler and libtorch then link them, others compile them for themselves.
+# Installs the headers, the package for find_package(redco CONFIG), redco.pc, and the compiled
+# libraries if they have been built (target redco_compiled). Projects with the same compiler and
+# libtorch link these libraries; other projects compile them anew.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

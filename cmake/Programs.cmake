@@ -5,17 +5,17 @@ if(REDCO_WARNINGS)
   target_compile_options(redco_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  # ccache and clang: a precompiled header without its time stamp.
+  # ccache with clang needs a precompiled header without a time stamp.
   target_compile_options(redco_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 else()
   target_compile_options(redco_flags INTERFACE -fpch-preprocess)
 endif()
 if(REDCO_SANITIZE)
-  # vptr wants type information that libtorch hides.
+  # The vptr check needs type information that libtorch hides.
   target_compile_options(redco_flags INTERFACE -fsanitize=${REDCO_SANITIZE} -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS)
   target_link_options(redco_flags INTERFACE -fsanitize=${REDCO_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # Instrumented code makes g++ see uninitialised values in the standard library's own headers.
+    # With instrumentation, g++ reports uninitialised values in headers of the standard library.
     target_compile_options(redco_flags INTERFACE -Wno-maybe-uninitialized)
   endif()
   if(REDCO_SANITIZE MATCHES undefined)
@@ -23,8 +23,8 @@ if(REDCO_SANITIZE)
   endif()
 endif()
 
-# Optimised less: what is compiled more often than it runs. From g++ 13 on a precompiled header and its users must agree
-# on two flags that -O2 brings on x86.
+# Flags for programs that are compiled more often than they run: less optimisation. From g++ 13 on,
+# a precompiled header and its users must agree on two flags that -O2 sets on x86.
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-munroll-only-small-loops REDCO_HAS_UNROLL_ONLY_SMALL_LOOPS)
 set(redco_quick_flags -O1)
@@ -34,7 +34,7 @@ endif()
 add_library(redco_quick INTERFACE)
 target_compile_options(redco_quick INTERFACE $<$<CONFIG:Release>:${redco_quick_flags}>)
 
-# One program for each file of the folder, named after the file.
+# Adds one program for each source file of the folder, named after the file.
 function(redco_programs folder)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   foreach(source IN LISTS sources)
@@ -46,7 +46,8 @@ function(redco_programs folder)
   endforeach()
 endfunction()
 
-# All our programs share the compiled libraries; that the headers do without them is shown by tests/odr and tests/consume.
+# All programs of the project share the compiled libraries. tests/odr and tests/consume show that
+# the headers work without them.
 target_link_libraries(redco_plan_compiled PRIVATE redco_flags)
 target_link_libraries(redco_compiled PRIVATE redco_flags)
 target_link_libraries(redco_torch_pch PRIVATE redco_flags)
@@ -57,17 +58,19 @@ if(REDCO_EXAMPLES)
 endif()
 if(REDCO_BENCHMARKS)
   redco_programs(benchmarks)
-  foreach(name IN ITEMS accuracy large layouts table1)  # they count, they do not time
+  foreach(name IN ITEMS accuracy large layouts table1)  # they count and do not time
     target_link_libraries(${name} PRIVATE redco_quick)
   endforeach()
   add_custom_target(paper_table COMMAND table1 ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)
 endif()
-# Programs for users. redco-plan does without libtorch and runs redco-calibrate beside it to measure the machine.
+# Programs for users. redco-plan does not link libtorch. To measure the machine, it runs
+# redco-calibrate from the same folder.
 if(REDCO_TOOLS)
   add_executable(redco-plan ${PROJECT_SOURCE_DIR}/tools/redco-plan.cpp)
   set_target_properties(redco-plan PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
   target_link_libraries(redco-plan PRIVATE redco_flags redco::plan_compiled)
-  target_compile_options(redco-plan PRIVATE $<$<CONFIG:Release>:-O0>)  # code for many models; what computes is the library
+  # Code for many models; the library does the computing
+  target_compile_options(redco-plan PRIVATE $<$<CONFIG:Release>:-O0>)
   add_executable(redco-calibrate ${PROJECT_SOURCE_DIR}/tools/redco-calibrate.cpp)
   set_target_properties(redco-calibrate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
   target_link_libraries(redco-calibrate PRIVATE redco_flags redco::compiled)
@@ -77,7 +80,7 @@ if(REDCO_TOOLS)
   endif()
 endif()
 
-# Targets that clang++ feeds with mutated input: run one with its corpus folder as argument.
+# Fuzz targets for clang++. Run one with its corpus folder as argument.
 if(REDCO_FUZZ)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/*.cpp)
   foreach(source IN LISTS sources)

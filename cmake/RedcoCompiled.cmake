@@ -1,11 +1,13 @@
-# redco::compiled and redco::plan_compiled: redco::redco and redco::plan whose functions that are no templates are compiled
-# once, in the build of whoever links them, with its compiler and flags, instead of in each translation unit.
+# redco::compiled and redco::plan_compiled: redco::redco and redco::plan with their non-template
+# functions compiled once instead of in each translation unit. They are compiled in the build of the
+# project that links them, with its compiler and flags.
 
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/Rooms.cmake")
 
-# One source file for each of the rooms that have definitions, include/redco/ROOM/**/*.inl.hpp, and one for what a room
-# instantiates for our families. A room's folder plan/, which needs no torch, is a room of its own here: ROOM/plan.
+# Lists one source file for each room with definitions (include/redco/ROOM/**/*.inl.hpp), and one
+# for the templates that a room instantiates for our model families. The folder plan/ of a room,
+# which needs no torch, counts as a room: ROOM/plan.
 function(redco_compiled_sources result include)
   set(sources "")
   foreach(room IN LISTS ARGN)
@@ -30,8 +32,9 @@ function(redco_compiled_sources result include)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
-# redco_add_header(NAME LIBRARY EXTENSIONS HEADER...): redco_NAME_pch, whose precompiled header of these others reuse. Compilers
-# read a precompiled header only in its own dialect: with GNU extensions (ON) or without (OFF).
+# redco_add_header(NAME LIBRARY EXTENSIONS HEADER...): adds redco_NAME_pch, whose precompiled header
+# of these headers other targets reuse. Compilers read a precompiled header only in its own dialect:
+# with GNU extensions (ON) or without (OFF).
 function(redco_add_header name library extensions)
   set(source ${PROJECT_BINARY_DIR}/pch/${name}.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "extern int redco_${name}_pch;\n")
@@ -41,15 +44,16 @@ function(redco_add_header name library extensions)
   set_target_properties(redco_${name}_pch PROPERTIES CXX_EXTENSIONS ${extensions})
 endfunction()
 
-# redco_add_program_header(NAME EXTENSIONS): the header of programs that link redco::compiled.
+# redco_add_program_header(NAME EXTENSIONS): adds the precompiled header of programs that link
+# redco::compiled.
 function(redco_add_program_header name extensions)
   redco_add_header(${name} redco::redco ${extensions} <redco/tensor/torch.hpp> <redco/train.hpp> <redco/pretrained.hpp>)
   target_compile_definitions(redco_${name}_pch PRIVATE REDCO_COMPILED)
 endfunction()
 
-# redco_precompiled(TARGET): a target that links redco::compiled reads redco/train.hpp and redco/pretrained.hpp, and with them
-# libtorch, from one precompiled header, whatever it includes of them. It needs the flags of redco::compiled; its property
-# CXX_EXTENSIONS is set before, if at all.
+# redco_precompiled(TARGET): lets a target that links redco::compiled read redco/train.hpp,
+# redco/pretrained.hpp and libtorch from one precompiled header. The target needs the flags of
+# redco::compiled. Set its property CXX_EXTENSIONS, if at all, before this call.
 function(redco_precompiled target)
   get_target_property(extensions ${target} CXX_EXTENSIONS)
   set(name program)
@@ -62,7 +66,8 @@ function(redco_precompiled target)
   target_precompile_headers(${target} REUSE_FROM redco_${name}_pch)
 endfunction()
 
-# Names of the optional libraries that were found, each with its file: "MPI (libmpi.so.40.30.4)".
+# Lists the optional libraries that were found, by name and with their file: "MPI
+# (libmpi.so.40.30.4)".
 function(redco_found_parts names described)
   set(found "")
   set(text "")
@@ -84,7 +89,8 @@ function(redco_found_parts names described)
   set(${described} "${text}" PARENT_SCOPE)
 endfunction()
 
-# What a compiled library fits: one compiler, one libtorch, the same optional libraries.
+# Describes the builds that a compiled library fits: one compiler, one libtorch, the same optional
+# libraries.
 function(redco_compiled_for result)
   string(REGEX MATCH "^[0-9]+" version "${CMAKE_CXX_COMPILER_VERSION}")
   file(REAL_PATH "${redco_torch_found}" torch)
@@ -92,8 +98,9 @@ function(redco_compiled_for result)
   set(${result} "${CMAKE_CXX_COMPILER_ID} ${version}, ${torch}, with ${described}" PARENT_SCOPE)
 endfunction()
 
-# redco_add_compiled(INCLUDE [LIBRARIES FOLDER] [ROOMS ROOM...]): the rooms that are named, else all. Libraries that fit lie in the
-# folder of an installed package; then nothing is compiled.
+# redco_add_compiled(INCLUDE [LIBRARIES FOLDER] [ROOMS ROOM...]): adds the compiled libraries of the
+# named rooms, or of all rooms. If FOLDER, from an installed package, holds libraries that fit, they
+# are used and nothing is compiled.
 function(redco_add_compiled include)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARIES" "ROOMS")
   set(made_for "")
@@ -111,11 +118,12 @@ function(redco_add_compiled include)
   endif()
   list(JOIN arg_ROOMS "|" wanted_rooms)
 
-  # libtorch is read once, for all rooms below the torch line; and what programs include, for them: redco_precompiled(TARGET).
+  # One precompiled header of libtorch serves all rooms below the torch line. Another serves
+  # programs: redco_precompiled(TARGET).
   redco_add_header(torch redco::redco OFF <redco/tensor/torch.hpp>)
   redco_add_program_header(program OFF)
 
-  # The symbol that a library with these parts defines.
+  # The library defines a symbol whose name lists its optional libraries.
   redco_found_parts(names described)
   set(symbol "redco_was_built_with_${names}")
 
@@ -124,7 +132,8 @@ function(redco_add_compiled include)
       add_library(redco_${name} STATIC IMPORTED GLOBAL)
       set_target_properties(redco_${name} PROPERTIES IMPORTED_LOCATION "${arg_LIBRARIES}/libredco_${name}.a")
     endforeach()
-    # A library that was installed anew with other parts does not link.
+    # If a library with other optional libraries is installed later, linking fails instead of mixing
+    # them.
     target_link_options(redco_plan_compiled INTERFACE "LINKER:--require-defined=${symbol}")
   else()
     foreach(part plan torch)

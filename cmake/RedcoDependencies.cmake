@@ -1,9 +1,10 @@
-# Third-party headers as targets, for the build and for the installed package alike. No package files are needed: the
-# libraries are headers, found in the standard places, in CMAKE_PREFIX_PATH and in <NAME>_ROOT-like hints of the user.
-#   redco::dependencies   Boost.Hana, range-v3, cereal, CLI11, nlohmann-json (SYSTEM, so their warnings are not ours)
+# Third-party headers as targets, for the build and for the installed package. No package files are
+# needed: headers and libraries are found in standard folders, in CMAKE_PREFIX_PATH and in hints of
+# the user such as <NAME>_ROOT.
+#   redco::dependencies   Boost.Hana, range-v3, cereal, CLI11, nlohmann-json (SYSTEM: no warnings)
 #   redco::xxhash, redco::utf8proc
-#   redco::text_libraries PCRE2 and SentencePiece, each where found, with REDCO_WITH_<NAME> defined
-#   redco::processes      MPI, likewise
+#   redco::text_libraries PCRE2 and SentencePiece; REDCO_WITH_<NAME> is defined if found
+#   redco::processes      MPI; REDCO_WITH_MPI is defined if found
 
 include_guard(GLOBAL)
 
@@ -25,13 +26,14 @@ set(redco_includes ${REDCO_HANA_INCLUDE} ${REDCO_RANGES_INCLUDE} ${REDCO_CEREAL_
   ${REDCO_NLOHMANN_INCLUDE})
 list(REMOVE_DUPLICATES redco_includes)
 add_library(redco::dependencies INTERFACE IMPORTED GLOBAL)
-# From 18 on clang++ writes a template's constraints into its symbol; libtorch's symbols, which g++ wrote, are without them.
+# From version 18 on, clang++ writes a template's constraints into its symbol name. g++ built
+# libtorch without them in its symbols.
 target_compile_options(redco::dependencies INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:Clang>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,18>>:-fclang-abi-compat=17>)
 target_include_directories(redco::dependencies SYSTEM INTERFACE ${redco_includes})
 unset(redco_includes)
 
-# Libraries that are compiled: redco_require(name header library package) makes redco::name.
+# redco_require(name header library package): finds a compiled library and adds redco::name.
 function(redco_require name header library package)
   string(TOUPPER ${name} upper)
   redco_find_header(REDCO_${upper}_INCLUDE ${header} ${package})
@@ -47,7 +49,8 @@ endfunction()
 redco_require(xxhash xxhash.h xxhash libxxhash-dev)
 redco_require(utf8proc utf8proc.h utf8proc libutf8proc-dev)
 
-# Optional: without one of them its place in tokenizer/ or comm/ throws an error that says what to install.
+# Finds an optional library. Without it, the code in tokenizer/ or comm/ that needs it throws an
+# error that names the package to install.
 #   redco_find_optional(target NAME header library package [HINTS folder ...])
 function(redco_find_optional target name header library package)
   cmake_parse_arguments(PARSE_ARGV 5 arg "" "" HINTS)
@@ -68,7 +71,7 @@ add_library(redco::text_libraries INTERFACE IMPORTED GLOBAL)
 redco_find_optional(redco::text_libraries PCRE2 pcre2.h pcre2-8 libpcre2-dev)
 redco_find_optional(redco::text_libraries SENTENCEPIECE sentencepiece_processor.h sentencepiece libsentencepiece-dev)
 
-# MPI is where mpirun is; Debian has one under a name for whichever MPI is chosen.
+# MPI is searched in the folder of mpirun. Debian installs the chosen MPI under a common name.
 add_library(redco::processes INTERFACE IMPORTED GLOBAL)
 find_program(REDCO_MPIRUN mpirun DOC "Starts processes that MPI joins")
 mark_as_advanced(REDCO_MPIRUN)

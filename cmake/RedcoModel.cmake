@@ -1,16 +1,19 @@
-# A Hugging Face config.json as a constexpr model, for proofs, shard reports and programs of one size.
+# redco_add_model turns a Hugging Face config.json into a constexpr model, for static_asserts, shard
+# reports and programs of one size.
 #
 #   redco_add_model(TARGET app NAME gpt2_large CONFIG path/config.json)
 #
-#   TARGET   what includes <redco_models/NAME.hpp>, which defines `constexpr redco::gpt2 NAME{...}`, or another family
-#   NAME     of the header and of the object in it
-#   CONFIG   the file; a change of it configures again, and one that is not supported stops the configuration
+#   TARGET   target that includes <redco_models/NAME.hpp>, which defines
+#            `constexpr redco::gpt2 NAME{...}` or a model of another family
+#   NAME     name of the header and of the object in it
+#   CONFIG   the file; a change configures again, an unsupported file stops the configuration
 #
-# For a shard report of it: HEADER redco_models/NAME.hpp INCLUDES ${CMAKE_CURRENT_BINARY_DIR}.
+# For a shard report of the model: HEADER redco_models/NAME.hpp INCLUDES
+# ${CMAKE_CURRENT_BINARY_DIR}.
 
 include_guard(GLOBAL)
 
-# The program that reads configurations, compiled once in a build folder.
+# Builds the program that reads configurations, once per build folder.
 function(redco_model_writer result)
   set(program "${CMAKE_BINARY_DIR}/redco_model_writer")
   set(source "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/model_header.cpp")

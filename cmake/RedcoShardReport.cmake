@@ -1,23 +1,27 @@
-# The shard report of a model as a part of the build: bytes, messages and plan for each mesh, written into files, and a
-# failing build when a mesh cannot hold the model or a rank needs more memory than it has.
+# redco_add_shard_report writes the shard report of a model as part of the build: bytes, messages
+# and plan for each mesh. The build fails if a mesh cannot hold the model or a rank needs more
+# memory than BUDGET.
 #
-#   redco_add_shard_report(NAME report MODEL app::model HEADER app/model.hpp MESHES 1x2 1x4 OPTIMIZER adamw
-#                          BATCH 8 SEQUENCE 1024 DTYPE f32 BUDGET 10GiB FORMATS md json html)
+#   redco_add_shard_report(NAME report MODEL app::model HEADER app/model.hpp MESHES 1x2 1x4
+#                          OPTIMIZER adamw BATCH 8 SEQUENCE 1024 DTYPE f32 BUDGET 10GiB
+#                          FORMATS md json html)
 #
-#   NAME        of the target, which is part of ALL, and of the files NAME_<mesh>.<format>
-#   MODEL       an object with static storage, or a type whose sizes are literals; HEADER declares it, without torch
+#   NAME        target, which is part of ALL; the files are NAME_<mesh>.<format>
+#   MODEL       an object with static storage, or a type with literal sizes; declared in HEADER
+#   HEADER      a header that does not include torch
 #   MESHES      replicas x shards
-#   BATCH, SEQUENCE   examples of one step over all replicas (default 1) and their length (default 1)
-#   SOURCE      length of what an encoder reads for a decoder; default: the same
+#   BATCH, SEQUENCE   examples of a step over all replicas (default 1) and their length (default 1)
+#   SOURCE      tokens that an encoder reads for a decoder; default: SEQUENCE
 #   OPTIMIZER   adamw (default), adam or sgd
 #   DTYPE       f32 (default), bf16 or f64
-#   BUDGET      bytes that a rank may hold; without it none is checked
+#   BUDGET      bytes that a rank may hold; default: no check
 #   FORMATS     of txt, md, json and html; default: md
-#   MICRO_BATCH examples of a replica at once (default: all)
-#   MACHINE     file of redco-plan --calibrate, for the time of a step; default: none is predicted
-#   RECOMPUTE   runs blocks again in backward: all, or every:2 for every second, first:3 for the first three
+#   MICRO_BATCH examples of a replica at once; default: all
+#   MACHINE     file of redco-plan --calibrate, for the time of a step; default: no prediction
+#   RECOMPUTE   runs blocks again in backward: all, every:2 (every second), first:3 (first three)
 #   OUTPUT      folder of the files; default: the current binary folder
-#   INCLUDES, LINK    where HEADER is found besides the current source folder and its include/; targets that it needs
+#   INCLUDES    folders of HEADER besides the current source folder and its include/
+#   LINK        targets that HEADER needs
 
 include_guard(GLOBAL)
 

@@ -1,6 +1,7 @@
-# redco::torch: libtorch_cpu and libc10, found without find_package(Torch), which fails for a CUDA wheel on a machine
-# without the CUDA toolkit. CUDA kernels are loaded at run time. Looked for in this order:
-#   REDCO_TORCH_ROOT (cache, then environment), .deps/python/torch of this project, torch of the active Python.
+# redco::torch: libtorch_cpu and libc10. They are found without find_package(Torch), which fails for
+# a CUDA wheel on a machine without the CUDA toolkit. CUDA kernels are loaded at run time. Searched
+# in this order: REDCO_TORCH_ROOT (cache, then environment), .deps/python/torch of this project,
+# torch of the active Python.
 
 include_guard(GLOBAL)
 
@@ -24,7 +25,7 @@ function(redco_torch_root result)
       return()
     endif()
   endforeach()
-  # find_spec does not import torch, which would take seconds.
+  # find_spec does not import torch, because the import takes seconds.
   execute_process(
     COMMAND python3 -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
     OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
@@ -61,5 +62,5 @@ target_include_directories(redco::torch SYSTEM INTERFACE
   "${redco_torch_found}/include" "${redco_torch_found}/include/torch/csrc/api/include")
 target_link_libraries(redco::torch INTERFACE "${redco_torch_lib}/libtorch_cpu.so" "${redco_torch_lib}/libc10.so"
   Threads::Threads)
-# The linker does not follow libtorch's own search path to the NVIDIA libraries; the loader does.
+# The loader follows libtorch's own search path to the NVIDIA libraries, the linker does not.
 target_link_options(redco::torch INTERFACE "LINKER:-rpath,${redco_torch_lib}" LINKER:--allow-shlib-undefined)

@@ -1,10 +1,12 @@
-# A file that must not compile, for the reason it states, and its twin that must: on g++ and on clang++
-#   1. with -DREDCO_ACCEPT=1 it compiles, which is not tried again for files that then have the same text;
-#   2. without, the compiler fails with exactly one error, and that error says redco[CODE] of the line
-#      "// expect: redco[CODE]"; where that line goes on " in N lines with TEXT", it prints at most N lines, code and
-#      carets included, from the line of FILE that g++ says it comes from, and TEXT is among them.
-# A file whose first line is "// torch" sees libtorch.
-#   cmake -DFILE=reject/S001_x.cpp -DINCLUDE=include [-DTORCH=DIR;DIR] -DCACHE=DIR [-DCOMPILERS=g++;clang++] -P RejectTwin.cmake
+# Checks a file that must not compile for a stated reason, and its twin that must compile, with g++
+# and with clang++:
+#   1. With -DREDCO_ACCEPT=1 the file compiles. Files with the same accepted text are compiled once.
+#   2. Without it, the compiler fails with exactly one error, which contains redco[CODE] of the line
+#      "// expect: redco[CODE]". If that line goes on " in N lines with TEXT", the error has at most
+#      N lines, including code and carets, from the line of FILE that g++ names, and contains TEXT.
+# A file whose first line is "// torch" may include libtorch.
+#   cmake -DFILE=reject/S001_x.cpp -DINCLUDE=include [-DTORCH=DIR;DIR] -DCACHE=DIR
+#     [-DCOMPILERS=g++;clang++] -P RejectTwin.cmake
 
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/Syntax.cmake")
@@ -35,7 +37,7 @@ if(source MATCHES "^// torch\n")
   set(with_torch ON)
 endif()
 
-# What the twin is, with the headers that it may include.
+# The accepted text of the file, to recognise files that share it.
 string(REGEX REPLACE "\n#else[^#]*\n#endif" "\n#endif" accepted "${source}")
 string(REGEX REPLACE "\n *//[^\n]*" "" accepted "\n${accepted}")
 get_filename_component(folder "${FILE}" DIRECTORY)
@@ -62,7 +64,8 @@ foreach(compiler IN LISTS COMPILERS)
   if(status EQUAL 0)
     message(FATAL_ERROR "${name}: ${compiler} compiles what must be rejected")
   endif()
-  # Lists of CMake trip over brackets and semicolons, so the errors are counted in a copy without them.
+  # CMake's lists cannot hold brackets and semicolons, so the errors are counted in a copy without
+  # them.
   string(REGEX REPLACE "[][;]" "~" plain "\n${output}")
   string(REGEX MATCHALL "\n[^\n]*:[0-9]+:[0-9]+: (fatal )?error: " errors "${plain}")
   list(LENGTH errors count)
@@ -73,7 +76,8 @@ foreach(compiler IN LISTS COMPILERS)
     message(FATAL_ERROR "${name}: ${compiler}'s error does not say redco[${code}]:\n${output}")
   endif()
   if(most_lines)
-    string(REGEX REPLACE "\n[^\n]*/door[.]hpp:1[:,]" "" plain "${plain}")  # which no user includes
+    # a file of this script, not of the user
+    string(REGEX REPLACE "\n[^\n]*/door[.]hpp:1[:,]" "" plain "${plain}")
     string(FIND "${plain}" " error: " error_at)
     string(SUBSTRING "${plain}" 0 ${error_at} before)
     string(FIND "${before}" "\n${FILE}:" user_at REVERSE)

@@ -1,5 +1,5 @@
-# The rooms of include/redco, floor by floor, and the door of each third-party library (docs: README of each room).
-# Read by CMakeLists.txt, tests/CMakeLists.txt and CheckFloors.cmake, so that there is one table.
+# The table of the rooms of include/redco by floor, and of the one room that may include each
+# third-party library. Read by CMakeLists.txt, tests/CMakeLists.txt and CheckFloors.cmake.
 
 set(REDCO_FLOOR_1 meta diag)
 set(REDCO_FLOOR_2 shape json random metrics)
@@ -9,7 +9,8 @@ set(REDCO_FLOOR_5 model options)
 set(REDCO_FLOOR_6 shard pretrained workdir)
 set(REDCO_FLOOR_7 cost schedule)
 set(REDCO_FLOOR_8 report compat)
-# The torch line: the floors above compile without torch, and so do the folders plan/ of the rooms below.
+# The torch line: the floors above this line, and the folders plan/ of the rooms below it, compile
+# without torch.
 set(REDCO_FLOOR_9 tensor)
 set(REDCO_FLOOR_10 comm)
 set(REDCO_FLOOR_11 kernel update ckpt)
@@ -31,7 +32,8 @@ foreach(floor RANGE 1 14)
 endforeach()
 set(REDCO_ROOMS ${REDCO_PLAN_ROOMS} ${REDCO_TORCH_ROOMS})
 
-# The rooms that these rooms and their tests use, themselves included; all of them for none, or for `walls` and the like.
+# Lists the rooms that the given rooms and their tests include, directly or not, with the given
+# rooms. Lists all rooms if none is given, or if an argument such as `walls` is not a room.
 function(redco_rooms_used result)
   set(open ${ARGN})
   set(used)
@@ -63,7 +65,7 @@ function(redco_rooms_used result)
   set(${result} ${used} PARENT_SCOPE)
 endfunction()
 
-# Pattern of an #include -> the one room that may write it.
+# Pattern of an #include line -> the only room that may contain it.
 set(REDCO_DOORS
   "^boost/hana" meta
   "^nlohmann/" json

@@ -1,6 +1,8 @@
-# Runs a program and checks its exit code and its words:
-#   cmake -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=64 -DWORDS="regular;expressions" -DFRESH=folder -DONCE=ON -P RunProgram.cmake
-# FRESH is removed first. Every expression must be found in what the program prints on both streams together, with ONCE one time only.
+# Runs a program and checks its exit code and its output.
+#   cmake -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=64 -DWORDS="regular;expressions" -DFRESH=folder
+#     -DONCE=ON -P RunProgram.cmake
+# FRESH is removed before the run. Standard output and standard error together must match every
+# expression, with ONCE exactly one time.
 
 if(FRESH)
   file(REMOVE_RECURSE ${FRESH})

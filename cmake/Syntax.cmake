@@ -1,8 +1,9 @@
-# For scripts that call compilers: one command line for all of them.
+# The command lines of compilers for the check scripts.
 
-# syntax(<compiler> <torch: ON|OFF> <status> <output> <file> [flag...]) compiles with -fsyntax-only, with torch over declarations
-# (REDCO_COMPILED). A precompiled header of what most such files include is made in ${CACHE} on first use, or again when a header
-# or the compiler changed. It is small without torch: g++ takes its time for each that it has read.
+# syntax(<compiler> <torch: ON|OFF> <status> <output> <file> [flag...]) compiles with -fsyntax-only,
+# with torch against declarations (REDCO_COMPILED). On first use, and after a change of the compiler
+# or a header, it makes a precompiled header of the common includes in ${CACHE}. Without torch this
+# header is small, because g++ spends time on each header in it.
 function(syntax compiler with_torch status output file)
   set(flags -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -fno-diagnostics-show-caret -I${INCLUDE})
   if(compiler MATCHES "clang")
@@ -25,7 +26,8 @@ function(syntax compiler with_torch status output file)
   set(${output} "${text}" PARENT_SCOPE)
 endfunction()
 
-# read_once(<compiler> <name> <flags> <result> <header of redco>...): the flags that read these headers from one that is precompiled.
+# read_once(<compiler> <name> <flags> <result> <header of redco>...): returns the flags that read
+# these headers from one precompiled header.
 function(read_once compiler name flags result)
   get_filename_component(folder ${compiler} NAME)
   set(folder ${CACHE}/${folder}/${name})
@@ -53,7 +55,7 @@ function(read_once compiler name flags result)
   set(${result} ${use} PARENT_SCOPE)
 endfunction()
 
-# headers_hash(<result> [file...]): of redco's headers and these files.
+# headers_hash(<result> [file...]): returns a hash of redco's headers and the given files.
 function(headers_hash result)
   file(GLOB_RECURSE headers ${INCLUDE}/redco/*.hpp)
   set(hashes "")

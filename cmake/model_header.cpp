@@ -1,4 +1,5 @@
-// Writes a config.json as a C++ header: model_header CONFIG NAME. Exit codes: 0, 64 arguments, 65 the configuration.
+// Writes the model of a config.json as a C++ header: `model_header CONFIG NAME`. Exit codes: 0
+// done; 64 arguments; 65 the configuration.
 #include <redco/pretrained/read_config.hpp>
 
 #include <redco/meta/aggregate.hpp>
@@ -14,7 +15,8 @@
 
 namespace {
 
-/// A value as C++ writes it: numbers as they are, doubles to the last bit, enumerations and aggregates by type.
+/// Returns a value as C++ source: numbers with all digits of a double, enumerations with their
+/// type, aggregates as brace lists of their members.
 template <class T>
 std::string written(T const& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -35,7 +37,7 @@ std::string written(T const& value) {
   }
 }
 
-/// The header of a model.
+/// Returns the path of the header that defines a model type.
 std::string header_of(std::string_view type) {
   return "redco/model/" + std::string(type.substr(type.rfind(':') + 1)) + ".hpp";
 }
