@@ -81,15 +81,15 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
       -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
   endforeach()
   redco_test_program(make_models program examples/make_models.cpp)
-  # The program of README.md that trains a Hugging Face folder, word for word but for its options.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md)
-  file(READ ${PROJECT_SOURCE_DIR}/README.md page)
+  # The program of docs/pretrained.md that trains a Hugging Face folder, word for word but for its options.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/pretrained.md)
+  file(READ ${PROJECT_SOURCE_DIR}/docs/pretrained.md page)
   string(REGEX REPLACE ".*\n```cpp\n(#include <redco/pretrained.hpp>\n[^`]*)\n```\n.*" "\\1" program "${page}")
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/readme_pretrained.cpp
-    CONTENT "#include \"${CMAKE_CURRENT_SOURCE_DIR}/examples/readme_options.hpp\"\n${program}\n" @ONLY)
-  redco_test_program(readme_pretrained program ${PROJECT_BINARY_DIR}/tests/readme_pretrained.cpp)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/page_pretrained.cpp
+    CONTENT "#include \"${CMAKE_CURRENT_SOURCE_DIR}/examples/page_options.hpp\"\n${program}\n" @ONLY)
+  redco_test_program(page_pretrained program ${PROJECT_BINARY_DIR}/tests/page_pretrained.cpp)
   redco_add_test(demo.pretrained COMMAND ${CMAKE_COMMAND} -DPROGRAMS=$<TARGET_FILE_DIR:generate>
-    -DMAKE_MODELS=$<TARGET_FILE:make_models> -DREADME_PROGRAM=$<TARGET_FILE:readme_pretrained>
+    -DMAKE_MODELS=$<TARGET_FILE:make_models> -DPAGE_PROGRAM=$<TARGET_FILE:page_pretrained>
     -DWORK=${PROJECT_BINARY_DIR}/tests/pretrained -P ${PROJECT_SOURCE_DIR}/tests/examples/examples.cmake)
   # The demo's own program on several meshes, as in benchmarks/meshes but for the steps and the batch.
   foreach(dtype f32 f64)

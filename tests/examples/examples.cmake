@@ -1,5 +1,5 @@
 # The examples that take pretrained models, as a user calls them.
-#   cmake -DPROGRAMS=DIR -DMAKE_MODELS=program -DREADME_PROGRAM=program -DWORK=DIR -P examples.cmake
+#   cmake -DPROGRAMS=DIR -DMAKE_MODELS=program -DPAGE_PROGRAM=program -DWORK=DIR -P examples.cmake
 
 file(REMOVE_RECURSE "${WORK}")
 function(expect code text)
@@ -137,9 +137,9 @@ endif()
 expect(0 "resumed from " fine_tune ${tune})
 expect(0 "bf16" fine_tune ${tune} --dtype bf16 --mesh 1x2 --workdir "${WORK}/bf16")
 set(tune_readme --text "${WORK}/notes.txt" --workdir "${WORK}/readme" --dtype f32 --quiet)
-expect(0 "" "${README_PROGRAM}" --model "${WORK}/llama" --mesh 1x2 ${tune_readme})
+expect(0 "" "${PAGE_PROGRAM}" --model "${WORK}/llama" --mesh 1x2 ${tune_readme})
 expect(0 "To be" generate --model "${WORK}/readme/model" --prompt "To be" --max-new-tokens 8 ${predicts})
-expect(65 "bart, which this program does not run; give one of llama" "${README_PROGRAM}" --model "${WORK}/bart" ${tune_readme})
+expect(65 "bart, which this program does not run; give one of llama" "${PAGE_PROGRAM}" --model "${WORK}/bart" ${tune_readme})
 expect(65 "lines.jsonl:1: no text under the key" fine_tune ${tune} --key body --workdir "${WORK}/other")
 execute_process(COMMAND printf "na\\357ve caf\\351s and much more of the slings and arrows" OUTPUT_FILE "${WORK}/latin1.txt")
 foreach(program IN ITEMS fine_tune lora language_modeling)  # 2 of 50 bytes; the training that would follow is refused

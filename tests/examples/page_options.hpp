@@ -1,6 +1,6 @@
 #pragma once
 
-// The options of the program in README.md that trains a Hugging Face folder.
+// The options of the program in docs/pretrained.md that trains a Hugging Face folder.
 
 #include <redco/options/deployer_options.hpp>
 #include <redco/meta/fields.hpp>
