@@ -27,6 +27,10 @@ def comments(root):
             elif block.kind == "///":
                 after = block.line - 1 + len(block.lines)
                 declaration = lines[after].strip() if after < len(lines) else ""
+                # A template's head is no line of the declaration itself.
+                while declaration.endswith(">") and declaration.startswith(("template", "requires")) and after + 1 < len(lines):
+                    after += 1
+                    declaration += " " + lines[after].strip()
             else:
                 continue
             yield path.relative_to(root).as_posix(), block.line, declaration, "\n".join(block.lines)
