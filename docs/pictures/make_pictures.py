@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Draws the pictures of README.md and docs/concepts.md, each for light and for dark pages.
 
-  docs/pictures/make_pictures.py     writes docs/pictures/{mesh,report}-{light,dark}.svg
+  docs/pictures/make_pictures.py             writes docs/pictures/{mesh,report}-{light,dark}.svg
+  docs/pictures/make_pictures.py --check     ends with 1 if a picture is not the one that would be written
 
 The report's numbers are those of tests/golden/gpt2_demo_1x2.json.
 """
 
 import json
 import pathlib
+import sys
 
 here = pathlib.Path(__file__).resolve().parent
 golden = here.parents[1] / "tests/golden/gpt2_demo_1x2.json"
@@ -43,7 +45,11 @@ class drawing:
             self.parts.append(f"<polygon points='{x},{y} {a[0] + b[0]},{a[1] + b[1]} {a[0] - b[0]},{a[1] - b[1]}' fill='{color}'/>")
 
     def write(self, name):
-        (here / name).write_text("\n".join([*self.parts, "</svg>", ""]))
+        text = "\n".join([*self.parts, "</svg>", ""])
+        if "--check" not in sys.argv:
+            (here / name).write_text(text)
+        elif (here / name).read_text() != text:
+            sys.exit(f"{name} differs from its data: run docs/pictures/make_pictures.py")
 
 
 def mesh(name, theme):

@@ -10,6 +10,12 @@ redco_add_test(build.codes COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
 
 redco_add_test(build.format COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${redco_cmake}/CheckFormat.cmake)
 
+# How comments are written, and what pages promise: docs/contributing.md.
+redco_add_test(build.language COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/language.py ${PROJECT_SOURCE_DIR})
+redco_add_test(build.language_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/language.py ${PROJECT_SOURCE_DIR} --planted)
+redco_add_test(build.pages COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/pages.py ${PROJECT_SOURCE_DIR})
+redco_add_test(build.pictures COMMAND python3 -B ${PROJECT_SOURCE_DIR}/docs/pictures/make_pictures.py --check)
+
 list(JOIN redco_built "\n" redco_list)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/built_tests.txt CONTENT "${redco_list}\n" @ONLY)
 redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
@@ -155,9 +161,29 @@ redco_add_test(build.other_torch COMMAND ${CMAKE_COMMAND} ${redco_compile} -DCOM
 redco_add_test(build.benchmarks COMMAND ${CMAKE_COMMAND} ${redco_compile} -DCOMPILER=clang++ "-DFILES=${redco_benchmarks}"
   -DWITH_TORCH=ON -P ${redco_cmake}/CheckSyntax.cmake)
 
+# The C++ of README.md and docs/, extracted when a page changes.
+file(GLOB redco_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/docs/*.md)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${redco_pages})
+execute_process(COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/pages.py ${PROJECT_SOURCE_DIR} --write ${PROJECT_BINARY_DIR}/pages
+  OUTPUT_VARIABLE redco_page_sources COMMAND_ERROR_IS_FATAL ANY)
+string(STRIP "${redco_page_sources}" redco_page_sources)
+string(REPLACE "\n" ";" redco_page_sources "${redco_page_sources}")
+redco_add_test(build.page_code COMMAND ${CMAKE_COMMAND} ${redco_compile} -DCOMPILER=clang++ "-DFILES=${redco_page_sources}"
+  -DWITH_TORCH=ON -P ${redco_cmake}/CheckSyntax.cmake)
+
+# One mistake is one error also in a whole program that trains. Those files are long tests, since each takes both compilers
+# ten to twenty seconds; every code has a shorter file too, or one that always runs.
+list(APPEND redco_long_names reject_programs)
 foreach(source IN LISTS redco_rejects)
   get_filename_component(name ${source} NAME_WE)
-  redco_add_test(reject.${name} COMMAND ${CMAKE_COMMAND} ${redco_compile} -DFILE=${source}
+  set(test reject.${name})
+  if(name MATCHES "_trained" AND NOT name MATCHES "^P011_")
+    if(NOT reject_programs IN_LIST REDCO_LONG_TESTS)
+      continue()
+    endif()
+    set(test long.${test})
+  endif()
+  redco_add_test(${test} COMMAND ${CMAKE_COMMAND} ${redco_compile} -DFILE=${source}
     -P ${redco_cmake}/RejectTwin.cmake)
 endforeach()
 redco_add_test(build.reject_planted COMMAND ${CMAKE_COMMAND} ${redco_compile}
@@ -198,7 +224,7 @@ if(TARGET test_log)
 endif()
 redco_add_test(build.report_browser COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
   -DWORK=${PROJECT_BINARY_DIR}/report_browser -P ${CMAKE_CURRENT_LIST_DIR}/report_browser.cmake)
-foreach(name consume.pkg_config build.format build.other_plan build.other_torch build.benchmarks build.report_browser)
+foreach(name consume.pkg_config build.format build.other_plan build.other_torch build.benchmarks build.page_code build.report_browser)
   set_tests_properties(${redco_prefix}${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 endforeach()
 

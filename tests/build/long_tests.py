@@ -79,8 +79,8 @@ for part in PARTS:
                   rf"REDCO_LONG_TESTS={rooms('release', part)}\n", r"build/gcc-walls", r"ctest .* -R comm\n", f"those of part {part}\n",
                   r'("../gcc-walls").*\n.*("../tsan-rooms").*\n.*("../asan").*\n.*("../release")', *folders],
            [] if folders else ["--folders"])
-code, text = called("scripts/test", "--long", "5")
-expect(text, [r"REDCO_TEST_ROOMS=walls ", r"REDCO_LONG_TESTS=tokenize_llama3;folders\n", r"-R \^\(asan\|tsan\|long\)\[\.\]"], ["gcc-walls", "tsan-rooms", "comm"])
+code, text = called("scripts/test", "--long", "7")
+expect(text, [r"REDCO_TEST_ROOMS=meta;", r"REDCO_LONG_TESTS=meshes_f64;tokenize_qwen2;tokenize_bert\n", r"-R \^\(asan\|tsan\|long\)\[\.\]"], ["gcc-walls", "tsan-rooms", "comm"])
 code, text = called("scripts/test")
 expect(text, [r"REDCO_LONG_TESTS=\n", "gcc-walls", "all tests but the long ones"], ["REDCO_LONG_TESTS=.", "-R "])
 if called("scripts/test", "--long", "8")[0] != 64 or called("scripts/test", "--with-long")[0] != 64:

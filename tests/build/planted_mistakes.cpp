@@ -51,7 +51,7 @@ TEST_CASE("a hang") {
   if (sum(2, 3) != 5) ::pause();
 }
 
-// Both count their calls in the file that REDCO_CALLS names.
+// Both functions count their calls in the file that REDCO_CALLS names.
 int calls() {
   std::filesystem::path const file = std::getenv("REDCO_CALLS");
   std::ofstream(file, std::ios::app) << 'x';

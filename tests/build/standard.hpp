@@ -1,7 +1,7 @@
 #pragma once
 
-// What the standard library's headers are called: those that a check of our headers reads once for all of them. That each of ours
-// includes what it uses of them is checked by their names (includes.py).
+// Headers of the standard library, which a check of our headers reads once for all of them.
+// includes.py checks by name that each of our headers includes what it uses.
 #include <algorithm>
 #include <array>
 #include <atomic>
