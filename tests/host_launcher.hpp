@@ -1,7 +1,8 @@
 #pragma once
 
-// Kernels that are written for a device, compiled for the host: each thread of a block is a thread here, and one block runs at
-// a time. device_text/ is made by device_text.cmake from the strings in include/.
+// Runs kernels that are written for a device on the host: each thread of a block is a thread of the
+// host, and one block runs at a time. device_text.cmake makes device_text/ from the strings in
+// include/.
 
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
@@ -33,7 +34,7 @@ struct three {
 };
 inline thread_local three threadIdx, blockIdx, blockDim, gridDim;
 
-/// Where the threads of a block wait for each other.
+/// A barrier for the threads of a block.
 class meeting {
  public:
   explicit meeting(unsigned threads) : threads_(threads) {}
@@ -130,7 +131,8 @@ inline std::map<std::string_view, host_entry> const& entries() {
 
 }  // namespace device_text
 
-/// Runs kernels of device text for tensors in host memory, in at most `blocks` blocks of `threads` threads.
+/// A launcher that runs kernels of device text on tensors in host memory, in at most `blocks`
+/// blocks of `threads` threads.
 class host_launcher final : public redco::kernel_launcher {
  public:
   explicit host_launcher(unsigned threads, std::int64_t blocks = 1 << 16) : threads_(threads), blocks_(blocks) {}
@@ -139,7 +141,7 @@ class host_launcher final : public redco::kernel_launcher {
 
   void run(call const& what, std::span<argument const> given) override {
     auto const& entry = device_text::entries().at(what.entry);
-    // Several ranks may launch at once: Catch2's assertions are for one thread.
+    // Catch2's assertions work in one thread only, and several ranks may launch concurrently.
     if (!entry.takes(given)) throw std::logic_error("the arguments of " + std::string(what.entry) + " do not fit");
     auto const f = what.element == at::kBFloat16 ? entry.of_bf16 : entry.of_f32;
     auto const blocks = static_cast<unsigned>(std::min(what.blocks, blocks_));
@@ -162,7 +164,7 @@ class host_launcher final : public redco::kernel_launcher {
     for (std::thread& one : others) one.join();
   }
 
-  /// How often entries ran.
+  /// Returns the number of runs of each entry.
   std::map<std::string_view, int> const& runs() const { return runs_; }
 
  private:

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <string>
 
-/// Counts the operators that libtorch's dispatcher runs, and the nodes of autograd that backward runs, in this process while it
-/// lives. One at a time.
+/// Counts the operators that libtorch's dispatcher runs, and the autograd nodes that backward runs,
+/// in this process during its lifetime. At most one may exist at a time.
 class operator_count {
  public:
   operator_count() : handle_(at::addGlobalCallback(at::RecordFunctionCallback(&operator_count::seen))) {
@@ -36,7 +36,8 @@ class operator_count {
   static std::unique_ptr<at::ObserverContext> seen(at::RecordFunction const& f) {
     std::lock_guard const lock(mutex());
     std::string const name = f.name();
-    if (name == "torch::autograd::GraphRoot") return nullptr;  // what backward starts from where it has several roots
+    // Start of a backward pass with several roots
+    if (name == "torch::autograd::GraphRoot") return nullptr;
     if (f.scope() == at::RecordScope::BACKWARD_FUNCTION) ++counts().nodes[name];
     else if (f.scope() == at::RecordScope::FUNCTION && name.starts_with("aten::")) ++counts().operators[name];
     return nullptr;

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-/// The most memory that this process has held since `reset`, in bytes; 0 where the system does not tell.
+/// The largest memory of this process since `reset`, in bytes; 0 if the system does not report it.
 struct peak_memory {
   static std::int64_t reset() {
     std::ofstream("/proc/self/clear_refs") << "5";

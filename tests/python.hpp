@@ -3,7 +3,8 @@
 #include <cstdlib>
 #include <string>
 
-/// A python that imports `module`, or "": that of $REDCO_TEST_PYTHON; else of scripts/setup --tests or of the system.
+/// Returns the path of a python that imports `module`: $REDCO_TEST_PYTHON, else that of
+/// scripts/setup --tests, else the system's; "" if none does.
 inline std::string python_with(std::string const& module) {
   auto const imports = [&](std::string const& python) {
     return std::system(("'" + python + "' -c 'import " + module + "' >/dev/null 2>&1").c_str()) == 0;

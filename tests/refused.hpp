@@ -4,7 +4,8 @@
 
 #include <string>
 
-/// The exit code and the sentence of the error with which a call ends, "64 no ..."; empty where it does not.
+/// Returns the exit code and the message of the error that a call throws, "64 no ..."; empty if it
+/// throws none.
 template <class Call>
 std::string refused(Call const& call) {
   try {

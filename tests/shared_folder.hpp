@@ -3,7 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-/// The reference data beside the repository: $REDCO_SHARED, else ../shared of the sources.
+/// Returns the folder of reference data outside the repository: $REDCO_SHARED, else ../shared
+/// relative to the sources.
 inline std::filesystem::path shared_folder() {
   if (char const* given = std::getenv("REDCO_SHARED")) return given;
 #ifdef REDCO_SOURCE_DIR

@@ -6,8 +6,9 @@
 #include <string>
 #include <string_view>
 
-/// For a test case that lacks something that is not in the repository, which then returns: tells `why`, so that ctest shows a
-/// skip. In CI (CI=true), where scripts/setup --tests has installed everything, this is a failure.
+/// Call before returning from a test case that lacks something outside the repository. Prints
+/// `why`, so that ctest shows a skip. In CI (CI=true), where scripts/setup --tests has installed
+/// everything, fails instead.
 inline void skip(std::string const& why) {
   char const* const ci = std::getenv("CI");
   if (ci != nullptr && std::string_view(ci) == "true") FAIL("CI lacks what this test needs: " << why);

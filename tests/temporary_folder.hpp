@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-/// A folder of its own for one test, gone afterwards. Its name has a space in it, as users' folders do.
+/// A folder for one test, which the destructor removes. Its name contains a space, as users'
+/// folders do.
 struct temporary_folder {
   std::filesystem::path path;
 

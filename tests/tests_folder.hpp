@@ -2,5 +2,5 @@
 
 #include <filesystem>
 
-/// The folder of the tests, where their reference data lies.
+/// Returns the folder of the tests, which holds their reference data.
 inline std::filesystem::path tests_folder() { return std::filesystem::path(__FILE__).parent_path(); }

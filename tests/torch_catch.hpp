@@ -1,6 +1,7 @@
 #pragma once
 
-// torch before Catch2: in the other order CHECK silently becomes the fatal macro of torch's logging.
+// torch must come before Catch2: in the other order CHECK silently becomes the fatal macro of
+// torch's logging.
 #include <redco/tensor/torch.hpp>
 
 #include "catch.hpp"

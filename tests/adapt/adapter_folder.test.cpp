@@ -115,7 +115,8 @@ TEST_CASE(
   CHECK(read("") == lora_options{.rank = 4, .alpha = 3, .targets = "o"});
   CHECK(read(R"(, "use_rslora": true)").alpha == Approx(6));
   CHECK(refused([&] { read(R"(, "bias": "all")"); }).find("\"bias\" is \"all\"") != std::string::npos);
-  // Each of these changes PEFT 0.21's logits; merging is the cure that the message names.
+  // Each of these options changes PEFT 0.21's logits. Merging the adapter avoids the refusal, as
+  // the message says.
   std::vector<std::string> const options{R"("use_dora": true)",
                                          R"("rank_pattern": {"q_proj": 2})",
                                          R"("alpha_pattern": {"q_proj": 2})",
@@ -150,8 +151,8 @@ TEST_CASE(
           {"base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight"});
     return refused([&] { adapter_folder(folder.path).options(of_llama); });
   };
-  // tests/parity/adapter_starts.py: those read differ from base + B A by at most 5e-7 of the
-  // largest logit, OLoRA by 0.38, PiSSA by 0.40.
+  // Measured by tests/parity/adapter_starts.py: the accepted options differ from base + B A by at
+  // most 5e-7 of the largest logit, OLoRA by 0.38, PiSSA by 0.40.
   for (char const* how : {"true", "false", "null", R"("gaussian")", R"("eva")", R"("orthogonal")"})
     CHECK(read(how).empty());
   for (std::string const how : {"pissa", "pissa_niter_4", "olora", "corda", "loftq", "lora_ga", "mica", "other"}) {
@@ -203,7 +204,7 @@ TEST_CASE("a module that a file adapts in some blocks only is refused with a blo
     return refused([&] { check_adapted_blocks("my-lora", table_of(stored), wanted); });
   };
   CHECK(check(wanted).empty());
-  CHECK(check({"other"}).empty());  // a module that no block adapts is another fault, named by load_model
+  CHECK(check({"other"}).empty());  // load_model refuses a module that no block adapts
   std::string const message = check({wanted[0], wanted[2]});
   CHECK(message.starts_with("65 my-lora adapts some blocks only (layers_to_transform"));
   CHECK(message.find(wanted[1]) != std::string::npos);

@@ -32,7 +32,7 @@ std::string bytes_of(std::vector<float> const& values) {
 
 TEST_CASE("weights are told apart by headers, first values, keys of config.json and other files of the folder") {
   temporary_folder const folder;
-  auto const plan = redco::safetensors::plan_safetensors(  // lays tensors out in the order of their names
+  auto const plan = redco::safetensors::plan_safetensors(  // orders tensors by name
       {{"up", file_dtype::f32, {2, 5}}, {"down", file_dtype::f32, {3}}, {"none", file_dtype::f32, {0, 2}}});
   std::vector<float> up{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, down{-1, -2, -3};
   ckpt_test::put(folder / "model.safetensors", plan.header + bytes_of(down) + bytes_of(up));
@@ -40,7 +40,7 @@ TEST_CASE("weights are told apart by headers, first values, keys of config.json 
   ckpt_test::put(folder / "vocab.txt", "a\nb\n");
   ckpt_test::put(folder / "README.md", "of no folder file");
   auto const all = redco::ckpt::identity_of(redco::safetensors::open_safetensors(folder.path));
-  // The first four of each dimension count: columns 0 to 3 of both rows.
+  // At most four elements of each dimension count: columns 0 to 3 of both rows.
   std::string const corner = bytes_of({0, 1, 2, 3, 5, 6, 7, 8});
   std::map<std::string, std::string> const expected{
       {"config.json model_type", "\"gpt2\""},
@@ -65,7 +65,8 @@ TEST_CASE("a process of several ranks reads its folder once to compare it") {
 
   using std::chrono::milliseconds;
   milliseconds const deadline(20'000);
-  int const ranks = 4, ranks_here = 3;  // so that there are several processes, though all ranks run here
+  // Pretends several processes, though all ranks run in this one
+  int const ranks = 4, ranks_here = 3;
   auto const line = std::make_shared<redco::comm::lifeline>(ranks);
   redco::comm::rank_groups groups({.dp = ranks}, 0, ranks_here, [&](auto const& which, auto const& members) {
     return redco::in_process_group::make(which.name, members, line);

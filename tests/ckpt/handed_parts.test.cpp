@@ -24,7 +24,8 @@ using ckpt_test::save_on;
 using ckpt_test::saving;
 using ckpt_test::sharded_state;
 
-/// As on hosts without a folder that both see: all ranks but the first have another workdir.
+/// Returns save options as on hosts without a common folder: all ranks but the first have another
+/// workdir.
 redco::workdir::save_options saving_on_hosts(temporary_folder const& folder, int rank, redco::mesh const& mesh,
                                              std::int64_t step) {
   return saving(folder / (rank == 0 ? "first" : "other"), mesh, step);

@@ -35,7 +35,7 @@ void save_toy(std::filesystem::path const& folder, std::uint64_t file_bytes = 1 
   });
 }
 
-/// A file of zeros with these tensors.
+/// Writes a file of zeros with these tensors.
 void write_zeros(std::filesystem::path const& path, std::vector<redco::safetensors::safetensors_entry> entries) {
   auto const plan = redco::safetensors::plan_safetensors(std::move(entries));
   ckpt_test::put(path, plan.header + std::string(static_cast<std::size_t>(plan.bytes() - plan.header.size()), '\0'));
@@ -48,7 +48,7 @@ std::vector<redco::safetensors::safetensors_entry> toy_entries() {
           {"t.h.0.ln.weight", f32, {5}},      {"t.cls", f32, {1, 1, 9}},           {"t.none", f32, {0, 3}}};
 }
 
-/// What loading a file of these tensors throws.
+/// Returns the error that loading a file of these tensors throws.
 ckpt_test::thrown failure_of(std::vector<redco::safetensors::safetensors_entry> entries,
                              std::vector<std::string_view> const& unread = {}) {
   temporary_folder const folder;
@@ -95,7 +95,7 @@ TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
         wrong += ckpt_test::wrong_toy_parts(parts);
       });
       CHECK(wrong == 0);
-      CHECK(weights.open().files->bytes_read() == bytes);  // all is wanted: not less either
+      CHECK(weights.open().files->bytes_read() == bytes);  // every byte is needed
     }
   }
 }
@@ -105,7 +105,8 @@ TEST_CASE("a warm start reads every byte once, too") {
   constexpr std::array same{redco::stored_name{"a", "a"}, redco::stored_name{"b", "b"}};
   auto const state = [](int rank) {
     return std::vector<redco::ckpt::state_part>{
-        {"a", {6, 7}, at::full({6, 4}, rank), {{0, rank * 4}, {6, rank == 0 ? 4 : 3}}},  // with padding on rank 1
+        // Rank 1 has padding
+        {"a", {6, 7}, at::full({6, 4}, rank), {{0, rank * 4}, {6, rank == 0 ? 4 : 3}}},
         {"b", {5}, at::full({5}, 3), redco::safetensors::whole({5}), rank == 0}};
   };
   redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
@@ -225,13 +226,13 @@ TEST_CASE("what files lack is zero, fresh, or missed with the layers that could 
   temporary_folder const folder;
   auto entries = toy_entries();
   entries.erase(entries.begin() + 7);  // t.cls
-  for (auto& entry : entries)          // of other sizes
+  for (auto& entry : entries)          // a tensor of another size
     if (entry.name == "t.h.0.ln.weight") entry.shape = {8};
   write_zeros(folder / "model.safetensors", entries);
   auto weights = redco::workdir::open_weights(folder.path);
   std::vector<redco::stored_name> names(toy_names.begin(), toy_names.end());
   constexpr std::array<std::string_view, 2> heads{"cls", "none"};
-  /// The values of cls.weight and h.0.ln.weight on both shards, 77 before.
+  /// Returns the values of cls.weight and h.0.ln.weight on both shards. They are 77 before loading.
   auto const loaded = [&](std::vector<std::string> const& fresh) {
     weights.fresh = fresh;
     std::vector<double> values(4, -1);

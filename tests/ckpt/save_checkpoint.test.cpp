@@ -53,7 +53,7 @@ TEST_CASE("saving writes every part from where it lies: no copy of a tensor is m
     rank.memory->reset_peak();
     std::int64_t const before = rank.memory->current();
     redco::ckpt::save_checkpoint(saving(folder.path, {.dp = 1}, 1), parts, rank.world);
-    CHECK(rank.memory->peak() - before < 64 * 1024);  // a part has a MiB
+    CHECK(rank.memory->peak() - before < 64 * 1024);  // a part has 1 MiB
   });
 }
 
@@ -150,7 +150,8 @@ TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or th
 
 TEST_CASE("a run killed after any call of a save goes on with its best checkpoint and its epochs'") {
   redco::mesh const mesh{.tp = 2};
-  // Saves step 2 again, as an evaluation and then the end of its epoch do, killed after `calls` calls.
+  // Saves step 2 again, as an evaluation and then the end of its epoch do. The process is killed
+  // after `calls` calls.
   auto const killed = [&](std::filesystem::path const& workdir, bool swaps, int calls) {
     recording_ops ops(workdir);
     ops.can_exchange = swaps;
@@ -214,7 +215,7 @@ TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothin
         [&] { redco::ckpt::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world); });
     told += failure.code == redco::exit_code::io && ckpt_test::has(failure.text, "rank 1") &&
             ckpt_test::has(failure.text, "optimizer-1of2.safetensors") && ckpt_test::has(failure.text, "after 0 bytes");
-    // The group is still of use: training goes on.
+    // The group must still work, because training continues.
     rank.world.barrier();
     if (rank.rank == 0) ops.fail_on.clear();
     rank.world.barrier();

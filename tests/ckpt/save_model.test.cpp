@@ -47,7 +47,8 @@ int wrong_on(redco::mesh const& mesh, std::filesystem::path const& folder) {
   return wrong;
 }
 
-/// Which weights are there: 0 those of `toy_state`, 1 those plus one, 2 none, -1 a mixture or worse.
+/// Returns the version of the weights in a folder: 0 those of `toy_state`, 1 those plus one, 2
+/// none, -1 a mixture or unreadable weights.
 int version_in(std::filesystem::path const& folder) {
   int version = -1;
   auto const failure = ckpt_test::error_of([&] {
@@ -123,14 +124,14 @@ TEST_CASE("weights above the limit become several files with an index, which old
   ckpt_test::put(folder / "config.json", "{}");
   ckpt_test::put(folder / ".tmp-model-00001-of-00009.safetensors", "left by a dead save");
   save_on({.tp = 2}, folder.path, {.file_bytes = 500});
-  // Bytes: wte 140; attn 480; its biases 96, out 240, few 80 and 80; ln 20, cls 36, none 0.
+  // Bytes: wte 140; attn 480; its biases 96; out 240; few 80 and 80; ln 20; cls 36; none 0.
   CHECK(names_in(folder.path) ==
         std::set<std::string>{"config.json", "model-00001-of-00004.safetensors", "model-00002-of-00004.safetensors",
                               "model-00003-of-00004.safetensors", "model-00004-of-00004.safetensors",
                               "model.safetensors.index.json"});
   CHECK(redco::safetensors::safetensors_reader(folder / "model-00003-of-00004.safetensors").entries().size() == 4);
   CHECK(wrong_on({.tp = 3}, folder.path) == 0);
-  save_on({.dp = 1}, folder.path, {.file_bytes = 1});  // every tensor a file of its own
+  save_on({.dp = 1}, folder.path, {.file_bytes = 1});  // one file per tensor
   CHECK(names_in(folder.path).size() == 11);
   CHECK(wrong_on({.dp = 2}, folder.path) == 0);
   save_on({.dp = 2}, folder.path);
@@ -170,7 +171,8 @@ TEST_CASE("a save that fails at any call leaves the older weights, the new, or n
       versions.insert(version);
     }
     CHECK(failures > 20);
-    // One file is old or new at any instant. While several get their names, there are none.
+    // A single file is old or new at any instant. While several files are renamed, there is no
+    // complete model.
     CHECK(versions == (limit == 500 ? std::set<int>{0, 1, 2} : std::set<int>{0, 1}));
   }
 }
@@ -206,7 +208,8 @@ TEST_CASE("a save that fails at any call leaves no weights beside files of anoth
       if (failure.code == redco::exit_code::done) break;
       ++failures;
       CHECK(failure.code == redco::exit_code::io);
-      // What stands beside the weights already is not written again: then they change by one rename.
+      // Files next to the weights that do not change are not written again. Then one rename
+      // replaces the weights.
       if (changed) versions.insert(version);
       else CHECK(version != 2);
     }
@@ -226,12 +229,12 @@ TEST_CASE("saving onto the file that is being read leaves the reader its own") {
     redco::load_model(weights, {toy_names}, parts, rank);
     CHECK(ckpt_test::wrong_toy_parts(parts) == 0);
   });
-  CHECK(wrong_on({.dp = 1}, folder.path) > 0);  // who opens it now reads the new ones
+  CHECK(wrong_on({.dp = 1}, folder.path) > 0);  // a new reader gets the new weights
 }
 
 TEST_CASE("no rank holds more than its part and some slabs of the tensors that are saved") {
   temporary_folder const folder;
-  std::int64_t const rows = 1024, columns = 12'000;  // 46 MiB in the file, half of it on each rank
+  std::int64_t const rows = 1024, columns = 12'000;  // 46 MiB in the file, half on each rank
   constexpr std::array names{redco::stored_name{"w", "w", true}};
   std::array<std::int64_t, 2> held{};
   redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {

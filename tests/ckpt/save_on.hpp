@@ -21,7 +21,7 @@ inline redco::workdir::save_options saving(std::filesystem::path const& workdir,
   return options;
 }
 
-/// Saves the sharded state, through calls that are recorded.
+/// Saves the sharded state through calls that `ops` records.
 inline void save_on(redco::mesh const& mesh, redco::workdir::save_options const& options, recording_ops& ops) {
   redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state(mesh, rank.rank, true);

@@ -36,7 +36,7 @@ inline std::vector<tensor_spec> const& specs() {
   return all;
 }
 
-/// The unsharded tensor: every element different, none zero where the type allows.
+/// Returns the unsharded tensor: every element is different, none is zero if the type allows.
 inline at::Tensor whole_values(tensor_spec const& spec) {
   std::int64_t count = 1;
   for (auto const size : spec.shape) count *= size;
@@ -45,7 +45,8 @@ inline at::Tensor whole_values(tensor_spec const& spec) {
   return spec.type == at::kBool ? numbers.remainder(3).eq(0) : numbers.to(spec.type);
 }
 
-/// What the rank holds; with `filled` its values and garbage in the padding, else garbage everywhere.
+/// Returns the parts of a rank. If `filled`, they have their values and garbage in the padding,
+/// else garbage everywhere.
 inline std::vector<redco::ckpt::state_part> sharded_state(redco::mesh const& mesh, int rank, bool filled) {
   std::vector<redco::ckpt::state_part> parts;
   for (tensor_spec const& spec : specs()) {
@@ -78,7 +79,8 @@ inline std::vector<redco::ckpt::state_part> sharded_state(redco::mesh const& mes
   return parts;
 }
 
-/// How many of the parts do not hold exactly the unsharded tensors' values, with zero in the padding.
+/// Returns the number of parts that differ from the unsharded tensors' values or have padding other
+/// than zero.
 inline int wrong_parts(std::vector<redco::ckpt::state_part> const& parts) {
   int wrong = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {

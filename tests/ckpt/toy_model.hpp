@@ -15,8 +15,9 @@
 
 namespace ckpt_test {
 
-/// A parameter of a made-up model: split over tp along `split` in `units`, or replicated with -1. Fewer units than ranks are
-/// shared by neighbours; units that do not divide leave padding.
+/// A parameter of a made-up model: split over tp along `split` in `units`, or replicated with -1.
+/// If there are fewer units than ranks, neighbours share one. Units that do not divide evenly leave
+/// padding.
 struct toy_parameter {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -24,7 +25,8 @@ struct toy_parameter {
   std::int64_t units;
 };
 
-/// Fused and transposed, as GPT-2's, uneven, shared from four shards on, replicated, and behind ones.
+/// Parameters of every kind: fused and transposed as GPT-2's, uneven, shared from four shards on,
+/// replicated, stored with leading extents of one, and empty.
 inline std::vector<toy_parameter> const& toy_parameters() {
   static std::vector<toy_parameter> const all{
       {"wte.weight", {7, 5}, 0, 7},     {"h.0.q.weight", {12, 5}, 0, 6},  {"h.0.k.weight", {12, 5}, 0, 6},
@@ -55,7 +57,8 @@ inline at::Tensor toy_values(toy_parameter const& p) {
          (p.name.find('k') == std::string::npos ? 0 : 1000);
 }
 
-/// What the rank holds; with `filled` its values and garbage in the padding, else garbage everywhere.
+/// Returns the parts of a rank. If `filled`, they have their values and garbage in the padding,
+/// else garbage everywhere.
 inline std::vector<redco::ckpt::state_part> toy_state(redco::mesh const& mesh, int rank, bool filled,
                                                       at::ScalarType type = at::kFloat) {
   std::vector<redco::ckpt::state_part> parts;
@@ -85,7 +88,8 @@ inline std::vector<redco::ckpt::state_part> toy_state(redco::mesh const& mesh, i
   return parts;
 }
 
-/// How many of the parts do not hold exactly the unsharded tensors' values, with zero in the padding.
+/// Returns the number of parts that differ from the unsharded tensors' values or have padding other
+/// than zero.
 inline int wrong_toy_parts(std::vector<redco::ckpt::state_part> const& parts) {
   int wrong = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -10,12 +10,13 @@ namespace {
 using comm_test::must;
 using comm_test::values;
 
-/// How the ranks' values of one tensor make up the mathematical one, in the test's scalars: `shared` is the same value
-/// on all ranks and counts once; otherwise each rank has its own and the scalars of all ranks are summed.
+/// The meaning of the ranks' values of one tensor. `shared`: all ranks hold the same value, which
+/// counts once. `own`: each rank has another value, and the scalars of all ranks are summed.
 enum class side { shared, own };
 
-/// A conversion between layouts with the sides of its argument and its result. The gradient of a partial value is the
-/// same on all ranks, but may go different ways on each: as an argument, partial is `own` at all orders.
+/// A conversion between layouts with the side of its argument and of its result. All ranks have the
+/// same gradient of a partial value, but may compute it differently. Therefore a partial argument
+/// is `own` at all orders.
 struct conversion {
   char const* name;
   side in;
@@ -64,7 +65,8 @@ at::Tensor weights(at::Tensor const& like, side of, redco::group& ranks) {
   return values(like.sizes(), at::kDouble, of == side::shared ? 20 : 20 + ranks.rank()) / 10;
 }
 
-/// The loss sum(w (y + y^3)), its gradient g by autograd, the scalar sum(v g^2), and its gradient by autograd.
+/// The loss sum(w (y + y^3)) and its gradient g by autograd, then the scalar sum(v g^2) and its
+/// gradient.
 struct derivatives {
   at::Tensor loss, gradient, second_loss, second_gradient;
 };
@@ -87,7 +89,8 @@ TEST_CASE("first and second derivatives of every conversion agree with central d
         derivatives const here = derive(map, x, me.world);
         double const step = 1e-5;
         for (int owner = 0; owner < (map.in == side::shared ? 1 : ranks); ++owner) {
-          for (std::int64_t at = owner; at < x.numel(); at += ranks + 1) {  // every row, every column
+          // In every row and column
+          for (std::int64_t at = owner; at < x.numel(); at += ranks + 1) {
             at::Tensor up = x.clone(), down = x.clone();
             if (map.in == side::shared || owner == me.rank) {
               up.view(-1)[at] += step;

@@ -13,7 +13,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-// Messages over a connection of TCP whose other end the test plays.
+// Messages over a TCP connection. The test acts as the other process.
 
 namespace connection_test {
 

@@ -13,7 +13,7 @@ namespace {
 using comm_test::must;
 using redco::rank_context;
 
-/// Ranks that treat host memory as that of a device.
+/// Runs `f` on ranks that treat host memory as the memory of a device.
 template <class F>
 void as_on_devices(redco::mesh const& shape, F const& f) {
   comm_test::on_groups(

@@ -8,7 +8,8 @@
 
 namespace {
 
-/// A device of libtorch's interface that writes down what it is asked: streams have numbers, 0 is the current one.
+/// A device with libtorch's interface that records the calls. Streams have numbers; 0 is the
+/// current stream.
 struct told_device final : c10::impl::DeviceGuardImplInterface {
   static inline std::vector<std::string> told;
 

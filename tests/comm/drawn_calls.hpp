@@ -1,7 +1,7 @@
 #pragma once
 
-// Calls that a generator draws, the same on all ranks: what they are, over which axes, of which shapes and types. Values are small
-// whole numbers, whose sums are the same in every order and exact in every type.
+// Calls that a generator draws equally on all ranks: their kind, axes, shapes and types. Values are
+// small integers, whose sums do not depend on the order and are exact in every type.
 
 #include "comm/values.hpp"
 
@@ -17,7 +17,7 @@
 
 namespace comm_test {
 
-/// The ranks of the world that are in this one's group over these axes.
+/// Returns the ranks of the world in this rank's group over these axes.
 inline std::vector<int> members_of(redco::rank_context const& me, redco::axes over) {
   std::vector<int> members;
   for (int other = 0; other < me.mesh.ranks(); ++other) {
@@ -106,7 +106,7 @@ class drawn_calls {
     }
   }
 
-  /// Two letters to the next rank of the group, received in the other order.
+  /// Sends two messages to the next rank of the group, which receives them in the other order.
   void letters(redco::group& some, at::Tensor const& mine, std::vector<at::Tensor> const& all) {
     int const n = some.size(), next = (some.rank() + 1) % n, before = (some.rank() + n - 1) % n;
     if (n == 1) return;
@@ -118,12 +118,12 @@ class drawn_calls {
     if (some.rank() != 0) sends();
     some.recv(second, before, 6);
     some.recv(first, before, 5);
-    if (some.rank() == 0) sends();  // who sends may have to wait for who receives
+    if (some.rank() == 0) sends();  // a sender may have to wait for its receiver
     at::Tensor const right = all[static_cast<std::size_t>(before)];
     must(at::equal(first, right) && at::equal(second, right + 1), "drawn call " + std::to_string(call_) + ", letters");
   }
 
-  /// Each rank sends each another number of rows, none sometimes.
+  /// Sends another number of rows between every two ranks, sometimes none.
   void rows_of_any_number(redco::group& some, std::vector<int> const& members, std::vector<std::int64_t> shape) {
     std::size_t const n = members.size();
     std::vector<std::vector<std::int64_t>> rows(n);

@@ -1,7 +1,8 @@
-// NCCL's functions, as far as redco uses them, between threads of a process in host memory: a shared library that tests open in its
-// place. A stream is a comm_test::host_stream. As in NCCL no call of a communicator that does not block waits for another rank; what
-// is enqueued comes into its stream a while after the call, when it is asked for, and ends when all ranks' have come. Sums are made
-// from the last rank to the first, each rounded.
+// The functions of NCCL that redco uses, between threads of one process in host memory. Tests open
+// this shared library in place of NCCL. A stream is a comm_test::host_stream. As in NCCL, no call
+// of a non-blocking communicator waits for another rank. An enqueued operation enters its stream
+// some time after the call, once its state is queried, and ends when the operations of all ranks
+// have arrived. Sums are made from the last rank to the first and rounded at each step.
 
 #include "comm/fake_nccl.hpp"
 #include "comm/host_stream.hpp"
@@ -35,7 +36,7 @@ using clock_type = std::chrono::steady_clock;
 
 enum class kind { all_reduce, all_gather, reduce_scatter, broadcast, send, recv };
 
-/// One rank's part of a call.
+/// One rank's part of an operation.
 struct part {
   kind what;
   std::byte const* from;
@@ -92,7 +93,8 @@ void move_bytes(std::byte* to, std::byte const* from, std::size_t bytes) {
   if (bytes != 0 && to != from) std::memcpy(to, from, bytes);
 }
 
-/// What the ranks of a communicator share. Work is done by the last who comes, as all wait.
+/// State that the ranks of a communicator share. The last rank that arrives does the work while all
+/// others wait.
 struct clique {
   std::mutex mutex;
   std::condition_variable bell;
@@ -165,9 +167,9 @@ struct redco::comm::detail::nccl::opaque_communicator {
   std::shared_ptr<clique> with;
   int rank = 0;
   std::uint64_t collective = 0;
-  bool aborted = false;  // these three under the clique's mutex
+  bool aborted = false;  // the clique's mutex protects collective, aborted and running
   int running = 0;
-  std::vector<launch> held = {};  // of its rank's thread: not yet in the stream
+  std::vector<launch> held = {};  // launches of its rank's thread that have not entered the stream
   clock_type::time_point until = {};
 };
 
@@ -182,7 +184,7 @@ bool fails(char const* function, nccl::communicator in) {
 void run(nccl::communicator in, parts const& calls) {
   fake_plan const now = planned();
   std::this_thread::sleep_for(std::chrono::microseconds(now.delay_us));
-  std::shared_ptr<clique> const kept = in->with;  // the communicator may be gone at the end
+  std::shared_ptr<clique> const kept = in->with;  // the communicator may be destroyed at the end
   clique& with = *kept;
   std::unique_lock lock(with.mutex);
   if (!in->aborted && !now.hangs) {

@@ -1,21 +1,23 @@
 #pragma once
 
-// What a test tells tests/comm/fake_nccl.cpp, and asks it.
+// The requests of a test to tests/comm/fake_nccl.cpp, and its answers.
 
 namespace comm_test {
 
 inline constexpr int every_rank = -1;
 
 struct fake_plan {
-  int delay_us = 0;    ///< of a call, until its device begins, and until it is under way
-  bool hangs = false;  ///< no call ends unless it is aborted
-  char const* failing =
-      "";                ///< the function that fails, or "ncclCommGetAsyncError"; "join": that, before all have come
-  int failing_rank = 0;  ///< of its communicator, or every_rank
+  int delay_us = 0;    ///< delay of a call until it starts on the device, and until it is in flight
+  bool hangs = false;  ///< true: no call ends unless it is aborted
+  /// Name of the function that fails, or "ncclCommGetAsyncError"; "join": the latter, before all
+  /// ranks have joined.
+  char const* failing = "";
+  int failing_rank = 0;  ///< rank in its communicator, or every_rank
   unsigned failing_result = 3;
 };
 
-/// How many communicators were made since the last plan, and how many, of all, have not been aborted; how many calls were enqueued.
+/// Numbers of communicators made since the last plan, of all communicators not aborted, and of
+/// calls enqueued.
 struct fake_counts {
   int made = 0, alive = 0, calls = 0;
 };

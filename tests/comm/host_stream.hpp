@@ -1,6 +1,6 @@
 #pragma once
 
-// A device's stream in host memory: a thread of its own does what is enqueued, in order.
+// A device stream in host memory: a thread of its own runs the enqueued functions in order.
 
 #include <condition_variable>
 #include <deque>
@@ -30,7 +30,7 @@ class host_stream {
   }
 
  private:
-  /// To the first that is empty.
+  /// Runs functions until it takes an empty one.
   void work() {
     while (true) {
       std::function<void()> next;

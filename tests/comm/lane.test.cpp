@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-// Sums that run on a thread of their own while their rank goes on.
+// All-reduces that run on another thread while their rank continues.
 
 namespace lane_test {
 
@@ -67,7 +67,8 @@ TEST_CASE("a rank goes on while its lane waits for the others") {
       me.lane(redco::axis::dp).all_reduce(x);
       asked = 1;
     } else {
-      while (asked == 0) std::this_thread::yield();  // an all_reduce that blocked rank 0 would never come here
+      // A blocking all_reduce would never reach this line
+      while (asked == 0) std::this_thread::yield();
       me.lane(redco::axis::dp).all_reduce(x);
     }
     me.lane(redco::axis::dp).wait();
@@ -130,7 +131,7 @@ TEST_CASE("a lane waits no longer than its group's deadline and says for what, i
 TEST_CASE("what a lane cannot do ends all ranks with its cause, whatever they wait for") {
   auto const differs = failure_of(2, [](rank_context& me) {
     me.lane(redco::axis::dp).all_reduce(at::ones({me.rank == 0 ? 4 : 5}));
-    me.world.recv(at::empty({1}), 1 - me.rank, 7);  // which nobody sends
+    me.world.recv(at::empty({1}), 1 - me.rank, 7);  // no rank sends it
   });
   CHECK(differs.code() == redco::exit_code::internal);
   CHECK(mentions(differs, "rank 0 has all_reduce(sum) of Float [4], rank 1 has all_reduce(sum) of Float [5]"));

@@ -1,6 +1,7 @@
 #pragma once
 
-// What holds in a group of any transport: each law is called by all ranks at once. Values differ between ranks and places.
+// Properties of a group over any transport. All ranks call each function concurrently. Values
+// differ between ranks and elements.
 
 #include "comm/values.hpp"
 
@@ -18,10 +19,11 @@ inline std::vector<at::ScalarType> const reduced_types{at::kDouble, at::kFloat, 
                                                        at::kLong,   at::kInt,   at::kByte};
 inline std::vector<std::vector<std::int64_t>> const shapes{{}, {0}, {1}, {3, 7}, {0, 5}, {2, 1031}, {9'001}};
 
-/// How many neighbouring ranks of the world add up what is large among themselves first; 1: sums are in rank order.
+/// Number of neighbouring ranks of the world that first add up large tensors among themselves; 1:
+/// sums are in rank order.
 inline int added_up_first = 1;
 
-/// In order, in the type in which tensors are summed, rounded once.
+/// Returns the reduction in rank order, in the type in which tensors are summed, rounded once.
 inline at::Tensor reduced(std::vector<at::Tensor> const& all, redco::comm::reduce_op op) {
   at::ScalarType const type = all.front().scalar_type();
   at::ScalarType const wide = type == at::kBFloat16 || type == at::kHalf ? at::kFloat : type;
@@ -35,7 +37,8 @@ inline at::Tensor reduced(std::vector<at::Tensor> const& all, redco::comm::reduc
   return result.to(type);
 }
 
-/// Of the values of all ranks; `large` as far as their transport is concerned.
+/// Returns the reduction of the values of all ranks. `large`: the transport treats the tensor as a
+/// large one.
 inline at::Tensor expected(std::vector<std::int64_t> const& shape, at::ScalarType type, int ranks, bool large,
                            redco::comm::reduce_op op = redco::comm::reduce_op::sum) {
   int const first = large ? added_up_first : 1;
@@ -49,7 +52,7 @@ inline at::Tensor expected(std::vector<std::int64_t> const& shape, at::ScalarTyp
 }
 inline bool is_large(at::Tensor const& x) { return x.nbytes() > 4096; }
 
-/// all_reduce gives every rank the bits of the sum, maximum and minimum in rank order.
+/// Checks that all_reduce gives every rank the bits of the sum, maximum and minimum in rank order.
 inline void reductions_are_in_rank_order(redco::rank_context& me) {
   int const ranks = me.world.size();
   for (auto const type : reduced_types) {
@@ -67,7 +70,7 @@ inline void reductions_are_in_rank_order(redco::rank_context& me) {
   }
 }
 
-/// Strided tensors are reduced where they lie.
+/// Checks that strided tensors are reduced in place.
 inline void strided_tensors_are_reduced(redco::rank_context& me) {
   int const ranks = me.world.size();
   at::Tensor const base = values({40, 50}, at::kFloat, me.rank);
@@ -80,7 +83,7 @@ inline void strided_tensors_are_reduced(redco::rank_context& me) {
   must(at::equal(columns, right), "columns of a matrix, and nothing beside them");
 }
 
-/// all_gather concatenates along every dimension, reduce_scatter cuts the sum.
+/// Checks that all_gather concatenates along every dimension and reduce_scatter splits the sum.
 inline void parts_are_gathered_and_scattered(redco::rank_context& me) {
   int const ranks = me.world.size();
   for (auto const type : reduced_types) {
@@ -103,7 +106,7 @@ inline void parts_are_gathered_and_scattered(redco::rank_context& me) {
   must(me.world.all_gather(at::empty({0, 4}), 1).size(1) == 4 * ranks, "an empty tensor keeps its extents");
 }
 
-/// all_to_all turns a cut along one dimension into a cut along another.
+/// Checks that all_to_all moves a split from one dimension to another.
 inline void cuts_are_turned(redco::rank_context& me) {
   int const ranks = me.world.size();
   at::Tensor const whole = values({3 * ranks, 4, 2 * ranks}, at::kDouble, 0);
@@ -113,7 +116,8 @@ inline void cuts_are_turned(redco::rank_context& me) {
   must(at::equal(me.world.all_to_all(columns, -3, -1), rows), "columns to rows");
 }
 
-/// broadcast gives the root's tensor, send and recv keep order within a tag.
+/// Checks that broadcast gives the root's tensor, and that send and recv keep the order within a
+/// tag.
 inline void letters_keep_their_order(redco::rank_context& me) {
   int const ranks = me.world.size();
   for (int root = 0; root < ranks; ++root) {
@@ -124,7 +128,7 @@ inline void letters_keep_their_order(redco::rank_context& me) {
   int const right = (me.rank + 1) % ranks, left = (me.rank + ranks - 1) % ranks;
   at::Tensor const moving = values({5, 3}, at::kFloat, me.rank);
   me.world.send(moving, right, 7);
-  moving.zero_();  // what was sent is a copy
+  moving.zero_();  // send has copied the tensor
   me.world.send(values({4}, at::kLong, me.rank), right, 8);
   me.world.send(values({4}, at::kLong, me.rank + 40), right, 8);
   at::Tensor first = at::empty({4}, at::kLong), second = at::empty({4}, at::kLong), third = at::empty({5, 3});

@@ -62,7 +62,8 @@ TEST_CASE("sums are left to NCCL, a NaN wins maxima and minima all the same") {
   plan_fake({});
   nccl_world{{.dp = 3}}.run([](rank_context& me) {
     at::Tensor const x = at::full({4}, me.rank == 0 ? 1 : 3e-3, at::kBFloat16);
-    me.world.all_reduce(x);  // small ones first: they are not lost one by one
+    // The fake adds the small values first, so that rounding does not lose them
+    me.world.all_reduce(x);
     must(x[0].item<float>() > 1, "the fake's own order");
     for (auto const op : {redco::comm::reduce_op::max, redco::comm::reduce_op::min}) {
       at::Tensor const y = values({29}, at::kFloat, me.rank);
@@ -150,7 +151,8 @@ TEST_CASE("what fails elsewhere ends calls that are under way on devices") {
     });
     CHECK(failure.code() == redco::exit_code::data);
     CHECK(mentions(failure, "rank 3: no more text"));
-    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(15));  // not by the deadline
+    // The failure must not wait for the deadline
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(15));
     auto const counted = count_fake();
     CHECK((counted.made == 2 && counted.alive == 0));
   }
@@ -173,7 +175,8 @@ TEST_CASE("what NCCL says of a call that fails is told by the rank that hears it
 }
 
 TEST_CASE("ranks whose calls NCCL refuses give their communicators back") {
-  plan_fake({.failing = "ncclAllReduce", .failing_rank = comm_test::every_rank});  // so that no stream has work
+  // No stream has work
+  plan_fake({.failing = "ncclAllReduce", .failing_rank = comm_test::every_rank});
   int const before = count_fake().alive;
   (void)nccl_world{{.dp = 2}}.failure_of([](rank_context& me) { me.world.all_reduce(at::ones(3)); });
   CHECK(count_fake().made == 2);
@@ -182,7 +185,7 @@ TEST_CASE("ranks whose calls NCCL refuses give their communicators back") {
 
 TEST_CASE("a call of NCCL ends after its work, however late that enters the stream") {
   plan_fake({.delay_us = 50'000});
-  std::vector<at::Tensor> sums;  // outlive ranks that fail while the stream still writes
+  std::vector<at::Tensor> sums;  // must outlive ranks that fail while the stream writes
   for (int rank = 0; rank < 2; ++rank) sums.push_back(at::full({4}, rank + 1));
   nccl_world{{.dp = 2}}.run([&](rank_context& me) {
     at::Tensor const& x = sums[static_cast<std::size_t>(me.rank)];

@@ -1,4 +1,5 @@
-// Every type, number and function of detail/nccl_api.hpp is as NCCL's own header has it. Compiling is passing.
+// Compares every type, number and function of detail/nccl_api.hpp with NCCL's header, at compile
+// time.
 
 #include <redco/comm/detail/nccl_api.hpp>
 
@@ -11,7 +12,8 @@ namespace ours = redco::comm::detail::nccl;
 
 namespace {
 
-/// Passed in the same way: what stands behind a pointer is compared where it is ours to read or write.
+/// True if both types are passed in the same way. A pointee is compared if redco reads or writes
+/// it.
 template <class Ours, class Theirs>
 constexpr bool alike() {
   using left = std::remove_cv_t<Ours>;
@@ -67,7 +69,8 @@ static_assert(equal(ours::uint8, ncclUint8) && equal(ours::int32, ncclInt32) && 
 static_assert(equal(ours::float16, ncclFloat16) && equal(ours::float32, ncclFloat32));
 static_assert(equal(ours::float64, ncclFloat64) && equal(ours::bfloat16, ncclBfloat16));
 
-/// NCCL reads as much of a configuration as its `size` says, if its number and version are right.
+/// NCCL reads as many bytes of a configuration as its `size` says, if its number and version are
+/// right.
 static_assert(offsetof(ours::config, size) == offsetof(ncclConfig_t, size));
 static_assert(offsetof(ours::config, magic) == offsetof(ncclConfig_t, magic));
 static_assert(offsetof(ours::config, version) == offsetof(ncclConfig_t, version));

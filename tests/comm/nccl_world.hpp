@@ -1,6 +1,6 @@
 #pragma once
 
-// Ranks whose groups reach NCCL's functions, which fake_nccl.cpp has, with tensors in host memory.
+// Ranks whose groups call the NCCL functions of fake_nccl.cpp, with tensors in host memory.
 
 #include "comm/fake_nccl.hpp"
 #include "comm/host_stream.hpp"
@@ -26,7 +26,8 @@
 
 namespace comm_test {
 
-/// The ranks of a mesh, with groups that `make(which, members, line)` makes. What they fail with is thrown.
+/// Runs `f` on the ranks of a mesh, with groups that `make(which, members, line)` makes. Throws the
+/// error with which the ranks fail.
 template <class Make, class F>
 void on_groups(redco::mesh const& shape, Make const& make, F const& f) {
   using std::chrono::milliseconds;
@@ -40,7 +41,7 @@ void on_groups(redco::mesh const& shape, Make const& make, F const& f) {
   if (line->failed()) throw line->cause();
 }
 
-/// The library that lies beside this program.
+/// Returns the path of the library, which is in the folder of this program.
 inline std::string fake_nccl_path() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libfake_nccl.so";
 }
@@ -74,7 +75,7 @@ class host_queue final : public redco::comm::detail::device_queue {
   host_stream stream_;
 };
 
-/// Host memory as devices: one for each thread that asks, or one for all.
+/// Host memory as devices: one device per calling thread, or one for all threads.
 class host_devices final : public redco::comm::detail::device_access {
  public:
   explicit host_devices(bool shared) : shared_(shared) {}

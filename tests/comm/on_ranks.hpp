@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of comm/ share.
+// Functions that the tests of comm/ share.
 
 #include "comm/values.hpp"
 #include "torch_catch.hpp"
@@ -12,7 +12,7 @@
 
 namespace comm_test {
 
-/// Runs `f` on `n` ranks whose waits are short.
+/// Runs `f` on `n` ranks with a short deadline.
 template <class F>
 void on_ranks(int n, F&& f, int deadline_ms = 20'000) {
   redco::rank_options options;
@@ -20,7 +20,7 @@ void on_ranks(int n, F&& f, int deadline_ms = 20'000) {
   redco::run_ranks({.dp = n, .tp = 1}, options, std::forward<F>(f));
 }
 
-/// The failure with which `f` ends on `n` ranks.
+/// Runs `f` on `n` ranks and returns the error with which it ends.
 template <class F>
 redco::error failure_of(int n, F&& f, int deadline_ms = 20'000) {
   try {

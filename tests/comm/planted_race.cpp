@@ -1,6 +1,7 @@
-// Not a test of its own: built with -fsanitize=thread and the project's suppressions it must be reported (exit code
-// 66). While two ranks reduce, a third thread writes into the tensor of one of them without any order between the two.
-// The racing accesses are those of comm/'s kernel and of this file; no suppression of libtorch may hide them.
+// A planted mistake rather than a test. Built with -fsanitize=thread and the project's
+// suppressions, it must be reported (exit code 66). While two ranks reduce, a third thread writes
+// into the tensor of one rank without synchronisation. The racing accesses are in comm/'s kernel
+// and in this file; no suppression of libtorch may hide them.
 
 #include <redco/comm/in_process_group.hpp>
 

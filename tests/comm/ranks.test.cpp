@@ -174,7 +174,8 @@ TEST_CASE("failures at random moments neither hang nor touch memory that is gone
   for (int round = 0; round < 100; ++round) {
     auto const failure = failure_of(4, [&](rank_context& me) {
       for (int call = 0;; ++call) {
-        at::Tensor const x = at::ones({5'000 + call % 3});  // freed as soon as this rank leaves
+        // Freed as soon as this rank leaves the call
+        at::Tensor const x = at::ones({5'000 + call % 3});
         if (me.rank == round % 4 && call == 10 + round % 5) throw std::runtime_error("now");
         me.world.all_reduce(x);
         (void)me.world.all_gather(x.slice(0, 0, 16), 0);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Catch2's assertions are for one thread: ranks use must(), whose exception their world brings to the test.
+// Catch2's assertions work in one thread only. Ranks use must(), and their world brings its
+// exception to the test.
 
 #include <redco/tensor/torch.hpp>
 #include <redco/diag/error.hpp>
@@ -15,7 +16,8 @@ inline void must(bool holds, std::string const& what) {
   if (!holds) throw std::runtime_error("does not hold: " + what);
 }
 
-/// Values that differ between ranks and positions, none of them symmetric, some not exact in bf16.
+/// Returns values that differ between ranks and elements. None are symmetric, some are not exact in
+/// bf16.
 inline at::Tensor values(at::IntArrayRef sizes, at::ScalarType type, int rank) {
   std::int64_t const count = c10::multiply_integers(sizes);
   at::Tensor const numbers = (at::arange(count, at::kLong) * 37 + 11 * rank + 5).remainder(101 + rank);

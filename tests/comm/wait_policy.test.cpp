@@ -25,7 +25,8 @@ namespace wait_policy_test {
 
 using redco::comm::wait_decision;
 
-/// Seconds, in windows of a fifth of one, until a decision is `shortened` under a constant share; 60 where it never is.
+/// Returns the seconds until a decision is `shortened` under a constant share, in windows of 0.2 s;
+/// 60 if it never is.
 double seconds_until(wait_decision& decision, bool shortened, double share) {
   double seconds = 0;
   while (seconds < 60 && decision.update(share, 0.2) != shortened) seconds += 0.2;
@@ -40,12 +41,12 @@ TEST_CASE("waits become short when a thread waits for a core, not after one burs
   CHECK_FALSE(decision.update(0.4, 0.2));  // a burst
   CHECK_FALSE(decision.update(0, 0.2));
   CHECK(seconds_until(decision, true, 0.5) < 1);
-  CHECK(seconds_until(decision, false, 0.2) >= 60);  // neither calm nor contended: they stay
+  CHECK(seconds_until(decision, false, 0.2) >= 60);  // neither idle nor contended: waits stay short
   double const first = seconds_until(decision, false, 0);
   CHECK(first >= 0.8);
   CHECK(first < 2);
   CHECK(seconds_until(decision, true, 1) < 1);
-  CHECK(seconds_until(decision, false, 0) > 1.5 * first);  // who switches often waits longer
+  CHECK(seconds_until(decision, false, 0) > 1.5 * first);  // frequent switches lengthen the delay
   for (int time = 0; time < 20; ++time) {
     seconds_until(decision, true, 1);
     CHECK(seconds_until(decision, false, 0) < 34);
@@ -59,7 +60,7 @@ TEST_CASE("the largest share is that of the thread whose delay grew most") {
   CHECK(redco::comm::largest_share({}, {}, 0) == 0);
 }
 
-/// Processes that compute until they are destroyed.
+/// Processes that compute until this object is destroyed.
 struct busy_processes {
   std::vector<pid_t> all;
   explicit busy_processes(unsigned count) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-// What processes that TCP joins send each other, without a socket.
+// The messages that processes joined by TCP send each other, without a socket.
 
 namespace wire_test {
 
@@ -110,7 +110,7 @@ wire::greeting greeting(int process, std::uint8_t nonce) {
   return one;
 }
 
-/// Lets both sides talk, `step` bytes at a time, until neither has more to say.
+/// Passes bytes between both sides, `step` at a time, until neither sends more.
 void talk(handshake& caller, handshake& door, std::size_t step = 1'000) {
   auto const pass = [&](handshake& from, handshake& to) {
     std::string const all = from.take_output();
@@ -141,7 +141,7 @@ TEST_CASE("two processes of one run prove it to each other, in pieces of any siz
     }
 }
 
-/// What the door says to a caller that differs from its run.
+/// Returns the error that the accepting side reports to a caller from another run.
 std::string fault(wire::greeting const& its, std::string const& key, int least = 1) {
   handshake caller = handshake::calling(its, key, 0, "", 0), door = handshake::answering(greeting(0, 2), "key", least);
   talk(caller, door);
@@ -201,13 +201,13 @@ TEST_CASE("neither an answer of another meeting nor a proof that is sent back is
   door.take(hello);
   first.take(door.take_output());
   std::string const proof = first.take_output();
-  handshake again = handshake::answering(greeting(0, 3), "key", 1);  // its nonce differs
+  handshake again = handshake::answering(greeting(0, 3), "key", 1);  // another nonce
   again.take(hello);
   again.take(std::string_view(proof).substr(0, again.wanted()));
   again.take(std::string_view(proof).substr(proof.size() - again.wanted()));
   CHECK(again.fault() == "it does not know the secret of this run");
 
-  // A stranger without the key answers a caller with the caller's own words.
+  // A stranger without the key sends a caller's own words back to the caller.
   handshake caller = handshake::calling(greeting(0, 1), "key", 0, "", 0);
   std::string const own = caller.take_output();
   caller.take(own);

@@ -19,7 +19,7 @@
 
 namespace compat_test {
 
-/// A tree and what the original decided for it.
+/// A tree of parameters and the decisions of the Python original for it.
 struct record {
   std::string name;
   int n = 0;
@@ -32,8 +32,8 @@ struct record {
   std::vector<row> rows;
 };
 
-/// Puts rows into the order in which the original walks them, that of nested dictionaries: where a name was seen first,
-/// all that stands below it.
+/// Sorts rows into the order in which the original walks nested dictionaries: all rows below a
+/// prefix follow the first of them.
 void nest(std::vector<record::row>& rows) {
   std::map<std::string, std::size_t> seen;  // the first row below each prefix
   auto const places = [&seen](std::string const& path, std::size_t at) {
@@ -61,8 +61,8 @@ record parse(std::string const& line, std::string const& source) {
   return r;
 }
 
-/// The first decision that differs from the recorded one, or "". Of a tree on which the original raised, only that some
-/// key says so is compared.
+/// Returns the first decision that differs from the recorded one, or "". If the original raised on
+/// the tree, only checks that ours raises for some key.
 std::string difference(record const& r) {
   std::vector<redco::compat::compat_parameter> parameters;
   for (record::row const& row : r.rows) parameters.push_back({row.path, row.shape});

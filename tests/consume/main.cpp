@@ -1,6 +1,6 @@
-// A program that depends on redco and trains a few steps: exit code 0 when the loss falls below its bound in
-// f32 and in bf16, whatever the CPU's default. Where PCRE2 was
-// found, a tokenizer that needs it comes along.
+// A program that depends on redco and trains a few steps. Exit code 0 if the loss falls below its
+// bound in f32 and in bf16, whatever the CPU's default dtype is. If PCRE2 was found, it also uses a
+// tokenizer that needs PCRE2.
 #include <redco/redco.hpp>
 
 struct point_batch {

@@ -1,4 +1,4 @@
-// A program that depends on redco and sums over two ranks: exit code 0 where the sum is right.
+// A program that depends on redco and sums over two ranks. Exit code 0 if the sum is right.
 #include <redco/comm/ranks.hpp>
 
 #include <redco/run/main_of.hpp>

@@ -1,4 +1,5 @@
-// Tokenizers without PCRE2, SentencePiece and libtorch: what needs one of the first two says so, the rest works.
+// Tokenizers in a build without PCRE2, SentencePiece and libtorch: one that needs a missing library
+// says so, all others work.
 #include <redco/tokenizer/json_tokenizer.hpp>
 #include <redco/tokenizer/sentencepiece_tokenizer.hpp>
 

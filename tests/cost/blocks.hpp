@@ -1,6 +1,6 @@
 #pragma once
 
-// Blocks of rows that differ in whether layers save their input, and their output.
+// Rows of blocks that differ in whether layers save their input or their output.
 
 #include <redco/layer/gelu.hpp>
 #include <redco/layer/layer_norm.hpp>

@@ -24,7 +24,7 @@ using namespace cost_test;
 using local =
     residual<sequential<named<"n", layer_norm<12>>, named<"attn", causal_attention<12, 6, sliding_window<3>>>>>;
 
-/// `Times` blocks of the cycle as a repeat, written out, and written out as rows of one.
+/// `Times` blocks of the cycle: as a repeat, written out, and written out as rows of one block.
 template <std::size_t Times, class... Blocks>
 struct rows {
   using repeated = named<"h", repeat<static_cast<int>(Times), Blocks...>>;
@@ -43,11 +43,12 @@ struct rows {
 template <class Net>
 rank_cost cost_of_net(setup const& s) {
   rank_cost c = cost_of(model_of<Net, input<16, 12>>{}, adamw{}, s);
-  c.memory.backward.layer = {};  // it has another name
+  c.memory.backward.layer = {};  // only the layer's name differs
   return c;
 }
 
-/// A layer in front saves what it gives, or does not; one behind saves what it reads, or does not.
+/// Checks that both networks cost the same. The layer before them saves its output or does not; the
+/// layer after them saves its input or does not.
 template <class Row, class Other>
 void check_alike(bool recompute) {
   for (int const tp : {1, 2, 3}) {
@@ -62,7 +63,8 @@ void check_alike(bool recompute) {
          cost_of_net<sequential<saves_output, Other, named<"o", linear<12, 2>>>>(s));
     same(cost_of_net<sequential<named<"i", narrow>, Row, named<"o", layer_norm<12>>>>(s),
          cost_of_net<sequential<named<"i", narrow>, Other, named<"o", layer_norm<12>>>>(s));
-    CHECK(cost_of_net<Row>(s).messages == cost_of_net<Other>(s).messages);  // the batch has no gradient
+    // The batch has no gradient
+    CHECK(cost_of_net<Row>(s).messages == cost_of_net<Other>(s).messages);
     same(cost_of_net<sequential<named<"i", narrow>, split_tokens, Row, named<"o", layer_norm<12>>>>(s),
          cost_of_net<sequential<named<"i", narrow>, split_tokens, Other, named<"o", layer_norm<12>>>>(s));
   }

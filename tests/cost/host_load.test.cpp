@@ -20,7 +20,8 @@ namespace host_load_test {
 using redco::axes, redco::axis, redco::collective, redco::mesh;
 using redco::cost::messages, redco::cost::message_total;
 
-/// The groups over these axes as lists of ranks, and what each host sends, added up group by group.
+/// Compares the load of each host with an enumeration: groups over these axes as lists of ranks,
+/// and the bytes that each host sends for each group.
 void check_load(mesh const& on, int hosts, axes over, axes others) {
   std::map<int, std::vector<int>> groups;
   for (int rank = 0; rank < on.ranks(); ++rank) groups[on.coordinate(rank, others)].push_back(rank);
@@ -72,7 +73,8 @@ messages sent(redco::mesh const& on, int hosts) {
 
 TEST_CASE("messages between hosts are those of the groups that lie on several") {
   messages const one = sent({.dp = 2, .tp = 2}, 1), two = sent({.dp = 2, .tp = 2}, 2);
-  // Replicas lie on one host each: their shards talk inside it, and each host sends the gradients of both shards.
+  // Each replica is on one host: its shards communicate inside it, and each host sends the
+  // gradients of both shards.
   message_total const shards = two[messages::forward], gradients = two[messages::gradients];
   CHECK((shards.hosts == 1 && shards.here == 2 && shards.host_bytes == 0));
   CHECK((shards.inside_bytes == shards.wire_bytes && shards.wire_bytes == one[messages::forward].wire_bytes));
@@ -85,7 +87,8 @@ TEST_CASE("messages between hosts are those of the groups that lie on several") 
   CHECK(one.calls() == two.calls());
   CHECK(one.wire_bytes() == two.wire_bytes());
 
-  // Three replicas on two hosts: the second one's shards lie on both, as do the replicas of each shard.
+  // Three replicas on two hosts: the shards of the second replica are on both hosts, and so are the
+  // replicas of each shard.
   messages const uneven = sent({.dp = 3, .tp = 2}, 2);
   CHECK((uneven[messages::forward].hosts == 2 && uneven[messages::forward].here == 2));
   CHECK(uneven[messages::forward].host_bytes == uneven[messages::forward].payload_bytes);
@@ -111,7 +114,7 @@ TEST_CASE("hosts that cannot share the ranks equally are refused") {
               " hosts; choose a number of hosts that divides the ranks");
 }
 
-// The same is known to the compiler.
+// The values are available at compile time.
 static_assert(redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2, .tp = 2}, .load = {1, 16}, .hosts = 4})
                   .messages[messages::forward]
                   .hosts == 2);

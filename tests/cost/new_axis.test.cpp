@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-// A layer that is split over ep is planned like any other.
+// A layer that is split over ep is planned like any other layer.
 
 namespace {
 
@@ -29,7 +29,7 @@ constexpr redco::shard::entry at(std::string_view name) {
 static_assert(at("bank.up").local() == extents{2, 2, 4} && at("bank.down").local() == extents{2, 4, 2});
 static_assert(at("in.weight").local() == extents{4, 5} && at("in.weight").holders(redco::every_axis) == 30);
 static_assert(at("bank.up").holders(redco::every_axis) == 2 && at("bank.up").holders(redco::model_axes) == 1);
-// Rank 22 is the second replica's, the second along ep, the third along tp.
+// Rank 22 belongs to the second replica; it has index 2 along ep and 4 along tp.
 static_assert(at("bank.up").offset(22) == extents{2, 4, 0} && at("bank.down").offset(22) == extents{2, 0, 4});
 static_assert(!at("bank.up").owns(22) && at("bank.up").owns(7) && !at("in.weight").owns(7) && at("in.weight").owns(0));
 
@@ -74,13 +74,14 @@ TEST_CASE("its memory and messages are counted over the groups of its axes") {
   auto const exchanged = sent("forward exchanges", axis::ep);
   CHECK((exchanged.what == redco::collective::all_to_all && exchanged.ranks == 3 && exchanged.calls == 2 * 3));
   CHECK(exchanged.payload_bytes == 2 * 3 * 4 * 6 * 4 * 4);
-  CHECK(exchanged.wire_bytes == exchanged.payload_bytes / 3 * 2);  // an all-reduce would send twice as much
+  // An all-reduce would send twice as much
+  CHECK(exchanged.wire_bytes == exchanged.payload_bytes / 3 * 2);
   CHECK(sent("backward exchanges", axis::ep) == [&] {
     auto same = exchanged;
     same.purpose = "backward exchanges";
     return same;
   }());
-  // What is replicated has examples of dp x ep, an expert those of dp only.
+  // A replicated parameter sees the examples of dp x ep, an expert those of dp only.
   auto const whole = sent("gradients", redco::batch_axes), own = sent("gradients", axis::dp);
   CHECK((whole.ranks == 6 && whole.calls == 1 && whole.payload_bytes == 4 * dense));
   CHECK((own.ranks == 2 && own.calls == 1 && own.payload_bytes == 4 * experts));

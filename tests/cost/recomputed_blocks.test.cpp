@@ -1,4 +1,5 @@
-// Of a row of blocks some of which run again each costs what it costs as a row of one, all of which run again, or outside of rows.
+// A row of blocks in which only some blocks run again costs the sum of two parts. The recomputed
+// blocks cost as much as a row of one recomputed block, all others as much as blocks outside a row.
 #include "catch.hpp"
 
 #include "blocks.hpp"

@@ -130,7 +130,8 @@ TEST_CASE("an activation is one slot, of all layers that save it: in one block a
                                  "f32 5x8, h.1:output, h.2.up:input", "f32 5x8, h.2:output, out:input"});
   check_sum(redco::model_of<deep>{});
 
-  using other = sequential<named<"down", linear<8, 8>>, relu>;  // blocks that take turns, the last round cut short
+  // A cycle of two blocks whose last round is incomplete
+  using other = sequential<named<"down", linear<8, 8>>, relu>;
   using turns =
       sequential<named<"in", linear<20, 8>>, relu, named<"h", repeat<3, block, other>>, named<"out", linear<8, 6>>>;
   CHECK(texts_of(redco::model_of<turns>{}, run) ==

@@ -43,7 +43,7 @@ TEST_CASE("every plan is legal, fits, and computes the same global batch") {
 
 TEST_CASE("all meshes, micro-batches, dtypes and recomputation are tried once, the fastest first") {
   auto const found = search({.load = {8, 64}, .ranks = 4});
-  // 6 heads allow 1 and 2 shards; shares of 2 and 4 examples are cut in 2 and 3 ways.
+  // 6 heads allow 1 and 2 shards. Shares of 2 and 4 examples can be divided in 2 and 3 ways.
   CHECK(found.plans.size() == (2 + 3) * 2 * 3);
   for (std::size_t i = 1; i < found.plans.size(); ++i)
     CHECK(found.plans[i - 1].time.total() <= found.plans[i].time.total());
@@ -88,7 +88,7 @@ TEST_CASE("plans of several hosts are told apart by the link between them") {
     CHECK(p.time.total() == Approx(redco::cost::step_time_of(cost, p.run, linked).total()));
   }
   CHECK_THROWS_AS(search({.load = {8, 64}, .ranks = 4, .hosts = 3}, linked), redco::error);
-  // Across a link that is slow enough, the plan that sends least over it is the fastest.
+  // If a link is slow enough, the plan that sends the least over it is the fastest.
   linked.links = {{2, 2, 1, 0, 10}};
   auto const sent = [](redco::cost::found_plan const& p) {
     return redco::cost::cost_of_program(redco::facts_of(model, p.run.load), 2, p.run).messages.host_bytes();

@@ -32,7 +32,7 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   CHECK(one.messages == Approx(4 * 3 + 4));
   CHECK(one.total() == Approx(3.5 + 7 + 8 + 3 + 8 + 16));
 
-  // A reduce-scatter and an all-gather take as long as the all-reduce that they make.
+  // A reduce-scatter and an all-gather take as long as one all-reduce of the same bytes.
   redco::rank_cost halves = c;
   halves.messages.all[redco::cost::messages::forward] = {
       {4, 200, 100}, "", redco::axis::tp, redco::collective::reduce_scatter, 2, 1, 2, 100};
@@ -40,7 +40,7 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
       {4, 200, 100}, "", redco::axis::tp, redco::collective::all_gather, 2, 1, 2, 100};
   CHECK(redco::cost::step_time_of(halves, {}, machine).messages == Approx(one.messages));
 
-  // The products are those of a replica, the rest of a rank.
+  // The products are those of a replica, everything else is per rank.
   auto const two = redco::cost::step_time_of(c, {.mesh = {.tp = 2}}, machine);
   CHECK(two.products == Approx(3.5));
   CHECK(two.activations == Approx(14));
@@ -64,7 +64,8 @@ TEST_CASE("between hosts a message takes the link's time too, and hosts that sha
   redco::cost::machine linked = machine;
   linked.links = {{2, 4, 1, 7, 20}, {4, 4, 1, 9, 10}};
   auto const apart = redco::cost::step_time_of(c, run, linked);
-  // Two calls inside, of the group of two that was measured, and the link of two of four hosts.
+  // Two calls inside a host, at the measured speed of a group of two, and two over the link of two
+  // of four hosts.
   CHECK(apart.messages == Approx(4 * 3 + 150.0 / 50 + 4 * 7 + 600.0 / 20));
   CHECK(apart.products == Approx(3.5 * 2 / 4));
   CHECK(apart.activations == Approx(7 * 2));
@@ -72,7 +73,7 @@ TEST_CASE("between hosts a message takes the link's time too, and hosts that sha
   CHECK(apart.tensors == Approx(3));
   CHECK(apart.update == Approx(4 * 2));
 
-  // Two machines with two hosts each, and one with all four.
+  // Two machines that hold two hosts each, then one machine that holds all four.
   linked.links[1].hosts_of_machine = 2;
   auto const pairs = redco::cost::step_time_of(c, run, linked);
   CHECK(pairs.products == Approx(3.5 * 2 / 2));
@@ -81,7 +82,7 @@ TEST_CASE("between hosts a message takes the link's time too, and hosts that sha
   linked.links[1].hosts_of_machine = 4;
   CHECK(redco::cost::step_time_of(c, run, linked).update == Approx(4 * 8));
 
-  // A group with one rank on each host has nothing to do inside.
+  // A group with one rank on each host sends nothing inside a host.
   c.messages.all[redco::cost::messages::forward] = {
       {4, 200, 200, 600}, "", redco::axis::tp, redco::collective::all_reduce, 4, 4, 1, 0};
   CHECK(redco::cost::step_time_of(c, run, linked).messages == Approx(4 * 9 + 600.0 / 10));
@@ -90,7 +91,8 @@ TEST_CASE("between hosts a message takes the link's time too, and hosts that sha
 TEST_CASE("buckets of gradients pass while the last backward computes, behind what makes them and behind each other") {
   redco::rank_cost c;
   c.operations = {1000, 2000, 500};
-  c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};  // with products 3.5 + 7 + 8 + 3 = 21.5 s
+  // With products 3.5 + 7 + 8 + 3 = 21.5 s
+  c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
   c.messages.all[redco::cost::messages::gradients] = {
       {5, 0, 0, 300}, "gradients", redco::axis::dp, redco::collective::all_reduce, 2, 2, 1, 0};
   c.messages.all[redco::cost::messages::forward] = {
@@ -107,21 +109,21 @@ TEST_CASE("buckets of gradients pass while the last backward computes, behind wh
   CHECK(hidden(0.8) == 0);
   run.gradient_bucket = 64;
   double const backward = 21.5 * 2500 / 3500;
-  // Sums of 5 s, less than backward: only the last of five buckets is left behind it.
+  // Sums of 5 s are shorter than backward: only the last of five buckets is sent after it.
   CHECK(hidden(0.8) == Approx(4));
   CHECK(hidden(0.8, 0.25) == Approx(3));
-  // Of 20 s, more than backward: they begin when its first fifth is done.
+  // Sums of 20 s are longer than backward: they begin when a fifth of backward is done.
   CHECK(hidden(3.8) == Approx(backward * 4 / 5));
-  // Behind two micro-batches, of which the last one's backward counts.
+  // With two micro-batches only the last one's backward overlaps the sums.
   run.micro_batches = 2;
   CHECK(hidden(3.8) == Approx(backward / 2 * 4 / 5));
-  // One bucket has nothing to pass behind.
+  // A single bucket overlaps nothing.
   c.messages.all[redco::cost::messages::gradients].calls = 1;
   run.micro_batches = 1;
   redco::cost::machine linked = machine;
   linked.links = {{2, 2, 1, 1, 300}};
   CHECK(redco::cost::step_time_of(c, run, linked).hidden == 0);
-  // Inside a host they take the cores that compute.
+  // Messages inside a host take the cores that compute.
   c.messages.all[redco::cost::messages::forward] = {};
   c.messages.all[redco::cost::messages::gradients] = {
       {5, 0, 0, 0}, "gradients", redco::axis::dp, redco::collective::all_reduce, 2, 1, 2, 300};
@@ -151,7 +153,7 @@ TEST_CASE("what shards send passes beside the products that give it or take it")
   linked.links[0].seconds_per_call = 1;
   double const columns = products * 700 / 3500, rows = products * 200 / 3500;
   CHECK(hidden() == Approx(columns * 1.75 * 0.75));
-  // Half of forward runs again, and what is sent in four runs passes beside three of them.
+  // Half of forward runs again. Messages in four runs of rows overlap three of the four products.
   auto const alone = [&](redco::cost::messages::purpose what, redco::collective kind) {
     c.messages.all[what] = {{4, 4 * redco::MiB(1), 0, 300}, "", redco::axis::tp, kind, 2, 2, 1, 0};
     double const more = hidden() - columns * 1.75 * 0.75;
@@ -167,7 +169,7 @@ TEST_CASE("what shards send passes beside the products that give it or take it")
   CHECK(alone(redco::cost::messages::backward_scatter, redco::collective::reduce_scatter) ==
         Approx(columns * 1.75 * 0.75));
   CHECK(alone(redco::cost::messages::loss, redco::collective::all_reduce) == Approx(0).margin(1e-12));
-  // Two runs are all that half a mebibyte is worth, and less than a quarter of one none.
+  // Half a mebibyte is divided into two runs only, less than a quarter into none.
   sums.payload_bytes = 2 * redco::MiB(1);
   CHECK(hidden() == Approx(columns * 1.5 * 0.75));
   sums.payload_bytes = redco::MiB(1) - 4;

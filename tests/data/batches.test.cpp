@@ -19,7 +19,7 @@ struct batch_case {
   int dp;
 };
 
-// Everything that must hold for one epoch over all shards, whatever the sizes.
+// Checks all properties of one epoch over all shards, for these sizes.
 void check_epoch_laws(batch_case const& c, place from) {
   CAPTURE(c.size, c.global_batch, c.micro_batch, c.dp, from);
   redco::sampler const order(c.size, 11);

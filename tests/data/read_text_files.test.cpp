@@ -77,7 +77,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// Writes one file and returns why it is refused as text, from its name on.
+/// Writes one file and returns the message with which it is refused as text, from its name on.
 std::string refusal_of(std::string const& name, std::string const& bytes, double invalid = 0) {
   temporary_folder const folder;
   std::string const path = (folder.path / name).string();
@@ -111,9 +111,11 @@ TEST_CASE("bytes that are NUL or no UTF-8 are counted, and refused above the sha
   CHECK(refused.find("--invalid-utf8 0.0952") != std::string::npos);
   CHECK(refusal_of("a.txt", latin1, 0.09) != "accepted");
   CHECK(refusal_of("a.txt", latin1, 0.1) == "accepted");
-  CHECK(refusal_of("a.txt", "h\0i\0"s).starts_with("a.txt has 2 bytes of 4"));  // UTF-16 without a mark
+  // UTF-16 without a byte order mark
+  CHECK(refusal_of("a.txt", "h\0i\0"s).starts_with("a.txt has 2 bytes of 4"));
   CHECK(refusal_of("a.txt", "h\0\xE9"s).find("the first at byte 1:") != std::string::npos);
-  CHECK(refusal_of("a.txt", "h\xE2\x82"s).starts_with("a.txt has 2 bytes of 3"));  // a cut code point
+  // An incomplete code point
+  CHECK(refusal_of("a.txt", "h\xE2\x82"s).starts_with("a.txt has 2 bytes of 3"));
   CHECK(refusal_of("a.txt", "na\u00EFve \U0001F600") == "accepted");
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("a .json file of lines is read once") {
   std::string rows;
   for (int row = 0; row < 20000; ++row) rows += "{\"text\": \"a row of some text\"}\n";
   std::string const path = folder.write("a.json", rows);
-  auto const bytes_read = [] {  // by this process
+  auto const bytes_read = [] {  // bytes read by this process
     std::ifstream in("/proc/self/io");
     std::string word;
     std::size_t count = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Runs a case of this test program in a process of its own: how a process ends cannot be seen from inside it.
+// Runs a case of this test program in a child process, because a process cannot observe its own
+// end.
 
 #include "temporary_folder.hpp"
 
@@ -16,15 +17,16 @@
 
 namespace run_test {
 
-/// How a child ended.
+/// The end of a child process.
 struct ended_child {
-  int code = -1;    ///< of its exit; -1: a signal, or the deadline
-  int signal = 0;   ///< that ended it
+  int code = -1;    ///< exit code; -1: a signal or the deadline ended it
+  int signal = 0;   ///< signal that ended it
   std::string out;  ///< standard output and error
 };
 
-/// Runs the hidden case `name` with the words REDCO_CHILD and REDCO_CHILD_WORKDIR in its environment; its output goes to
-/// `to`, or into a file of the workdir. Killed after a minute.
+/// Runs the hidden case `name` with the words REDCO_CHILD and REDCO_CHILD_WORKDIR in its
+/// environment. Its output goes to `to`, or to a file of the workdir. Kills the child after a
+/// minute.
 inline ended_child run_child(char const* name, char const* mode, std::filesystem::path const& workdir, int to = -1) {
   std::string const out = (workdir / "out").string();
   ::setenv("REDCO_CHILD", mode, 1);
@@ -50,7 +52,7 @@ inline ended_child run_child(char const* name, char const* mode, std::filesystem
   return result;
 }
 
-/// For the child: signals do what they do by default, whatever the test library made of them.
+/// Restores the default action of all signals that the test library handles. Called in the child.
 inline void forget_handlers() {
   for (int const number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGXFSZ})
     ::signal(number, SIG_DFL);

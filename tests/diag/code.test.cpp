@@ -13,7 +13,7 @@
 
 namespace {
 
-// The texts of the adjacent string literals that begin at text[at] == '"', joined.
+// Returns the joined texts of the adjacent string literals that begin at text[at] == '"'.
 std::string joined_literal(std::string const& text, std::size_t at) {
   std::string joined;
   while (at < text.size() && text[at] == '"') {
@@ -51,7 +51,8 @@ std::vector<found_literal> literals_in_headers() {
 
 TEST_CASE("every message in a header begins with its code's sentence and goes on with a cure") {
   auto const found = literals_in_headers();
-  REQUIRE(found.size() >= 6);  // the pipeline alone has as many: finding none would prove nothing
+  // The pipeline alone has as many: with none found, the test would prove nothing
+  REQUIRE(found.size() >= 6);
   for (auto const& [file, text] : found) {
     INFO(file << ": " << text);
     bool known = false;

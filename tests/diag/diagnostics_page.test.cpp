@@ -22,7 +22,7 @@ std::string text_of(std::filesystem::path const& file) {
   return text.str();
 }
 
-/// What a reject test shows: its sentence, and the lines that must not compile.
+/// The contents of a reject test: its sentence, and the lines that must not compile.
 struct example {
   std::string about, bad;
 };

@@ -50,7 +50,8 @@ TEST_CASE("a process that ends on a rank's thread", "[.child]") {
   ::_exit(9);
 }
 
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // their runtimes take such ends for themselves
+// The sanitizers' runtimes handle such signals themselves
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("the end of a process is one line with rank, step and function, on its output and in its files") {
   struct {
     char const* mode;

@@ -25,10 +25,11 @@ void earlier_information_handler(int number, siginfo_t* information, void*) {
   earlier_number = information->si_signo == number ? number : -1;
 }
 
-// What an earlier test requested is no request to the next watch.
+// Clears a request of an earlier test, so that the next watch does not see it.
 void answer_requests() { redco::diag::stop_signals().answered(); }
 
-// The test library watches these signals too and would end the test: they do what they do by default meanwhile.
+// Restores the default action of these signals during its lifetime. The test library handles them
+// too and would end the test.
 struct default_signals {
   struct sigaction before[std::size(redco::diag::detail::stop_signal_numbers)] = {};
   default_signals() {
@@ -48,7 +49,7 @@ struct default_signals {
   }
 };
 
-// The wait status of a child that runs `body` and then exits with 9.
+// Returns the wait status of a child that runs `body` and then exits with 9.
 template <class Body>
 int status_of_child(Body body) {
   pid_t const child = ::fork();
@@ -128,7 +129,8 @@ TEST_CASE("a signal that was ignored stays ignored") {
   CHECK(::signal(SIGINT, SIG_DFL) == SIG_IGN);
 }
 
-#if !defined(__SANITIZE_THREAD__)  // its runtime stands between a signal and what the system does by default
+// The runtime intercepts signals before the system's default action
+#if !defined(__SANITIZE_THREAD__)
 TEST_CASE("a second SIGINT or SIGTERM ends the process by that signal") {
   int const status = status_of_child([] {
     redco::diag::stop_signals signals(0);

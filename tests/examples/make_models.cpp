@@ -1,5 +1,5 @@
-// Writes two small decoders and a small encoder-decoder as Hugging Face folders, with a tokenizer whose tokens
-// are bytes: make_models FOLDER.
+// Writes two small decoders and a small encoder-decoder as Hugging Face folders, with a tokenizer
+// whose tokens are bytes: `make_models FOLDER`.
 #include <redco/run/trained_network.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/ckpt/save_model.hpp>
@@ -19,7 +19,8 @@
 
 namespace {
 
-/// A character for each byte, as byte-level tokenizers write them: printable Latin-1 as it is, the others from U+0100 on.
+/// Returns the vocabulary with one character for each byte, as byte-level tokenizers write it:
+/// printable Latin-1 unchanged, all other bytes from U+0100 on.
 std::string byte_vocabulary() {
   std::string text;
   int next = 256;

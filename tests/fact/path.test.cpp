@@ -13,7 +13,7 @@ TEST_CASE("a layer path keeps as many characters as fit and counts the others") 
   CHECK(whole.missing == 0);
   whole.push("c");
   CHECK(whole.view().size() == path::capacity);
-  CHECK(whole.missing == 2);  // the dot too
+  CHECK(whole.missing == 2);  // including the dot
   path long_one;
   long_one.push("encoder");
   long_one.push(std::string(200, 'x'));

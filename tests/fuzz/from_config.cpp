@@ -1,4 +1,5 @@
-// Any text as a config.json: it is refused with exit code 65, or planned without overflow on every legal mesh.
+// Reads any text as a config.json: it is refused with exit code 65, or planned without overflow on
+// every legal mesh.
 #include <redco/cost/cost_of.hpp>
 #include <redco/pretrained/from_config/families.hpp>
 #include <redco/shard/plan.hpp>

@@ -1,5 +1,6 @@
-// Any bytes as the text of a manifest, with the hash at its end that the file would need: refused with exit code 65, or read,
-// and what is written of it reads the same.
+// Reads any bytes as the text of a manifest, followed by the hash that the file would need. The
+// manifest is refused with exit code 65, or read. If it is read, writing and reading it again gives
+// the same manifest.
 #include <redco/workdir/detail/manifest_seal.hpp>
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/workdir/write_manifest.hpp>

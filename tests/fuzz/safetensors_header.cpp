@@ -1,5 +1,6 @@
-// Any bytes as the header of a safetensors file, the first two as the length of what follows it: refused with exit code 65, or
-// its tensors lie one behind the other and fill the file, and the header that we write of them reads the same.
+// Reads any bytes as the header of a safetensors file, the first two as the length of the data. The
+// header is refused with exit code 65, or its tensors fill the file without gaps. In the second
+// case, writing and reading the header again gives the same header.
 #include <redco/safetensors/detail/safetensors_header.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 

@@ -1,5 +1,5 @@
-// Any text as a tokenizer.json: it is refused with exit code 65, or encodes texts to ids of its vocabulary that decode to
-// UTF-8.
+// Reads any text as a tokenizer.json: it is refused with exit code 65, or encodes texts to ids of
+// its vocabulary that decode to UTF-8.
 #include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
 

@@ -1,5 +1,6 @@
-// Any bytes where a process that TCP joins expects a greeting, a head, a notice, a place or a table: nothing that is read lies outside
-// of them, what passes is written as it was read, and nobody without the key is let in.
+// Reads any bytes as a greeting, head, notice, place or table of a process that joins by TCP.
+// Nothing outside the bytes is read. An accepted message is written as it was read, and nobody
+// without the key is accepted.
 #include <redco/comm/detail/handshake.hpp>
 #include <redco/comm/detail/wire.hpp>
 
@@ -17,7 +18,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// Feeds `bytes` as they come, in pieces whose sizes the first of them choose.
+/// Feeds `bytes` to a handshake, in pieces whose size the first byte chooses.
 void shake_hands(handshake one, std::string_view bytes) {
   std::size_t const piece = bytes.empty() ? 1 : static_cast<std::uint8_t>(bytes.front()) % 80 + 1;
   one.take_output();
@@ -41,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   shake_hands(handshake::answering(own, "a key that no input has", 1), bytes);
   own.process = 2;
   shake_hands(handshake::calling(own, "a key that no input has", 0, "place", wire::most_table(3)), bytes);
-  // The greeting that the door expects, so that what follows it is reached.
+  // The greeting that the accepting side expects, so that the bytes after it are reached.
   shake_hands(handshake::answering(wire::greeting{.processes = 3}, "a key that no input has", 1),
               wire::bytes_of(own) + std::string(bytes));
 

@@ -11,7 +11,8 @@
 #include <memory>
 #include <vector>
 
-// What beam search gives on a small model, against trying everything. The numbers of the reference are compared in parity/.
+// Compares beam search on a small model with an exhaustive search. The reference numbers are
+// compared in parity/.
 
 namespace {
 
@@ -32,7 +33,7 @@ void with_reader(std::function<void(reader_net const&)> const& f) {
 
 at::Tensor beam_prompts() { return at::tensor({1, 5, 2, 6, 0, 3}, at::kLong).view({2, 3}); }
 
-/// The sum of the log-probabilities of `ids` behind the first `given` tokens.
+/// Returns the sum of the log-probabilities of `ids` after the first `given` tokens.
 double score_of(reader_net const& net, at::Tensor const& ids, std::int64_t given) {
   at::NoGradGuard const no_grad;
   at::Tensor const log_p = net(ids.unsqueeze(0)).tensor().squeeze(0).log_softmax(-1);
@@ -95,7 +96,7 @@ TEST_CASE("hypotheses end at a stop id, are padded behind it, and the penalty we
         sharded::must(found.scores[row].item<double>() <= found.scores[row - 1].item<double>(), "best first");
     }
     sharded::must(ended > 0, "some end early");
-    options.length_penalty = -8;  // what is long is much worse
+    options.length_penalty = -8;  // long results score much worse
     auto const brief = redco::beam_search(net, beam_prompts(), options);
     sharded::must(brief.ids.size(1) <= found.ids.size(1), "short ones win");
   });

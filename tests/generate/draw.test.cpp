@@ -13,7 +13,8 @@
 #include <span>
 #include <vector>
 
-// What a draw picks from, against the filters made of plain operators, and the numbers that it is made with.
+// Compares the candidates of a draw with filters made of plain operators, and checks the numbers
+// that draws use.
 
 namespace {
 
@@ -21,7 +22,7 @@ using redco::generate_options;
 
 constexpr double endless = std::numeric_limits<double>::infinity();
 
-/// The probabilities that temperature, top_k, top_p and min_p leave, in this order.
+/// Returns the probabilities after temperature, top_k, top_p and min_p, in this order.
 at::Tensor expected(std::vector<double> const& logits, generate_options const& o) {
   at::Tensor scores = at::tensor(logits, at::kDouble) / o.temperature;
   if (o.top_k > 0) {
@@ -39,7 +40,8 @@ at::Tensor expected(std::vector<double> const& logits, generate_options const& o
   return scores.masked_fill(p < o.min_p * p.max(), -endless).softmax(0);
 }
 
-/// How often each id is drawn by numbers that are spread evenly over [0, 1): within one of its probability.
+/// Checks how often each id is drawn by numbers spread evenly over [0, 1): the count may differ
+/// from the probability by one.
 void check_counts(std::vector<double> const& logits, generate_options const& o, at::Tensor const& probabilities) {
   constexpr int draws = 5000;
   at::Tensor const count = at::zeros({std::ssize(logits)}, at::kDouble);
@@ -75,8 +77,8 @@ TEST_CASE("penalty and filters leave the probabilities that Hugging Face's logit
     double top_p, min_p, penalty;
     std::vector<double> probabilities;
   };
-  // transformers 4.57.6: RepetitionPenaltyLogitsProcessor with ids {2, 4, 2, 9}, TemperatureLogitsWarper, TopKLogitsWarper,
-  // TopPLogitsWarper, MinPLogitsWarper, softmax.
+  // Computed by transformers 4.57.6: RepetitionPenaltyLogitsProcessor with ids {2, 4, 2, 9},
+  // TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper, MinPLogitsWarper, softmax.
   for (reference const& r : {
            reference{1.3, 4, 1, 0, 1, {0, 0, 0.341670, 0, 0, 0.170978, 0, 0.316373, 0, 0.170978, 0}},
            reference{1.3, 0, 0.7, 0, 1, {0, 0, 0.341670, 0, 0, 0.170978, 0, 0.316373, 0, 0.170978, 0}},
@@ -100,7 +102,8 @@ TEST_CASE("penalty and filters leave the probabilities that Hugging Face's logit
 
 TEST_CASE("top_p counts what top_k has left, not what it took") {
   std::vector<double> const logits{std::log(0.4), std::log(0.3), std::log(0.2), std::log(0.1)};
-  // Of the first two the first has 4/7: more than a half of them, less than a half of all.
+  // The first of the two remaining tokens has 4/7: more than half of their probability, less than
+  // half of the whole.
   for (double const u : {0.0, 0.5, 0.999})
     CHECK(redco::detail::draw(logits, {.temperature = 1, .top_k = 2, .top_p = 0.5}, u) == 0);
   CHECK(redco::detail::draw(logits, {.temperature = 1, .top_p = 0.5}, 0.999) == 1);
@@ -187,7 +190,7 @@ TEST_CASE("keyed draws follow the truncated softmax") {
     CHECK(found.gt(0).equal(wanted.gt(0)));
     at::Tensor const off = (found - wanted).square() / wanted.clamp_min(1e-9);
     double const chi_square = off.masked_select(wanted.gt(0)).sum().item<double>();
-    CHECK(chi_square < 22.5);  // 7 tokens remain: once in 1,000 seeds it is more
+    CHECK(chi_square < 22.5);  // 7 tokens remain: one seed in 1,000 exceeds the bound
     CHECK(chi_square > 0.05);
   }
   CHECK(wanted.gt(0).sum().item<std::int64_t>() == 7);

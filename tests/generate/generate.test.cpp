@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-// What the options of a decoder do. That caches and meshes change nothing is tested in walls/.
+// Tests of a decoder's options. walls/ tests that caches and meshes change nothing.
 
 namespace {
 
@@ -155,7 +155,8 @@ TEST_CASE(
       }};
   std::string const where = "new token 1 of prompt 7 (position 3): the logits are NaN, +inf or all -inf";
   for (redco::dtype const type : {redco::dtype::f32, redco::dtype::f64, redco::dtype::bf16})
-    for (std::int64_t const word : {0, 4097, 9998})  // logits exist for 4,096 words of a shard at a time
+    // Logits exist for 4,096 words of a shard at a time
+    for (std::int64_t const word : {0, 4097, 9998})
       for (std::size_t way = 0; way < ways.size(); ++way) {
         INFO(word << " " << way);
         CHECK(not_finite(type, word, std::numeric_limits<double>::quiet_NaN(), ways[way]).starts_with(where));
@@ -166,8 +167,8 @@ TEST_CASE(
 
 namespace {
 
-/// What follows a prompt, computed token by token from the logits of the whole row, with each rule
-/// written out.
+/// Returns the continuation of a prompt, computed token by token from the logits of the whole row,
+/// with each rule written out.
 std::vector<std::int64_t> one_by_one(speaker_net const& net, std::vector<std::int64_t> row,
                                      redco::generate_options const& o) {
   at::NoGradGuard const no_grad;

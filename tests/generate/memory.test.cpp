@@ -13,11 +13,13 @@
 #include <string>
 #include <vector>
 
-// What a step of decoding allocates: the same at the first token and at the last, and nothing that stays.
+// Tests the memory that a decoding step allocates: equal at the first and the last token, and
+// nothing remains allocated.
 
 namespace {
 
-/// Bytes of c10's allocators in the steps of one decoding: what a step holds at most above what stays, and what stays.
+/// Bytes of c10's allocators in each step of one decoding: the peak above the bytes that remain,
+/// and the bytes that remain.
 struct step_bytes {
   std::vector<std::int64_t> most, stays;
 
@@ -27,7 +29,7 @@ struct step_bytes {
     memory.reset_peak();
   }
 
-  /// Steps 2 to the last; at the first the prompt is read.
+  /// Compares steps 3 to the last with step 2. The first step reads the prompt.
   void check() const {
     sharded::must(most.size() > 20, "enough steps");
     for (std::size_t i = 3; i < most.size(); ++i) {
@@ -38,7 +40,7 @@ struct step_bytes {
   }
 };
 
-/// Calls f(net, what this rank allocates) on each rank.
+/// Calls f(net, memory counter of this rank) on each rank.
 template <class M, class F>
 void on_rank(M const& model, redco::mesh const& shape, F const& f) {
   redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
@@ -68,7 +70,7 @@ void check_steps(Net const& net, at::Tensor const& prompts, redco::memory_counte
   if (net.pass().tp->rank() == 0) bytes.check();
 }
 
-/// Beam search, step by step.
+/// Runs beam search and records its memory step by step.
 template <class M, class... Items>
 void check_beam_steps(redco::bound_network<M, Items...> const& net, at::Tensor const& prompts,
                       redco::memory_counter& memory) {
@@ -135,7 +137,8 @@ TEST_CASE("keys and values take what prompts and continuations need, the prompt 
     decoder.next(ids_of(rows, length));
     decoder.select_rows(at::arange(rows, at::kLong).repeat_interleave(beams));
     decoder.next(at::ones({rows * beams, 1}, at::kLong));
-    std::int64_t const keys = 2 * 2 * 24 * 4 * rows * (length + beams * more);  // k and v of two layers, f32
+    // K and v of two layers, f32
+    std::int64_t const keys = 2 * 2 * 24 * 4 * rows * (length + beams * more);
     std::int64_t const held = memory.current() - before;
     sharded::must(held >= keys && held < keys + 8192, "tables beside it are small: " + std::to_string(held - keys));
   });

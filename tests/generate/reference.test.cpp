@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-// Decoding of a model that is a table of logits, against the ids and scores that transformers gives
+// Compares decoding of a model that is a table of logits with the ids and scores of transformers
 // (make_beams.py).
 
 namespace {
@@ -23,13 +23,14 @@ using rows = std::vector<std::vector<std::int64_t>>;
 
 at::Tensor reference_prompts() { return at::tensor({1, 5, 2, 6, 0, 3, 2, 2, 6}, at::kLong).view({3, 3}); }
 
-/// A model: behind t tokens of which the last is a, token b has the logit 3 sin(1.3 a + 0.7 b b +
-/// 0.61 t + phase).
+/// A model given by a formula: after t tokens, the last of which is a, token b has the logit 3
+/// sin(1.3 a + 0.7 b b + 0.61 t + phase).
 struct table {
   std::int64_t words;
   double phase;
 
-  /// The logits [B, 1] behind tokens: hidden states are the logits, and the head is the identity.
+  /// Returns the logits [B, 1] after these tokens: hidden states are the logits, and the head is
+  /// the identity.
   redco::logits behind(at::Tensor const& tokens, std::int64_t t, redco::group& ranks) const {
     at::Tensor const b = at::arange(words, at::kDouble), a = tokens.flatten().to(at::kDouble).unsqueeze(1);
     at::Tensor const hidden = 3 * at::sin(1.3 * a + 0.7 * b * b + (0.61 * static_cast<double>(t) + phase));
@@ -37,7 +38,7 @@ struct table {
   }
 };
 
-/// Whether rows [n, T] are the expected ones, however far either side is padded.
+/// Returns true if rows [n, T] are the expected ones, regardless of the padding of either side.
 bool alike(at::Tensor const& found, rows const& expected, std::int64_t pad) {
   for (std::size_t i = 0; i < expected.size(); ++i)
     for (std::int64_t t = 0; t < std::max<std::int64_t>(found.size(1), std::ssize(expected[i])); ++t) {

@@ -15,7 +15,8 @@
 #include <string>
 #include <vector>
 
-// Sampling, penalties and the callback on every mesh: the same ids, whoever holds which part of rows and vocabulary.
+// Tests sampling, penalties and the callback on every mesh: ids do not depend on the split of rows
+// and vocabulary.
 
 namespace {
 
@@ -23,7 +24,8 @@ using narrator_net = redco::bound_network<redco::gpt2>;
 
 at::Tensor openings() { return at::tensor({1, 5, 2, 12, 0, 7, 3, 3, 9, 8, 6, 4}, at::kLong).view({4, 3}); }
 
-/// Calls f(net, rank, this replica's prompts) on each rank of a mesh, with a small GPT-2 whose vocabulary divides by none.
+/// Calls f(net, rank, prompts of this replica) on each rank of a mesh, with a small GPT-2 whose
+/// vocabulary no width divides.
 void on_mesh(redco::mesh const& shape,
              std::function<void(narrator_net const&, redco::rank_context&, at::Tensor const&)> const& f) {
   redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
@@ -38,7 +40,8 @@ void on_mesh(redco::mesh const& shape,
   });
 }
 
-/// What all replicas of a mesh generate, after a check that ranks of a replica agree.
+/// Returns the ids that all replicas of a mesh generate, after a check that the ranks of a replica
+/// agree.
 at::Tensor generated(redco::mesh const& shape, redco::generate_options const& options) {
   std::vector<at::Tensor> parts(static_cast<std::size_t>(shape.dp));
   std::mutex mutex;

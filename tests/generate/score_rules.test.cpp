@@ -25,12 +25,12 @@ TEST_CASE("ids that would repeat so many in a row are banned") {
   CHECK(banned_after({1, 2, 3, 1, 2}, 3) == ids{3});
   CHECK(banned_after({1, 2, 3, 1, 2, 4, 1, 2}, 3) == ids{3, 4});
   CHECK(banned_after({1, 2, 3, 1, 2}, 4).empty());
-  CHECK(banned_after({1, 2, 3}, 3).empty());  // 1 2 3 is there once, and nothing follows
+  CHECK(banned_after({1, 2, 3}, 3).empty());  // 1 2 3 occurs once and nothing follows
   CHECK(banned_after({5, 5}, 2) == ids{5});
   CHECK(banned_after({4, 2, 4}, 1) == ids{2, 4});
   CHECK(banned_after({1, 2}, 3).empty());
   CHECK(banned_after({}, 1).empty());
-  CHECK(banned_after({9, 1, 9}, 1) == ids{1});  // an id outside of the vocabulary is none's
+  CHECK(banned_after({9, 1, 9}, 1) == ids{1});  // an id outside the vocabulary cannot be banned
 }
 
 TEST_CASE("a stop id waits for the least length, and forced ids know their place") {

@@ -56,7 +56,7 @@ TEST_CASE("integers keep all 64 bits; beyond, a number is no integer to whoever 
     CHECK_FALSE(wide.is_number_integer());
     CHECK(wide.get<double>() == std::stod(text));
   }
-  CHECK(refused("1" + std::string(400, '0')));  // nor a double
+  CHECK(refused("1" + std::string(400, '0')));  // does not fit into a double either
   CHECK(refused("1e999"));
   CHECK(refused("NaN"));
   CHECK(refused("012"));

@@ -39,7 +39,7 @@ std::vector<activation_case> const activation_cases{
      [](at::Tensor const& x) { return at::silu(x.chunk(2, -1)[0]) * x.chunk(2, -1)[1]; }},
 };
 
-// Value and gradient of f at x, in f64, for an uneven gradient.
+// Returns value and gradient of f at x in f64, for an uneven incoming gradient.
 std::pair<at::Tensor, at::Tensor> activation_results(std::function<at::Tensor(at::Tensor const&)> const& f,
                                                      at::Tensor const& x) {
   auto const leaf = x.detach().requires_grad_();
@@ -48,7 +48,7 @@ std::pair<at::Tensor, at::Tensor> activation_results(std::function<at::Tensor(at
   return {y.detach().to(at::kDouble), torch::autograd::grad({y}, {leaf}, {g})[0].to(at::kDouble)};
 }
 
-// The largest difference over 1 + |expected|.
+// Returns the largest difference divided by 1 + |expected|.
 double activation_error(at::Tensor const& found, at::Tensor const& expected) {
   return ((found - expected).abs() / (1 + expected.abs())).max().item().toDouble();
 }

@@ -24,7 +24,7 @@ at::Tensor attention_random(at::IntArrayRef sizes, at::ScalarType type, std::uin
   return at::randn(sizes, generator, at::kDouble).to(type);
 }
 
-// Attention by its definition, from ATen operators in the type of its arguments.
+// Returns attention by its definition, with ATen operators in the type of the arguments.
 at::Tensor attention_by_definition(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
                                    attention_options const& o) {
   auto const heads = [&](at::Tensor const& x, std::int64_t n) { return x.unflatten(2, {n, -1}).transpose(1, 2); };
@@ -50,7 +50,7 @@ struct attention_case {
   bool causal, masked, biased, shared_bias;
 };
 
-// Outputs and gradients of the kernel and of the definition in f64.
+// Compares outputs and gradients of the kernel with the definition in f64.
 void attention_compare(attention_case const& c, at::ScalarType type, double tolerance) {
   CAPTURE(c.batch, c.queries, c.keys, c.heads, c.kv_heads, c.width, c.causal, c.masked, c.biased, at::toString(type));
   attention_options o{.heads = c.heads, .kv_heads = c.kv_heads, .causal = c.causal, .query0 = c.keys - c.queries};
@@ -120,7 +120,8 @@ TEST_CASE("decoding with a cache gives the rows of the whole sequence") {
   for (auto const type : {at::kDouble, at::kFloat}) {
     attention_options o{.heads = 4, .kv_heads = 2, .causal = true};
     auto const q = attention_random({2, 21, 4 * 8}, type, 8), cache = attention_random({2, 32, 2 * 2 * 8}, type, 9);
-    auto const k = cache.narrow(2, 0, 16), v = cache.narrow(2, 16, 16);  // strided, longer than what is read
+    // Strided, and longer than the keys that are read
+    auto const k = cache.narrow(2, 0, 16), v = cache.narrow(2, 16, 16);
     auto const whole = cross_attention(q, k.narrow(1, 0, 21), v.narrow(1, 0, 21), o);
     for (std::int64_t i = 0; i < 21; ++i) {
       o.query0 = i;
@@ -160,13 +161,15 @@ TEST_CASE("dropout of attention is the same for any split of heads and rows") {
 }
 
 TEST_CASE("dropout zeroes the stated share of probabilities and scales the others") {
-  // With v the identity, out is the matrix of kept probabilities; equal scores make them all 1 / (64 * 0.75) or 0.
+  // If v is the identity, the output is the matrix of kept probabilities. Equal scores make each of
+  // them 1 / (64 * 0.75) or 0.
   auto const q = at::zeros({2, 64, 64}), v = at::eye(64).expand({2, 64, 64}).contiguous();
   auto const p = cross_attention(q, q, v, {.heads = 1, .kv_heads = 1, .dropout = 0.25, .key = {3, 4}});
   auto const kept = p.ne(0);
   CHECK(attention_difference(p.masked_select(kept), at::full({kept.sum().item<std::int64_t>()}, 1 / 48.0)) < 1e-8);
   CHECK(kept.to(at::kDouble).mean().item<double>() == Approx(0.75).margin(0.02));
-  auto const word = redco::random::philox({13 / 4, 5, 0, 1}, {3, 4})[13 % 4];  // key 13, query 5, head 0, row 1
+  // Key 13, query 5, head 0, row 1
+  auto const word = redco::random::philox({13 / 4, 5, 0, 1}, {3, 4})[13 % 4];
   CHECK(kept[1][5][13].item<bool>() == (word >= 0x40000000u));
 }
 

@@ -25,7 +25,8 @@ at::Tensor entropy_random(at::IntArrayRef sizes, at::ScalarType type, std::uint6
   return at::randn(sizes, generator, at::kDouble).to(type);
 }
 
-// Rank r's rows of the padded head; the padding holds large numbers that must not be seen.
+// Returns rank r's rows of the padded head. The padding holds large numbers that the kernel must
+// not read.
 vocabulary_shard entropy_shard(at::Tensor const& weight, at::Tensor const& bias, int rank, int ranks) {
   auto const vocabulary = weight.size(0), rows = (vocabulary + ranks - 1) / ranks, padding = rows * ranks - vocabulary;
   auto const part = [&](at::Tensor const& x) {
@@ -36,7 +37,7 @@ vocabulary_shard entropy_shard(at::Tensor const& weight, at::Tensor const& bias,
   return {part(weight), bias.defined() ? part(bias) : at::Tensor(), vocabulary, rank * rows};
 }
 
-// The part of an unsharded gradient that belongs to a shard, zero in padding.
+// Returns the part of an unsharded gradient that belongs to a shard, zero in the padding.
 at::Tensor entropy_part(at::Tensor const& whole, vocabulary_shard const& head) {
   auto out = at::zeros_like(head.weight.dim() == whole.dim() ? head.weight : head.bias, whole.options());
   if (head.valid() > 0) out.narrow(0, 0, head.valid()).copy_(whole.narrow(0, head.first, head.valid()));
@@ -103,7 +104,8 @@ TEST_CASE("a large odd vocabulary, whose rows of logits lie apart, gives the den
   for (int const ranks : {1, 2}) {  // 8197 and 4099 columns
     for (bool const with_bias : {false, true}) {
       entropy_compare(ranks, 8197, with_bias, at::kDouble, 1e-12);
-      entropy_compare(ranks, 8197, with_bias, at::kFloat, 2e-5);  // sums of 8197 instead of 131
+      // The sums have 8197 addends instead of 131
+      entropy_compare(ranks, 8197, with_bias, at::kFloat, 2e-5);
       entropy_compare(ranks, 8197, with_bias, at::kBFloat16, 4e-2);
     }
   }
@@ -164,13 +166,15 @@ TEST_CASE("derivatives of cross entropy of first and second order are central di
       auto const shard =
           entropy_shard(entropy_random({5, 3}, at::kDouble, 8), entropy_random({5}, at::kDouble, 9), rank.rank, ranks);
       auto const labels = at::tensor({4, -100, 0, 2}).to(at::kLong);
-      // The whole function, as a model uses it: hidden enters, so its gradient is complete on each rank.
+      // The whole function as a model uses it: hidden enters the split, so its gradient is complete
+      // on each rank.
       auto const f = [&](std::vector<at::Tensor> const& x) {
         auto const h = redco::enter(redco::tensor<redco::replicated>(x[0]), rank.tp).local();
         return cross_entropy(h, {x[1], x[2], 5, shard.first}, labels, rank.tp, {.chunk_rows = 3}).sum.square();
       };
       std::vector<at::Tensor> const hidden{entropy_random({4, 3}, at::kDouble, 10).requires_grad_()};
-      // Every rank moves hidden alike; weights and bias stay, as another rank's move would be seen by none.
+      // Every rank varies hidden in the same way. Weights and bias stay constant, because one
+      // rank's change would not reach another rank.
       auto const of_hidden = [&](std::vector<at::Tensor> const& x) { return f({x[0], shard.weight, shard.bias}); };
       double const first = gradcheck::first(of_hidden, hidden), second = gradcheck::second(of_hidden, hidden);
       if (ranks == 1) {
@@ -196,7 +200,8 @@ TEST_CASE("second derivatives by weight shards are those of the dense loss") {
     auto const head = entropy_shard(weight, {}, rank.rank, 3);
     auto const own = cross_entropy(hidden, head, labels, rank.tp).sum;
     auto const d = torch::autograd::grad({own}, {head.weight}, {}, true, true)[0];
-    // Each rank's addend of the sum of squares; what the others' addends owe to this shard comes back through `enter`.
+    // Each rank adds its part of the sum of squares. The derivatives of the other parts with
+    // respect to this shard return through `enter`.
     auto const squares = redco::reduce(redco::tensor<redco::partial>((d * d).sum()), rank.tp).local();
     auto const second = torch::autograd::grad({squares}, {head.weight})[0];
     worst[static_cast<std::size_t>(rank.rank)] = entropy_difference(second, entropy_part(expected, head));

@@ -1,6 +1,7 @@
 #pragma once
 
-// Attention of CUDA devices, on the host: the flash operators by stand-ins, and what their tests and those of blocks share.
+// Attention of CUDA devices on the host: stand-ins for the flash operators, and functions that
+// several tests share.
 
 #include "torch_catch.hpp"
 
@@ -33,7 +34,8 @@ inline at::Tensor device_wave(std::vector<std::int64_t> const& sizes, double pha
   return gradcheck::weights_for(at::empty(sizes, at::kDouble), phase) - 0.2;
 }
 
-/// The flash operators by their definition, with what they demand of their operands; and small blocks of scores.
+/// A stand-in that computes the flash operators by their definition and checks their demands on
+/// operands. It uses small blocks of scores.
 class stand_in : public kernel::cuda::attention_device {
  public:
   explicit stand_in(std::int64_t bytes, bool flash = true) : bytes_(bytes), flash_(flash) {}
@@ -95,14 +97,15 @@ class stand_in : public kernel::cuda::attention_device {
   bool flash_;
 };
 
-/// Many small products wait for threads more than they compute.
+/// Limits libtorch to one thread, because many small products wait for threads longer than they
+/// compute.
 struct one_thread {
   int before = at::get_num_threads();
   one_thread() { at::set_num_threads(1); }
   ~one_thread() { at::set_num_threads(before); }
 };
 
-/// q, k, v, or qkv alone; then the bias if there is one.
+/// A case whose inputs are q, k, v, or qkv alone, then the bias if there is one.
 struct device_case {
   std::string name;
   attention_options options;
@@ -124,7 +127,7 @@ inline std::vector<device_case> all_device_cases() {
   };
   auto const with = [](tensors x, at::Tensor const& bias) { return x.push_back(bias), x; };
   at::Tensor mask = at::ones({3, 23}, at::kBool);
-  mask[0].narrow(0, 0, 4).fill_(false);  // with the causal rule queries 0 and 1 see nothing
+  mask[0].narrow(0, 0, 4).fill_(false);  // under the causal rule queries 0 and 1 then see no key
   mask[1].fill_(false);
   mask[2].narrow(0, 9, 14).fill_(false);
   attention_options const plain{.heads = 4, .kv_heads = 2};

@@ -33,7 +33,8 @@ TEST_CASE("attention in blocks of scores of any size gives what the reference an
   for (device_case const& c : all_device_cases())
     for (auto const& [type, bound] : {std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 3e-2)}) {
       device_results const of_cpu = results_of(c, type), reference = reference_of(c, type);
-      // Of 4 heads and 23 keys a query has 368 bytes of scores: single queries, some, all of an example, of two, everything.
+      // A query with 4 heads and 23 keys has 368 bytes of scores. Blocks hold one query, several,
+      // one example, two examples, everything.
       for (auto const& [bytes, threads] :
            {std::pair(1, 1u), std::pair(2000, 1u), std::pair(9000, 2u), std::pair(16000, 1u), std::pair(1 << 20, 1u)}) {
         INFO(c.name << " " << type << ", " << bytes << " bytes, " << threads << " threads");
@@ -58,15 +59,17 @@ TEST_CASE("blocks of scores hold what fits in their bytes, in whole examples whe
   STATIC_REQUIRE(extent_of_scores(8, 32, 2048, 2048, bytes) == score_extent{1, 256});
   STATIC_REQUIRE(extent_of_scores(64, 12, 128, 128, bytes) == score_extent{64, 128});
   STATIC_REQUIRE(extent_of_scores(512, 12, 128, 128, bytes) == score_extent{85, 128});
-  STATIC_REQUIRE(extent_of_scores(4, 32, 100000, 3000, bytes) == score_extent{1, 128});  // 174 would fit
+  // 174 would fit
+  STATIC_REQUIRE(extent_of_scores(4, 32, 100000, 3000, bytes) == score_extent{1, 128});
   STATIC_REQUIRE(extent_of_scores(4, 32, 1, 131072, bytes) == score_extent{4, 1});
-  STATIC_REQUIRE(extent_of_scores(4, 64, 9, 1 << 20, bytes) == score_extent{1, 1});  // four times as much
+  // One query needs four times the bytes
+  STATIC_REQUIRE(extent_of_scores(4, 64, 9, 1 << 20, bytes) == score_extent{1, 1});
 }
 
 TEST_CASE("attention in blocks of scores drops what the CPU's kernels drop, to the bit") {
   one_thread const quiet;
   forced_kernel_set const fast(kernel_set::fastest);
-  // Equal scores and values that are a unit matrix: the output is the probabilities.
+  // Equal scores and values that are a unit matrix: the output is the matrix of probabilities.
   constexpr std::int64_t keys = 41, heads = 3;
   for (auto const type : {at::kFloat, at::kBFloat16})
     for (std::int64_t const window : {0, 7}) {

@@ -13,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-// The kernels that decoding has for itself, against ATen's operators or the kernels of training.
+// Compares kernels that only decoding uses with ATen's operators or with the kernels of training.
 
 namespace {
 
@@ -89,7 +89,7 @@ TEST_CASE("of equal logits the lower entry comes first; -inf comes last and a Na
   for (auto const type : {at::kDouble, at::kFloat})
     for (int const ranks : {1, 2, 3, 4})
       redco::run_ranks({.tp = ranks}, {}, [&](redco::rank_context& rank) {
-        // One feature of 1: a row of the head is its logit.
+        // The only feature is 1, so a row of the head is its logit.
         auto const ids = [&](std::vector<double> const& logits, std::int64_t k) {
           std::int64_t const n = std::ssize(logits), columns = (n + ranks - 1) / ranks;
           at::Tensor const all = at::zeros({columns * ranks, 1}, type);
@@ -131,7 +131,7 @@ TEST_CASE("attention to a cache is attention to the keys that its table names") 
           if (variant == 2) o.key_mask = at::arange(seen, at::kLong).ge(at::tensor({0, 5, 20}, at::kLong).unsqueeze(1));
           if (variant == 3) o.bias = wave({heads, 2 * seen + 5}, 0.5).to(type), o.distance0 = seen + 2;
           at::Tensor const wanted = redco::kernel::cross_attention(q, k, v, o);
-          // The same keys in another order, in a table of which they are every second row.
+          // Keys in another order, as every second row of a table.
           at::Tensor const order = (at::arange(rows * seen, at::kLong) * 11 + 5).remainder(rows * seen);
           auto const scattered = [&](at::Tensor const& x) {
             at::Tensor const all = at::full({rows * seen, 2 * kv_heads * d}, 1e9, x.options());

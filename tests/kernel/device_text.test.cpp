@@ -28,7 +28,8 @@ namespace {
 
 using namespace redco;
 
-// With REDCO_TEST_DEVICE_TEXT all cases of this program run the kernels of device text, on the host.
+// Runs all cases of this program with the kernels of device text on the host, if
+// REDCO_TEST_DEVICE_TEXT is set.
 struct all_on_host {
   std::optional<host_launcher> launcher;
   std::optional<kernel_launcher::forced> forced;

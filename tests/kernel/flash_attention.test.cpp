@@ -32,9 +32,11 @@ TEST_CASE("who computes attention of a CUDA device") {
   CHECK(way(9, 9, 64, causal, at::kFloat) == blocks);
   CHECK(way(9, 17, 64, causal) == blocks);
   CHECK(way(9, 17, 64, changed(causal, [](auto& o) { o.query0 = 8; })) == blocks);
-  CHECK(way(1, 17, 64, changed(causal, [](auto& o) { o.query0 = 16; })) == flash);  // it sees all keys
+  // The only query sees all keys
+  CHECK(way(1, 17, 64, changed(causal, [](auto& o) { o.query0 = 16; })) == flash);
   CHECK(way(1, 17, 64, changed(causal, [](auto& o) { o.query0 = 15; })) == blocks);
-  CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.window = 9; })) == flash);  // nothing is so far away
+  // The window holds all keys
+  CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.window = 9; })) == flash);
   CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.window = 8; })) == blocks);
   CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.dropout = 0.1; })) == blocks);
   CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.key_mask = at::ones({2, 9}, at::kBool); })) == blocks);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Derivatives against central differences in f64. Each returns the largest error over 1 + |expected|.
+// Compares derivatives with central differences in f64. Each function returns the largest error
+// divided by 1 + |expected|.
 
 #include <redco/tensor/torch.hpp>
 
@@ -15,8 +16,9 @@ namespace gradcheck {
 
 using tensors = std::vector<at::Tensor>;
 
-/// Central differences of fourth order of `number` at `inputs`, one tensor for each. The step balances rounding, about
-/// 1e-16 / step, with the error of the formula, step^4 / 30 times the fifth derivative.
+/// Returns central differences of fourth order of `number` at `inputs`, one tensor for each. The
+/// step balances rounding, about 1e-16 / step, with the error of the formula, step^4 / 30 times the
+/// fifth derivative.
 inline tensors differences(tensors const& inputs, std::function<double(tensors const&)> const& number) {
   constexpr double step = 5e-4;
   tensors slopes;
@@ -49,12 +51,13 @@ inline double error_of(tensors const& analytic, tensors const& expected) {
   return worst;
 }
 
-/// Asymmetric weights, so that no two outputs cancel.
+/// Returns asymmetric weights, so that no two outputs cancel.
 inline at::Tensor weights_for(at::Tensor const& y, double phase) {
   return at::sin(at::arange(y.numel(), y.options().requires_grad(false)) * 1.7 + phase).view_as(y) + 0.3;
 }
 
-/// First derivatives of f, with grad mode off in backward (the kernels) and on (the composed path): the worse of both.
+/// Checks the first derivatives of f, with grad mode off in backward (the kernels) and on (the
+/// composed path), and returns the larger error.
 inline double first(std::function<at::Tensor(tensors const&)> const& f, tensors const& inputs) {
   auto const number = [&](tensors const& x) {
     auto const y = f(x);
@@ -68,7 +71,8 @@ inline double first(std::function<at::Tensor(tensors const&)> const& f, tensors 
   return worst;
 }
 
-/// Second derivatives of f: gradients of weighted sums of its gradients, against differences of those the kernels give.
+/// Checks the second derivatives of f: gradients of weighted sums of its gradients, compared with
+/// differences of the kernels' gradients.
 inline double second(std::function<at::Tensor(tensors const&)> const& f, tensors const& inputs) {
   auto const number = [&](tensors const& x, bool create_graph) {
     auto const y = f(x);

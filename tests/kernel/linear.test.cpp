@@ -29,7 +29,8 @@ double error(at::Tensor const& found, at::Tensor const& expected) {
   return ((found.to(at::kDouble) - expected).abs() / (1 + expected.abs())).max().item().toDouble();
 }
 
-// Values and gradients for x [examples, rows, in]; enough rows or columns for more than one block of sums.
+// Compares values and gradients for x [examples, rows, in]. Rows or columns exceed one block of
+// sums.
 void compare(std::int64_t rows, std::int64_t in, std::int64_t out, bool biased) {
   INFO("x [2, " << rows << ", " << in << "], weight [" << out << ", " << in << "], bias " << biased);
   std::vector<at::Tensor> leaves{numbers({2, rows, in}, 0.3) / 4, numbers({out, in}, 1.1) / 8};
@@ -55,10 +56,11 @@ TEST_CASE("bf16 linear rounds once, whatever the path and the number of blocks")
     redco::forced_bf16_path const forced(path);
     compare(3, 5, 7, true);
     compare(3, 5, 7, false);
-    compare(1, 3, 32771, true);  // 64 rows of sums at a time for y, 32771 for the gradients of the weight
+    // Blocks of sums: 64 rows for y, 32771 for the gradients of the weight
+    compare(1, 3, 32771, true);
     compare(70, 2, 32771, false);
     compare(41, 129, 75, true);
-    compare(9, 33001, 3, true);  // panels larger than what is packed at once
+    compare(9, 33001, 3, true);  // panels larger than one packing buffer
   }
 }
 
@@ -77,7 +79,7 @@ TEST_CASE("bf16 linear is differentiable twice, and leaves out what nobody wants
   }
 }
 
-// alpha a b + beta c in f32, with what lies around c untouched.
+// Compares alpha a b + beta c in f32, and checks that memory around c is unchanged.
 void compare_sums(std::int64_t m, std::int64_t n, std::int64_t k, bool a_turned, bool b_turned, bool native) {
   INFO(m << " x " << n << " x " << k << " turned " << a_turned << b_turned << " native " << native);
   auto const a = a_turned ? numbers({k, m}, 0.3).t() : numbers({m, k}, 0.3);

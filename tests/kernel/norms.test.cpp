@@ -28,7 +28,7 @@ at::Tensor norm_reference(gradcheck::tensors const& t, bool centered) {
                   : t[0] * (t[0] * t[0]).mean(-1, true).add(1e-6).rsqrt() * t[1];
 }
 
-// Value and gradients, in f64.
+// Returns value and gradients in f64.
 template <class F>
 gradcheck::tensors norm_results(F const& f, gradcheck::tensors inputs, bool centered, at::ScalarType dtype) {
   if (!centered) inputs.pop_back();

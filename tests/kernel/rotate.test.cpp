@@ -18,7 +18,8 @@ at::Tensor rotate_sample(at::IntArrayRef sizes, double phase) {
   return at::sin(at::arange(count, at::kDouble) * 0.7 + phase).view(sizes);
 }
 
-/// Pair (a, b) of a head at position p turns by p theta^(-2i / dims): its length stays, its angle moves.
+/// Checks that pair (a, b) of a head at position p turns by the angle p theta^(-2i / dims) and
+/// keeps its length.
 void check_turn(rotary_pairs pairs) {
   kernel::rotation const by{2, 6, {.dims = 4, .theta = 50, .pairs = pairs, .scaling = {}}, 3};
   at::Tensor const x = rotate_sample({2, 3, 14}, 0.2), y = kernel::rotate(x.clone(), by);
@@ -95,7 +96,8 @@ TEST_CASE("a window hides what lies before it, also where the mask hides all tha
   kernel::attention_options const o{.heads = 1, .kv_heads = 1, .causal = true, .window = 2, .key_mask = mask};
   at::Tensor const y = kernel::self_attention(qkv, o), v = qkv.narrow(2, 8, 4);
   CHECK(at::allclose(y[0][0], v[0][0]));
-  CHECK(at::allclose(y[0][2], v[0][1]));                  // its own key is hidden
-  CHECK(at::allclose(y[0][3], (v[0][2] + v[0][3]) / 2));  // both are hidden: their mean
+  CHECK(at::allclose(y[0][2], v[0][1]));  // the mask hides its own key
+  // The mask hides both keys: the output is their mean
+  CHECK(at::allclose(y[0][3], (v[0][2] + v[0][3]) / 2));
   CHECK(at::allclose(y[0][4], v[0][4]));
 }

@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-// The two kernel sets against each other: values, gradients and second derivatives of every operation.
+// Compares the two kernel sets: values, gradients and second derivatives of every operation.
 
 namespace {
 
@@ -54,7 +54,7 @@ kernel::attention_options attention_of(std::int64_t heads, std::int64_t kv_heads
   return {.heads = heads, .kv_heads = kv_heads, .causal = true, .dropout = 0.2, .key = {3, 8}, .row0 = 4, .head0 = 2};
 }
 
-// Every size is odd, and no multiple of a vector.
+// Every size is odd and not a multiple of a vector register.
 std::vector<set_case> all_set_cases(group& one) {
   using in = tensors const&;
   std::vector<set_case> all;
@@ -137,7 +137,7 @@ set_results results_in(kernel_set set, set_case const& c, at::ScalarType type) {
   return all;
 }
 
-// The largest difference over what is largest.
+// Returns the largest difference divided by the largest value.
 double apart(at::Tensor const& a, at::Tensor const& b) {
   REQUIRE(a.sizes() == b.sizes());
   REQUIRE(a.scalar_type() == b.scalar_type());

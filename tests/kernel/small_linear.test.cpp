@@ -17,7 +17,7 @@
 #include <tuple>
 #include <vector>
 
-// Small products and the linear map of one node, against ATen's in f64.
+// Compares small products, and the linear map in one autograd node, with ATen's in f64.
 
 namespace small_linear_test {
 
@@ -42,7 +42,8 @@ redco::kernel::cpu::stepped_matrix<T> stepped(at::Tensor const& x) {
   return {x.const_data_ptr<T>(), x.stride(0), x.stride(1)};
 }
 
-/// One product with every start, of matrices that are turned or not, rows with gaps between them.
+/// Compares one product for every initial value of the result. Matrices are transposed or not, and
+/// rows have gaps between them.
 template <class T>
 void compare_product(std::int64_t m, std::int64_t n, std::int64_t k, bool a_turned, bool b_turned, double tolerance) {
   auto const type = c10::CppTypeToScalarType<T>::value;
@@ -94,7 +95,7 @@ TEST_CASE("each row of a small product has the same bits however many rows there
 
 struct linear_case {
   std::string name;
-  tensors inputs;  // x, W, and b where there is one; f64
+  tensors inputs;  // x, w, and b if there is one; f64
 };
 
 std::vector<linear_case> linear_cases() {
@@ -122,7 +123,8 @@ at::Tensor ours_rectified(tensors const& x) {
 }
 at::Tensor atens(tensors const& x) { return at::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
 
-/// The value, then gradients of weighted sums of the squares of what was before, for so many orders.
+/// Returns the value of f, then for each order the gradients of a weighted sum of squares of the
+/// previous results.
 template <class F>
 tensors derivatives(F const& f, tensors const& leaves, int orders) {
   at::Tensor const y = f(leaves);

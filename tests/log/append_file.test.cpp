@@ -22,7 +22,7 @@ TEST_CASE("a record that fits only in part is taken back whole, and later ones a
   rlimit before{};
   ::getrlimit(RLIMIT_FSIZE, &before);
   auto const handler = ::signal(SIGXFSZ, SIG_IGN);
-  rlimit const small{17, before.rlim_max};  // as on a full disk, the first symptom is a short write
+  rlimit const small{17, before.rlim_max};  // as on a full disk: the first symptom is a short write
   ::setrlimit(RLIMIT_FSIZE, &small);
   bool const fits = file.append("abcdefghij");
   std::string const then = content_of(path);

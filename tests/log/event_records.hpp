@@ -15,7 +15,8 @@
 
 namespace run_test {
 
-/// A reader of event files of its own: every field of a message by number, as bytes (varints as their value in 8 bytes).
+/// A reader of event files, independent of the writer: every field of a message by number, as bytes
+/// (varints as their value in 8 bytes).
 struct field_reader {
   std::map<int, std::vector<std::string>> fields;
 
@@ -78,7 +79,8 @@ inline std::uint64_t little_endian(std::string_view text) {
   return value;
 }
 
-/// The payloads of all whole records, as TensorBoard reads them: it stops at the first cut one.
+/// Returns the payloads of all whole records as TensorBoard reads them: up to the first incomplete
+/// record.
 inline std::vector<std::string> records_of(std::string_view file) {
   auto unmasked = [](std::uint64_t masked) {
     auto const sum = static_cast<std::uint32_t>(masked) - 0xA282EAD8U;

@@ -95,7 +95,8 @@ TEST_CASE("event files are named by time, host, process and number, and a resume
   auto options = at_second(1700000000);
   options.purge_from_step = 400;
   redco::log::event_writer second(folder.path / "new" / "folder", options);
-  CHECK_FALSE(std::filesystem::exists(folder.path / "new"));  // a run without records leaves no file
+  // A run without records leaves no file
+  CHECK_FALSE(std::filesystem::exists(folder.path / "new"));
   first.scalar("loss", 1, 1);
   std::string const name = first.path().filename().string();
   CHECK(name.rfind("events.out.tfevents.1700000000.", 0) == 0);
@@ -108,7 +109,8 @@ TEST_CASE("event files are named by time, host, process and number, and a resume
   REQUIRE(records.size() == 3);
   field_reader const session(records[1]);
   CHECK(session.number(2) == 400);
-  CHECK(session.message(7).number(1) == 1);  // SessionLog START: older files' steps from 400 on are void
+  // SessionLog START: steps of older files from 400 on are void
+  CHECK(session.message(7).number(1) == 1);
 }
 
 TEST_CASE("an event file cut at any byte is a readable prefix") {
@@ -143,7 +145,7 @@ TEST_CASE("an event file that cannot be written costs records and one warning, n
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("cannot write " + writer.path().string() + ": Not a directory") == 0);
 
-  std::filesystem::remove(folder.path / "file");  // and when it can be written again, it is
+  std::filesystem::remove(folder.path / "file");  // once the file can be written again, it is
   std::filesystem::create_directory(folder.path / "file");
   writer.scalar("loss", 1, 3);
   CHECK(writer.lost() == 2);

@@ -11,7 +11,7 @@
 
 namespace {
 
-// What TensorBoard itself makes of a folder of event files.
+// A Python program that prints TensorBoard's view of a folder of event files.
 constexpr char const* tensorboard_reader = R"python(
 import sys
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -48,7 +48,7 @@ TEST_CASE("TensorBoard reads our event files, and a resumed run's file replaces 
     redco::log::event_writer::named_value const second[] = {{"loss", 4.25}, {"lr", 0.5}};
     writer.scalars(1, first);
     writer.scalars(2, second);
-    writer.scalar("loss", 99, 3);  // of a step that the checkpoint does not have
+    writer.scalar("loss", 99, 3);  // the checkpoint does not have this step
     writer.text("sample", "To be, or *not* to be", 2);
   }
   options.now = [] { return std::chrono::system_clock::time_point(std::chrono::seconds(1700000060)); };

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-// A terminal that knows line feed, carriage return and "erase to the end of the line".
+// A terminal that understands line feed, carriage return and "erase to the end of the line".
 struct fake_terminal {
   std::ostringstream out;
   int columns = 100;
@@ -21,7 +21,7 @@ struct fake_terminal {
     return result;
   }
 
-  // What is on the screen, where it is wide enough.
+  // Returns the text on the screen, which must be wide enough.
   std::string screen() const {
     std::string const written = out.str();
     std::string_view text = written;

@@ -12,7 +12,7 @@
 
 namespace {
 
-// A clock that stands still until told.
+// A clock that advances only when a test advances it.
 struct hand_clock {
   std::chrono::steady_clock::time_point time{std::chrono::hours(1)};
 
@@ -56,7 +56,7 @@ TEST_CASE("the bar shows phase, step, numbers, rates and both ETAs") {
   redco::log::console console(terminal.options());
   redco::log::progress bar(console, clock.options());
   bar.start({.label = "epoch 1/3", .total = 1000, .run_left = 1000});
-  clock.pass(33.87);  // 420 steps at 12.4 a second
+  clock.pass(33.87);  // 420 steps at 12.4 per second
   bar.update(point_at(420, 2.31));
   CHECK(terminal.screen() ==
         "epoch 1/3 ▕███████▉           ▏ 420/1000 loss 2.31 lr 3.0e-4 gn 0.80 | 1.2k tok/s | "

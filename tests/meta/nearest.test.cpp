@@ -21,7 +21,9 @@ TEST_CASE("nearest finds what a person meant, and nothing where nothing is near"
   CHECK(redco::meta::nearest("--n-modelshard", names) == "--n-model-shards");
   CHECK(redco::meta::nearest("--rank", names) == "--ranks");
   CHECK(redco::meta::nearest("--completely-different", names).empty());
-  CHECK(redco::meta::nearest("x", std::vector<std::string>{"y"}).empty());  // all of it would be replaced
+  // Every letter would be replaced
+  CHECK(redco::meta::nearest("x", std::vector<std::string>{"y"}).empty());
   CHECK(redco::meta::nearest("a", std::vector<std::string>{}).empty());
-  CHECK(redco::meta::nearest("aac", std::vector<std::string>{"aab", "aad"}) == "aab");  // the first of equals
+  // The first of equal candidates
+  CHECK(redco::meta::nearest("aac", std::vector<std::string>{"aab", "aad"}) == "aab");
 }

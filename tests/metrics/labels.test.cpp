@@ -22,7 +22,7 @@ TEST_CASE("accuracy is the share of equal pairs, of anything that compares") {
   CHECK(accuracy(said, std::span<std::string const>(is)) == Approx(2.0 / 3));
 }
 
-// By hand, class: tp fp fn -> F1.  0: 2 1 1 -> 2/3   1: 1 2 1 -> 2/5   2: 1 0 2 -> 1/2   3: 0 1 0 -> 0
+// By hand, class: tp fp fn -> F1. 0: 2 1 1 -> 2/3. 1: 1 2 1 -> 2/5. 2: 1 0 2 -> 1/2. 3: 0 1 0 -> 0.
 TEST_CASE("F1 averages classes, decisions, or takes one class") {
   labels const expected{0, 0, 0, 1, 1, 2, 2, 2}, predicted{0, 0, 1, 1, 3, 2, 1, 0};
   CHECK(f1_score(predicted, expected, f1_average::macro) == Approx((2.0 / 3 + 2.0 / 5 + 1.0 / 2 + 0) / 4));

@@ -28,14 +28,15 @@
 #include <utility>
 #include <vector>
 
-// The parameters of small models, as Hugging Face transformers store them, against those that the descriptions state.
+// Compares the parameters of small models, as Hugging Face transformers store them, with those that
+// the descriptions state.
 
 namespace families_test {
 
 using parameters = std::map<std::string, redco::extents>;
 using renames = std::vector<std::pair<std::string, std::string>>;
 
-/// Extents without ones in front.
+/// Returns the extents without leading ones.
 redco::extents plain(redco::extents const& shape) {
   redco::extents result;
   for (int d = 0; d < shape.rank; ++d)
@@ -43,7 +44,7 @@ redco::extents plain(redco::extents const& shape) {
   return result;
 }
 
-/// What a safetensors file holds, by its header: its length as 8 bytes, then JSON.
+/// Returns the tensors of a safetensors file from its header: 8 bytes of length, then JSON.
 parameters stored(std::filesystem::path const& path) {
   std::ifstream file(path, std::ios::binary);
   std::uint64_t length = 0;
@@ -79,7 +80,7 @@ parameters renamed(parameters const& from, renames const& rules) {
   return result;
 }
 
-/// Where the reference data is, or empty where it is not.
+/// Returns the path of the reference data, or an empty path if there is none.
 std::filesystem::path model_file(std::string const& folder) {
   auto const path = shared_folder() / "parity" / folder / "model.safetensors";
   if (std::filesystem::exists(path)) return path;

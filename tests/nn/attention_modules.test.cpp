@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// Attention as a layer on several widths, and encoder-decoders, against plain operators.
+// Compares attention layers on several widths, and encoder-decoders, with plain operators.
 
 namespace attention_modules_test {
 

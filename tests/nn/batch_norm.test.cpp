@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-// Batch norm against libtorch's own.
+// Compares batch norm with libtorch's.
 
 namespace batch_norm_test {
 
@@ -39,7 +39,7 @@ TEST_CASE("batch norm in training is torch's: values, first and second derivativ
 
 using alone = model_of<named<"n", batch_norm<2, real{1e-3}, real{0.3}>>, input<2, 4, 5>>;
 
-/// Batch norm of its own values on one rank of a mesh.
+/// A batch norm with its own parameters on one rank of a mesh.
 struct rank_norm {
   parameter_store store;
   std::shared_ptr<network<alone> const> net;
@@ -124,7 +124,8 @@ TEST_CASE("in bf16 running statistics are followed in f32 and saved in both") {
   });
 }
 
-/// Gradients of a quadratic loss of batch norm by x, and second derivatives by it, for this part of the unsplit images.
+/// Returns first and second derivatives by x of a quadratic loss of batch norm, for one part of the
+/// unsplit images.
 template <class Norm>
 std::pair<at::Tensor, at::Tensor> derivatives(at::Tensor const& part, std::int64_t begin, Norm const& norm) {
   auto const own = [&](char const* name) {

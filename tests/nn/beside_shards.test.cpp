@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-// What shards exchange in runs beside their products: the numbers, calls and bytes of exchanges between them.
+// Exchanges between shards that overlap their products in runs of rows: numbers, calls and bytes.
 
 namespace beside_shards_test {
 
@@ -26,7 +26,8 @@ using sharded::check_module;
 using sharded::tensor_map;
 using sharded::values_of;
 
-/// 150 rows: several runs of rows and of examples, the last of each shorter; 30 tokens divide by 2 and 3, 29 do not.
+/// Returns 5 examples of `tokens` rows. 150 rows give several runs of rows and of examples, the
+/// last one shorter. 30 tokens divide by 2 and 3, 29 do not.
 at::Tensor some_x(std::int64_t tokens = 30) { return values_of("x", std::vector<std::int64_t>{5, tokens, 6}); }
 
 constexpr lora_options adapters{.rank = 2, .alpha = 3, .targets = "q,v,o,up,down"};
@@ -99,7 +100,7 @@ at::Tensor numbers(at::IntArrayRef sizes, at::ScalarType type, double seed) {
   return (n.sin() * 0.5).view(sizes).to(type);
 }
 
-/// A value of these shards and the gradients of what it is made of, and what was sent for them.
+/// A result on these shards with the gradients of its inputs, and the messages that they needed.
 struct outcome {
   std::vector<at::Tensor> all;
   traffic sent;
@@ -133,7 +134,7 @@ void check_same(outcome const& found, outcome const& expected, at::ScalarType ty
 }
 
 TEST_CASE("a pending product is a plain pending sum for everybody but the reduction") {
-  kernel::cpu::forced_small_work const none(0);  // products are ATen's to the bit
+  kernel::cpu::forced_small_work const none(0);  // products equal ATen's bit for bit
   at::Tensor const x = numbers({5, 8}, at::kDouble, 0.1), bias = numbers({7}, at::kDouble, 0.2);
   at::Tensor const first = numbers({7, 8}, at::kDouble, 0.3), second = numbers({7, 8}, at::kDouble, 0.4);
   at::Tensor const wanted = at::linear(x, first) + at::linear(x, second);
@@ -150,12 +151,12 @@ TEST_CASE("a pending product is a plain pending sum for everybody but the reduct
   pending_sum const some = pending().with_addend(bias);
   CHECK(some.pending());
   CHECK(some.local().equal(wanted));
-  CHECK(!some.pending());  // computed once
+  CHECK(!some.pending());  // the sum is computed once
   CHECK(some.value().addends().size() == 2);
 }
 
 TEST_CASE("they count as many calls and bytes") {
-  kernel::cpu::forced_small_work const none(0);  // runs of rows are made as the whole product is
+  kernel::cpu::forced_small_work const none(0);  // runs of rows are computed like the whole product
   for (int const shards : {2, 3})
     for (at::ScalarType const type : {at::kDouble, at::kFloat, at::kBFloat16})
       for (bool const frozen : {false, true})
