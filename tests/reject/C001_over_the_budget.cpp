@@ -1,4 +1,4 @@
-// The peak of one rank is held against a budget.
+// The planned peak of one rank is larger than the budget.
 #include <redco/cost/fits.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/optimizer/adamw.hpp>

@@ -1,5 +1,5 @@
 // torch
-// Cross-attention reads encoder states; a decoder alone has none.
+// Cross-attention reads encoder states, which a decoder without an encoder does not have.
 #include <redco/nn/network.hpp>
 #include <redco/nn/nn.hpp>
 

@@ -1,4 +1,4 @@
-// Tokens are split where blocks begin to repeat.
+// sequence_parallel splits the tokens at the first repeated block, and the model has none.
 #include <redco/shard/plan.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/layer/layer_norm.hpp>

@@ -1,5 +1,6 @@
 // torch
-// Widths that are literals are compared when a program that trains is compiled.
+// The compiler compares literal widths of neighbouring layers when it compiles a program that
+// trains.
 #include "points.hpp"
 
 #if REDCO_ACCEPT

@@ -1,4 +1,4 @@
-// fits<> prints the same one error, here of a branch that gives another width than it is added to.
+// fits<> prints only this error. Here a residual branch returns another width than its input has.
 #include <redco/cost/fits.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/gelu.hpp>

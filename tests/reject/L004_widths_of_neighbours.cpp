@@ -1,4 +1,5 @@
-// What a layer gives is what the next one reads, a function of each feature between them or not.
+// The width that one layer returns must be the width that the next one reads, also with an
+// activation function between them.
 #include <redco/shard/legal.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/linear.hpp>

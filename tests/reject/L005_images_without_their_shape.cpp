@@ -1,4 +1,4 @@
-// A convolution reads images: the model states their shape.
+// A convolution reads images, so the model must state their shape.
 #include <redco/shard/legal.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/model.hpp>

@@ -1,5 +1,5 @@
 // torch
-// So is the number of dimensions that a layer reads.
+// A wrong number of dimensions is one error in a program that trains.
 #include "points.hpp"
 #include <redco/layer/conv2d.hpp>
 

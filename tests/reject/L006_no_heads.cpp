@@ -1,4 +1,4 @@
-// Sizes begin at one: heads, widths, numbers of layers.
+// Heads, widths and numbers of layers are at least one.
 #include <redco/shard/legal.hpp>
 #include <redco/model/gpt2.hpp>
 

@@ -1,5 +1,5 @@
 // torch
-// So are sizes below one.
+// A size below one is one error in a program that trains.
 #include "points.hpp"
 #include <redco/layer/repeat.hpp>
 

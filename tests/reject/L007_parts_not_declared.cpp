@@ -1,4 +1,5 @@
-// A layer that is made of another one declares it; else no rewriting would reach into it.
+// A layer that contains another layer must declare it, because rewriting the model has to reach the
+// inner layer.
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/linear.hpp>

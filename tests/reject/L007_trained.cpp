@@ -1,5 +1,5 @@
 // torch
-// A layer that does not declare what it is made of is one error in a program that trains.
+// A layer that does not declare its parts is one error in a program that trains.
 #include "points.hpp"
 
 #if REDCO_ACCEPT

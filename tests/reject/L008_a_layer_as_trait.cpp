@@ -1,4 +1,4 @@
-// A type that is no trait of an attention is refused where it is given.
+// The traits of an attention are named types; a layer is none of them.
 #include <redco/layer/attention.hpp>
 #include <redco/layer/rms_norm.hpp>
 

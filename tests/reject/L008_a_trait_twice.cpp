@@ -1,4 +1,4 @@
-// Named traits say what an attention is, each once.
+// Each trait of an attention may be given once.
 #include <redco/layer/attention.hpp>
 
 #if REDCO_ACCEPT

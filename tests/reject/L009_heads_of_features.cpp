@@ -1,4 +1,5 @@
-// Each head has the same number of features; the types in the message name the layer and both numbers.
+// All heads have the same number of features. The types in the message name the layer and both
+// numbers.
 #include <redco/shard/legal.hpp>
 #include <redco/model/gpt2.hpp>
 

@@ -1,5 +1,5 @@
 // torch
-// So are the features of attention, which the heads divide.
+// A number of features that the heads do not divide is one error in a program that trains.
 #include "points.hpp"
 #include <redco/layer/attention.hpp>
 #include <redco/layer/residual.hpp>

@@ -1,4 +1,4 @@
-// A path has room for 80 characters.
+// The path of a layer has at most 80 characters.
 #include <redco/shard/legal.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/linear.hpp>

@@ -1,4 +1,4 @@
-// No text is read into a pointer; a string holds its characters.
+// The text of an option cannot be read into a pointer; std::string holds it.
 #include <redco/options/parse.hpp>
 
 #include <string>

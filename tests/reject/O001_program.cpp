@@ -1,5 +1,5 @@
 // torch
-// A list of numbers is no option; one error in a whole program.
+// An option that is a list of numbers is one error in a whole program.
 #include "points.hpp"
 
 struct own_options {

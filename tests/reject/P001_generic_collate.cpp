@@ -1,5 +1,5 @@
-// What a generic collate returns is known when it is called, so the loss is checked then, and blamed alone where predict does not
-// take the batch either.
+// The compiler knows the batch of a generic collate when it is called. It then checks loss first,
+// and blames only loss if predict does not take the batch either.
 #include "text_pipeline.hpp"
 
 int main() {

@@ -1,4 +1,5 @@
-// The order of piping does not matter, and what is piped behind the error is not another one.
+// The functions can be piped in any order. Functions that are piped after the error add no second
+// error.
 #include "text_pipeline.hpp"
 
 int main() {

@@ -1,4 +1,5 @@
-// A loss must take the batch that collate returns; the body of the generic lambda is not looked at.
+// A loss must take the batch that collate returns. The compiler does not look into the body of the
+// generic lambda.
 #include "text_pipeline.hpp"
 
 int main() {

@@ -1,5 +1,6 @@
 // torch
-// Members of predictions are found where collate makes another batch than loss and predict read.
+// Members of predictions stay known although collate returns another batch than loss and predict
+// take.
 #include "answers.hpp"
 
 #if REDCO_ACCEPT

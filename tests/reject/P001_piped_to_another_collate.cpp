@@ -1,4 +1,4 @@
-// A collate that makes another batch than loss and predict read is one mistake, and one error.
+// A collate that returns another batch than loss and predict take is one mistake and one error.
 #include "text_pipeline.hpp"
 
 int main() {

@@ -1,5 +1,5 @@
 // torch
-// A loss of another batch stays one error in a program that goes on to train and predict.
+// A loss that takes another batch is one error in a program that also trains and predicts.
 #include "points.hpp"
 
 using network = two_layers;

@@ -1,5 +1,6 @@
 // torch
-// The same where a generic collate makes the batch, in a program that trains.
+// A loss that takes another batch than a generic collate returns is one error in a program that
+// trains.
 #include "points.hpp"
 
 using network = two_layers;

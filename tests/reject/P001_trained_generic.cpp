@@ -1,5 +1,6 @@
 // torch
-// So does one that is found when the trainer knows the batch of a generic collate.
+// The compiler finds the wrong loss when the trainer knows the batch of a generic collate; it stays
+// one error.
 #include "points.hpp"
 
 using network = two_layers;

@@ -1,5 +1,6 @@
 // torch
-// The same in a main that takes its options as auto, of classes and texts that are scored, compared and joined.
+// A wrong predict is one error in a main whose options are auto and whose predicted classes and
+// texts are scored, compared and joined.
 #include "points.hpp"
 
 #include <redco/metrics/rouge_l.hpp>

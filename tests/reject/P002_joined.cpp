@@ -1,4 +1,5 @@
-// The same of texts, which are joined, compared, sorted out and scored.
+// A wrong predict is one error although the predicted texts are joined, compared, filtered and
+// scored.
 #include "text_pipeline.hpp"
 
 #include <redco/metrics/accuracy.hpp>

@@ -1,5 +1,6 @@
 // torch
-// Members of predictions that were refused are found where predict names its types, and so what it returns.
+// Members of refused predictions stay known if predict names its types, because its return type is
+// then known.
 #include "answers.hpp"
 
 using net_of_points = redco::bound_network<redco::model_of<two_layers>>;

@@ -1,4 +1,5 @@
-// What stands in for refused predictions is scored, compared, joined, counted and printed without another error.
+// A wrong predict is one error although its results are scored, compared, joined, counted and
+// printed.
 #include "text_pipeline.hpp"
 
 #include <redco/metrics/accuracy.hpp>

@@ -1,5 +1,5 @@
 // torch
-// A predict of another batch, found when the trainer knows the batch.
+// A predict that takes another batch is found when the trainer knows the batch.
 #include "points.hpp"
 
 using network = two_layers;

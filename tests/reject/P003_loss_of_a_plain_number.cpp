@@ -1,4 +1,4 @@
-// A plain number cannot be differentiated; a function that names its types is checked at once.
+// A plain number cannot be differentiated. A loss that names its types is checked immediately.
 #include "text_pipeline.hpp"
 
 int main() {

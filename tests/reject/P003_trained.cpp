@@ -1,5 +1,5 @@
 // torch
-// What a generic loss returns is known when it is trained with.
+// The compiler knows what a generic loss returns when a trainer uses it.
 #include "points.hpp"
 
 using network = two_layers;

@@ -1,4 +1,4 @@
-// What a generic loss returns is known when it is called with a net.
+// The compiler knows what a generic loss returns when it is called with a network.
 #include "text_pipeline.hpp"
 
 int main() {

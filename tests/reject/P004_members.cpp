@@ -1,5 +1,6 @@
 // torch
-// A struct in the place of predictions is taken for one of them, so that its members are found.
+// If predict returns one struct instead of a range, the struct counts as one prediction, so that
+// its members stay known.
 #include "answers.hpp"
 
 #if REDCO_ACCEPT

@@ -1,4 +1,4 @@
-// One number for a whole batch is no result per example.
+// One number for a whole batch is not one result per example.
 #include "text_pipeline.hpp"
 
 int main() {

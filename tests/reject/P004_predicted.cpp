@@ -1,5 +1,5 @@
 // torch
-// What a generic predict returns is known when the trainer knows its net.
+// The compiler knows what a generic predict returns when the trainer knows its network.
 #include "points.hpp"
 
 using network = two_layers;

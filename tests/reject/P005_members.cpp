@@ -1,4 +1,4 @@
-// Members of predictions are found behind a second loss.
+// Members of predictions stay known after a second loss.
 #include "text_pipeline.hpp"
 
 struct answer {

@@ -1,4 +1,4 @@
-// A pipeline has one loss: its terms are added inside it.
+// A pipeline has one loss; several terms are added inside it.
 #include "text_pipeline.hpp"
 
 int main() {

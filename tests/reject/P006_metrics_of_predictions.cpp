@@ -1,5 +1,5 @@
 // torch
-// Metrics need a predict, as a predictor does.
+// The metrics of an evaluation need a predict function.
 #include "points.hpp"
 
 using network = two_layers;

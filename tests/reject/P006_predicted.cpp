@@ -1,5 +1,5 @@
 // torch
-// A predictor needs a predict.
+// A predictor needs a predict function.
 #include "points.hpp"
 
 int main() {

@@ -1,5 +1,5 @@
 // torch
-// A trainer needs a loss.
+// A trainer needs a loss function.
 #include "points.hpp"
 
 using network = two_layers;

@@ -1,4 +1,4 @@
-// Members of predictions are found where predict changes what it captures.
+// Members of predictions stay known although predict changes what it captures.
 #include "text_pipeline.hpp"
 
 struct answer {

@@ -1,4 +1,4 @@
-// All ranks call the functions at once, so they may not change what they capture.
+// All ranks call the functions concurrently, so the functions may not change what they capture.
 #include "text_pipeline.hpp"
 
 int main() {

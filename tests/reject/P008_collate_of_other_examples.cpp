@@ -1,4 +1,4 @@
-// The examples must be of the type that collate takes.
+// The examples must have the type that collate takes.
 #include "text_pipeline.hpp"
 
 int main() {

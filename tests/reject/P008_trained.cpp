@@ -1,5 +1,5 @@
 // torch
-// A trainer gives collate the examples that fit is given.
+// A trainer passes the examples of fit to collate.
 #include "points.hpp"
 
 using network = two_layers;

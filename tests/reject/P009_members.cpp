@@ -1,5 +1,5 @@
 // torch
-// Members of predictions are found where collate returns nothing.
+// Members of predictions stay known although collate returns nothing.
 #include "answers.hpp"
 
 #if REDCO_ACCEPT

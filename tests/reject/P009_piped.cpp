@@ -1,4 +1,4 @@
-// A collate that returns nothing is named before the loss that would read it.
+// A collate that returns nothing is blamed, not the loss that would take its result.
 #include "text_pipeline.hpp"
 
 int main() {

@@ -1,5 +1,5 @@
 // torch
-// A collate that returns nothing makes no batch.
+// A collate that returns nothing is one error in a program that trains.
 #include "points.hpp"
 
 using network = two_layers;

@@ -1,5 +1,5 @@
 // torch
-// What a generic collate returns is known when the trainer knows the examples.
+// The compiler knows what a generic collate returns when the trainer knows the examples.
 #include "points.hpp"
 
 using network = two_layers;

@@ -1,5 +1,5 @@
 // torch
-// So in predict.
+// A network in predict takes a tensor of the batch, not the batch.
 #include "points.hpp"
 
 using network = two_layers;

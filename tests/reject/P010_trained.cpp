@@ -1,5 +1,5 @@
 // torch
-// A network reads a tensor of the batch, not the batch.
+// A network in loss takes a tensor of the batch, not the batch.
 #include "points.hpp"
 
 using network = two_layers;

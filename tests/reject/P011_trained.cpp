@@ -1,5 +1,5 @@
 // torch
-// A mask has a name, by which the layers know it.
+// Layers know a mask by its type, so a plain tensor cannot follow the input.
 #include "points.hpp"
 
 using network = two_layers;

@@ -1,5 +1,5 @@
 // torch
-// A network that is bound by hand refers to its pass like every other.
+// A network that a program binds by hand keeps a reference to its pass.
 #include "points.hpp"
 
 #include <redco/run/worker.hpp>

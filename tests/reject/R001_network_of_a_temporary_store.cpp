@@ -1,5 +1,6 @@
 // torch
-// A network reads its parameters in their store with every call: the store must outlive it.
+// A network reads its parameters from their store at every call, so the store must outlive the
+// network.
 #include "points.hpp"
 
 #include <redco/nn/network.hpp>

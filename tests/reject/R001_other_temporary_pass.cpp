@@ -1,5 +1,5 @@
 // torch
-// A network that is bound to a pass goes on in another one, which must have a name too.
+// A network that is bound to a second pass keeps a reference to it, so this pass needs a name too.
 #include "points.hpp"
 
 #include <redco/run/worker.hpp>

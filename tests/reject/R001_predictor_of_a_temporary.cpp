@@ -1,5 +1,5 @@
 // torch
-// A predictor reads its trainer with every call; only an inference can be given away to it.
+// A predictor reads its trainer at every call. Only an inference can be moved into a predictor.
 #include "points.hpp"
 
 int main() {

@@ -1,5 +1,6 @@
 // torch
-// Backward may read the pass again, so a network takes none that ends with the expression.
+// Backward may read the pass again, so a network does not take a pass that ends with the
+// expression.
 #include "points.hpp"
 
 #include <redco/run/worker.hpp>

@@ -1,4 +1,4 @@
-// Six heads are cut by 1, 2, 3 or 6 ranks.
+// Six heads can be split over 1, 2, 3 or 6 ranks, not over 4.
 #include <redco/shard/legal.hpp>
 #include <redco/model/gpt2.hpp>
 

@@ -1,4 +1,5 @@
-// The error of a deep model is as short as that of a shallow one: parameter, heads, mesh and legal widths.
+// The error of a deep model is as short as the error of a shallow one: parameter, heads, mesh and
+// legal widths.
 #include <redco/cost/fits.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/optimizer/adamw.hpp>

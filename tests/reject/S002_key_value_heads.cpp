@@ -1,4 +1,5 @@
-// Four key-value heads are cut by 2 or 4 ranks, or shared by 12; not cut by 3.
+// Four key-value heads can be split over 2 or 4 ranks, or shared by 12 ranks; 3 ranks can do
+// neither.
 #include <redco/shard/legal.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/attention.hpp>

@@ -1,5 +1,5 @@
 // torch
-// So are key-value heads that the mesh neither divides nor repeats.
+// Key-value heads that the mesh neither divides nor repeats are one error in a program that trains.
 #include "points.hpp"
 #include <redco/shard/legal.hpp>
 #include <redco/layer/attention.hpp>

@@ -1,4 +1,4 @@
-// Thirty columns are cut by 5 ranks, not by 4.
+// Thirty columns can be split over 5 ranks, not over 4.
 #include <redco/shard/legal.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/enter.hpp>

@@ -1,5 +1,5 @@
 // torch
-// So are columns that the mesh does not divide.
+// Columns that the mesh does not divide are one error in a program that trains.
 #include "points.hpp"
 #include <redco/shard/legal.hpp>
 #include <redco/layer/enter.hpp>

@@ -1,4 +1,5 @@
-// A row-parallel layer multiplies parts of features.
+// A row-parallel layer multiplies the part of the features that its rank holds, so its input must
+// be split.
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/enter.hpp>

@@ -1,5 +1,6 @@
 // torch
-// A row-parallel layer without a column-parallel one is one error in a program that trains.
+// A row-parallel layer without a column-parallel layer before it is one error in a program that
+// trains.
 #include "points.hpp"
 #include <redco/layer/enter.hpp>
 

@@ -1,4 +1,4 @@
-// gelu of addends is not the gelu of their sum.
+// gelu of the addends is not the gelu of their sum.
 #include <redco/layer/gelu.hpp>
 
 #include <type_traits>

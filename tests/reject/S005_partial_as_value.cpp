@@ -1,4 +1,4 @@
-// A layer that needs values gets a pending sum.
+// A layer that needs values cannot take a pending sum.
 #include <redco/layer/gelu.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/residual.hpp>

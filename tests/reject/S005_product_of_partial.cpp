@@ -1,5 +1,5 @@
 // torch
-// A sum of products is not the product of sums: reduce before multiplying.
+// A sum of products is not the product of the sums: reduce before multiplying.
 #include <redco/tensor/arithmetic.hpp>
 
 int main() {

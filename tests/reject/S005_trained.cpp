@@ -1,5 +1,5 @@
 // torch
-// A layer of one's own that reads a pending sum is one error in a program that trains.
+// A layer of the user's own that reads a pending sum is one error in a program that trains.
 #include "points.hpp"
 #include <redco/tensor/arithmetic.hpp>
 #include <redco/layer/enter.hpp>

@@ -1,4 +1,4 @@
-// A declared column-parallel layer takes what has entered.
+// A layer that is declared column-parallel takes only the layout entered.
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/enter.hpp>

@@ -1,5 +1,5 @@
 // torch
-// A column-parallel layer of a replicated value is one error in a program that trains.
+// A column-parallel layer on a replicated value is one error in a program that trains.
 #include "points.hpp"
 #include <redco/layer/enter.hpp>
 

@@ -1,4 +1,4 @@
-// What a block gives, the next block takes.
+// A repeated block must return the layout that it takes, because the next block takes it.
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/enter.hpp>

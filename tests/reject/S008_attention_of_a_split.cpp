@@ -1,4 +1,4 @@
-// Attention opens a split, so it cannot take one.
+// Attention splits its input itself, so it cannot take a split input.
 #include <redco/layer/attention.hpp>
 
 #include <type_traits>

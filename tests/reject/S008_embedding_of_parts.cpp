@@ -1,4 +1,4 @@
-// Every rank looks up all ids.
+// Every rank looks up all ids, so token ids cannot be split.
 #include <redco/layer/embedding.hpp>
 
 #include <type_traits>

@@ -1,5 +1,6 @@
 // torch
-// What has entered owes its gradient a reduction, a replicated value does not: their sum would owe half of it.
+// The gradient of an entered value still needs a reduction, the gradient of a replicated value does
+// not. Their sum would need half of one.
 #include <redco/tensor/arithmetic.hpp>
 
 int main() {

@@ -1,4 +1,4 @@
-// A gated layer opens a split, so it cannot take one.
+// A gated layer splits its input itself, so it cannot take a split input.
 #include <redco/layer/gated.hpp>
 
 #include <type_traits>

@@ -1,4 +1,5 @@
-// An entered value's gradient is a sum over the ranks; a replicated layer would add the same gradient once for each.
+// The gradient of an entered value is summed over the ranks. A replicated layer would add the same
+// gradient once per rank.
 #include <redco/layer/linear.hpp>
 
 #if REDCO_ACCEPT

@@ -1,4 +1,4 @@
-// A branch ends in the layout in which it begins.
+// A residual branch must return the layout of its input.
 #include <redco/layer/enter.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/residual.hpp>

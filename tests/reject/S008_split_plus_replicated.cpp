@@ -1,5 +1,5 @@
 // torch
-// A part of the features and all of them have different elements on each rank.
+// Each rank holds other elements of a split value than of a replicated value.
 #include <redco/tensor/arithmetic.hpp>
 
 int main() {

@@ -1,4 +1,4 @@
-// A part of the features and a pending sum of all are not added.
+// A part of the features cannot be added to a pending sum of all features.
 #include <redco/layer/linear.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/sum.hpp>

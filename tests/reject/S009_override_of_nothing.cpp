@@ -1,4 +1,4 @@
-// An override names a layer that the model has.
+// An override must name a layer that the model has.
 #include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
-// What the reject tests of predictions that are structs share: one prediction, and a program that reads its members.
+// Shared by reject tests whose predictions are structs: one prediction, and a program that reads
+// its members.
 #include "points.hpp"
 
 struct answer {

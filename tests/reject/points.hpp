@@ -1,6 +1,7 @@
 #pragma once
 
-// What the reject tests of whole programs begin with: points on a line, their batch, the functions of a pipeline and a network.
+// The beginning of reject tests that are whole programs: points on a line, their batch, the
+// functions of a pipeline, and a network.
 #include <redco/run/inference.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>

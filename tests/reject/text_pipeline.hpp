@@ -1,6 +1,6 @@
 #pragma once
 
-// What the reject tests of the pipeline pipe: a collate of texts, batches, a loss and a net.
+// Functions for reject tests of pipelines: a collate of texts, two batch types, a loss and a net.
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/enable_loss.hpp>
 #include <redco/pipeline/loss.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the reject tests of whole programs end with: a model of `network` is trained by `job`, evaluated by metrics, asked for
-// predictions in several ways, loaded again, and its predictions are scored.
+// The end of reject tests that are whole programs. It trains a model of `network` with `job`,
+// evaluates metrics, predicts in several ways, loads the model again and scores its predictions.
 #include "points.hpp"
 
 struct program_options {

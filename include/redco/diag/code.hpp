@@ -41,22 +41,22 @@ inline constexpr diagnosis diagnoses[] = {
      "Training needs collate and loss, predicting needs collate and predict.",
      "add it with | redco::collate(f), | redco::loss(f) or | redco::predict(f)"},
     {"P007", "a function of a pipeline cannot be called as const",
-     "All ranks call the functions at once, so they may not change what they capture.",
-     "remove mutable, and keep what changes outside, behind a lock or per rank"},
+     "All ranks call the functions concurrently, so the functions may not change what they capture.",
+     "remove mutable, and keep changing state outside of the function, under a lock or one per rank"},
     {"P008", "collate does not accept the examples",
      "The collate function is called with std::span<Example const> and, if it takes two arguments, with "
      "redco::collate_info.",
      "write it as collate(std::span<Example const> examples), with the element type of the data as Example"},
-    {"P009", "collate returns nothing", "Loss and predict are given what collate returns.",
+    {"P009", "collate returns nothing", "Loss and predict take the batch that collate returns.",
      "return a batch, any struct of tensors and other members"},
-    {"P010", "a network is called with what is no tensor",
+    {"P010", "a network is called with something that is not a tensor",
      "A network reads one tensor. A batch is a struct of the user's, so the loss or predict function picks the tensor.",
      "pass the tensor of the batch that it reads, such as net(batch.ids)"},
-    {"P011", "a network is called with what is no context entry behind its input",
+    {"P011", "a network is called with an extra argument that is not a context entry",
      "Masks, positions and encoder states reach the layers by their types, which say what a tensor means.",
      "name each value by its entry, such as net(batch.ids, redco::key_mask{batch.mask})"},
     // O: options
-    {"O001", "an option has a type that no text is read into",
+    {"O001", "an option has a type that cannot be read from text",
      "A member of an options struct is filled from words of the command line and from JSON. It is a bool, integer, "
      "floating number, string, path, list of strings, mesh, recomputed_blocks, an enumeration with redco::options::choices<>, "
      "or an optional of one of these; a struct with fields() gives its own options.",
@@ -65,18 +65,18 @@ inline constexpr diagnosis diagnoses[] = {
     {"S001", "the number of heads is not divisible by the mesh width",
      "Attention is cut by whole heads, the same number on every rank.", "choose a width that divides the heads"},
     {"S002", "the key-value heads neither divide the mesh width nor are divided by it",
-     "Either each rank holds several key-value heads, or several neighbouring ranks share one.",
+     "Either each rank holds the same number of key-value heads, or neighbouring ranks share one head.",
      "choose a width that divides the key-value heads or is a multiple of them"},
     {"S003", "a declared split does not divide",
      "A split that the model declares is even: every rank holds the same number of units.",
      "choose a width that divides the units, or do not declare the split"},
     {"S004", "the input of a row-parallel layer is not split",
-     "A row-parallel layer multiplies the part of the features that its rank holds; before it they must be in parts.",
+     "A row-parallel layer multiplies the part of the features that its rank holds, so its input must be split.",
      "put a column-parallel layer before it"},
-    {"S005", "a partial value is used as replicated",
-     "Each rank holds an addend only; the value is their sum, which no rank has yet.", "reduce it before this layer"},
+    {"S005", "a partial value is used as replicated", "Each rank holds only an addend. No rank has the sum yet.",
+     "reduce it before this layer"},
     {"S006", "a replicated value enters a column-parallel layer",
-     "The gradient of a column-parallel layer's input is a sum over ranks; redco::enter is what reduces it.",
+     "The gradient of a column-parallel layer's input is a sum over the ranks, and redco::enter reduces it.",
      "put redco::enter before it"},
     {"S007", "the block of a repeat changes the layout",
      "The output of one block is the input of the next, so both must have one layout.",
@@ -91,39 +91,38 @@ inline constexpr diagnosis diagnoses[] = {
       "parallel branches give layouts that cannot be added",
       "only a replicated value can enter a column-parallel layer",
       "only a column-parallel layer takes an entered value", "token ids are replicated"}},
-    {"S009", "an override matches nothing",
-     "A pattern that matches nothing is a typing error, or one that outlived its layer.",
+    {"S009", "an override matches nothing", "The pattern has a typing error, or its layer no longer exists.",
      "name something that the plan has"},
     // C: memory of a job
     {"C001", "the job does not fit in the memory of a rank",
      "Parameters, gradients, optimizer state, activations and workspace of one rank together exceed the budget.",
      "use a wider mesh, a smaller micro-batch or recomputation"},
     // R: running a job
-    {"R001", "a temporary is given to what keeps a reference to it",
+    {"R001", "a temporary is passed to an object that keeps a reference to it",
      "A pass is read again when backward computes a block a second time, a trainer is read with every prediction, and a "
      "parameter store with every call of its network: each has to outlive the call that it is given to.",
      "name it first, in a variable that outlives its use"},
     // L: layers
     {"L002", "a layer needs a context entry that nobody set",
-     "Masks, positions and encoder states reach a layer through the context, each under its type.",
-     "pass it behind the network's input: net(x, entry{value})"},
+     "Layers read masks, positions and encoder states from the context, in which each has its type as its name.",
+     "pass it after the network's input: net(x, entry{value})"},
     {"L003", "sequence_parallel finds no repeated block in the model",
      "Tokens are split where blocks begin to repeat, and stay split until the model's head.",
      "write redco::split_tokens into the model's net where its tokens are to be split"},
-    {"L004", "a layer reads another width than it is given",
+    {"L004", "a layer reads another width than its input has",
      "The features (channels, positions) that one layer gives are those that the next one reads; branches that are "
      "added "
      "have one shape, and a repeated block gives what it reads. The types in the message name both layers by the "
      "characters "
      "of their paths, with both extents; a giver without a path is the model's input.",
      "make what one layer gives and the next one reads equal"},
-    {"L005", "a layer reads another number of dimensions than it is given",
+    {"L005", "a layer reads another number of dimensions than its input has",
      "Embeddings read [batch, ids], attention [batch, tokens, features], convolutions and pooling [batch, channels, "
      "height, "
      "width]. A model that does not state its input is planned for token ids or one row of features per example.",
      "state the model's input with model_of<net, input<...>> or a member input(workload)"},
     {"L006", "a size of a layer is below one",
-     "Widths, heads, kernels and numbers of blocks are at least one; the types in the message name the layer and its "
+     "Widths, heads, kernels and numbers of blocks are at least one. The types in the message name the layer and its "
      "size.",
      "give it at least one"},
     {"L007", "a layer does not declare what it is made of",
@@ -136,12 +135,12 @@ inline constexpr diagnosis diagnoses[] = {
      "head_dim, biased, attention_dropout, query_deviation, output_deviation, query_key_norm, rotary, sliding_window, unscaled, distance_biased, or a type of "
      "your own with a trait_name and a function apply. Cross-attention takes neither query_key_norm nor rotary.",
      "give each trait at most once"},
-    {"L009", "a size of a layer is no multiple of another one",
+    {"L009", "a size of a layer is not a multiple of another size",
      "Attention gives each head the same number of features, grouped-query attention each key-value head the same number of "
      "heads, group normalisation each group the same number of channels; rotary positions turn features by pairs, and "
      "patches cover an image. The types in the message name the layer, the size and its divisor.",
      "make it a multiple"},
-    {"L010", "a layer stands too deep",
+    {"L010", "a layer is nested too deeply",
      "The path of a layer or parameter is kept in 80 characters, the blocks around it in six levels. The types in the message "
      "name the layer and what it has: characters or repeats.",
      "keep its path within 80 characters and nest at most six repeats"},

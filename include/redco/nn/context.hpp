@@ -107,7 +107,7 @@ class context : public context_base {
   template <class Entry>
   static constexpr bool require() {
     static_assert(has<Entry>,
-                  "redco[L002]: a layer needs a context entry that nobody set; pass it behind the network's input: "
+                  "redco[L002]: a layer needs a context entry that nobody set; pass it after the network's input: "
                   "net(x, entry{value})");
     return has<Entry>;
   }

@@ -155,16 +155,17 @@ class bound_network {
   typename detail::results_of<M>::user operator()(Given const&, More const&...) const {
     static_assert(
         diag::never<Given>,
-        "redco[P010]: a network is called with what is no tensor; pass the tensor of the batch that it reads, "
+        "redco[P010]: a network is called with something that is not a tensor; pass the tensor of the batch that it reads, "
         "such as net(batch.ids)");
     return diag::unmade<typename detail::results_of<M>::user>();
   }
   template <class... Given>
     requires(sizeof...(Given) > 0 && !(context_entry<Given> && ...))
   typename detail::results_of<M>::user operator()(at::Tensor const&, Given const&...) const {
-    static_assert(diag::never<Given...>,
-                  "redco[P011]: a network is called with what is no context entry behind its input; name each value by "
-                  "its entry, such as net(batch.ids, redco::key_mask{batch.mask})");
+    static_assert(
+        diag::never<Given...>,
+        "redco[P011]: a network is called with an extra argument that is not a context entry; name each value by "
+        "its entry, such as net(batch.ids, redco::key_mask{batch.mask})");
     return diag::unmade<typename detail::results_of<M>::user>();
   }
 

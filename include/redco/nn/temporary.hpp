@@ -19,14 +19,14 @@ concept temporary = !std::is_reference_v<T> && std::same_as<std::remove_const_t<
 template <temporary<pass> T>
 pass const& refused_temporary(T const& given) {
   static_assert(diag::never<T>,
-                "redco[R001]: a temporary is given to what keeps a reference to it; "
+                "redco[R001]: a temporary is passed to an object that keeps a reference to it; "
                 "write pass const in = worker.pass(...) first, and keep `in` until backward is done");
   return given;
 }
 template <temporary<parameter_store> T>
 parameter_store const& refused_temporary(T const& given) {
   static_assert(diag::never<T>,
-                "redco[R001]: a temporary is given to what keeps a reference to it; "
+                "redco[R001]: a temporary is passed to an object that keeps a reference to it; "
                 "write parameter_store const store(...) first, and keep `store` as long as the network");
   return given;
 }

@@ -59,7 +59,7 @@ class predictor {
       return std::make_shared<Trainer const>(std::move(from));
     } else {
       static_assert(diag::never<Trainer>,
-                    "redco[R001]: a temporary is given to what keeps a reference to it; "
+                    "redco[R001]: a temporary is passed to an object that keeps a reference to it; "
                     "write redco::trainer trainer(...) first, fit it, and give it to the predictor");
       return nullptr;
     }

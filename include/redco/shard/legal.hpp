@@ -139,21 +139,21 @@ struct legal {
   using check = shard::detail::width_check<What>;
   static_assert(
       diag::verdict<shard::detail::size_check<fact::mistake::width>{sizes::found.what}, typename sizes::blamed>{},
-      "redco[L004]: a layer reads another width than it is given; make what one layer gives and the next one "
+      "redco[L004]: a layer reads another width than its input has; make what one layer gives and the next one "
       "reads equal");
   static_assert(
       diag::verdict<shard::detail::size_check<fact::mistake::rank>{sizes::found.what}, typename sizes::blamed>{},
-      "redco[L005]: a layer reads another number of dimensions than it is given; state the model's input with "
+      "redco[L005]: a layer reads another number of dimensions than its input has; state the model's input with "
       "model_of<net, input<...>> or a member input(workload)");
   static_assert(
       diag::verdict<shard::detail::size_check<fact::mistake::size>{sizes::found.what}, typename sizes::blamed>{},
       "redco[L006]: a size of a layer is below one; give it at least one");
   static_assert(
       diag::verdict<shard::detail::size_check<fact::mistake::divisor>{sizes::found.what}, typename sizes::blamed>{},
-      "redco[L009]: a size of a layer is no multiple of another one; make it a multiple");
+      "redco[L009]: a size of a layer is not a multiple of another size; make it a multiple");
   static_assert(
       diag::verdict<shard::detail::size_check<fact::mistake::depth>{sizes::found.what}, typename sizes::blamed>{},
-      "redco[L010]: a layer stands too deep; keep its path within 80 characters and nest at most six repeats");
+      "redco[L010]: a layer is nested too deeply; keep its path within 80 characters and nest at most six repeats");
   static_assert(
       plannable(Mesh),
       "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and no plan "

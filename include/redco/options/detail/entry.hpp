@@ -39,7 +39,7 @@ void add_entry(std::vector<entry>& entries, std::string_view name, entry added);
 template <class T>
 constexpr bool check_option() {
   static_assert(optionable<T>,
-                "redco[O001]: an option has a type that no text is read into; give the member a type that "
+                "redco[O001]: an option has a type that cannot be read from text; give the member a type that "
                 "docs/diagnostics.md names, or leave it out of fields()");
   return optionable<T>;
 }
