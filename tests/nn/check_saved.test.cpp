@@ -1,4 +1,4 @@
-// Slots that a layer declares wrongly.
+// Tests of --check-saved with slots that a layer declares wrongly.
 #include "observation.hpp"
 
 #include <redco/tensor/save_as.hpp>
@@ -14,10 +14,11 @@
 
 namespace saved_test {
 
-/// What a layer says of the two tensors that it saves: its input and another one like it.
+/// The declaration that a layer makes of the two tensors that it saves: its input and another
+/// tensor of the same shape.
 enum class claim { both, input, other, three, wrong_extents, wrong_type, wrong_name };
 
-/// A user's layer: x exp(x).
+/// A user's layer that computes x exp(x).
 template <claim Claim>
 struct growth {
   using layer_concept = redco::leaf_tag;
@@ -69,7 +70,7 @@ using in_turn =
 template <claim First, claim Second>
 using beside = around<redco::sum<n<"first", growth<First>>, n<"second", growth<Second>>>>;
 
-/// What --check-saved says of a model, and whether the bytes alone are right.
+/// The error that --check-saved throws for a model, and the result of comparing the bytes alone.
 struct verdict {
   std::string refused;
   bool bytes_are_right = false;
@@ -118,7 +119,7 @@ TEST_CASE("what a layer declares wrongly is told by layer and slot, where the su
   CHECK(neighbours.says("h.0.second: `grown` (f32 [4, 12]) is saved and not declared"));
   CHECK(neighbours.bytes_are_right);
 
-  // The input of both is one storage.
+  // Both layers save the same input, which is one storage.
   CHECK(verdict_of<beside<both, both>>().refused == "");
   verdict const shared = verdict_of<beside<both, other>>();
   CHECK(shared.says("declare: second: a tensor f32 [4, 12] is saved and not declared. "));

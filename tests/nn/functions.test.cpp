@@ -1,4 +1,4 @@
-// Layers that are one lambda.
+// Layers that consist of one lambda.
 #include "nn/sharded.hpp"
 
 #include "observation.hpp"
@@ -60,7 +60,8 @@ TEST_CASE("both are themselves where tokens are split unevenly") {
   });
 }
 
-/// Between layers that save their input, and one that saves nothing.
+/// A network whose lambda layers are between layers that save their input and one that saves
+/// nothing.
 struct functional {
   using block =
       residual<sequential<unit_rows, named<"up", linear<24, 48>>, swish_squared, named<"down", linear<48, 24>>>>;

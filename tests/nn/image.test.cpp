@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-// Layers of images against compositions of plain operators: values, first and second derivatives, on one to three shards.
+// Compares layers of images with compositions of plain operators: values, first and second
+// derivatives, on one to three shards.
 
 namespace image_test {
 
@@ -33,7 +34,8 @@ TEST_CASE("group norm is by example and run of channels") {
   });
 }
 
-/// Zeros laid between the numbers and around them, then a convolution with the kernels turned round.
+/// Returns a transposed convolution by plain operators: zeros between and around the elements, then
+/// a convolution with flipped kernels.
 at::Tensor transposed(at::Tensor const& x, at::Tensor const& weight, std::int64_t stride, std::int64_t padding,
                       std::int64_t more) {
   std::int64_t const height = (x.size(2) - 1) * stride + 1, width = (x.size(3) - 1) * stride + 1;

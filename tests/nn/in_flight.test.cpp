@@ -24,14 +24,15 @@
 #include <utility>
 #include <vector>
 
-// Products are made while what shards exchange is on its way: each call of a lane ends only when the products beside it have begun.
+// Tests that products are computed while exchanges between shards are in flight. Each call of a
+// lane ends only after the expected products have begun.
 
 namespace in_flight_test {
 
 using namespace redco;
 using comm_test::must;
 
-/// How many matrix products a thread has begun.
+/// Counts the matrix products that a thread has begun.
 class products {
  public:
   products() {
@@ -53,7 +54,7 @@ class products {
     std::lock_guard const lock(mutex_);
     begun_ = 0;
   }
-  /// Whether as many begin in time.
+  /// Waits until `many` products have begun. Returns false after 20 s.
   bool reach(int many) {
     std::unique_lock lock(mutex_);
     return bell_.wait_for(lock, std::chrono::seconds(20), [&] { return begun_ >= many; });
@@ -79,13 +80,14 @@ class products {
 };
 thread_local products* products::counting = nullptr;
 
-/// A call of a lane, and how many products its rank has begun before it ends.
+/// A call of a lane, and the number of products that its rank has begun before the call ends.
 struct expected_call {
   collective kind;
   int products;
 };
 
-/// A group whose calls are those that are expected, each held until its products have begun; sums and joins are another's.
+/// A group that checks its calls against the expected ones and holds each until its products have
+/// begun. Another group computes the results.
 class holding_group final : public group {
  public:
   holding_group(group& of, products& beside) : group(of.rank(), of.size(), "holding"), of_(of), beside_(beside) {}
@@ -114,7 +116,8 @@ class holding_group final : public group {
   }
   void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
     hold(collective::all_gather);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // a rank that does not wait multiplies before it
+    // A rank that does not wait would multiply during this time
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
     out.copy_(of_.all_gather(x, dim));
   }
   void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
@@ -137,15 +140,17 @@ class holding_group final : public group {
   std::size_t next_ = 0;
 };
 
-constexpr int runs = 3;  // of the 5 x 30 rows below, by rows and by examples
+constexpr int runs = 3;  // runs of the 5 x 30 rows below, by rows and by examples
 
-/// Sums of runs behind `before` products: each is there when the next run's first of `each` products has begun, the last when one behind
-/// it has, if there is one.
+/// Appends the sums of runs that follow `before` products, with `each` products per run. A sum ends
+/// after the first product of the next run has begun. The last sum does so only if a product
+/// follows it (`behind`).
 void add_sums(std::vector<expected_call>& calls, collective kind, int before, int each, bool behind) {
   for (int run = 1; run <= runs; ++run) calls.push_back({kind, before + run * each + (run < runs || behind ? 1 : 0)});
 }
 
-/// Joins of runs, which are all asked for at once: each but the first ends when the first of the products of the run before it has begun.
+/// Appends the gathers of runs, which are all requested at once. Each but the first ends after the
+/// first product of the previous run has begun.
 void add_joins(std::vector<expected_call>& calls, int each) {
   for (int run = 0; run < runs; ++run) calls.push_back({collective::all_gather, run == 0 ? 0 : (run - 1) * each + 1});
 }
@@ -154,11 +159,12 @@ constexpr lora_options both{.rank = 2, .targets = "up,down"};
 using mlp = sequential<named<"up", linear<6, 10>>, gelu, named<"down", linear<10, 6>>>;
 using split_mlp = sequential<split_tokens, residual<mlp>>;
 
-/// Runs a network, forward and backward, on two shards whose lane makes these calls.
+/// Runs a network forward and backward on two shards, and checks the calls of its lane.
 template <class Net>
 void check(std::vector<expected_call> const& forward, int products_forward, std::vector<expected_call> const& backward,
            int products_backward, std::int64_t least_bytes = 1) {
-  kernel::cpu::forced_small_work const none(0);  // products that are operators of ATen's are counted
+  // Products are operators of ATen, which are counted
+  kernel::cpu::forced_small_work const none(0);
   run_ranks({.tp = 2}, {}, [&](rank_context& me) {
     products beside;
     holding_group held(me.world, beside);
@@ -182,8 +188,9 @@ void check(std::vector<expected_call> const& forward, int products_forward, std:
 
 TEST_CASE("the sum of a run passes while the next run's products are made") {
   std::vector<expected_call> forward, backward;
-  add_sums(forward, collective::all_reduce, 1, 1, false);  // behind up's product
-  add_sums(backward, collective::all_reduce, 2, 1, true);  // behind down's two, in front of the gradient of up's weight
+  add_sums(forward, collective::all_reduce, 1, 1, false);  // after up's product
+  // After down's two products, before the gradient of up's weight
+  add_sums(backward, collective::all_reduce, 2, 1, true);
   check<mlp>(forward, 1 + runs, backward, 2 + runs + 1);
 }
 
@@ -200,7 +207,8 @@ TEST_CASE("with adapters too, whose products are part of the runs that leave and
   std::vector<expected_call> forward, backward;
   add_sums(forward, collective::all_reduce, 4, 2,
            false);  // up's product and the adapter's two, and half of down's adapter
-  add_sums(backward, collective::all_reduce, 9, 1, false);  // down's two and its adapter's three, up's adapter's four
+  // After down's two, its adapter's three and up's adapter's four products
+  add_sums(backward, collective::all_reduce, 9, 1, false);
   check<low_rank_adapted<both, mlp>>(forward, 4 + 2 * runs, backward, 9 + runs);
   forward.clear(), backward.clear();
   add_joins(forward, 1);

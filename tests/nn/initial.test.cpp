@@ -45,8 +45,9 @@
 #include <string_view>
 #include <vector>
 
-// First values of every layer type and family. A layer's deviation is that of its namesake in torch, which draws uniform numbers
-// from -r to r where redco draws normal ones: r / sqrt(3). A family's is that of `_init_weights` of its class in transformers.
+// Checks the initial values of every layer type and family. A layer's deviation is that of torch's
+// layer of the same kind. torch draws uniformly from -r to r; redco draws normally with deviation r
+// / sqrt(3). A family's deviation is that of `_init_weights` of its class in transformers.
 
 namespace initial_test {
 
@@ -62,8 +63,9 @@ std::map<std::string, at::Tensor> first_values(M const& m) {
   return all;
 }
 
-/// n draws: their mean and deviation are within five standard errors, their kurtosis within six; normal ones go beyond the reach
-/// of uniform ones, sqrt(3) deviations, which these stay within and come close to.
+/// Checks the distribution of n draws. Mean and deviation are within five standard errors, the
+/// kurtosis is within six. Normal draws must exceed sqrt(3) deviations; uniform draws must stay
+/// below but come close.
 void check_draws(at::Tensor const& values, double deviation, shape_of_draw drawn = shape_of_draw::normal) {
   bool const normal = drawn == shape_of_draw::normal;
   auto const n = static_cast<double>(values.numel());
@@ -107,7 +109,8 @@ TEST_CASE("convolutions start with torch's deviation, 1 / sqrt(3 numbers of a ke
   auto const forward = layer_values<conv2d<5, 64, 3>, input<5, 9, 9>>();
   check_draws(forward.at("a.weight"), 1 / std::sqrt(3.0 * 5 * 9));
   check_constant(forward.at("a.bias"), 0);
-  // torch counts the inputs of a transpose by the second dimension of its weight [in, out, k, k].
+  // For a transposed convolution, torch takes the second dimension of its weight [in, out, k, k] as
+  // the number of inputs.
   auto const transposed = layer_values<conv_transpose2d<64, 5, 3>, input<64, 9, 9>>();
   check_draws(transposed.at("a.weight"), 1 / std::sqrt(3.0 * 5 * 9));
   check_constant(transposed.at("a.bias"), 0);
@@ -119,7 +122,8 @@ TEST_CASE("convolutions start with torch's deviation, 1 / sqrt(3 numbers of a ke
 TEST_CASE(
     "recurrent layers start with the deviation of torch's uniform numbers up to 1 / sqrt(hidden), biases with 0") {
   auto const check = [](std::map<std::string, at::Tensor> const& values) {
-    check_draws(values.at("a.weight_ih"), 0.125 / std::sqrt(3.0));  // hidden 64, whatever the inputs
+    // Hidden 64, for any number of inputs
+    check_draws(values.at("a.weight_ih"), 0.125 / std::sqrt(3.0));
     check_draws(values.at("a.weight_hh"), 0.125 / std::sqrt(3.0));
     check_constant(values.at("a.bias_ih"), 0);
     check_constant(values.at("a.bias_hh"), 0);
@@ -149,7 +153,8 @@ TEST_CASE("attention starts like linear layers of its inputs, o of all heads' fe
   check_draws(values.at("a.o.weight"), 1 / std::sqrt(3.0 * 72));
   check_draws(layer_values<full_attention<48, 6, output_deviation<real{0.3}>>>().at("a.o.weight"), 0.3);
   auto const unscaled_values = layer_values<full_attention<48, 6, head_dim<16>, unscaled>>();
-  check_draws(unscaled_values.at("a.q.weight"), 1 / std::sqrt(3.0 * 48) / 4);  // in place of the scale of scores
+  // The initial values include the scale of scores
+  check_draws(unscaled_values.at("a.q.weight"), 1 / std::sqrt(3.0 * 48) / 4);
   check_draws(unscaled_values.at("a.k.weight"), 1 / std::sqrt(3.0 * 48));
 }
 
@@ -160,7 +165,8 @@ TEST_CASE("adapters start as PEFT's: A uniform up to 1 / sqrt(inputs), B with 0"
   check_constant(values.at("a.lora_B.weight"), 0);
 }
 
-/// Checks what every drawn parameter of a family starts from; those that are not drawn are zeros, or ones of a norm.
+/// Checks the initial values of every parameter of a family. Parameters that are not drawn start as
+/// zeros, weights of norms as ones.
 template <class M>
 void check_family(M const& m, std::function<double(std::string_view)> const& deviation_of) {
   for (auto const& entry : plan_of(m, {.dp = 1}).entries) {
@@ -181,7 +187,7 @@ void check_family(M const& m, std::function<double(std::string_view)> const& dev
 
 TEST_CASE("families start as their classes in transformers say") {
   auto const all = [](double deviation) { return [deviation](std::string_view) { return deviation; }; };
-  // GPT2PreTrainedModel: 0.02, and 0.02 / sqrt(2 layers) for what ends a residual branch.
+  // GPT2PreTrainedModel: 0.02, and 0.02 / sqrt(2 layers) for the last layer of a residual branch.
   gpt2 const text{{.vocab = 11, .context = 8, .width = 12, .heads = 3, .layers = 5}};
   check_family(text, [](std::string_view name) {
     bool const ends = name.ends_with(".o.weight") || name.ends_with(".down.weight");
@@ -197,8 +203,9 @@ TEST_CASE("families start as their classes in transformers say") {
   check_family(vit{}, all(0.02));
 }
 
-/// T5PreTrainedModel with factor 1: the table and a head of its own 1, queries 1 / sqrt(width * features of a head), keys, values, wi
-/// and the bias by distance 1 / sqrt(width), o 1 / sqrt(features of all heads), wo 1 / sqrt(ffn).
+/// Checks T5PreTrainedModel with factor 1. Deviations: table and untied head 1; queries 1 /
+/// sqrt(width * features of a head); keys, values, wi and bias by distance 1 / sqrt(width); o 1 /
+/// sqrt(features of all heads); wo 1 / sqrt(ffn).
 template <class M>
 void check_t5(M m) {
   m.config.width = 20, m.config.heads = 3, m.config.head_dim = 8, m.config.ffn = 28;

@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-// Every module on one, two and three ranks against plain operators: values, first and second derivatives.
+// Compares every module on one, two and three ranks with plain operators: values, first and second
+// derivatives.
 
 namespace modules_test {
 
@@ -36,7 +37,7 @@ using a_6 = named<"a", linear<4, 6>>;
 using b_4 = named<"b", linear<6, 4>>;
 using b_alone = named<"alone", linear<4, 4>>;
 
-/// A user's own layer: a factor per feature, cut as its input is.
+/// A user's layer with a factor per feature, split like its input.
 template <auto Width>
 struct feature_scale : featurewise_layer {
   template <class X, class Config>
@@ -52,7 +53,7 @@ struct feature_scale : featurewise_layer {
   }
 };
 
-/// A user's own layer of sums and products of activations.
+/// A user's layer of sums and products of activations.
 enum class mix { factor, sum, product, difference };
 template <mix How>
 struct mixed : featurewise_layer {
@@ -62,7 +63,7 @@ struct mixed : featurewise_layer {
   }
 };
 
-/// An opaque callable that lists its parameters, and one that owns them.
+/// An opaque callable that lists its parameters.
 struct listed {
   static constexpr std::array parameters{parameter_shape{"matrix", {5, 4}}, parameter_shape{"shift", {5}}};
   at::Tensor operator()(at::Tensor const& x, std::span<at::Tensor const> p) const {
@@ -344,7 +345,8 @@ TEST_CASE("a user's own layer type is planned and computed like any other") {
   });
 }
 
-/// `tokens` rows of features, split over the shards, mixed, and joined before a pair of linear layers.
+/// Checks `tokens` rows of features that are split over the shards, mixed, and gathered before a
+/// pair of linear layers.
 template <mix How, std::int64_t Tokens>
 void check_mixed(std::vector<int> const& widths, at::Tensor (*expected)(at::Tensor const&)) {
   using net = sequential<split_tokens, named<"n", layer_norm<4>>, mixed<How>, a_6, gelu, b_4>;

@@ -1,6 +1,7 @@
 #pragma once
 
-// What a network saves for backward, sends and takes, beside what its facts say.
+// Compares the tensors that a network saves for backward, its messages and its memory with its
+// facts.
 
 #include "torch_catch.hpp"
 
@@ -27,7 +28,7 @@ namespace saved_test {
 template <redco::fixed_string Name, class L>
 using n = redco::named<Name, L>;
 
-/// A dtype and who multiplies in it: every machine tests them all.
+/// A dtype and the code path that multiplies in it. Every machine tests all of them.
 struct product_case {
   redco::dtype compute;
   redco::bf16_path path;
@@ -40,11 +41,11 @@ inline constexpr product_case product_cases[] = {{redco::dtype::f32, redco::bf16
                                                  {redco::dtype::bf16, redco::bf16_path::blas}};
 
 struct observation {
-  std::int64_t saved = 0;     ///< bytes that autograd saved, parameters and the batch left out
-  std::int64_t declared = 0;  ///< what the facts say
-  std::string refused;        ///< by --check-saved: which slots are not what was saved
-  std::int64_t peak = 0;      ///< measured
-  std::int64_t library = 0;   ///< what oneDNN took beside it for the time of a call
+  std::int64_t saved = 0;     ///< bytes that autograd saved, without parameters and the batch
+  std::int64_t declared = 0;  ///< bytes that the facts state
+  std::string refused;        ///< error of --check-saved, which names the wrong slots
+  std::int64_t peak = 0;      ///< measured bytes
+  std::int64_t library = 0;   ///< additional bytes that oneDNN held during a call
   redco::rank_cost planned;
   redco::traffic traffic;
 };
@@ -54,7 +55,8 @@ inline std::int64_t declared_bytes(redco::fact::program const& facts, redco::set
   return run.activations() + redco::cost::memory_of(run, 0).loss;
 }
 
-/// One micro-batch on every rank: what autograd saves in forward, the peak of a second forward and backward, and messages.
+/// Runs one micro-batch on every rank. Observes the tensors that autograd saves in forward, the
+/// peak of a second forward and backward, and the messages.
 template <class Model, class Batch, class Loss>
 std::vector<observation> observe(Model const& model, redco::setup const& s, Batch const& batch, Loss const& loss) {
   std::vector<observation> all(static_cast<std::size_t>(s.mesh.ranks()));
@@ -94,7 +96,8 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
   return all;
 }
 
-/// The same of a network of floating input: -1 to 2 in the compute dtype, and the sum of what it gives as its loss.
+/// Observes a network of floating input: values from -1 to 2 in the compute dtype. The loss is the
+/// sum of its output.
 template <class Model>
 std::vector<observation> observe_floats(Model const& model, redco::setup s, std::vector<std::int64_t> const& sizes) {
   s.prefetch = 0;

@@ -1,4 +1,5 @@
-// The only file that includes torch::nn: what a user's own program may do, and before Catch2 (torch_catch.hpp).
+// Only this file includes torch::nn, as a user's program may, and it does so before Catch2
+// (torch_catch.hpp).
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
 
@@ -36,7 +37,8 @@ using alone = redco::model_of<redco::sequential<redco::named<"mine", redco::opaq
 
 using values = std::map<std::string, at::Tensor>;
 
-/// What the parameters start as, on every rank, and what the network gives for x.
+/// Returns the initial parameters, which must be equal on all ranks, and the output for x, if x is
+/// defined.
 template <class Model>
 values started(redco::mesh const& on, redco::dtype compute, std::uint64_t seed, at::Tensor const& x = {}) {
   values all;

@@ -1,7 +1,7 @@
 #include "nn/observation.hpp"
 #include "nn/sharded.hpp"
 
-#include <redco/run/trainer.hpp>  // of the example: the room that it needs
+#include <redco/run/trainer.hpp>  // the example needs it
 #include <redco/tensor/save_as.hpp>
 #include <redco/model/input.hpp>
 #include <redco/layer/enter.hpp>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-// The layer of examples/own_layer.cpp, whose text is compiled here, in every layout: a parameter
-// with one element per feature.
+// Tests the layer of examples/own_layer.cpp, whose text is compiled here, in every layout: a
+// parameter with one element per feature.
 #define main own_layer_main
 #include "../../examples/own_layer.cpp"
 #undef main
@@ -35,7 +35,8 @@ at::Tensor sine_of(tensor_map const& p, std::string const& name, at::Tensor cons
   return at::sin(p.at(name + ".frequency") * x);
 }
 
-// The three layouts in one network: split tokens, split features, and tokens split again behind a pending sum.
+// The three layouts in one network: split tokens, split features, and tokens split again after a
+// pending sum.
 using in_parts = sequential<n<"in", linear<4, 4>>, split_tokens, n<"own", sine<4>>, n<"a", linear<4, 6>>,
                             n<"cut", sine<6>>, n<"b", linear<6, 4>>, n<"last", sine<4>>>;
 at::Tensor expected(tensor_map const& p, at::Tensor const& x) {

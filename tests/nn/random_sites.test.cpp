@@ -14,8 +14,9 @@
 #include <memory>
 #include <vector>
 
-// Every layer that draws in training: the numbers belong to the global row, the position and the feature, to the call and to the
-// step, whatever a rank holds, in which micro-batch a row comes, and whether a block runs again.
+// Tests every layer that draws in training. The numbers are keyed by the global row, position,
+// feature, call and step. They do not depend on the shard of a rank, the micro-batch of a row, or
+// recomputation.
 
 namespace random_sites_test {
 
@@ -27,10 +28,12 @@ using sharded::values_of;
 constexpr lora_options dropping{.rank = 2, .alpha = 3, .dropout = 0.4, .targets = "q,v,o,up,down"};
 constexpr lora_options dropping_tokens{.rank = 2, .alpha = 3, .dropout = 0.4, .targets = "r,gate,up"};
 
-// Sites whose input is cut by tokens: plain dropout, and adapters beside weights that every rank holds.
+// Sites whose input is split by tokens: plain dropout, and adapters of weights that every rank
+// holds.
 using of_tokens = sequential<split_tokens, dropout<real{0.3}>, named<"r", replicated_linear<6, 5>>,
                              named<"g", gated<5, 6, silu, true, cut::replicated>>>;
-// Sites whose input is cut by features or heads: behind a column-parallel layer, attention probabilities, row-parallel adapters.
+// Sites whose input is split by features or heads: after a column-parallel layer, attention
+// probabilities, row-parallel adapters.
 using mlp = sequential<named<"up", linear<6, 12>>, gelu, dropout<real{0.3}>, named<"down", linear<12, 6>>>;
 using of_features = sequential<residual<causal_attention<6, 6, attention_dropout<real{0.2}>>>, residual<mlp>>;
 template <layer Net>
@@ -86,7 +89,8 @@ TEST_CASE("evaluation drops nothing: dropout is no layer there, and adapters rea
   }
 }
 
-/// What a network gives for `examples` examples of a step from the `first` on, each of `rows` rows, in its `call`-th call.
+/// Returns the output for `examples` examples of a step, of `rows` rows each, from example `first`
+/// on, in the `call`-th call.
 template <class Net>
 at::Tensor part(at::Tensor const& all, std::int64_t first, std::int64_t examples, std::int64_t rows, int call = 1) {
   using model = model_of<Net, input<7, 6>>;
@@ -110,7 +114,8 @@ TEST_CASE(
     at::Tensor const whole = part<net>(all, 0, 5, rows);
     CHECK(at::allclose(part<net>(all, 0, 2, rows), whole.narrow(0, 0, 2 * rows), 0, 1e-13));
     CHECK(at::allclose(part<net>(all, 2, 3, rows), whole.narrow(0, 2 * rows, 3 * rows), 0, 1e-13));
-    CHECK_FALSE(at::allclose(part<net>(all, 0, 2, rows), part<net>(all, 0, 2, rows, 2), 0, 1e-3));  // the second call
+    // The second call draws other numbers
+    CHECK_FALSE(at::allclose(part<net>(all, 0, 2, rows), part<net>(all, 0, 2, rows, 2), 0, 1e-3));
   }
 }
 

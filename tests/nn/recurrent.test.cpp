@@ -6,7 +6,8 @@
 #include <tuple>
 #include <vector>
 
-// LSTM and GRU against libtorch's own: values, first and second derivatives, on one to three shards.
+// Compares LSTM and GRU with libtorch's: values, first and second derivatives, on one to three
+// shards.
 
 namespace recurrent_test {
 

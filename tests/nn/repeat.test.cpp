@@ -18,7 +18,7 @@
 #include <memory>
 #include <vector>
 
-// Blocks that take turns against the same blocks written out one after another.
+// Compares a cycle of blocks with the blocks written out one after another.
 
 namespace repeat_test {
 
@@ -48,16 +48,19 @@ TEST_CASE("a cycle of blocks computes what they compute one after another, run a
     }
 }
 
-/// Two rows, the first with random sites, so that those of the second are numbered behind them.
+/// Two rows of blocks. The first has random sites, so the sites of the second are numbered after
+/// them.
 using two_rows = model_of<sequential<named<"a", repeat<2, pre_norm>>, named<"b", repeat<3, pre_norm, post_norm>>>>;
 
 struct ranges_outcome {
-  std::vector<at::Tensor> values;  ///< results of two calls, gradients of the input and of all parameters
+  /// Results of two calls, gradients of the input and of all parameters
+  std::vector<at::Tensor> values;
   std::size_t parameters = 0;
-  std::vector<std::size_t> of_range;  ///< parameters of each
+  std::vector<std::size_t> of_range;  ///< number of parameters of each range
 };
 
-/// Trains the blocks of the ranges one range after the other, each in a network of its own over one store.
+/// Trains the blocks of one range after another, each range in its own network over one common
+/// store.
 ranges_outcome in_ranges(std::vector<block_range> const& ranges, recomputed_blocks const& recompute) {
   ranges_outcome o;
   run_ranks({}, {}, [&](rank_context& rank) {
@@ -92,12 +95,12 @@ TEST_CASE("ranges of blocks one after another are the whole model, to the bit, w
   for (recomputed_blocks const& recompute : {recomputed_blocks(false), recomputed_blocks::every_kth(2)}) {
     ranges_outcome const whole = in_ranges({{}}, recompute);
     REQUIRE(whole.values.size() == 5);
-    CHECK(!whole.values[0].equal(whole.values[2]));  // the second call drops others
+    CHECK(!whole.values[0].equal(whole.values[2]));  // the second call drops other features
     for (std::vector<block_range> const& ranges : {std::vector<block_range>{{0, 2}, {2, 5}},
                                                    {{0, 1}, {1, 3}, {3, block_range::no_end}},
                                                    {{0, 4}, {4, 4}, {4, 5}}}) {
       ranges_outcome const staged = in_ranges(ranges, recompute);
-      CHECK(staged.parameters == whole.parameters);  // each belongs to one range
+      CHECK(staged.parameters == whole.parameters);  // each parameter belongs to one range
       for (std::size_t i = 0; i < ranges.size(); ++i)
         CHECK((staged.of_range[i] > 0) == (ranges[i].begin < ranges[i].end));
       REQUIRE(staged.values.size() == whole.values.size());

@@ -36,7 +36,8 @@ using mlp = redco::model_of<redco::sequential<n<"a", redco::linear<20, 96>>, red
                                               n<"c", redco::rms_norm<48>>, n<"d", redco::gated<48, 72>>,
                                               n<"e", redco::linear<72, 48>>, n<"f", redco::linear<48, 6>>>>;
 
-/// Attention, a feed-forward pair and a whole layer side by side over one norm.
+/// A network in which attention, a feed-forward pair and a replicated layer read the output of one
+/// norm.
 struct side_by_side {
   using pair = redco::sequential<n<"up", redco::linear<24, 66>>, redco::relu, n<"down", redco::linear<66, 24>>>;
   using branches = redco::sum<n<"attn", redco::causal_attention<24, 6>>, n<"mlp", pair>,
@@ -74,7 +75,8 @@ TEST_CASE("autograd saves exactly what GPT-2's layers declare, and the peak is t
         }
 }
 
-/// Blocks that save what the layers beside them save too: a block's input is what the block before gave its `relu`.
+/// A network whose blocks save tensors that neighbouring layers also save: a block's input is the
+/// output of the previous block's `relu`.
 struct saved_twice {
   using block =
       redco::sequential<n<"up", redco::linear<24, 48>>, redco::relu, n<"down", redco::linear<48, 24>>, redco::relu>;
@@ -113,7 +115,7 @@ TEST_CASE("a block's input is saved once, be it the output of a block, of the la
     }
 }
 
-/// Its blocks end with a function that saves what it gives.
+/// A network whose blocks end with a function that saves its output.
 struct ends_with_relu {
   using block =
       redco::sequential<n<"up", redco::linear<16, 48>>, redco::relu, n<"down", redco::linear<48, 16>>, redco::relu>;

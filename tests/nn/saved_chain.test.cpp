@@ -1,4 +1,4 @@
-// The check of what is saved and a tier that keeps it in a file, both on at once.
+// The check of saved tensors and a tier that keeps saved tensors in a file, both active.
 #include "observation.hpp"
 
 #include <redco/nn/cross_entropy.hpp>
@@ -15,7 +15,7 @@
 
 namespace saved_test {
 
-/// Keeps the bytes of saved tensors in a file without a name, and nothing of them in memory.
+/// A saved-tensor link that keeps the bytes of saved tensors in an unnamed file and none in memory.
 class file_tier final : public redco::saved_link {
  public:
   packed pack(at::Tensor const& x) override {
@@ -26,7 +26,7 @@ class file_tier final : public redco::saved_link {
     bool const written = std::fwrite(dense.const_data_ptr(), 1, bytes, file_.get()) == bytes;
     CHECK(written);
     storages_.insert(x.storage().data());
-    held_.push_back(x);  // so that no other tensor gets its address
+    held_.push_back(x);  // keeps the address from being reused by another tensor
     return {at::Tensor(), [file = file_, at, options = x.options(), sizes = x.sizes().vec()](at::Tensor const&) {
               at::Tensor const back = at::empty(sizes, options);
               std::fseek(file.get(), at, SEEK_SET);
@@ -47,7 +47,7 @@ class file_tier final : public redco::saved_link {
   std::vector<at::Tensor> held_;
 };
 
-/// The gradients of a step of a GPT-2 with dropout.
+/// The gradients of one step of a GPT-2 with dropout, and counts of saved storages.
 struct chain_outcome {
   std::vector<at::Tensor> gradients;
   std::size_t watched = 0, moved = 0;  ///< storages, in forward
@@ -69,13 +69,14 @@ chain_outcome chain_run(redco::recomputed_blocks const& recompute, bool check, b
     std::optional<redco::saved_chain::scope> moving;
     if (tier) moving.emplace(file, redco::saved_chain::role::moves);
     std::optional<redco::saved_watch> watch;
-    if (!check) watch.emplace();  // one watch per thread: with the check, the network has its own
+    // One watch per thread; with the check, the network has one already
+    if (!check) watch.emplace();
     at::Tensor const sum = redco::cross_entropy(redco::bound_network<redco::gpt2>(net, in)(ids), ids.flip(0)).sum;
     if (watch) o.watched = watch->entries().size();
     watch.reset();
     o.moved = file.storages();
     o.bytes = file.file_bytes();
-    sum.backward();  // recomputed blocks save through the chain once more
+    sum.backward();  // recomputed blocks save through the chain again
     o.bytes_of_backward = file.file_bytes() - o.bytes;
     for (auto const& leaf : net->parameters()) o.gradients.push_back(leaf.grad().clone());
   });
@@ -92,7 +93,7 @@ TEST_CASE("the check of what is saved and a tier in a file work together, and gr
     CHECK(both.bytes > 0);
     CHECK(both.bytes == watched.bytes);
     CHECK(watched.moved > 10);
-    CHECK(watched.moved == watched.watched);  // both links see everything that is saved
+    CHECK(watched.moved == watched.watched);  // both links see every saved tensor
     CHECK((both.bytes_of_backward > 0) == recompute.any());
     REQUIRE(both.gradients.size() == plain.gradients.size());
     REQUIRE(plain.gradients.size() > 30);

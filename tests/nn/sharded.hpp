@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs a network on a mesh with given parameters and brings unsharded results and gradients back, so that they can be
-// compared with what one rank, or plain operators, compute.
+// Runs a network on a mesh with given parameters and assembles unsharded results and gradients, to
+// compare them with those of one rank or of plain operators.
 
 #include "torch_catch.hpp"
 
@@ -37,7 +37,7 @@ inline void must(bool holds, std::string const& what) {
 
 inline std::vector<std::int64_t> sizes_of(redco::extents const& e) { return {e.size.begin(), e.size.begin() + e.rank}; }
 
-/// Values that depend on a name only, none zero, no two alike.
+/// Returns values that depend only on a name. None is zero, no two are equal.
 inline at::Tensor values_of(std::string const& name, std::vector<std::int64_t> const& sizes) {
   double phase = 0.3;
   for (char const c : name) phase = phase * 1.7 + static_cast<double>(static_cast<unsigned char>(c)) * 0.013;
@@ -51,7 +51,7 @@ inline at::Tensor values_of(std::string const& name, redco::extents const& shape
   return values_of(name, sizes_of(shape));
 }
 
-/// The part of a rank's local tensor that is no padding, and its place in an unsharded one.
+/// The part of a rank's local tensor without padding, and its position in the unsharded tensor.
 struct placing {
   redco::shard::entry const& plan;
   int rank;
@@ -76,8 +76,8 @@ inline void fill(redco::parameter_store const& store, int tp_index) {
   }
 }
 
-/// Whole tensors put together from the ranks' parts. Parts that ranks hold alike must be equal, those that neighbours share
-/// too.
+/// Unsharded tensors that are assembled from the ranks' parts. Parts that several ranks hold, as
+/// replicas or as sharers, must be equal.
 class whole_tensors {
  public:
   void add(redco::stored_parameter const& p, at::Tensor const& local, int tp_index) {
@@ -112,7 +112,7 @@ class whole_tensors {
   std::map<std::string, int> seen_;
 };
 
-/// Tensors over a rank's leaves, as the flat buffers are laid out.
+/// Returns a flat tensor of a rank's values over its leaves, in the layout of the flat buffers.
 inline at::Tensor flat_of(redco::parameter_store const& store, std::vector<at::Tensor> const& leaves,
                           std::vector<at::Tensor> const& values) {
   at::NoGradGuard const quiet;
@@ -127,7 +127,8 @@ inline at::Tensor part_of(at::Tensor const& flat, redco::stored_parameter const&
   return flat.narrow(0, p.offset, p.value.numel()).view(p.value.sizes());
 }
 
-/// The rows of one parameter in a tensor over the leaf that covers it; undefined where that is.
+/// Returns the rows of one parameter in the tensor over the leaf that covers it; undefined if that
+/// tensor is undefined.
 inline at::Tensor part_of_leaves(std::vector<at::Tensor> const& leaves, std::vector<at::Tensor> const& values,
                                  redco::stored_parameter const& p) {
   for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -139,7 +140,7 @@ inline at::Tensor part_of_leaves(std::vector<at::Tensor> const& leaves, std::vec
   return {};
 }
 
-/// A net over ids or rows of features as a model, or a model that states its input.
+/// A model for a network over ids or rows of features, or the given model that states its input.
 template <class Net>
 struct model_for {
   using type = redco::model_of<Net>;
@@ -151,7 +152,7 @@ struct model_for<M> {
 template <class Net>
 using model_for_t = typename model_for<Net>::type;
 
-/// A network on one rank, whatever its type.
+/// A network on one rank, with its type erased.
 struct rank_net {
   std::shared_ptr<redco::parameter_store> store;
   std::vector<at::Tensor> leaves;
@@ -188,8 +189,8 @@ net_maker maker_of(Use use = {}) {
   };
 }
 
-/// What a network gave for a loss that is quadratic in its result: first derivatives by backward, second ones through
-/// substituted parameters.
+/// The results of a network for a loss that is quadratic in its output: first derivatives by
+/// backward, second derivatives through substituted parameters.
 struct outcome {
   at::Tensor y, input_gradient, second_input_gradient;
   tensor_map gradients, second;
@@ -203,7 +204,7 @@ struct settings {
   bool training = false;
   redco::recomputed_blocks recompute = {};
   bool second_order = true;
-  bool beside = false;  ///< shards exchange beside their products
+  bool beside = false;  ///< exchanges between shards overlap their products
 };
 
 namespace detail {
@@ -242,7 +243,8 @@ inline void second_order(rank_net const& r, redco::pass const& in, at::Tensor co
     at::Tensor const gradient = part_of_leaves(r.leaves, first, p);
     if (!gradient.defined()) continue;
     at::Tensor const direction = part_of(directions, p);
-    // Sharers have one gradient: each adds its share of the product, and owes the others its part of the derivative.
+    // Sharers have one gradient. Each adds its share of the product, and the derivative of each
+    // share returns to all sharers.
     at::Tensor const own = redco::enter_shared(gradient, *in.tp, p.plan.sharers(redco::axis::tp));
     at::Tensor& total = p.plan.is_split() ? sharded : whole;
     total = total + (own * direction).sum() / p.plan.sharers(redco::axis::tp);
@@ -259,7 +261,7 @@ inline void second_order(rank_net const& r, redco::pass const& in, at::Tensor co
 
 }  // namespace detail
 
-/// The network on `width` tensor-parallel ranks.
+/// Runs the network on `width` tensor-parallel ranks.
 inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, settings const& how = {}) {
   outcome result;
   whole_tensors first, second;
@@ -279,7 +281,7 @@ inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, s
   return result;
 }
 
-/// What plain operators compute from the same parameters.
+/// A function that computes the expected output from the parameters with plain operators.
 using dense_function = std::function<at::Tensor(tensor_map const& parameters, at::Tensor const& x)>;
 
 inline outcome dense(dense_function const& f, redco::dynamic_plan const& plan, at::Tensor const& x) {
@@ -319,7 +321,8 @@ inline outcome dense(dense_function const& f, redco::dynamic_plan const& plan, a
   return result;
 }
 
-/// The largest difference over 1 + the largest value expected; infinite where shapes differ.
+/// Returns the largest difference divided by 1 + the largest expected value; infinite if the shapes
+/// differ.
 inline double distance(at::Tensor const& found, at::Tensor const& expected) {
   if (!expected.defined()) return 0;
   if (!found.defined()) return expected.abs().max().item<double>();
@@ -344,7 +347,8 @@ inline void check_equal(outcome const& found, outcome const& expected, double to
   }
 }
 
-/// Checks a network on each of `widths` against plain operators: values, first and second derivatives.
+/// Compares a network on each of `widths` with plain operators: values, first and second
+/// derivatives.
 template <class Net, class Use = call>
 void check_module(at::Tensor const& x, dense_function const& f, std::vector<int> const& widths = {1, 2, 3},
                   Use use = {}, settings const& how = {}) {

@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-// Steps of a small network: gradient steps to substituted parameters, constant parameters, and what they cost.
+// Gradient steps of a small network: to substituted parameters, with constant parameters, and their
+// cost.
 
 namespace small_steps_test {
 
@@ -29,7 +30,7 @@ at::Tensor inputs(std::int64_t rows, double phase, at::ScalarType type) {
   return sharded::values_of("x", std::vector<std::int64_t>{rows, 2}).add(phase).sin().to(type);
 }
 
-/// Calls f(network, store) on the one rank of a world, in this dtype.
+/// Calls f(network, store) on the only rank of a world, in this dtype.
 void with_network(dtype compute, std::vector<std::string> const& frozen,
                   std::function<void(bound_network<small> const&, parameter_store const&)> const& f) {
   run_ranks(mesh{}, {}, [&](rank_context& rank) {
@@ -45,7 +46,7 @@ void with_network(dtype compute, std::vector<std::string> const& frozen,
 
 at::Tensor error(at::Tensor const& y) { return (y - 0.3).square().mean(); }
 
-/// The step that `stepped` makes, by ATen's operators.
+/// Returns the result of `stepped`, computed by ATen's operators.
 bound_network<small> stepped_by_hand(bound_network<small> const& net, at::Tensor const& loss, double rate) {
   tensors next = net.parameters();
   auto const g = torch::autograd::grad({loss}, next, {}, true, true);
@@ -105,7 +106,7 @@ TEST_CASE("a fixed network gives the same values, gradients to its input alone, 
 }
 
 struct seen_layers final : layer_watch {
-  std::vector<double> lowest;  ///< of what each layer gives that is no pending sum
+  std::vector<double> lowest;  ///< lowest value of each layer's output, except of pending sums
   void call(at::Tensor const&, pass const&) override {}
   void enter(std::string_view, activation const&) override {}
   void leave(activation const& y) override {
@@ -122,7 +123,7 @@ TEST_CASE("a watch of layers sees what a linear map gives to its relu") {
     in.layers = &watch;
     seen = net.in(in)(x), unseen = net(x);
   });
-  REQUIRE(watch.lowest.size() == 3);  // the first layer, the last, the network
+  REQUIRE(watch.lowest.size() == 3);  // the first layer, the last layer, the network
   CHECK(watch.lowest[0] < 0);
   CHECK(seen.equal(unseen));
 }

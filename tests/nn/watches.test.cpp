@@ -21,7 +21,8 @@
 #include <utility>
 #include <vector>
 
-// Every use of a parameter, and the end of its gradient, on a language model whose head is tied to its table.
+// Tests watches of parameter uses and of finished gradients, on a language model whose head is tied
+// to its table.
 
 namespace watches_test {
 
@@ -30,7 +31,7 @@ using namespace redco;
 
 constexpr gpt2 tiny{{.vocab = 11, .context = 6, .width = 8, .heads = 2, .layers = 2}};
 
-/// One rank's network, its loss on fixed tokens and its gradients.
+/// The network of one rank, its loss on fixed tokens, and its gradients.
 struct subject {
   subject(rank_context& rank, recomputed_blocks const& like)
       : store(shard::placed_parameters(plan_of(tiny, rank.mesh)), rank.rank, dtype::f64, 3),
@@ -63,7 +64,7 @@ void on_widths(F const& f) {
     }
 }
 
-/// Counts uses and gives each parameter times its factor.
+/// A watch that counts uses and multiplies each parameter by a factor.
 struct scaling final : parameter_watch {
   at::Tensor before_use(parameter which, at::Tensor const& value) override {
     ++uses[static_cast<std::size_t>(which.place)];

@@ -2,8 +2,9 @@
 
 #include <redco/nn/with_distance_bias.hpp>
 
-// T5's buckets of distance: half of them exact, the others as wide as the logarithm of the distance, and where both ways are seen one
-// half for each (Raffel et al. 2020).
+// The buckets of distance of T5 (Raffel et al. 2020). Half of them hold one distance each, the
+// others grow with the logarithm of the distance. If both directions are seen, each direction has
+// half of the buckets.
 
 TEST_CASE("buckets of distance know which way it is, or see one way only") {
   using redco::detail::distance_buckets;

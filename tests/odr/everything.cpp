@@ -1,4 +1,5 @@
-// Every header in one unit: build.one_definition asks which functions in its object are not inline.
+// Includes every header in one unit. build.one_definition finds functions in its object that are
+// not inline.
 
 #include <everything.hpp>
 

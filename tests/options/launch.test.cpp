@@ -88,7 +88,8 @@ TEST_CASE("torchrun, srun, pods and what a user sets by hand say where the proce
   CHECK(srun.host == "gpu07");
   CHECK(srun.port == 15'000 + 3'458);
   CHECK(srun.run == "123456.2/1");
-  // mpirun starts its daemons as a step: the step's numbers are not the program's.
+  // mpirun starts its daemons as a step of SLURM, so the variables of the step do not describe the
+  // program.
   CHECK(of({{"SLURM_STEP_ID", "0"},
             {"SLURM_PROCID", "0"},
             {"OMPI_COMM_WORLD_SIZE", "6"},
@@ -114,19 +115,20 @@ TEST_CASE("a program that a shell of SLURM runs is one process") {
                                            {"SLURM_NNODES", "1"},         {"SLURM_STEP_NUM_TASKS", "1"},
                                            {"SLURM_STEP_NODELIST", "n7"}, {"SLURM_STEP_TASKS_PER_NODE", "1"},
                                            {"SLURM_JOB_NODELIST", "n7"},  {"SLURM_TASKS_PER_NODE", "8"}};
-  // SLURM_INTERACTIVE_STEP, SLURM_BATCH_SCRIPT, SLURM_EXTERN_CONT and SLURM_PENDING_STEP of slurm.h.
+  // slurm.h: SLURM_INTERACTIVE_STEP, SLURM_BATCH_SCRIPT, SLURM_EXTERN_CONT and SLURM_PENDING_STEP.
   for (char const* const step : {"4294967290", "4294967291", "4294967292", "4294967293"}) {
     shell["SLURM_STEP_ID"] = step;
     CHECK(of(shell).processes == 1);
     CHECK(of(shell).by.empty());
-    shell["SLURM_NTASKS"] = shell["SLURM_STEP_NUM_TASKS"] = "8";  // of the allocation
+    shell["SLURM_NTASKS"] = shell["SLURM_STEP_NUM_TASKS"] = "8";  // tasks of the allocation
     CHECK(of(shell).processes == 1);
-    shell["PMIX_RANK"] = "0";  // of a shell that starts by the cluster's default --mpi=pmix
+    shell["PMIX_RANK"] = "0";  // set in a shell if the cluster's default is --mpi=pmix
     CHECK(of(shell).processes == 1);
     shell.erase("PMIX_RANK");
     shell["SLURM_STEP_NUM_TASKS"] = "1";
   }
-  // The mpirun of Open MPI, and that of MPICH in a step for its proxies, start the processes.
+  // The processes were started by the mpirun of Open MPI, or by that of MPICH in a step for its
+  // proxies.
   std::map<std::string, std::string> in_shell = shell;
   in_shell.insert({{"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}});
   CHECK(of(in_shell).process == 2);
@@ -172,7 +174,7 @@ TEST_CASE("RANK=0 and WORLD_SIZE=1 of an image do not contradict a launcher") {
       {"PET_NNODES", "2"}, {"PET_NODE_RANK", "1"}, {"PET_MASTER_ADDR", "job-0"}, {"PET_MASTER_PORT", "29500"}};
   pods.insert(image.begin(), image.end());
   CHECK(of(pods).process == 1);
-  // One process that mpirun starts stays one, also in a step of several.
+  // One process that mpirun starts stays one process, also in a SLURM step of several tasks.
   CHECK(of({{"OMPI_COMM_WORLD_SIZE", "1"},
             {"OMPI_COMM_WORLD_RANK", "0"},
             {"SLURM_STEP_ID", "0"},

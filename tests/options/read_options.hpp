@@ -1,6 +1,6 @@
 #pragma once
 
-// Options of every type, a program's answer to words, and files of options.
+// Options of every type, the reply of a program to command lines, and files of options.
 #include <redco/options/choices.hpp>
 #include <redco/options/parse.hpp>
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-// What options refuse, and in which words.
+// Tests of the options that are refused, and of the error messages.
 
 namespace option_test {
 

@@ -6,7 +6,7 @@
 #include <redco/pretrained/from_config/qwen3.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
 
-// One type of model, compiled once.
+// The four families have one model type, which is compiled once.
 [[maybe_unused]] static bool const known =
     parity::register_family<redco::llama_from_config, parity::task::decoder>() &&
     parity::register_family<redco::mistral_from_config, parity::task::decoder>() &&

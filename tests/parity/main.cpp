@@ -1,13 +1,13 @@
-// The numbers of Hugging Face transformers against ours:
-//   parity FOLDER MESH [sequence_parallel]
-//                          compares one folder on one mesh; exit code 1 with all that differs
-//   parity FOLDER MESH --keep OUT
-//                          and keeps the model that was saved again in the folder OUT
-//   parity FOLDER MESH --fresh LAYER OUT
-//                          loads the folder with a fresh layer and saves it in OUT; compares nothing
-//   parity --list FOLDER   prints "NAME MESH" for each folder of reference numbers in FOLDER and each mesh that is listed for it: under
-//                          "meshes" in its meta.json, else in meshes.txt beside this file; those of several model shards once more as
-//                          "NAME MESH sequence_parallel"
+// Compares the numbers of Hugging Face transformers with ours. Exit code 1 and a list of the
+// differences if there are any.
+// - `parity FOLDER MESH [sequence_parallel]`: compares one folder on one mesh
+// - `parity FOLDER MESH --keep OUT`: also keeps the model that was saved again in the folder OUT
+// - `parity FOLDER MESH --fresh LAYER OUT`: loads FOLDER with a fresh layer, saves it in OUT
+// - `parity --list FOLDER`: prints "NAME MESH" for each folder in FOLDER and each of its meshes
+//
+// The meshes of a folder are those under "meshes" in its meta.json, else those in meshes.txt in the
+// folder of this file. Meshes with several model shards are listed again as "NAME MESH
+// sequence_parallel".
 #include "parity/reference.hpp"
 #include "tests_folder.hpp"
 
@@ -34,7 +34,7 @@ std::map<std::string, comparison, std::less<>>& families() {
 
 namespace {
 
-/// Lines of a name and its meshes.
+/// Returns the lines of meshes.txt: names and their meshes.
 std::map<std::string, std::vector<std::string>> listed_meshes() {
   std::filesystem::path const file = tests_folder() / "parity" / "meshes.txt";
   std::ifstream lines(file);

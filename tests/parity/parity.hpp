@@ -1,7 +1,8 @@
 #pragma once
 
-// One folder of reference numbers against one family on one mesh: what is loaded and saved again, what it generates, logits, loss and every
-// gradient and the loss after a step of AdamW, in f32 and f64.
+// Compares one folder of reference numbers with one family on one mesh, in f32 and f64. Compared
+// are weights loaded and saved again, generated ids, logits, loss, every gradient, and the loss
+// after a step of AdamW.
 
 #include <redco/run/trained_network.hpp>
 #include <redco/run/training_step.hpp>
@@ -38,7 +39,7 @@ namespace parity {
 
 using namespace redco;
 
-/// What one family's batch is: how the network is called and its labels.
+/// The batch of a family: the way to call the network, and its labels.
 enum class task { decoder, encoder_decoder, tokens_to_class, image_to_class };
 
 /// Rows [begin, end) of the batch.
@@ -53,7 +54,7 @@ inline at::Tensor next_labels(at::Tensor const& labels) {
   return shifted;
 }
 
-/// Calls `use(result, labels)` with what the network gives for a share of the batch.
+/// Calls `use(result, labels)` with the network's output for a share of the batch.
 template <task Task, class Net, class Use>
 auto with_result(Net const& net, tensors const& in, share const& mine, Use&& use) {
   auto const of = [&](char const* name) { return mine.of(in.at(name)); };
@@ -119,7 +120,8 @@ class check {
     pass const in = evaluation_pass(rank).with_examples(mine.begin, mine.end - mine.begin);
     check_logits(state, in, mine);
     for (int step = 0; step < 2; ++step) {
-      bool const stated = kernel_set_in_use() == kernel_set::fastest;  // its saved tensors are what layers state
+      // Layers state the saved tensors of this set
+      bool const stated = kernel_set_in_use() == kernel_set::fastest;
       pass const now =
           training_pass(rank, 0, 0, {.check_saved = stated}).with_examples(mine.begin, mine.end - mine.begin);
       training_step update(state, rank);
@@ -131,7 +133,7 @@ class check {
     }
   }
 
-  /// Every replica continues all prompts: how far results are padded depends on all of them.
+  /// Every replica continues all prompts, because the padding of results depends on all of them.
   template <class State>
   void check_generation(State const& state, rank_context& rank) {
     pass const in = evaluation_pass(rank);
@@ -155,7 +157,7 @@ class check {
         "greedy",
         generate(net, prompts, {.max_new_tokens = tokens, .stop_ids = ends, .pad = pad, .forced_end = forced}));
     beam_options options{.max_new_tokens = tokens, .stop_ids = ends, .forced_end = forced};
-    options.pad = pad != 0 ? pad : ends.front();  // as the reference fills
+    options.pad = pad != 0 ? pad : ends.front();  // the reference pads so
     for (std::int64_t const results : {1, 4}) {
       options.results = results;
       beam_result const found = beam_search(net, prompts, options);
@@ -165,7 +167,8 @@ class check {
     if (data_.meta.contains("decodings")) check_decodings(net, prompts, data_.meta["decodings"]);
   }
 
-  /// Settings of decoding in the words of a generation_config.json, each with what it gives.
+  /// Checks decoding with settings in the form of a generation_config.json, each with its expected
+  /// ids.
   template <class Net>
   void check_decodings(Net const& net, at::Tensor const& prompts, json::json_value const& decodings) {
     for (auto const& [name, settings] : decodings.items()) {
@@ -192,7 +195,8 @@ class check {
     data_.expect_logits(on_host(found), mine.of(data_.expected.at("logits")), seen);
   }
 
-  /// This rank's part of every gradient. The reference's lie in a file like the parameters.
+  /// Compares this rank's part of every gradient with the reference, whose gradients are stored in
+  /// a file like the parameters.
   template <class State>
   void check_gradients(State& state, double weight, adamw const& optimizer) {
     std::int64_t elements = 0, undecided = 0;
@@ -221,8 +225,10 @@ class check {
     state.store.publish();
   }
 
-  /// The first step of AdamW goes by about the sign of a gradient, and rounding of f32 decides signs of gradients a hundred-thousandth of the
-  /// largest: those elements are stepped by the recorded gradient instead. Returns how many.
+  /// Corrects elements whose first AdamW step is undecided, and returns their number. This step
+  /// depends almost only on the sign of a gradient. Rounding in f32 decides the sign if a gradient
+  /// is below a hundred-thousandth of the largest. These elements are stepped by the recorded
+  /// gradient instead.
   std::int64_t step_as_recorded(adamw const& optimizer, at::Tensor const& master, at::Tensor const& found,
                                 at::Tensor const& expected, double largest) const {
     at::NoGradGuard const no_grad;
@@ -237,7 +243,7 @@ class check {
   folder const& data_;
 };
 
-/// A family has one type of model, or several.
+/// Calls `use` with each model type of a family: a family has one or several.
 template <class M, class Use>
 void with_model(M const& model, Use const& use) {
   use(model);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A folder of reference numbers, and the tolerances that they are compared with.
+// A folder of reference numbers and the tolerances for comparing with them.
 
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/scalar_type.hpp>
@@ -49,8 +49,10 @@ class folder {
                        : redco::json::json_value::object()) {}
 
   std::filesystem::path path;
-  std::filesystem::path keep = {};      ///< folder for the model that is saved again; empty: it is removed
-  std::vector<std::string> fresh = {};  ///< layers that start fresh; the model is then saved and not compared
+  /// Folder for the model that is saved again; empty: a temporary folder
+  std::filesystem::path keep = {};
+  /// Layers that start fresh; the model is then saved and not compared
+  std::vector<std::string> fresh = {};
   tensors inputs, expected;
   redco::json::json_value config, meta, generation;
 
@@ -91,7 +93,7 @@ class folder {
          name + " is " + std::to_string(found) + ", the reference's " + std::to_string(wanted));
   }
 
-  /// `seen` [B, T] says which positions count; undefined: all.
+  /// Compares logits. `seen` [B, T] is true at positions that count; undefined: all count.
   void expect_logits(at::Tensor const& found, at::Tensor const& wanted, at::Tensor const& seen) const {
     at::Tensor off = (found - wanted).abs();
     if (seen.defined()) off = off.masked_fill(seen.logical_not().unsqueeze(-1), 0);
@@ -108,10 +110,10 @@ class folder {
              std::to_string(largest));
   }
 
-  /// Anything else that must hold.
+  /// Records a complaint if another condition does not hold.
   void expect(bool fits, std::string const& complaint) const { note(fits, complaint); }
 
-  /// What did not fit; empty when all did.
+  /// All complaints; empty if everything agreed.
   std::vector<std::string> const& complaints() const { return complaints_; }
   int compared() const { return compared_; }
 
@@ -129,12 +131,12 @@ class folder {
   mutable std::vector<std::string> complaints_;
 };
 
-/// A family as it is, or as `redco::sequence_parallel`.
+/// A family unchanged, or wrapped in `redco::sequence_parallel`.
 enum class form { plain, sequence_parallel };
 
-/// Compares a folder on a mesh with what a family computes.
+/// A function that compares a folder on a mesh with the results of a family.
 using comparison = void (*)(folder const& data, redco::mesh const& on, form as);
-/// Those of the families, by their model_type: each is compiled in a file of its own.
+/// Comparisons of all families by model_type. Each is compiled in a file of its own.
 std::map<std::string, comparison, std::less<>>& families();
 
 }  // namespace parity

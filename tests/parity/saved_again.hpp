@@ -1,6 +1,6 @@
 #pragma once
 
-// What save_model makes of a model that was loaded from a folder of reference numbers.
+// Checks the result of save_model for a model that was loaded from a folder of reference numbers.
 
 #include <redco/ckpt/save_model.hpp>
 #include <redco/pretrained/pretrained.hpp>
@@ -27,7 +27,7 @@ inline bool same_bits(at::Tensor const& a, at::Tensor const& b) {
          std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
 }
 
-/// Bytes of all files of weights.
+/// Returns the bytes of all files of the weights.
 inline std::uint64_t bytes_of_files(redco::safetensors::weights_source const& weights) {
   std::set<std::string> names;
   for (auto const& [name, stored] : weights.tensors) names.insert(stored.parts.front().file);
@@ -36,7 +36,7 @@ inline std::uint64_t bytes_of_files(redco::safetensors::weights_source const& we
   return sum;
 }
 
-/// Every tensor of weights on the disk.
+/// Reads every tensor of weights on disk.
 inline tensors read_all(redco::safetensors::weights_source const& weights) {
   std::vector<redco::ckpt::state_part> parts;
   for (auto const& [name, stored] : weights.tensors)
@@ -48,8 +48,8 @@ inline tensors read_all(redco::safetensors::weights_source const& weights) {
   return all;
 }
 
-/// Compares saved weights with those that were loaded, bit for bit, but for what the table leaves
-/// unread. What it takes for zero where a file lacks it is saved as zeros.
+/// Compares saved weights with the loaded ones bit for bit, except for tensors that the table does
+/// not read. A tensor that is zero because the file lacks it is saved as zeros.
 inline void expect_saved(folder const& data, redco::safetensors::weights_source const& loaded,
                          std::filesystem::path const& saved, redco::stored_table const& table) {
   auto const& unread = table.unread;

@@ -1,4 +1,5 @@
-// What transformers take for a key that a config.json leaves out is in class_defaults.json; class_defaults.py writes it.
+// class_defaults.json holds the values that transformers use for keys that a config.json leaves
+// out. class_defaults.py writes it.
 #include "catch.hpp"
 #include "refused.hpp"
 #include "tests_folder.hpp"
@@ -30,13 +31,14 @@ std::string written(T const& value) {
   }
 }
 
-/// The type and all values of the model that a config.json describes, or why it is refused.
+/// Returns the type and all values of the model that a config.json describes, or the reason why it
+/// is refused.
 std::string model_of(json_value const& config) {
   std::string text;
   std::string const why = refused([&] {
     redco::model_from_config(config, "c.json", [&]<class M>(M const& model) {
       M same = model;
-      if constexpr (requires { same.config.kv_heads; })  // 0 stands for the features that a head has
+      if constexpr (requires { same.config.kv_heads; })  // head_dim 0 means width / heads
         if (same.config.head_dim == 0) same.config.head_dim = same.config.width / same.config.heads;
       text = std::string(redco::meta::type_name<M>()) + written(same.config);
       return 0;
@@ -69,7 +71,8 @@ TEST_CASE("a key that is left out has the default of the class in transformers")
       INFO(key << " is " << redco::json::dump_json(value));
       std::string const expected = model_of(with(base, key, value));
       CHECK(model_of(without(base, key)) == expected);
-      CHECK((expected != whole || value == base.at(key)));  // the key is read
+      // Changing the key must change the model
+      CHECK((expected != whole || value == base.at(key)));
     }
   }
 }

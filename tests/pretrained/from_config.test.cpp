@@ -30,7 +30,7 @@ std::int64_t numbers_in(M const& model) {
   return sum;
 }
 
-/// The parameters of the model that a configuration describes.
+/// Returns the number of parameters of the model that a configuration describes.
 std::int64_t count_of(redco::json::json_value const& config) {
   return redco::model_from_config(config, "c.json", [](auto const& m) { return numbers_in(m); });
 }
@@ -130,7 +130,7 @@ TEST_CASE("a Qwen2 has a sliding window in all of its layers or in none") {
     return found;
   };
   CHECK(window("") == 0);
-  CHECK(window(R"(, "use_sliding_window": true)") == 0);  // from the 28th layer on
+  CHECK(window(R"(, "use_sliding_window": true)") == 0);  // applies from the 28th layer on
   CHECK(window(R"(, "use_sliding_window": true, "max_window_layers": 0)") == 5);
   CHECK(window(R"(, "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention"])") == 5);
   CHECK(refusal(qwen2 + R"(, "use_sliding_window": true, "max_window_layers": 2)").find("in some layers only") !=
@@ -178,7 +178,8 @@ TEST_CASE("every second layer of a GPT-Neo has a sliding window, as its list of 
   std::int64_t const d = 48;
   CHECK(numbers_of(neo + R"(, "attention_types": [[["global"], 3]])") ==
         3 * (12 * d * d + 10 * d) + (96 + 128) * d + 2 * d);
-  CHECK(refusal(neo).find("one type for each of 3 layers") != std::string::npos);  // absent: those of 24 layers
+  // The default is for 24 layers
+  CHECK(refusal(neo).find("one type for each of 3 layers") != std::string::npos);
   for (std::string const wrong : {R"([[["global", "local"], 2]])", R"([[["global"], 2], [["local"], 1]])", R"(7)",
                                   R"([7])", R"([[["global"], -3]])", R"([[["global"], 4000000000]])",
                                   R"([[["whole"], 3]])", R"([[[], 3]])", R"([[["global"], 3, 4]])"})
@@ -363,7 +364,7 @@ TEST_CASE("configurations of the reference models are understood", "[outside]") 
                                   .decoder_layers = 2}});
   check("bert-classify",
         redco::bert{{.vocab = 97, .context = 32, .width = 48, .ffn = 96, .heads = 4, .layers = 2, .classes = 3}});
-  check("roberta-classify",  // of 32 rows two come before the first position
+  check("roberta-classify",  // 2 of 32 rows precede the first position
         redco::roberta{{.vocab = 97, .context = 30, .width = 48, .ffn = 96, .heads = 4, .layers = 2, .classes = 3}});
   check("vit-classify", redco::vit{{.image = 32, .width = 48, .ffn = 96, .heads = 4, .layers = 2, .classes = 10}});
 }

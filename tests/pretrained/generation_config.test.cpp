@@ -75,7 +75,8 @@ TEST_CASE("a setting that is not computed is refused by its name") {
   CHECK(config_refusal(R"("early_stopping": "soon")").find("write true, false or \"never\"") != std::string::npos);
   CHECK(config_refusal(R"("num_beems": 4)").find("did you mean \"num_beams\"?") != std::string::npos);
   CHECK(config_refusal(R"("typical_p": 1.0, "bad_words_ids": null, "renormalize_logits": false)") == "accepted");
-  CHECK(config_of(R"("vocab_size": 9, "num_beams": 2)", false).search.beams == 2);  // a config.json of old
+  // An old config.json with decoding keys
+  CHECK(config_of(R"("vocab_size": 9, "num_beams": 2)", false).search.beams == 2);
 }
 
 TEST_CASE("settings are read from folders as transformers 4 and 5 save them") {

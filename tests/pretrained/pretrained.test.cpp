@@ -30,7 +30,7 @@ std::string const mistral_text =
         "intermediate_size": 72, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 3,
         "sliding_window": 5, "tie_word_embeddings": true, "use_cache": true, "bos_token_id": 1)";
 
-/// A folder of a Mistral without weights, whose config.json has more keys.
+/// A folder of a Mistral without weights, whose config.json has additional keys.
 struct mistral_folder : temporary_folder {
   explicit mistral_folder(std::string const& more = "") { write("config.json", mistral_text + more + "}"); }
 
@@ -53,7 +53,8 @@ std::set<std::string> names_of(std::map<std::string, std::filesystem::path> cons
   return names;
 }
 
-/// What a folder of reference numbers says is what its model asks for, and is what would be saved again.
+/// Checks that a folder of reference numbers has the tensors that its model needs, and that saving
+/// would write the same tensors.
 void check_weights(std::filesystem::path const& path) {
   INFO(path.string());
   redco::pretrained const folder(path);
@@ -113,7 +114,8 @@ TEST_CASE("what a folder lacks is missed when it is asked for, with its name") {
   CHECK(folder.ids().stop.empty());
   CHECK(refusal([&] { folder.weights(); }).starts_with(there.path.string() + " has neither model.safetensors nor"));
   CHECK(
-      (folder.save_options().types.empty() && folder.save_options().files.size() == 1));  // to be trained from scratch
+      // A model to train from scratch
+      (folder.save_options().types.empty() && folder.save_options().files.size() == 1));
   CHECK(refusal([&] { folder.tokenizer(); }).find("has neither tokenizer.json nor") != std::string::npos);
   there.write("tokenizer.json", "{\"model\": ");
   there.write("model.safetensors", "no such file");
@@ -121,7 +123,8 @@ TEST_CASE("what a folder lacks is missed when it is asked for, with its name") {
   CHECK(refusal([&] { folder.weights(); }).find((there / "model.safetensors").string()) != std::string::npos);
   CHECK(refusal([&] { folder.save_options(); }).find((there / "model.safetensors").string()) != std::string::npos);
 
-  // What was once refused is read when it is there, and then never again, nor by copies.
+  // A file that was refused is read again once it is valid, and then never again, not by copies of
+  // the folder either.
   std::filesystem::copy_file(tests_folder() / "saved/5.23/llama/tokenizer.json", there / "tokenizer.json",
                              std::filesystem::copy_options::overwrite_existing);
   redco::pretrained const copy = folder;
@@ -142,7 +145,8 @@ TEST_CASE("a folder says how texts begin and end, and how they are decoded") {
   CHECK((ids.stop == std::vector<std::int64_t>{5, 6} && ids.padding == 1 && ids.start == 2 && ids.forced_end == -1));
   CHECK(redco::pretrained(there.path).generation().search.beams == 3);
 
-  // Who trains asks for the ids alone: a way of decoding that is not computed here is none of its business.
+  // Training asks for the ids alone, so a way of decoding that redco does not compute does not
+  // matter.
   there.write("generation_config.json", R"({"eos_token_id": 5, "typical_p": 0.5})");
   redco::pretrained const folder(there.path);
   CHECK(folder.ids().stop == std::vector<std::int64_t>{5});
@@ -154,7 +158,8 @@ TEST_CASE("a folder says how texts begin and end, and how they are decoded") {
   CHECK(refusal([&] { redco::pretrained(there.path).ids(); }).find("\"eos_token_id\" is no id") != std::string::npos);
 }
 
-// What transformers 4.47 and 5.23 wrote, and the ids that they gave: tests/saved/make_saved.py.
+// Folders that transformers 4.47 and 5.23 wrote, and the ids that they generated:
+// tests/saved/make_saved.py.
 TEST_CASE("folders are read as transformers 4 and 5 save them") {
   for (std::string const version : {"4.47", "5.23"}) {
     for (std::string const family : {"gpt2", "llama", "qwen2", "bart", "bert"}) {
@@ -200,7 +205,7 @@ TEST_CASE("a folder is saved again with all its files, each tensor in its type")
 
 namespace {
 
-/// A file of these tensors, all zero.
+/// Writes a file of these tensors, all zero.
 void write_zeros(std::filesystem::path const& path, std::vector<redco::safetensors::safetensors_entry> entries) {
   auto const plan = redco::safetensors::plan_safetensors(std::move(entries));
   std::ofstream(path, std::ios::binary) << plan.header
@@ -279,7 +284,8 @@ TEST_CASE("a fresh head and labels of one's own are told by the saved config.jso
 
   write_zeros(there / "model.safetensors", {{"pooler.dense.bias", redco::safetensors::file_dtype::f32, {3}}});
   CHECK(folder.weights().fresh == std::vector<std::string>{"classifier"});
-  CHECK(redco::pretrained(there.path, {.fresh = {"pooler"}}).save_options().texts.size() == 1);  // another class
+  // The class in config.json changes
+  CHECK(redco::pretrained(there.path, {.fresh = {"pooler"}}).save_options().texts.size() == 1);
 
   std::ofstream(there / "config.json") << R"({"model_type": "gpt2"})";
   CHECK(refused([&] { redco::pretrained(there.path, {.labels = {"a"}}); }) ==

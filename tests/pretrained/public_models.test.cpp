@@ -1,5 +1,6 @@
-// Facts about public models, in public_models.json: the keys of config.json as published, the names of the tensors in the
-// files, and the number of parameters that transformers count; or the words with which a model is refused.
+// Facts about public models, from public_models.json: the published keys of config.json, the tensor
+// names of the files, and the number of parameters by transformers; or the words with which a model
+// is refused.
 #include "catch.hpp"
 #include "refused.hpp"
 #include "tests_folder.hpp"
@@ -22,7 +23,8 @@
 
 namespace {
 
-/// The names that a pattern stands for: {a,b} is one or the other, * every number below `layers`, 1::2 every second from 1.
+/// Adds the names that match a pattern: {a,b} is a or b, * every number below `layers`, 1::2 every
+/// second number from 1.
 void expand(std::string const& pattern, std::int64_t layers, std::set<std::string>& names) {
   std::size_t const open = pattern.find('{');
   if (open != std::string::npos) {
@@ -49,7 +51,7 @@ std::int64_t layers_of(M const& model, std::string const& pattern) {
   return model.config.layers;
 }
 
-/// Both sides of an encoder-decoder may have layers of their own number.
+/// Returns the patterns of both sides of an encoder-decoder, whose numbers of layers may differ.
 std::vector<std::string> sides_of(std::string const& pattern) {
   std::string const both = "{encoder,decoder}";
   std::size_t const at = pattern.find(both);
@@ -58,7 +60,7 @@ std::vector<std::string> sides_of(std::string const& pattern) {
   return {before + "encoder" + behind, before + "decoder" + behind};
 }
 
-/// Our parameters: `*` in a name is written out.
+/// Returns the names of our parameters, with `*` written out.
 template <class M>
 std::set<std::string> parameters_of(M const& model) {
   std::set<std::string> names;
@@ -100,7 +102,8 @@ void check_names(M const& model, redco::json::json_value const& entry, redco::js
     CHECK(std::find(table.heads.begin(), table.heads.end(), layer) != table.heads.end());
 }
 
-/// Parameters as transformers count them: a fixed bias that files may lack is none.
+/// Returns the number of parameters as transformers count them, without a fixed bias that files may
+/// lack.
 template <class M>
 std::int64_t numbers_in(M const& model) {
   std::int64_t sum = 0;
