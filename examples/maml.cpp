@@ -151,12 +151,12 @@ int main(int argc, char** argv) {
     double const rate = o.inner_lr > 0 ? o.inner_lr : shapes ? 0.4 : 0.01;
     if (shapes) {
       double const right = learnt<glyphs>(o, "maml", steps, rate);
-      std::cout << right * 100 << " of 100 new glyphs are named rightly behind one step (bound 90)\n";
+      std::cout << right * 100 << " of 100 new glyphs are named rightly after one step (bound 90)\n";
       return o.steps > 0 || right >= 0.9 ? 0 : 1;
     }
     double const meta = learnt<sinusoids>(o, "maml", steps, rate);
     double const usual = learnt<sinusoids>(o, "pretrained", steps, rate);
-    std::cout << "query error behind one step " << meta << ", of ordinary pretraining " << usual
+    std::cout << "query error after one step " << meta << ", of ordinary pretraining " << usual
               << " (bound 0.3 of it)\n";
     return o.steps > 0 || meta <= 0.3 * usual ? 0 : 1;
   });

@@ -24,7 +24,7 @@ struct my_options {
         redco::required_field<"eval">(&o::eval, "JSONL of those to measure"),
         redco::field<"document">(&o::document, "key of a document"),
         redco::field<"summary">(&o::summary, "key of its summary"),
-        redco::field<"prefix">(&o::prefix, "text in front of every document, such as T5's \"summarize: \""),
+        redco::field<"prefix">(&o::prefix, "text before every document, such as T5's \"summarize: \""),
         redco::field<"max_source">(&o::max_source, "tokens of a document; the rest is cut off").at_least(1),
         redco::field<"max_target">(&o::max_target,
                                    "tokens of a summary, the rest is cut off; 128 where the folder says nothing")

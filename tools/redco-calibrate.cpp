@@ -288,8 +288,8 @@ void calibrate_links(std::filesystem::path const& path, redco::device_choice con
 int main(int argc, char** argv) {
   return redco::main_of<calibrate_options>(
       argc, argv,
-      "Measures for redco-plan --search how fast this machine trains, in about a minute; as processes of a launcher, what "
-      "lies between them.",
+      "Measures for redco-plan --search how fast this machine trains, in about a minute; as processes of a launcher, also "
+      "their links.",
       [](calibrate_options const& o) {
         redco::device_choice const devices = redco::choose_device(o.device);
         if (redco::options::launched().processes > 1) calibrate_links(o.machine, devices);

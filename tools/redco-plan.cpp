@@ -218,7 +218,7 @@ void write(plan_options const& o, std::string const& text) {
   char const* const words[] = {"redco-calibrate", "--machine", o.machine.c_str(), nullptr};
   ::execv(program.c_str(), const_cast<char* const*>(words));
   refuse("--calibrate: " + program.string() +
-         " cannot be run; build it beside redco-plan: cmake --build build/release --target redco-calibrate");
+         " cannot be run; build it next to redco-plan: cmake --build build/release --target redco-calibrate");
 }
 
 redco::cost::machine machine_in(std::filesystem::path const& file) {

@@ -165,5 +165,5 @@ expect(64 "takes no model; leave config.json out" config.json --calibrate)
 file(COPY "${TOOL}" DESTINATION "${WORK}/alone")
 get_filename_component(name "${TOOL}" NAME)
 set(TOOL "${WORK}/alone/${name}")
-expect(64 "alone/redco-calibrate cannot be run; build it beside redco-plan: cmake --build build/release --target redco-calibrate"
+expect(64 "alone/redco-calibrate cannot be run; build it next to redco-plan: cmake --build build/release --target redco-calibrate"
   --calibrate)

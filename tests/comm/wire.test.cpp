@@ -58,7 +58,7 @@ TEST_CASE("a message's head has lengths that can be meant, a kind that is known,
   CHECK(wire::fault_of(head(-4, 0)) == "a message of the unknown kind -4");
   wire::message_head torn = head(7, 3);
   torn.mark ^= 1;
-  CHECK(wire::fault_of(torn) == "what is no head of a message");
+  CHECK(wire::fault_of(torn) == "bytes that are no message header");
 }
 
 TEST_CASE("a notice is read as it was written, and nothing shorter, longer or without meaning is one") {

@@ -53,7 +53,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
       "-DRESULT=${result}" ${redco_mpirun} -DWORK=${PROJECT_BINARY_DIR}/tests/recipe_${name}
       -P ${PROJECT_SOURCE_DIR}/tests/examples/recipes.cmake)
   endfunction()
-  redco_recipe_test(maml "behind one step ([0-9.]+), of ordinary pretraining" --steps 300 --batch 6)
+  redco_recipe_test(maml "after one step ([0-9.]+), of ordinary pretraining" --steps 300 --batch 6)
   redco_recipe_test(fedavg "non-iid: ([0-9.]+) of 100" --split non-iid --rounds 90 --examples 1000)
   redco_recipe_test(ddpg "mean return of 100 episodes (-[0-9.]+)" --steps 700 --warmup 300 --batch 33)
   set(lora ${PROJECT_BINARY_DIR}/tests/lora_model)

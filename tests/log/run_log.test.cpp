@@ -79,7 +79,7 @@ TEST_CASE("a log that no regular file takes loses lines, counts them and warns o
   std::string const seen = screen.out.str();
   CHECK(seen ==
         "one\n"
-        "warning: cannot write /dev/full: it is not a regular file. The run goes on, tries again with every line and "
+        "warning: cannot write /dev/full: it is not a regular file. The run continues, tries again with every line and "
         "counts what is lost: free space or fix permissions.\n"
         "two\nthree\n");
 }

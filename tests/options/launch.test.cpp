@@ -189,7 +189,7 @@ TEST_CASE("RANK=0 and WORLD_SIZE=1 of an image do not contradict a launcher") {
 
 TEST_CASE("a launcher that does not tell the number of its processes is refused") {
   CHECK(refusal({{"PMIX_RANK", "1"}, {"PMIX_NAMESPACE", "prterun-n1-77@1"}})
-            .starts_with("64 the launcher's variable PMIX_RANK=1: a launcher that tells the number of processes too"));
+            .starts_with("64 the launcher's variable PMIX_RANK=1: a launcher that also sets the number of processes"));
 }
 
 TEST_CASE("an address of IPv6 stands in brackets where a port follows it") {

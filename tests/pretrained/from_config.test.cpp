@@ -384,7 +384,7 @@ TEST_CASE("a classifier's labels and an image's patches must agree with the rest
   CHECK(refusal(R"("model_type": "vit", "image_size": 30, "patch_size": 16, )" + sizes).find("whole patches of 16") !=
         std::string::npos);
   CHECK(refusal(R"("model_type": "roberta", "vocab_size": 97, "max_position_embeddings": 2, )" + sizes)
-            .find("leaves no row behind") != std::string::npos);
+            .find("leaves no row after") != std::string::npos);
 }
 
 }  // namespace from_config_test

@@ -196,7 +196,7 @@ def forged(program):
                               (lambda it: it.send(-1, 3, b"abc"), "a message of kind -1 and 3 bytes"),
                               (lambda it: it.send(-1, 16, struct.pack("<Qii", 1, 63, 0)), "a notice that says nothing"),
                               (lambda it: it.send(-9, 0), "a message of the unknown kind -9"),
-                              (lambda it: it.send(5, 0, mark=0), "what is no head of a message")):
+                              (lambda it: it.send(5, 0, mark=0), "bytes that are no message header")):
         job = Job(program, 2, ["--endless", "--deadline", 20], REDCO_SECRET=secret)
         first = job.start(0)
         first.await_door()

@@ -85,7 +85,7 @@ TEST_CASE("a token that stands beside tokenizer.json has one id, or the folder i
              "tokenizer_config.json: added_tokens_decoder.311 gives id 311 to the token \"<pad>\", which has 303 "
              "by tokenizer.json or as the next free id"));
   folder.change("tokenizer_config.json", "\"311\"", "\"many\"");
-  CHECK(says(folder.refused(), "added_tokens_decoder.many stands under what is no id"));
+  CHECK(says(folder.refused(), "added_tokens_decoder.many has a key that is no id"));
 }
 
 TEST_CASE("files of added tokens count where tokenizer_config.json lists none") {

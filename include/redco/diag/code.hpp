@@ -131,7 +131,7 @@ inline constexpr diagnosis diagnoses[] = {
      "template <class Other> using rebind = my<Other>;. A layer that holds none is a leaf.",
      "give it subs and rebind, or redco::leaf_tag as its layer_concept where it is made of no other layers"},
     {"L008", "an attention is given a trait twice, or a type that is no trait of it",
-     "What an attention is beside its width and heads is said by named traits in any order: redco::key_value_heads, "
+     "Named traits in any order describe an attention besides its width and heads: redco::key_value_heads, "
      "head_dim, biased, attention_dropout, query_deviation, output_deviation, query_key_norm, rotary, sliding_window, unscaled, distance_biased, or a type of "
      "your own with a trait_name and a function apply. Cross-attention takes neither query_key_norm nor rotary.",
      "give each trait at most once"},

@@ -70,8 +70,8 @@ constexpr std::string_view sentence_of(reason why) {
       "replicated: an opaque layer is data parallel only",
       "replicated: declared so in the model's type",
       "replicated: by an override",
-      "adapter: cut as the weight that it stands beside",
-      "adapter: replicated, the weight that it stands beside is not cut along this",
+      "adapter: split like the weight to which it is added",
+      "adapter: replicated, because its weight is not split along this dimension",
       "as the facts of its layer state it",
   };
   return sentences[static_cast<std::size_t>(why)];

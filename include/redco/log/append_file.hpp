@@ -77,7 +77,7 @@ class append_file {
   bool lose() {
     if (++lost_ == 1 && warn_) {
       warn_("cannot write " + path_.string() + ": " + diag::regular_file::why_not(reason_) +
-            ". The run goes on, tries again with every line and counts what is lost: free space or fix permissions.");
+            ". The run continues, tries again with every line and counts lost lines: free space or fix permissions.");
     }
     return false;
   }

@@ -31,7 +31,7 @@ REDCO_INLINE void run_log::line(std::string_view text) {
     std::scoped_lock lock(mutex_);
     ++warnings_;
   }
-  to_file("warning: the console cannot be written (a closed pipe, a full disk); the run goes on, its lines are here");
+  to_file("warning: the console cannot be written (a closed pipe, a full disk); the run continues, its lines are here");
 }
 
 REDCO_INLINE void run_log::warning(std::string_view text) {

@@ -24,7 +24,7 @@ REDCO_INLINE void key_value_cache::place(std::int64_t rows, std::int64_t positio
   }
   if (places_.size(0) != rows || entries_ + rows * positions > room_)
     throw error(exit_code::internal, "a key-value cache of " + std::to_string(room_) + " entries was given " +
-                                         std::to_string(rows) + " rows behind " + std::to_string(places_.size(0)) +
+                                         std::to_string(rows) + " rows after " + std::to_string(places_.size(0)) +
                                          "; choose them with select_rows, and say how many copies a row may have");
   auto* const at = places_.mutable_data_ptr<std::int32_t>();
   for (std::int64_t row = 0; row < rows; ++row)

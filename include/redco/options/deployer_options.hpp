@@ -65,7 +65,7 @@ struct deployer_options {
             "seconds that ranks wait for each other, from the start on; default: 120, and 300 until the first step"),
         field<"overlap">(
             &o::overlap,
-            "send gradients while backward runs (default: between processes) and what shards exchange beside products (hosts)"),
+            "send gradients during backward (default: between processes), and activations of shards during matrix products (default: between hosts)"),
         field<"gradient_bucket">(&o::gradient_bucket, "MiB of gradients that are summed at once then"),
         field<"deterministic">(
             &o::deterministic,

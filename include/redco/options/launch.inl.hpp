@@ -234,7 +234,7 @@ REDCO_INLINE launch launch_of(std::function<char const*(char const* name)> const
   std::vector<detail::launch_source> all = detail::sources_of(in);
   if (all.empty()) {
     if (in.has("PMIX_RANK") && !in.has("SLURM_STEP_ID"))
-      in.refuse("PMIX_RANK", "a launcher that tells the number of processes too, such as mpirun, srun or torchrun,");
+      in.refuse("PMIX_RANK", "a launcher that also sets the number of processes, such as mpirun, srun or torchrun,");
     return {};
   }
   launch& chosen = all.front().one;

@@ -18,15 +18,15 @@ struct decoding_flags {
 
   static constexpr auto fields() {
     using o = decoding_flags;
-    return redco::fields(field<"max_new_tokens">(&o::max_new_tokens,
-                                                 "tokens at most behind each prompt; 64 where the folder says nothing"),
-                         field<"temperature">(&o::temperature, "0: the most likely token, else draw"),
-                         field<"top_k">(&o::top_k, "draw from the k most likely; 0: from all"),
-                         field<"top_p">(&o::top_p, "draw from the fewest that have this probability together"),
-                         field<"min_p">(&o::min_p, "draw from those this many times as likely as the likeliest"),
-                         field<"repetition_penalty">(&o::repetition_penalty, "above 1: shun what is there already"),
-                         field<"beams">(&o::beams, "more than 1: search with so many beams instead of drawing"),
-                         field<"length_penalty">(&o::length_penalty, "of a beam's length: above 1 favours long ones"));
+    return redco::fields(
+        field<"max_new_tokens">(&o::max_new_tokens, "new tokens at most after each prompt; 64 if the folder sets none"),
+        field<"temperature">(&o::temperature, "0: the most likely token, else draw"),
+        field<"top_k">(&o::top_k, "draw from the k most likely; 0: from all"),
+        field<"top_p">(&o::top_p, "draw from the fewest that have this probability together"),
+        field<"min_p">(&o::min_p, "draw from those this many times as likely as the likeliest"),
+        field<"repetition_penalty">(&o::repetition_penalty, "above 1: shun what is there already"),
+        field<"beams">(&o::beams, "more than 1: search with so many beams instead of drawing"),
+        field<"length_penalty">(&o::length_penalty, "of a beam's length: above 1 favours long ones"));
   }
 
   /// Returns the folder's configuration overridden by the given flags. Throws `error` with exit

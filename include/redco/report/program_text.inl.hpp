@@ -67,7 +67,7 @@ inline std::string event_text(fact::program const& p, fact::event const& e) {
       break;
     default: break;
   }
-  return std::string(e.slot) + " " + tensor_text(e.tensor, e.width) + (e.beside ? ", beside it" : "");
+  return std::string(e.slot) + " " + tensor_text(e.tensor, e.width) + (e.beside ? ", in its storage" : "");
 }
 
 }  // namespace detail

@@ -157,8 +157,8 @@ REDCO_INLINE void fit_loop::start() {
     where_.log().quiet_line("gradients are summed over " + std::to_string(replicas()) +
                             " replicas while backward runs, " + std::to_string(bytes) + " bytes at once");
   if (where_.overlaps_shards())
-    where_.log().quiet_line("what " + std::to_string(where_.mesh().tp) +
-                            " shards exchange passes beside their products");
+    where_.log().quiet_line("the exchange between " + std::to_string(where_.mesh().tp) +
+                            " shards overlaps their matrix products");
   report_.unit = options_.unit.empty() ? job_.unit() : options_.unit;
   recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step(), report_.unit);
   recorder_->save("config.json", workdir::run_config(options_.config, where_.dtype_choice()));

@@ -49,7 +49,7 @@ REDCO_INLINE void add_gradient(network_state const& state, at::Tensor const& sum
     if (!leaf.requires_grad()) continue;
     if (!leaf.grad().defined() || !leaf.grad().is_alias_of(state.store.gradients()))
       throw error(exit_code::internal,
-                  "a parameter's gradient no longer lies in the flat buffer: in loss functions use autograd::grad with "
+                  "a parameter's gradient is no longer in the flat buffer: in loss functions use autograd::grad with "
                   "create_graph, never backward");
   }
 }

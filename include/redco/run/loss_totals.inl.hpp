@@ -15,7 +15,7 @@ REDCO_INLINE void run::loss_totals::check(terms const& loss) {
     throw error(exit_code::usage, "a loss of no terms: there is nothing to minimise; return at least one");
   if (loss.all.size() > most_terms)
     throw error(exit_code::usage, "a loss of " + std::to_string(loss.all.size()) + " terms: at most " +
-                                      std::to_string(most_terms) + " are told apart; add some up");
+                                      std::to_string(most_terms) + " are supported; add some of them");
 }
 
 REDCO_INLINE void run::loss_totals::add(terms const& loss) {

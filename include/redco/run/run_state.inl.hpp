@@ -97,7 +97,7 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
     best = workdir::repair_checkpoints(where_.lock(), found);
     where_.log().line("resumed from " + found.directory.string() + " after step " + std::to_string(step_));
     if (seed_ != where_.options().seed)
-      where_.log().warning("the run goes on with seed " + std::to_string(seed_) + " of its checkpoint, not with " +
+      where_.log().warning("resuming with seed " + std::to_string(seed_) + " of its checkpoint, not with " +
                            std::to_string(where_.options().seed));
   }
   told_by_first(best, rank_.world, "the best metrics");
@@ -108,7 +108,7 @@ REDCO_INLINE void run_state::compare_settings(workdir::manifest const& saved,
                                               std::map<std::string, std::string> const& settings) const {
   std::string const changed = workdir::changed_settings(saved.config, settings);
   if (rank_.rank == 0 && !changed.empty())
-    where_.log().warning("the run goes on with other settings than its checkpoint: " + changed);
+    where_.log().warning("resuming with settings that differ from the checkpoint's: " + changed);
 }
 
 REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {

@@ -13,7 +13,7 @@ namespace redco::run {
 /// saved.
 inline error stopped_by(int signal, std::int64_t step) {
   return {exit_code::preempted, "stopped by " + std::string(diag::signal_name(signal)) + " after step " +
-                                    std::to_string(step) + "; the run is saved: the same command goes on"};
+                                    std::to_string(step) + "; the run is saved: the same command continues it"};
 }
 
 }  // namespace redco::run

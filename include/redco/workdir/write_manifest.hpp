@@ -146,9 +146,10 @@ inline std::uint64_t config_hash(std::map<std::string, std::string> const& confi
 inline std::string write_manifest(manifest const& facts) {
   for (auto const& [metric, best] : facts.best) {
     if (!safetensors::tensor_name(metric) || !std::isfinite(best.value)) {
-      throw error(exit_code::internal,
-                  "the best value of metric " + safetensors::shown(metric) +
-                      " cannot be saved: its name or value is none. Skip values that are not finite.");
+      throw error(
+          exit_code::internal,
+          "the best value of metric " + safetensors::shown(metric) +
+              " cannot be saved: its name is empty or its value is not finite. Skip values that are not finite.");
     }
   }
   std::ostringstream text;

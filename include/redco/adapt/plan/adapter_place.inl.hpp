@@ -22,7 +22,7 @@ REDCO_INLINE adapter_place adapter_place_of(std::span<stored_name const> names, 
       place_in_file(names, (as_one ? path.substr(0, path.size() - 2) : path) + std::string(weight));
   if (in_file.row == nullptr)
     throw error(exit_code::internal, "the model's table of file names has no row for the weight that the adapter " +
-                                         safetensors::shown(ours) + " stands beside; add one");
+                                         safetensors::shown(ours) + " is added to; add one");
   stored_name const& row = *in_file.row;
   if (!is_b && as_one && row.parts == 1)
     throw error(exit_code::usage,

@@ -167,7 +167,7 @@ class rendezvous {
     }
     if (text.front() == failed) fail(text.substr(1));
     std::optional<wire::table> table = wire::read_table(text, how_.processes);
-    if (!table) fail(": process 0 tells what is no table of processes; see whether all run the same program");
+    if (!table) fail(": process 0 sent an invalid table of processes; check that all processes run the same program");
     all_.places = std::move(table->places);
     link(std::move(doors), table->session, std::string(text_of(hmac_sha256(key, table->session))));
   }

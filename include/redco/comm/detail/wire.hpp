@@ -102,7 +102,7 @@ inline bool may_greet(std::string_view bytes) {
 /// Returns a description of what is wrong with a message header, or an empty text if it is valid.
 inline std::string fault_of(message_head const& head) {
   std::string const bytes = std::to_string(head.bytes), tag = std::to_string(head.tag);
-  if (head.mark != message_head::right_mark) return "what is no head of a message";
+  if (head.mark != message_head::right_mark) return "bytes that are no message header";
   if (head.tag < alive_tag) return "a message of the unknown kind " + tag;
   std::int64_t const head_bytes = sizeof(notice_head);
   bool const fits = head.tag == notice_tag ? head.bytes >= head_bytes && head.bytes <= head_bytes + most_notice_text

@@ -87,7 +87,7 @@ template <class F>
 consteval bool check_const() {
   static_assert(callable_on_const<F>(),
                 "redco[P007]: a function of a pipeline cannot be called as const; "
-                "remove mutable, and keep what changes outside, behind a lock or per rank");
+                "remove mutable, and keep changing state outside of the function, under a lock or one per rank");
   return callable_on_const<F>();
 }
 

@@ -21,7 +21,7 @@ struct roberta_from_config {
     // The rows up to the row of the padding token are not positions.
     model.config.context -= model.config.first_position();
     if (model.config.context < 1)
-      c.refuse("\"max_position_embeddings\" leaves no row behind \"pad_token_id\"; correct one of them");
+      c.refuse("\"max_position_embeddings\" leaves no row after \"pad_token_id\"; correct one of them");
     c.finish();
     return model;
   }

@@ -53,7 +53,7 @@ class safetensors_header {
       }
       if (values > most_values) fail(source, "its header has more than " + std::to_string(most_values) + " values");
       if (bytes > most_besides + entries * most_of_entry)
-        fail(source, "its header goes on after " + std::to_string(bytes) + " bytes with " + std::to_string(entries) +
+        fail(source, "its header continues after " + std::to_string(bytes) + " bytes with " + std::to_string(entries) +
                          " entries or less");
     }
   };

@@ -36,7 +36,7 @@ class charsmap {
     std::memcpy(units_.data(), bytes->data() + sizeof size, size);
     texts_ = bytes->substr(sizeof size + size);
     if (well_formed_prefix(texts_) != texts_.size())
-      node.refuse("replaces by what is no UTF-8; write the file again with the program that made it");
+      node.refuse("has replacements that are no UTF-8; write the file again with the program that made it");
     for (std::size_t c = 0; c < ascii_.size(); ++c) {
       char const one = static_cast<char>(c);
       ascii_[c] = replacement({&one, 1}).value_or(std::string_view(&bytes_of_ascii[c], 1));

@@ -131,7 +131,7 @@ class splitter {
   }
 
   void read(json_node const& node) {
-    if (byte_level_) node.refuse_kind("a step behind ByteLevel");
+    if (byte_level_) node.refuse_kind("a step after ByteLevel");
     std::string const type = node.at("type").text();
     if (type == "Sequence") {
       node.knows({"type", "pretokenizers"});

@@ -131,7 +131,7 @@ class tokenizer_settings {
         declared_token& one = all.emplace_back(declared_token{entry_of(token, false), token.place(), true});
         bool const whole = !number.empty() && number.size() < 10 &&
                            std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
-        if (!whole) token.refuse("stands under what is no id; write the file again with the program that made it");
+        if (!whole) token.refuse("has a key that is no id; write the file again with the program that made it");
         one.entry["id"] = std::stoul(number);
       }
     }
