@@ -13,9 +13,9 @@
 
 namespace redco::run {
 
-/// A layer watch that records the calls of a network during one step on one rank. If `keeps` is
-/// true, the record also holds copies of every layer's input, output and gradients, and memory then
-/// holds all activations.
+/// A recorder of the layers' inputs and outputs during one training step on one rank, for --verify.
+/// If `keeps` is true, it also copies every input, output and gradient, so all activations stay in
+/// memory. If `keeps` is false, it records only the calls.
 class activation_record final : public layer_watch {
  public:
   explicit activation_record(bool keeps) : keeps_(keeps) {}
@@ -24,22 +24,24 @@ class activation_record final : public layer_watch {
   void enter(std::string_view component, activation const& x) override;
   void leave(activation const& y) override;
 
-  /// The input or the output of one layer, or of the whole network, in one call.
+  /// The input or the output of one layer, or of the whole network, in one call of the network.
   struct moment {
-    std::string layer;   ///< path of the layer; empty for the network itself
-    bool given = false;  ///< true for the layer's output, false for its input
-    /// Copy of this rank's value. Undefined if ranks hold addends of a pending sum, and for
-    /// handles.
+    std::string layer;  ///< path of the layer; empty for the whole network
+    /// True if `value` is the layer's output, false if it is the layer's input.
+    bool given = false;
+    /// Copy of the value on this rank. Undefined if the ranks hold addends of a pending sum, or if
+    /// the output is `logits` that are not computed yet.
     at::Tensor value;
-    /// Gradient of the value; an undefined tensor until backward computes it. Null if the value
-    /// needs no gradient or if the gradient is a pending sum over ranks.
+    /// Gradient with respect to `value`; an undefined tensor until backward computes it. The
+    /// pointer is null if the value needs no gradient, or if the gradient is a pending sum over
+    /// ranks.
     std::shared_ptr<at::Tensor> gradient;
   };
-  /// A record of one call of the network in a step.
+  /// A record of one call of the network in the recorded step.
   struct call_record {
-    std::vector<std::int64_t> sizes;  ///< sizes of the input tensor
+    std::vector<std::int64_t> sizes;  ///< sizes of the tensor with which the network was called
     std::int64_t first_example = 0, examples = 0;
-    std::uint32_t number = 0;  ///< number of the call within its micro-batch
+    std::uint32_t number = 0;  ///< index of this call among the calls for one micro-batch, from 0
     std::vector<moment> moments;
   };
   std::vector<call_record> const& calls() const { return calls_; }
@@ -52,11 +54,12 @@ class activation_record final : public layer_watch {
   std::vector<std::string> path_;
 };
 
-/// Returns the path of the first layer whose output on the mesh differs from one rank. If no output
-/// differs and `forward` is false (the losses agree), returns the last layer whose gradient
-/// differs. Returns a phrase if no layer is to blame, and an empty string if the layer is unknown.
-/// All ranks call it with their own records. `tolerance`: largest difference relative to the
-/// largest element.
+/// Returns the path of the first layer whose output on the mesh (`own`) differs from its output on
+/// one rank (`alone`). If no output differs and `forward` is false, returns the last layer whose
+/// gradient differs. `forward`: true if the losses differ, too. Returns a phrase such as "the loss
+/// function" if no layer is to blame, and an empty text if the layer is unknown. All ranks call it,
+/// each with its own records. `tolerance`: largest allowed difference, relative to the largest
+/// element.
 std::string differing_layer(rank_context& rank, activation_record const& own, activation_record const& alone,
                             bool forward, double tolerance);
 

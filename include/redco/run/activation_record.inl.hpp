@@ -47,8 +47,8 @@ REDCO_INLINE void activation_record::add(std::string const& layer, bool given, a
 
 namespace detail {
 
-/// Returns this rank's activation without padding, and the slice of the whole activation that it
-/// must equal. Returns undefined tensors if the two cannot be compared.
+/// Returns this rank's activation (`own`) without padding, and the slice that it must equal of the
+/// activation computed on one rank (`whole`). Returns undefined tensors if they cannot be compared.
 inline std::pair<at::Tensor, at::Tensor> matched(at::Tensor own, at::Tensor whole, rank_context const& rank) {
   if (own.dim() != whole.dim()) return {};
   for (std::int64_t d = 1; d < own.dim(); ++d) {
@@ -63,9 +63,9 @@ inline std::pair<at::Tensor, at::Tensor> matched(at::Tensor own, at::Tensor whol
   return {own, whole};
 }
 
-/// Returns true if a rank's activation differs from the rows of the same examples computed on one
-/// rank. Returns false if the two cannot be compared. The allowed difference is `tolerance` times
-/// the largest element of `whole`.
+/// Returns true if a rank's activation `own` differs from the activation `whole` of the same
+/// examples that one rank computed. Returns false if the two cannot be compared. The allowed
+/// difference is `tolerance` times the largest element of `whole`.
 inline bool differs(at::Tensor const& own, activation_record::call_record const& of, at::Tensor const& whole,
                     activation_record::call_record const& in, rank_context const& rank, double tolerance) {
   std::int64_t const first = std::max(of.first_example, in.first_example),
@@ -82,8 +82,8 @@ inline bool differs(at::Tensor const& own, activation_record::call_record const&
   return !(off <= tolerance * largest);
 }
 
-/// Returns the path of the layer that produced the activation with index `at`, or "the input of the
-/// network".
+/// Returns the path of the layer whose output is the recorded value with index `at`, or comes last
+/// before it. Returns "the input of the network" if there is no such output.
 inline std::string giver(std::vector<activation_record::moment> const& moments, std::size_t at) {
   if (moments[at].given && !moments[at].layer.empty()) return moments[at].layer;
   for (std::size_t i = at; i-- > 0;)

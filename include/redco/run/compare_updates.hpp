@@ -11,24 +11,27 @@
 
 namespace redco::run {
 
-/// A comparison of one update on the mesh with the same update on one rank; equal on all ranks.
+/// A comparison, for --verify, of one optimizer update on the mesh with the same update on one
+/// rank. Equal on all ranks.
 struct compared_update {
   verify_step step;
   verify_tolerance tolerance;
-  /// One row per parameter, in the order of the parameter store.
+  /// Largest differences of each parameter: one row per parameter, in the order of the parameter
+  /// store.
   std::vector<verify_row> rows;
 };
 
-/// Compares this rank's shard of an update with the update of the whole network on one rank. All
-/// ranks call it; they exchange one small tensor. `compute` is the dtype of the networks; a loss in
-/// a narrower dtype widens the tolerance to the tolerance of that dtype. Throws `error` with exit
-/// code 70 if the records belong to different networks.
+/// Compares this rank's shard of an update (`own`) with the update of the whole network on one rank
+/// (`alone`). All ranks call it; they exchange one small tensor. `compute`: dtype in which the
+/// networks compute; a loss in a narrower dtype widens the tolerance to that dtype's. Throws
+/// `error` with exit code 70 if the records belong to different networks.
 compared_update compare_updates(rank_context& rank, std::string const& name, update_record const& own,
                                 update_record const& alone, dtype compute);
 
-/// Merges the comparisons of several updates into one result: rows sorted worst first, and the
-/// first difference. Leaves `layer` of the result empty. If `whole` is true (after the last
-/// update), parameters with a gradient that no update changed count as a difference.
+/// Merges the comparisons of several updates into one result, with the worst parameters first and
+/// the first difference. Leaves the member `layer` of the result empty. If `whole` is true,
+/// parameters with a gradient that no update changed count as a difference: pass true after the
+/// last update.
 verify_result verify_result_of(std::vector<compared_update> const& updates, mesh const& on, dtype compute,
                                bool whole = true);
 

@@ -22,16 +22,16 @@ namespace detail {
 
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Returns the largest absolute value of an element; 0 without elements, infinity if an element is
-/// not finite.
+/// Returns the largest absolute value of the elements of `x`: 0 if there are no elements, infinity
+/// if an element is not finite.
 inline double largest(at::Tensor const& x) {
   if (!x.defined() || x.numel() == 0) return 0;
   double const found = x.abs().max().item<double>();
   return std::isfinite(found) ? found : infinite;
 }
 
-/// Returns `difference` divided by `scale * tolerance`; infinity if the scale is 0 or the
-/// difference is not finite.
+/// Returns `difference` in units of the tolerance: divided by `scale * tolerance`. Returns infinity
+/// if the scale is 0 or the difference is not finite.
 inline double in_units(double difference, double scale, double tolerance) {
   if (difference == 0) return 0;
   if (!std::isfinite(difference) || scale == 0) return infinite;
@@ -43,8 +43,8 @@ inline double relative(double own, double alone, double tolerance) {
   return in_units(std::abs(own - alone), std::abs(alone), tolerance);
 }
 
-/// Returns the slice of an unsharded tensor that the box `place` describes: the slice that one rank
-/// holds.
+/// Returns the slice of the unsharded tensor `whole` that the box `place` (offsets and sizes)
+/// describes.
 inline at::Tensor part_of(at::Tensor const& whole, safetensors::box const& place) {
   at::Tensor part = whole;
   for (std::size_t d = 0; d < place.shape.size(); ++d)
@@ -52,9 +52,9 @@ inline at::Tensor part_of(at::Tensor const& whole, safetensors::box const& place
   return part;
 }
 
-/// Returns the largest absolute difference between a rank's shard and its slice of the whole
-/// tensor. Elements with a 0 in `where` are ignored. Returns infinity if only one of the two
-/// tensors is defined.
+/// Returns the largest absolute difference between a rank's shard `own` and the slice `place` of
+/// the unsharded tensor `whole`. Ignores elements where the mask `where` is 0. Returns infinity if
+/// only one of the two tensors is defined.
 inline double difference(at::Tensor const& own, at::Tensor const& whole, safetensors::box const& place,
                          at::Tensor const& where = {}) {
   if (own.defined() != whole.defined()) return infinite;
@@ -63,8 +63,8 @@ inline double difference(at::Tensor const& own, at::Tensor const& whole, safeten
   return largest(where.defined() ? off.mul_(where) : off);
 }
 
-/// The largest absolute elements in one update of a network on one rank: of gradients, changes and
-/// optimizer slots.
+/// The largest absolute gradient, parameter change and optimizer-slot value in one update of a
+/// whole network, computed on one rank.
 struct scales {
   double gradient = 0, update = 0;
   std::vector<double> slots;
@@ -79,7 +79,7 @@ struct scales {
   }
 };
 
-/// Columns of the numbers that compare one parameter; all ranks take the maximum of each column.
+/// Indices of the numbers that compare one parameter. The ranks take the maximum of each number.
 enum column : std::size_t { of_gradient, of_update, of_slots, has_gradient, is_updated, columns };
 
 inline std::array<double, columns> compare_parameter(updated_parameter const& own, updated_parameter const& alone,
@@ -102,9 +102,9 @@ inline std::array<double, columns> compare_parameter(updated_parameter const& ow
   return found;
 }
 
-/// Returns a phrase that names the first difference in an update; empty if nothing differs. If the
-/// losses agree, the last layer with a wrong gradient is named, because backward runs from the last
-/// layer to the first. If the losses differ, the first such layer is named.
+/// Returns a phrase that names the first difference in an update; empty if nothing differs. If only
+/// gradients differ, names the last parameter with a wrong gradient, because backward runs from the
+/// last layer to the first. If the loss differs, too, names the first such parameter.
 inline std::string first_difference(compared_update const& one) {
   std::size_t trained = 0;
   for (verify_row const& row : one.rows) trained += row.trained ? 1 : 0;

@@ -12,9 +12,9 @@
 namespace redco::run {
 
 /// An interface to the micro-batches of one rank: collates them one by one, and calls the
-/// pipeline's functions on them. Training code that is compiled once for all jobs calls this
-/// interface. `pipeline_batches` implements it for the types of one job: examples, batches, network
-/// and predictions.
+/// pipeline's functions on them. Training code that is compiled once for all programs calls this
+/// interface. `pipeline_batches` implements it for one program's types of examples, batches,
+/// network and predictions.
 class computed_batches {
  public:
   computed_batches() = default;
@@ -22,27 +22,32 @@ class computed_batches {
   computed_batches& operator=(computed_batches const&) = delete;
   virtual ~computed_batches() = default;
 
-  /// Collates the next micro-batch and returns its position; null after the last one. The pointer
-  /// is valid until the next call.
+  /// Collates the next micro-batch and returns its step and its examples' indices; null after the
+  /// last one. The pointer is valid until the next call.
   virtual micro_batch const* next() = 0;
 
-  /// Calls `f` for each tensor of the current micro-batch; `f` may replace a tensor by another one
-  /// with equal values.
+  /// Calls `f` for each tensor of the current micro-batch. `f` may assign another tensor with equal
+  /// values, such as a copy at a fixed address.
   virtual void each_tensor(function_ref<void(at::Tensor&)> f) = 0;
 
-  /// Returns the loss of the current micro-batch, before backward.
+  /// Runs forward and the user's loss function on the current micro-batch and returns the loss.
+  /// Does not run backward.
   virtual terms loss(pass const& in) = 0;
-  /// Returns true if the user's `train_step` replaces loss and backward.
+  /// Returns true if the user's function `train_step` replaces loss and backward of each
+  /// micro-batch.
   virtual bool own_step() const = 0;
-  /// Calls the user's `train_step` on the current micro-batch. Requires own_step().
+  /// Calls the user's function `train_step` on the current micro-batch. Requires that own_step() is
+  /// true.
   virtual void take_step(training_step& step, pass const& in) = 0;
-  /// Predicts the current micro-batch and stores the results in the slots of its examples.
+  /// Calls the pipeline's predict on the current micro-batch and stores one result per example in a
+  /// table by example index.
   virtual void predict(pass const& in) = 0;
 
-  /// Returns this rank's predictions as bytes for ranks in other processes. Throws `error` with
+  /// Returns this rank's predictions as bytes, to be sent to other processes. Throws `error` with
   /// exit code 70 if cereal cannot serialize the type of the predictions.
   virtual std::string predicted() const = 0;
-  /// Fills slots with predictions that another process returned from predicted().
+  /// Stores predictions that a rank of another process has computed. `bytes`: result of that rank's
+  /// predicted().
   virtual void take_predicted(std::string const& bytes) = 0;
 };
 

@@ -43,7 +43,7 @@ namespace redco::run {
 
 class verified_loop;
 
-/// Prints the result of a verification on standard output, then throws `error`: with exit code 0 if
+/// Prints the result of --verify on standard output, then throws `error`: with exit code 0 if
 /// nothing differs, else with exit code 1.
 [[noreturn]] void end_verification(deployer& where, verify_result const& result);
 
@@ -52,10 +52,10 @@ class verified_loop;
 namespace redco {
 
 /// The environment in which a program runs: its mesh of ranks, workdir, log and signals. A process
-/// has one at a time; trainers and predictors borrow it. If a launcher started several processes,
-/// they share one deployer, and the first process prints, logs and writes files. Throws `error`
-/// with exit code 64 for invalid options, or on all processes if programs, options, devices or
-/// dtypes differ between them; with 76 if the processes do not find each other.
+/// has one at a time; trainers and predictors hold references to it. All processes that a launcher
+/// started share one deployer; the first process prints, logs and writes files. Throws `error` with
+/// exit code 64 for invalid options, or on all processes if their programs, options, devices or
+/// dtypes differ. Throws `error` with exit code 76 if the processes cannot connect to each other.
 class deployer {
  public:
   explicit deployer(deployer_options options);
@@ -69,53 +69,55 @@ class deployer {
   redco::log::console& console() { return output_->console; }
   log::run_log& log() { return output_->log; }
 
-  /// Returns the summary of the last fit with this deployer, which is printed at the program's end;
-  /// empty before a fit.
+  /// Returns the summary of the last fit with this deployer, for the text printed at the program's
+  /// end; empty before the first fit.
   std::optional<workdir::run_summary>& summary() { return output_->summary; }
 
-  /// Adds a line of the program's own to the summary at the end: "held-out loss 2.04 nats per byte
-  /// (bound 2.1)".
+  /// Adds a line of the user's to the summary that the program prints at its end, such as "held-out
+  /// loss 2.04 nats per byte (bound 2.1)".
   void conclude(std::string const& line) {
     if (summary()) summary()->lines.push_back(line);
   }
 
-  /// Locks the workdir for a run and opens log.txt in it, which also receives earlier log lines.
-  /// Trainers call it; programs that only predict leave the workdir alone. Does nothing if the
-  /// workdir is claimed already or this process does not speak. Throws `error` with exit code 64 if
-  /// the workdir cannot be made or another live run holds it.
+  /// Locks the workdir for a run, and opens log.txt in it, which also receives the lines logged so
+  /// far. Trainers call it; programs that only predict do not touch the workdir. Does nothing on a
+  /// second call and in processes other than the first. Throws `error` with exit code 64 if the
+  /// workdir cannot be made or another live run holds its lock.
   void claim_workdir();
 
   /// Returns the lock of the workdir. Requires an earlier claim_workdir().
   workdir::workdir_lock const& lock() const { return lock_.value(); }
 
-  /// Returns the size in bytes of the gradient buckets that ranks sum over the replicas while
-  /// backward runs. A multiple of 8; 0 if gradients are summed after backward.
+  /// Returns the size in bytes of the gradient buckets that are summed over the replicas while
+  /// backward runs: a multiple of 8. Returns 0 if all gradients are summed after backward.
   std::int64_t gradient_bucket() const { return gradient_bucket_; }
 
-  /// Returns true if the exchange between the shards of a replica overlaps their matrix products.
+  /// Returns true if messages between the model shards of a replica overlap with matrix products.
   bool overlaps_shards() const { return overlaps_shards_; }
 
-  /// Returns true if this process prints, logs and writes files; it is the process with rank 0.
+  /// Returns true if this process prints, logs and writes files: true only in the process of rank
+  /// 0.
   bool speaks() const { return options::launched().first(); }
 
-  /// Returns the number of the signal that asked for an orderly end; 0 if none did.
+  /// Returns the number of the signal that asked this process to end in order; 0 if none was
+  /// received.
   int stop_requested() const { return signals_.requested(); }
 
-  /// Acknowledges the stop signal. Call it if the run ends because of the signal; the program's
-  /// next deployer then starts without a stop request.
+  /// Acknowledges the stop signal. Call it if the run ends because of the signal. Otherwise the
+  /// next deployer of the program would start with a stop request.
   void stop_answered() const { signals_.answered(); }
 
-  /// Returns the failures of earlier runs in this workdir.
+  /// Returns the record of failed runs in this workdir since the last successful run.
   workdir::failure_history const& failures() const { return failures_; }
 
-  /// Compares the values that `fill` adds between the processes of the run; does nothing if there
-  /// is one process. All processes call it in the same order, outside `run`. Throws `error` with
-  /// exit code 64 on all processes for the first value that differs.
+  /// Checks that values are equal in all processes of the run; `fill` adds this process's values.
+  /// Does nothing if there is one process. All processes call it in the same order, outside of
+  /// `run`. Throws `error` with exit code 64 on all processes, with the first value that differs.
   void agree(function_ref<void(comm::agreement&)> fill);
 
   /// Calls f(rank_context&) for each rank of this process, each on its own thread. If one rank
-  /// fails, all ranks in all processes end with the cause, which names the step. With
-  /// `deployer_options::verify`, verifies `f` instead; if `f` made a worker, prints the table and
+  /// throws, all ranks in all processes end with its error, which names the step. With the option
+  /// --verify, verifies `f` instead, as verify() does; if `f` made a worker, prints the result and
   /// throws `error` with exit code 0 or 1.
   template <class F>
   void run(F&& f) {
@@ -124,9 +126,10 @@ class deployer {
     if (found) run::end_verification(*this, *found);
   }
 
-  /// Calls f(rank_context&) on one rank alone, then on each rank of the mesh, and compares the
-  /// first `steps` steps of the worker's loop that change a network. Saves nothing. Throws the
-  /// errors of `f`, and `error` with exit code 64 if `f` makes no worker or its loop has no step.
+  /// Compares a training loop on the mesh with the loop on one rank. Calls f(rank_context&) on one
+  /// rank alone, then on each rank of the mesh; `f` makes a `worker`. Compares the first `steps`
+  /// steps that change a network; saves nothing. Throws the errors of `f`, and `error` with exit
+  /// code 64 if `f` makes no worker or its loop has no step.
   template <class F>
   verify_result verify(F&& f, std::int64_t steps = 2) {
     auto found = compared_runs([&f](rank_context& rank) { f(rank); }, steps);
@@ -134,20 +137,22 @@ class deployer {
     return std::move(*found);
   }
 
-  /// Calls f(rank_context&) for each rank of this process, never with a verification.
+  /// Calls f(rank_context&) for each rank of this process, each on its own thread, also with
+  /// --verify.
   template <class F>
   void run_ranks(F&& f) {
     run_in(*world_, f);
   }
 
-  /// Calls f(rank_context&) on one rank that is alone in a mesh of size 1.
+  /// Calls f(rank_context&) on a single rank, whose mesh has size 1.
   template <class F>
   void run_alone(F&& f) {
     if (!alone_) alone_ = world_of_one();
     run_in(*alone_, f);
   }
 
-  /// Returns the verification that is in progress; null if there is none.
+  /// Returns the verification (--verify of a worker's loop) that is in progress; null if there is
+  /// none.
   run::verified_loop* verified() const { return verified_.get(); }
 
  private:
@@ -172,7 +177,8 @@ class deployer {
   std::int64_t gradient_bucket_;
   device_choice device_;
   std::unique_ptr<comm::world> world_;
-  /// Valid only after the processes have met: the value depends on which ranks share a host.
+  /// True if messages between model shards overlap with matrix products. Set after `world_`,
+  /// because the default depends on which ranks share a host.
   bool overlaps_shards_;
   chosen_dtype dtype_;
   std::shared_ptr<run::run_output> output_;

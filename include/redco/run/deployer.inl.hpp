@@ -36,8 +36,9 @@ namespace redco::run::detail {
 constexpr char const* start_alike =
     "start all processes by the same command, with the same program, files and environment";
 
-/// Compares the values that `brought` returns on each rank of the world. Throws `error` with the
-/// agreement's exit code on all processes if values differ; the first process prints the message.
+/// Compares the values that `brought` returns on each rank of the world `all`. If values differ,
+/// throws `error` on all processes, with the exit code that the compared values carry. The first
+/// process prints the message.
 inline void compare(comm::world& all, std::string_view member, function_ref<comm::agreement(rank_context&)> brought) {
   std::string difference;
   exit_code code = exit_code::usage;
@@ -63,9 +64,9 @@ inline rank_options ranks_of(deployer_options const& o) {
   return ranks;
 }
 
-/// Returns the options after the processes have compared their programs and options. The comparison
-/// runs in a world of one rank per process, whose collectives are equal whatever the options say.
-/// Throws `error` with exit code 64 on all processes if anything differs.
+/// Compares the programs and options of all processes, then returns the options. The comparison
+/// runs on one rank per process, because that needs no agreement on the options. Throws `error`
+/// with exit code 64 on all processes if anything differs.
 inline deployer_options compared(deployer_options options) {
   int const processes = options::launched().processes;
   if (processes == 1) return options;
@@ -84,8 +85,8 @@ inline deployer_options compared(deployer_options options) {
   return options;
 }
 
-/// Returns the mesh that the options ask for. Throws `error` with exit code 64 if the options
-/// contradict each other or this build cannot compute them.
+/// Returns the mesh that the options request. Throws `error` with exit code 64 if the options
+/// contradict each other or this build of redco cannot compute them.
 inline mesh runnable_mesh(deployer_options const& o) {
   mesh const m = mesh_of(o);
   if (kernel_set_in_use() == kernel_set::composed && o.check_saved)
@@ -94,8 +95,8 @@ inline mesh runnable_mesh(deployer_options const& o) {
   return m;
 }
 
-/// Returns the devices that the options ask for, and applies the TF32 option. Throws `error` with
-/// exit code 64 if options and devices do not fit.
+/// Returns the devices that the options request, and applies the option --tf32. Throws `error` with
+/// exit code 64 if the machine or the build cannot provide what the options request.
 inline device_choice devices_for(deployer_options const& o) {
   device_choice found = choose_device(o.device);
   if (found.type != host_device().type()) multiply_in_tf32(o.tf32);
@@ -114,9 +115,9 @@ inline device_choice devices_for(deployer_options const& o) {
   return found;
 }
 
-/// Returns true if the shards of a replica are on several hosts, which all processes know once they
-/// have met. Returns false for deterministic runs: products that are cut into pieces may be rounded
-/// differently from whole products, so such runs must ask for the overlap.
+/// Returns true if messages between model shards overlap with matrix products by default: if the
+/// shards of a replica are on several hosts. Call it after the processes have connected. Returns
+/// false for deterministic runs, because products cut into pieces may be rounded differently.
 inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
   if (deterministic) return false;
   for (int rank = 0; rank < on.ranks(); ++rank)
@@ -124,14 +125,14 @@ inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
   return false;
 }
 
-/// Returns the dtype that the options ask for; f64 for a verification without a dtype, so that it
-/// is as exact as possible.
+/// Returns the dtype that the options request. Returns f64 for --verify without --dtype, because
+/// rounding in f64 hides the fewest differences; empty for the device's default.
 inline std::optional<dtype> wanted_dtype(deployer_options const& o) {
   return o.verify && !o.dtype ? std::optional(dtype::f64) : o.dtype;
 }
 
-/// Returns true if the shards of one replica are in several processes. Each process then computes
-/// replicated parameters and sampled tokens by itself, and they must be equal to the last bit.
+/// Returns true if the model shards of one replica are in several processes. The processes must
+/// then compute replicated parameters and sampled tokens equal to the last bit.
 inline bool shards_span_processes(mesh const& on) { return (on.ranks() / options::launched().processes) % on.tp != 0; }
 
 }  // namespace redco::run::detail

@@ -9,8 +9,8 @@
 
 namespace redco::run {
 
-/// Returns a log line such as "dtype bf16: ...", with the library that multiplies bf16 and the
-/// kernels in use.
+/// Returns a log line about the dtype of a run, such as "dtype bf16: ...", with the library that
+/// multiplies bf16 matrices and the kernels in use.
 inline std::string dtype_text(chosen_dtype const& chosen, at::Device device) {
   std::string text = "dtype " + std::string(name_of(chosen.compute)) + ": " + chosen.why;
   kernel_set const kernels = kernel_set_in_use();

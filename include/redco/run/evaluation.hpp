@@ -11,7 +11,7 @@
 
 namespace redco::run {
 
-/// The batch sizes of an evaluation, and the seed and step that key its random numbers.
+/// The batch sizes of an evaluation, and the seed and step from which its random numbers are drawn.
 struct evaluation_place {
   std::int64_t global_batch = 8;
   std::int64_t micro_batch = 0;
@@ -19,15 +19,17 @@ struct evaluation_place {
   std::int64_t step = 0;
 };
 
-/// Returns the order in which this rank evaluates its share of the first `examples` examples.
+/// Returns the order in which this rank evaluates its share of the first `examples` evaluation
+/// examples, with the settings for collating them.
 batch_order evaluation_order(rank_context const& rank, std::int64_t examples, evaluation_place const& place);
 
-/// Returns the mean loss over all batches, without dropout, equal on every rank and mesh. Terms of
-/// the loss are in the result on rank 0. Values in which nothing counted are NaN. Throws `error`
-/// with exit code 79 if a loss in which something counted is not finite.
+/// Returns the mean loss over all batches, computed without dropout; equal on every rank and mesh.
+/// On rank 0, the result also has each term of the loss. A value is NaN if no token or example
+/// counted in it. Throws `error` with exit code 79 if a loss with counted tokens is not finite.
 metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_place const& place);
 
-/// Predicts all batches and fills the predictions' slots in every process. All ranks call it.
+/// Predicts all batches and stores the predictions by example index in every process. All ranks
+/// call it.
 void predict_all(rank_context& rank, computed_batches& all, evaluation_place const& place);
 
 }  // namespace redco::run

@@ -28,7 +28,7 @@ REDCO_INLINE batch_order evaluation_order(rank_context const& rank, std::int64_t
 namespace detail {
 
 /// Calls f(pass) for each of this rank's micro-batches in order, in evaluation mode and without
-/// gradients.
+/// gradients. The pass has the settings of one forward call.
 inline void for_each_evaluated(rank_context& rank, computed_batches& all, evaluation_place const& place,
                                function_ref<void(pass const&)> f) {
   at::NoGradGuard const no_grad;

@@ -20,9 +20,9 @@
 
 namespace redco::run {
 
-/// A digest of examples of any type: numbers, texts, tensors, and ranges, tuples, optionals and
-/// plain structs of these. The content of classes with constructors and of structs over 256 bytes
-/// is ignored.
+/// A digest (hash) of examples of any type: numbers, texts, tensors, and ranges, tuples, optionals
+/// and plain structs of these. Ignores the content of classes with constructors and of structs over
+/// 256 bytes.
 class example_digest {
  public:
   template <class T>
@@ -78,8 +78,9 @@ class example_digest {
   safetensors::xxh64 hash_;
 };
 
-/// Returns the digest of the first and the last example; empty if there are no examples. Returns
-/// "varies" if two reads of an example differ, as in a view that draws random numbers.
+/// Returns the digest of the first and the last example, by which ranks compare their data. Empty
+/// if there are no examples. Returns "varies" if reading an example twice gives different values,
+/// as in a view that draws random numbers.
 template <class Example>
 std::string digest_of_ends(examples<Example> const& data) {
   if (data.size() == 0) return "";

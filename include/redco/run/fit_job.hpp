@@ -11,9 +11,9 @@
 
 namespace redco::run {
 
-/// An interface to a fit's job on one rank: the operations that need the types of its examples and
-/// functions. Training code that is compiled once for all jobs calls this interface; `pipeline_job`
-/// implements it.
+/// An interface to a fit on one rank: the operations that need the types of the program's examples
+/// and functions. Training code that is compiled once for all programs calls this interface;
+/// `pipeline_job` implements it.
 class fit_job {
  public:
   fit_job() = default;
@@ -21,28 +21,32 @@ class fit_job {
   fit_job& operator=(fit_job const&) = delete;
   virtual ~fit_job() = default;
 
-  /// Returns true if the pipeline's loss has several terms.
+  /// Returns true if the pipeline's loss is `terms`, which may have several terms, each with its
+  /// own count.
   virtual bool several_terms() const = 0;
-  /// Returns the unit that the batches count per second, such as "tokens".
+  /// Returns the unit of the reported throughput, such as "tokens", derived from the type of the
+  /// batch.
   virtual std::string unit() const = 0;
 
-  /// Starts an epoch and returns its number of examples; `training` then gives the batches of this
-  /// epoch.
+  /// Starts an epoch and returns its number of examples; training() then returns the batches of
+  /// this epoch.
   virtual std::int64_t begin_epoch(std::int64_t epoch) = 0;
-  /// Returns the digest of the epoch's first and last example if the user's `train_of_epoch` made
-  /// the examples; else empty.
+  /// Returns the digest of the epoch's first and last example if the user's function
+  /// `train_of_epoch` made the examples; else an empty text.
   virtual std::string digest_of_epoch() const = 0;
   /// Returns this rank's micro-batches of the current epoch's training examples.
   virtual std::unique_ptr<computed_batches> training(batch_order const& how) = 0;
   /// Returns this rank's micro-batches of the evaluation examples.
   virtual std::unique_ptr<computed_batches> evaluation(batch_order const& how) = 0;
 
-  /// Makes empty slots for the predictions of this many examples; all ranks then fill the slots.
-  /// Called by one rank of each process.
+  /// Makes a table with room for the predictions of this many examples, which all ranks of the
+  /// process then fill. Called by one rank of each process.
   virtual void begin_predictions(std::int64_t examples) = 0;
-  /// Returns the result of the user's `metrics` on the predictions. Called by rank 0 alone.
+  /// Calls the user's function `metrics` on the predictions and returns its result. Called by rank
+  /// 0 only.
   virtual metric_map metrics() const = 0;
-  /// Returns examples with their predictions for an outputs file. Called by rank 0 alone.
+  /// Returns the evaluation examples with their predictions as JSON, for outputs_epoch<i>.json.
+  /// Called by rank 0 only.
   virtual shown outputs() const = 0;
 };
 

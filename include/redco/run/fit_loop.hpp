@@ -27,9 +27,9 @@
 
 namespace redco::run {
 
-/// The training loop of one rank in a fit. All ranks take the same decisions from the same numbers.
-/// Rank 0 alone writes files, and at the end sends the result of the fit to all ranks. Objects that
-/// the constructor takes by reference outlive the loop.
+/// The training loop of one rank in a fit. All ranks take the same decisions, because they decide
+/// by equal numbers. Rank 0 alone writes files, and at the end sends the result of the fit to all
+/// ranks. Objects that the constructor takes by reference must outlive the loop.
 class fit_loop {
  public:
   fit_loop(deployer& where, rank_context& rank, network_state& network, fit_job& job,
@@ -38,7 +38,8 @@ class fit_loop {
   fit_loop& operator=(fit_loop const&) = delete;
   ~fit_loop();
 
-  /// Adds an object of this process to the checkpoints of the fit.
+  /// Adds a user's object to the checkpoints of the fit, under a name. The object is one per
+  /// process.
   void keep(std::string const& name, run_state::kept_object object);
 
   void run();
@@ -80,20 +81,22 @@ class fit_loop {
   run_state state_;
   fit_job& job_;
   options::fit_settings const& options_;
-  /// Loads starting weights into a run that does not resume from a checkpoint.
+  /// Function that loads starting weights into the network, if the run does not resume from a
+  /// checkpoint.
   std::function<void()> const& load_start_;
   fit_report& report_;
   workdir::best_metrics best_;
   workdir::best_metrics::table saved_best_;
-  std::optional<workdir::run_recorder> recorder_;  ///< writer of rows; empty on other ranks than 0
+  /// Writer of metrics and events on rank 0; empty on other ranks.
+  std::optional<workdir::run_recorder> recorder_;
   weight_watch weights_;
   step_measure measure_;
   std::optional<step_graphs> graphs_;
   run_length length_;
   data_position position_;
   bool preempted_ = false, out_of_patience_ = false;
-  /// True if work after the last step, such as an evaluation, is still due; the second member holds
-  /// the value in the newest checkpoint.
+  /// `interrupted_`: true if a signal came before the evaluation and saving that are due after the
+  /// last step. `saved_interrupted_`: that value in the newest checkpoint.
   bool interrupted_ = false, saved_interrupted_ = false;
   int failed_saves_ = 0;
 };

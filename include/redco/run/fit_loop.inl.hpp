@@ -32,8 +32,8 @@ namespace redco::run {
 
 namespace detail {
 
-/// Returns a log line if layers such as batch norm see rounds of micro-batches smaller than the
-/// global batch; else an empty string.
+/// Returns a line for the log if batch norm takes its statistics over fewer examples than the
+/// global batch, because each step has several micro-batches. Returns an empty text otherwise.
 inline std::string smaller_rounds(network_base const& net, std::int64_t global_batch, std::int64_t micro_batch,
                                   int replicas) {
   std::int64_t const at_once = micro_batch * replicas;
@@ -69,8 +69,8 @@ REDCO_INLINE void fit_loop::note_files() {
   report_.lost_rows = recorder_->lost();
 }
 
-/// Adds a kept object to the state of the run. The ranks of a process share the object, so one rank
-/// per process reads it from a checkpoint.
+/// Adds a user's object to the checkpoints of the fit. The ranks of a process share the object, so
+/// only the first rank of each process reads it from a checkpoint.
 REDCO_INLINE void fit_loop::keep(std::string const& name, run_state::kept_object object) {
   if (!rank_.first_of_process) object.read = [](std::string const&, std::string const&) {};
   state_.keep(name, std::move(object));
@@ -81,7 +81,8 @@ REDCO_INLINE void fit_loop::run() {
   tell();
 }
 
-/// Ends a fit: sends its record from rank 0 to all ranks and gathers the measures of all ranks.
+/// Ends a fit: sends the record of the fit from rank 0 to all ranks, and gathers the memory and
+/// message counts of all ranks.
 REDCO_INLINE void fit_loop::tell() {
   comm::collective_label const label("the end of a fit");
   report_.signal = state_.signal_of_all(preempted_ && !finished() ? where_.stop_requested() : 0);
@@ -118,12 +119,13 @@ REDCO_INLINE evaluation_place fit_loop::place() const {
   return {options_.global_batch, options_.micro_batch, state_.seed(), step()};
 }
 
-/// Returns the epoch to which the last step before position `at` belongs.
+/// Returns the epoch of the last step before position `at` in the data. At the start of an epoch,
+/// this is the epoch before.
 REDCO_INLINE int fit_loop::run_epoch_of(data_position const& at) {
   return static_cast<int>(at.position == 0 && at.epoch > 0 ? at.epoch - 1 : at.epoch);
 }
 
-/// Updates the length of the run after the number of examples of an epoch is known.
+/// Computes the number of steps of the run again, from the number of examples of the current epoch.
 REDCO_INLINE void fit_loop::take(std::int64_t examples) {
   std::int64_t const known = length_.steps;
   length_ = run_length_of(options_, examples);
@@ -189,12 +191,12 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
     where_.log().line("not all of its best checkpoints are in this workdir: theirs are looked for anew");
 }
 
-/// Evaluates a few examples before training, so that a mistake in the evaluation shows before hours
-/// of training.
+/// Evaluates a few examples before training, so that a mistake in the user's evaluation shows at
+/// once rather than after hours of training.
 REDCO_INLINE void fit_loop::sanity_check() { measured(std::min<std::int64_t>(options_.eval_size, replicas())); }
 
 /// Returns loss and metrics of the first `examples` evaluation examples, equal on all ranks. If
-/// `warns` is true, rank 0 warns about each loss in which nothing counted.
+/// `warns` is true, rank 0 logs a warning for each loss in which no token or example counted.
 REDCO_INLINE metric_map fit_loop::measured(std::int64_t examples, bool warns) {
   auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, place())); };
   metric_map metrics = evaluated_loss(rank_, *all(), place());
@@ -249,8 +251,9 @@ REDCO_INLINE void fit_loop::run_epoch() {
   if (first()) recorder_->end_epoch();
 }
 
-/// Does the work due after a step's update: the end of an epoch or run, else evaluation and
-/// checkpoint. If a signal ended the run before this work, the resumed run begins with it.
+/// Does the work that is due after the update of a step: ends the epoch or the run, or evaluates
+/// and saves a checkpoint. If a signal ended the run before this work, the resumed run starts with
+/// it.
 REDCO_INLINE void fit_loop::after_step(int epoch) {
   interrupted_ = false;
   bool const whole = position_.epoch > epoch;
@@ -300,7 +303,8 @@ REDCO_INLINE metric_map fit_loop::evaluate(int epoch) {
   return metrics;
 }
 
-/// Adds an evaluation to the best metrics; returns the names of the checkpoints that it improves.
+/// Adds the metrics of an evaluation to the best metrics, and ends the fit if its patience is used
+/// up. Returns the checkpoint names, such as "min_loss", for which this step is the best so far.
 REDCO_INLINE std::vector<std::string> fit_loop::judge(metric_map const& metrics) {
   if (metrics.empty()) return {};
   std::vector<std::string> const improved = best_.update(metrics, step());
@@ -329,9 +333,9 @@ REDCO_INLINE void fit_loop::end_epoch(int epoch, bool whole) {
     });
 }
 
-/// Saves a checkpoint of this step under `names`. A failed save is a warning, and training
+/// Saves a checkpoint of this step under `names`. If the disk fails, logs a warning, and training
 /// continues with the older checkpoints. Throws after three failures in a row, or if `last` is
-/// true, because no later save could make up for it.
+/// true, because no later save could replace this one.
 REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool last) {
   if (state_.is_saved() && names.empty() && saved_interrupted_ == interrupted_) return;
   workdir::save_options to;
@@ -358,7 +362,8 @@ REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool las
   if (first()) recorder_->resume_clock();
 }
 
-/// Writes the best values after their checkpoint, so that the two agree even if the run is killed.
+/// Writes the files of best metric values after the checkpoint is saved, so that files and
+/// checkpoint agree even if the run is killed.
 REDCO_INLINE void fit_loop::record_saved(std::filesystem::path const& path) {
   report_.checkpoint = path;
   report_.best = saved_best_;
@@ -367,7 +372,8 @@ REDCO_INLINE void fit_loop::record_saved(std::filesystem::path const& path) {
 
 REDCO_INLINE void fit_loop::record_best() { recorder_->save_best(best_); }
 
-/// Loads and evaluates the best checkpoint if the option `restore_best` is set.
+/// Loads the best checkpoint into the network and evaluates it, if the option `restore_best` is
+/// set.
 REDCO_INLINE void fit_loop::restore_best() {
   auto const best = saved_best_.find(best_.first());
   if (!options_.restore_best || best == saved_best_.end()) return;

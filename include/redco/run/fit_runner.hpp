@@ -33,51 +33,56 @@
 namespace redco::run {
 
 /// The part of a trainer that does not depend on the types of its model and pipeline. Keeps every
-/// rank's network between fits, runs the training loops, and reports how they ended.
+/// rank's network between fits, runs the training loops, and reports how each fit ended.
 class fit_runner {
  public:
   /// A function that makes the network of one rank.
   using make_network = std::function<std::unique_ptr<network_state>(rank_context const& rank, dynamic_plan const& plan,
                                                                     std::vector<std::string> const& frozen)>;
-  /// A function that makes the job of one rank in a fit: its batches and user functions.
+  /// A function that makes the interface to a fit on one rank: its batches and the user's
+  /// functions.
   using make_job = std::function<std::unique_ptr<fit_job>(network_state& state)>;
 
-  /// `settings`: names and values that describe the model and the optimizer. Throws `error` with
-  /// exit code 64 if the workdir cannot be used.
+  /// Creates a runner for the fits of one model. `settings`: names and values that describe the
+  /// model and the optimizer. Throws `error` with exit code 64 if the workdir cannot be used.
   fit_runner(deployer& where, dynamic_plan plan, std::map<std::string, std::string> settings, make_network make);
 
-  /// Trains on all ranks and returns the result. Throws the errors of the run, and `error` with
-  /// exit code 75 if a signal ended the run with work left.
+  /// Trains on all ranks and returns the result. Throws the errors of the training loop, and
+  /// `error` with exit code 75 if a signal ended the run before its last step.
   fit_result fit(options::fit_settings const& settings, make_job const& job);
 
-  /// Compares the first `steps` updates of a fit on the mesh with the updates of one rank. The
+  /// Compares the first `steps` updates of a fit on the mesh with the same updates on one rank. The
   /// trained networks do not change. `planned` returns the messages that the plan predicts for a
   /// step. Throws the errors of a fit.
   verify_result verify(options::fit_settings const& settings, make_job const& job,
                        std::function<cost::messages(setup const&)> const& planned, std::int64_t steps);
 
-  /// Adds an object to the checkpoints; all ranks of a process share the object.
+  /// Adds a user's object to the checkpoints of fits. All ranks of a process share the object.
   void keep(std::string const& name, run_state::kept_object object) { kept_.emplace_back(name, std::move(object)); }
 
-  /// Makes the first fit start from these weights; `table` maps the model's names to names in the
-  /// files. Adapters keep their values, unless the weights are a checkpoint that has adapters.
+  /// Makes the first fit start from these weights. `table` maps the model's parameter names to
+  /// names in the files. Parameters of LoRA adapters keep their values, unless the weights are a
+  /// checkpoint that has adapters.
   void start_from(safetensors::weights_source weights, stored_table const& table);
-  /// Makes the first fit start its adapters from weights that PEFT has written.
+  /// Makes the first fit start its LoRA adapters from files in PEFT's format. `names`: names of the
+  /// frozen model's weights in its own files.
   void start_adapters_from(safetensors::weights_source weights, std::span<stored_name const> names);
 
-  /// Saves the networks' weights under the names of `names`, with adapters merged into them. Throws
-  /// `error` with exit code 70 before the first fit.
+  /// Saves the networks' weights to a folder, under the file names of parameters in `names`. LoRA
+  /// adapters are merged into the weights. Throws `error` with exit code 70 before the first fit.
   void save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
                   save_model_options const& options) const;
-  /// Saves the low-rank adapters of the networks alone.
+  /// Saves only the networks' LoRA adapters, in PEFT's format.
   void save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
                     lora_options const& adapters, save_adapter_options const& options) const;
 
   deployer& where() const { return where_; }
   dynamic_plan const& plan() const { return plan_; }
-  /// Marks the plan as shown, so that the first fit writes it to the log file alone.
+  /// Records that the user has seen the plan (split of every parameter), so that the first fit
+  /// writes it to log.txt only.
   void plan_is_told() { plan_told_ = true; }
-  /// Returns every rank's network; null before the first fit and for ranks of other processes.
+  /// Returns the network of every rank, by rank; null before the first fit and for ranks of other
+  /// processes.
   std::vector<std::unique_ptr<network_state>> const& states() const { return states_; }
 
  private:
@@ -96,7 +101,7 @@ class fit_runner {
   std::function<void(network_state&, rank_context&)> start_, start_adapters_;
   std::vector<std::string> frozen_;
   std::vector<std::pair<std::string, run_state::kept_object>> kept_;
-  /// Number of updates that the networks have received.
+  /// Number of optimizer steps that the networks have done in all fits.
   std::int64_t step_ = 0;
 };
 

@@ -98,8 +98,8 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
   });
 }
 
-/// Loads the starting weights into a network that was just made. `warm_start` is null if the
-/// settings ask for none.
+/// Loads the starting weights into a network that was just made: those of start_from(), or the file
+/// `warm_start` of the fit's settings. `warm_start` is null if the settings name no file.
 REDCO_INLINE void fit_runner::load_start(network_state& state, rank_context& rank,
                                          workdir::shared_weights const* warm_start) const {
   if (start_) start_(state, rank);
@@ -160,8 +160,8 @@ REDCO_INLINE void fit_runner::save_adapter(std::filesystem::path const& director
   });
 }
 
-/// Checks the settings before any work. Throws `error` with exit code 64 for wrong settings and 65
-/// if there are no examples.
+/// Checks the settings of a fit before any work. Throws `error` with exit code 64 for invalid
+/// settings, and 65 if there are no examples.
 REDCO_INLINE void fit_runner::check(options::fit_settings const& settings) {
   check_fit(settings, where_.mesh().size(batch_axes));
   bool const fresh = std::all_of(states_.begin(), states_.end(), [](auto const& state) { return state == nullptr; });
@@ -170,8 +170,8 @@ REDCO_INLINE void fit_runner::check(options::fit_settings const& settings) {
   frozen_ = settings.frozen;
 }
 
-/// Logs the start of a run: the options, the plan, and failures of earlier runs. The plan is
-/// printed once; log.txt has it for every run.
+/// Logs the start of a run: its options, the plan (split of every parameter), and failures of
+/// earlier runs. Prints the plan once per program; log.txt receives it for every run.
 REDCO_INLINE void fit_runner::log_start(std::string const& config) {
   log::run_log& log = where_.log();
   log.quiet_line("options " + options::to_json(where_.options()) + (config.empty() ? "" : "\nconfig " + config));

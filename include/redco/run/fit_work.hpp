@@ -14,14 +14,15 @@
 
 namespace redco::run {
 
-/// The micro-batches of one step of a fit on one rank, collated one by one and given to the user's
-/// functions. Objects that the constructor takes by reference outlive it. Throws the errors of user
-/// functions with step and function. Throws `error` with exit code 64 if `graphs` is given and the
-/// user has a `train_step`, because steps of the user's own cannot be recorded.
+/// The micro-batches of one step of a fit on one rank: collated one by one and given to the user's
+/// functions. Objects that the constructor takes by reference must outlive it. Errors of the user's
+/// functions are rethrown with the step and the function's name.
 class fit_work final : public step_work {
  public:
   /// `in`: the pass (settings of a forward call) of the step, copied for each micro-batch.
-  /// `graphs`: records and repeats forward and backward; null to run them without recording.
+  /// `graphs`: records forward and backward as a device graph and replays it; null to run without
+  /// recording. Throws `error` with exit code 64 if `graphs` is given and the user has a
+  /// `train_step`, which cannot be recorded.
   fit_work(computed_batches& source, pass const& in, std::int64_t step, step_graphs* graphs = nullptr)
       : source_(source), in_(in), step_(step), graphs_(graphs) {
     if (graphs != nullptr && source.own_step()) step_graphs::refuse("the program takes its steps itself");
@@ -54,8 +55,8 @@ class fit_work final : public step_work {
   }
 
   computed_batches& source_;
-  /// The pass of the step, and the pass of the current micro-batch. The second one lives until the
-  /// next micro-batch, because backward may need it.
+  /// `in_`: the pass (settings of a forward call) of the step. `now_`: the pass of the current
+  /// micro-batch; kept until the next micro-batch, because backward may need it.
   pass in_, now_;
   std::int64_t step_;
   step_graphs* graphs_;

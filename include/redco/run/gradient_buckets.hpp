@@ -12,24 +12,25 @@
 
 namespace redco::run {
 
-/// The flat gradient of one step, cut into buckets. Each bucket is summed over its region's axes as
-/// soon as backward has completed all gradients in it. A bucket belongs to one region. All ranks
-/// send buckets in the same order, one after the other: buckets whose first parameter is used last
-/// in forward come first, because backward completes them first.
+/// The flat gradient buffer of one step, cut into buckets that are summed over ranks during
+/// backward. A bucket is sent as soon as backward has completed all gradients in it. All parameters
+/// of a bucket are summed over the same mesh axes. All ranks send the buckets in the same order:
+/// parameters used last in forward come first, because backward completes them first.
 class gradient_buckets {
  public:
-  /// Makes buckets of at most `bytes`, a multiple of 8. The network and the rank outlive the
-  /// buckets. Only one set of buckets may use the rank's lanes at a time.
+  /// Cuts the gradient buffer of `net` into buckets of at most `bytes`, a multiple of 8. The
+  /// network and the rank must outlive the buckets. Only one `gradient_buckets` object may use the
+  /// rank's lanes (threads that run collectives) at a time.
   gradient_buckets(network_base const& net, rank_context& rank, std::int64_t bytes);
 
-  /// Marks a parameter's gradient as complete in this step, and sends the buckets that are now
-  /// complete. Throws `error` with exit code 70 if called twice for one parameter.
+  /// Marks a parameter's gradient as complete in this step, and sends all buckets that this
+  /// completes. Throws `error` with exit code 70 if called twice for one parameter.
   void end(parameter which);
 
-  /// Sends all buckets that were not sent yet. Call it after all gradients are complete.
+  /// Sends all buckets that were not sent yet. Call it after backward has completed all gradients.
   void send_all();
 
-  /// Returns after all sent buckets are summed. Throws the errors of the lanes (threads that run
+  /// Waits until all sent buckets are summed. Rethrows errors of the lanes (threads that run
   /// collectives).
   void wait() {
     for (comm::lane* const one : lanes_) one->wait();
@@ -37,23 +38,23 @@ class gradient_buckets {
 
  private:
   struct bucket {
-    at::Tensor part;   ///< slice of the flat gradient
-    comm::lane* lane;  ///< lane that sums over the axes of the bucket's region
+    at::Tensor part;   ///< slice of the flat gradient buffer
+    comm::lane* lane;  ///< thread that sums the bucket over its mesh axes
     /// Index of the bucket's first parameter.
     std::int32_t first = -1;
-    /// Number of parameters in the bucket whose gradients are not complete.
+    /// Number of parameters in the bucket whose gradients backward has not completed yet.
     int awaited = 0;
   };
-  /// Indices, in sending order, of the buckets that hold a parameter.
+  /// Indices of the buckets that hold elements of one parameter, in the order of sending.
   using places = std::vector<std::size_t>;
 
   void send_next();
 
-  /// Each lane that a bucket uses, once.
+  /// Lanes (threads that run collectives) that the buckets use, each one once.
   std::vector<comm::lane*> lanes_;
   std::vector<bucket> order_;
   std::vector<places> of_parameter_;
-  /// For each parameter, true after its gradient is complete.
+  /// Entries by parameter: true after backward has completed the parameter's gradient.
   std::vector<bool> ended_;
   std::size_t sent_ = 0;
 };

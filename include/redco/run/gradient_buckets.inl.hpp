@@ -23,7 +23,7 @@ REDCO_INLINE gradient_buckets::gradient_buckets(network_base const& net, rank_co
   struct cut_region {
     std::int64_t begin;
     buckets cut;
-    std::size_t first;  ///< index of the region's first bucket
+    std::size_t first;  ///< index of the first bucket of the region
   };
   std::vector<cut_region> cut_regions;
   for (shard::region const& one : store.regions()) {

@@ -64,21 +64,21 @@ class inference {
     });
   }
 
-  /// Loads the weights of a `pretrained` folder. Logs unused parts of the folder and layers that
-  /// start fresh.
+  /// Loads the weights of a `pretrained` folder (Hugging Face format). Logs unused parts of the
+  /// folder, and layers that the folder lacks and that start with random values.
   template <run::weighted Folder>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder)
       : inference(where, std::move(m), std::move(pipeline), folder.weights()) {
     run::tell_notices(where.log(), folder);
   }
 
-  /// Loads the weights of a `pretrained` folder, and the adapters of an `adapter_folder` into a
-  /// `with_lora` model.
+  /// Loads the weights of a `pretrained` folder (Hugging Face format) and the LoRA adapters of an
+  /// `adapter_folder`. `M` must be a `with_lora` model.
   template <run::weighted Folder, adapting Adapter>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder, Adapter const& adapter)
       : inference(where, std::move(m), std::move(pipeline), folder.weights(), &adapter.weights()) {}
 
-  /// Returns the network of each rank; null for ranks of other processes.
+  /// Returns the network of each rank, by rank; null for ranks of other processes.
   std::vector<std::unique_ptr<run::network_state>> const& states() const { return states_; }
   deployer& where() const { return where_; }
   Pipeline const& pipeline() const { return pipeline_; }

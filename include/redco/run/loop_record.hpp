@@ -17,42 +17,47 @@
 
 namespace redco::run {
 
-/// The output of a worker's loop apart from checkpoints: rows of metrics, events, the progress bar
-/// and evaluations. Also keeps the best metrics, which are equal on all ranks. Rank 0 alone writes.
+/// The outputs of a worker's loop except checkpoints: metrics.jsonl, TensorBoard events, the
+/// progress bar and evaluations. Also keeps the best metrics, which are equal on all ranks. Only
+/// rank 0 writes.
 class loop_record {
  public:
-  /// `log_every`: number of steps between two rows. `best`: the metrics whose best checkpoints are
-  /// kept.
+  /// Creates the outputs of a loop of `steps` steps. `log_every`: number of steps between two rows
+  /// of metrics.jsonl. `best`: the metrics whose best checkpoints are kept.
   loop_record(deployer& where, rank_context& rank, std::int64_t steps, std::int64_t log_every,
               workdir::best_metrics best)
       : where_(where), rank_(rank), steps_(steps), log_every_(log_every), best_(std::move(best)) {}
 
-  /// Begins the loop after step `after_step`, with the best metrics of the checkpoint.
+  /// Begins the loop after step `after_step`: 0, or the step of the checkpoint from which the run
+  /// resumes.
   void begin(std::int64_t after_step);
 
-  /// Adds the result of an update of one network. The next row has the mean of its losses since the
-  /// last row, and its latest learning rate and gradient norm.
+  /// Adds the result of an update of one network. The next row of metrics.jsonl has the mean of the
+  /// losses since the last row, and the latest learning rate and gradient norm.
   void updated(std::string const& network, step_result const& result);
-  /// Adds a value of the program's own; the next row has its mean since the last row.
+  /// Adds a value that the user logs. The next row of metrics.jsonl has the mean of the values
+  /// since the last row.
   void value(std::string const& name, double value);
 
-  /// Records an evaluation after `step` steps, and replaces `metrics` on all ranks by rank 0's. All
-  /// ranks call it. Throws `error` with exit code 64 if a watched metric is missing.
+  /// Records an evaluation after `step` steps, and replaces `metrics` on all ranks by rank 0's
+  /// metrics. All ranks call it. Throws `error` with exit code 64 if `metrics` lacks a metric whose
+  /// best checkpoint is to be kept.
   void evaluated(metric_map& metrics, std::int64_t step);
 
-  /// Ends a step: writes a row if one is due.
+  /// Ends step `step`: writes a row of metrics.jsonl if one is due.
   void end_step(std::int64_t step);
 
-  /// Returns the checkpoint names that the evaluations of this step have improved, and forgets
-  /// them.
+  /// Returns the checkpoint names, such as "min_loss", for which an evaluation of this step was the
+  /// best so far. Empties the list of names.
   std::vector<std::string> take_names() { return std::exchange(names_, {}); }
 
   workdir::best_metrics& best() { return best_; }
 
-  /// Writes the file of best values. Call it after the checkpoint is saved.
+  /// Writes the files of best metric values. Call it after the checkpoint is saved.
   void saved();
 
-  /// Adds evaluation, best values and written files to the record of the run.
+  /// Copies the last evaluation, the best values and the paths of written files into `run`, the
+  /// record of the run.
   void describe(workdir::fit_record& run) const;
 
  private:
@@ -69,9 +74,10 @@ class loop_record {
   deployer& where_;
   rank_context& rank_;
   std::int64_t steps_, log_every_;
-  std::int64_t row_begin_ = 0;  ///< step after which the next row begins
+  std::int64_t row_begin_ = 0;  ///< number of the last step before the next row
   workdir::best_metrics best_;
-  std::optional<workdir::run_recorder> recorder_;  ///< set on rank 0, by begin()
+  /// Writer of the outputs; set by begin() on rank 0 only.
+  std::optional<workdir::run_recorder> recorder_;
   std::vector<mean_value> row_;
   std::vector<std::string> names_;
   metric_map evaluation_;

@@ -9,19 +9,20 @@
 
 namespace redco::run {
 
-/// Returns the counts of the loss terms, summed over the replicas. All replicas call it; a replica
-/// without a micro-batch passes a loss without terms.
+/// Returns the count (tokens or examples) of each loss term, summed over the replicas. All replicas
+/// call it; a replica without a micro-batch passes a loss without terms.
 std::vector<double> counts_of_replicas(terms const& loss, comm::replica_round const& round);
 
-/// Returns the scalar from which backward starts for one micro-batch; undefined if nothing counted.
-/// For a loss of one term, the scalar is the term's sum, which the step divides by its count later.
-/// For several terms, the scalar adds each sum divided by its global count in `counts`. Throws
-/// `error` with exit code 64 for several terms without counts.
+/// Returns the scalar from which backward starts for one micro-batch; undefined if no token or
+/// example counted. For a loss of one term, the scalar is the term's sum; the step divides the
+/// gradient by the global count later. For several terms, the scalar adds up each term's sum
+/// divided by its count in `counts`. Throws `error` with exit code 64 for several terms without
+/// `counts`.
 at::Tensor sum_to_differentiate(terms const& loss, std::vector<double> const& counts);
 
-/// Runs backward from `sum` into the flat gradient of the network's store. Throws `error` with exit
-/// code 70 if no trained parameter takes part in the sum, or if a parameter's gradient is no longer
-/// a view of the flat buffer.
+/// Runs backward from the scalar `sum` and adds the gradients to the flat buffer of the parameter
+/// store. Throws `error` with exit code 70 if `sum` depends on no trained parameter, or if a
+/// parameter's gradient is no longer a view of the flat buffer.
 void add_gradient(network_state const& state, at::Tensor const& sum);
 
 }  // namespace redco::run

@@ -19,8 +19,8 @@
 
 namespace redco::run {
 
-/// The sums and counts of a loss and its terms, added over micro-batches and then over ranks. Each
-/// term's mean divides by its own count.
+/// The sums and counts of a loss and its terms, added up over micro-batches and then over ranks.
+/// The mean of a term is its sum divided by its own count.
 class loss_totals {
  public:
   static constexpr std::size_t most_terms = cost::most_loss_terms;
@@ -29,31 +29,33 @@ class loss_totals {
   /// terms.
   static void check(terms const& loss);
 
-  /// Adds the loss of one micro-batch. Sums on a device are read later, in reduce(), so that the
-  /// device need not wait.
+  /// Adds the loss of one micro-batch. Values on a device are copied to the CPU later, in reduce(),
+  /// so that the CPU need not wait for the device here.
   void add(terms const& loss);
 
-  /// Sums the totals over all ranks; each rank calls it once. Returns true if any rank passed true
-  /// as `flag`.
+  /// Sums the totals over all ranks; each rank calls it once. Returns true if `flag` is true on at
+  /// least one rank.
   bool reduce(rank_context& rank, bool flag = false);
 
-  /// Returns the sum of the terms' means, each times its factor; NaN if nothing counted.
+  /// Returns the loss: the sum over the terms of mean times factor; NaN if no token or example
+  /// counted.
   double loss() const;
 
-  /// Returns the largest count of a term: tokens or examples; 0 if nothing counted.
+  /// Returns the largest count of a term, in tokens or examples; 0 if none counted.
   double weight() const;
 
-  /// Returns each term's mean without its factor, by name; NaN if nothing counted in the term.
-  /// Empty on ranks that had no examples; rank 0 always has some.
+  /// Returns each term's name and its mean without the factor; the mean is NaN if the term's count
+  /// is 0. Empty on ranks that had no examples; rank 0 always has some.
   std::vector<std::pair<std::string, double>> by_name() const;
 
-  /// Returns the mean of each term by name, and the total loss under "loss".
+  /// Returns the mean of each term under the term's name, and the total loss under "loss".
   metric_map metrics() const;
 
  private:
   double count(std::size_t term) const { return sums_[3 * term + 2]; }
 
-  /// Returns the mean of one column of a term; NaN if nothing counted in the term.
+  /// Returns number `column` of a term (0: sum times factor, 1: sum) divided by the term's count;
+  /// NaN if the count is 0.
   double average(std::size_t term, std::size_t column) const {
     return count(term) > 0 ? sums_[3 * term + column] / count(term) : std::numeric_limits<double>::quiet_NaN();
   }
@@ -65,7 +67,7 @@ class loss_totals {
 
   void read_devices();
 
-  /// Three numbers per term: sum times factor, sum, count. The last number is the flag of reduce().
+  /// Totals: three numbers per term (sum times factor, sum, count), then the flag of reduce().
   std::array<double, cost::loss_total_numbers> sums_{};
   std::vector<std::string> names_;
 

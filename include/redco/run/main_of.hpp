@@ -11,8 +11,8 @@
 
 namespace redco::run::detail {
 
-/// Runs `program` and returns its exit code. Prints an exception as one sentence in libtorch's own
-/// words, then the summary of the last fit, and leaves the processes of the run.
+/// Runs `program` and returns its exit code. For an exception, prints one sentence on standard
+/// error. At the end, prints the summary of the last fit and disconnects from the other processes.
 int run_program(std::function<int()> const& program);
 
 }  // namespace redco::run::detail

@@ -17,8 +17,8 @@
 
 namespace redco::run::detail {
 
-/// A guard that discards the program's standard output while it lives, except in the first process
-/// of a run.
+/// A guard that discards this process's standard output during its lifetime, except in the first
+/// process of a run. Without it, each of several processes would print the same lines.
 class quiet_process {
  public:
   quiet_process() {

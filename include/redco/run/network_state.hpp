@@ -19,9 +19,9 @@
 
 namespace redco::run {
 
-/// One rank's state of a network in training, independent of the network's type: its shards of the
-/// parameters and gradients, the optimizer and the optimizer's state. `trained_network` adds the
-/// typed network.
+/// One rank's state of a network in training: its shards of the parameters and gradients, the
+/// optimizer and the optimizer's state. Does not depend on the network's type; `trained_network`
+/// derives from it and adds the typed network.
 class network_state {
  public:
   network_state(std::vector<shard::placed_parameter> const& placed, update::any_optimizer optimizer, dtype compute,
@@ -31,43 +31,46 @@ class network_state {
   network_state& operator=(network_state const&) = delete;
   virtual ~network_state() = default;
 
-  /// Returns the network's modules; their parameters are views of the store.
+  /// Returns the network's modules; the modules' parameters are views of the member `store`.
   virtual network_base const& network() const = 0;
 
   /// Copies new values into the parameters: one tensor for each of network().parameters(), in that
   /// order. Throws `error` with exit code 70 for another number of tensors.
   void set_values(std::vector<at::Tensor> const& parameters);
 
-  /// Returns the state that a checkpoint holds: parameters, master parameters if they differ, and
-  /// optimizer slots.
+  /// Returns this rank's part of the state that a checkpoint holds: parameters, master parameters
+  /// if they have another dtype, and optimizer slots.
   std::vector<ckpt::state_part> parts() const;
 
-  /// Returns the parameters alone, in the precision in which the optimizer updates them.
+  /// Returns this rank's parts of all parameters, in the precision in which the optimizer updates
+  /// them.
   std::vector<ckpt::state_part> master_parts() const;
 
-  /// Returns the parameters of low-rank adapters, in the precision of the optimizer.
+  /// Returns this rank's parts of the LoRA adapters' parameters, in the precision of the optimizer.
   std::vector<ckpt::state_part> adapter_parts() const;
-  /// Returns all parameters except those of low-rank adapters, in the precision of the optimizer.
+  /// Returns this rank's parts of all parameters except LoRA adapters, in the precision of the
+  /// optimizer.
   std::vector<ckpt::state_part> base_parts() const;
 
-  /// Returns the parameters of the model without adapters; the adapters are merged into the
+  /// Returns this rank's parts of the model's parameters, with LoRA adapters merged into the
   /// weights.
   std::vector<ckpt::state_part> merged_parts() const { return merged(network(), base_parts()); }
 
-  /// Throws `error` with exit code 79 and the parameter's name if a parameter is not finite after
-  /// `step` updates. Reads all parameters once.
+  /// Throws `error` with exit code 79 and the parameter's name if a parameter is not finite.
+  /// `step`: number of updates done, for the message. Reads all parameters once.
   void check_finite(std::int64_t step) const;
 
   /// Prefix of the parameters' names in a checkpoint of several networks, such as "actor."; empty
-  /// for a single network.
+  /// for the only network of a run.
   std::string name;
   parameter_store store;
   update::any_optimizer optimizer;
   /// Number of updates that changed the parameters; Adam's bias corrections use it.
   std::int64_t updates = 0;
-  /// One segment for each trained region of the store.
+  /// Ranges of the flat buffer that the optimizer updates, one for each trained range with one
+  /// weight decay.
   std::vector<update::segment> segments;
-  /// Ranges of the flat gradient with their weights in the gradient norm.
+  /// Ranges of the flat gradient, each with its weight in the gradient norm.
   std::vector<update::norm_range> norm_ranges;
 
  private:

@@ -84,8 +84,9 @@ REDCO_INLINE void network_state::add_segment(shard::region const& of) {
                                           store.has_masters() ? part(store.values()) : at::Tensor()));
 }
 
-/// Adds a parameter to the ranges of the gradient norm. If n ranks of a replica hold equal shards
-/// of it, each shard has weight 1/n.
+/// Adds a parameter's range of the flat gradient to `norm_ranges`. If n ranks of a replica hold
+/// equal shards of the parameter, each shard gets the weight 1/n, so that the norm counts the shard
+/// once.
 REDCO_INLINE void network_state::add_norm_range(stored_parameter const& s) {
   double const weight = 1.0 / s.plan.holders(model_axes);
   std::int64_t const end = s.offset + s.master.numel();

@@ -8,7 +8,8 @@
 
 namespace redco::run {
 
-/// Returns the pass (settings of a forward call) of step `step` on a rank, without examples yet.
+/// Returns the pass (settings of a forward call) of step `step` on a rank. The caller adds the
+/// examples of each micro-batch.
 inline pass pass_of_step(deployer const& where, rank_context& rank, std::uint64_t seed, std::int64_t step,
                          bool training = true) {
   pass_choices choices{.recompute = where.options().recompute};

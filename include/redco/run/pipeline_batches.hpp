@@ -33,8 +33,8 @@
 
 namespace redco::run {
 
-/// The micro-batches of a pipeline over examples, on one rank. Objects that the constructor takes
-/// by reference outlive it.
+/// The micro-batches that a pipeline makes of examples, on one rank. Objects that the constructor
+/// takes by reference must outlive it.
 template <class Example, model M, class Pipeline>
 class pipeline_batches final : public computed_batches {
  public:
@@ -43,8 +43,8 @@ class pipeline_batches final : public computed_batches {
   using output = typename prediction<Pipeline, bound, Example>::type;
   using own_step_type = std::function<void(training_step&, bound const&, batch const&)>;
 
-  /// Settings that differ between training, evaluation and prediction. Null members are unused;
-  /// `slots` receives the predictions, by index of the example.
+  /// Settings that differ between training, evaluation and prediction; null members are unused.
+  /// `slots` receives the prediction of each example, by the example's index.
   struct uses {
     length_of<Example> const* length = nullptr;
     own_step_type const* own_step = nullptr;
@@ -120,7 +120,7 @@ class pipeline_batches final : public computed_batches {
   }
 
  private:
-  /// A micro-batch whose tensors are on the network's device or are being copied to it.
+  /// A micro-batch whose tensors are on the network's device or are being copied to the device.
   struct placed_batch : prepared_batch<batch> {
     upload way;
   };
@@ -140,7 +140,7 @@ class pipeline_batches final : public computed_batches {
   uses use_;
   prefetch<placed_batch> source_;
   std::optional<placed_batch> now_;
-  std::vector<std::int64_t> predicted_;  ///< indices of the examples whose slots this rank filled
+  std::vector<std::int64_t> predicted_;  ///< indices of the examples that this rank predicted
 };
 
 }  // namespace redco::run

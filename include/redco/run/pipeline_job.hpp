@@ -22,8 +22,9 @@
 
 namespace redco::run {
 
-/// The job of a fit on one rank: a pipeline, a network and examples. Objects that the constructor
-/// takes by reference outlive it. All ranks of a process share the slots of the predictions.
+/// The implementation of `fit_job` for one program's pipeline, network and examples, on one rank.
+/// Objects that the constructor takes by reference must outlive it. All ranks of a process share
+/// one table of predictions.
 template <class Example, model M, class Pipeline, class Options>
 class pipeline_job final : public fit_job {
  public:

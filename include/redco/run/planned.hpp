@@ -12,12 +12,13 @@
 
 namespace redco::run {
 
-/// Throws `error` with exit code 64 if the mesh of a run cannot hold these parameters. The message
-/// lists the widths that are legal for the number of ranks that the options or the launcher give.
+/// Throws `error` with exit code 64 if a mesh of this shape cannot hold these parameters. The
+/// message lists the numbers of model shards that are legal for the run's number of ranks.
 void check_widths(std::vector<fact::parameter_fact> const& parameters, mesh const& on, deployer_options const& options,
                   options::launch const& how);
 
-/// Returns the plan of a model on the mesh of a run. Throws the errors of `check_widths`.
+/// Returns the plan (split of every parameter) of a model on the mesh of a run. Throws the errors
+/// of `check_widths`.
 template <model M>
 dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
   check_widths(facts_of(m).parameters, on, where.options(), options::launched());

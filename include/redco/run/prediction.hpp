@@ -12,7 +12,8 @@
 
 namespace redco::run {
 
-/// Returns the part of predict's result that belongs to example `i` of the batch.
+/// Returns element `i` of a predict function's result: row `i` of a tensor, or element `i` of a
+/// range.
 template <class Result>
 auto element_of(Result const& result, std::size_t i) {
   if constexpr (std::is_same_v<Result, at::Tensor>) {
@@ -33,11 +34,12 @@ std::size_t elements_of(Result const& result) {
   }
 }
 
-/// A placeholder for the prediction of one example if the pipeline has no predict.
+/// A placeholder for the type of a prediction if the pipeline has no predict function.
 template <class Pipeline>
 struct no_prediction {};
 
-/// The type of one example's prediction by a pipeline.
+/// The type of one example's prediction by a pipeline: one element of the predict function's
+/// result.
 template <class Pipeline, class Net, class Example>
 struct prediction {
   using type = no_prediction<std::remove_const_t<Pipeline>>;
@@ -54,8 +56,8 @@ requires Pipeline::has_predict struct prediction<Pipeline, Net, Example> {
 
 namespace redco::detail {
 
-/// A hook for pipelines without predict: constructing it from any function reports the missing
-/// predict as a compile error.
+/// A placeholder for user functions that take predictions, if the pipeline has no predict function.
+/// Constructing it from any function is a compile error that asks for a predict function.
 template <class Function, class Pipeline>
 struct hook_for<Function, run::no_prediction<Pipeline>> {
   struct type {

@@ -9,8 +9,8 @@
 
 namespace redco::run {
 
-/// Returns a function that a collating thread of a rank calls first: it sets the rank in error
-/// messages and counts the thread's memory as the rank's.
+/// Returns a function that a rank's collating thread calls first. It makes error messages name the
+/// rank, and counts the thread's memory as memory of the rank.
 inline std::function<void()> prefetch_scope(rank_context const& rank) {
   return [memory = rank.memory, number = rank.rank] {
     diag::run_place::here() = {number, -1, "collate"};

@@ -14,7 +14,8 @@ namespace redco::run {
 
 /// The visible output of a program's runs: the console, the log, and the summary of the last fit.
 struct run_output {
-  /// `speaks_here`: false if another process prints the output of the run.
+  /// Opens console and log. `speaks_here`: false if another process prints the output of the run;
+  /// then nothing is printed.
   explicit run_output(bool quiet, bool speaks_here = true)
       : speaks(speaks_here),
         console(speaks ? log::standard_console(quiet) : log::console_options{.out = nullptr}),
@@ -27,12 +28,13 @@ struct run_output {
   std::optional<workdir::run_summary> summary = {};
 };
 
-/// Keeps the output for the summary at the program's end. The output outlives its deployer, because
-/// the end comes after all deployers are destroyed.
+/// Keeps the output alive until the program's end, when its summary is printed. By then, all
+/// deployers are destroyed.
 void keep_for_end(std::shared_ptr<run_output> output);
 
 /// Prints the summary of the program's last fit on standard output, if there was a fit. `main_of`
-/// calls it. A program without `main_of` calls it with its exit code and the message of its error.
+/// calls it. A program without `main_of` calls it itself, with its exit code and the message of its
+/// error.
 void tell_end(exit_code code, std::string const& reason = {});
 
 }  // namespace redco::run

@@ -22,32 +22,33 @@
 
 namespace redco::run {
 
-/// The part of a run that checkpoints save and restore, as one rank has it: networks with
-/// optimizers, the user's objects, step, seed and run id. Both a trainer's loop and a worker use
+/// The state of a run that checkpoints save and restore, as one rank has it: networks with
+/// optimizers, the user's objects, step, seed and run id. Both a trainer's and a worker's loop use
 /// it. All ranks call its members in the same order; rank 0 alone writes files.
 class run_state {
  public:
-  /// A pair of functions that convert an object to bytes and read it from bytes.
+  /// A user's object in checkpoints: a function that converts the object to bytes, and one that
+  /// sets the object from bytes.
   struct kept_object {
     std::function<std::string()> bytes;
     std::function<void(std::string const&, std::string const& what)> read;
   };
 
-  /// Returns functions that save and read `state`, which must outlive their user. `State`: any type
-  /// that cereal knows or that has `serialize(archive)`.
+  /// Returns functions that convert `state` to bytes and back. `state` must outlive them. `State`:
+  /// any type that cereal can serialize or that has `serialize(archive)`.
   template <class State>
   static kept_object kept(State& state) {
     return {[&state] { return workdir::object_bytes(state); },
             [&state](std::string const& bytes, std::string const& what) { workdir::read_object(bytes, state, what); }};
   }
 
-  /// Makes the state of a run that begins; the run has rank 0's `id` on all ranks.
+  /// Makes the state of a run at step 0. On all ranks, the run gets the `id` that rank 0 passes.
   run_state(deployer& where, rank_context& rank, std::string const& id);
 
-  /// Adds a network that checkpoints save and load; the network outlives the run state.
+  /// Adds a network, which checkpoints save and load. The network must outlive the run state.
   void add(network_state& network) { networks_.push_back(&network); }
-  /// Adds an object that checkpoints save and load. Throws `error` with exit code 64 if the name is
-  /// taken.
+  /// Adds an object, which checkpoints save and load under `name`. Throws `error` with exit code 64
+  /// if another object has this name.
   void keep(std::string const& name, kept_object object);
 
   std::string const& id() const { return id_; }
@@ -56,34 +57,36 @@ class run_state {
   std::int64_t first_step() const { return first_step_; }
   bool is_saved() const { return saved_step_ == step_; }
 
-  /// Increments step() and switches the deadline after the first step. Call it once after all
-  /// updates of a step.
+  /// Ends a step: increments step(), and after the first step switches to the deadline of later
+  /// steps. Call it once after all updates of a step.
   void end_step();
 
   /// Returns the pass (settings of a forward call) for `examples` examples of this rank. `first`:
-  /// index of the first one in the step's global batch.
+  /// index of this rank's first example in the step's global batch.
   redco::pass pass(std::int64_t first, std::int64_t examples, bool training = true) const;
 
-  /// Returns the largest signal number that a rank passes: the signal that ends the run; 0 for
-  /// none. All ranks call it.
+  /// Returns the largest of the signal numbers `own` that the ranks pass; 0 if no rank has received
+  /// a signal. All ranks call it, so that all end the run together.
   int signal_of_all(int own) const;
 
-  /// Returns the checkpoint from which to resume, if one exists and the option --resume allows it.
+  /// Returns the checkpoint from which the option --resume asks to continue; empty if there is
+  /// none.
   std::optional<workdir::found_checkpoint> find() const;
 
-  /// Loads a checkpoint and continues from it. Returns its best metrics, as far as their
+  /// Loads a checkpoint and continues from its step. Returns the best metric values in it whose
   /// checkpoints are in this workdir. Throws `error` with exit code 65 and the differences if the
-  /// checkpoint belongs to other networks or objects.
+  /// checkpoint has other networks or objects.
   workdir::best_metrics::table load(workdir::found_checkpoint const& found);
 
-  /// Warns on rank 0 about settings that differ from the settings of the checkpoint.
+  /// Logs a warning on rank 0 if `settings` differ from the settings in the checkpoint `saved`.
   void compare_settings(workdir::manifest const& saved, std::map<std::string, std::string> const& settings) const;
 
-  /// Saves a checkpoint of this step with the caller's facts and returns its path. Throws `error`
-  /// with exit code 79 if a parameter is not finite, and the errors of save_checkpoint.
+  /// Saves a checkpoint of this step and returns its path. `to` has the caller's facts for the
+  /// manifest, such as epoch and best values. Throws `error` with exit code 79 if a parameter is
+  /// not finite, and the errors of save_checkpoint.
   std::filesystem::path save(workdir::save_options to);
 
-  /// Returns the bytes that a checkpoint takes on disk, without the user's objects.
+  /// Returns the number of bytes of a checkpoint on disk, without the user's objects.
   std::uintmax_t bytes_to_save() const;
 
  private:

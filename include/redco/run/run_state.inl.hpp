@@ -24,7 +24,7 @@ namespace detail {
 
 inline constexpr char const* object_prefix = "object.";
 
-/// Returns the manifest's key for the number of updates of a network.
+/// Returns the key under which a checkpoint's manifest has the number of updates of a network.
 inline std::string updates_key(network_state const& network) {
   return network.name.empty() ? "model" : network.name.substr(0, network.name.size() - 1);
 }

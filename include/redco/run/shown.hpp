@@ -14,8 +14,8 @@
 
 namespace redco::run {
 
-/// A JSON value of an example or a prediction for the outputs file; the JSON type stays incomplete
-/// in users' code.
+/// A JSON value of an example or a prediction, for outputs_epoch<i>.json. It holds a pointer to an
+/// incomplete type, so that users' code needs no JSON header.
 struct shown {
   std::shared_ptr<json::json_value const> value;
 };
@@ -52,8 +52,8 @@ shown shown_of(T const& value) {
   }
 }
 
-/// Returns the content of an outputs file: [{"example": ..., "output": ...}, ...]. Requires one
-/// example per output.
+/// Returns the JSON list [{"example": ..., "output": ...}, ...] for outputs_epoch<i>.json. Requires
+/// one example per output.
 shown shown_pairs(std::vector<shown> const& examples, std::vector<shown> const& outputs);
 template <class Examples, class Outputs>
 shown shown_pairs_of(Examples const& examples, Outputs const& outputs) {
