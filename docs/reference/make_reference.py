@@ -145,7 +145,7 @@ def examples_of(root):
 def example_of(name, texts):
     """At most eight lines around the first use of a name, from the statement's or block's first line."""
     use = re.compile(rf"\bredco::{name}\b")
-    plain_use = re.compile(rf"(?<![\w:.>]){name}\b(?=[<({{ ])")
+    plain_use = re.compile(rf"(?<![\w:.>\"]){name}\b(?=[<({{ ,>;])")
     for pattern, only in ((use, None), (plain_use, "examples"), (plain_use, "tests")):
         for file, text in texts:
             if only and only not in file.parts:

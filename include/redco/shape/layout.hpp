@@ -30,6 +30,7 @@ inline constexpr bool is_split<split<Dim>> = true;
 /// Layout of an activation [B, T, features] of which each rank holds a run of tokens of every
 /// example. Sequence parallelism uses it between the blocks of a model (Korthikanti et al. 2022).
 using token_split = split<-2>;
+/// True for the layout `token_split`, in which each rank holds some of the tokens.
 template <class Layout>
 inline constexpr bool is_token_split = std::is_same_v<Layout, token_split>;
 
