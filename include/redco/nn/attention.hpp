@@ -65,24 +65,31 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
 
   std::int64_t heads, kv_heads, head_dim;
   attention_scores scores;
-  int sharers;  ///< Number of neighbouring ranks that hold the same key-value head
+  /// Number of neighbouring ranks that hold equal key-value heads (a sharer group); 1 if every rank
+  /// has its own.
+  int sharers;
   int tp_index;
   double dropout, norm_epsilon;
   std::uint32_t site;
   std::size_t cache_slot;
-  parameter q_weight, q_bias;  ///< Handles to q's parameters, for cross-attention only
-  /// Handles to the joined rows of q, k and v; of k and v only in cross-attention.
+  /// Handles to weight and bias of the query projection; empty except in cross-attention
+  parameter q_weight, q_bias;
+  /// Handles to the weight and bias of the joined q, k and v projections. In cross-attention they
+  /// join only k and v, because q reads another input.
   parameter weight, bias;
-  /// Handle to the norm weights of queries, then keys; empty if the layer does not normalise them.
+  /// Handle to one parameter with the norm weights of queries, then of keys. The handle is empty if
+  /// the layer does not normalise queries and keys.
   parameter norm_weight;
   parameter o_weight, o_bias;
-  detail::side_products q_sides;  ///< Side products of q, for cross-attention only
+  /// Side products (such as a low-rank adapter) that an outer layer adds to the query projection;
+  /// empty except in cross-attention.
+  detail::side_products q_sides;
   detail::side_products sides, o_sides;
 
  private:
-  /// Returns the weight or bias `leaf`, which contains the rows of k and v. The gradient of the k
-  /// and v rows is summed over the sharer group (the neighbouring ranks that hold the same
-  /// key-value heads). Returns an undefined tensor for an empty handle.
+  /// Returns the tensor of `leaf`, the handle of a weight or bias that contains the rows of k and
+  /// v. Backward sums the gradient of these rows over the sharer group (neighbouring ranks that
+  /// hold equal key-value heads). Returns an undefined tensor for an empty handle.
   template <class Context>
   at::Tensor shared(parameter leaf, Context const& ctx) const {
     return leaf ? enter_shared(ctx[leaf], ctx.tp(), sharers, cross ? 0 : heads * head_dim) : at::Tensor();
@@ -92,8 +99,9 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
     return qkv.split_with_sizes({heads * head_dim, kv_heads * head_dim, kv_heads * head_dim}, -1);
   }
 
-  /// Returns packed queries, keys and values `qkv`. If the layer has norm weights, each head of the
-  /// queries and keys is normalised by its root mean square.
+  /// Returns `qkv` (queries, keys and values, packed along the last dimension) with each head of
+  /// the queries and keys divided by its root mean square. Returns `qkv` unchanged if the layer has
+  /// no norm weights.
   template <class Context>
   at::Tensor normed(at::Tensor const& qkv, Context const& ctx) const {
     if (!norm_weight) return qkv;
@@ -107,8 +115,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
     return at::cat({norm(0), norm(1), parts[2]}, -1);
   }
 
-  /// Returns packed queries, keys and values `qkv`. If the layer has rotary positions, the queries
-  /// and keys are rotated by their positions.
+  /// Returns `qkv` (queries, keys and values, packed along the last dimension) with queries and
+  /// keys rotated by their positions. Returns `qkv` unchanged if the layer has no rotary positions.
   template <class Context>
   at::Tensor turned(at::Tensor const& qkv, Context const& ctx) const {
     if (scores.rotary.dims == 0) return qkv;

@@ -10,9 +10,10 @@ namespace redco {
 
 namespace detail {
 
-/// Moves a running statistic towards the new value `now` by `momentum`. Writes both the master that
-/// checkpoints save and the value that forward reads. Bypasses autograd's version counter: the
-/// statistic shares a buffer with weights that autograd has saved, and the weights do not change.
+/// Moves the running statistic `running` towards the new value `now`: running += momentum * (now -
+/// running). Writes both the master copy, which checkpoints save, and the value that forward reads.
+/// Bypasses autograd's version counter, because the statistic shares a buffer with weights that
+/// autograd has saved.
 inline void follow(stored_parameter const& running, at::Tensor const& now, double momentum) {
   at::NoGradGuard const no_grad;
   running.master.variable_data().lerp_(now, momentum);
@@ -21,9 +22,10 @@ inline void follow(stored_parameter const& running, at::Tensor const& now, doubl
 
 }  // namespace detail
 
-/// Normalises by the statistics of the whole round of micro-batches in training, and by the running
-/// statistics in evaluation. Throws `error` with exit code 64 if a training round has one element
-/// per channel, because one element has no variance.
+/// A module that computes batch normalisation. Training normalises by the statistics of all
+/// micro-batches that the replicas compute concurrently. Evaluation normalises by the running
+/// statistics. Throws `error` with exit code 64 if these micro-batches have one element per channel
+/// in total, because one element has no variance.
 template <auto Channels, auto Epsilon, auto Momentum, class X>
 struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
   template <class Config>

@@ -22,10 +22,10 @@
 
 namespace redco {
 
-/// A builder that a module's constructor receives: gives parameters by name, random sites and cache
-/// slots. Modules are built in the order in which their layers state facts, so sites have the same
-/// numbers on every mesh. On a rank that runs a range of blocks, modules of other blocks get empty
-/// parameter handles. Their sites and slots are counted as in the whole model.
+/// A builder that the constructor of each module receives. It gives handles to parameters by name,
+/// numbers for random streams (sites) and cache slots. Modules are built in the order in which the
+/// plan lists their layers, so these numbers are equal on every mesh. A pipeline stage builds all
+/// modules: modules of other stages' blocks get empty parameter handles.
 class builder_base {
  public:
   builder_base(leaves& from, int rank, mesh const& on, block_range const& blocks = {})
@@ -37,14 +37,14 @@ class builder_base {
     throw error(exit_code::usage, "dropout is " + std::to_string(p) + ": give a probability from 0 on and below 1");
   }
 
-  /// Returns the number of ranks along these axes (`size`), and the index of this rank among them
-  /// (`coordinate`).
+  /// `size` returns the number of ranks along the mesh axes `over`. `coordinate` returns the index
+  /// of this rank among them.
   int size(axes over) const { return mesh_.size(over); }
   int coordinate(axes over) const { return mesh_.coordinate(rank_, over); }
 
-  /// Returns a handle to the parameter `leaf` of this layer. `parameters` joins several parameters
-  /// that are adjacent in memory into one matrix. The handle is empty if another rank runs the
-  /// layer's block.
+  /// `parameter` returns a handle to the parameter named `leaf` of the layer that is being built.
+  /// `parameters` returns one handle to several parameters that are adjacent in memory, joined into
+  /// one matrix. Handles are empty if another rank runs the layer's block.
   redco::parameter parameter(std::string_view leaf) { return parameters({leaf}); }
   redco::parameter parameters(std::initializer_list<std::string_view> names) {
     return parameters(std::span(names.begin(), names.size()));
@@ -57,22 +57,23 @@ class builder_base {
   }
   redco::parameter tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
 
-  /// Returns the store's entry for this layer's parameter `leaf`; `has` returns true if there is an
-  /// entry. `stored` throws `error` with exit code 70 if there is none.
+  /// `stored` returns the entry of the parameter `leaf` of the current layer in the parameter
+  /// store. `has` returns true if the store has such an entry. `stored` throws `error` with exit
+  /// code 70 if it has none.
   stored_parameter const& stored(std::string_view leaf) const { return leaves_.stored(path_of(leaf)); }
   bool has(std::string_view leaf) const { return leaves_.has(path_of(leaf)); }
 
-  /// Returns the products that an outer layer adds to those of this layer's weights, such as
-  /// low-rank adapters. `whole` is the name of all weights read as one matrix. Empty if no outer
-  /// layer adds any.
+  /// Returns the side products of the current layer: products that an outer layer, such as a
+  /// low-rank adapter, adds to the products with these `weights`. `whole` is the name of all
+  /// weights read as one matrix. The result is empty if no outer layer adds products.
   detail::side_products side_products(std::initializer_list<std::string_view> weights, std::string_view whole = {}) {
     if (maker_ == nullptr) return {};
     auto made = maker_->make(*this, {weights.begin(), weights.size()}, whole);
     if (made && !absent_) sources_.push_back(made);
     return detail::side_products(std::move(made));
   }
-  /// Runs `body` and returns its result. Layers built inside `body` get their side products from
-  /// `maker`.
+  /// Runs `body` and returns its result. Layers that are built inside `body` get their side
+  /// products (such as low-rank adapters) from `maker`.
   template <class Body>
   auto with_side_products(detail::side_maker& maker, Body&& body) {
     struct restore {
@@ -84,44 +85,48 @@ class builder_base {
   }
   std::vector<std::shared_ptr<detail::side_source const>> const& all_side_products() const { return sources_; }
 
-  /// Returns the dotted path of this layer's parameter `leaf`, or of the layer itself if `leaf` is
-  /// empty.
+  /// Returns the dotted path of the current layer's parameter `leaf`, or the layer's own path if
+  /// `leaf` is empty.
   std::string path_of(std::string_view leaf) const {
     return leaf.empty() ? here_ : here_.empty() ? std::string(leaf) : here_ + "." + std::string(leaf);
   }
 
-  /// Sets the first value of the parameter `leaf`. Does nothing if the parameter has a value
-  /// already, or if its fact does not start it as `own` (the tensor of a user's module).
+  /// Sets the first value of the current layer's parameter `leaf`, which is the tensor of a user's
+  /// module. Does nothing if the parameter has a value already (from a checkpoint), or if the layer
+  /// declares another initialisation.
   void start(std::string_view leaf, at::Tensor const& value) { leaves_.start(path_of(leaf), value); }
 
-  /// Returns true while the modules of a block are built that another rank runs. Such modules get
-  /// no parameters here.
+  /// Returns true while the builder builds modules of a block that another rank runs. Such modules
+  /// get no parameters on this rank.
   bool absent() const { return absent_; }
 
-  /// Returns the statistics tensor `leaf`: a store entry that is not trained, is updated equally on
-  /// all ranks, and is no leaf of autograd. Registers the entry so that it is kept equal on all
-  /// replicas.
+  /// Returns the store's entry of the current layer's tensor `leaf`, a running statistic. A
+  /// statistic is not trained and not seen by autograd. Registers the entry so that it is kept
+  /// equal on all replicas.
   stored_parameter const& statistics(std::string_view leaf) {
     if (!absent_) statistics_.push_back(leaves_.stored(path_of(leaf)));
     return leaves_.stored(path_of(leaf));
   }
   std::vector<stored_parameter> const& all_statistics() const { return statistics_; }
 
-  /// Returns the seed for random numbers that this layer draws during its construction. The seed
-  /// depends on the run's seed and the layer's path.
+  /// Returns the seed of the random numbers that the current layer draws while it is constructed.
+  /// The seed depends on the run's seed and the layer's path.
   std::uint64_t seed() const { return leaves_.seed_of(here_); }
 
-  /// Returns all autograd leaves that modules have taken so far, in the order of taking.
+  /// Returns the autograd leaves of all parameters that modules have requested so far, in the order
+  /// of the requests.
   std::vector<at::Tensor> const& taken() const { return leaves_.taken(); }
 
-  /// Returns the number of a new random site, which keys the random numbers of one layer.
+  /// Returns a new number (a site) that identifies one layer's stream of random numbers, such as
+  /// the draws of a dropout.
   std::uint32_t site() { return sites_++; }
-  /// Returns the index of a new slot of the key-value cache.
+  /// Returns the index of a new slot of the key-value cache, for one attention layer or another
+  /// layer that caches a tensor.
   std::size_t cache_slot() { return cache_slots_++; }
   std::size_t cache_slots() const { return cache_slots_; }
 
-  /// Runs `body`, which builds the next block of a `repeat`. Returns true if this rank runs the
-  /// block. A `repeat` nested in a block runs where the outer block runs.
+  /// Calls `body`, which builds the next block of a `repeat`. Returns true if this rank runs the
+  /// block. A block of a nested `repeat` runs on the rank that runs the enclosing block.
   template <class Body>
   bool block(Body&& body) {
     struct restore {
@@ -135,8 +140,8 @@ class builder_base {
     return runs;
   }
 
-  /// Runs `body` with `component` appended to the path of parameters, and returns the result of
-  /// `body`.
+  /// Calls `body` while `component` is appended to the path of the current layer, and returns the
+  /// result of `body`.
   template <class Body>
   decltype(auto) inside(std::string_view component, Body&& body) {
     struct restore {
@@ -153,7 +158,7 @@ class builder_base {
   int rank_;
   mesh mesh_;
   block_range blocks_;
-  /// Number of blocks built so far, counted over the outermost `repeat`s.
+  /// Number of blocks of outermost `repeat`s that were built so far
   std::int64_t made_blocks_ = 0;
   bool in_block_ = false, absent_ = false;
   std::string here_;
@@ -164,7 +169,8 @@ class builder_base {
   std::vector<std::shared_ptr<detail::side_source const>> sources_;
 };
 
-/// A builder that also holds the model's config, which gives extents and probabilities.
+/// A builder that also holds the model's config, from which it computes extents and dropout
+/// probabilities of layers.
 template <class Config>
 class builder : public builder_base {
  public:

@@ -15,23 +15,23 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the cost setup that corresponds to one forward pass: mesh, batch and sequence length,
-/// compute dtype and recomputation.
+/// Returns the input of the cost model (`setup`) that corresponds to one forward call: mesh, batch
+/// and sequence length, compute dtype and recomputation.
 setup setup_of_pass(parameter_store const& store, pass const& in, at::Tensor const& input, at::Tensor const& source);
 
-/// Compares `saved` with the saved tensors that the program `facts` declares. Throws as check_saved
-/// does.
+/// Compares the tensors `saved` by autograd with the saved tensors that the model's layers declare
+/// in `facts`. Throws the errors of check_saved().
 void check_saved_facts(fact::program const& facts, setup const& run, parameter_store const& store,
                        at::Tensor const& input, at::Tensor const& source, std::span<saved_watch::entry const> saved);
 
 }  // namespace detail
 
-/// Compares the tensors `saved` that autograd saved during a call of the network on `input` with
-/// the slots that its layers declare. If parameters are frozen, autograd may save less. `source` is
-/// the encoder's input, undefined without an encoder.
+/// Compares the tensors `saved` that autograd saved during a forward call on `input` with the
+/// tensors that the model's layers declare. If parameters are frozen, autograd may save less.
+/// `source` is the encoder's input, undefined for a model without encoder.
 ///
-/// Throws `error` with exit code 70 and the layer and slot of each difference. Throws `error` with
-/// exit code 64 for a model with opaque layers, which declare nothing.
+/// Throws `error` with exit code 70 and with layer and name of each difference. Throws `error` with
+/// exit code 64 for a model with opaque layers (users' callables), which declare nothing.
 template <model M>
 void check_saved(M const& m, parameter_store const& store, pass const& in, at::Tensor const& input,
                  at::Tensor const& source, std::span<saved_watch::entry const> saved) {

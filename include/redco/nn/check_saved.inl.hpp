@@ -41,14 +41,15 @@ inline std::string not_declared(saved_watch::entry const& saved, std::string_vie
          " is saved and not declared";
 }
 
-/// Returns true if `layer` is the path of `composition` or of a layer inside `composition`.
+/// Returns true if the path `layer` equals the path `composition`, or if `layer` is inside
+/// `composition`.
 inline bool is_within(std::string_view layer, std::string_view composition) {
   return layer.starts_with(composition) &&
          (composition.empty() || layer.size() == composition.size() || layer[composition.size()] == '.');
 }
 
-/// Returns true if the saved tensor can belong to the slot: dtype and bytes are equal, and the name
-/// if the tensor has one.
+/// Returns true if the tensor `saved` by autograd can be the declared tensor `slot`. Their dtypes
+/// and bytes are equal, and also their names if the saved tensor has a name.
 inline bool fits_slot(cost::saved_slot const& slot, saved_watch::entry const& saved) {
   return saved.tensor.scalar_type() == scalar_type_of(slot.type) && saved.bytes() == slot.bytes() &&
          (saved.slot.empty() || std::ranges::any_of(slot.owners, [&](cost::saved_slot::owner const& owner) {
@@ -67,9 +68,10 @@ inline bool composition(cost::saved_slot const& slot, saved_watch::entry const& 
   return is_within(saved.layers.front(), slot.owners.front().layer);
 }
 
-/// Appends a sentence for each layer that declares the slot but does not save its tensor, and for
-/// each layer that saves the tensor but does not declare the slot. If `may_be_unsaved` is true,
-/// only undeclared saves are reported.
+/// Compares a tensor that autograd saved with the declared tensor `slot` that was assigned to it.
+/// Appends to `differences` a sentence for each layer that declares but does not save it, and for
+/// each layer that saves but does not declare it. If `may_be_unsaved` is true, reports only
+/// undeclared saves.
 inline void compare_layers(cost::saved_slot const& slot, saved_watch::entry const& saved, bool may_be_unsaved,
                            std::vector<std::string>& differences) {
   for (cost::saved_slot::owner const& owner : slot.owners)
@@ -82,7 +84,7 @@ inline void compare_layers(cost::saved_slot const& slot, saved_watch::entry cons
       differences.push_back(not_declared(saved, layer));
 }
 
-/// Returns pointers to the entries whose size is above 0 bytes.
+/// Returns pointers to the declared or saved tensors whose size is not 0 bytes.
 template <class T>
 std::vector<T const*> with_bytes(std::span<T const> all) {
   std::vector<T const*> some;
@@ -91,12 +93,12 @@ std::vector<T const*> with_bytes(std::span<T const> all) {
   return some;
 }
 
-/// Returns a sentence for each slot that a layer declares but does not save (none if
-/// `may_be_unsaved`), and for each tensor that a layer saves but nobody declares.
+/// Returns a sentence for each declared tensor that no layer saves (none if `may_be_unsaved`), and
+/// for each saved tensor that no layer declares.
 ///
-/// A tensor is assigned to one slot of equal dtype, bytes and name, if `save_as` gave a name. Slots
-/// of the same layers are tried first, then slots that share a layer, then slots of a composition
-/// around the layer. Named tensors choose first.
+/// Each saved tensor is assigned to one declaration with equal dtype, bytes and name (if it has a
+/// name). Tensors with a name are assigned first. Declarations by equal layers are preferred, then
+/// declarations that share a layer, then declarations by an enclosing layer.
 inline std::vector<std::string> saved_differences(std::span<cost::saved_slot const> declared,
                                                   std::span<saved_watch::entry const> saved, bool may_be_unsaved) {
   auto slots = with_bytes(declared);

@@ -24,8 +24,8 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the tensor inside a context value, which may be an at::Tensor or a tensor with a layout;
-/// null for other types.
+/// Returns a pointer to the tensor in the value of a context entry, which may be an at::Tensor or a
+/// tensor with a layout. Returns null for other types.
 template <class Value>
 at::Tensor const* tensor_in(Value const&) {
   return nullptr;
@@ -37,18 +37,18 @@ at::Tensor const* tensor_in(tensor<L> const& value) { return &value.local(); }
 
 }  // namespace detail
 
-/// A context, the second argument of every module: the pass (settings of one forward call) and the
-/// tensors of the parameters in this call.
+/// A context, the second argument of every module call. It holds the pass (settings of one forward
+/// call) and the parameter tensors of this call.
 class context_base {
  public:
-  /// Constructs the context of the network's call number `call`. `owner` keeps the modules alive
-  /// that run with the context.
+  /// Constructs the context of one call of the network. `call` is the number of the call within the
+  /// micro-batch. `owner` keeps the modules alive that run with the context.
   context_base(redco::pass const& in, std::uint32_t call, std::shared_ptr<void const> owner,
                parameter_values parameters)
       : pass_(in), call_(call), owner_(std::move(owner)), parameters_(std::move(parameters)) {}
 
-  /// Returns the tensor of parameter `p` in this call. If the pass has a parameter watch, returns
-  /// the watch's replacement.
+  /// Returns the tensor of parameter `p` in this call of the network. If the pass has a parameter
+  /// watch (an observer that may replace tensors), returns the tensor that the watch gives.
   at::Tensor operator[](parameter p) const {
     at::Tensor const& value = parameters_[p];
     return pass_.watch != nullptr && p ? pass_.watch->before_use(p, value) : value;
@@ -57,10 +57,12 @@ class context_base {
 
   redco::pass const& pass() const { return pass_; }
   group& tp() const { return *pass_.tp; }
-  /// Returns the group of ranks along these axes. Requires a pass with `rank` set.
+  /// Returns the group of ranks along the mesh axes `set`. Requires that the field `rank` of the
+  /// pass is set.
   redco::group& over(axes set) const { return pass_.rank->group(set); }
 
-  /// Returns the random stream of a site in this call of the network.
+  /// Returns the stream of random numbers of one layer (identified by its site number) in this call
+  /// of the network.
   random::stream at(std::uint32_t site) const { return pass_.at(site, call_); }
 
  protected:
@@ -70,9 +72,9 @@ class context_base {
   parameter_values parameters_;
 };
 
-/// A context with typed entries (encoder states, masks, a distance bias), which combinators pass on
-/// without reading. A key that a layer needs and nobody set is a compile error. A copy is valid as
-/// long as somebody holds it; blocks that run again in backward hold one.
+/// A context with typed entries, such as encoder states, masks or a distance bias. Combinators pass
+/// entries on without reading them. A layer that reads an entry which nobody set is a compile
+/// error. A copy stays valid after the call, because blocks that run again in backward keep one.
 template <context_entry... Entries>
 class context : public context_base {
  public:
@@ -83,8 +85,8 @@ class context : public context_base {
           entries all)
       : context_base(in, call, std::move(owner), std::move(parameters)), entries_(std::move(all)) {}
 
-  /// Returns a copy of this context with `entry` set, with the entry of a type removed (`without`),
-  /// or with another pass (`in`).
+  /// `with` returns a copy of this context with `entry` set. `without` returns a copy without the
+  /// entry of a type. `in` returns a copy with another pass.
   template <context_entry Entry>
   auto with(Entry entry) const {
     return made(detail::entries_with(entries_, std::move(entry)));
@@ -98,8 +100,8 @@ class context : public context_base {
   template <class Entry>  // clang 14 crashes if this template parameter is constrained.
   static constexpr bool has = detail::place_of<Entry, Entries...>() < sizeof...(Entries);
 
-  /// Returns the value of an entry, which must be set. A layer calls require() first, which is a
-  /// compile error if the entry is missing.
+  /// Returns the value of the context entry of type `Entry`, which must be set. Layers call
+  /// require() first, which gives a compile error if the entry is missing.
   template <class Entry>
   auto const& get() const {
     return std::get<Entry>(entries_).value;
@@ -112,9 +114,9 @@ class context : public context_base {
     return has<Entry>;
   }
 
-  /// Returns the tensors among the entries. `over` returns a copy of this context with other
-  /// tensors in their place. A block that runs again in backward depends on these tensors and on
-  /// its input.
+  /// `tensors` returns the tensors in this context's entries. `over` returns a copy of this context
+  /// with other tensors in their place. Recomputation uses both, because a block that runs again in
+  /// backward depends on these tensors as well as on its input.
   std::vector<at::Tensor> tensors() const {
     std::vector<at::Tensor> all;
     auto const add = [&](auto const& entry) {

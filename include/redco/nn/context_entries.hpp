@@ -6,12 +6,13 @@
 
 namespace redco {
 
-/// A context entry with the encoder's input of an encoder-decoder: token ids [B, S].
+/// A context entry with the encoder's input of an encoder-decoder model: token ids [B, S].
 struct encoder_input {
   at::Tensor value;
 };
 
-/// A context entry with the encoder's result [B, S, width], which cross-attention reads.
+/// A context entry with the encoder's output [B, S, width], which the decoder's cross-attention
+/// reads.
 struct encoder_states {
   tensor<replicated> value;
 };
@@ -22,26 +23,26 @@ struct key_mask {
   at::Tensor value;
 };
 
-/// A context entry with the mask of visible encoder positions, bool [B, S], for cross-attention and
-/// for the encoder's own attention.
+/// A context entry with the mask of the encoder's positions, bool [B, S]: true for a real position,
+/// false for padding. The encoder's own attention and the decoder's cross-attention read it.
 struct encoder_mask {
   at::Tensor value;
 };
 
-/// A context entry with the segment of each token (first or second sentence), int64 [B, T]; 0
-/// everywhere if not set.
+/// A context entry with the token type (segment) of each token, int64 [B, T]: 0 for the first
+/// sentence, 1 for the second. Types are 0 if the entry is not set.
 struct token_type_ids {
   at::Tensor value;
 };
 
-/// A context entry with the bias that a `with_distance_bias` adds to attention scores: [heads of
-/// this rank, 2 T - 1], indexed by key position minus query position.
+/// A context entry with the bias that a `with_distance_bias` layer adds to attention scores: [heads
+/// of this rank, 2 T - 1]. The second index is key position minus query position, plus T - 1.
 struct distance_bias {
   at::Tensor value;
 };
 
-/// A context entry with the position of each token, int64 [B, T]. Set it if the position is not the
-/// token's index, as in packed or padded sequences.
+/// A context entry with the position of each token, int64 [B, T]. Set the entry if positions differ
+/// from the token's index in its row, as in packed or left-padded sequences.
 struct token_positions {
   at::Tensor value;
 };

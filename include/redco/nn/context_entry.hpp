@@ -16,8 +16,8 @@ concept context_entry = std::is_aggregate_v<E> && requires(E const& entry) {
 
 namespace detail {
 
-/// Returns the index of type `Entry` in the list `Entries`, or their number if the list does not
-/// contain it.
+/// Returns the index of type `Entry` in the type list `Entries`, or the length of the list if it
+/// does not contain `Entry`.
 template <class Entry, class... Entries>
 constexpr std::size_t place_of() {
   std::size_t at = 0;
@@ -25,7 +25,7 @@ constexpr std::size_t place_of() {
   return at;
 }
 
-/// Returns the tuple of entries without the entry of type `Entry`.
+/// Returns a copy of a tuple of context entries without the entry of type `Entry`.
 template <class Entry, class... Entries>
 auto entries_without(std::tuple<Entries...> const& entries) {
   [[maybe_unused]] auto const unless_same = []<class Other>(Other const& other) {
@@ -35,7 +35,8 @@ auto entries_without(std::tuple<Entries...> const& entries) {
   return std::apply([&](Entries const&... one) { return std::tuple_cat(unless_same(one)...); }, entries);
 }
 
-/// Returns the tuple of entries with `entry` added. An entry of the same type is replaced.
+/// Returns a copy of a tuple of context entries with `entry` added, in place of an entry of the
+/// same type if there is one.
 template <class Entry, class... Entries>
 auto entries_with(std::tuple<Entries...> const& entries, Entry entry) {
   return std::tuple_cat(entries_without<Entry>(entries), std::tuple<Entry>(std::move(entry)));

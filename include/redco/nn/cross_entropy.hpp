@@ -11,10 +11,10 @@
 
 namespace redco {
 
-/// Returns the cross entropy of int64 labels [B, T] under a language model's logits, as sum and
-/// count. Label -100 is ignored. Label t belongs to position t, so shift the labels before the
-/// call. Computes logits in chunks: they are never all in memory at once. Throws `error` with exit
-/// code 65 and the example's number if a label is outside the vocabulary.
+/// Returns the cross entropy of int64 labels [B, T] under a language model's logits, as `mean` (sum
+/// and count). Ignores label -100. Label t belongs to position t, so shift the labels before the
+/// call. Computes the logits chunk by chunk, so that they are never all in memory. Throws `error`
+/// with exit code 65 and the example's number if a label is outside the vocabulary.
 inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   double const count = detail::count_labels(labels, l.vocabulary);
   auto const loss =
@@ -23,9 +23,9 @@ inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   return {loss.sum, count};
 }
 
-/// Returns the cross entropy of int64 labels [N...] under unsharded logits [N..., classes], as sum
-/// and count. Label -100 is ignored. Throws `error` with exit code 65 and the example's number if a
-/// label is none of the classes.
+/// Returns the cross entropy of int64 labels [N...] under unsharded logits [N..., classes], as
+/// `mean` (sum and count). Ignores label -100. Throws `error` with exit code 65 and the example's
+/// number if another label is not in [0, classes).
 inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labels) {
   double const count = detail::count_labels(labels, whole_logits.size(-1));
   at::Tensor const sum = at::cross_entropy_loss(whole_logits.flatten(0, -2), labels.flatten().to(whole_logits.device()),

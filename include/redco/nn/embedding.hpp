@@ -28,7 +28,8 @@ struct module<embedding<Vocabulary, Width, Tied, Padding>, X> {
     return tensor<partial>(kernel::lookup(table, ids.local(), tp_index * table.size(0), vocabulary, padding));
   }
 
-  parameter weight;  ///< Handle to the table's rows on this shard, [rows of this shard, Width]
+  /// Handle to this shard's rows of the embedding table, [rows of this shard, Width]
+  parameter weight;
   std::int64_t vocabulary, padding;
   int tp_index;
 };

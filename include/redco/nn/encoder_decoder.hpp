@@ -32,8 +32,8 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
   std::size_t cache_slot;
 
  private:
-  /// Returns the encoder's states for the whole source. The encoder runs without key-value cache,
-  /// and with the source's mask instead of the target's.
+  /// Returns the encoder's output for the encoder's input in the context. Runs the encoder without
+  /// key-value cache, and with the encoder's mask as key mask.
   template <class Context>
   tensor<replicated> encode(Context const& ctx) const {
     if constexpr (Context::template require<encoder_input>()) {

@@ -13,7 +13,8 @@ namespace redco {
 
 namespace detail {
 
-/// Returns function(x). Saves only `x` for backward, which calls the function again.
+/// Returns function(x). Saves only `x` for backward, which calls `function` again to compute
+/// gradients.
 template <class Function>
 at::Tensor called_again(Function const& function, at::Tensor const& x) {
   auto const run = [function](std::span<at::Tensor const> inputs) -> at::Tensor {
@@ -25,7 +26,8 @@ at::Tensor called_again(Function const& function, at::Tensor const& x) {
   return recomputed(run, {x}, {});
 }
 
-/// A module of `elementwise` and `rowwise`: applies the user's function to a rank's part.
+/// A module of the layers `elementwise` and `rowwise`. Applies the user's function to this rank's
+/// part of the input.
 template <auto Function, class X>
 struct function_module {
   template <class Config>

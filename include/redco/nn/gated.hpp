@@ -32,7 +32,8 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
     }
   }
 
-  parameter weight;  ///< [2 Out, In]: gate rows, then up rows
+  /// Handle to the weight [2 Out, In] of both products: gate rows, then up rows
+  parameter weight;
   parameter bias;
   detail::side_products sides;
   activation_kind kind;

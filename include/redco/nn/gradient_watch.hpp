@@ -11,12 +11,12 @@
 namespace redco {
 
 /// A watch that calls `after_grad(which)` for each trained parameter as soon as backward has added
-/// its whole gradient to the flat buffer. The gradient can then be sent during backward.
-/// `which.place` is the index in network().parameters().
+/// its complete gradient to the flat gradient buffer. The gradient can then be sent during
+/// backward. `which.place` is the index of the parameter in network().parameters().
 ///
-/// Calls come from the thread that runs backward, once per backward, in the order in which
-/// gradients are complete. An exception from the callback ends backward. One watch per network at a
-/// time. autograd::grad adds to no buffer, so it triggers no call.
+/// The thread that runs backward makes the calls, once per parameter and backward. An exception
+/// from `after_grad` ends backward. A network may have one watch at a time. torch::autograd::grad
+/// adds to no buffer, so it makes no call.
 class gradient_watch {
  public:
   gradient_watch(network_base const& net, std::function<void(parameter which)> after_grad);
@@ -24,7 +24,7 @@ class gradient_watch {
   gradient_watch& operator=(gradient_watch const&) = delete;
   ~gradient_watch();
 
-  /// Returns true if a watch of this network is alive.
+  /// Returns true if the network `net` has a gradient watch at present.
   static bool on(network_base const& net);
 
  private:

@@ -15,13 +15,13 @@
 
 namespace redco {
 
-/// An exception from inside a layer, with the layer's path: "layer 'h.3.mlp.up' cannot take f32 [4,
-/// 7]: reason". The reason is libtorch's message, or that of a user's layer.
+/// An exception thrown inside a layer, with the layer's path in its message: "layer 'h.3.mlp.up'
+/// cannot take f32 [4, 7]: reason". The reason is the message of libtorch or of a user's layer.
 class layer_error : public error {
  public:
   layer_error(std::string path, std::string given, std::string why);
 
-  /// Returns this error with `component` prepended to the path.
+  /// Returns a copy of this error with `component` prepended to the layer's path.
   layer_error inside(std::string_view component) const;
 
  private:
@@ -30,14 +30,15 @@ class layer_error : public error {
 
 namespace detail {
 
-/// Rethrows the exception in flight with the layer's name. An exception of libtorch or of a user's
-/// layer becomes a layer_error of `component`, which was given `x`. A layer_error gets `component`
-/// prepended to its path. Other redco errors are rethrown unchanged.
+/// Rethrows the exception that is being handled, with the name of the layer `component`. An
+/// exception of libtorch or of a user's layer becomes a layer_error, which also shows the layer's
+/// input `x`. A layer_error gets `component` prepended to its path. Other redco errors are rethrown
+/// unchanged.
 [[noreturn]] void rethrow_in_layer(std::string_view component, at::Tensor const& x);
 
-/// Runs compute(), the work of layer `component` on `x`, and returns its result. Exceptions, and
-/// tensors that autograd saves, get the layer's name. Costs nothing unless an exception is thrown
-/// or a watch is active.
+/// Calls compute(), which computes the layer `component` on input `x`, and returns its result. Adds
+/// the layer's name to exceptions from the call and to records of tensors that autograd saves.
+/// Costs nothing unless an exception is thrown or saved tensors are watched.
 template <class F>
 decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& compute) {
   saved_watch::layer const here(component);
@@ -48,8 +49,8 @@ decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& com
   }
 }
 
-/// Returns this rank's part of an activation, as a layer watch sees it; an empty one for a pending
-/// sum or a handle.
+/// Returns this rank's part of `x` in the form that a layer watch (an observer of layers) receives.
+/// The result has no tensor if `x` is a pending sum or a handle to logits.
 template <layout X>
 layer_watch::activation seen(tensor<X> const& x) {
   if constexpr (std::is_same_v<X, partial>) return {};
@@ -61,8 +62,9 @@ layer_watch::activation seen(Handle const&) {
   return {};
 }
 
-/// Runs compute() as the layer `component`, as the overload above, and reports `x` and the result
-/// to the pass's layer watch, if there is one.
+/// Calls compute(), which computes the layer `component` on input `x`, and returns its result. Adds
+/// the layer's name to exceptions. Reports `x` and the result to the pass's layer watch (an
+/// observer of layers), if there is one.
 template <layout X, class F>
 auto in_layer(std::string_view component, tensor<X> const& x, pass const& in, F&& compute) {
   if (in.layers != nullptr) in.layers->enter(component, seen(x));

@@ -11,24 +11,26 @@
 namespace redco {
 
 /// A cache of the keys and values of earlier positions during decoding, with one slot per attention
-/// layer, each allocated once. Sharded by heads like the attention layers. A table gives the entry
-/// of each row and position, so beams share common entries and select_rows moves no keys.
+/// layer. Each slot is allocated once and sharded by heads, as the attention layer. A table maps
+/// each row and position to a cache entry. So beams can share entries, and select_rows() copies no
+/// keys.
 class key_value_cache {
  public:
-  /// Constructs a cache for `capacity` positions. Each row of the first append() may become up to
-  /// `copies` rows later.
+  /// Constructs a cache for `slots` attention layers and `capacity` positions. `copies` is the
+  /// maximum number of rows (such as beams) that later descend from one row of the first append().
   key_value_cache(std::size_t slots, std::int64_t capacity, std::int64_t copies = 1)
       : slots_(slots), capacity_(capacity), copies_(copies) {}
 
   std::int64_t length() const { return length_; }
   std::int64_t capacity() const { return capacity_; }
 
-  /// Appends k and v [R, T, features] of the current positions and returns the keys and values of
-  /// all positions so far. Throws `error` with exit code 70 beyond the capacity.
+  /// Appends keys k and values v [R, T, features] of the current T positions to one slot. Returns
+  /// the keys and values of all positions so far. Throws `error` with exit code 70 if they exceed
+  /// the capacity.
   kernel::gathered_keys append(std::size_t slot, at::Tensor const& k, at::Tensor const& v);
 
-  /// Returns the result of the first make() for this slot, such as encoder states or a bias. Later
-  /// calls return the same tensor, whatever rows and positions they are for.
+  /// Calls make() at the first call for this slot, stores its result, such as a distance bias, and
+  /// returns it. Later calls return the stored tensor, even for other rows and positions.
   template <class Make>
   at::Tensor const& once(std::size_t slot, Make&& make) {
     at::Tensor& kept = slots_[slot].keys;
@@ -36,17 +38,19 @@ class key_value_cache {
     return kept;
   }
 
-  /// Returns keys and values that every position of a row attends to, as in cross-attention. The
-  /// first call stores the result of make(): [rows of the first call, S, 2 features].
+  /// Returns keys and values that all positions of a row read, such as the encoder's in
+  /// cross-attention. The first call for a slot calls make() and stores its result, keys and values
+  /// as [rows of the first call, S, 2 features].
   template <class Make>
   kernel::gathered_keys shared(std::size_t slot, Make&& make) {
     return shared_rows(once(slot, make));
   }
 
-  /// Replaces row i by the former row rows[i], for int64 `rows` [n].
+  /// Reorders the rows of the cache: new row i continues old row rows[i]. `rows` is int64 [n].
   void select_rows(at::Tensor const& rows);
 
-  /// Increments length() by the positions that the network has just processed.
+  /// Adds `positions` to length(), the number of cached positions. Call after the network has
+  /// processed them in all layers.
   void advance(std::int64_t positions) { length_ += positions; }
 
  private:

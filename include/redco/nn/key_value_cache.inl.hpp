@@ -12,8 +12,8 @@
 
 namespace redco {
 
-/// Assigns new entries to `positions` new positions of each row. The entries of one row are
-/// adjacent.
+/// Assigns unused cache entries to the next `positions` positions of each row. The new entries of
+/// one row are adjacent.
 REDCO_INLINE void key_value_cache::place(std::int64_t rows, std::int64_t positions) {
   if (length_ + positions > capacity_)
     throw error(exit_code::internal, "a key-value cache holds " + std::to_string(capacity_) + " positions, position " +

@@ -8,16 +8,17 @@ namespace redco {
 
 struct pass;
 
-/// An observer of the inputs and outputs of a network's layers during a pass (set it as
-/// `pass::layers`). Layers are reported in the order of forward; inner layers between the enter()
-/// and leave() of the outer layer. The watch must outlive the pass.
+/// An observer of the inputs and outputs of a network's layers during forward. Set it as
+/// `pass::layers`; it must outlive the pass. enter() and leave() are called in the order of
+/// forward. Inner layers are reported between the enter() and leave() of their outer layer.
 class layer_watch {
  public:
-  /// The part of an activation that one rank holds.
+  /// An activation (input or output of a layer) as one rank holds it.
   struct activation {
-    at::Tensor local;  ///< Tensor on this rank; undefined for a pending sum or a handle
-    /// True if the gradient on this rank is complete, not an addend of a pending sum over the
-    /// ranks.
+    /// Rank's own part of the activation; undefined for a pending sum or a handle to logits
+    at::Tensor local;
+    /// True if this rank's gradient of the activation is complete; false if the gradients of all
+    /// ranks must still be summed.
     bool complete_gradient = true;
   };
 
@@ -26,13 +27,15 @@ class layer_watch {
   layer_watch& operator=(layer_watch const&) = delete;
   virtual ~layer_watch() = default;
 
-  /// Called when the network is called with `x` [examples, ...] in a pass.
+  /// Called when the user calls the network with input `x` [examples, ...] and settings `in`,
+  /// before the first enter().
   virtual void call(at::Tensor const& x, pass const& in) = 0;
 
-  /// Called when the layer `component` (its name within the outer layer) receives `x`.
+  /// Called before the layer `component` (its name within the outer layer) computes its input `x`.
   virtual void enter(std::string_view component, activation const& x) = 0;
 
-  /// Called when the layer that was entered last, or the network, returns `y`.
+  /// Called when a layer returns `y`: the layer of the latest enter() without a leave(), or the
+  /// network if there is none.
   virtual void leave(activation const& y) = 0;
 };
 

@@ -13,32 +13,34 @@
 
 namespace redco {
 
-/// A factory of autograd leaves that read a rank's flat buffers. A leaf covers one parameter, or
-/// adjacent parameters that a module reads as one matrix (q, k, v). The leaf's `.grad` is the
-/// matching view of the flat gradient.
+/// A factory of autograd leaves, which are views of one rank's flat parameter buffers. A leaf
+/// covers one parameter, or adjacent parameters that a module reads as one matrix (q, k, v). The
+/// leaf's `.grad` is a view of the flat gradient buffer.
 class leaves {
  public:
   explicit leaves(parameter_store const& store) : store_(store) {}
 
-  /// Returns a handle to a new leaf that covers the parameters `names` in this order, [sum of rows,
-  /// ...]. Throws `error` with exit code 64 if some of the parameters are frozen and others are
-  /// not.
+  /// Returns a handle to a new autograd leaf that covers the parameters `names`, joined in this
+  /// order along the first dimension. Throws `error` with exit code 64 if only some of the
+  /// parameters are frozen.
   parameter take(std::vector<std::string> const& names);
 
-  /// Returns the handle of the leaf that was taken before under `name`, for tied parameters. Throws
-  /// `error` with exit code 70 if there is none.
+  /// Returns the handle of the leaf that take() made for the parameter `name`, so that another
+  /// layer can read the same (tied) parameter. Throws `error` with exit code 70 if there is no such
+  /// leaf.
   parameter tied(std::string const& name) const;
 
-  /// Sets the first value of a parameter that starts as its owner's tensor. Does nothing if the
-  /// parameter has a value already.
+  /// Sets the first value of the parameter `name`, which a layer initialises with the tensor of a
+  /// user's module. Does nothing if the parameter has a value already (from a checkpoint).
   void start(std::string const& name, at::Tensor const& value) const;
 
-  /// Returns the store's entry for `name`. Throws `error` with exit code 70 if there is none.
+  /// Returns the entry of the parameter `name` in the parameter store. Throws `error` with exit
+  /// code 70 if the store has none.
   stored_parameter const& stored(std::string const& name) const;
 
   bool has(std::string const& name) const { return store_.find(name) != nullptr; }
 
-  /// Returns the seed for random numbers that the layer at `path` draws during its construction.
+  /// Returns the seed of the random numbers that the layer at `path` draws while it is constructed.
   std::uint64_t seed_of(std::string_view path) const { return store_.seed_of(path); }
 
   std::vector<at::Tensor> const& taken() const { return taken_; }

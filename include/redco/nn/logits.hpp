@@ -10,34 +10,37 @@
 
 namespace redco {
 
-/// The result of a language model: a handle to hidden states and output head instead of logits.
-/// cross_entropy and sampling compute logits in chunks. `tensor()` computes all of them.
+/// The result of a language model: hidden states and output head, from which logits can be
+/// computed. cross_entropy and sampling compute the logits in chunks. `tensor()` computes all
+/// logits at once.
 struct logits {
   /// Hidden states [B, T, width].
   redco::tensor<entered> hidden;
-  /// Output head [rows of this shard, width]; the last shard is padded.
+  /// Weight of the output head, [rows of this shard, width]; padded on the last shard.
   at::Tensor weight;
-  /// Bias of the head [rows of this shard]; may be undefined.
+  /// Bias of the output head, [rows of this shard]; undefined if the head has no bias.
   at::Tensor bias;
   std::int64_t vocabulary = 0;
-  /// Index in the vocabulary of this shard's first row.
+  /// Token id of the first row of `weight` on this shard
   std::int64_t first_row = 0;
   group* tp = nullptr;
 
-  /// Returns the unsharded logits [B, T, vocabulary] on every rank. Computes all of them.
+  /// Returns the unsharded logits [B, T, vocabulary] on every rank. Unlike the other functions,
+  /// holds all logits in memory.
   at::Tensor tensor() const {
     redco::tensor<split<-1>> const part(kernel::linear(hidden.local(), weight, bias));
     return gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
   }
 
-  /// Returns the k largest logits of each of the N = B T positions, without holding all logits in
+  /// Returns the k largest logits of each of the B * T positions, without holding all logits in
   /// memory.
   kernel::largest_logits top(std::int64_t k) const {
     at::Tensor const rows = hidden.local().flatten(0, -2);
     return kernel::top_entries(rows, {weight, bias, vocabulary, first_row}, k, *tp);
   }
 
-  /// Returns the handle of the last position only: hidden states [B, 1, width].
+  /// Returns the logits of the last position only, still uncomputed: hidden states [B, 1, width]
+  /// with the same head.
   logits last() const {
     logits one = *this;
     one.hidden = redco::tensor<entered>(hidden.local().narrow(1, hidden.local().size(1) - 1, 1));

@@ -14,16 +14,17 @@
 
 namespace redco {
 
-/// A module computes layer `L` on a rank's shards, for an input of layout X. Modules are
-/// constructed from a builder and called with (tensor<X>, context). The call is const and returns
-/// tensor<out_t<L, X>>, or a pending_sum instead of a tensor<partial>. Each layer type, a user's
-/// too, has its own specialisation.
+/// A module computes a layer of type `L` on one rank's shards, for an input with the distribution
+/// (layout) X. Modules are constructed from a builder and called with (tensor<X>, context). The
+/// call is const. It returns tensor<out_t<L, X>>, or a pending_sum in place of a tensor<partial>.
+/// Specialise this template for each layer type of your own.
 template <class L, class X>
 struct module;
 
 namespace detail {
 
-/// Reduces a pending sum to layout `Home`. Returns a value of any other layout unchanged.
+/// Returns `x` reduced to layout `Home` if `x` is a pending sum over the shards. Returns a value of
+/// another layout unchanged.
 template <layout Home = replicated, layout X>
 tensor<finished_t<X, Home>> finish(tensor<X> const& x, [[maybe_unused]] pass const& in) {
   if constexpr (!std::is_same_v<X, partial>) {
@@ -35,8 +36,8 @@ tensor<finished_t<X, Home>> finish(tensor<X> const& x, [[maybe_unused]] pass con
   }
 }
 
-/// Reduces the result of a row-parallel layer to layout `Home`. The layer's product may overlap the
-/// reduction.
+/// Reduces the result `x` of a row-parallel layer over the shards to layout `Home`. If the layer's
+/// product is not computed yet, it is computed here and overlaps the reduction.
 template <layout Home = replicated>
 tensor<finished_t<partial, Home>> finish(pending_sum const& x, pass const& in) {
   if constexpr (is_token_split<Home>) {
@@ -46,8 +47,9 @@ tensor<finished_t<partial, Home>> finish(pending_sum const& x, pass const& in) {
   }
 }
 
-/// Enters a replicated or token-split value into a column-parallel layer. Returns a value that has
-/// entered already unchanged.
+/// Returns `x` as input of a column-parallel layer (layout `entered`). Gathers split tokens; for a
+/// replicated `x`, backward sums the gradient over the shards. Returns a value that has this layout
+/// already unchanged.
 template <layout X>
 tensor<entered> entering(tensor<X> const& x, [[maybe_unused]] group& tp) {
   if constexpr (std::is_same_v<X, entered>) {
@@ -57,7 +59,8 @@ tensor<entered> entering(tensor<X> const& x, [[maybe_unused]] group& tp) {
   }
 }
 
-/// Returns a result as an ordinary tensor: reduces a pending sum, gathers a split.
+/// Returns a layer's result as an ordinary, complete tensor on every rank: reduces a pending sum
+/// and gathers a split value.
 template <layout X>
 at::Tensor unshard(tensor<X> const& x, pass const& in) {
   if constexpr (is_split<X>) {
@@ -68,7 +71,8 @@ at::Tensor unshard(tensor<X> const& x, pass const& in) {
 }
 inline at::Tensor unshard(pending_sum const& x, pass const& in) { return finish(x, in).local(); }
 
-/// True if a module may return `Given` for a layer type whose layout is `Said`.
+/// True if a module may return the type `Given` where its layer declares the type `Said`: equal
+/// types, or a pending_sum in place of a tensor<partial>.
 template <class Given, class Said>
 inline constexpr bool gives = std::is_same_v<Given, Said> ||
                               (std::is_same_v<Said, tensor<partial>> && std::is_same_v<Given, pending_sum>);
@@ -76,8 +80,8 @@ inline constexpr bool gives = std::is_same_v<Given, Said> ||
 }  // namespace detail
 
 /// Returns a parameter that all ranks hold, for use by a layer with input layout X. If each rank
-/// computes only an addend of the parameter's gradient, the addends are summed over the ranks. The
-/// layer must state `fact::shared_parameter_facts<X>`.
+/// computes only an addend of the parameter's gradient, backward sums the gradient over the ranks.
+/// The layer must declare this message with `fact::shared_parameter_facts<X>`.
 template <layout X>
 at::Tensor shared_parameter(at::Tensor const& parameter, [[maybe_unused]] group& tp) {
   if constexpr (adds_parameter_gradients<X>) {

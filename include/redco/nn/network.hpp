@@ -36,16 +36,16 @@
 namespace redco {
 
 /// A network: one rank's modules of a model over its parameter store, which must outlive the
-/// network. Immutable: calls are const, and everything that changes between micro-batches is in the
-/// pass. Compile errors: those of `legal<>` if all sizes of the model are literals; redco[R001] for
-/// a temporary store.
+/// network. A network is immutable: calls are const, and everything that changes between
+/// micro-batches is in the pass (settings of a call). Compile errors: the errors of `legal<>` if
+/// all sizes of the model are literals; redco[R001] for a temporary store.
 template <model M>
 class network : public network_base {
  public:
   using net_module = module<net_of<M>, replicated>;
 
-  /// Builds the modules. `blocks` is the range of blocks that this rank runs; modules of other
-  /// blocks get no parameters.
+  /// Builds the modules of the model on one rank. `blocks` is the range of blocks that this rank
+  /// runs as a pipeline stage. Modules of other blocks get no parameters.
   network(M const& m, parameter_store const& store, int rank, mesh const& on, block_range const& blocks = {})
       : network(m, store, leaves(store), rank, on, blocks) {}
   template <detail::temporary<parameter_store> Store>
@@ -71,11 +71,12 @@ class network : public network_base {
 
 namespace detail {
 
-/// Returns the logits handle unchanged: it is a user's result too.
+/// Returns `x` unchanged, because a language model gives its user the handle to logits rather than
+/// a tensor.
 inline logits unshard(logits const& x, pass const&) { return x; }
 
-/// The result types of a layer whose output layout is `Out`: of its module, and of a user's call of
-/// the network.
+/// A pair of result types for an output of type `Out`: the type that a module returns, and the type
+/// that the user's call of the network returns.
 template <class Out>
 struct results {
   using module = tensor<Out>;
@@ -89,8 +90,8 @@ struct results<as_logits> {
 template <model M>
 using results_of = results<out_t<net_of<M>, replicated>>;
 
-/// Runs one call of a network and returns the user's result. Calls of the model families are
-/// compiled once (families.hpp).
+/// Calls the network on input `x` and returns the user's result, such as a tensor or logits. This
+/// function is compiled once for the model families of the library (families.hpp).
 template <model M, class... Entries>
 typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x, context<Entries...> const& ctx) {
   layer_watch* const layers = ctx.pass().layers;
@@ -105,9 +106,9 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
 
 }  // namespace detail
 
-/// Returns the network of a model over a store, which must outlive the network. Networks of the
-/// model families are compiled once (families.hpp). Compile error: redco[R001] for a temporary
-/// store.
+/// Returns a new network of a model over a parameter store, which must outlive the network.
+/// Networks of the library's model families are compiled once (families.hpp). Compile error:
+/// redco[R001] for a temporary store.
 template <model M>
 std::shared_ptr<network<M> const> make_network(M const& m, parameter_store const& store, int rank, mesh const& on) {
   return std::make_shared<network<M> const>(m, store, rank, on);
@@ -117,18 +118,18 @@ auto make_network(M const& m, Store&& store, int rank, mesh const& on) {
   return make_network(m, detail::refused_temporary(store), rank, on);
 }
 
-/// A network in one pass, with the context entries set so far: the first argument of a user's loss
-/// and predict functions. Floating-point inputs are converted to the compute dtype, which results
-/// have too.
-/// - `net(ids)`: the model's result, an at::Tensor, or `logits` of a language model
-/// - `net(ids, encoder_input{source}, key_mask{m})`: the result with context entries
-/// - `net.with(encoder_input{source})`: a network that has them
-/// - `net.substituted(parameters)(x)`: the result with other parameters
+/// A network with the settings of one pass and the context entries set so far: the first argument
+/// of a user's loss and predict functions. Floating-point inputs are converted to the compute
+/// dtype, and results have this dtype.
+/// - `net(ids)`: calls the model; returns an at::Tensor, or `logits` for a language model
+/// - `net(ids, encoder_input{source}, key_mask{m})`: calls the model with context entries
+/// - `net.with(encoder_input{source})`: returns a network with context entries
+/// - `net.substituted(parameters)(x)`: calls the model with other parameters
 template <model M, context_entry... Entries>
 class bound_network {
  public:
-  /// Binds a network to a pass. The pass must outlive this network and everything that autograd
-  /// records of its calls. Compile error: redco[R001] for a temporary pass.
+  /// Binds a network to a pass (settings of a forward call). The pass must outlive this object and
+  /// every autograd graph of its calls. Compile error: redco[R001] for a temporary pass.
   bound_network(std::shared_ptr<network<M> const> net, redco::pass const& in, Entries... entries)
       : bound_network(net, net->values(), in, std::move(entries)...) {}
   template <detail::temporary<redco::pass> Pass>
@@ -147,9 +148,9 @@ class bound_network {
     return with(std::move(first), std::move(more)...)(given);
   }
 
-  /// Rejects at compile time an input that is no tensor, such as a batch (redco[P010]), and a later
-  /// argument that is no context entry (redco[P011]). The return type is that of a correct call, so
-  /// that no second error follows.
+  /// An overload that rejects a wrong call at compile time. The first argument is no tensor, such
+  /// as a whole batch (redco[P010]), or a later argument is no context entry (redco[P011]). Its
+  /// return type is the type of a correct call, so that no second error follows.
   template <class Given, class... More>
     requires(!std::is_convertible_v<Given const&, at::Tensor const&>)
   typename detail::results_of<M>::user operator()(Given const&, More const&...) const {
@@ -169,8 +170,8 @@ class bound_network {
     return diag::unmade<typename detail::results_of<M>::user>();
   }
 
-  /// Returns this network with the entries `first` and `more` set. Each replaces an entry of its
-  /// type.
+  /// Returns a copy of this network with the context entries `first` and `more` set. Each replaces
+  /// an earlier entry of its type.
   template <context_entry First, context_entry... More>
   auto with(First first, More... more) const {
     if constexpr (std::is_same_v<First, encoder_input>) first.value = detail::as_input(first.value, net_->store());
@@ -185,15 +186,17 @@ class bound_network {
     else return one.with(std::move(more)...);
   }
 
-  /// Value of a context entry: `has` is true if the entry is set, `get` returns it.
+  /// `has` returns true if the context entry of type `Entry` is set. `get` returns the value of the
+  /// entry.
   template <class Entry>  // clang 14 crashes if this template parameter is constrained.
   static constexpr bool has = detail::place_of<Entry, Entries...>() < sizeof...(Entries);
   template <class Entry>
     requires has<Entry>
   auto const& get() const { return std::get<Entry>(entries_).value; }
 
-  /// Returns this network over other tensors, one for each of parameters(), in that order.
-  /// Differentiable in them to any order. Throws `error` with exit code 70 if their number differs.
+  /// Returns a copy of this network that reads these tensors instead of parameters(), one for each
+  /// and in the same order. Differentiable in the tensors to any order. Throws `error` with exit
+  /// code 70 if their number differs from the number of parameters.
   bound_network substituted(std::vector<at::Tensor> parameters) const {
     detail::check_substitutes(parameters.size(), net_->parameters().size());
     bound_network other = *this;
@@ -201,27 +204,27 @@ class bound_network {
     return other;
   }
 
-  /// Returns this network with constant parameters: gradients flow to its input only, as for a
-  /// critic that judges an actor.
+  /// Returns a copy of this network with constant parameters. Gradients flow to its input but not
+  /// to its parameters, as for a critic that judges an actor.
   bound_network fixed() const {
     bound_network other = *this;
     other.values_ = values_.own() ? net_->constants() : values_.detached();
     return other;
   }
 
-  /// Returns this network after one step of gradient descent: over p - rate dloss/dp for each
-  /// trained p of parameters() that affects `loss`. `loss` must come from this network with
-  /// gradients recorded; otherwise libtorch throws. Differentiable to any order in parameters() and
-  /// in what `loss` depends on.
+  /// Returns a copy of this network after one step of gradient descent: p - rate * dloss/dp for
+  /// each trained p of parameters() that affects `loss`. `loss` must be computed from this network
+  /// with gradients enabled; otherwise libtorch throws. Differentiable to any order.
   ///
-  ///   // second-order MAML: error(learnt(x), y) is the loss
-  ///   auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);
+  /// // second-order MAML: error(learnt(x), y) is the loss
+  /// auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);
   bound_network stepped(at::Tensor const& loss, double rate) const {
     return substituted(detail::stepped(parameters(), loss, rate));
   }
 
-  /// Returns this network in another pass, such as a decoding pass or a target copy's. The pass
-  /// must outlive the result. Compile error: redco[R001] for a temporary pass.
+  /// Returns a copy of this network with the settings of another pass, for example to decode, or to
+  /// run a target copy. The pass must outlive the result. Compile error: redco[R001] for a
+  /// temporary pass.
   bound_network in(redco::pass const& other) const {
     bound_network result = *this;
     result.pass_ = &other;
@@ -244,8 +247,9 @@ class bound_network {
                 Entries... entries)
       : net_(std::move(net)), values_(std::move(values)), pass_(&in), entries_(std::move(entries)...) {}
 
-  /// Runs the call `run` and compares the tensors that autograd saves with those that the layers
-  /// declare. Parameters, the input and context tensors do not count.
+  /// Calls `run` (one call of the network on `x`) and compares the tensors that autograd saves with
+  /// the saved tensors that the layers declare. Parameters, the input and tensors of the context
+  /// are not compared.
   template <class Run>
   auto watched(Run const& run, at::Tensor const& x) const {
     saved_watch watch;

@@ -11,24 +11,26 @@
 
 namespace redco {
 
-/// The part of one rank's network that does not depend on the model's type. The parameter store
-/// must outlive it.
+/// A base of `network` with everything that does not depend on the model's type. Refers to a
+/// parameter store, which must outlive the network.
 class network_base {
  public:
-  /// Returns the autograd leaves that the modules read, in the order in which modules took them.
+  /// Returns the autograd leaves that the modules read (views of the parameter store), in the order
+  /// in which the modules requested them.
   std::vector<at::Tensor> const& parameters() const { return values_.all(); }
   parameter_values const& values() const { return values_; }
-  /// Returns the tensors of parameters() as constants, which get no gradients. They are made once.
+  /// Returns the tensors of parameters() detached from autograd, so that they get no gradients.
+  /// They are created once.
   parameter_values const& constants() const { return constants_; }
   std::size_t cache_slots() const { return cache_slots_; }
-  /// Returns true if some layer communicates with the other replicas during training, as batch norm
-  /// does.
+  /// Returns true if some layer communicates with other replicas during forward or backward in
+  /// training. Batch norm does so.
   bool meets_replicas() const { return !statistics_.empty(); }
-  /// Returns the running statistics of layers such as batch norm. They must be equal on all
-  /// replicas.
+  /// Returns the store's entries of running statistics, such as those of batch norm. Their values
+  /// must be equal on all replicas.
   std::vector<stored_parameter> const& statistics() const { return statistics_; }
-  /// Returns the sources of products that outer layers add to those of weights, such as low-rank
-  /// adapters.
+  /// Returns all side products of the network: objects that compute products which an outer layer,
+  /// such as a low-rank adapter, adds to those of a weight.
   std::vector<std::shared_ptr<detail::side_source const>> const& side_products() const { return side_products_; }
   parameter_store const& store() const { return *store_; }
 
@@ -36,8 +38,8 @@ class network_base {
   explicit network_base(parameter_store const& store) : store_(&store) {}
   ~network_base() = default;
 
-  /// Stores the leaves, cache slots, statistics and side products that the builder `b` has
-  /// collected.
+  /// Stores everything that the builder `b` has collected while modules were built: autograd
+  /// leaves, cache slots, running statistics and side products.
   template <class Builder>
   void hold(Builder const& b) {
     values_ = parameter_values(b.taken(), true);

@@ -19,9 +19,9 @@
 
 namespace redco {
 
-/// A user's module that owns its tensors, like a torch::nn::Module: default-constructible, and with
-/// `named_parameters()`, a range of pairs of name and tensor (key()/value() or first/second).
-/// Called, or called by `forward`, with one tensor.
+/// A user's module that owns its tensors, like a torch::nn::Module. It is default-constructible and
+/// has `named_parameters()`, a range of pairs of name and tensor. A pair has members key()/value()
+/// or first/second. The module is called with one tensor, by operator() or `forward`.
 template <class M>
 concept tensor_owner = std::is_default_constructible_v<M> && requires(M m) {
   m.named_parameters();
@@ -29,8 +29,7 @@ concept tensor_owner = std::is_default_constructible_v<M> && requires(M m) {
 
 namespace detail {
 
-/// Calls f(name, tensor) for each parameter of a user's module. Pairs may have key()/value() or
-/// first/second.
+/// Calls f(name, tensor) for each parameter that named_parameters() of a user's module lists.
 template <tensor_owner M, class F>
 void for_each_owned(M& m, F&& f) {
   auto owned = m.named_parameters();
@@ -43,9 +42,9 @@ void for_each_owned(M& m, F&& f) {
   }
 }
 
-/// Returns a new user's module. torch's default generator is seeded with `seed` during the
-/// construction and restored afterwards, so the constructor draws equal numbers on every rank and
-/// mesh. Constructions run one at a time.
+/// Returns a new object of the user's module type M. Seeds torch's default generator with `seed`
+/// during the construction and restores it afterwards. So the constructor draws equal numbers on
+/// every rank and mesh. A lock lets threads construct modules one at a time.
 template <tensor_owner M>
 std::shared_ptr<M> made_with(std::uint64_t seed) {
   static std::mutex one_at_a_time;
@@ -90,13 +89,13 @@ struct opaque_facts<M> {
   }
 };
 
-/// A module of a user's callable. A callable that lists its parameters is called as f(x,
-/// std::span<at::Tensor const>). An owner of tensors is called as f(x); its tensors become views of
-/// the flat buffers and keep the values of the constructor (draws are keyed by the run's seed and
-/// the layer's name).
+/// A module that calls a user's callable. A callable that lists its parameters is called as f(x,
+/// std::span<at::Tensor const>). A callable that owns its tensors is called as f(x). Its tensors
+/// become views of the flat parameter buffers and keep their constructed values.
 ///
-/// If a call substitutes other tensors (target copies), it makes another owner, which is not
-/// differentiable in them. Throws `error` with exit code 70 if they require gradients.
+/// If a call substitutes other tensors for parameters, it constructs another callable of type M,
+/// which is not differentiable in these tensors. Throws `error` with exit code 70 if they require
+/// gradients.
 template <class M, class X>
 struct module<opaque<M>, X> {
   template <class Config>

@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// A handle to one of a network's parameters; `ctx[weight]` returns its tensor in the current call.
-/// An empty handle gives an undefined tensor.
+/// A handle to one of a network's parameters. `ctx[weight]`, with a module's context `ctx`, returns
+/// the parameter's tensor in the current call, or an undefined tensor for an empty handle.
 struct parameter {
   std::int32_t place = -1;
 

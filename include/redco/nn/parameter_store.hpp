@@ -15,27 +15,32 @@
 
 namespace redco {
 
-/// A rank's part of one parameter: views into the rank's flat buffers.
+/// An entry of the parameter store: one rank's part of a parameter, as views of the rank's flat
+/// buffers.
 struct stored_parameter {
   std::string name;
   shard::entry plan;
-  std::int64_t offset = 0;  ///< Offset in elements, equal in every flat buffer
+  /// Offset of the parameter in elements, equal in each flat buffer (values, masters, gradients)
+  std::int64_t offset = 0;
   bool trainable = true;
-  at::Tensor value;  ///< Value that forward reads, [local extents], compute dtype
-  /// Value that the optimizer updates, [local extents], f32 (f64 if the run computes in f64).
+  at::Tensor value;  ///< Value that forward reads, [local extents], in the compute dtype
+  /// Copy of the value that the optimizer updates, [local extents], f32 (f64 if the run computes in
+  /// f64). It is the value itself if the dtypes are equal.
   at::Tensor master;
-  /// Gradient, [local extents], compute dtype; undefined if the parameter is frozen.
+  /// Gradient of this rank's part, [local extents], in the compute dtype; undefined if the
+  /// parameter is frozen.
   at::Tensor gradient;
 };
 
-/// A store of all parameters of one rank in flat buffers. Parameters of one region (equal treatment
-/// by the optimizer) are adjacent, in the order in which layers state them, so that an optimizer
-/// needs one call per region.
+/// A store of all parameters of one rank in flat buffers. Parameters with equal weight decay and
+/// equal gradient sums form a region, in the order of the plan. They are adjacent, so that an
+/// optimizer needs one call per region.
 class parameter_store {
  public:
-  /// Allocates and initialises the parameters of `rank`. Draws are keyed by (seed, name, global
-  /// element index), so every mesh starts bit-equal. Padding is zero. `frozen` lists name patterns.
-  /// Throws `error` with exit code 64 if a pattern matches nothing.
+  /// Allocates and initialises the parameters of `rank` in dtype `compute`. Random values are keyed
+  /// by seed, name and global element index, so they are equal on every mesh. Padding is zero.
+  /// `frozen` lists patterns of names of parameters that are not trained. Throws `error` with exit
+  /// code 64 if a pattern matches no name.
   parameter_store(std::vector<shard::placed_parameter> const& placed, int rank, dtype compute, std::uint64_t seed,
                   std::vector<std::string> const& frozen = {}, at::Device device = host_device());
 
@@ -43,22 +48,23 @@ class parameter_store {
 
   stored_parameter const* find(std::string_view name) const;
 
-  /// Returns the regions of the flat buffers, in elements.
+  /// Returns the regions of the flat buffers (ranges of elements whose parameters are trained
+  /// alike), in elements.
   shard::regions const& regions() const { return regions_; }
 
   at::Tensor const& values() const { return values_; }
   at::Tensor const& masters() const { return masters_; }
   at::Tensor const& gradients() const { return gradients_; }
   dtype compute() const { return compute_; }
-  /// Device of the buffers and of the network's computation.
+  /// Returns the device that holds the buffers and computes the network.
   at::Device device() const { return device_; }
   bool has_masters() const { return values_.scalar_type() != masters_.scalar_type(); }
 
-  /// Returns the seed that keys the random draws of the parameter or layer `name`.
+  /// Returns the seed that keys the random numbers of the parameter or layer `name`.
   std::uint64_t seed_of(std::string_view name) const;
 
-  /// Copies the optimizer's masters into the values that forward reads. Call after an
-  /// initialisation or a load.
+  /// Copies the masters (the optimizer's f32 copies) into the values that forward reads. Call it
+  /// after the parameters were initialised or loaded.
   void publish();
 
  private:

@@ -12,8 +12,9 @@
 
 namespace redco {
 
-/// The parameter tensors that a network's modules read in a call: the network's own leaves, or
-/// substitutes (meta-learning, target copies). Copies take constant time.
+/// A list of the parameter tensors that a network's modules read in one call: the network's own
+/// autograd leaves, or substitutes (for meta-learning or target copies). Copies of the list take
+/// constant time.
 class parameter_values {
  public:
   explicit parameter_values(std::vector<at::Tensor> all, bool own = false)
@@ -25,17 +26,18 @@ class parameter_values {
   }
 
   std::vector<at::Tensor> const& all() const { return *all_; }
-  /// Returns the same values as constants, which get no gradients.
+  /// Returns a list of the same tensors, detached from autograd, so that they get no gradients.
   parameter_values detached() const {
     std::vector<at::Tensor> constants;
     for (at::Tensor const& one : *all_) constants.push_back(one.detach());
     return parameter_values(std::move(constants));
   }
-  /// Returns the tensors with indices [first, last), such as those of one block.
+  /// Returns the parameter tensors with indices [first, last), such as the parameters of one block.
   std::span<at::Tensor const> range(std::size_t first, std::size_t last) const {
     return std::span(*all_).subspan(first, last - first);
   }
-  /// Returns true if the tensors are the network's own leaves, not substitutes.
+  /// Returns true if the tensors are the network's own autograd leaves, false if they are
+  /// substitutes.
   bool own() const { return own_; }
 
  private:

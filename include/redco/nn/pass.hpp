@@ -19,38 +19,41 @@ class key_value_cache;
 class layer_watch;
 class parameter_watch;
 
-/// A pass: the settings of one rank's forward call on a micro-batch, such as the group of shards,
-/// training or evaluation, and the coordinates that key random numbers. Made by training_pass,
+/// A pass: the settings of one rank's forward call on a micro-batch, such as groups of ranks,
+/// training or evaluation, and the numbers that key random streams. Created by training_pass,
 /// evaluation_pass and decoding_pass; `with_examples` adds the micro-batch:
 ///
-///   pass const in = training_pass(rank, seed, step).with_examples(first, count);
-///   at::Tensor const y = bound_network<M>(net, in)(x);
+/// pass const in = training_pass(rank, seed, step).with_examples(first, count);
+/// at::Tensor const y = bound_network<M>(net, in)(x);
 struct pass {
   group* tp = nullptr;
-  rank_context const* rank = nullptr;  ///< Groups of this rank over other axes
+  /// Groups of this rank over all mesh axes; null if not needed
+  rank_context const* rank = nullptr;
   comm::replica_round round = {};
   bool training = false;
-  /// Blocks of each `repeat` that save only their input and run again in backward.
+  /// Blocks of each `repeat` that save only their input in forward and are recomputed in backward
   recomputed_blocks recompute = {};
-  /// True to compare the tensors that autograd saves in the first call with the layers'
-  /// declarations.
+  /// True to compare, in the first call, the tensors that autograd saves with the saved tensors
+  /// that the layers declare (option --check-saved).
   bool check_saved = false;
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;  ///< Number of the optimizer step
-  /// Index of the micro-batch's first example in the step's global batch.
+  std::uint64_t step = 0;  ///< Number of the optimizer step, which keys random numbers
+  /// Index of the micro-batch's first example within the step's global batch
   std::int64_t first_example = 0;
-  /// Number of examples in the micro-batch; 0 if each row is an example.
+  /// Number of examples in the micro-batch; 0: each row of a tensor is an example
   std::int64_t examples = 0;
-  key_value_cache* cache = nullptr;  ///< Keys and values of earlier positions, for decoding
-  parameter_watch* watch = nullptr;  ///< Observer of each use of a parameter
-  layer_watch* layers = nullptr;     ///< Observer of each layer's input and output
-  /// Lane (communication thread) for exchanges between shards that overlap products; null: no
-  /// overlap.
+  /// Keys and values of earlier positions; null except in decoding
+  key_value_cache* cache = nullptr;
+  parameter_watch* watch = nullptr;  ///< Observer of each use of a parameter; may be null
+  layer_watch* layers = nullptr;     ///< Observer of each layer's input and output; may be null
+  /// Lane (communication thread) that exchanges data between shards while products are computed;
+  /// null: communication does not overlap products.
   comm::lane* shard_lane = nullptr;
-  mutable std::uint32_t calls = 0;  ///< Number of calls of the network in this micro-batch so far
+  /// Number of calls of the network in this micro-batch so far, which keys random numbers
+  mutable std::uint32_t calls = 0;
 
-  /// Returns this pass for a micro-batch of `count` examples. `first` is the index of the first
-  /// example in the step's global batch.
+  /// Returns a copy of this pass for a micro-batch of `count` examples. `first` is the index of its
+  /// first example within the step's global batch.
   pass with_examples(std::int64_t first, std::int64_t count) const {
     pass other = *this;
     other.first_example = first;
@@ -58,43 +61,45 @@ struct pass {
     return other;
   }
 
-  /// Returns this pass in a round of micro-batches, one on each replica. Layers such as batch norm
-  /// sum over the round.
+  /// Returns a copy of this pass for one round: micro-batches that all replicas compute
+  /// concurrently. Layers such as batch norm sum statistics over the round.
   pass with_round(comm::replica_round const& now) const {
     pass other = *this;
     other.round = now;
     return other;
   }
 
-  /// Returns the random stream of a site in call number `call` of the network. Throws `error` with
-  /// exit code 64 while a device graph is recorded.
+  /// Returns the stream of random numbers of one layer (with number `site`) in the network's call
+  /// number `call`. Throws `error` with exit code 64 while a device graph is recorded.
   random::stream at(std::uint32_t site, std::uint32_t call) const {
     graph_recording::refuse_random_numbers();
     return random::make_stream(seed, site, step, call);
   }
 
-  /// Returns true if a message of `rows` rows of `row_bytes` bytes can overlap the product that
-  /// makes or reads it, and is large enough to be worth it. Products of few rows use other kernels
-  /// (see kernel::linear), so they are not cut.
+  /// Returns true if sending `rows` rows of `row_bytes` bytes between shards should overlap the
+  /// product that computes or reads them. The pass must have a lane (communication thread), and the
+  /// message must be large enough. Products of few rows use other kernels (see kernel::linear), so
+  /// they are not cut.
   bool beside_shards(std::int64_t rows, std::int64_t row_bytes) const {
     return shard_lane != nullptr && rows >= product_runs::least_rows && rows * row_bytes >= shard_lane->least_bytes;
   }
 
-  /// Returns the global index of the first of `rows` rows: first example x rows per example.
+  /// Returns the index, in the step's global batch, of the first of `rows` rows: first example *
+  /// rows per example.
   std::int64_t first_row(std::int64_t rows) const {
     return examples > 0 ? first_example * (rows / examples) : first_example;
   }
 };
 
-/// The options of a pass that do not change its numbers.
+/// The settings of a pass that do not change its results.
 struct pass_choices {
   recomputed_blocks recompute = {};
   bool check_saved = false;
   comm::lane* shard_lane = nullptr;
 };
 
-/// Returns a training pass for step `step`. Batch statistics are those of all replicas, and random
-/// numbers are keyed by `seed`.
+/// Returns the settings of a training call in step `step`. Layers such as batch norm take
+/// statistics over all replicas. Random numbers are keyed by `seed` and `step`.
 inline pass training_pass(rank_context const& rank, std::uint64_t seed = 0, std::int64_t step = 0,
                           pass_choices const& choices = {}) {
   return {.tp = &rank.tp,
@@ -108,7 +113,8 @@ inline pass training_pass(rank_context const& rank, std::uint64_t seed = 0, std:
           .shard_lane = choices.shard_lane};
 }
 
-/// Returns an evaluation pass: without dropout, and with the running statistics that training kept.
+/// Returns the settings of an evaluation call: no dropout, and normalisation by the running
+/// statistics of training.
 inline pass evaluation_pass(rank_context const& rank, std::uint64_t seed = 0, std::int64_t step = 0,
                             pass_choices const& choices = {}) {
   pass in = training_pass(rank, seed, step, choices);
@@ -116,8 +122,8 @@ inline pass evaluation_pass(rank_context const& rank, std::uint64_t seed = 0, st
   return in;
 }
 
-/// Returns a copy of `of` for decoding: without dropout. Attention reads keys and values of earlier
-/// positions from `cache` and appends its own.
+/// Returns a copy of the pass `of` for decoding, without dropout. Attention layers read keys and
+/// values of earlier positions from `cache` and append new ones.
 inline pass decoding_pass(pass const& of, key_value_cache& cache) {
   pass decoder = of;
   decoder.training = false;

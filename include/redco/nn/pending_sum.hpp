@@ -15,16 +15,17 @@
 
 namespace redco {
 
-/// A sum over the shards that is not reduced yet, as row-parallel layers return it. The last
-/// product may not be computed yet either. detail::reduced computes such a product in runs of rows,
-/// and sends each run while it computes the next. Other users convert to tensor<partial>, which
-/// computes the product once.
+/// A sum over the shards that is not reduced yet: the result of a row-parallel layer. The layer's
+/// product may not be computed yet either. Then detail::reduced computes it in chunks of rows and
+/// sends each chunk while it computes the next. Other uses convert to tensor<partial>, which
+/// computes the product at once.
 class pending_sum {
  public:
-  /// Products x W^T, [..., In] by [Out, In], whose sum is this shard's part of the pending sum.
+  /// One or several products x W^T, [..., In] by [Out, In], that are not computed yet. Their sum is
+  /// this shard's addend of the pending sum.
   struct products {
     std::vector<at::Tensor> x, weights;
-    /// Path of the layer that owns the tensors saved for backward.
+    /// Path of the layer that owns the tensors which the products save for backward
     saved_watch::place layer = saved_watch::here();
   };
 
@@ -32,20 +33,20 @@ class pending_sum {
   explicit pending_sum(products pending, std::vector<at::Tensor> addends = {})
       : pending_(std::move(pending)), addends_(std::move(addends)) {}
 
-  /// Returns the products that are not computed yet; empty once they are.
+  /// Returns the products that are not computed yet, or nothing if they are computed.
   std::optional<products> const& pending() const { return pending_; }
 
   std::vector<at::Tensor> const& addends() const { return addends_; }
 
-  /// Returns this sum with another addend, a replicated value that is added once after the
-  /// reduction.
+  /// Returns a copy of this sum with `x` as another addend. `x` is equal on all ranks and added
+  /// once, after the reduction.
   pending_sum with_addend(at::Tensor const& x) const {
     pending_sum more = *this;
     more.addends_.push_back(x);
     return more;
   }
 
-  /// Returns this shard's part of the sum. Computes the products at the first call.
+  /// Returns this shard's addend of the sum. Computes the products at the first call.
   at::Tensor const& local() const {
     if (pending_) {
       saved_watch::elsewhere const in_layer(pending_->layer);
@@ -58,7 +59,7 @@ class pending_sum {
     return local_;
   }
 
-  /// Returns the sum as a tensor<partial>. Computes the products at the first call.
+  /// Returns the pending sum as a tensor<partial>. Computes the products at the first call.
   tensor<partial> value() const { return tensor<partial>(local(), addends_); }
   operator tensor<partial>() const { return value(); }
 
@@ -68,8 +69,9 @@ class pending_sum {
   std::vector<at::Tensor> addends_;
 };
 
-/// Arithmetic of pending sums, by their values: sums and differences with each other and with
-/// tensors, and multiplication. Combinations that are errors for a tensor<partial> are errors here.
+/// Operators on pending sums: addition, subtraction and multiplication, with each other, with
+/// tensors and with numbers. An operation that does not compile for a tensor<partial> does not
+/// compile here. Products that are not computed yet are computed first.
 inline auto operator+(pending_sum const& a, pending_sum const& b) { return a.value() + b.value(); }
 inline auto operator-(pending_sum const& a, pending_sum const& b) { return a.value() - b.value(); }
 inline auto operator*(pending_sum const& a, double factor) { return a.value() * factor; }

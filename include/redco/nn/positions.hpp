@@ -15,15 +15,15 @@ namespace redco {
 
 namespace detail {
 
-/// Returns positions [B, T] that count only the tokens marked in `counted` [B, T]. Other tokens
-/// have position -1.
+/// Returns the position [B, T] of each token if only the tokens marked true in `counted` [B, T]
+/// count. Tokens that do not count have position -1.
 inline at::Tensor positions_of(at::Tensor const& counted) {
   at::Tensor const whole = counted.to(at::kLong);
   return whole.cumsum(1) * whole - 1;
 }
 
-/// Returns the position of each token of ids [B, T] before `Offset` is added, by the counting rule;
-/// undefined if the position is the token's index.
+/// Returns the positions [B, T] of tokens `ids` by a counting rule, the type of the first argument.
+/// Returns an undefined tensor if each position is the token's index.
 template <class Context>
 at::Tensor counted_positions(every_token, at::Tensor const&, Context const&) {
   return {};
@@ -69,8 +69,8 @@ struct module<positions<Context, Width, Offset, Counted>, X> {
   }
 };
 
-/// A module of learned positions that count only tokens other than padding. Padding reads row
-/// Offset - 1 and gives that row no gradient.
+/// A module of learned positions that count only tokens other than padding. A padding token reads
+/// row Offset - 1 of the table; this row gets no gradient.
 template <auto Context, auto Width, auto Offset, auto Padding, class X>
 struct module<positions<Context, Width, Offset, tokens_other_than<Padding>>, X> {
   template <class Config>

@@ -8,9 +8,9 @@
 
 namespace redco {
 
-/// Returns run(inputs) and saves only the inputs and `parameters`; backward runs the block again
-/// (Chen et al. 2016). `parameters` are the leaves that the block reads. Everything that `run`
-/// refers to must live as long as the graph.
+/// Returns run(inputs), the result of a block. Saves only `inputs` and `parameters` (the leaves
+/// that the block reads); backward runs the block again (activation checkpointing, Chen et al.
+/// 2016). Everything that `run` refers to must live as long as the autograd graph.
 at::Tensor recomputed(std::function<at::Tensor(std::span<at::Tensor const>)> run, std::vector<at::Tensor> inputs,
                       std::span<at::Tensor const> parameters);
 

@@ -12,9 +12,9 @@ namespace redco {
 
 namespace detail {
 
-/// An autograd function that runs a block without recording it, and again in backward. Its inputs
-/// are everything that the block depends on: activations (its input and context tensors), then
-/// parameters. Gradients of any order flow to all of them.
+/// An autograd function that runs a block without recording its operations, and runs the block
+/// again in backward. Its inputs are all tensors on which the block depends: activations, tensors
+/// of the context, then parameters. Gradients of any order flow to all of them.
 struct recompute_function : recorded_function<recompute_function> {
   struct holder : torch::CustomClassHolder {
     holder(std::function<at::Tensor(std::span<at::Tensor const>)> r, std::size_t n)

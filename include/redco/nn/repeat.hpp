@@ -29,7 +29,8 @@ struct module<repeat<Times, Blocks...>, X> {
     while (blocks.size() < times) round(b, times, std::index_sequence_for<Blocks...>());
   }
 
-  /// Runs the blocks of this rank, by default all, and returns the last one's output.
+  /// Runs the blocks of this rank (by default all, or those of its pipeline stage) one after
+  /// another. Returns the last block's output.
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& outer) const {
     recomputed_blocks const again = at::GradMode::is_enabled() ? outer.pass().recompute : recomputed_blocks();
@@ -60,15 +61,15 @@ struct module<repeat<Times, Blocks...>, X> {
   using any_block = std::variant<module<unpaired_t<Blocks>, X>...>;
 
   std::vector<any_block> blocks;
-  /// Index after the last parameter of each block, in network().parameters().
+  /// For each block, the end index of its parameters in network().parameters()
   std::vector<std::size_t> ends;
-  /// Index of the first block's first parameter in network().parameters().
+  /// Index of the first block's first parameter in network().parameters()
   std::size_t begin;
-  /// Range [first_run, end_run) of the blocks that this rank runs.
+  /// Range [first_run, end_run) of block indices that this rank runs
   std::size_t first_run = 0, end_run = 0;
 
  private:
-  /// Builds one block of each kind, until there are `times` blocks.
+  /// Builds the next block of each block type in turn, but no more than `times` blocks in total.
   template <class Config, std::size_t... Kind>
   void round(builder<Config>& b, std::size_t times, std::index_sequence<Kind...>) {
     auto const one = [&](auto kind) {

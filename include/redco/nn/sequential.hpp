@@ -25,11 +25,13 @@ struct activation_of<module<activation<Kind>, X>> : std::true_type {
       return Kind == activation_kind::relu;
     else return true;
   }();
-  /// True if the activation's input can be constructed from a tensor alone.
+  /// True if the input of the activation function can be constructed from a tensor alone, without
+  /// further data of its layout.
   static constexpr bool is_plain = std::is_constructible_v<tensor<X>, at::Tensor>;
 };
 
-/// True if Next may be a relu, and First is a linear layer that can form one autograd node with it.
+/// True if the module type Next may be a ReLU, and First a linear layer that can form one autograd
+/// node with it. The values decide at run time.
 template <class Next, class First, class Context>
 inline constexpr bool may_rectify = false;
 template <class Next, class First, class Context>
@@ -37,8 +39,8 @@ template <class Next, class First, class Context>
 inline constexpr bool may_rectify<Next, First, Context> =
     activation_of<Next>::may_be_relu && activation_of<Next>::is_plain;
 
-/// The modules of a sequence as a linked list: each holds the next. Construction and calls go from
-/// the first to the last. A pending sum between two layers is reduced.
+/// The modules of a `sequential` as a linked list: each holds the next. Modules are constructed and
+/// called from the first to the last. A pending sum over the shards between two modules is reduced.
 template <class... Links>
 struct linked_modules;
 
@@ -55,7 +57,7 @@ struct linked_modules<Last> {
   auto operator()(tensor<X> x, Context const& ctx) const {
     return first(std::move(x), ctx);
   }
-  /// Runs the layers after the first on `y`, the first layer's output.
+  /// Runs the modules after the first module on `y`, the first module's output.
   template <class X, class Context>
   tensor<X> after_first(tensor<X> y, Context const&) const {
     return y;

@@ -20,33 +20,34 @@ class builder_base;
 
 namespace redco::detail {
 
-/// A low-rank product narrow wide^T, not computed yet. It is added to the columns of a layer's
-/// product from `first_column` on.
+/// A low-rank product narrow * wide^T that is not computed yet. It will be added to columns of a
+/// layer's output, starting at `first_column`.
 struct product_of_halves {
   std::int64_t first_column;
-  at::Tensor narrow;  ///< Left factor [..., rank]
-  at::Tensor wide;    ///< Right factor [columns, rank]
+  at::Tensor narrow;  ///< Left factor of the product, [..., rank]
+  at::Tensor wide;    ///< Right factor of the product, not transposed, [columns, rank]
 };
 
-/// A tensor that covers some columns of a layer's product y, from column `first` on.
+/// A tensor of addends for a range of columns of a layer's output y, starting at column `first`.
 struct some_columns {
   std::int64_t first = 0;
   at::Tensor values;
 };
 
-/// Returns y with `parts` added to its columns. The parts are in ascending order of columns and do
-/// not overlap.
+/// Returns y with `parts` added to ranges of its columns. Requires that the ranges are in ascending
+/// order and do not overlap.
 at::Tensor plus_columns(at::Tensor const& y, std::vector<some_columns> const& parts);
 
-/// The change of a weight that is equivalent to its side products.
+/// A weight and the change of its value that is equivalent to its side products, used to merge an
+/// adapter into the weight.
 struct weight_change {
-  std::string weight;  ///< Name of the weight in the store
-  at::Tensor change;   ///< Change of this rank's part
+  std::string weight;  ///< Name of the weight in the parameter store
+  at::Tensor change;   ///< Change to add to this rank's part of the weight
 };
 
-/// A source of products that are added to a layer's product y = x W^T; W is one weight, or several
-/// read as one. The layer does not know the source's kind. Their facts are stated by
-/// fact/side_products.hpp.
+/// An interface of objects that compute products which are added to a layer's output y = x W^T,
+/// such as low-rank adapters. W is one weight, or several weights read as one. The layer does not
+/// know the kind of object. The products' memory and work are declared in fact/side_products.hpp.
 class side_source {
  public:
   side_source() = default;
@@ -54,16 +55,18 @@ class side_source {
   side_source& operator=(side_source const&) = delete;
   virtual ~side_source() = default;
 
-  /// Returns the products for input `x`. `own_tokens` is true if `x` has this rank's tokens only.
+  /// Returns the products to add to the layer's output for input `x`. `own_tokens` is true if `x`
+  /// has only this rank's tokens of each example.
   virtual std::vector<product_of_halves> products(at::Tensor const& x, context_base const& ctx,
                                                   bool own_tokens) const = 0;
 
-  /// Returns the equivalent change of each weight, computed from the store's masters. Sends no
-  /// messages.
+  /// Returns, for each weight, the change of the weight that is equivalent to the products.
+  /// Computes it from the master values of the parameter store, without communication.
   virtual std::vector<weight_change> changes() const = 0;
 };
 
-/// A factory of side products for the layers inside a combinator.
+/// An interface of factories that give side products (such as low-rank adapters) to the layers
+/// inside a combinator.
 class side_maker {
  public:
   side_maker() = default;
@@ -71,13 +74,14 @@ class side_maker {
   side_maker& operator=(side_maker const&) = delete;
   virtual ~side_maker() = default;
 
-  /// Returns the source for a layer with these weights; null if the layer has no side products.
-  /// `whole` is the name of all weights as one.
+  /// Returns the object that computes side products for a layer with these weights, or null if the
+  /// layer gets none. `whole` is the name of all weights read as one matrix.
   virtual std::shared_ptr<side_source const> make(builder_base& b, std::span<std::string_view const> weights,
                                                   std::string_view whole) = 0;
 };
 
-/// The side products of one layer; may be empty.
+/// The products, such as low-rank adapters, that an outer layer adds to the output of one layer;
+/// may be empty.
 class side_products {
  public:
   side_products() = default;
@@ -90,7 +94,7 @@ class side_products {
     return source_ ? source_->products(x, ctx, own_tokens) : std::vector<product_of_halves>();
   }
 
-  /// Returns y with the layer's side products of input `x` added to their columns.
+  /// Returns the layer's output y with its side products of the input `x` added to their columns.
   at::Tensor beside(at::Tensor const& y, at::Tensor const& x, context_base const& ctx, bool own_tokens = false) const {
     if (!source_) return y;
     std::vector<some_columns> parts;

@@ -13,8 +13,9 @@ namespace redco {
 
 namespace detail {
 
-/// An accumulator of branch results: partial values are added before the one reduction; replicated
-/// values are kept as addends, which are added after it.
+/// An accumulator of the results of parallel branches. Pending sums over the shards are added up
+/// before their one reduction. Replicated results are kept as addends and added after the
+/// reduction.
 struct branch_sum {
   at::Tensor pending;
   std::vector<at::Tensor> whole;
@@ -36,7 +37,7 @@ template <class... Branches>
 struct modules_of_branches<branch_list<Branches...>> {
   using type = std::tuple<module<typename Branches::layer, typename Branches::input>...>;
 
-  /// Builds the branches from left to right, the order in which their facts are stated.
+  /// Builds the modules of the branches from left to right, the order in which the plan lists them.
   template <class Config>
   static type build(builder<Config>& b) {
     return type{module<typename Branches::layer, typename Branches::input>(b)...};

@@ -10,12 +10,13 @@
 
 namespace redco::detail {
 
-/// A temporary object of type `Value`, which is destroyed at the end of the full expression.
+/// Concept of an rvalue argument of type `Value`: a temporary object, which is destroyed at the end
+/// of the full expression.
 template <class T, class Value>
 concept temporary = !std::is_reference_v<T> && std::same_as<std::remove_const_t<T>, Value>;
 
-/// Rejects a temporary at compile time with redco[R001]. Returns its argument so that no second
-/// error follows.
+/// Rejects a temporary pass at compile time with redco[R001], because the caller would keep a
+/// dangling reference. Returns its argument so that no second error follows.
 template <temporary<pass> T>
 pass const& refused_temporary(T const& given) {
   static_assert(diag::never<T>,

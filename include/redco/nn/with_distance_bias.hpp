@@ -13,8 +13,8 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the bucket of each distance key - query from -(length - 1) to length - 1, int64 [2
-/// length - 1].
+/// Returns the index of the bucket for each distance (key position minus query position) from
+/// -(length - 1) to length - 1, as int64 [2 length - 1].
 at::Tensor distance_buckets(std::int64_t length, std::int64_t buckets, std::int64_t farthest, bool both_ways);
 
 }  // namespace detail
@@ -38,14 +38,15 @@ struct module<with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
     return body(x, ctx.with(distance_bias{bias}));
   }
 
-  parameter table;  ///< Handle to the bias table [buckets, heads of this rank]
+  /// Handle to this rank's part of the bias table, [buckets, heads of this rank]
+  parameter table;
   std::int64_t buckets, farthest;
   std::size_t cache_slot;
   module<Body, X> body;
 
  private:
-  /// Returns the bias of each head at each distance key - query, [heads of this rank, 2 length -
-  /// 1].
+  /// Returns the bias of each head for each distance (key position minus query position) from
+  /// -(length - 1) to length - 1, as [heads of this rank, 2 length - 1].
   at::Tensor bias_of(at::Tensor const& rows, std::int64_t length) const {
     at::Tensor const places =
         detail::distance_buckets(length, buckets, farthest, Kind == attention_kind::full).to(rows.device());

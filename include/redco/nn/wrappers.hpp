@@ -23,7 +23,8 @@ struct module<named<Name, L>, X> {
     return detail::in_layer(Name.view(), x, ctx.pass(), [&] { return inner(x, ctx); });
   }
 
-  /// Forwards to the layer's function, which only linear layers have.
+  /// Forwards to is_whole() of the wrapped module; only modules of linear layers have this
+  /// function.
   template <class Context>
   bool is_whole(Context const& ctx) const requires requires(module<L, X> const& m) {
     m.is_whole(ctx);

@@ -6,9 +6,9 @@
 
 namespace redco::detail {
 
-/// Returns the number of labels that count: all int64 labels [examples, ...] except -100. Throws
-/// `error` with exit code 65 and the first label outside 0 ... classes - 1 with its example, or if
-/// the labels are not int64.
+/// Returns the number of int64 labels [examples, ...] other than -100, the label that losses
+/// ignore. Throws `error` with exit code 65 if a label is outside [0, classes), with the label and
+/// its example, or if the labels are not int64.
 double count_labels(at::Tensor const& labels, std::int64_t classes);
 
 }  // namespace redco::detail

@@ -11,29 +11,32 @@
 
 namespace redco::detail {
 
-/// The results of a column-parallel product: the complete input and its product with the layer's
-/// weight.
+/// A pair of results of a column-parallel layer: its complete input (tokens of all shards) and the
+/// product of this input with the layer's weight.
 struct entered_product {
-  /// Complete input, recorded by autograd so that side products can read it too.
+  /// Complete input of the layer with an autograd history, so that side products can read it too.
   at::Tensor whole;
   at::Tensor product;
 };
 
-/// Enters `x` into column-parallel layers and multiplies it by the weight. Backward computes the
-/// input gradient in runs of rows, and sums each run over the shards while the next is computed.
-/// Gradients of other readers of `whole` are included. After Megatron-LM's asynchronous all-reduce
-/// (Narayanan et al. 2021), in runs. Differentiable at any order. The lane must outlive the graph.
+/// Returns x W^T + b of a column-parallel layer for a replicated input. Backward computes the
+/// gradient of `x` in chunks of rows and sums each chunk over the shards while it computes the
+/// next, as Megatron-LM's asynchronous all-reduce (Narayanan et al. 2021). The sum includes the
+/// gradients of other readers of `whole`. Differentiable to any order. The lane (communication
+/// thread) must outlive the autograd graph.
 entered_product product_beside(tensor<replicated> const& x, at::Tensor const& weight, at::Tensor const& bias,
                                group& shards, comm::lane& lane);
 
-/// Gathers this rank's tokens `x` into complete examples and multiplies them by the weight. One run
-/// of examples is gathered while the run before it is multiplied. T must be a multiple of the
-/// number of shards. Saves the weight and, if the weight is not frozen, the gathered input.
+/// Returns x W^T + b of a column-parallel layer for an input split by tokens. Gathers one chunk of
+/// examples from all shards while it multiplies the chunk before. The number of tokens T must be a
+/// multiple of the number of shards. Saves the gathered input for backward unless the weight is
+/// frozen.
 entered_product product_beside(tensor<token_split> const& x, at::Tensor const& weight, at::Tensor const& bias,
                                group& shards, comm::lane& lane);
 
-/// Returns true if an exchange between the shards can overlap the product of `x`: in backward for a
-/// replicated `x`, in forward for split tokens.
+/// Returns true if communication between the shards can overlap the matrix product of `x`. For a
+/// replicated `x`, this is the gradient sum in backward. For split tokens, this is the gather in
+/// forward.
 inline bool passes_beside(tensor<replicated> const& x, pass const& in) {
   at::Tensor const& all = x.local();
   return at::GradMode::is_enabled() && all.requires_grad() &&
@@ -45,8 +48,9 @@ inline bool passes_beside(tensor<token_split> const& x, pass const& in) {
          in.beside_shards(own.size(0) * x.tokens(), own.size(-1) * own.element_size());
 }
 
-/// Returns x W^T + b plus side products, for a column-parallel layer. `x` enters the layer first;
-/// the exchange overlaps the product if passes_beside() is true.
+/// Returns x W^T + b plus side products (such as low-rank adapters) of a column-parallel layer.
+/// First enters `x`: gathers split tokens, or sums the gradient of `x` in backward. This
+/// communication overlaps the product if passes_beside() is true.
 template <layout X, class Context>
 at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Tensor const& bias,
                            side_products const& sides, Context const& ctx) {

@@ -14,9 +14,9 @@
 
 namespace redco::detail::overlapped {
 
-/// An autograd function that returns this rank's part inside the gathered buffer as a tensor with
-/// the gradient of `x`. The recorded graph continues from the buffer to `x` without extra memory.
-/// The result is no view for autograd, because the buffer is filled later.
+/// An autograd function that returns this rank's slice of the gathered buffer as a result computed
+/// from `x`. So gradients flow from the buffer to `x`, which needs no memory of its own. The result
+/// is no view of the buffer for autograd, because the buffer is filled later.
 struct in_place_of : recorded_function<in_place_of> {
   static at::Tensor forward(node*, at::Tensor const&, at::Tensor const& place) {
     at::Tensor own = at::empty({0}, place.options());
@@ -26,8 +26,8 @@ struct in_place_of : recorded_function<in_place_of> {
 };
 
 /// An autograd function that returns whole W^T + b, and `whole` itself for other readers. `x` is
-/// this rank's part of `whole`, or all of it if `join` is null. Backward adds the gradient of other
-/// readers to the product's. Saves the entered input if the weight is not frozen.
+/// this rank's slice of `whole`, or all of `whole` if the argument `join` is null. Backward sums
+/// the gradients of both results. Saves `whole` unless the weight is frozen.
 struct product_of_entered : recorded_function<product_of_entered> {
   static gradients_of_node forward(node* ctx, at::Tensor const& x, at::Tensor const& weight,
                                    std::optional<at::Tensor> const& bias, at::Tensor const* whole, exchange const& over,

@@ -12,9 +12,10 @@
 
 namespace redco::detail {
 
-/// Returns x [..., In] W^T + b of a row-parallel layer, with its side products. The replicated bias
-/// b is added once, after the reduction. If the sum over the shards can overlap the product,
-/// returns the product uncomputed and the reduction computes it.
+/// Returns x [..., In] W^T + b of a row-parallel layer, with its side products (such as low-rank
+/// adapters), as a sum over the shards that is not reduced yet. The replicated bias b is added
+/// once, after the reduction. If communication can overlap the product, leaves the product to the
+/// reduction.
 template <class Context>
 pending_sum leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                            side_products const& sides, Context const& ctx) {

@@ -18,8 +18,9 @@ namespace redco::detail::overlapped {
 using node = torch::autograd::AutogradContext;
 using gradients_of_node = torch::autograd::variable_list;
 
-/// The communication settings of an autograd node: the group of shards, the lane to them, and
-/// whether each rank holds its run of tokens only.
+/// The communication settings that an autograd node saves for backward: the group of shards, the
+/// lane (communication thread), and `by_tokens`. `by_tokens` is true if each rank holds only its
+/// own tokens.
 struct exchange final : torch::CustomClassHolder {
   exchange(group& ranks, comm::lane& beside, bool split) : shards(ranks), lane(beside), by_tokens(split) {}
 
@@ -44,11 +45,13 @@ inline std::vector<std::int64_t> with_features(at::Tensor const& x, std::int64_t
   return sizes;
 }
 
-/// A gather of examples [B, T / shards, features] into [B, T, features] on a lane, one run of
-/// examples after another. T is a multiple of the number of shards.
+/// An all-gather of examples [B, T / shards, features] into [B, T, features] that runs on a lane
+/// (communication thread), one chunk of examples after another. T must be a multiple of the number
+/// of shards.
 class joined_tokens {
  public:
-  /// Starts to gather `own` of all shards into `whole` [B, T, features].
+  /// Starts to gather the shards' tensors `own` into `whole` [B, T, features]. Returns before the
+  /// data arrive.
   joined_tokens(at::Tensor const& own, at::Tensor const& whole, exchange const& over)
       : cut(whole.size(0), 1, whole.size(1), whole.size(2) * whole.element_size(), over.lane.least_bytes), over_(over) {
     comm::collective_label const label("all_gather_entered");
@@ -59,8 +62,8 @@ class joined_tokens {
     });
   }
 
-  /// Waits for each run of examples in order, and calls f(first, count) as soon as a run has
-  /// arrived.
+  /// Waits for the chunks of gathered examples in order. Calls f(first, count) for each chunk as
+  /// soon as its examples [first, first + count) have arrived.
   template <class F>
   void for_each(F const& f) {
     std::uint64_t next = last_ - static_cast<std::uint64_t>(cut.count());
@@ -79,7 +82,8 @@ class joined_tokens {
   std::uint64_t last_ = 0;
 };
 
-/// Sums over the shards that are in flight on a lane. wait() returns them when they are complete.
+/// A set of sums over the shards that are in flight on a lane (communication thread). wait()
+/// returns the sums when they are complete.
 struct sums_under_way {
   at::Tensor sums;
   std::int64_t calls;
@@ -92,9 +96,10 @@ struct sums_under_way {
   }
 };
 
-/// Starts sums over the shards of a tensor with these sizes. make(y, first, count) writes rows
-/// [first, first + count) into y, run by run. One run is summed while the next is made. Each rank
-/// gets all rows, or its tokens only if `over` is by tokens.
+/// Starts to sum a tensor of these sizes over the shards, in chunks of rows. Calls make(y, first,
+/// count), which must write rows [first, first + count) of the tensor into y, for one chunk while
+/// it sums the chunk before. The result on each rank has all rows, or only the rank's own tokens if
+/// `over.by_tokens` is true.
 template <class Make>
 sums_under_way sums_of_rows(std::vector<std::int64_t> sizes, at::TensorOptions const& options, exchange const& over,
                             Make const& make) {

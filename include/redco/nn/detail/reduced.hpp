@@ -6,14 +6,15 @@
 
 namespace redco::detail {
 
-/// Returns the sum over the shards, with its addends. A product that is not computed yet is
-/// computed in runs of rows; each run is summed on the pass's lane while the next is computed.
-/// Differentiable at any order.
+/// Returns the pending sum `x` summed over the shards, plus its addends such as biases. If the
+/// product in `x` is not computed yet, computes it in chunks of rows and sums each chunk on the
+/// pass's lane (communication thread) while it computes the next. Differentiable to any order.
 tensor<replicated> reduced(pending_sum const& x, pass const& in);
 
-/// Returns this rank's tokens of the sum over the shards, with its addends. A product that is not
-/// computed yet is computed in runs of examples. Backward gathers the gradients of one run while it
-/// multiplies those of the run before it.
+/// Returns this rank's tokens of the pending sum `x` summed over the shards, plus its addends such
+/// as biases. If the product in `x` is not computed yet, computes it in chunks of examples.
+/// Backward gathers the gradients of one chunk while it multiplies the gradients of the chunk
+/// before.
 tensor<token_split> reduced_tokens(pending_sum const& x, pass const& in);
 
 }  // namespace redco::detail

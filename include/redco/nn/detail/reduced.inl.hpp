@@ -16,9 +16,9 @@
 
 namespace redco::detail::overlapped {
 
-/// An autograd function that returns the sum of products x W^T over the shards and overlaps the
-/// sums with the products. Returns this rank's tokens if `over` is by tokens. Saves the weights,
-/// and each x whose weight is not frozen.
+/// An autograd function that computes products x W^T and sums them over the shards, while it
+/// overlaps sums with products. Returns only this rank's tokens if `over.by_tokens` is true. Saves
+/// the weights, and each x unless its weight is frozen.
 struct summed_products : recorded_function<summed_products> {
   static at::Tensor forward(node* ctx, at::TensorList x, at::TensorList weights, exchange const& over) {
     over.keep_in(*ctx);
@@ -70,9 +70,9 @@ struct summed_products : recorded_function<summed_products> {
 
 namespace redco::detail {
 
-/// Returns the sum over the shards of products that are not computed yet, overlapped with the
-/// products. Returns an undefined tensor if there are none, or if T is not a multiple of the number
-/// of shards.
+/// Computes the products of the pending sum `x` and returns their sum over the shards, overlapped
+/// with the products. Returns an undefined tensor if `x` has no uncomputed products, or if the
+/// number of tokens T is not a multiple of the number of shards.
 inline at::Tensor sum_beside(pending_sum const& x, pass const& in, bool by_tokens) {
   if (!x.pending()) return {};
   pending_sum::products const& of = *x.pending();

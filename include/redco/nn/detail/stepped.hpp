@@ -6,8 +6,9 @@
 
 namespace redco::detail {
 
-/// Returns p - rate dloss/dp for each of `parameters` that requires gradients and affects `loss`,
-/// recorded by autograd. Other parameters are returned unchanged.
+/// Returns parameters after one step of gradient descent: p - rate * dloss/dp for each p that
+/// requires gradients and affects `loss`. Autograd records the step. Returns other parameters
+/// unchanged.
 std::vector<at::Tensor> stepped(std::vector<at::Tensor> const& parameters, at::Tensor const& loss, double rate);
 
 }  // namespace redco::detail
