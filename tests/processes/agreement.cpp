@@ -1,10 +1,10 @@
-// A small training of two processes which a test tells different things; agreement.py starts it.
-// Its command line is what `main_of` compares. The environment has what only the program knows:
-// OWN_LR, OWN_WIDTH and others below.
-//   --how fit       a trainer; with OWN_FOLDER it starts from the weights there
-//   --how save      the same, and saves the weights in OWN_FOLDER
-//   --how worker    a loop of the program's own
-//   --how predict   predictions with the weights in OWN_FOLDER
+// A small training of two processes that a test starts with different options or data; agreement.py
+// starts it. `main_of` compares the command lines. Environment variables (OWN_LR, OWN_WIDTH and
+// others below) hold settings that only the program knows.
+// - `--how fit`: a trainer; with OWN_FOLDER it starts from the weights there
+// - `--how save`: a trainer that also saves its weights in OWN_FOLDER
+// - `--how worker`: a loop of the program's own
+// - `--how predict`: predictions with the weights in OWN_FOLDER
 
 #include <redco/train.hpp>
 
@@ -22,7 +22,7 @@ struct my_options {
   redco::deployer_options deployer;
   redco::training_flags training{.max_steps = 2, .global_batch = 4, .lr = 1e-3};
   std::string how = "fit";
-  double smoothing = 0;  // what the library never sees
+  double smoothing = 0;  // a setting that the library does not know
   std::filesystem::path data;
 
   static constexpr auto fields() {

@@ -1,15 +1,16 @@
-// What holds among processes that a launcher started, one rank each or as many as --each says; called without arguments:
-//   mpirun -n 3 processes            the laws of groups, failures that all processes outlive, several runs
-//   mpirun -n 2 processes --each 3   the same where groups have other numbers of ranks in one process than in another
-//   mpirun -n 3 processes --fail     exit code 65: rank 1 finds bad data while the others wait for it
-//   mpirun -n 3 processes --stuck    exit code 69: rank 1 does not come and does not end
-//   start.py 3 processes --killed 1  exit code 69: the process of rank 1 is killed while the others wait for it
-//   start.py --late 3 processes --impatient    exit code 76: the last process does not come
-//   processes --store 29500          keeps a store there, as an agent of torchrun does, until it is killed
-//   start.py 3 processes --endless --deadline 2    sums, until something ends it; each says "sums" when they go
-//   ... --busy 6                     the same; rank 0 then does something else for so many seconds
-//   ... --rest 15                    the laws; the last process then says "rests" and does so for so many seconds
-// Each process prints on standard error, as only the first shows its standard output.
+// Tests processes that a launcher started, with one rank each or `--each` ranks each. Without
+// arguments it checks the laws of groups, failures that all processes survive, and several runs.
+// Each process prints on standard error, because only the first shows its standard output.
+// - `mpirun -n 3 processes`: the laws, with one rank per process
+// - `mpirun -n 2 processes --each 3`: groups with different numbers of ranks per process
+// - `mpirun -n 3 processes --fail`: exit code 65; rank 1 finds bad data while other ranks wait
+// - `mpirun -n 3 processes --stuck`: exit code 69; rank 1 does not arrive and does not end
+// - `start.py 3 processes --killed 1`: exit code 69; the process of rank 1 is killed
+// - `start.py --late 3 processes --impatient`: exit code 76; the last process does not start
+// - `processes --store 29500`: keeps a store there, like an agent of torchrun, until it is killed
+// - `start.py 3 processes --endless --deadline 2`: sums until something ends it; each prints "sums"
+// - `... --busy 6`: endless, but rank 0 then does something else for 6 seconds
+// - `... --rest 15`: the laws; the last process then prints "rests" and rests for 15 seconds
 
 #include "comm/laws.hpp"
 #include "comm/drawn_calls.hpp"
@@ -60,7 +61,7 @@ struct how {
   }
 };
 
-/// The failure with which `f` ends on all processes.
+/// Runs `f` on all processes and returns the error with which it ends.
 template <class F>
 redco::error failure_of(redco::comm::world& world, F&& f) {
   try {
@@ -84,7 +85,8 @@ void laws(rank_context& me) {
   }
   auto const texts = redco::comm::gather_texts(me.world, std::string(static_cast<std::size_t>(me.rank), 'y'));
   for (std::size_t rank = 0; rank < texts.size(); ++rank) must(texts[rank].size() == rank, "every rank's text");
-  at::Tensor const large = comm_test::values({700'001}, at::kBFloat16, me.rank);  // beyond what travels at once
+  // Longer than one message
+  at::Tensor const large = comm_test::values({700'001}, at::kBFloat16, me.rank);
   must(at::equal(me.world.all_reduced(large), comm_test::expected({700'001}, at::kBFloat16, me.world.size(), true)),
        "a large sum");
   at::Tensor const letter = comm_test::values({300'000}, at::kFloat, me.rank), got = at::empty({300'000});
@@ -93,8 +95,9 @@ void laws(rank_context& me) {
   must(me.rank != last || at::equal(got, comm_test::values({300'000}, at::kFloat, 0)), "a large letter");
 }
 
-/// Letters of one size between all ranks of two processes at once, and sums of a lane beside sums
-/// of its rank that are as large: what takes another's message gets a wrong value, not an error.
+/// Sends messages of one size concurrently between all ranks of two processes, and runs equally
+/// large sums on a lane and on its rank. A receiver that takes a wrong message gets a wrong value,
+/// not an error.
 void equal_sizes(rank_context& me, int each) {
   int const ranks = me.world.size(), to = (me.rank + each) % ranks, from = (me.rank - each + ranks) % ranks;
   redco::comm::lane& lane = me.lane(redco::every_axis);
@@ -116,7 +119,7 @@ void equal_sizes(rank_context& me, int each) {
   }
 }
 
-/// Groups of one mesh at once, with ranks that are late by turns.
+/// Uses the groups of one mesh concurrently, with ranks that are late in turns.
 void planes(rank_context& me) {
   for (int round = 0; round < 30; ++round) {
     if (round % me.world.size() == me.rank) std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -131,7 +134,7 @@ void planes(rank_context& me) {
   }
 }
 
-/// Sums that run beside the rank's own calls in the same group.
+/// Runs sums on a lane while the rank calls the same group.
 void lanes(rank_context& me) {
   redco::comm::lane& lane = me.lane(redco::axis::dp);
   int const ranks = me.dp.size();
@@ -150,7 +153,8 @@ void lanes(rank_context& me) {
   }
 }
 
-/// What a process sends to others for all its members is what a plan says of its host, where sums are not in rank order.
+/// Checks that a process sends, for all its members, the bytes that a plan states for its host.
+/// Applies if sums are not in rank order.
 void sent_bytes(rank_context& me, int each) {
   redco::host_map const processes{me.mesh, me.world.size() / each};
   for (redco::axes const over : {redco::axes(redco::axis::dp), redco::axes(redco::axis::tp), redco::every_axis}) {
@@ -163,7 +167,8 @@ void sent_bytes(rank_context& me, int each) {
                         });
     std::int64_t const n = some.size();
     at::Tensor const x =
-        comm_test::values({16 * n * 60, 7}, at::kFloat, me.rank);  // slices of all sizes end at cache lines
+        // Slices of every size end at cache lines
+        comm_test::values({16 * n * 60, 7}, at::kFloat, me.rank);
     auto const bytes = static_cast<std::int64_t>(x.nbytes());
     some.reset_counters();
     some.all_reduce(x);
@@ -205,7 +210,8 @@ void failures(redco::comm::world& world, int ranks, int each) {
   auto const differs = failure_of(world, [&](rank_context& me) {
     me.world.all_reduce(at::ones({me.rank == ranks - 1 ? 4 : 5, 2'000}));
   });
-  int const first = each > 1 ? ranks - each : 0;  // who sees it: those of one process before those of all
+  // Ranks of one process are compared before all ranks
+  int const first = each > 1 ? ranks - each : 0;
   must(mentions(differs, "rank " + std::to_string(first) + " has all_reduce(sum) of Float [5, 2000], rank " +
                              std::to_string(ranks - 1) + " has all_reduce(sum) of Float [4, 2000]"),
        differs.what());
@@ -281,7 +287,8 @@ int main(int argc, char** argv) {
       });
     }
     for (bool const in_rank_order : {false, true}) {
-      if (in_rank_order && o.each == 1) break;  // it is anyway
+      // With one rank per process, sums are in rank order anyway
+      if (in_rank_order && o.each == 1) break;
       waits.deterministic = in_rank_order;
       comm_test::added_up_first = in_rank_order ? 1 : o.each;
       auto const world = redco::comm::make_world(shape, waits);

@@ -1,6 +1,6 @@
-// What ThreadSanitizer says of user functions, which all ranks call at once: trains, evaluates and predicts on two ranks, two
-// replicas and then two shards. With --planted the loss counts its calls in a variable that the ranks share without any order
-// between them, which must be reported.
+// Runs user functions, which all ranks call concurrently, under ThreadSanitizer: trains, evaluates
+// and predicts with two replicas and then with two shards. With --planted the loss counts its calls
+// in a variable that the ranks share without synchronisation. ThreadSanitizer must report it.
 
 #include "run/mlp.hpp"
 

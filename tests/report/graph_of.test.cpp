@@ -43,7 +43,7 @@ TEST_CASE("the graph of a GPT-2 has its branches, residual connections and reduc
           "layer layer add all_reduce block layer layer attention layer all_reduce add layer layer function layer "
           "all_reduce add layer head");
   CHECK(g[2].inputs == places{0, 1});   // tokens and positions
-  CHECK(g[10].inputs == places{4, 9});  // the block's input beside attention
+  CHECK(g[10].inputs == places{4, 9});  // the block's input and attention
   CHECK(g[16].inputs == places{10, 15});
   CHECK(g[4].copies == 5);
   CHECK(g[6].parameters.size() == 6);  // q, k, v
@@ -53,7 +53,7 @@ TEST_CASE("the graph of a GPT-2 has its branches, residual connections and reduc
   CHECK(g[18].enters);
 }
 
-/// Over one row of features for each example, or over what `Input` says.
+/// Returns the graph of a network over one row of features per example, or over `Input`.
 template <class Net, class Input = void>
 redco::report::model_graph graph_of_net() {
   redco::model_of<Net, Input> const model;
@@ -127,7 +127,8 @@ void check_graph(M const& model) {
   CHECK(stated == std::vector<int>(parameters.size(), 1));
   for (std::size_t i = 0; i + 1 < g.size(); ++i) {
     bool const context =
-        g[i].layer.view().ends_with("coder") && g[i].what == graph_node::kind::layer;  // T5's distances
+        // T5's bias by distance
+        g[i].layer.view().ends_with("coder") && g[i].what == graph_node::kind::layer;
     INFO("node " << i << " " << name_of(g[i].what) << " " << g[i].layer.view());
     CHECK((read[i] > 0 || context));
   }

@@ -43,7 +43,8 @@ using mlp_net = redco::sequential<redco::named<"up", redco::linear<20, 96>>, red
                                   redco::named<"down", redco::linear<96, 7>>>;
 redco::model_of<mlp_net> const mlp{};
 
-/// Compares with tests/golden/NAME. REDCO_APPROVE=1 in the environment writes the file instead.
+/// Compares a text with tests/golden/NAME. If REDCO_APPROVE=1 is in the environment, writes the
+/// file instead.
 void matches_golden(std::string const& name, std::string const& text) {
   auto const file = std::filesystem::path(__FILE__).parent_path().parent_path() / "golden" / name;
   if (std::getenv("REDCO_APPROVE") != nullptr) std::ofstream(file) << text;

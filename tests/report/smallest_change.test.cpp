@@ -33,7 +33,7 @@ std::int64_t peak_of(M const& m, run_request const& asked) {
   return redco::cost_of(m, redco::adamw{}, setup_of(asked)).memory.peak();
 }
 
-/// A request after a reader has written `options` in place of the options that they name.
+/// Returns the request after a reader has replaced its options by those named in `options`.
 run_request followed(run_request asked, std::string const& options) {
   std::istringstream words(options);
   std::string name, value;
@@ -56,7 +56,7 @@ run_request followed(run_request asked, std::string const& options) {
   return asked;
 }
 
-/// The requests as command lines and builds state them, with odd sizes and several hosts.
+/// Returns requests as command lines and builds state them, with odd sizes and several hosts.
 std::vector<run_request> requests() {
   std::vector<run_request> all;
   for (std::int64_t const batch : {5, 16, 33})
@@ -119,7 +119,7 @@ TEST_CASE("whoever follows a suggestion gets exactly the bytes that it promises"
   follow_all(grouped);
 }
 
-/// The widths that the refusal of an illegal mesh lists.
+/// Returns the widths that the refusal of an illegal mesh lists.
 std::vector<int> listed_widths(std::string const& refusal) {
   std::string const before = "legal widths are ";
   std::size_t const begin = refusal.find(before) + before.size(), end = refusal.find(": choose one ", begin);
@@ -131,7 +131,7 @@ std::vector<int> listed_widths(std::string const& refusal) {
   return widths;
 }
 
-/// A request after a reader has written a width in place of its own.
+/// Returns the request after a reader has replaced its width.
 run_request with_width(run_request asked, int width) {
   if (asked.form == request_form::ranks) asked.mesh = redco::options::mesh_of(asked.mesh.ranks(), width);
   asked.mesh.tp = width;

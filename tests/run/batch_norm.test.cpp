@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
-// Whole runs of a network with batch norm: the same on every mesh, with its running statistics in checkpoints.
+// Whole runs of a network with batch norm: equal on every mesh, with running statistics in
+// checkpoints.
 
 namespace {
 
 using namespace redco;
 
-/// No bias before batch norm: its gradient is zero but for rounding, which Adam would make steps of.
+/// A network without a bias before batch norm. The gradient of such a bias is only rounding noise,
+/// which Adam would turn into steps.
 struct normed {
   using net = sequential<named<"in", linear<5, 12, false>>, named<"norm", batch_norm<12>>, relu,
                          named<"up", linear<12, 6>>, relu, named<"down", linear<6, 3>>>;
@@ -45,7 +47,8 @@ void check_same(run_test::outcome const& run, run_test::outcome const& expected)
     CHECK(at::allclose(run.state.at(name), expected.state.at(name), 1e-10, 1e-10));
 }
 
-// 14 examples, 4 at a time: the last batch of an epoch has two, so that a third replica has none.
+// 14 examples, 4 at a time: the last batch of an epoch has two examples, so a third replica has
+// none.
 TEST_CASE("a network with batch norm trains the same on every mesh, also where a replica has no examples") {
   temporary_folder folder;
   auto const one = fit(run_test::in(folder.path), of_steps(0), run_test::numbers(14));
@@ -89,8 +92,9 @@ TEST_CASE("running statistics are in checkpoints: a resumed run goes on as the u
   check_same(second, unbroken);
 }
 
-// Ten examples on two replicas, three at once: rounds of the places {0, 1, 2, 5, 6, 7} and {3, 4, 8, 9}. One replica that
-// computes six at once has the same rounds where its examples stand in that order.
+// Ten examples on two replicas, three at a time. The rounds have the indices {0, 1, 2, 5, 6, 7} and
+// {3, 4, 8, 9} of the epoch. One replica that computes six at a time has the same rounds if its
+// examples are in that order.
 TEST_CASE("statistics are of a round of micro-batches where this is not the global batch, and the run says so") {
   temporary_folder one, two;
   std::vector<std::int64_t> const places{0, 1, 2, 5, 6, 7, 3, 4, 8, 9};
@@ -105,7 +109,8 @@ TEST_CASE("statistics are of a round of micro-batches where this is not the glob
         std::string::npos);
 }
 
-// Eleven examples, five at once: the second round is one example on the first replica, and the other one waits for it.
+// Eleven examples, five at a time: the second round has one example on the first replica, and the
+// second replica waits for it.
 TEST_CASE("a single number per channel has no variance: the run ends with exit 64 on all replicas") {
   temporary_folder folder;
   auto const run = fit(run_test::in(folder.path, {.dp = 2}), of_steps(1, 11, 5), run_test::numbers(11));

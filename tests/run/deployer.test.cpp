@@ -37,7 +37,7 @@ TEST_CASE("TF32 is refused where no CUDA device computes") {
         "--device cuda");
 }
 
-/// Lets --cuda-graph pass where no CUDA device is.
+/// A maker of graphs that accepts --cuda-graph without a CUDA device.
 struct graphs_anywhere final : redco::device_graph::maker {
   bool serves(at::Device) const override { return true; }
   std::unique_ptr<redco::device_graph> make(at::Device) const override { return nullptr; }

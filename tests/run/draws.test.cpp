@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-// Which steps, evaluations and examples draw the same random numbers.
+// Tests which steps, evaluations and examples draw equal random numbers.
 namespace draws {
 
 namespace {
@@ -28,8 +28,8 @@ redco::gpt2 network_of(double dropout) {
   return {{.vocab = 11, .context = 16, .width = 12, .heads = 6, .layers = 2, .dropout = dropout}};
 }
 
-/// All examples are alike, so that only draws tell them apart. A prediction is a sampled continuation
-/// as one number.
+/// A job in which all examples are equal, so that they differ only in their draws. A prediction is
+/// a sampled continuation as one number.
 auto sampling() {
   return redco::collate([](std::span<std::int64_t const> ids) {
            at::Tensor const tokens = (at::arange(10, at::kLong) * 3 + 1).remainder(11);
@@ -55,7 +55,7 @@ auto sampling() {
 using options = run_test::options_of<redco::gpt2, decltype(sampling())>;
 using predictions = std::vector<std::vector<std::int64_t>>;
 
-/// The predictions of each evaluation of a network that does not learn.
+/// Returns the predictions of each evaluation of a network that does not learn.
 predictions sampled(redco::mesh const& mesh, std::int64_t micro_batch) {
   temporary_folder const folder;
   predictions all;
@@ -85,7 +85,7 @@ TEST_CASE("sampled predictions differ between evaluations and examples, and are 
     REQUIRE(evaluation.size() == 7);
     different.insert(evaluation.begin(), evaluation.end());
   }
-  CHECK(different.size() == 21);  // of 11^6 continuations
+  CHECK(different.size() == 21);  // of 11^6 possible continuations
   for (redco::mesh const& mesh : {redco::mesh{}, {.dp = 2}, {.tp = 2}})
     for (std::int64_t const micro_batch : {1, 2}) {
       INFO(mesh.dp << "x" << mesh.tp << ", micro-batch " << micro_batch);

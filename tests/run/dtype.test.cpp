@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-// The dtype is given by value, so that every machine tests what others choose by default.
+// The dtype is given explicitly, so that every machine tests the default dtypes of other machines.
 
 namespace dtype_test {
 

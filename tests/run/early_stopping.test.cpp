@@ -26,11 +26,11 @@ redco::deployer_options resumed(std::filesystem::path const& workdir) {
   return o;
 }
 
-/// Runs whose score is best after step 3 and worse from evaluation to evaluation, every third step:
-/// at the ends of epochs of 3 steps, or within epochs of 30.
+/// A run whose score is best after step 3 and falls at each later evaluation. Evaluations are every
+/// three steps: at the ends of epochs of 3 steps, or within epochs of 30.
 struct course {
   bool within_epochs;
-  std::int64_t step = 0;  ///< of the newest update, over all runs
+  std::int64_t step = 0;  ///< newest update, over all runs
   int epochs_ended = 0;
 
   mlp_options options(std::int64_t stop_at = 0) {
@@ -45,7 +45,7 @@ struct course {
     o.patience = 4;
     o.on_step = [this, stop_at](redco::fit_event const& e) {
       step = e.step;
-      if (e.step + 1 == stop_at) std::raise(SIGUSR1);  // answered after the next step
+      if (e.step + 1 == stop_at) std::raise(SIGUSR1);  // takes effect after the next step
     };
     o.on_epoch = [this](redco::fit_event const&) { ++epochs_ended; };
     return o;
@@ -63,7 +63,7 @@ std::vector<std::int64_t> evaluated(std::filesystem::path const& workdir) {
   return steps;
 }
 
-/// Every file of a workdir but its log and its lock, by name.
+/// Returns every file of a workdir by name, except its log and its lock.
 std::map<std::string, std::string> files_of(std::filesystem::path const& workdir) {
   std::map<std::string, std::string> all;
   for (auto const& entry : std::filesystem::recursive_directory_iterator(workdir)) {
@@ -83,7 +83,8 @@ TEST_CASE("a run that is cut and resumed loses patience where the unbroken run d
     CHECK(all.losses.size() == 15);
     CHECK(all.log.find("stopped: no better evaluation in the last 4") != std::string::npos);
     std::vector<double> losses;
-    for (std::int64_t const stop : {7, 9, 12}) {  // at 9 and 12 before the evaluation that is due there
+    // At 9 and 12 the stop precedes the evaluation that is due
+    for (std::int64_t const stop : {7, 9, 12}) {
       outcome const part = fit_mlp(resumed(parted.path), broken.options(stop), broken.examples());
       REQUIRE(part.code == 75);
       losses.insert(losses.end(), part.losses.begin(), part.losses.end());
@@ -133,7 +134,8 @@ TEST_CASE("a complete run that is started again writes no row and no file twice"
     o.patience = 0;
     return o;
   };
-  REQUIRE(fit_mlp(resumed(folder.path), options(9), once.examples()).code == 0);  // the signal is late
+  // The signal comes after the last step
+  REQUIRE(fit_mlp(resumed(folder.path), options(9), once.examples()).code == 0);
   redco::diag::stop_signals().answered();
   CHECK(once.epochs_ended == 3);
   CHECK(evaluated(folder.path) == std::vector<std::int64_t>{3, 6, 9});

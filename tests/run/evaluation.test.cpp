@@ -14,20 +14,20 @@
 
 namespace {
 
-// Half of the twelve hidden features are dropped in training.
+// A network that drops half of its twelve hidden features in training.
 struct dropping {
   using net = redco::sequential<redco::named<"up", redco::linear<5, 12>>, redco::relu, redco::dropout<redco::real{0.5}>,
                                 redco::named<"down", redco::linear<12, 3>>>;
   redco::no_config config;
 };
 
-/// The logits of the whole network without dropout, by ATen alone.
+/// Returns the logits of the whole network without dropout, computed by ATen alone.
 at::Tensor logits_by_hand(run_test::tensors const& p, at::Tensor const& x) {
   return at::linear(at::relu(at::linear(x, p.at("up.weight"), p.at("up.bias"))), p.at("down.weight"),
                     p.at("down.bias"));
 }
 
-/// An inference that knows whether its states were moved away.
+/// An inference that records whether its states were moved away.
 template <class Pipeline>
 struct watched_inference : redco::inference<dropping, Pipeline> {
   using base = redco::inference<dropping, Pipeline>;
@@ -90,7 +90,8 @@ TEST_CASE("evaluations and predictions are those of the network without dropout"
     CHECK(seen == expected);
     CHECK(redco::predictor(trainer).predict(dev, 5) == expected);
     redco::predictor const kept(redco::inference(deployer, dropping{}, pipeline,
-                                                 folder / "ckpts/last"));  // what it is given away lives on in it
+                                                 // The predictor keeps the inference alive
+                                                 folder / "ckpts/last"));
     CHECK(kept.predict(dev, 5) == expected);
     for (std::int64_t const none : {0, -5})
       CHECK(run_test::code_of([&] { redco::predictor(trainer).predict(dev, none); }) == 64);

@@ -47,7 +47,7 @@ struct with_opaque {
 };
 
 TEST_CASE("the digest of an example is the XXH64 of its parts") {
-  // xxhsum -H1 of the eight bytes of 5, little-endian, and of "text" behind its length.
+  // xxhsum -H1 of the eight little-endian bytes of 5, and of "text" after its length.
   CHECK(digest(std::int64_t{5}) ==
         redco::safetensors::xxh64::text_of(redco::safetensors::xxh64::of({"\5\0\0\0\0\0\0\0", 8})));
   CHECK(digest(std::string("text")) ==
@@ -64,7 +64,7 @@ TEST_CASE("examples that differ in any part have different digests") {
   CHECK(digest(one) != digest(picture{at::arange(6).reshape({2, 3}), {1, 2, 2}}));
   CHECK(digest(one) != digest(picture{at::arange(6).reshape({2, 3}), {1, 2}, "m"}));
   CHECK(digest(one) != digest(picture{at::arange(6).reshape({2, 3}), {1, 2}, "n", {1, 2, 4}}));
-  // A strided tensor counts by its values.
+  // A strided tensor is hashed by its values.
   CHECK(digest(at::arange(6).reshape({2, 3}).t()) == digest(at::tensor({0, 3, 1, 4, 2, 5}, at::kLong).reshape({3, 2})));
   std::pair<std::string, std::optional<int>> const two{"a", {}};
   CHECK(digest(two) != digest(std::pair<std::string, std::optional<int>>{"a", 0}));
@@ -99,7 +99,7 @@ TEST_CASE("the first and the last example count, and others do not") {
   CHECK_FALSE(of({"a"}).empty());
 }
 
-/// Another number at each look.
+/// A value that changes each time it is read.
 struct drawn {
   std::int64_t* looks;
   operator std::int64_t() const { return ++*looks; }

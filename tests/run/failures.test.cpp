@@ -219,7 +219,7 @@ TEST_CASE("a signal is answered by a checkpoint and exit 75, and the run goes on
   temporary_folder whole, stopped;
   mlp_options o = failing_options();
   outcome const unbroken = fit_mlp(in(whole.path, {.dp = 2}), o);
-  for (std::int64_t const at : {5, 8}) {  // within an epoch, and with its last step
+  for (std::int64_t const at : {5, 8}) {  // within an epoch, and in its last step
     for (bool const save_last : {true, false}) {
       INFO("step " << at);
       std::filesystem::remove_all(stopped.path / "ckpts");
@@ -267,7 +267,8 @@ TEST_CASE("a failing save is a warning, three in a row are exit 74, and so is th
   o.save_every_steps = 1;
   temporary_folder folder;
   auto const ckpts = folder.path / "ckpts", aside = folder.path / "aside";
-  // The saves of steps 5 and 6 fail, and after two that succeed those of 9 and 10: four in all, never three in a row.
+  // The saves of steps 5 and 6 fail, two saves succeed, then those of steps 9 and 10 fail: four
+  // failures, never three in a row.
   o.on_step = [&](redco::fit_event const& e) {
     if (e.step == 5 || e.step == 9) {
       std::filesystem::rename(ckpts, aside);

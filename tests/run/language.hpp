@@ -13,14 +13,14 @@
 #include <span>
 #include <vector>
 
-// A small language model that no mesh divides, and its job, for tests that compare meshes.
+// A small language model that no mesh divides evenly, and its job, for tests that compare meshes.
 
 namespace run_test {
 
-/// Tied weights, dropout, and 11 token ids, which do not divide by 2 or 3.
+/// A model with tied weights, dropout, and 11 token ids, which do not divide by 2 or 3.
 inline redco::gpt2 const tied{{.vocab = 11, .context = 16, .width = 12, .heads = 6, .layers = 2, .dropout = 0.1}};
 
-/// Returns a job in which example i has nine tokens, of which the last i % 4 do not count.
+/// Returns a job in which example i has nine tokens. The last i % 4 of them do not count.
 inline auto language() {
   return redco::collate([](std::span<std::int64_t const> ids) {
            std::vector<at::Tensor> inputs, labels;

@@ -38,7 +38,7 @@ int descend(int depth) {
 
 [[noreturn]] void give_up() { throw redco::error(redco::exit_code::data, "thrown where nothing may be"); }
 
-/// Ends the process on rank 1 in the third step.
+/// Ends the process on rank 1 in the third step, in the way that `mode` names.
 void end_here(std::string_view mode) {
   redco::diag::run_place const here = redco::diag::run_place::here();
   if (here.rank != 1 || here.step != 2) return;
@@ -58,7 +58,7 @@ void end_here(std::string_view mode) {
   }
 }
 
-/// One fit of the child's mode, and the code of its end.
+/// Runs one fit with the child's mode and returns its exit code.
 int fit_of(std::string const& mode, std::filesystem::path const& workdir) {
   behaviour how;
   if (mode == "abort") {
@@ -77,7 +77,8 @@ int fit_of(std::string const& mode, std::filesystem::path const& workdir) {
     if (mode == "hangup") ::raise(SIGHUP);
     if (mode != "twice") return;
     ::raise(SIGTERM);
-    std::this_thread::sleep_for(std::chrono::milliseconds(600));  // what comes now would be a second request
+    // A signal after this time would be a second request
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
   };
   char const* const program = "child";
   int const code = redco::main_of<redco::deployer_options>(1, &program, [&](redco::deployer_options const&) {
@@ -108,7 +109,8 @@ TEST_CASE("a program that ends in the middle", "[.child]") {
 
 bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // their runtimes take such ends for themselves
+// The sanitizers' runtimes handle such signals themselves
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 TEST_CASE(
     "a fault, abort, exit or an uncaught exception in a user's function is one line with rank, step and function") {
   struct {
@@ -160,7 +162,7 @@ TEST_CASE("a closed pipe does not end a run") {
 TEST_CASE("a file size limit is an I/O error, not a signal") {
   temporary_folder folder;
   int ends[2] = {};
-  REQUIRE(::pipe(ends) == 0);  // no file, so without a limit
+  REQUIRE(::pipe(ends) == 0);  // a pipe has no size limit
   ended_child const child = run_test::run_child(child_case, "size", folder.path, ends[1]);
   ::close(ends[1]);
   std::string out(1 << 16, ' ');

@@ -76,12 +76,12 @@ TEST_CASE("metrics.jsonl has a row for each evaluation and log.txt options and p
   CHECK(count(log, "Z config {\"lr\": 0.02}") == 1);
   CHECK(count(log, "Z plan: mesh 1x2, f64") == 1);
   CHECK(count(log, "  up.weight  ") == 1);
-  CHECK(count(log, "  column-parallel") + count(log, "  row-parallel") >= 2);  // with its reasons
+  CHECK(count(log, "  column-parallel") + count(log, "  row-parallel") >= 2);  // with the reasons
   CHECK(count(run.log, "plan: mesh 1x2, f64") == 1);
 }
 
 TEST_CASE("metrics.jsonl has the learning rate that each step's update took, over the steps of the run") {
-  for (std::int64_t const max_steps : {0, 6}) {  // of the eight steps of two epochs
+  for (std::int64_t const max_steps : {0, 6}) {  // all eight steps of two epochs, and six of them
     temporary_folder folder;
     mlp_options o;
     o.global_batch = 4;
@@ -94,7 +94,8 @@ TEST_CASE("metrics.jsonl has the learning rate that each step's update took, ove
       auto const parsed = redco::json::parse_json(row, "metrics.jsonl");
       if (parsed.contains("lr")) rates.push_back(parsed["lr"].get<double>());
     }
-    // transformers' get_linear_schedule_with_warmup of two steps: 0, 1/2, then (steps - step) / (steps - 2) of the peak.
+    // transformers' get_linear_schedule_with_warmup of two steps: 0, 1/2, then (steps - step) /
+    // (steps - 2) of the peak rate.
     std::vector<double> const shares = max_steps == 0
                                            ? std::vector{0., 1. / 2, 1., 5. / 6, 4. / 6, 3. / 6, 2. / 6, 1. / 6}
                                            : std::vector{0., 1. / 2, 1., 3. / 4, 2. / 4, 1. / 4};
@@ -116,7 +117,7 @@ TEST_CASE("the unit of the rate follows the example, and can be given") {
     for (std::string const name : {"tokens", "images", "examples", "words"}) {
       if (rows.find("\"" + name + "_per_second\"") == std::string::npos) continue;
       CHECK(events.find("train/" + name + "_per_second") != std::string::npos);
-      CHECK(count(run.log, " " + name + "/s") >= 2);  // of the bar and of the summary
+      CHECK(count(run.log, " " + name + "/s") >= 2);  // in the progress bar and in the summary
       return name;
     }
     return std::string("nothing");
@@ -157,7 +158,8 @@ TEST_CASE("terms of a loss and text samples reach TensorBoard") {
   CHECK(count(events, "train/term/square") == 4);
   CHECK(count(events, "eval/sample_0") == 1);
   CHECK(count(events, "output: the text of 31") == 1);
-  CHECK(count(events, "output: the text of 20") == 0);  // the first four are samples, all are in the file
+  // Only the first four outputs are logged as samples; the file has all
+  CHECK(count(events, "output: the text of 20") == 0);
   CHECK(content_of(folder.path / "outputs_epoch0.json").find("the text of 20") != std::string::npos);
 }
 

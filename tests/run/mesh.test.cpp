@@ -33,7 +33,7 @@ redco::mesh const equal_meshes[] = {{.dp = 1}, {.dp = 2}, {.dp = 3}, {.tp = 2}, 
 
 using gpt2_options = run_test::options_of<redco::gpt2, decltype(run_test::language())>;
 
-// 11 examples, 5 at a time: the last step of an epoch has one, and replicas without any.
+// 11 examples, 5 at a time: the last step of an epoch has one example, and some replicas have none.
 gpt2_options steps_of_gpt2(std::int64_t steps) {
   gpt2_options o;
   o.epochs = 20;
@@ -178,12 +178,12 @@ TEST_CASE("bf16 with masters is within 1 % of f32 after 200 steps", "[.][long_bf
   redco::deployer_options where = in(folder.path, {.tp = 2});
   where.dtype = redco::dtype::f32;
   gpt2_options o = steps_of_gpt2(201);
-  o.epochs = 67;  // of three steps, and of all 11 examples
+  o.epochs = 67;  // 67 epochs of three steps and 11 examples
   outcome const f32 = fit_gpt2(where, o);
   where.dtype = redco::dtype::bf16;
   outcome const bf16 = fit_gpt2(where, o);
   REQUIRE(bf16.losses.size() == 201);
-  auto const last_epochs = [](outcome const& run) {  // of which a single batch says little
+  auto const last_epochs = [](outcome const& run) {  // a single batch would be too noisy
     return std::accumulate(run.losses.end() - 30, run.losses.end(), 0.0) / 30;
   };
   INFO("f32 " << last_epochs(f32) << ", bf16 " << last_epochs(bf16));

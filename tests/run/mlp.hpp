@@ -1,6 +1,6 @@
 #pragma once
 
-// A small classifier whose examples are numbers, and whose functions a test can bend.
+// A small classifier whose examples are numbers, with hooks into its functions.
 
 #include "training.hpp"
 
@@ -35,14 +35,15 @@ struct mlp_batch {
   at::Tensor ids, x, labels, weights;
 };
 
-/// What a test does inside the functions of the pipeline. Called by all ranks at once.
+/// Functions that a test runs inside the pipeline's functions. All ranks call them concurrently.
 struct behaviour {
   std::function<void(std::span<std::int64_t const>, redco::collate_info const&)> collate;
   std::function<at::Tensor(at::Tensor const& loss, mlp_batch const&)> loss;
   std::function<void(mlp_batch const&)> predict;
 };
 
-/// Example i: five features, a label, and a weight of 1, 2 or 3 by which batches of equal size count unequally.
+/// Returns the batch of examples `ids`: five features, a label, and a weight of 1, 2 or 3, so that
+/// batches of equal size count unequally.
 inline mlp_batch mlp_batch_of(std::span<std::int64_t const> ids) {
   at::Tensor const i = at::tensor(std::vector<std::int64_t>(ids.begin(), ids.end()));
   at::Tensor const x = at::sin(i.to(at::kDouble).unsqueeze(1) * 0.7 + at::arange(5, at::kDouble) * 1.3);

@@ -51,7 +51,7 @@ TEST_CASE("a loss that is not finite on one model shard alone ends the run") {
   for (bool const evaluating : {false, true}) {
     behaviour how;
     how.loss = [evaluating](at::Tensor const& each, run_test::mlp_batch const&) {
-      // Added behind the graph, so that the gradient stays finite.
+      // Added after the graph is built, so that the gradient stays finite.
       bool const here = redco::diag::run_place::here().rank == 1 && each.requires_grad() != evaluating;
       return each.sum() + (here ? std::nan("") : 0.0);
     };
@@ -71,7 +71,7 @@ TEST_CASE("parameters that are not finite are never saved: the first is named wi
     temporary_folder folder;
     mlp_options o = one_epoch();
     o.save_every_steps = 1;
-    // Loss and gradient of the first step are finite, what its decay leaves is not.
+    // Loss and gradient of the first step are finite; weight decay makes the parameters infinite.
     outcome const run = fit_mlp(in(folder.path, mesh), o, 13, {}, {}, {.lr = 0.02, .weight_decay = HUGE_VAL});
     CHECK(run.code == 79);
     CHECK(mentions(run, "rank "));

@@ -26,7 +26,8 @@
 #include <thread>
 #include <vector>
 
-// Gradients that are summed over the replicas while backward runs: the bits of those that are summed behind it.
+// Checks that gradients that are summed over the replicas during backward have the bits of those
+// summed after it.
 
 namespace overlap_test {
 
@@ -40,7 +41,8 @@ using run_test::tied;
 
 constexpr double mebi = 1024 * 1024;
 
-/// The same job, its gradients summed behind backward and in buckets of these bytes while it runs.
+/// Runs a job with gradients summed after backward, and with buckets of these bytes that are summed
+/// during backward. Compares losses and state bit for bit.
 template <class Model, class Pipeline>
 void check_same_bits(Model const& model, Pipeline const& pipeline, run_test::options_of<Model, Pipeline> const& options,
                      deployer_options where, std::int64_t examples, std::vector<double> const& bytes) {
@@ -65,7 +67,8 @@ TEST_CASE("overlapped or not, a run has the same losses and parameters to the la
     for (std::int64_t const micro : {0, 1, 2})
       for (dtype const type : {dtype::f64, dtype::bf16}) {
         INFO(on.dp << "x" << on.tp << ", micro-batch " << micro << ", " << name_of(type));
-        // 11 examples, 5 at a time: the last step of an epoch has one, and replicas without any.
+        // 11 examples, 5 at a time: the last step of an epoch has one example, and some replicas
+        // have none.
         run_test::options_of<gpt2, decltype(language())> o;
         o.epochs = 20;
         o.max_steps = 7;
@@ -109,7 +112,7 @@ TEST_CASE("so do frozen parameters, adapters of a frozen model, losses of severa
                            });
     run_test::options_of<normed, decltype(two_terms)> several;
     several.epochs = 2;
-    several.global_batch = 4;  // of 14: the last has two, so that a third replica has none
+    several.global_batch = 4;  // 14 examples: the last batch has two, so a third replica has none
     check_same_bits(normed{}, two_terms, several, in({}, on), 14, {104});
     run_test::options_of<normed, decltype(run_test::mlp_pipeline())> rounds;
     rounds.epochs = 2;
@@ -119,7 +122,7 @@ TEST_CASE("so do frozen parameters, adapters of a frozen model, losses of severa
   }
 }
 
-/// One rank's network in a world, with a loss on it.
+/// The network of one rank in a world, and its loss.
 struct subject {
   explicit subject(rank_context& me)
       : state(run_test::mlp{}, plan_of(run_test::mlp{}, me.mesh), sgd{.lr = 0.1}, dtype::f64, 3, me.rank, {}),
@@ -150,9 +153,11 @@ TEST_CASE("the last layer's gradients are summed before backward has come to the
     training_step step(one.state, me, false, 64);
     at::Tensor const first_layer = one.state.network().parameters().front();
     must(first_layer.data_ptr() == one.state.store.find("up.weight")->value.data_ptr(), "the first layer's weight");
-    first_layer.register_hook([&](at::Tensor const& g) {  // before it is added to the flat gradient
+    // Runs before the gradient is added to the flat gradient
+    first_layer.register_hook([&](at::Tensor const& g) {
       if (me.rank == 1) {
-        me.lane(batch_axes).wait();  // which takes what rank 0 has sent, whose backward waits for this
+        // Needs what rank 0 has sent, whose backward waits for this rank
+        me.lane(batch_axes).wait();
         must(me.dp.counters().total().calls >= 1, "something was sent");
         summed = true;
       }
@@ -172,7 +177,7 @@ TEST_CASE("the last layer's gradients are summed before backward has come to the
 TEST_CASE("only the last loss of a step sends gradients, and a watch of one's own keeps its place") {
   auto const result = failure_of({.dp = 2}, [&](rank_context& me) {
     std::vector<at::Tensor> after;
-    for (int const how : {0, 1, 2}) {  // behind backward, while it runs, with another watch
+    for (int const how : {0, 1, 2}) {  // after backward, during backward, with another watch
       subject one(me);
       int seen = 0;
       std::optional<gradient_watch> own;
@@ -198,7 +203,7 @@ TEST_CASE("a bucket that cannot be summed ends all ranks, wherever they are") {
     training_step step(one.state, me, false, me.rank == 0 ? 64 : 80);
     step.expect_last();
     step.add(one.loss());
-    if (me.rank == 1) me.world.recv(at::empty({1}), 0, 5);  // which nobody sends
+    if (me.rank == 1) me.world.recv(at::empty({1}), 0, 5);  // no rank sends it
     step.finish(0, 1, false);
   });
   CHECK(failure.code() == exit_code::internal);

@@ -19,7 +19,7 @@ namespace {
 
 using mlp_trainer = run_test::trainer_of<mlp, decltype(mlp_pipeline())>;
 
-// After six steps the rate is so large that the network forgets what it has learned.
+// After six steps the learning rate is so large that the network forgets what it has learned.
 constexpr redco::adamw forgetful{.lr = [](std::int64_t step, std::int64_t) { return step < 6 ? 0.05 : 4.0; }};
 
 run_test::mlp_options forgetful_options() {
@@ -50,7 +50,8 @@ tensors loaded(std::filesystem::path const& files, redco::mesh mesh, std::vector
   redco::deployer deployer(in(elsewhere / "unused", mesh));
   redco::inference const read(deployer, mlp{}, mlp_pipeline(), files);
   if (outputs != nullptr) *outputs = redco::predictor(read).predict(run_test::numbers(13), 4);
-  CHECK_FALSE(std::filesystem::exists(elsewhere / "unused"));  // who predicts leaves the workdir alone
+  // Predicting does not write to the workdir
+  CHECK_FALSE(std::filesystem::exists(elsewhere / "unused"));
   return parameters_of(read.states());
 }
 

@@ -11,13 +11,14 @@
 #include <string>
 #include <vector>
 
-// Widths that a run is offered in place of an illegal one.
+// Tests the widths that a run suggests in place of an illegal width.
 
 namespace planned_test {
 
 using namespace run_test;
 
-/// The refusal of a run of the small classifier, whose 12 units are split; empty if its mesh is legal.
+/// Returns the error of a run of the small classifier, whose 12 units are split; empty if its mesh
+/// is legal.
 std::string refusal(redco::deployer_options const& o, redco::options::launch const& how) {
   try {
     redco::run::check_widths(redco::facts_of(mlp{}).parameters, redco::mesh_of(o, how), o, how);
@@ -28,7 +29,7 @@ std::string refusal(redco::deployer_options const& o, redco::options::launch con
   return "";
 }
 
-/// Options after their reader has written a width in place of their own.
+/// Returns the options after a reader has replaced their width.
 redco::deployer_options with_width(redco::deployer_options o, int width) {
   if (o.mesh) o.mesh->tp = width;
   else o.n_model_shards = width;

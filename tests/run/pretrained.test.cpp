@@ -114,7 +114,8 @@ TEST_CASE("weights of another model are refused with what differs") {
   CHECK_THROWS_AS(trainer.start_from(folder.path / "nothing"), redco::error);
 }
 
-/// A folder of a Mistral with the tokenizer of a LLaMA, whose vocabulary is larger: the tests feed it small ids.
+/// A folder of a Mistral with the tokenizer of a LLaMA, whose vocabulary is larger. The tests use
+/// small ids only.
 struct mistral_folder : temporary_folder {
   mistral_folder() {
     for (std::string const name : {"config.json", "generation_config.json", "model.safetensors"})
@@ -124,7 +125,7 @@ struct mistral_folder : temporary_folder {
   }
 };
 
-/// Fits the folder's model for an epoch and saves it.
+/// Fits the folder's model for one epoch and saves it.
 void tune(redco::pretrained const& from, std::filesystem::path const& workdir, redco::mesh on, double lr,
           std::filesystem::path const& to, redco::save_model_options const& options) {
   redco::deployer deployer(place(workdir, on));
@@ -163,7 +164,8 @@ std::set<std::string> names_in(std::filesystem::path const& folder) {
   return names;
 }
 
-/// How many tensors of `b` are not those of `a`, by name, type, shape and bytes; -1 if their names differ.
+/// Returns the number of tensors of `b` that differ from those of `a` in name, type, shape or
+/// bytes; -1 if the sets of names differ.
 int other_tensors(std::filesystem::path const& a, std::filesystem::path const& b) {
   redco::safetensors::safetensors_reader const one(a / "model.safetensors"), two(b / "model.safetensors");
   if (one.entries().size() != two.entries().size()) return -1;
@@ -243,7 +245,7 @@ TEST_CASE("a folder that held another model keeps none of its files") {
   CHECK(names_in(work / "m") == expected);
   CHECK(content_of(work / "m/config.json") == content_of(there / "config.json"));
 
-  // In its own place: what does not change is not written.
+  // Saving into the folder itself does not write files that do not change.
   auto const written = std::filesystem::last_write_time(there / "tokenizer.json");
   tune(folder, work / "b", {.dp = 1, .tp = 1}, 0.01, there.path, folder.save_options());
   CHECK(std::filesystem::last_write_time(there / "tokenizer.json") == written);

@@ -19,7 +19,7 @@ using run_test::outcome;
 
 namespace {
 
-// 13 examples, 4 at a time: epochs of 4 steps, the last of one example.
+// 13 examples, 4 at a time: epochs of 4 steps, the last step with one example.
 mlp_options resume_options(std::int64_t max_steps, std::int64_t micro_batch = 0) {
   mlp_options o;
   o.epochs = 3;
@@ -45,7 +45,8 @@ std::vector<std::int64_t> logged_steps(std::filesystem::path const& workdir) {
   std::istringstream lines(content_of(workdir / "metrics.jsonl"));
   for (std::string line; std::getline(lines, line);) {
     auto const row = redco::json::parse_json(line, "row");
-    if (row.contains("loss")) steps.push_back(row["step"].get<std::int64_t>());  // the others are of evaluations
+    // Rows without a loss are of evaluations
+    if (row.contains("loss")) steps.push_back(row["step"].get<std::int64_t>());
   }
   return steps;
 }
@@ -149,7 +150,8 @@ TEST_CASE("the best checkpoint outlives a kill between its save and its name") {
   for (char const* const name : {"ckpts/min_loss", "ckpts/last", "ckpts/last_ckpt.txt", "min_metrics.json"})
     std::filesystem::remove(folder.path / name);
   o.max_steps = 12;
-  REQUIRE(fit_mlp(resume_at(folder.path), o, 13, {}, {}, {.lr = 4}).code == 0);  // from now on only worse
+  // Later scores are worse
+  REQUIRE(fit_mlp(resume_at(folder.path), o, 13, {}, {}, {.lr = 4}).code == 0);
   CHECK(redco::workdir::read_manifest(ckpts / "last").best.at("min_loss").value == best);
   CHECK(redco::workdir::read_manifest(ckpts / "min_loss").step == 4);
   CHECK(redco::json::parse_json(content_of(folder.path / "min_metrics.json"), "min")["loss"].get<double>() == best);
@@ -318,7 +320,8 @@ TEST_CASE("examples that change from epoch to epoch are resumed at the end of on
 
 namespace {
 
-/// Fits to the end or to a signal after step `stop`; `seen` is kept, and has the steps that were taken.
+/// Fits to the end, or to a signal after step `stop`. `seen` records the steps and is kept in
+/// checkpoints.
 int fit_with_memory(redco::deployer_options const& where, std::vector<std::int64_t>& seen, std::int64_t stop,
                     bool twice = false) {
   run_test::plain_signals const plain;
@@ -342,12 +345,13 @@ int fit_with_memory(redco::deployer_options const& where, std::vector<std::int64
 TEST_CASE("a fit keeps objects of the program in its checkpoints, and reads them once in a process") {
   temporary_folder folder, other;
   std::vector<std::int64_t> seen;
-  CHECK(fit_with_memory(resume_at(folder.path, {.dp = 2}), seen, 2) == 75);  // the next step is the first to know
+  // The next step is the first that sees the signal
+  CHECK(fit_with_memory(resume_at(folder.path, {.dp = 2}), seen, 2) == 75);
   CHECK(seen == std::vector<std::int64_t>{1, 2, 3});
   seen = {-1};
   CHECK(fit_with_memory(resume_at(folder.path, {.tp = 2}), seen, 0) == 0);
   CHECK(seen == std::vector<std::int64_t>{1, 2, 3, 4, 5});
   CHECK(fit_with_memory(resume_at(other.path), seen, 0, true) == 64);
   REQUIRE(fit_mlp(in(other.path), resume_options(5)).code == 0);
-  CHECK(fit_with_memory(resume_at(other.path), seen, 0) == 65);  // its checkpoint keeps nothing
+  CHECK(fit_with_memory(resume_at(other.path), seen, 0) == 65);  // its checkpoint keeps no objects
 }

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Steps and values of each tag in the only event file of a folder.
+/// Returns steps and values of each tag in the only event file of a folder.
 std::map<std::string, std::vector<std::pair<std::uint64_t, double>>> scalars_in(std::filesystem::path const& folder) {
   std::map<std::string, std::vector<std::pair<std::uint64_t, double>>> all;
   int files = 0;
@@ -18,7 +18,7 @@ std::map<std::string, std::vector<std::pair<std::uint64_t, double>>> scalars_in(
     ++files;
     for (std::string const& record : run_test::records_of(content_of(entry.path()))) {
       run_test::field_reader const event(record);
-      if (!event.has(5)) continue;  // the version
+      if (!event.has(5)) continue;  // the record of the file version
       run_test::field_reader const summary = event.message(5);
       for (std::string const& value : summary.fields.at(1)) {
         run_test::field_reader const one(value);

@@ -31,7 +31,7 @@ struct normed {
   constexpr extents input(workload const& load) const { return {load.batch, 5}; }
 };
 
-/// Writes down what a step did.
+/// A watch that records the operations of a step.
 struct observer final : run::step_watch {
   std::string told;
 
@@ -45,7 +45,7 @@ struct observer final : run::step_watch {
   }
 };
 
-/// Losses of micro-batches of two examples each, from rank's own numbers.
+/// The work of a step: losses of micro-batches of two examples each, which differ between ranks.
 template <class M>
 struct work final : run::step_work {
   work(trained_network<M> const& net, rank_context& me, bool several) : net_(net), me_(me), several_(several) {}
@@ -72,10 +72,11 @@ struct work final : run::step_work {
   pass in_;
 };
 
-/// What each of two replicas did in a step, and what they sent each other.
+/// The operations of two replicas in a step, and the number of their messages.
 struct told_step {
   std::string first, second;
-  std::int64_t gradient_sums = 0, all_sums = 0;  ///< of the first, over the replicas and over all ranks
+  /// Calls of the first, over the replicas and over all ranks
+  std::int64_t gradient_sums = 0, all_sums = 0;
 };
 
 template <class M = run_test::mlp>
@@ -124,13 +125,14 @@ TEST_CASE("a step executes the operations of its schedule, on each replica its o
   auto const terms = step_of_two(1, 0, {.several_terms = true});
   CHECK(terms.first == "forward 0, total_counts 0, backward 0, " + end);
   CHECK(terms.second == "total_counts 0, " + end);
-  CHECK(terms.gradient_sums == 2);  // with the counts
+  CHECK(terms.gradient_sums == 2);  // includes the sum of the counts
 
   auto const norm = step_of_two<normed>(2, 1, {});
   CHECK(norm.first == "forward 0, backward 0, forward 1, backward 1, end_round 1, share_statistics, " + end);
   CHECK(norm.second == "forward 0, backward 0, sit_out 1, share_statistics, " + end);
 
-  // Buckets of 40 bytes, 5 numbers: of 31 weights and biases up, 19 down on each shard (biases down are whole).
+  // Buckets of 40 bytes hold 5 numbers. Each shard has 31 weights and biases of up and 19 of down,
+  // whose biases are whole.
   CHECK(step_of_two(2, 1, {}, 40).first == plain.first);
   CHECK(step_of_two(2, 1, {}, 40).gradient_sums > 5);
 }

@@ -20,8 +20,9 @@ namespace {
 
 using namespace run_test;
 
-/// A graph of the host: it repeats the calls instead of the device's work, in a recording that nobody reads: a replay runs no host
-/// code. What is recorded has been computed, so that its first replay does nothing.
+/// A graph that repeats host calls in place of device work. The calls record into an unused
+/// recording, because the replay of a real graph runs no host code. The recorded calls have been
+/// computed, so the first replay does nothing.
 class host_graph final : public redco::device_graph {
  public:
   explicit host_graph(std::atomic<int>& replays) : replays_(replays) {}
@@ -38,7 +39,7 @@ class host_graph final : public redco::device_graph {
     ++replays_;
   }
 
-  /// True while this thread repeats calls of host code, which a device's graph would not make.
+  /// True while this thread repeats calls of host code, which the graph of a device would not make.
   static thread_local bool replaying;
 
  private:
@@ -63,7 +64,8 @@ struct graph_behaviour {
   double times = 1;
 };
 
-/// Labels of every fifth example are ignored, so that batches of one shape count differently.
+/// Returns a job that ignores the label of every fifth example, so that batches of one shape have
+/// different counts.
 auto ignoring_pipeline(graph_behaviour b = {}) {
   return redco::collate([](std::span<std::int64_t const> ids, redco::collate_info const&) {
            mlp_batch made = mlp_batch_of(ids);
@@ -113,7 +115,8 @@ TEST_CASE("recorded steps train as others do, for batches of several shapes that
     CHECK(run.losses == plain.losses);
     CHECK(bit_equal(run.state, plain.state));
     CHECK(graphs.made ==
-          (mesh.dp == 1 ? 2 : 3));  // batches of 4 and 3; or 2 on each of two ranks, and the 1 that is left on one
+          // Batches of 4 and 3; or of 2 on each of two ranks, and of 1 on one rank
+          (mesh.dp == 1 ? 2 : 3));
     CHECK(graphs.replays > 10);
   }
 }
@@ -144,7 +147,7 @@ TEST_CASE("each batch that a graph computes is looked into on the host") {
   CHECK(seen == collated);
 }
 
-/// A batch with a tensor whose width differs from step to step.
+/// A batch with a tensor whose width differs between steps.
 struct widening_batch {
   at::Tensor x, labels, wide;
 };

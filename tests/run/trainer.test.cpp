@@ -37,7 +37,7 @@ redco::mesh const trainer_meshes[] = {{.dp = 1}, {.dp = 2}, {.dp = 3}, {.tp = 2}
 }  // namespace
 
 TEST_CASE("the first loss is the weighted mean over the whole global batch, whatever the mesh and the micro-batch") {
-  // One step over all 7 examples, checked against ATen over the parameters of the start.
+  // One step over all 7 examples, compared with ATen on the initial parameters.
   mlp_options o = plain_mlp(1);
   o.global_batch = 7;
   temporary_folder start;
@@ -107,7 +107,7 @@ TEST_CASE("training stops when the first watched metric does not get better") {
     int evaluations = 0;
     o.metrics = [&](auto, auto) { return redco::metric_map{{"chosen", evaluations++ == 2 ? 1.0 : 2.0}}; };
     outcome const run = fit_mlp(in(folder.path, mesh), o);
-    // Evaluation 0 is the sanity check; 2 is the best of the rest; 3, 4, 5 are not better.
+    // Evaluation 0 is the sanity check. Evaluation 2 has the best score; 3, 4 and 5 are not better.
     CHECK(run.code == 0);
     CHECK(run.losses.size() == 5 * 4);
     CHECK(run.log.find("no better") != std::string::npos);
@@ -245,7 +245,7 @@ TEST_CASE("a loss of several terms averages each by its own count, as one rank d
   several_options o;
   o.epochs = 3;
   o.global_batch = 4;
-  o.eval = std::vector<std::int64_t>{12};  // fewer than replicas
+  o.eval = std::vector<std::int64_t>{12};  // fewer examples than replicas
   o.save_argmin = {"square"};
   outcome first;
   for (redco::mesh const mesh : trainer_meshes) {
@@ -262,7 +262,8 @@ TEST_CASE("a loss of several terms averages each by its own count, as one rank d
           Approx(run.evaluation.at("nll") + 0.3 * run.evaluation.at("square")).epsilon(1e-12));
     std::string const row = content_of(folder.path / "metrics.jsonl");
     CHECK(row.find("\"watched\":") != std::string::npos);
-    for (char const* const name : {"loss", "nll", "watched"})  // in some steps nothing counts in "square"
+    // In some steps nothing counts in "square"
+    for (char const* const name : {"loss", "nll", "watched"})
       CHECK(row.find("\"" + std::string(name) + "\":null") == std::string::npos);
   }
   temporary_folder folder;
@@ -273,7 +274,8 @@ TEST_CASE("a loss of several terms averages each by its own count, as one rank d
   CHECK(run_test::fit(in(folder.path), run_test::mlp{}, pipeline, run_test::numbers(13), o).code == 64);
 }
 
-// One weight w and numbers x = 1 to 7, in one step of sgd: the mean of w x is 4 w, that of 2 w x over the even x is 8 w.
+// One weight w and numbers x = 1 to 7, in one step of sgd. The mean of w x is 4 w; the mean of 2 w
+// x over the even x is 8 w.
 struct line_batch {
   at::Tensor x;
 };
@@ -283,7 +285,8 @@ auto const line_collate = redco::collate([](std::span<std::int64_t const> ids) {
 });
 redco::mean mean_of(at::Tensor const& values) { return {values.sum(), static_cast<double>(values.numel())}; }
 
-/// What one step with rate 0.1 moves w by, over the rate; `norm` is the gradient's norm as told.
+/// Returns the change of w in one step with rate 0.1, divided by the rate. Stores the gradient norm
+/// that the step reports in `norm`.
 template <class Pipeline>
 double moved(Pipeline const& pipeline, redco::mesh const& on, double& norm,
              typename redco::trainer<line, Pipeline>::template options_for<std::int64_t> o = {}) {

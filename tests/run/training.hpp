@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of whole runs share: a run in a folder, and what came of it.
+// Runs a training in a folder and collects its results, for the tests of whole runs.
 
 #include "torch_catch.hpp"
 
@@ -23,7 +23,7 @@
 
 namespace run_test {
 
-// Signals do what they do by default, whatever the test library made of them.
+// Restores the default action of signals, which the test library handles, during its lifetime.
 struct plain_signals {
   struct sigaction before {};
   plain_signals() {
@@ -36,7 +36,7 @@ struct plain_signals {
   ~plain_signals() { ::sigaction(SIGTERM, &before, nullptr); }
 };
 
-/// Keeps what runs print out of the test's report.
+/// Captures the output of runs, so that the test's report does not show it.
 struct silence {
   std::ostringstream text;
   std::streambuf* before = std::cout.rdbuf(text.rdbuf());
@@ -50,7 +50,7 @@ struct silence {
   }
 };
 
-/// The exit code of an error that `f` throws, 0 where it throws none.
+/// Returns the exit code of the error that `f` throws, 0 if it throws none.
 template <class F>
 int code_of(F&& f) {
   try {
@@ -63,7 +63,7 @@ int code_of(F&& f) {
 
 using tensors = std::map<std::string, at::Tensor>;
 
-/// Adds what one rank holds to the unsharded tensors of a run's state.
+/// Adds the parts of one rank to the unsharded tensors of a run's state.
 inline void add_state(tensors& all, std::vector<redco::ckpt::state_part> const& parts) {
   for (redco::ckpt::state_part const& part : parts) {
     auto const [at, made] = all.try_emplace(part.name);
@@ -78,7 +78,7 @@ inline void add_state(tensors& all, std::vector<redco::ckpt::state_part> const& 
   }
 }
 
-/// Those of all ranks.
+/// Returns the unsharded tensors of the states of all ranks.
 template <class States>
 tensors whole_state(States const& states) {
   tensors all;
@@ -93,7 +93,7 @@ inline bool bit_equal(tensors const& a, tensors const& b) {
   return true;
 }
 
-/// The largest difference of two curves, relative to the first.
+/// Returns the largest difference of two curves, relative to the first curve.
 inline double difference(std::vector<double> const& a, std::vector<double> const& b) {
   if (a.size() != b.size() || a.empty()) return HUGE_VAL;
   double worst = 0;
@@ -110,11 +110,11 @@ inline std::vector<std::int64_t> numbers(std::int64_t count) {
   return all;
 }
 
-/// What came of a run.
+/// The results of a run.
 struct outcome {
   int code = 0;
   std::string reason;
-  std::vector<double> losses;  ///< of each step
+  std::vector<double> losses;  ///< loss of each step
   redco::metric_map evaluation;
   tensors state;
   std::int64_t warnings = 0;
@@ -128,7 +128,7 @@ using trainer_of = redco::trainer<Model, Pipeline>;
 template <class Model, class Pipeline>
 using options_of = typename trainer_of<Model, Pipeline>::template options_for<std::int64_t>;
 
-/// A deployer in f64 without resuming.
+/// Returns options of a deployer in f64 without resuming.
 inline redco::deployer_options in(std::filesystem::path const& workdir, redco::mesh mesh = {.dp = 1}) {
   redco::deployer_options o;
   o.mesh = mesh;
@@ -140,7 +140,7 @@ inline redco::deployer_options in(std::filesystem::path const& workdir, redco::m
   return o;
 }
 
-/// One fit of `model` to `data`. The hook of `options` is called too.
+/// Fits `model` to `data` once. Also calls the hook of `options`.
 template <class Model, class Pipeline>
 outcome fit(redco::deployer_options const& where, Model const& model, Pipeline const& pipeline,
             std::vector<std::int64_t> const& data, options_of<Model, Pipeline> options,

@@ -29,7 +29,8 @@
 #include <string>
 #include <vector>
 
-// Whole runs against what transformers and torch recorded: tests/training/make_training.py says how.
+// Compares whole runs with those that transformers and torch recorded: see
+// tests/training/make_training.py.
 namespace training_numbers {
 
 using doubles = std::vector<double>;
@@ -52,7 +53,7 @@ auto lm() {
          });
 }
 
-/// The texts such that the sampler visits them in the recorded order.
+/// Arranges the texts so that the sampler visits them in the recorded order.
 texts visited_in(texts const& all, std::vector<std::size_t> const& order, std::uint64_t seed, int epoch) {
   redco::sampler const places(std::ssize(all), seed);
   texts arranged(all.size());
@@ -61,7 +62,8 @@ texts visited_in(texts const& all, std::vector<std::size_t> const& order, std::u
   return arranged;
 }
 
-/// How far rounding may take a run from the recorded one. The runs are chaotic enough that a wrong rule is a thousand times off.
+/// The largest differences that rounding may cause. The runs are chaotic: a wrong rule causes
+/// differences a thousand times larger.
 struct bounds {
   double numbers, parameters;
 };

@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-// A layer type of a user's own, written in the user's file: x * exp(-factor x) by feature, wherever x is cut.
+// A layer type of a user, defined in the user's file: x * exp(-factor x) for each feature, under
+// every split of x.
 
 template <auto Width, bool Honest>
 struct damping {

@@ -4,7 +4,8 @@
 
 #include <string>
 
-// Mistakes that only data can show, told in our words: where, in which step and function, and what to do.
+// Mistakes that only data can show. The error message of the library names the rank, step and
+// function, and what to do.
 
 using run_test::in;
 using run_test::mentions;
@@ -14,7 +15,8 @@ using run_test::outcome;
 
 namespace {
 
-/// A run of a small classifier whose batches and loss are `change`d; 13 examples, so that ranks hold unequal numbers.
+/// Runs a small classifier whose batches `change` alters, with the given loss. 13 examples give
+/// ranks unequal numbers.
 template <class Change, class Loss>
 outcome run_with(redco::mesh mesh, Change change, Loss loss) {
   temporary_folder folder;

@@ -22,17 +22,18 @@
 #include <string>
 #include <vector>
 
-// Steps on one rank and on meshes, compared: right jobs agree, and each mistake is found and named.
+// Compares steps on one rank and on meshes: correct jobs agree, and each mistake is found and
+// named.
 
 namespace verify_test {
 
 enum class mistake { bias_per_shard, no_enter };
 
-/// A linear layer of a user's own.
+/// A user's linear layer with one mistake.
 template <auto In, auto Out, mistake>
 struct own_linear : redco::linear<In, Out> {};
 
-/// Drops every second row that a rank has.
+/// A user's layer that drops every second row of a rank.
 struct local_dropout : redco::featurewise_layer {};
 
 }  // namespace verify_test
@@ -72,10 +73,10 @@ using run_test::tied;
 
 mesh const meshes[] = {{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}};
 
-/// One key-value head, which neighbours share.
+/// A LLaMA with one key-value head, which neighbours share.
 llama const shared{{.vocab = 11, .context = 16, .width = 12, .ffn = 16, .heads = 2, .kv_heads = 1, .layers = 2}};
 
-/// The verification of a fit on a mesh; its table where it finds something.
+/// Verifies a fit on a mesh and returns the result, with a table if it finds a mistake.
 template <class Model, class Pipeline>
 verify_result verified(Model const& model, Pipeline const& pipeline, mesh const& on,
                        run_test::options_of<Model, Pipeline> options = {}, dtype type = dtype::f64) {
@@ -98,7 +99,7 @@ void check_agrees(Model const& model, Pipeline const& pipeline,
     CHECK(result.ok());
     CHECK(result.layer.empty());
     REQUIRE(result.steps.size() == 2);
-    CHECK(result.steps[0].norm_here > 0.1);  // it is clipped
+    CHECK(result.steps[0].norm_here > 0.1);  // the gradient is clipped
     CHECK(result.rows.front().worst() < margin);
     for (verify_step const& one : result.steps) CHECK(std::max(one.loss, one.norm) < margin);
   }
@@ -142,7 +143,7 @@ namespace {
 using up = named<"up", linear<5, 12>>;
 using down = named<"down", linear<12, 3>>;
 
-/// The verdict on a classifier on a mesh, which must be a mistake.
+/// Returns the verdict on a classifier on a mesh. The verdict must be a mistake.
 template <class... Layers>
 verify_result found_in(mesh const& on) {
   verify_result const result =
@@ -208,7 +209,8 @@ TEST_CASE("labels of padding that count, and means of what a rank counts, are fo
   CHECK(verified(tied, ragged | loss(right), {.dp = 2, .tp = 2}).ok());
   verify_result const padded = verified(tied, ragged | loss(all_labels), {.dp = 2});
   CHECK(mentions(padded.first, "step 1, the loss"));
-  CHECK(padded.layer == "the last layer or the loss function");  // logits are a handle
+  // Logits are a handle, not a tensor to compare
+  CHECK(padded.layer == "the last layer or the loss function");
   CHECK(mentions(verified(tied, ragged | loss(local_mean), {.dp = 2}).first, "step 1, the loss"));
   CHECK(verified(tied, ragged | loss(local_mean), {.tp = 2}).ok());
 }
@@ -236,11 +238,11 @@ TEST_CASE("f32 and bf16 agree within their tolerance") {
 
 namespace {
 
-/// What a worker's loop does wrong.
+/// The mistake in the loop of a worker.
 enum class slip { none, global_count, own_weights, one_rank };
 
-/// Two networks in turn, a follower, and weights that the loop sets itself; the second network of a
-/// rank learns from its share of eight examples.
+/// Trains two networks in turn, a follower, and weights that the loop sets itself. The second
+/// network learns from the rank's share of eight examples.
 void train(deployer& where, rank_context& rank, slip what) {
   worker worker(where, rank, {.steps = 50});
   auto& first = worker.add("first", run_test::mlp{}, adamw{.lr = 1e-2});
@@ -257,7 +259,7 @@ void train(deployer& where, rank_context& rank, slip what) {
                 static_cast<double>(what == slip::global_count ? 8 : end - begin)};
   };
   for (worker.resume(); !worker.finished(); worker.end_step()) {
-    if (worker.step() < 3) continue;  // a step that changes nothing is not one that was asked for
+    if (worker.step() < 3) continue;  // steps without an update do not count
     pass const in = worker.pass(begin, end - begin);
     worker.update(first, loss_of(first, in));
     worker.update(second, loss_of(second, in));
@@ -319,7 +321,7 @@ struct ended {
   std::string out, error;
 };
 
-/// A program with these words, and --verify.
+/// Runs a program with these words and --verify.
 template <class Body>
 ended program(std::vector<std::string> words, Body const& body) {
   words.insert(words.begin(), "program");
@@ -354,7 +356,7 @@ TEST_CASE("--verify trains nothing, writes nothing, shows the table and ends wit
   CHECK(good.error.empty());
   CHECK(mentions(good.out, "verify: one rank against mesh 2x2, computed in f64"));
   CHECK(mentions(good.out, "verify: 2x2 and one rank agree in 2 updates of 36 parameters"));
-  CHECK_FALSE(mentions(good.out, "workdir"));  // no summary of a fit
+  CHECK_FALSE(mentions(good.out, "workdir"));  // prints no summary of a fit
   CHECK_FALSE(std::filesystem::exists(workdir));
   CHECK_FALSE(trained);
 

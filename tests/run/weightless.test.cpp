@@ -21,10 +21,11 @@ using run_test::mlp;
 using run_test::mlp_batch;
 using run_test::outcome;
 
-/// The weight of example `id` in update `step`.
+/// A function that returns the weight of example `id` in update `step`.
 using weight_function = std::function<double(std::int64_t id, std::uint64_t step)>;
 
-/// The sum of the network's outputs: the gradient of the last bias is 1 wherever something counts.
+/// Returns a job whose loss is the sum of the network's outputs: the gradient of the last bias is 1
+/// if any example counts.
 auto masked(weight_function const& weight_of) {
   return run_test::mlp_collate() | redco::loss([weight_of](auto const& net, mlp_batch const& b) {
            std::vector<double> weights;
@@ -157,7 +158,7 @@ TEST_CASE("an evaluation in which nothing counts has no loss, is told, and is ne
   CHECK(content_of(folder.path / "metrics.jsonl").find("\"eval/loss\":null") != std::string::npos);
 }
 
-/// A likelihood, and a term that counts where `counts` says so.
+/// Returns a job with a likelihood and a second term, which counts if `counts` is true.
 auto with_term(bool exists, bool counts) {
   return run_test::mlp_collate() | redco::loss([=](auto const& net, mlp_batch const& b) {
            at::Tensor const each = run_test::losses_of(net(b.x), b);

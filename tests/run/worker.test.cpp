@@ -25,7 +25,7 @@ namespace {
 using run_test::code_of;
 using run_test::in;
 
-/// What a program keeps besides its networks.
+/// Data that a program keeps in addition to its networks.
 struct memory {
   std::vector<double> seen;
   std::string last;
@@ -37,13 +37,13 @@ struct memory {
 };
 
 struct outcome {
-  std::vector<double> losses;  ///< of the teacher and the student in turn
+  std::vector<double> losses;  ///< losses of teacher and student in turn
   run_test::tensors state;
   memory kept;
 };
 
-/// A teacher learns a map, a student what a copy of the teacher said some steps ago, to step `steps`; a signal comes behind
-/// step `stop`.
+/// Trains to step `steps`. A teacher learns a map; a student learns the earlier outputs of a copy
+/// of the teacher. A signal arrives after step `stop`.
 void learn(redco::deployer_options const& where, std::int64_t steps, outcome& result, std::int64_t stop = 0) {
   run_test::silence const quiet;
   redco::deployer deployer(where);
@@ -130,7 +130,8 @@ TEST_CASE("a worker drops by the example's place in the global batch on every me
       auto& net = worker.add("net", dropping{}, redco::sgd{.lr = 0.1});
       for (; !worker.finished(); worker.end_step()) {
         std::int64_t const begin = 5 * rank.dp_index() / rank.mesh.dp, end = 5 * (rank.dp_index() + 1) / rank.mesh.dp;
-        at::Tensor const x = at::ones({end - begin, 3}, at::kDouble);  // alike, so that only places tell them apart
+        // Equal rows, which only their positions distinguish
+        at::Tensor const x = at::ones({end - begin, 3}, at::kDouble);
         redco::pass const in = worker.pass(begin, end - begin);
         auto const made = worker.update(net, {net.in(in)(x).square().sum(), static_cast<double>(end - begin)});
         if (rank.rank == 0) losses.push_back(made.loss);

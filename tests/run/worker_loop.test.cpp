@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-// What a worker has as a trainer has it: micro-batches, losses of several terms, rows, evaluations,
-// best checkpoints.
+// Tests features of a worker that a trainer has too: micro-batches, losses of several terms, rows,
+// evaluations, best checkpoints.
 
 namespace worker_test {
 
@@ -28,7 +28,7 @@ using run_test::in;
 
 namespace {
 
-/// Row i of the inputs, and what the network shall answer.
+/// Returns `count` rows of inputs from row `first` on.
 at::Tensor inputs(std::int64_t first, std::int64_t count) {
   return at::sin(at::arange(3 * first, 3 * (first + count), at::kDouble).view({count, 3}));
 }
@@ -42,7 +42,7 @@ values values_of(redco::run::network_state const& network) {
   return all;
 }
 
-/// The teacher by libtorch's own operators.
+/// Returns the teacher's output, computed by libtorch's operators.
 at::Tensor teacher_of(values const& p, at::Tensor const& x) {
   auto const product = [](at::Tensor const& a, at::Tensor const& w, at::Tensor const& b) {
     return at::linear(a, w.size(1) == a.size(1) && w.size(0) == b.size(0) ? w : w.t(), b);
@@ -55,7 +55,7 @@ struct update_of_two {
   values before, after;
 };
 
-/// One update on two replicas: rank 0 has rows 0 to 2 in two micro-batches, rank 1 row 3.
+/// Runs one update on two replicas: rank 0 has rows 0 to 2 in two micro-batches, rank 1 has row 3.
 template <class Loss>
 update_of_two update_unequally(redco::mesh const& on, Loss const& loss, bool in_micro_batches) {
   temporary_folder const folder;
@@ -120,7 +120,8 @@ TEST_CASE("a worker's update by unequal micro-batches on unequal ranks is that o
 
 TEST_CASE("a worker's loss of several terms divides each by its own count over all ranks") {
   auto const loss = [](at::Tensor const& y, at::Tensor const& x) {
-    at::Tensor const far = x.select(1, 0) > 0.1;  // rows 0 to 3 differ in how many of them count
+    // The number of counted elements differs between rows 0 to 3
+    at::Tensor const far = x.select(1, 0) > 0.1;
     return redco::terms{{{"fit", {(y - answers(x)).square().sum(), static_cast<double>(x.size(0))}, 1},
                          {"size", {(y.square().sum(1) * far).sum(), far.sum().item<double>()}, 0.25}}};
   };
@@ -160,7 +161,8 @@ TEST_CASE("replicas of a worker with unequal micro-batches take the statistics o
       at::Tensor const y = net.in(in)(inputs(in.first_example, in.examples));
       return redco::mean{y.square().sum(), static_cast<double>(in.examples)};
     });
-    // Rows 0, 1 and 4 in the first round, 2 and 3 in the second, with the weight 0.1 of torch.
+    // Rows 0, 1 and 4 are in the first round, 2 and 3 in the second. The momentum 0.1 is torch's
+    // default.
     at::Tensor const all = inputs(0, 5), first = at::cat({all.narrow(0, 0, 2), all.narrow(0, 4, 1)}),
                      second = all.narrow(0, 2, 2);
     at::Tensor const mean = 0.09 * first.mean(0) + 0.1 * second.mean(0),
@@ -202,7 +204,8 @@ std::vector<redco::json::json_value> rows_of(std::filesystem::path const& folder
 
 bool all_agree = true;
 
-/// Five steps with known losses and values, evaluated in each; to a stop after step `stop`.
+/// Runs five steps with known losses and values, with an evaluation in each, or stops after step
+/// `stop`.
 int loop(redco::deployer_options const& where, std::int64_t log_every, std::int64_t stop = 0) {
   return code_of([&] {
     run_test::plain_signals const plain;
@@ -251,7 +254,7 @@ TEST_CASE("a worker writes rows, evaluations and best checkpoints, and a resumed
       CHECK(row.contains("steps_per_second"));
     }
     CHECK(evaluated == std::vector<std::int64_t>{1, 2, 3, 4, 5});
-    // Rows of two steps; one that goes on after step 3 begins its rows there.
+    // Rows are averages of two steps. A run that resumes after step 3 starts its rows there.
     if (stop == 0) {
       CHECK(steps == std::vector<std::int64_t>{2, 4, 5});
       CHECK(losses == std::vector<double>{2.5, 12.5, 25});

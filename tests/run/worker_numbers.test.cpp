@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-// Updates and followers of a worker against numbers made by hand.
+// Compares updates and followers of a worker with numbers computed by hand.
 namespace worker_numbers {
 
 namespace {
@@ -41,14 +41,14 @@ void with_worker(redco::dtype type, redco::worker_options const& options,
   });
 }
 
-/// A loss whose gradient is `gradient` in every element of every parameter.
+/// Returns a loss whose gradient is `gradient` in every element of every parameter.
 redco::mean loss_of(redco::run::network_state const& network, double gradient) {
   at::Tensor sum = at::zeros({}, at::kDouble);
   for (at::Tensor const& p : network.network().parameters()) sum = sum + p.sum() * (3 * gradient);
   return {sum, 3};
 }
 
-/// One number that PyTorch's Adam trains: bias corrections count its own updates.
+/// PyTorch's Adam on one number. Bias corrections count its own updates.
 struct adam_by_hand {
   double value, lr, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, mean = 0, square = 0;
   int updates = 0;
@@ -103,7 +103,8 @@ TEST_CASE("a follower in bf16 moves f32 masters by its share, and the network co
       [](redco::worker& worker) {
         auto& leader = worker.add("leader", line{}, redco::sgd{});
         auto& target = worker.add_copy("target", leader);
-        for (redco::stored_parameter const& p : leader.store.parameters()) {  // what bf16 cannot hold
+        // Values that bf16 cannot represent
+        for (redco::stored_parameter const& p : leader.store.parameters()) {
           at::NoGradGuard const no_grad;
           at::Tensor const shift = at::arange(p.master.numel(), at::kDouble).view(p.master.sizes()) * 0.1 + 0.7003;
           at::Tensor(p.master).add_(shift);

@@ -21,8 +21,8 @@ namespace worker_test {
 using run_test::code_of;
 using run_test::in;
 
-/// The rates of a loop in which network "a" is updated 16 times in each of 4 steps and "b" 3 times,
-/// and how far each bias moves under a gradient of 1.
+/// Learning rates of a loop of 4 steps, and the change of each bias under a gradient of 1. In each
+/// step network "a" is updated 16 times and "b" 3 times.
 struct paced {
   std::vector<double> rates_of_a, rates_of_b;
   double moved_a = 0, moved_b = 0;
@@ -78,7 +78,8 @@ TEST_CASE("schedules count a worker's steps, however many updates each network h
   CHECK(run.moved_b == Approx(-3 * 0.5).epsilon(1e-6));
 }
 
-/// Losses of a loop with three Adam updates per step, to the end or to a signal after step `stop`.
+/// Returns the losses of a loop with three Adam updates per step, to the end or to a signal after
+/// step `stop`.
 std::vector<double> thrice(redco::deployer_options const& where, std::int64_t stop, std::vector<double>& losses) {
   run_test::silence const quiet;
   redco::deployer deployer(where);

@@ -18,14 +18,14 @@ inline void put(std::filesystem::path const& path, std::string const& content) {
 
 inline std::string get(std::filesystem::path const& path) { return redco::diag::input_file(path).text(1u << 30); }
 
-/// The 8-byte length, then the header, then the data.
+/// Returns the bytes of a file: the 8-byte length, the header, the data.
 inline std::string safetensors_bytes(std::string const& header, std::string const& data = "") {
   std::string prefix(8, '\0');
   for (std::size_t i = 0; i < 8; ++i) prefix[i] = static_cast<char>(header.size() >> (8 * i) & 0xff);
   return prefix + header + data;
 }
 
-/// What `call` throws: its code and its text; code `done` when it throws nothing.
+/// The error that a call throws: code and text. The code is `done` if it throws none.
 struct thrown {
   redco::exit_code code = redco::exit_code::done;
   std::string text;

@@ -40,12 +40,13 @@ TEST_CASE("each mistake in the lists of a step is found where it is") {
   is(changed({}, 1, 1, [](lists& l) { erase(l[2], op::update); }), kind::not_updated, 2, 5);
   is(changed({}, 1, 1, [](lists& l) { std::swap(l[2][4], l[2][5]); }), kind::not_updated, 2, 5);
   is(changed({}, 1, 1, [](lists& l) { l[2].clear(); }), kind::not_updated, 2, 0);
-  // Replicas that sum two regions in different orders, or of which one does not count.
+  // Replicas that sum two regions in different orders, or one of which does not total its counts.
   is(changed({}, 1, 1, [](lists& l) { std::swap(l[2][2], l[2][3]); }), kind::waits_forever, 0, 2);
   is(changed({.several_terms = true}, 1, 0, [](lists& l) { erase(l[2], op::total_counts); }), kind::waits_forever, 0,
      1);
   is(changed({}, 1, 1, [](lists& l) { erase(l[3], op::total); }), kind::waits_forever, 0, 4);
-  // Rounds with gaps: the end of a round is told to all who sit it out, or to nobody.
+  // Rounds with gaps: the end of a round must be announced to all ranks that sit it out, or to
+  // none.
   step_facts const norm{.meets_replicas = true};
   is(changed(norm, 2, 1, [](lists& l) { erase(l[0], op::end_round); }), kind::waits_forever, 0, 2);
   is(changed(norm, 2, 1, [](lists& l) { erase(l[2], op::sit_out); }), kind::waits_forever, 0, 2);
@@ -56,7 +57,8 @@ TEST_CASE("each mistake in the lists of a step is found where it is") {
 
 TEST_CASE("sends and receives of stages are proved to meet") {
   step_table all = stages(2, 2);
-  // Stage 0: F0 S0 F1 S1 R0 B0 R1 B1 sum total update; stage 1: R0 F0 B0 S0 R1 F1 B1 S1 sum total update.
+  // F forward, B backward, S send, R receive. Stage 0: F0 S0 F1 S1 R0 B0 R1 B1 sum total update.
+  // Stage 1: R0 F0 B0 S0 R1 F1 B1 S1 sum total update.
   CHECK(all.of_rank[0].size() == 11);
   CHECK(text_of(check_step(all)) == "the step is sound");
   all.of_rank[1].erase(all.of_rank[1].begin() + 3);
@@ -67,7 +69,8 @@ TEST_CASE("sends and receives of stages are proved to meet") {
   all = stages(2, 2);
   std::rotate(all.of_rank[0].begin(), all.of_rank[0].begin() + 4, all.of_rank[0].begin() + 5);
   CHECK(text_of(check_step(all)) ==
-        "operation 0 of rank 0 waits forever");  // each waits for what the other sends later
+        // Each rank waits for a message that the other sends later
+        "operation 0 of rank 0 waits forever");
   all = stages(2, 2);
   all.of_rank[1][3].micro = 1;  // the gradient of another micro-batch
   CHECK(text_of(check_step(all)) == "operation 4 of rank 0 waits forever");

@@ -23,7 +23,7 @@ constexpr list tail(list first, std::int16_t regions = 1) {
   return first;
 }
 
-/// The lists of two replicas with so many micro-batches, each of two shards.
+/// Returns the lists of two replicas of two shards each, with these numbers of micro-batches.
 constexpr step_table two_replicas(std::int64_t first, std::int64_t second, step_facts facts) {
   step_table all{{.dp = 2, .tp = 2}, {redco::batch_axes, redco::axis::dp}, facts.meets_replicas, {}};
   facts.regions = 2;
@@ -36,7 +36,8 @@ constexpr step_table two_replicas(std::int64_t first, std::int64_t second, step_
   return all;
 }
 
-/// One forward, one backward: stage `s` of `p` runs p - s - 1 forwards before its first backward.
+/// Returns the list of a stage under one-forward-one-backward: stage `s` of `p` runs p - s - 1
+/// forwards before its first backward.
 constexpr list one_forward_one_backward(std::int16_t s, std::int16_t p, std::int32_t m) {
   list all;
   auto const forward = [&](std::int32_t i) {

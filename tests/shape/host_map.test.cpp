@@ -9,7 +9,7 @@ namespace host_map_test {
 
 using redco::axes, redco::axis, redco::mesh;
 
-/// The groups over these axes, found rank by rank.
+/// Compares a group over these axes with an enumeration of its ranks.
 void check_group(redco::host_map const& map, axes over, axes others, int rank) {
   int const ranks = map.mesh.ranks(), each = ranks / map.hosts;
   std::vector<int> on_host(static_cast<std::size_t>(map.hosts));

@@ -1,4 +1,5 @@
-// The arithmetic of places against a plain enumeration: for every element of a parameter, which ranks hold it and who owns it.
+// Compares the arithmetic of places with a plain enumeration: for every element of a parameter, the
+// ranks that hold it and its owner.
 #include "catch.hpp"
 
 #include <redco/shard/entry.hpp>
@@ -11,7 +12,7 @@ namespace {
 using redco::axis, redco::shard::entry, redco::extents, redco::mesh, redco::fact::parameter_fact, redco::place,
     redco::remainder;
 
-/// Whether a rank holds the index `at` along the place's dimension, counted unit by unit.
+/// Returns true if a rank holds index `at` along the place's dimension, counted unit by unit.
 bool holds(place const& p, std::int64_t extent, mesh const& on, int rank, std::int64_t at) {
   int const ranks = on[p.axis], mine = on.coordinate(rank, p.axis);
   std::int64_t const unit = at / (extent / p.units);
@@ -73,7 +74,7 @@ constexpr mesh meshes[] = {{},
                            {.pp = 2, .ep = 2, .tp = 4},
                            {.dp = 2, .ep = 6, .tp = 1}};
 
-/// On every mesh that can hold the parameter; there are at least `least` of them.
+/// Checks a parameter on every mesh that can hold it. There must be at least `least` such meshes.
 bool all_agree(parameter_fact const& f, int least) {
   int legal = 0;
   for (mesh const& on : meshes) {
@@ -84,14 +85,15 @@ bool all_agree(parameter_fact const& f, int least) {
   return legal >= least;
 }
 
-// What a mesh breaks, along either place.
+// Meshes that cannot split an expert along one of its places.
 constexpr parameter_fact expert = fact_of({6, 5, 4}, {axis::ep, 0, 6}, {axis::tp, 2, 2});
 static_assert(redco::shard::can_split(expert, {.ep = 3, .tp = 2}) && !redco::shard::can_split(expert, {.ep = 4}) &&
               !redco::shard::can_split(expert, {.tp = 3}));
 static_assert(expert.on(axis::ep).units == 6 && expert.on(axis::tp).dim == 2 && expert.on(axis::dp).dim == -1);
 
-// An expert is held alike by replicas only; what is replicated, by every rank. So much it counts in the gradient's norm, which is
-// summed over all ranks that are not replicas.
+// Only replicas hold equal copies of an expert; every rank holds a copy of a replicated parameter.
+// The gradient's norm is summed over all ranks that are not replicas, and weighs each parameter by
+// its holders.
 constexpr mesh on{.dp = 2, .ep = 3, .tp = 2};
 static_assert(entry{expert, on}.holders(redco::every_axis) == 2 && entry{expert, on}.holders(redco::model_axes) == 1);
 static_assert(entry{fact_of({5}, {}), on}.holders(redco::model_axes) == 6);
@@ -113,14 +115,16 @@ static_assert(can_add<2, axis::tp> && !can_add<0, axis::tp> && !can_add<2, axis:
 }  // namespace
 
 TEST_CASE("every element of a parameter lies on the ranks that its places say, and has one owner") {
-  // Whole; rows of a vocabulary that no width divides; heads; heads that neighbours share.
+  // A whole parameter; rows of a vocabulary that no width divides; heads; heads that neighbours
+  // share.
   CHECK(all_agree(fact_of({5, 3}, {axis::tp, -1}), 7));
   CHECK(all_agree(fact_of({7, 3}, {axis::tp, 0, 7, remainder::padded}), 7));
   CHECK(all_agree(fact_of({3, 12}, {axis::tp, 1, 4}), 6));
   CHECK(all_agree(fact_of({6}, {axis::tp, 0, 2, remainder::shared}), 6));
   CHECK(all_agree(fact_of({4, 2}, {axis::ep, 0, 2, remainder::shared}), 5));
 
-  // Over two axes: experts by their columns, a padded and a shared dimension, dimensions in either order.
+  // Splits over two axes: experts by their columns, a padded and a shared dimension, dimensions in
+  // either order.
   CHECK(all_agree(fact_of({6, 5, 4}, {axis::ep, 0, 6}, {axis::tp, 2, 2}), 4));
   CHECK(all_agree(fact_of({3, 7, 4}, {axis::ep, 1, 7, remainder::padded}, {axis::tp, 2, 2, remainder::shared}), 6));
   CHECK(all_agree(fact_of({9, 4}, {axis::tp, 0, 9, remainder::padded}, {axis::ep, 1, 2, remainder::shared}), 5));
@@ -135,8 +139,8 @@ TEST_CASE("a parameter has one owner among the stages that hold it") {
     CHECK(agrees({expert, stages, some}));
     CHECK(agrees({fact_of({7, 3}, {axis::tp, 0, 7, remainder::padded}), stages, some}));
   }
-  // A tied embedding on the first and the last of five stages: two of them, four of the other axes
-  // that do not cut it.
+  // A tied embedding on the first and the last of five stages. Two stages hold it, and so do all
+  // ranks of the other axes that do not split it.
   entry const tied{fact_of({6, 2}, {axis::tp, 0, 6}), stages, stage_set::of({0, 4})};
   CHECK((tied.holders(redco::axis::pp) == 2 && tied.holders(redco::model_axes) == 2 * 3));
   CHECK((tied.is_held_by(0) && !tied.is_held_by(12) && tied.is_held_by(48) && tied.owns(0) && !tied.owns(48)));

@@ -1,4 +1,4 @@
-// The regions of the flat buffers.
+// Tests of the regions of the flat buffers.
 #include "catch.hpp"
 
 #include <redco/shard/regions.hpp>

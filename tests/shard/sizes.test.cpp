@@ -28,7 +28,7 @@
 #include <initializer_list>
 #include <string>
 
-// Sizes that do not fit are one sentence and exit code 64 before anything is divided by them.
+// Sizes that do not fit cause one message and exit code 64 before anything is divided by them.
 
 namespace sizes_test {
 
