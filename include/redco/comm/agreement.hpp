@@ -12,45 +12,47 @@
 
 namespace redco::comm {
 
-/// A set of named values that must be equal on all ranks of a run: settings, sizes, digests of
-/// data.
+/// A set of named values that must be equal on all ranks of a run, for example settings, sizes, and
+/// digests of data. check() compares the values of all ranks.
 ///
 ///   comm::agreement values("settings", "start all processes by the same command");
 ///   values.add("optimizer.lr", "0.001");
 ///   values.check(rank.world);
 class agreement {
  public:
-  /// Creates an empty set. `what` names the values in messages, in the plural. `cure` is one thing
-  /// that the user can do. `code` is the exit code of the error that check() throws.
+  /// Creates an empty set. Messages call the values `what`, a plural noun such as "settings".
+  /// `cure` is advice to the user for the message. `code` is the exit code of the error that
+  /// check() throws.
   agreement(std::string what, std::string cure, exit_code code = exit_code::usage)
       : what_(std::move(what)), cure_(std::move(cure)), code_(code) {}
 
-  /// Adds a value. Each name may be added only once. Messages list differences in the order in
-  /// which the values were added.
+  /// Adds a value `text` under `name`. Each name may be added only once. Messages list differences
+  /// in the order in which the values were added.
   void add(std::string name, std::string text) { values_.emplace_back(std::move(name), std::move(text)); }
   void add(std::map<std::string, std::string> const& values, std::string const& prefix = {}) {
     for (auto const& [name, text] : values) add(prefix + name, text);
   }
 
-  /// Excludes the values of this rank from the comparison. Call if another rank contributes them,
-  /// for example if the first rank of a process read the values for the whole process. The rank
-  /// still takes part in the collectives. Rank 0 must not abstain.
+  /// Excludes the values of this rank from the comparison. Use it if another rank contributes the
+  /// same values, for example if one rank read them for the whole process. The excluded rank must
+  /// still call check(). Rank 0 must not abstain.
   void abstain() { abstains_ = true; }
 
-  /// Sets the origin of this rank's values, such as a folder, for messages. Ranks may have
-  /// different origins.
+  /// Sets the origin of this rank's values, such as the path of a folder, which messages then name.
+  /// Ranks may have different origins.
   void from(std::string origin) { origin_ = std::move(origin); }
 
   exit_code code() const { return code_; }
 
   /// Returns a sentence about the first rank whose values differ from the values of rank 0, with
   /// both ranks, hosts and values. Returns an empty text if all ranks agree. Every rank of the
-  /// group must call this function in the same order and gets the same text. If all agree, each
-  /// rank sends only 8 bytes. `member` is the word for a rank in the text.
+  /// group must call this function and gets the same text. If all agree, each rank sends only 8
+  /// bytes. `member` is the noun for a rank in the sentence.
   std::string difference(group& ranks, std::string_view member = "rank") const;
 
-  /// Throws `error` with exit code code() and the text of difference() on every rank if the values
-  /// of two ranks differ. Every rank of the group must call this function.
+  /// Throws `error` on every rank if the values of two ranks differ. The error has the text of
+  /// difference() and the exit code given to the constructor. Every rank of the group must call
+  /// this function.
   void check(group& ranks) const;
 
  private:

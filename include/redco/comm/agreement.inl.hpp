@@ -51,8 +51,8 @@ REDCO_INLINE void agreement::check(group& ranks) const {
   if (std::string const text = difference(ranks); !text.empty()) throw error(code_, text);
 }
 
-/// Returns a sentence such as "rank 0 on n1 and rank 1 on n2 have different settings: seed is 1 and
-/// 2: start ...".
+/// Returns a sentence about the first difference between these values and the values of `other`.
+/// Example: "rank 0 on n1 and rank 1 on n2 have different settings: seed is 1 and 2: start ...".
 REDCO_INLINE std::string agreement::difference_to(agreement const& other, std::string const& self,
                                                   std::string const& peer) const {
   // Limits of a message: number of values, bytes of each value.

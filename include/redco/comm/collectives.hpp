@@ -33,20 +33,21 @@ namespace redco {
 tensor<entered> enter(tensor<replicated> const& x, group& ranks);
 
 /// Prepares a parameter for layers in which each rank uses rows that several ranks hold. Each
-/// sharer group (`sharers` neighbouring ranks) holds equal rows from index `first` on. The value
-/// does not change. Backward sums the gradient of these rows over the sharer group.
+/// sharer group (`sharers` neighbouring ranks) holds equal copies of the rows from index `first`
+/// on. Returns `x` unchanged. Backward sums the gradient of these rows over the sharer group.
 at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int64_t first = 0);
 
 /// Sums a partial value over the ranks, then adds its addends (such as row-parallel biases) once.
 /// Backward passes the gradient on unchanged.
 tensor<replicated> reduce(tensor<partial> const& x, group& ranks);
 
-/// Returns `sum` plus `addends`: the result of reduce() if the sum over the ranks is already
-/// computed. `sum` may be overwritten in place, so its memory must have no other reader.
+/// Returns `sum` plus `addends`. Gives the result of reduce() for a partial tensor whose sum over
+/// the ranks, `sum`, is already computed. `sum` may be overwritten in place, so no other code may
+/// read it.
 tensor<replicated> with_addends(at::Tensor sum, std::vector<at::Tensor> const& addends);
 
-/// Returns the parts of all ranks, concatenated along `Dim`. The gradient of each part is this
-/// rank's part of the unsharded gradient.
+/// Returns the parts of all ranks, concatenated along the tensor dimension `Dim`. Backward returns
+/// this rank's part of the gradient and communicates nothing.
 template <int Dim>
 tensor<replicated> gather(tensor<split<Dim>> const& x, group& ranks) {
   return comm::detail::gather_parts(x.local(), ranks, Dim);
@@ -59,17 +60,18 @@ tensor<split<Dim>> scatter(tensor<replicated> const& x, group& ranks) {
   return tensor<split<Dim>>(comm::detail::scatter_part(x.local(), ranks, Dim));
 }
 
-/// Concatenates the ranks' parts along `Dim` for column-parallel layers (sequence parallelism).
-/// Backward sums the gradient, which is a pending sum, over the ranks and returns this rank's part
-/// (a reduce_scatter).
+/// Concatenates the ranks' parts along `Dim`, as input of a column-parallel layer (sequence
+/// parallelism). In backward, the gradient is a pending sum over the ranks. Backward computes the
+/// sum and returns this rank's part by a reduce_scatter.
 template <int Dim>
 tensor<entered> all_gather_entered(tensor<split<Dim>> const& x, group& ranks) {
   return tensor<entered>(comm::detail::gather_entered(x.local(), ranks, Dim));
 }
 
-/// Sums a partial value over the ranks and returns this rank's part along `Dim`, whose extent must
-/// be divisible by the number of ranks. Addends are added once. Backward concatenates the gradients
-/// of the parts. If an addend broadcasts along `Dim`, backward sums its gradient over the ranks.
+/// Sums a partial value over the ranks and returns this rank's part along `Dim`. The extent of
+/// `Dim` must be divisible by the number of ranks. The addends of `x` are added once. Backward
+/// concatenates the gradients of the parts. If an addend broadcasts along `Dim`, backward sums its
+/// gradient over the ranks.
 template <int Dim>
 tensor<split<Dim>> reduce_scatter(tensor<partial> const& x, group& ranks) {
   return tensor<split<Dim>>(comm::detail::reduce_to_part(x, ranks, Dim));
@@ -80,20 +82,21 @@ tensor<split<Dim>> reduce_scatter(tensor<partial> const& x, group& ranks) {
 /// ranges.
 tensor<token_split> scatter_tokens(tensor<replicated> const& x, group& ranks);
 
-/// Concatenates the ranks' token ranges, without padding, for column-parallel layers. Backward sums
-/// the gradient, which is a pending sum, over the ranks and returns this rank's token range.
+/// Concatenates the ranks' token ranges, without padding, as input of a column-parallel layer. In
+/// backward, the gradient is a pending sum over the ranks. Backward computes the sum and returns
+/// this rank's token range.
 tensor<entered> enter(tensor<token_split> const& x, group& ranks);
 
 /// Concatenates the ranks' token ranges, without padding, into a replicated value. Backward returns
-/// this rank's token range of the unsharded gradient.
+/// this rank's token range of the gradient and communicates nothing.
 tensor<replicated> gather(tensor<token_split> const& x, group& ranks);
 
-/// Sums a partial value over the ranks and returns this rank's range of tokens. Addends are added
-/// once and must broadcast over the tokens.
+/// Sums a partial value over the ranks and returns this rank's range of tokens. The addends of `x`
+/// (such as row-parallel biases) are added once. Each addend must broadcast over the tokens.
 tensor<token_split> reduce_tokens(tensor<partial> const& x, group& ranks);
 
-/// Returns `sums` plus `addends`: the result of reduce_tokens() if the sums for this rank's token
-/// range are already computed.
+/// Returns `sums` plus `addends`. Gives the result of reduce_tokens() for a partial tensor whose
+/// sums for this rank's token range, `sums`, are already computed.
 tensor<token_split> with_addends(tensor<token_split> sums, std::vector<at::Tensor> const& addends, group& ranks);
 
 }  // namespace redco

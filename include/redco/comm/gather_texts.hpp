@@ -7,8 +7,8 @@
 
 namespace redco::comm {
 
-/// Returns the texts of all ranks in rank order. Texts may have any length. All ranks of the group
-/// must call this function.
+/// Returns the argument `text` of all ranks, in rank order. Texts may have any length. All ranks of
+/// the group must call this function.
 std::vector<std::string> gather_texts(group& ranks, std::string const& text);
 
 }  // namespace redco::comm

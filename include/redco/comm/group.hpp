@@ -26,14 +26,14 @@ struct operand;
 
 namespace redco {
 
-/// A rank's handle on a group of `size` ranks that communicate; this rank has the number `rank`.
+/// A rank's handle on a group of `size` communicating ranks, in which this rank has the number
+/// `rank`.
 ///
 /// All ranks of a group must make the same calls in the same order, with equal shapes and dtypes.
-/// Calls block, record no autograd nodes, and are legal inside backward. Results do not depend on
-/// the order of arrival. Sums run in rank order (NCCL: in its own order). Reductions take f64, f32,
-/// bf16, f16, i64, i32 and u8. If a rank fails, leaves or misses its deadline, all waiting ranks
-/// throw `error` and the group becomes unusable. One thread uses a handle at a time. More rules are
-/// in the room's README.
+/// Calls block and record no autograd nodes; they are legal inside backward. Sums run in rank order
+/// (NCCL chooses its own). Reductions support f64, f32, bf16, f16, i64, i32 and u8. If a rank
+/// fails, leaves or misses its deadline, all waiting ranks throw `error` and the group becomes
+/// unusable. Only one thread may use a handle. More rules: README of comm/.
 class group {
  public:
   virtual ~group() = default;
@@ -47,35 +47,37 @@ class group {
   /// Returns the calls and bytes of this rank in this group since the last reset_counters().
   traffic const& counters() const noexcept { return counters_; }
   void reset_counters() noexcept { counters_ = {}; }
-  /// Adds `more`, the traffic of another handle on the same ranks, to the counters of this handle.
+  /// Adds `more` to the counters of this handle. Used for the traffic of another handle on the same
+  /// ranks, such as the handle of a background thread.
   void count(traffic const& more) noexcept {
     for (std::size_t kind = 0; kind < counters_.kinds.size(); ++kind) counters_.kinds[kind] += more.kinds[kind];
   }
-  /// Counts the last `calls` counted calls of `kind` as one call, because they are parts of one.
-  /// Byte counts stay.
+  /// Merges the last `calls` calls of `kind` into one call in the counters, because they are pieces
+  /// of one collective. Byte counters stay unchanged.
   void count_as_one(collective kind, std::int64_t calls) noexcept {
     if (size_ > 1) counters_[kind].calls -= calls - 1;
   }
 
-  /// Resets the counters and drops sent tensors that nobody received. Call between two runs of a
-  /// world.
+  /// Resets the counters and drops tensors that were sent but not received. Must be called only
+  /// between two runs of a world (calls of world::run).
   void begin_run() {
     reset_counters();
     do_begin_run();
   }
 
-  /// Sets the longest time that each later call waits for a peer.
+  /// Sets the longest time that each later call of this handle waits for a peer.
   void set_deadline(std::chrono::milliseconds deadline) noexcept { deadline_ = deadline; }
   std::chrono::milliseconds deadline() const noexcept { return deadline_; }
 
-  /// Replaces `x` in place with the elementwise reduction over the ranks.
+  /// Replaces `x` by its elementwise reduction over the ranks, in place.
   void all_reduce(at::Tensor const& x, comm::reduce_op op = comm::reduce_op::sum);
 
-  /// Returns the elementwise reduction over the ranks as a new contiguous tensor and leaves `x`
-  /// unchanged. A group of one returns `x`. The counters count an all_reduce.
+  /// Returns the elementwise reduction over the ranks as a new contiguous tensor, and leaves `x`
+  /// unchanged. A group of one rank returns `x` itself. The counters count this call as an
+  /// all_reduce.
   at::Tensor all_reduced(at::Tensor const& x, comm::reduce_op op = comm::reduce_op::sum);
 
-  /// Returns the ranks' tensors concatenated along `dim` in rank order.
+  /// Returns the tensors of all ranks, concatenated along `dim` in rank order.
   at::Tensor all_gather(at::Tensor const& x, std::int64_t dim);
 
   /// Sums `x` over the ranks and returns this rank's part: one of size() equal parts along `dim`.
@@ -91,22 +93,23 @@ class group {
   /// not divisible by size().
   at::Tensor all_to_all(at::Tensor const& x, std::int64_t split_dim, std::int64_t concat_dim);
 
-  /// A result of all_to_all_v(): the rows that this rank received.
+  /// The result of all_to_all_v(): the rows that this rank received.
   struct arrived_rows {
-    at::Tensor rows;                 ///< received rows `[sum of from, ...]`, in rank order
-    std::vector<std::int64_t> from;  ///< number of rows received from each rank
+    /// Received rows in the order of the sending ranks; the shape is `[sum of from, ...]`.
+    at::Tensor rows;
+    std::vector<std::int64_t> from;  ///< number of rows received from each rank, by rank
   };
 
   /// Sends the first `rows_to[0]` rows of `x` `[rows, ...]` to rank 0, the next `rows_to[1]` rows
-  /// to rank 1, and so on. Each rank chooses its own numbers; an all_gather first exchanges them.
-  /// Throws `error` if they do not add up to the number of rows.
+  /// to rank 1, and so on. Each rank chooses its own counts; an all_gather first exchanges them.
+  /// Throws `error` if the counts in `rows_to` do not add up to the rows of `x`.
   arrived_rows all_to_all_v(at::Tensor const& x, std::vector<std::int64_t> const& rows_to);
 
-  /// Replaces `x` in place with the tensor of rank `root`.
+  /// Overwrites `x` on every rank with the tensor `x` of rank `root`.
   void broadcast(at::Tensor const& x, int root);
 
   /// Sends `x` to rank `peer`. The call may return before the peer receives the tensor, but callers
-  /// must not rely on an early return.
+  /// must not rely on that.
   void send(at::Tensor const& x, int peer, int tag = 0);
 
   /// Fills `x` with the oldest tensor that `peer` sent with this tag. Throws `error` if the sent
@@ -123,16 +126,17 @@ class group {
  protected:
   group(int rank, int size, std::string name) : rank_(rank), size_(size), name_(std::move(name)) {}
 
-  /// Adds `bytes`, which the transport sent to other processes in a call of `kind`, to the
-  /// counters.
+  /// Adds `bytes` to the counter of bytes sent to other processes in calls of `kind`. Transports
+  /// call it.
   void count_sent(collective kind, std::int64_t bytes) noexcept { counters_[kind].host_bytes += bytes; }
 
  private:
   friend class comm::detail::nccl_group;  // forwards calls to the host group of the same ranks
 
-  /// Functions that a transport implements, called only if size() > 1. Tensors are contiguous,
+  /// Functions that each transport implements; called only if size() > 1. Tensors are contiguous,
   /// detached and of legal extents. Outputs are allocated and overlap no input, but do_all_reduce()
-  /// may reduce in place. Rows of do_all_to_all() are sorted by their destination or source rank.
+  /// may reduce in place. Rows of do_all_to_all() are sorted by destination rank in the input and
+  /// by source rank in the output.
   virtual void do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) = 0;
   virtual void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
   virtual void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
@@ -141,8 +145,8 @@ class group {
   virtual void do_send(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_recv(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_barrier() = 0;
-  /// Waits for all ranks and compares their arguments `brought` to a call of another transport.
-  /// Throws `error` if they differ.
+  /// Waits for all ranks and compares `brought`, their arguments to a collective that another
+  /// transport will execute. Throws `error` if the arguments differ.
   virtual void do_meet(comm::detail::operand const& brought) = 0;
   virtual void do_begin_run() = 0;
 

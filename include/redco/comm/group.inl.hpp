@@ -44,9 +44,9 @@ REDCO_INLINE void group::check_peer(int peer, collective kind, bool self_allowed
                                        " ranks; name one of them");
 }
 
-/// Applies `call` to `x` in contiguous memory, through a copy if `x` is strided. If `call` wrote
-/// into `x` itself, increases the version counter of `x`. Autograd cannot see that write, and
-/// backward would otherwise silently use an overwritten saved tensor.
+/// Calls `call` with `x` if `x` is contiguous, else with a contiguous copy that is copied back to
+/// `x`. If `call` wrote into `x` itself, increases the version counter of `x`. Without that,
+/// backward would silently use an overwritten saved tensor.
 template <class Call>
 void group::in_place(at::Tensor const& x, Call const& call) {
   at::NoGradGuard const no_grad;

@@ -26,19 +26,19 @@ namespace redco {
 /// all ranks bring a device tensor or none does.
 ///
 /// In all_reduce, each rank reduces one slice of all ranks' tensors and writes the result into all
-/// of them. Up to 4 KiB, each rank reduces everything from copies, which synchronises the threads
-/// once instead of twice. Only send() and strided arguments need memory besides the result.
+/// of them. For tensors up to 4 KiB, each rank reduces everything from copies, which synchronises
+/// the threads once instead of twice. Only send() and strided arguments need extra memory.
 class in_process_group final : public group {
  public:
-  /// Creates a group of the threads `members` (their ranks in `line`) and returns one handle per
-  /// member. If `as_on_devices`, tensors in host memory take the code path of device tensors, for
-  /// tests.
+  /// Creates a group of the threads `members` and returns one handle per member. The numbers are
+  /// the threads' ranks in `line`, the state of the run. If `as_on_devices`, host tensors take the
+  /// code path of device tensors, for tests.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members,
                                                   std::shared_ptr<comm::lifeline> const& line,
                                                   bool as_on_devices = false);
 
-  /// Creates a group of threads 0 to `size` - 1, for a run that has no other group, and returns one
-  /// handle per thread.
+  /// Creates a group of threads 0 to `size` - 1 and returns one handle per thread. Used if this
+  /// group is the only one of a run.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, int size);
 
   void abort(exit_code code, std::string const& message) override;

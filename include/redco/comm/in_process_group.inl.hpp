@@ -18,7 +18,7 @@
 
 namespace redco {
 
-/// A state that the handles of all ranks of one group share.
+/// State that the handles of all ranks of one group share.
 struct in_process_group::shared {
   shared(std::string const& name, std::vector<int> const& members, std::shared_ptr<comm::lifeline> const& line, bool as)
       : as_on_devices(as), meeting(name, members, line) {}

@@ -19,40 +19,40 @@
 
 namespace redco::comm {
 
-/// A background thread that runs collectives of one rank while the rank computes. Collectives run
-/// one after the other, in the order of their requests. All ranks must request the same collectives
-/// in the same order. Only one thread may use a lane.
+/// A background thread that executes collectives for one rank while the rank computes. It executes
+/// the requested collectives one after the other. All ranks must request the same collectives in
+/// the same order. Only one thread may use a lane.
 ///
-/// The thread starts with the first request, and its memory counts as the rank's memory. Each
+/// The thread starts with the first request. Its memory counts as the rank's memory. Each
 /// collective waits for peers until the deadline of its group. A failure ends the run on all ranks.
 class lane {
  public:
-  /// Creates a lane; the first request starts its thread. Only the lane uses `own`, a handle on the
-  /// same ranks as `like`. Traffic is added to the counters of `like`. Both groups must outlive the
-  /// lane.
+  /// Creates a lane; the first request starts its thread. `own` is a handle that only the lane's
+  /// thread uses. `like` is the rank's own handle on the same ranks; its counters also count the
+  /// lane's traffic. Both handles must outlive the lane.
   lane(group& own, group& like, std::shared_ptr<memory_counter> memory);
 
-  /// Smallest message, in bytes, that is worth a request. Callers that split a message make no
-  /// smaller pieces.
+  /// Smallest size in bytes of a message that is worth a request to this lane. Callers that split a
+  /// message make no smaller pieces.
   std::int64_t least_bytes = product_runs::least_bytes;
 
   lane(lane const&) = delete;
   lane& operator=(lane const&) = delete;
-  /// Drops the requests that have not begun, and waits for the running one.
+  /// Drops the requests that have not begun, and waits for the request in progress.
   ~lane();
 
-  /// Requests a run of `calls` with the lane's handle, and returns the request's number (1, 2,
-  /// ...). The run ends before wait() returns. Until then, no other code may touch the memory that
-  /// `calls` reads or writes. The calling thread's collective_label, a literal, names the
-  /// collectives in messages. A group of one runs `calls` at once.
+  /// Requests that the lane's thread executes `calls` with the lane's handle. Returns the request's
+  /// number (1, 2, ...). Until wait() returns, no other code may touch the memory that `calls`
+  /// uses. Error messages use the calling thread's collective_label, whose text must be a literal.
+  /// In a group of one rank, `calls` is executed at once.
   std::uint64_t ask(std::function<void(group&)> calls);
 
   /// Requests an in-place sum of the contiguous tensor `x` over the ranks, and returns the
   /// request's number.
   std::uint64_t all_reduce(at::Tensor const& x);
 
-  /// Blocks until all requests are done, and adds their traffic to the counters of the group.
-  /// Throws the first failure; after a failure the lane is unusable.
+  /// Blocks until all requests are done, and adds their traffic to the counters of the rank's own
+  /// group handle. Throws the first failure of a request; after a failure the lane is unusable.
   void wait();
 
   /// Blocks until the request `number` is done. Throws the first failure of any request; after a
@@ -63,7 +63,8 @@ class lane {
   struct job {
     std::function<void(group&)> calls;
     std::string_view label;
-    diag::run_place place;  ///< run place (rank, step, function) of the requesting thread
+    /// Rank, step and function of the requesting thread, for error messages.
+    diag::run_place place;
   };
 
   void work();
@@ -75,7 +76,7 @@ class lane {
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable bell_;
-  std::deque<job> queue_;  ///< requests; the first one is running
+  std::deque<job> queue_;  ///< pending requests; the first one is in progress
   std::uint64_t asked_ = 0;
   std::exception_ptr failure_;
   bool over_ = false;

@@ -79,8 +79,8 @@ REDCO_INLINE void lane::work() {
   }
 }
 
-/// Runs the calls of a request. Returns null on success. On failure, ends the run and returns the
-/// exception.
+/// Executes the collectives of one request. Returns null on success. On failure, marks the run as
+/// failed and returns the exception.
 REDCO_INLINE std::exception_ptr lane::made(job const& one) noexcept {
   try {
     collective_label const label(one.label);

@@ -21,11 +21,11 @@ class waiting_room;
 
 }  // namespace detail
 
-/// A state that all ranks of a run share in addition to their groups. It holds the first failure,
-/// which ends every wait, and the set of ranks that have ended. Any thread may call any member.
+/// State that all ranks of a run (one call of world::run) share. It holds the first failure, which
+/// ends every wait, and the set of ranks that have ended. Any thread may call any member.
 class lifeline {
  public:
-  /// Creates the state of `ranks` ranks, of which `here` run on this host.
+  /// Creates the state for a run of `ranks` ranks, of which `here` are on this host.
   lifeline(int ranks, int here)
       : ended_(static_cast<std::size_t>(ranks)),
         crowded_(here > static_cast<int>(std::thread::hardware_concurrency())) {}
@@ -35,8 +35,8 @@ class lifeline {
   /// its core to its peers instead of spinning.
   bool crowded() const noexcept { return crowded_; }
 
-  /// Marks every rank as running. Call before a run, while no rank runs. After a failure, a new
-  /// object is needed instead.
+  /// Marks every rank as running. Must be called before a run, while no rank runs. After a failure,
+  /// a new object is needed instead.
   void begin() noexcept {
     for (std::atomic<bool>& one : ended_) one.store(false);
     any_ended_.store(false);
@@ -49,12 +49,12 @@ class lifeline {
 
   bool failed() const noexcept { return failed_.load(); }
 
-  /// Returns the first failure as an error whose text starts with the failed rank. Call only if
-  /// failed().
+  /// Returns the first failure of the run as an error whose text starts with the failed rank.
+  /// Requires that failed() returns true.
   error cause() const;
 
-  /// Records that `rank` has left the run and wakes all waiting ranks. A rank that waits for
-  /// `rank`, now or later, has lost a peer.
+  /// Records that `rank` has left the run, and wakes all waiting ranks. A rank that waits for a
+  /// message of `rank`, now or later, then fails because it lost a peer.
   void end(int rank);
 
   bool ended(int rank) const noexcept { return any_ended_.load() && ended_[static_cast<std::size_t>(rank)].load(); }
@@ -63,12 +63,12 @@ class lifeline {
   /// can still arrive.
   bool troubled() const noexcept { return failed_.load() || any_ended_.load(); }
 
-  /// A scope that records, for messages, the call in which a rank of this process waits for others
-  /// for longer than a moment. The `lifeline` must outlive the scope.
+  /// A scope that records a long wait of a rank for other ranks, so that messages can name it. The
+  /// `lifeline` must outlive the scope.
   class long_wait {
    public:
-    /// Records the wait of `rank` in `where`, for example "in all_reduce(sum) of Float [3], call 17
-    /// of group tp".
+    /// Records that `rank` waits in the call `where`, for example "in all_reduce(sum) of Float [3],
+    /// call 17 of group tp".
     long_wait(lifeline& line, int rank, std::string const& where);
     long_wait(long_wait const&) = delete;
     long_wait& operator=(long_wait const&) = delete;
@@ -79,11 +79,12 @@ class lifeline {
     std::uint64_t number_;
   };
 
-  /// Returns the wait in this process that began first, or an empty text if no rank waits. Example:
-  /// "rank 0 waits in step 4, in all_reduce(sum) of Float [3], call 17 of group tp".
+  /// Returns a text about the longest current wait of a rank in this process, or an empty text if
+  /// no rank waits long. Example: "rank 0 waits in step 4, in all_reduce(sum) of Float [3], call 17
+  /// of group tp".
   std::string longest_wait() const;
 
-  /// Makes fail() and end() wake the threads that wait in `room`.
+  /// Registers `room`, so that fail() and end() wake the threads that wait in it.
   void attach(std::shared_ptr<detail::waiting_room> room);
 
  private:
@@ -96,7 +97,8 @@ class lifeline {
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
   std::optional<error> cause_;
-  std::map<std::uint64_t, std::string> waits_;  ///< texts of the current waits, oldest first
+  /// Texts of the current long waits, by their number; the oldest has the lowest number.
+  std::map<std::uint64_t, std::string> waits_;
   std::uint64_t waits_begun_ = 0;
   std::vector<std::shared_ptr<detail::waiting_room>> rooms_;
 };

@@ -9,10 +9,10 @@
 
 namespace redco::comm {
 
-/// Returns a world for the mesh: of processes if a launcher started several (options::launched),
-/// else of threads. Throws `error` with exit code 64 if the mesh has no ranks, or if their number
-/// is not a multiple of the processes. Throws `error` with exit code 76 if the processes cannot
-/// join.
+/// Returns a world for the mesh. Its ranks are in several processes if a launcher started several
+/// (see options::launched), else they are threads. Throws `error` with exit code 64 if the number
+/// of ranks is 0 or not a multiple of the number of processes. Throws `error` with exit code 76 if
+/// the processes cannot connect.
 std::unique_ptr<world> make_world(mesh const& shape, rank_options const& options);
 
 }  // namespace redco::comm

@@ -17,7 +17,8 @@
 
 namespace redco {
 
-/// A rank's view of a run: its coordinates in the mesh, its groups, and its memory counter.
+/// The argument of a rank's function in world::run. It holds the rank's number and mesh
+/// coordinates, its communication groups, and its memory counter.
 struct rank_context {
   rank_context(int number, comm::rank_groups& all, std::shared_ptr<memory_counter> counter,
                std::chrono::milliseconds later)
@@ -35,29 +36,31 @@ struct rank_context {
   int rank;
   redco::mesh mesh;
   redco::group& world;  ///< group of all ranks
-  /// Ranks that differ from this rank along dp only: they hold the same shard in every replica.
+  /// Group of the ranks that differ from this rank only along the mesh axis dp. They hold the same
+  /// shard in different replicas.
   redco::group& dp;
-  /// Ranks that hold the shards of this rank's replica.
+  /// Group of the ranks that differ from this rank only along the mesh axis tp. They hold the
+  /// shards of one replica.
   redco::group& tp;
-  /// Memory counter of this rank; threads that work for the rank must install it.
+  /// Memory counter of this rank. Each additional thread that works for the rank must report to it.
   std::shared_ptr<memory_counter> memory;
   std::chrono::milliseconds later_deadline;
-  /// True on one rank of each process, which does the work that a process needs once.
+  /// True on exactly one rank of each process. That rank does work that is needed once per process.
   bool first_of_process;
   /// True if some ranks run in other processes, which cannot see this process's memory.
   bool several_processes;
 
-  /// Returns the group of ranks that differ from this rank along these axes only. Example:
-  /// `me.group(axis::dp | axis::ep)`.
+  /// Returns the group of ranks that differ from this rank only along the mesh axes `over`.
+  /// Example: `me.group(axis::dp | axis::ep)`.
   redco::group& group(axes over) const { return groups_->of(over, rank); }
 
-  /// Calls `visit(name, group)` for each group of this rank that is in use.
+  /// Calls `visit(name, group)` for each group of this rank that has been created so far.
   void each_group(std::function<void(std::string const& name, redco::group&)> const& visit) const {
     groups_->each(rank, visit);
   }
 
-  /// Returns the lane, a background thread for collectives, of the group over these axes. The first
-  /// call creates the lane.
+  /// Returns the lane (background thread for collectives) of this rank's group over the mesh axes
+  /// `over`. The first call creates the lane.
   comm::lane& lane(axes over) {
     redco::group& like = group(over);
     std::unique_ptr<comm::lane>& one = lanes_[&like];
@@ -65,13 +68,13 @@ struct rank_context {
     return *one;
   }
 
-  /// Returns the index of this rank in its group over these axes.
+  /// Returns the index of this rank in its group over the mesh axes `over`.
   int coordinate(axes over) const noexcept { return mesh.coordinate(rank, over); }
   int dp_index() const noexcept { return coordinate(axis::dp); }
   int tp_index() const noexcept { return coordinate(axis::tp); }
 
-  /// Sets the deadline of all groups to `later_deadline`. Call after the first step, when slow
-  /// one-time work (first allocations, primitives) is over, so that waits end earlier.
+  /// Shortens the deadline of all groups of this rank to `later_deadline`. The rank calls it after
+  /// its first step, when slow one-time work (allocations, compilation of primitives) is done.
   void first_step_done() { groups_->set_deadline(rank, later_deadline); }
 
  private:

@@ -4,16 +4,19 @@
 
 namespace redco {
 
-/// A set of options for the waits of ranks and for the threads of their operators.
+/// Options of a world: time limits for waits, and threads per rank.
 struct rank_options {
-  /// Longest time for joining, and for each wait until rank_context::first_step_done().
+  /// Longest time for connecting the processes, and for each wait before
+  /// rank_context::first_step_done() is called.
   std::chrono::milliseconds first_deadline{300'000};
-  std::chrono::milliseconds deadline{120'000};  ///< longest time of each later wait
-  /// Time from the first failure until all ranks must have ended.
+  std::chrono::milliseconds deadline{120'000};  ///< longest time of each wait after the first step
+  /// Longest time that the other ranks may take to end after the first failure. Then the process
+  /// exits.
   std::chrono::milliseconds grace{8'000};
-  /// True to sum in rank order even if this sends more bytes (process_group, nccl_group).
+  /// If true, sums always run in rank order, even if this sends more bytes (process_group,
+  /// nccl_group).
   bool deterministic = false;
-  /// Threads of each rank; 0 divides libtorch's default number among the ranks.
+  /// Number of libtorch threads per rank. 0 divides libtorch's default number among the ranks.
   int threads = 0;
 };
 

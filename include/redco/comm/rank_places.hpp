@@ -8,9 +8,9 @@
 
 namespace redco::comm {
 
-/// A table of the hosts of a run's processes, such as "node2 (10.7.0.2)", for messages. It is empty
-/// if all ranks are threads of one process. A session fills it when the processes connect. Each new
-/// world of processes sets `ranks_each`.
+/// A table of the hosts on which the processes run, such as "node2 (10.7.0.2)", for messages. The
+/// table is empty if all ranks are threads of one process. It is filled when the processes connect.
+/// `ranks_each` is the number of ranks per process in the latest world.
 struct rank_places {
   std::vector<std::string> of_process = {};
   int ranks_each = 1;
@@ -21,7 +21,8 @@ struct rank_places {
   }
 };
 
-/// Returns " on node2 (10.7.0.2)", or an empty text if the host of `process` is unknown.
+/// Returns the host of a process as part of a sentence: " on node2 (10.7.0.2)". Returns an empty
+/// text if the host is unknown.
 inline std::string place_of_process(int process) {
   auto const which = static_cast<std::size_t>(process);
   std::vector<std::string> const& all = rank_places::all().of_process;

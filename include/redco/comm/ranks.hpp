@@ -8,8 +8,8 @@
 
 namespace redco {
 
-/// Calls `f(rank_context&)` concurrently on one thread per rank of `shape`, and returns when all
-/// have returned. Performs one run of a comm::thread_world.
+/// Calls `f(rank_context&)` concurrently on one thread per rank of the mesh `shape`, and returns
+/// when all calls have returned. Uses a new comm::thread_world.
 template <class F>
 void run_ranks(mesh const& shape, rank_options const& options, F&& f) {
   comm::thread_world(shape, options).run([&f](rank_context& rank) { f(rank); });

@@ -5,24 +5,26 @@
 
 namespace redco::comm {
 
-/// A round of micro-batches, one per replica, over which layers with batch statistics sum. If some
-/// replica has no micro-batch left (`gaps`), the other replicas announce each sum first. The
-/// replica without a micro-batch then takes part with zeros.
+/// A round: the micro-batches, one per replica, over which layers such as batch norm sum
+/// statistics. If `gaps` is true, some replica may have no micro-batch left. The other replicas
+/// then announce each sum first, so that this replica can take part with zeros.
 struct replica_round {
-  /// Ranks that hold the same shard of the model; null if there is one replica only.
+  /// Group of the ranks that hold the same shard of the model in all replicas. Null if there is
+  /// only one replica.
   group* ranks = nullptr;
   bool gaps = false;
 
-  /// Returns the sum of the replicas' tensors `[n]`. Its gradient is the sum of the replicas'
-  /// gradients, at any order of derivative, because each replica's loss depends on every replica's
-  /// tensor.
+  /// Returns the sum of the tensors `x` `[n]` over all replicas. Backward sums the gradients over
+  /// the replicas too, because each replica's loss depends on every replica's tensor.
+  /// Differentiable to any order.
   at::Tensor sum(at::Tensor const& x) const;
 
-  /// Announces that this replica has finished the round. Does nothing if there are no `gaps`.
+  /// Announces to the other replicas that this replica has finished the round. Does nothing if
+  /// `gaps` is false.
   void finish() const;
 
-  /// Takes part in a round without a micro-batch: adds zeros to each announced sum until the other
-  /// replicas finish.
+  /// Takes part in a round in which this replica has no micro-batch. Adds zeros to each announced
+  /// sum until the other replicas finish the round.
   void sit_out() const;
 };
 

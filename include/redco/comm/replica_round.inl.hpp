@@ -14,8 +14,8 @@ namespace redco::comm {
 
 namespace detail {
 
-/// Returns the largest announcement of all replicas. An announcement is the size and dtype of the
-/// next sum in one number; 0 announces the end of the round.
+/// Returns the largest announcement over all replicas; `own` is this replica's. An announcement
+/// encodes the size and dtype of the next sum in one number; 0 announces the end of the round.
 inline std::int64_t announced(group& ranks, std::int64_t own) {
   at::Tensor const most = at::full({1}, own, at::kLong);
   ranks.all_reduce(most, reduce_op::max);

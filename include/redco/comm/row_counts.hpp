@@ -7,14 +7,15 @@
 
 namespace redco::comm {
 
-/// A table of the number of rows that each rank of a group sends to each rank.
+/// A table of the number of rows that each rank of a group sends to each other rank in an
+/// all_to_all.
 class row_counts {
  public:
-  /// Creates a table in which each rank sends `each` rows to each rank.
+  /// Creates a table in which each rank sends `each` rows to every rank.
   explicit row_counts(std::int64_t each) : each_(each) {}
 
-  /// Creates a table from the counts of rank 0 to ranks 0, 1, ..., then the counts of rank 1, and
-  /// so on.
+  /// Creates a table from `ranks` * `ranks` counts. The counts that rank 0 sends to ranks 0, 1, ...
+  /// come first, then the counts of rank 1, and so on.
   row_counts(std::vector<std::int64_t> counts, int ranks)
       : counts_(std::move(counts)), ranks_(static_cast<std::size_t>(ranks)) {}
 
@@ -24,7 +25,7 @@ class row_counts {
     return equal() ? each_ : counts_[from * ranks_ + to];
   }
 
-  /// Returns the number of rows that rank `from` sends to the ranks `begin` to `end` - 1.
+  /// Returns the number of rows that rank `from` sends to the ranks `begin` to `end` - 1 together.
   std::int64_t sum(std::size_t from, std::size_t begin, std::size_t end) const {
     std::int64_t rows = 0;
     for (std::size_t to = begin; to < end; ++to) rows += (*this)(from, to);

@@ -18,7 +18,8 @@
 
 namespace redco::comm {
 
-/// A state of a thread world: rank threads, groups, and the `lifeline` of the current run.
+/// Internal state of a thread world: the rank threads, the groups, and the `lifeline` (shared
+/// failure state) of the current run.
 struct thread_world::crew {
   crew(mesh const& m, rank_options const& o) : shape(m), options(o), threads(0, m.ranks()) {}
 
@@ -56,7 +57,7 @@ REDCO_INLINE void thread_world::run(function_ref<void(rank_context&)> f) {
   if (line.failed()) throw line.cause();
 }
 
-/// Prepares a run. Creates the groups before the first run and after a failure.
+/// Prepares the next run. Creates new groups before the first run and after a failure.
 REDCO_INLINE void thread_world::crew::begin() {
   if (!line || line->failed()) {
     groups.reset();

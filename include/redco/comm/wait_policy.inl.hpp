@@ -57,11 +57,12 @@ REDCO_INLINE double largest_share(std::map<int, std::uint64_t> const& before, st
 
 namespace detail {
 
-/// A pointer to libgomp's entry of a parallel region, which runs `region(data)` on `threads`
+/// Type of libgomp's function GOMP_parallel, which calls `region(data)` on a team of `threads`
 /// threads.
 using gomp_parallel = void (*)(void (*region)(void*), void* data, unsigned threads, unsigned flags);
 
-/// Returns libgomp's function GOMP_parallel, or null with another OpenMP library or none.
+/// Returns libgomp's function GOMP_parallel, or null if the process uses another OpenMP library or
+/// none.
 inline gomp_parallel find_gomp() {
   // LLVM's OpenMP library exports GOMP_parallel too.
   if (::dlsym(RTLD_DEFAULT, "kmp_set_blocktime") != nullptr) return nullptr;
@@ -70,7 +71,8 @@ inline gomp_parallel find_gomp() {
 
 }  // namespace detail
 
-/// A thread with an OpenMP team of more threads than the machine has cores, all asleep.
+/// A thread that holds an OpenMP team with more threads than the machine has cores, all of them
+/// asleep. Its existence makes libgomp's other threads spin only briefly.
 class wait_policy::idle_team {
  public:
   idle_team()

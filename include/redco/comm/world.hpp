@@ -6,9 +6,9 @@
 
 namespace redco::comm {
 
-/// A set of the ranks of a mesh, connected with each other. A world is created once and serves any
-/// number of runs, one after the other. The ranks are threads of this process (thread_world) or of
-/// several processes (make_process_world).
+/// The ranks of a mesh, connected with each other. A world is created once and executes any number
+/// of runs, one after the other. The ranks are threads of this process (thread_world) or of several
+/// processes (make_process_world).
 class world {
  public:
   world() = default;
@@ -17,11 +17,11 @@ class world {
   virtual ~world() = default;
 
   /// Calls `f(rank_context&)` concurrently for each rank of this process, and returns when all
-  /// ranks of the world have returned. The first failure ends all waits. Afterwards every process
-  /// throws it as `error`, whose text starts with the rank ("rank 1: ..."). The exit code is the
+  /// ranks of the world have returned. The first failure ends all waits; every process then throws
+  /// it as `error`. The error's text starts with the rank ("rank 1: ..."); the exit code is the
   /// failure's own, or 70 for other exceptions. If a rank returns while others wait for it, the
   /// failure is `peer_lost`. If a rank does not end within `rank_options::grace` after a failure,
-  /// its process prints the failure and exits with its code.
+  /// its process prints the failure and exits.
   virtual void run(function_ref<void(rank_context&)> f) = 0;
 };
 

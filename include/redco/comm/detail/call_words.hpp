@@ -17,25 +17,26 @@
 
 namespace redco::comm::detail {
 
-/// Returns " for 'grads'" with the collective_label of the calling thread, or an empty text if it
-/// has none.
+/// Returns the collective_label (purpose of a collective) of the calling thread as part of a
+/// sentence, for example " for 'grads'". Returns an empty text if the thread has no label.
 inline std::string label_text() {
   std::string_view const label = collective_label::current();
   return label.empty() ? "" : " for '" + std::string(label) + "'";
 }
 
-/// Returns a text such as "call 17 of group tp".
+/// Returns the name of a collective call for messages, for example "call 17 of group tp".
 inline std::string call_text(std::uint64_t call, std::string const& group) {
   return "call " + std::to_string(call) + " of group " + group;
 }
 
-/// Returns a text such as "in all_reduce(sum) of Float [3] for 'grads', call 17 of group tp".
+/// Returns the end of a sentence that names a collective call, for example "in all_reduce(sum) of
+/// Float [3] for 'grads', call 17 of group tp". `what` is the description of the operation.
 inline std::string where_text(std::string const& what, std::uint64_t call, std::string const& group) {
   return "in " + what + label_text() + ", " + call_text(call, group);
 }
 
-/// Fails the run because the ranks `missing` did not arrive. Does nothing if the run has already
-/// failed.
+/// Marks the run as failed because the ranks `missing` did not reach the call `where` within
+/// `limit`. Does nothing if the run has already failed.
 inline void miss_peers(lifeline& line, int me, std::string const& where, std::vector<int> const& missing,
                        std::chrono::milliseconds limit) {
   std::string ranks, ended;
@@ -51,15 +52,16 @@ inline void miss_peers(lifeline& line, int me, std::string const& where, std::ve
                                 ", which has ended; all ranks must make the same calls");
 }
 
-/// Fails the run because the ranks `missing` did not arrive, unless the run has already failed.
-/// Throws the first failure of the run.
+/// Marks the run as failed because the ranks `missing` did not reach the call `where`, unless the
+/// run has already failed. Then throws the error of the first failure of the run.
 [[noreturn]] inline void lose_peers(lifeline& line, int me, std::string const& where, std::vector<int> const& missing,
                                     std::chrono::milliseconds limit) {
   miss_peers(line, me, where, missing, limit);
   throw line.cause();
 }
 
-/// Returns the error for a call that two ranks make with different operands.
+/// Returns the error for a collective that two ranks call with different operands (operation, shape
+/// or dtype). `left` and `right` are the two ranks.
 inline error disagreement(std::uint64_t call, std::string const& group, int left, operand const& of_left, int right,
                           operand const& of_right) {
   return {exit_code::internal, "ranks disagree " + step_text() + "in " + call_text(call, group) + label_text() +

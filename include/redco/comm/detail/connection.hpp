@@ -27,7 +27,7 @@ namespace redco::comm::detail {
 class connection {
  public:
   using clock = std::chrono::steady_clock;
-  /// A flag that is set to true when a message is sent or received completely.
+  /// A flag that becomes true when a message has been sent or received completely.
   using flag = std::shared_ptr<std::atomic<bool>>;
 
   connection() = default;
@@ -37,20 +37,20 @@ class connection {
   int number() const { return line_.number(); }
   bool has_output() const { return !out_.empty(); }
   bool left() const { return left_; }
-  /// Returns a description of the wrong bytes for which this end closed the connection, or an empty
-  /// text if it did not close the connection.
+  /// Returns a text about the invalid bytes because of which this process closed the connection.
+  /// The text is empty if this process did not close the connection.
   std::string const& fault() const { return fault_; }
   /// Returns the time at which the last bytes arrived.
   clock::time_point heard_at() const { return heard_at_; }
 
-  /// Queues a message for sending and writes as many bytes as can go now. The memory of `data` must
-  /// live until `done` is set, or belong to `own`.
+  /// Queues a message for sending and writes as many bytes as the socket takes now. The memory at
+  /// `data` must live until `done` becomes true, unless `own` holds it.
   void send(std::int32_t tag, void const* data, std::size_t bytes, flag done, std::shared_ptr<std::string> own = {}) {
     out_.push_back({{static_cast<std::int64_t>(bytes), tag}, data, std::move(done), std::move(own)});
     if (out_.size() == 1) write();
   }
 
-  /// Sends a control message, which carries no tensor data.
+  /// Sends `words` as a control message, which is a message without tensor data.
   void tell(std::int32_t tag, std::string const& words) {
     auto const own = std::make_shared<std::string>(words);
     send(tag, own->data(), own->size(), std::make_shared<std::atomic<bool>>(), own);
@@ -88,8 +88,9 @@ class connection {
     }
   }
 
-  /// Reads all bytes that have arrived, and calls `on_notice(notice)` for each notice. See
-  /// wire::read_notice for `least_ended`.
+  /// Reads all bytes that have arrived, and calls `on_notice(notice)` for each notice (a message
+  /// about a failure or an ended rank). `least_ended` is the smallest legal value of
+  /// `notice::ended_rank`.
   template <class F>
   void read(int least_ended, F const& on_notice) {
     while (line_.open()) {
@@ -119,7 +120,7 @@ class connection {
     void const* data;
     flag done;
     std::shared_ptr<std::string> own = {};
-    std::size_t sent = 0;  ///< bytes of head and data sent so far
+    std::size_t sent = 0;  ///< number of bytes of header and data sent so far
   };
   struct expected_message {
     std::byte* data;
@@ -133,9 +134,9 @@ class connection {
     line_ = socket();
   }
 
-  /// Returns the memory for the next bytes of a message. The memory for an early message (nobody
-  /// expects it yet) grows with the bytes that arrive. A large announced length alone thus costs
-  /// nothing.
+  /// Returns the memory for the next bytes of the message that is being received, from byte `at`
+  /// on. A message that no code expects yet gets memory as its bytes arrive. A wrong length in a
+  /// header therefore allocates little.
   std::byte* target(std::size_t at) {
     if (into_.done) return into_.data + at;
     if (at == stored_.size())
@@ -161,8 +162,8 @@ class connection {
     return one;
   }
 
-  /// Handles a completely received message: delivers it, stores it as early, or passes a notice to
-  /// `on_notice`.
+  /// Handles a completely received message. An expected message is delivered, a message that no
+  /// code expects yet is stored, and a notice is passed to `on_notice`.
   template <class F>
   void take(int least_ended, F const& on_notice) {
     read_ = 0;
@@ -193,15 +194,15 @@ class connection {
   }
 
   socket line_ = {};
-  bool left_ = false;  ///< true if the program of the other process has ended
+  bool left_ = false;  ///< true if the other process has announced its end
   std::string fault_ = {};
   clock::time_point heard_at_ = clock::now();
   std::deque<outgoing> out_ = {};
   std::map<int, std::deque<expected_message>> expected_ = {};
-  /// Messages that came before a call of receive() for them, by tag.
+  /// Received messages for which receive() has not been called yet, by tag.
   std::map<int, std::deque<early_message>> early_ = {};
   wire::message_head head_ = {};
-  std::size_t read_ = 0;  ///< bytes of head and data read so far
+  std::size_t read_ = 0;  ///< number of bytes of the current message's header and data read so far
   expected_message into_ = {};
   early_message stored_ = {};
 };

@@ -21,9 +21,9 @@
 
 namespace redco::comm::detail {
 
-/// A set of collectives for threads whose tensors are on one or several devices. ATen's operators
-/// read and write the peers' tensors, so any device works. Each rank works in its own stream, which
-/// waits until the other ranks' streams have produced the data.
+/// An implementation of collectives between threads whose tensors are on one or several devices.
+/// ATen's operators read and write the peers' tensors, so any device type works. Each rank uses its
+/// own stream, which waits until the other ranks' streams have produced the data.
 ///
 /// In all_reduce, each rank reduces its slice of all tensors and writes the result into all of
 /// them. Sums are in rank order.
@@ -82,8 +82,9 @@ class device_calls {
   struct shown {
     at::Tensor const& x;
     at::Tensor const& out;
-    std::optional<c10::Event> came;  ///< event after which peers may read and write the tensors
-    /// Event after which this rank has read and written the peers' tensors.
+    /// Event after which peers may read and write this rank's tensors.
+    std::optional<c10::Event> came;
+    /// Event after which this rank has finished reading and writing the peers' tensors.
     std::optional<c10::Event> done;
   };
 
@@ -96,9 +97,9 @@ class device_calls {
     return all;
   }
 
-  /// Runs one collective. No rank leaves between open and close, even if an operation fails. No
-  /// host thread waits for a device. Instead, streams wait for each other before they read and
-  /// write, and before a rank uses its tensors again.
+  /// Runs one collective: `f` does this rank's part of the work. No rank leaves the collective
+  /// before all ranks are done, even if an operation fails. No host thread waits for a device.
+  /// Instead, each rank's stream waits for the events of the other ranks' streams.
   template <class F>
   void together(operand const& brought, at::Tensor const& x, at::Tensor const& out, F const& f) const {
     at::Device const device = x.device();

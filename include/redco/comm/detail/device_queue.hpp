@@ -7,8 +7,8 @@
 
 namespace redco::comm::detail {
 
-/// A queue of device work that belongs to a transport and is separate from the threads' current
-/// streams.
+/// A queue of device work that a transport (such as NCCL) uses. It is separate from the threads'
+/// current streams.
 class device_queue {
  public:
   virtual ~device_queue() = default;
@@ -16,23 +16,23 @@ class device_queue {
   /// Returns the native stream handle that NCCL functions take.
   virtual void* handle() = 0;
 
-  /// Makes later work of this queue wait for the work that the calling thread's current stream has
-  /// now.
+  /// Makes work that is added to this queue later wait for the work already on the calling thread's
+  /// current stream.
   virtual void follow() = 0;
 
-  /// Records a mark at the end of the queue. Afterwards, reached() returns true once the device has
-  /// passed the mark.
+  /// Records a mark (an event) at the end of the queue. Afterwards, reached() returns true once the
+  /// device has passed the mark.
   virtual void mark() = 0;
   virtual bool reached() = 0;
 };
 
-/// An interface for the properties of devices that a transport needs.
+/// An interface through which a transport such as NCCL gets queues and properties of devices.
 class device_access {
  public:
   virtual ~device_access() = default;
 
-  /// Returns true if the device transport handles `x`, and false if the transport in host memory
-  /// does.
+  /// Returns true if collectives of `x` belong to the device transport (NCCL), and false if they
+  /// belong to the transport for host memory.
   virtual bool holds(at::Tensor const& x) const = 0;
 
   /// Returns a number that identifies `device` among the devices of this process.

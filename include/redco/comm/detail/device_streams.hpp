@@ -11,8 +11,8 @@
 
 namespace redco::comm::detail {
 
-/// A queue on a libtorch stream that uses the interface common to all device types. The code of
-/// libtorch for a device type is loaded at run time.
+/// A device_queue on a libtorch stream, implemented by the interface that all device types of
+/// libtorch share. The libtorch code for a device type is loaded at run time.
 class stream_queue final : public device_queue {
  public:
   explicit stream_queue(at::Device device)

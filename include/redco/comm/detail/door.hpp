@@ -21,8 +21,8 @@
 
 namespace redco::comm::detail {
 
-/// Feeds the handshake `talk` with the bytes that have arrived on `line`, and sends its output.
-/// Returns false if the connection is unusable.
+/// Passes the bytes that have arrived on the socket `line` to the handshake `talk`, and sends the
+/// handshake's output. Returns false if the connection is unusable.
 inline bool move_on(handshake& talk, socket const& line) {
   while (std::size_t const wanted = talk.wanted()) {
     std::string bytes(wanted, '\0');
@@ -39,9 +39,9 @@ inline bool move_on(handshake& talk, socket const& line) {
   return true;
 }
 
-/// A set of listening sockets that admit only processes of the run. Any number of strangers may
-/// connect and send anything or nothing. Each stranger is disconnected at its first wrong byte or
-/// after ten seconds. If 256 connections wait, the oldest connection without a greeting is closed
+/// A set of listening sockets that admit only processes of this run. Strangers (other programs) may
+/// connect and send anything. A stranger is disconnected at its first wrong byte or after ten
+/// seconds. If 256 connections wait, the oldest connection that has sent no greeting is closed
 /// earlier.
 class door {
  public:
@@ -51,13 +51,14 @@ class door {
     std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   };
 
-  /// Creates a door at the listening sockets `at`. The door greets with `own` and admits processes
-  /// whose number is at least `least`.
+  /// Creates a door at the listening sockets `at`. `own` is the greeting that this process sends to
+  /// each caller. The door admits processes whose number is at least `least`.
   door(std::vector<socket> at, wire::greeting const& own, std::string key, int least)
       : at_(std::move(at)), own_(own), key_(std::move(key)), least_(least) {}
 
-  /// Returns the next caller that has proved that it belongs to the run and waits for an answer.
-  /// Returns nothing if no such caller comes within `limit`.
+  /// Returns the next connection whose process has proved that it belongs to this run. The caller
+  /// of next() must answer that process. Returns nothing if no such process connects within
+  /// `limit`.
   std::optional<caller> next(std::chrono::milliseconds limit) {
     auto const end = std::chrono::steady_clock::now() + limit;
     do {
@@ -91,8 +92,8 @@ class door {
     ::poll(all.data(), all.size(), static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000)));
   }
 
-  /// Accepts at most 64 connections per listening socket, so that the waiting connections are read
-  /// in between.
+  /// Accepts at most 64 connections per listening socket. The limit ensures that the connections
+  /// already accepted are read in between.
   void accept() {
     for (socket const& one : at_)
       for (int turn = 0; turn < 64; ++turn) {
@@ -108,8 +109,8 @@ class door {
       }
   }
 
-  /// Closes the oldest connection that has not greeted, or the oldest of all if every connection
-  /// has greeted.
+  /// Closes the oldest connection that has not sent a greeting. If every connection has sent one,
+  /// closes the oldest connection.
   void drop_oldest() {
     auto const silent =
         std::find_if(waiting_.begin(), waiting_.end(), [](caller const& one) { return !one.talk.greeted(); });

@@ -21,8 +21,8 @@ namespace redco::comm::detail {
 /// The key itself is never sent. A stranger gets only a greeting, and only after sending one.
 class handshake {
  public:
-  /// Returns the handshake of the connecting side, which calls the door of process `door` and sends
-  /// `text` with its proof. The text of the answer may have at most `most_answer` bytes.
+  /// Returns the handshake of the connecting process, which calls process number `door` and sends
+  /// `text` with its proof. The answer's text may have at most `most_answer` bytes.
   static handshake calling(wire::greeting const& own, std::string key, int door, std::string text,
                            std::size_t most_answer) {
     handshake one(own, std::move(key), false);
@@ -33,7 +33,7 @@ class handshake {
     return one;
   }
 
-  /// Returns the handshake of the listening side, which accepts processes whose number is at least
+  /// Returns the handshake of the listening process. It accepts processes whose number is at least
   /// `least`.
   static handshake answering(wire::greeting const& own, std::string key, int least) {
     handshake one(own, std::move(key), true);
@@ -43,10 +43,10 @@ class handshake {
     return one;
   }
 
-  /// Returns the number of bytes that take() needs next, or 0 if it needs none.
+  /// Returns the number of received bytes that the handshake needs next, or 0 if it needs none.
   std::size_t wanted() const { return fault_.empty() ? needed_ - in_.size() : 0; }
 
-  /// Processes `bytes`, at most wanted() of them, and advances the handshake.
+  /// Processes the received `bytes` (at most wanted() of them) and advances the handshake.
   void take(std::string_view bytes) {
     in_ += bytes;
     if (stage_ == stage::greeting && !wire::may_greet(std::string_view(in_).substr(0, 8))) {
@@ -62,13 +62,15 @@ class handshake {
     }
   }
 
-  /// Queues `text` and this side's proof as output. Call after asked() has become true.
+  /// Queues `text` and this side's proof as output of the handshake. Requires that asked() returns
+  /// true.
   void answer(std::string text) {
     own_text_ = std::move(text);
     output_ += offer();
   }
 
-  /// Returns true if the peer has proved that it knows the key; then text() is complete.
+  /// Returns true if the peer has proved that it knows the key. From then on, text() is the peer's
+  /// complete text.
   bool asked() const { return stage_ == stage::over && fault_.empty(); }
 
   std::string take_output() { return std::exchange(output_, {}); }
@@ -131,8 +133,9 @@ class handshake {
     return std::string(text_of(proof(answers_, own_, own_text_))) + wire::bytes_of(bytes) + own_text_;
   }
 
-  /// Returns the proof of one side, which has the greeting `side`: of the door if `answers`, else
-  /// of the caller.
+  /// Returns the HMAC with which one side of the handshake proves that it knows the key. If
+  /// `answers`, that side is the listening process, else the connecting process. `side` is that
+  /// side's greeting.
   digest proof(bool answers, wire::greeting const& side, std::string const& text) const {
     std::string const first = wire::bytes_of(side), second = wire::bytes_of(&side == &own_ ? peer_ : own_);
     return hmac_sha256(key_, std::string(answers ? "door" : "caller") + first + second + text);

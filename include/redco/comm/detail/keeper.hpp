@@ -12,8 +12,8 @@
 
 namespace redco::comm::detail {
 
-/// A thread that calls process_session::keep() twice a second. Other processes thus know, between
-/// runs and after the last run, that this process is neither stopped nor gone.
+/// A thread that calls process_session::keep() twice a second, also while no world runs. The other
+/// processes therefore know that this process is neither stopped nor gone.
 class keeper {
  public:
   explicit keeper(process_session& session) : session_(session), thread_([this] { work(); }) {}
@@ -43,7 +43,8 @@ class keeper {
   std::mutex mutex_;
   std::condition_variable bell_;
   bool over_ = false;
-  std::thread thread_;  ///< last member, because the thread uses all others
+  /// Thread of the keeper. It is the last member because it uses all other members.
+  std::thread thread_;
 };
 
 }  // namespace redco::comm::detail

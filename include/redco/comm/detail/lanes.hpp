@@ -8,9 +8,9 @@
 
 namespace redco::comm::detail {
 
-/// A set of functions that load and store 64-byte vectors for sums over elements of type T. Vectors
-/// are passed by reference only, because passing by value depends on the instruction set of the
-/// caller.
+/// A set of functions that load and store vectors of 64 bytes, for sums over elements of type T.
+/// Functions take vectors by reference only, because the calling convention for vectors by value
+/// depends on the caller's instruction set.
 template <class T>
 struct lanes {
   using vec __attribute__((vector_size(64))) = T;

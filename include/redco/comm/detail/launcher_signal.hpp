@@ -8,12 +8,12 @@
 
 namespace redco::comm::detail {
 
-/// A record of SIGTERM, with which mpirun ends all processes when one is gone. With the record, a
-/// process can print the call in which it waits before it ends.
+/// A handler that records SIGTERM. mpirun sends SIGTERM to all processes when one process is gone.
+/// Before this process ends, it can then print the collective in which it waits.
 class launcher_signal {
  public:
-  /// Installs a handler that records SIGTERM. Earlier handlers are still called; if the program
-  /// ignores SIGTERM, it stays ignored.
+  /// Installs a handler that records SIGTERM and then calls the handler installed before it. If the
+  /// program ignores SIGTERM, installs nothing.
   static void watch() {
     struct sigaction now {};
     ::sigaction(SIGTERM, nullptr, &now);
@@ -26,13 +26,13 @@ class launcher_signal {
     ::sigaction(SIGTERM, &ours, nullptr);
   }
 
-  /// Returns true if SIGTERM has come and at least `ago` has passed since.
+  /// Returns true if a SIGTERM has arrived at least `ago` before now.
   static bool came_before(std::chrono::milliseconds ago) {
     std::int64_t const since = state().since.load();
     return since != 0 && now() - since >= std::chrono::nanoseconds(ago).count();
   }
 
-  /// Ends the process by SIGTERM if no other handler exists.
+  /// Ends the process by SIGTERM, unless the program has its own handler for SIGTERM.
   static void pass_on() {
     if (is_handled()) return;
     struct sigaction standard {};

@@ -15,13 +15,15 @@
 
 namespace redco::comm::detail {
 
-/// Returns a text such as "recv of Float [3] with tag 4".
+/// Returns the description of a receive call for messages, for example "recv of Float [3] with tag
+/// 4".
 inline std::string recv_text(at::Tensor const& x, int tag) {
   return "recv of " + describe(x) + " with tag " + std::to_string(tag);
 }
 
-/// A point-to-point transport between threads of one process. The threads are members of one group
-/// and share `meeting` and `mailbox`.
+/// An implementation of send and recv between threads of one process. The threads are members of
+/// one group and share one `meeting` (synchronisation point) and one `mailbox` (queue of sent
+/// tensors).
 struct letters {
   detail::meeting& meeting;
   detail::mailbox& mailbox;

@@ -10,8 +10,8 @@
 
 namespace redco::comm::detail {
 
-/// A queue of tensors that ranks of a group have sent to each other and not yet received, oldest
-/// first.
+/// A queue of the tensors that ranks of a group have sent to each other and not yet received,
+/// oldest first. Used by send and recv between threads.
 class mailbox {
  public:
   void post(std::size_t from, std::size_t to, int tag, at::Tensor content) {

@@ -20,13 +20,12 @@
 
 namespace redco::comm::detail {
 
-/// A synchronisation point for the threads of one group. Each collective is a call with the same
-/// number on all ranks. With open(), a rank publishes its operand and waits for all ranks. Then
-/// ranks may read and write each other's memory, in stages that stage_done() separates. With
-/// close(), a rank waits until all are done. No rank leaves between open() and close(), so that
-/// nobody touches a failed rank's tensors later. Operands and copies of small tensors exist twice,
-/// for even and odd calls, because a rank may be one call ahead. Calls that touch only these copies
-/// need no close().
+/// A synchronisation point for the threads of one group. In each collective, open() publishes a
+/// rank's operand (operation, shape, dtype) and waits for all ranks. The ranks may then access each
+/// other's memory, in stages that stage_done() separates, until close(). No rank leaves between
+/// open() and close(), so nobody accesses the tensors of a rank that failed and left. Operands and
+/// copies of small tensors exist twice, for even and odd calls, because a rank may be one call
+/// ahead. A collective that uses only these copies needs no close().
 class meeting {
  public:
   static constexpr std::size_t copy_bytes = 4096;
@@ -49,10 +48,12 @@ class meeting {
   /// Returns the number of collectives that rank `me` has begun.
   std::uint64_t calls(std::size_t me) const noexcept { return seats_[me].calls; }
 
-  /// Returns the buffer into which rank `me` copies a small tensor before its next open().
+  /// Returns the buffer into which rank `me` copies a small tensor before it calls open() for its
+  /// next collective.
   std::byte* copy_of_next(std::size_t me) noexcept { return seats_[me].copies[(seats_[me].calls + 1) % 2].data(); }
 
-  /// Returns the pointer `data` that `rank` passed to open(). Valid between open() and close().
+  /// Returns the argument `data` that `rank` passed to open() in the current collective. Call it
+  /// between open() and close(); `me` is the calling rank.
   void* data_of(std::size_t rank, std::size_t me) const noexcept {
     return seats_[rank].shown[seats_[me].calls % 2].data;
   }
@@ -61,9 +62,9 @@ class meeting {
     return seats_[rank].copies[seats_[me].calls % 2].data();
   }
 
-  /// Publishes `mine`, `data` and `out`, and returns when all ranks have arrived with equal
-  /// operands. Throws `error` if operands differ, a rank misses the limit or has ended, or the run
-  /// has failed.
+  /// Publishes the operand `mine` and the pointers `data` and `out` of rank `me`. Returns when all
+  /// ranks have arrived with equal operands. Throws `error` if operands differ, a rank has ended or
+  /// does not arrive within `limit`, or the run has failed.
   void open(std::size_t me, operand const& mine, std::chrono::milliseconds limit, void* data = nullptr,
             void* out = nullptr) {
     seat& own = seats_[me];
@@ -78,19 +79,20 @@ class meeting {
     compare(me, call);
   }
 
-  /// Waits until all ranks have finished the current stage of the call. Call between open() and
-  /// close(), at most twice.
+  /// Waits until all ranks have finished the current stage of the collective. May be called at most
+  /// twice between open() and close().
   void stage_done(std::size_t me) noexcept { reach(seats_[me], seats_[me].stage + 1); }
 
-  /// Declares that this rank touches no peer's memory any more, and waits until no peer touches
-  /// this rank's memory.
+  /// Declares that rank `me` no longer accesses its peers' memory, and waits until no peer accesses
+  /// the memory of `me`.
   void close(std::size_t me) noexcept { reach(seats_[me], last_stage); }
 
-  /// Returns a text such as "in all_reduce(sum) of Float [3] for 'grads', call 17 of group tp".
+  /// Returns the end of a sentence that names the current collective of rank `me`, for example "in
+  /// all_reduce(sum) of Float [3] for 'grads', call 17 of group tp".
   std::string where(std::string const& what, std::size_t me) const { return where_text(what, seats_[me].calls, name_); }
 
-  /// Fails the run because the ranks `missing` did not arrive, unless the run has already failed.
-  /// Throws the first failure of the run.
+  /// Marks the run as failed because the ranks `missing` did not reach the call `where`, unless the
+  /// run has already failed. Then throws the error of the first failure of the run.
   [[noreturn]] void lose(std::size_t me, std::string const& where, std::vector<int> const& missing,
                          std::chrono::milliseconds limit) {
     lose_peers(*line_, members_[me], where, missing, limit);
@@ -135,7 +137,8 @@ class meeting {
     return true;
   }
 
-  /// Returns true if a missing rank can never arrive. Reads `ended` first, because a rank arrives
+  /// Returns true if waiting is useless: the run has failed, or a rank has ended that has not
+  /// reached `phase`. Checks first if the rank has ended, because a rank reaches its last phase
   /// before it ends.
   bool hopeless(std::uint64_t phase) const noexcept {
     if (line_->failed()) return true;
@@ -145,11 +148,11 @@ class meeting {
     return false;
   }
 
-  /// Decides after a failure or a timeout if the call takes place; all ranks reach the same
-  /// decision. If a rank sees a missing peer after the failure is recorded, the rank withdraws for
-  /// good. The missing peer later sees the failure, calls settle(), and finds the withdrawal. If
-  /// nobody has withdrawn and all ranks are there, the call goes on, because a peer may already be
-  /// copying. Throws the first failure of the run if the call does not take place.
+  /// Decides, after a failure or a timeout, if the collective still takes place. All ranks reach
+  /// the same decision. A rank that finds a peer missing after a failure was recorded withdraws for
+  /// good. The missing peer later calls settle() too and sees the withdrawal. If all ranks have
+  /// arrived and none has withdrawn, the collective continues, because a peer may already be
+  /// copying. Otherwise throws the first failure of the run.
   void settle(std::size_t me, std::uint64_t phase, operand const& mine, std::chrono::milliseconds limit) {
     if (!line_->failed()) {
       std::vector<int> missing;

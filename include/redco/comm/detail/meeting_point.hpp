@@ -17,13 +17,14 @@
 
 namespace redco::comm::detail {
 
-/// An address at which process 0 of a launcher waits for the other processes, and the key that all
-/// must prove to know. The key is derived from REDCO_SECRET, and from random bits if the launcher's
-/// agent has a store that distributes them. Without both, the key is not secret.
+/// The address at which process 0 waits for the other processes of a launcher, and a secret key.
+/// Each process must prove that it knows the key. The key is derived from the environment variable
+/// REDCO_SECRET, and from random bits if the launcher has a key-value store that distributes them.
+/// Without both, the key is not secret.
 class meeting_point {
  public:
-  /// Connects to the launcher's store, if it has one. Throws the errors of key_store if the store
-  /// does not answer within `limit`.
+  /// Connects to the launcher's key-value store (as torchrun has), if there is one. Throws the
+  /// errors of key_store if the store does not answer within `limit`.
   meeting_point(options::launch const& how, std::chrono::milliseconds limit) : how_(how) {
     if (how.has_store) store_.emplace(how.host, how.port, false, limit);
   }
@@ -36,10 +37,9 @@ class meeting_point {
     std::string key;
   };
 
-  /// Returns the listening sockets of process 0, which the other processes call. They listen at the
-  /// addresses by which other processes know this machine. If this machine cannot resolve these
-  /// addresses to its own (a Kubernetes service, a name that means only loopback here), they listen
-  /// at all addresses.
+  /// Opens and returns the listening sockets of process 0. They listen at the addresses that the
+  /// other processes use for this machine. They listen at all addresses if this machine does not
+  /// own these addresses (a Kubernetes service) or if the host name means only loopback here.
   std::vector<socket> opened() {
     if (!store_) {
       key_ = made_key("");
@@ -56,16 +56,16 @@ class meeting_point {
     return all;
   }
 
-  /// Removes the address from the launcher's store. Process 0 calls it when all processes have
-  /// come, or when it gives up.
+  /// Removes the address of process 0 from the launcher's key-value store. Process 0 calls it when
+  /// all processes have connected, or when it gives up.
   void closed() {
     if (store_) store_->remove(name());
   }
 
-  /// Returns the key. Process 0 may call it only after opened().
+  /// Returns the secret key. On process 0, opened() must have been called before.
   std::string const& key() const { return key_; }
 
-  /// Returns the address and key with which the other processes call process 0. Throws
+  /// Returns the address and key with which another process connects to process 0. Throws
   /// std::runtime_error if process 0 has not opened its sockets yet.
   address found() {
     if (!store_) return {how_.host, how_.port, made_key("")};
@@ -82,9 +82,9 @@ class meeting_point {
     return std::string(text_of(hmac_sha256(how_.secret, random)));
   }
 
-  /// Returns sockets that listen at the addresses of `host`, or at all addresses if none belongs to
-  /// this machine. Also listens at all addresses if `host` is a name that means only loopback here
-  /// and the run has other hosts. Numeric addresses and "localhost" are taken literally.
+  /// Returns sockets that listen at the addresses of `host`. They listen at all addresses if this
+  /// machine owns none of these, or if the name `host` means only loopback here and the run has
+  /// other hosts. Numeric addresses and "localhost" are used as they are.
   std::vector<socket> listening_at(std::string const& host, int port) const {
     std::vector<socket> all;
     try {

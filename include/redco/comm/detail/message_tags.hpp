@@ -10,15 +10,15 @@
 
 namespace redco::comm::detail {
 
-/// A numbering of the messages of a world, and its map from ranks to processes. Messages of
-/// different groups never share a tag, nor do messages of successive runs. A message that a failed
-/// run left in flight is thus never taken for another.
+/// The tags of all messages in a world, and its map from ranks to processes. Messages of different
+/// groups never share a tag, nor do messages of successive runs (calls of world::run). A message
+/// that a failed run left in flight is therefore never taken for another.
 class message_tags {
  public:
   enum channel { opening, payload, channels };
 
-  /// Computes the numbering. `runs` is the current number of runs and must outlive the object.
-  /// Throws `error` with exit code 64 if the transport has too few tags.
+  /// Computes the tags for a world of `ranks` ranks. `runs` counts the runs; the reference must
+  /// stay valid. Throws `error` with exit code 64 if the transport has too few tags.
   message_tags(process_session const& session, int ranks, std::uint64_t const& runs)
       : runs_(runs), ranks_(ranks), per_process_(ranks / session.size()) {
     std::int64_t const letters = std::int64_t{per_process_} * per_process_;
@@ -35,13 +35,14 @@ class message_tags {
   int per_process() const noexcept { return per_process_; }
   int process_of(int rank) const noexcept { return rank / per_process_; }
 
-  /// Returns the tag for messages of a collective between processes. The group has index `line`
-  /// among the groups with number `number` (a set of mesh axes).
+  /// Returns the tag for messages of a collective between processes. `number` identifies the
+  /// group's set of mesh axes, and `line` is the group's index among the groups over these axes.
   int of_collective(int number, int line, channel which) const noexcept {
     return in_run((number * ranks_ + line) * channels + which);
   }
 
   /// Returns the tag for point-to-point messages from rank `from` to rank `to` of another process.
+  /// `number` identifies the set of mesh axes of their group.
   int of_letter(int number, int from, int to) const noexcept {
     int const pair = (number * per_process_ + from % per_process_) * per_process_ + to % per_process_;
     return in_run(group_numbers * ranks_ * channels + pair);

@@ -13,8 +13,8 @@
 
 namespace redco::comm::detail {
 
-/// Throws `error` with exit code 76 that says what to install. Replaces the MPI version of this
-/// function if CMake did not find MPI.
+/// Throws `error` with exit code 76; the message says what to install. Used in place of the MPI
+/// version of this function if CMake did not find MPI.
 inline std::unique_ptr<process_session> join_by_mpi() {
   options::launch const& how = options::launched();
   throw error(exit_code::rendezvous, how.by + " started " + std::to_string(how.processes) +

@@ -30,7 +30,8 @@
 
 namespace redco::comm::detail {
 
-/// A session of processes that communicate by MPI. Only its members call MPI, one thread at a time.
+/// A process_session (connection with all other processes) by MPI. Only members of this class call
+/// MPI, one thread at a time.
 class mpi_session final : public process_session {
  public:
   /// Initialises MPI, which connects the processes. Throws `error` with exit code 76 if MPI does
@@ -183,8 +184,8 @@ class mpi_session final : public process_session {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
-  /// Receives all notices that have arrived, and frees the notices that were sent. The caller must
-  /// hold `mutex_`.
+  /// Receives all notices (messages about failures and ended ranks) that have arrived, and frees
+  /// the sent ones. The caller must hold `mutex_`.
   void take_notices() {
     told_.remove_if([&](telling& one) {
       int done = 0;
@@ -214,8 +215,8 @@ class mpi_session final : public process_session {
     }
   }
 
-  /// Returns true if a process has not shown that it lives, and prints a message about it. Without
-  /// that process, MPI_Finalize would never return.
+  /// Returns true if a process has not responded for ten seconds since `since`, and prints a
+  /// message about it. Without that process, MPI_Finalize would never return.
   bool somebody_is_silent(clock::time_point since) const {
     bool silent = false;
     for (int other = 0; other < size_; ++other) {
@@ -234,8 +235,8 @@ class mpi_session final : public process_session {
     return all;
   }
 
-  /// Receives messages for which nobody waits any more, because MPI_Finalize needs all messages to
-  /// be received.
+  /// Receives and drops messages for which nobody waits any more. MPI_Finalize needs all messages
+  /// to be received.
   void take_unwanted() {
     taken_.remove_if([](unwanted& one) {
       int done = 0;
@@ -252,7 +253,8 @@ class mpi_session final : public process_session {
     }
   }
 
-  /// Returns true if no message that this process sent as a notice or abandoned is in flight.
+  /// Returns true if none of this process's own notices and abandoned messages is in flight any
+  /// more.
   bool nothing_is_under_way() {
     auto const done = [](std::vector<MPI_Request>& some) {
       int all = 0;
@@ -307,7 +309,8 @@ class mpi_session final : public process_session {
     to.receives.push_back(receives);
   }
 
-  /// Calls `f(offset, count)` for each block of at most 1 GiB, because MPI counts bytes in `int`.
+  /// Splits a message of `bytes` bytes into blocks of at most 1 GiB and calls `f(offset, count)`
+  /// for each block. The reason is that MPI counts bytes in `int`.
   template <class F>
   void each_block(std::size_t bytes, F const& f) {
     constexpr std::size_t most = std::size_t{1} << 30;

@@ -10,8 +10,8 @@ namespace redco::comm::detail::nccl {
 using communicator = struct opaque_communicator*;
 using stream = void*;
 
-/// An identifier of a communicator to be created. One rank of the communicator gets it from NCCL
-/// and sends it to all others.
+/// NCCL's identifier of a communicator that is to be created. One rank gets the identifier from
+/// NCCL and sends it to all other ranks of the communicator.
 struct unique_id {
   char internal[128];
 };
@@ -20,8 +20,8 @@ enum result : unsigned { success = 0, invalid_argument = 4, invalid_usage = 5, r
 enum reduction : unsigned { sum = 0 };
 enum data_type : unsigned { uint8 = 1, int32 = 2, int64 = 4, float16 = 6, float32 = 7, float64 = 8, bfloat16 = 9 };
 
-/// A communicator configuration of NCCL 2.14; later versions read only the fields that it has. With
-/// `blocking` 0, no call waits for other ranks, and the result `in_progress` is not a failure.
+/// NCCL's communicator configuration in the layout of version 2.14, which later versions accept. If
+/// `blocking` is 0, no call waits for other ranks; the result `in_progress` is then not a failure.
 struct config {
   std::size_t size = sizeof(config);
   unsigned magic = 0xcafebeef;

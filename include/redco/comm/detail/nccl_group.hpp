@@ -18,15 +18,15 @@
 
 namespace redco::comm::detail {
 
-/// A group whose tensors may be on devices. Host tensors go through the host group, a group of the
-/// same ranks. Device tensors go through NCCL if each rank has its own device. If threads share a
-/// device, they go through the host group too. The first call with a device tensor decides, and
-/// creates the communicator. Before each NCCL call all ranks compare operands on the host, because
-/// NCCL would hang or write out of bounds. NCCL sums in its own order; with `by_rank`, sums run in
-/// rank order. Maxima and minima always do. More reasons are in the room's README.
+/// A group whose tensors may be on devices. Host tensors go through the host group (a group of the
+/// same ranks for host memory). Device tensors go through NCCL, or through the host group if
+/// threads share a device. The first call with a device tensor decides and creates the
+/// communicator. Before each NCCL call all ranks compare shapes and dtypes, because NCCL would hang
+/// or write out of bounds. NCCL chooses the order of sums, unless `means::by_rank` asks for rank
+/// order. More reasons are in the README of comm/.
 class nccl_group final : public group {
  public:
-  /// A set of resources and settings that all ranks of this process share.
+  /// Resources and settings that the handles of all ranks of this process share.
   struct means {
     std::shared_ptr<device_access> devices;
     std::function<std::shared_ptr<nccl_library const>()> library;
@@ -36,13 +36,13 @@ class nccl_group final : public group {
     bool by_rank = false;
   };
 
-  /// Wraps each non-null handle of `hosts` and returns the new handles. `members` are the ranks of
-  /// the handles in the run.
+  /// Wraps each non-null handle in `hosts` (groups for host memory) and returns the new handles.
+  /// `members` are the group's ranks, as numbers in the run.
   static std::vector<std::unique_ptr<group>> make(std::vector<std::unique_ptr<group>> hosts,
                                                   std::vector<int> const& members, means const& by);
 
-  /// Wraps the non-null handles of `hosts` for the devices of libtorch, or returns `hosts` if
-  /// libtorch has no accelerator.
+  /// Wraps each non-null handle in `hosts` (groups for host memory), for the devices that libtorch
+  /// supports. Returns `hosts` unchanged if libtorch has no accelerator.
   static std::vector<std::unique_ptr<group>> make(std::vector<std::unique_ptr<group>> hosts,
                                                   std::vector<int> const& members,
                                                   std::shared_ptr<lifeline> const& line, int process, bool one_process,
@@ -78,10 +78,11 @@ class nccl_group final : public group {
   int member_;
   means by_;
   way way_ = way::unsettled;
-  std::uint64_t calls_ = 0;  ///< number of NCCL calls
+  std::uint64_t calls_ = 0;  ///< number of NCCL calls of this handle
   at::Device device_;
   std::optional<nccl_link> link_;
-  std::vector<at::Tensor> abandoned_;  ///< tensors that an aborted call may still use
+  /// Tensors that an aborted NCCL call may still use; kept until the group is destroyed.
+  std::vector<at::Tensor> abandoned_;
 };
 
 }  // namespace redco::comm::detail

@@ -129,14 +129,15 @@ REDCO_INLINE void nccl_group::do_recv(at::Tensor const& x, int peer, int tag) {
   x.copy_(arrived);
 }
 
-/// Returns the host group after setting its deadline to the deadline of this group.
+/// Returns the host group (a group of the same ranks for host memory), after setting its deadline
+/// to the deadline of this group.
 REDCO_INLINE group& nccl_group::host() {
   host_->set_deadline(deadline());
   return *host_;
 }
 
-/// Returns true if this call goes through NCCL. In that case all ranks have arrived with equal
-/// operands.
+/// Returns true if the current call for `x` goes through NCCL. In that case, first waits for all
+/// ranks and checks that their operands (operation, shape, dtype) are equal.
 REDCO_INLINE bool nccl_group::by_nccl(at::Tensor const& x, operand const& brought) {
   if (!by_.devices->holds(x)) return false;
   if (way_ == way::unsettled) settle_way(x, brought);
@@ -150,8 +151,8 @@ REDCO_INLINE bool nccl_group::by_nccl(at::Tensor const& x, operand const& brough
   return true;
 }
 
-/// Decides between NCCL and the host group, and creates the communicator for NCCL. All ranks
-/// exchange their device numbers and thus reach the same decision.
+/// Chooses between NCCL and the host group (a group of the same ranks for host memory). Creates the
+/// communicator if NCCL is chosen. All ranks exchange their device numbers and thus choose alike.
 REDCO_INLINE void nccl_group::settle_way(at::Tensor const& x, operand const& brought) {
   host().do_meet(brought);
   at::Tensor const mine = at::tensor({std::int64_t{by_.process}, by_.devices->number_of(x.device())}, at::kLong);

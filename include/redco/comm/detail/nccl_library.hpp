@@ -30,11 +30,12 @@ struct nccl_library {
   /// old, or not NCCL; the message says what to install.
   static std::shared_ptr<nccl_library const> open(std::string const& path);
 
-  /// Returns the library of this process: the file that REDCO_NCCL names, or else libtorch's
-  /// libnccl.so.2. The first call opens it.
+  /// Returns NCCL as this process uses it: the library at the path in the environment variable
+  /// REDCO_NCCL, or else libtorch's libnccl.so.2. The first call opens the library.
   static std::shared_ptr<nccl_library const> of_process();
 
-  /// Returns a description of an NCCL result, such as "invalid usage (details that NCCL recorded)".
+  /// Returns a description of an NCCL result for messages, such as "invalid usage (details that
+  /// NCCL recorded)".
   std::string words_of(nccl::result what, nccl::communicator where) const;
 };
 

@@ -16,15 +16,15 @@ namespace redco::comm::detail {
 /// A rank's end of an NCCL communicator, with the device queue in which its calls run. One thread
 /// uses it at a time.
 ///
-/// No wait exceeds its deadline. The communicator does not block; the host polls its progress, the
-/// failure of the run, and the deadline. Every outcome except success aborts the communicator,
-/// which frees the device from a call that would never end.
+/// No wait exceeds its deadline. NCCL runs in non-blocking mode; the host polls its state, the
+/// failure of the run, and the deadline. Every outcome except success aborts the communicator, so
+/// that the device is not blocked by a call that never ends.
 class nccl_link {
  public:
-  /// A limit for a wait, with the rank and the call that messages name.
+  /// The time limit of a wait, with the rank and the call that error messages name.
   struct patience {
     lifeline& line;
-    int member;  ///< rank in the run
+    int member;  ///< number of the waiting rank in the run
     std::chrono::milliseconds limit;
     std::string where;
   };
@@ -38,24 +38,26 @@ class nccl_link {
   /// exit code 64 if NCCL refuses the devices.
   void join(nccl::unique_id const& id, int ranks, int rank, patience const& until);
 
-  /// A set of arguments for the NCCL calls of one round, and their outcome.
+  /// Arguments for the NCCL calls of one NCCL group call (ncclGroupStart to ncclGroupEnd), and
+  /// their outcome.
   struct round {
     nccl_library const& use;
     nccl::communicator in;
     nccl::stream on;
     nccl::result outcome = nccl::success;
 
-    /// Records the outcome of a call. Keeps the first failure.
+    /// Records `next`, the result of an NCCL call, as the outcome, unless an earlier call failed.
     void made(nccl::result next) {
       if (!failed(outcome)) outcome = next;
     }
   };
 
-  /// Runs `calls` as one NCCL group call, after the work that the thread's current stream has now.
-  /// Returns when the device has finished.
+  /// Calls `calls` between ncclGroupStart and ncclGroupEnd. The device runs the NCCL calls after
+  /// the work already on the thread's current stream. Returns when the device has finished, or
+  /// throws at the time limit `until`.
   void run(function_ref<void(round&)> calls, patience const& until);
 
-  /// Aborts the communicator and its calls in flight. May be called any number of times.
+  /// Aborts the communicator and its calls in flight. Further calls do nothing.
   void abort() noexcept;
 
  private:

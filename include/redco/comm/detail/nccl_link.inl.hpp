@@ -39,8 +39,9 @@ REDCO_INLINE void nccl_link::abort() noexcept {
   if (communicator_ != nullptr) library_->abort(std::exchange(communicator_, nullptr));
 }
 
-/// Fails the run and throws if `what` is a failure. If a lost peer has already failed the run,
-/// throws that first failure instead of NCCL's.
+/// Marks the run as failed and throws if the NCCL result `what` is a failure. If the run has
+/// already failed, throws its first failure instead. `joins` is true while the communicator is
+/// being created.
 REDCO_INLINE void nccl_link::judge(nccl::result what, bool joins, patience const& until) {
   if (!failed(what)) return;
   bool const refused = joins && (what == nccl::invalid_usage || what == nccl::invalid_argument);

@@ -15,10 +15,12 @@
 
 namespace redco::comm::detail {
 
-/// A description of a rank's arguments to a collective, in a form that must be equal on all ranks.
+/// A description of a rank's arguments to a collective (operation, shape, dtype). It must be equal
+/// on all ranks of the group.
 struct operand {
   static constexpr std::size_t most_dims = 12;
-  static constexpr std::int64_t any = -1;  ///< extent that may differ between ranks
+  /// Value in `extents` of a tensor dimension whose size may differ between ranks.
+  static constexpr std::int64_t any = -1;
 
   collective kind = collective::barrier;
   reduce_op op = reduce_op::sum;
@@ -36,16 +38,16 @@ struct operand {
     return made;
   }
 
-  /// Returns the operand of an all_to_all. If `rows` are not equal, ranks may bring different
-  /// numbers of rows.
+  /// Returns the description of an all_to_all of `x`. If `rows` contains different counts, the
+  /// number of rows of `x` may differ between ranks.
   static operand of_rows(at::Tensor const& x, row_counts const& rows) {
     operand made = of(collective::all_to_all, x, 0);
     if (!rows.equal()) made.extents[0] = any;
     return made;
   }
 
-  /// Returns a hash of the operand. Different operands have equal hashes with a probability of
-  /// 2^-64.
+  /// Returns a hash of this description. Different descriptions have equal hashes with a
+  /// probability of 2^-64.
   std::uint64_t digest() const noexcept {
     std::uint64_t mixed = 0x9e3779b97f4a7c15u;
     auto const mix = [&](std::int64_t value) {
@@ -59,8 +61,8 @@ struct operand {
     return mixed;
   }
 
-  /// Returns a text such as "all_reduce(max) of Float [3, 5]", "broadcast(2) of Long []" or
-  /// "barrier".
+  /// Returns the description as text for messages, such as "all_reduce(max) of Float [3, 5]",
+  /// "broadcast(2) of Long []" or "barrier".
   std::string text() const {
     std::string out{name_of(kind)};
     if (kind == collective::barrier) return out;

@@ -23,23 +23,24 @@
 
 namespace redco::comm::detail {
 
-/// A channel for messages between the processes of one group. Each process is a party with one or
-/// more neighbouring members of the group. One thread uses the channel at a time.
+/// A channel for messages between the processes of one group. Each process is a party: it has one
+/// or more neighbouring members (ranks) of the group. One thread uses the channel at a time.
 class process_exchange {
  public:
-  /// Largest tensor, in bytes per member, that is sent together with the operands by open().
+  /// Largest size in bytes of a member's tensor that open() sends together with the operands.
   static constexpr std::size_t few_bytes = 4096;
 
-  /// A collective call, reduced to the properties that its messages need.
+  /// Properties of a collective call that its messages between processes need.
   struct call {
     operand const& mine;
-    std::uint64_t number;  ///< number of the call in its group
+    std::uint64_t number;  ///< number of the collective call in its group
     std::chrono::milliseconds deadline;
-    std::string words = {};  ///< description in failures; empty: the operand's text
+    /// Description of the call in error messages; if empty, the text of `mine` is used.
+    std::string words = {};
   };
 
-  /// Creates the channel of a group. `members` are ranks of the world; `number` and `line` identify
-  /// the group.
+  /// Creates the channel of the group with the ranks `members`. `number` identifies the group's set
+  /// of mesh axes, and `line` is the group's index among the groups over these axes.
   process_exchange(std::string name, int number, int line, std::vector<int> members, process_session& session,
                    message_tags const& tags, std::shared_ptr<lifeline> life)
       : name_(std::move(name)),
@@ -68,8 +69,8 @@ class process_exchange {
   std::size_t parties() const noexcept { return processes_.size(); }
   std::size_t me() const noexcept { return me_; }
 
-  /// Returns the index of the party's first member in the group. The last member of `party` has
-  /// index `begin(party + 1) - 1`.
+  /// Returns the index in the group of the first member (rank) that process `party` has. The last
+  /// member of `party` has index `begin(party + 1) - 1`.
   std::size_t begin(std::size_t party) const { return begins_[party]; }
   std::size_t count(std::size_t party) const { return begins_[party + 1] - begins_[party]; }
   std::size_t party_of(std::size_t member) const {
@@ -81,9 +82,9 @@ class process_exchange {
     for (std::size_t next = 1; next < parties(); ++next) f((me_ + next) % parties());
   }
 
-  /// Exchanges operands with all parties, waits for them, and throws `error` if operands differ.
-  /// Small tensors of the members here, `few`, are sent along; each has `bytes` bytes, at most
-  /// few_bytes.
+  /// Exchanges operands (operation, shape, dtype) with all processes of the group and waits for
+  /// them. Throws `error` if operands differ. Also sends `few`, the small tensors of the members in
+  /// this process; each has `bytes` bytes, at most few_bytes.
   void open(call const& of, std::vector<void const*> const& few = {}, std::size_t bytes = 0) {
     std::byte* const own = shown_.data() + me_ * shown_bytes_;
     std::memcpy(own, &of.mine, sizeof of.mine);
@@ -108,18 +109,18 @@ class process_exchange {
         throw disagreement(of.number, name_, members_[begins_[0]], first, members_[begins_[other]], its);
   }
 
-  /// Returns the bytes of tensors sent in collectives since the previous call of take_sent().
-  /// Operands and point-to-point messages are not counted.
+  /// Returns the number of tensor bytes sent in collectives since the previous call of take_sent().
+  /// Does not count operands and point-to-point messages.
   std::int64_t take_sent() noexcept { return std::exchange(sent_, 0); }
 
-  /// Returns the small tensors that the members of `party` sent with the last open(), one after the
-  /// other.
+  /// Returns the small tensors that the members of process `party` sent with the last open(), one
+  /// after the other in memory.
   std::byte const* elements_of(std::size_t party) const {
     return shown_.data() + party * shown_bytes_ + sizeof(operand);
   }
 
-  /// Starts to send tensor bytes of the current call to `party`, and adds the message to `some`.
-  /// The caller must call finish(some).
+  /// Starts to send tensor bytes of the current call to process `party`, and adds the message to
+  /// `some`. The caller must call finish(some) afterwards.
   void send(messages& some, void const* data, std::size_t bytes, std::size_t party) {
     sent_ += static_cast<std::int64_t>(bytes);
     session_.send(some, data, bytes, processes_[party], tags_.of_collective(number_, line_, message_tags::payload));
@@ -128,8 +129,8 @@ class process_exchange {
     session_.receive(some, data, bytes, processes_[party], tags_.of_collective(number_, line_, message_tags::payload));
   }
 
-  /// Sends a tensor from member `from` to member `to` of another process: first its operand, then
-  /// its elements. Blocks until both are sent.
+  /// Sends a tensor from member `from` to member `to` of another process. First sends a description
+  /// of the tensor (shape, dtype, tag), then its elements. Blocks until both are sent.
   void send_letter(call const& of, std::size_t from, std::size_t to, at::Tensor const& x) const {
     messages some;
     some.tensors = {x};
@@ -141,8 +142,8 @@ class process_exchange {
     finish(some, of, {members_[to]});
   }
 
-  /// Receives the next message from member `from` to member `to`. Returns the sender's tag and the
-  /// tensor.
+  /// Receives the next point-to-point message from member `from` to member `to`. Returns the user's
+  /// tag and the tensor.
   std::pair<int, at::Tensor> receive_letter(call const& of, std::size_t from, std::size_t to) const {
     int const tag = tags_.of_letter(number_, members_[from], members_[to]);
     messages opening;
@@ -159,8 +160,8 @@ class process_exchange {
     return {static_cast<int>(head.argument), content};
   }
 
-  /// Waits until the messages `some` are complete. Throws `error` if the run fails, a peer has
-  /// ended, or the deadline passes.
+  /// Waits until all messages in `some` are complete. Throws `error` if the run fails, a peer has
+  /// ended, or the deadline of the call passes.
   void finish(messages& some, call const& of) const { finish(some, of, members_); }
 
  private:
@@ -207,8 +208,7 @@ class process_exchange {
 
   int process_of(std::size_t member) const { return tags_.process_of(members_[member]); }
 
-  /// Returns the ranks among `ranks` whose processes have not sent or received all messages of
-  /// `some`.
+  /// Returns those of `ranks` whose processes still have an incomplete message in `some`.
   std::vector<int> late_of(std::vector<int> const& ranks, messages& some) const {
     std::vector<int> const processes = session_.missing(some);
     std::vector<int> late;
@@ -235,7 +235,8 @@ class process_exchange {
   std::vector<std::size_t> begins_;
   std::size_t shown_bytes_ = 0;
   std::int64_t sent_ = 0;
-  std::vector<std::byte> shown_;  ///< operands and small tensors of all parties in the last open()
+  /// Operands and small tensors that all processes sent in the last open().
+  std::vector<std::byte> shown_;
 };
 
 }  // namespace redco::comm::detail

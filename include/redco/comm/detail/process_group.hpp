@@ -29,15 +29,15 @@ namespace redco::comm::detail {
 
 /// A group whose ranks are in several processes, one or more in each. It takes CPU tensors only.
 ///
-/// In each collective, the members of a process meet in shared memory, and the first member
-/// exchanges messages with other processes. Operands and small tensors go first; the rest follows
-/// only if all agree. Data between two processes is sent once, whatever the number of members. Sums
-/// run in rank order. If processes have several members, large sums run in each process first,
-/// which sends less, unless `in_rank_order` is set.
+/// In each collective, the ranks of a process meet in shared memory, and the first of them
+/// exchanges messages with other processes. Shapes and dtypes are compared first; large tensors
+/// follow only if all agree. Data between two processes is sent once, whatever the number of ranks.
+/// Sums run in rank order, or first within each process if processes have several ranks, which
+/// sends less. `in_rank_order` forces rank order.
 class process_group final : public group {
  public:
-  /// Creates a group and returns one handle per member: null for members that are in other
-  /// processes.
+  /// Creates a group of the ranks `members` and returns one handle per member. The handle is null
+  /// for a member in another process.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members, int number,
                                                   int line, process_session& session, message_tags const& tags,
                                                   std::shared_ptr<lifeline> const& life, bool in_rank_order) {
@@ -285,9 +285,9 @@ class process_group final : public group {
     place_->post.clear();
   }
 
-  /// Runs one collective: the members here meet and run `prepare`, the first runs `speak` to
-  /// exchange messages with other processes, and all run `finish`. No member leaves in between, so
-  /// that members may read and write each other's tensors.
+  /// Runs one collective. The members in this process meet and run `prepare`. Then the first member
+  /// runs `speak`, which exchanges messages with other processes. Then all run `finish`. No member
+  /// leaves earlier, so members may access each other's tensors.
   template <class Prepare, class Speak, class Finish>
   void together(operand const& mine, at::Tensor const& x, at::Tensor const& out, Prepare const& prepare,
                 Speak const& speak, Finish const& finish) {
@@ -312,9 +312,10 @@ class process_group final : public group {
     if (failure) std::rethrow_exception(failure);
   }
 
-  /// Sends each other process its piece of this process's rows, and receives a piece of `bytes`
-  /// bytes of each of their rows. Returns pointers to all pieces for this process in group order.
-  /// Pieces of its own rows begin at offset `begin`.
+  /// Exchanges pieces of rows with all other processes. Sends the piece `piece_of(party)` of each
+  /// row in `own` to each process `party`, and receives pieces of `bytes` bytes. Returns pointers
+  /// to all pieces for this process in group order. This process's own pieces begin at offset
+  /// `begin` of its rows.
   template <class PieceOf>
   std::vector<void const*> rows_of_all(process_exchange::call const& call, std::vector<void const*> const& own,
                                        std::size_t begin, std::size_t bytes, PieceOf const& piece_of) {
@@ -347,8 +348,8 @@ class process_group final : public group {
     if (bytes != 0) std::memcpy(to, from, bytes);
   }
   static std::byte* bytes_of(at::Tensor const& x) { return static_cast<std::byte*>(x.data_ptr()); }
-  /// Returns the begin and the length of slice `which`, if `count` elements are cut into slices of
-  /// `size` elements. The last slice may be shorter.
+  /// Returns begin and length of slice number `which`, if `count` elements are divided into slices
+  /// of `size` elements. The last slice may be shorter.
   static std::pair<std::size_t, std::size_t> slice(std::size_t size, std::size_t count, std::size_t which) {
     std::size_t const begin = std::min(count, size * which);
     return {begin, std::min(count, begin + size) - begin};
@@ -369,7 +370,7 @@ class process_group final : public group {
 
   std::shared_ptr<process_place> place_;
   std::size_t seat_;  ///< index of this rank among the members in this process
-  /// Messages that arrived while do_recv() waited for another one.
+  /// Messages that arrived while do_recv() waited for a message with another tag.
   std::deque<early_letter> early_;
 };
 

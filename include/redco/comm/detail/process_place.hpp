@@ -17,8 +17,9 @@
 
 namespace redco::comm::detail {
 
-/// A state that the members of a group in one process share: their meeting, their channel to other
-/// processes, and the current call. A member's seat is its index among the members in this process.
+/// State that the members (ranks) of a group in one process share: a meeting point in shared
+/// memory, a channel to other processes, and the current call. A member's seat is its index among
+/// these members.
 struct process_place {
   struct shown {
     at::Tensor x, out;
@@ -42,8 +43,8 @@ struct process_place {
     return all;
   }
 
-  /// Returns an empty set of messages that keeps the tensors of all members here alive until the
-  /// messages are complete.
+  /// Returns an empty set of messages. The set keeps the tensors of all members in this process
+  /// alive until its messages are complete.
   messages messages_of_all() const {
     messages some;
     for (shown const& one : by_seat) some.tensors.insert(some.tensors.end(), {one.x, one.out});
@@ -58,12 +59,14 @@ struct process_place {
   process_exchange others;
   meeting here;
   mailbox post;
-  std::vector<shown> by_seat;      ///< tensors of the current call, by seat
-  bool by_rank;                    ///< true if sums run in rank order
+  /// Tensors of the current collective, indexed by seat (index of a member in this process).
+  std::vector<shown> by_seat;
+  bool by_rank;                    ///< true if the collectives of this group sum in rank order
   std::exception_ptr failure;      ///< failure of the message exchange in the current call
-  std::vector<std::byte> scratch;  ///< bytes received from other processes
-  std::vector<std::byte> partial;  ///< sums over the members in this process
-  std::vector<void const*> rows;   ///< pointers to the rows of all ranks, for the members here
+  std::vector<std::byte> scratch;  ///< buffer for bytes received from other processes
+  std::vector<std::byte> partial;  ///< buffer for sums over the members in this process
+  /// Pointers to the rows of all ranks that the members in this process read.
+  std::vector<void const*> rows;
 
  private:
   static std::ptrdiff_t at(std::size_t index) { return static_cast<std::ptrdiff_t>(index); }

@@ -16,12 +16,12 @@
 
 namespace redco::comm::detail {
 
-/// A notice that a process sends to all others outside its collectives: the process failed, or one
-/// of its ranks has ended.
+/// A short message that a process sends to all other processes outside collectives. It says that
+/// the process failed, that one of its ranks has ended, or that it knows of a failure.
 struct process_notice {
   std::uint64_t run = 0;
   int from = 0;  ///< number of the sending process
-  /// Rank that takes part no more in the run, or `process_session::failed` or `answered`.
+  /// Rank that has left the run, or one of the constants `process_session::failed` and `answered`.
   int ended_rank = -1;
   exit_code code = exit_code::done;
   std::string text = {};
@@ -29,24 +29,26 @@ struct process_notice {
 
 /// A set of messages in flight, together with the memory that they use.
 struct messages {
-  /// A base class for the data that a transport keeps about the messages.
+  /// A base class for data that a transport (MPI or TCP) keeps about the messages.
   struct state {
     virtual ~state() = default;
   };
 
   std::unique_ptr<state> transport = {};
-  std::vector<int> peers = {};           ///< peer of each message
-  std::vector<bool> receives = {};       ///< true for each message that is received here
-  std::vector<at::Tensor> tensors = {};  ///< tensors that the messages read and write
+  std::vector<int> peers = {};  ///< number of the other process, for each message
+  /// For each message: true if this process receives it, false if this process sends it.
+  std::vector<bool> receives = {};
+  std::vector<at::Tensor> tensors = {};  ///< tensors whose memory the messages read or write
   std::vector<std::byte> bytes = {};
 };
 
-/// A process's connection with the other processes of a launcher, from the first world to the end
-/// of the process. It sends messages and has no collectives. Any thread may call any member.
+/// A process's connection with the other processes of its launcher. It lives from the creation of
+/// the first world to the end of the process. It sends messages and has no collectives. Any thread
+/// may call any member.
 class process_session {
  public:
-  /// Values of process_notice::ended_rank that mean no rank. `failed`: the sender failed.
-  /// `answered`: the sender knows of a failure.
+  /// Negative values of process_notice::ended_rank, which name no rank. `failed` means that the
+  /// sending process failed. `answered` means that the sending process knows of another's failure.
   static constexpr int failed = -1, answered = -2;
 
   process_session() = default;
@@ -60,31 +62,34 @@ class process_session {
   /// Returns the largest tag that a message may have.
   int most_tag() const noexcept { return most_tag_; }
 
-  /// Starts to send a message to process `peer` and adds it to `to`. Messages with one tag between
-  /// two processes arrive in order. A message may be shorter than the memory of its receiver.
+  /// Starts to send a message to process `peer` and adds it to the set `to`. Messages with equal
+  /// tags between two processes arrive in order. A message may be shorter than the receiver's
+  /// buffer.
   virtual void send(messages& to, void const* data, std::size_t bytes, int peer, int tag) = 0;
   virtual void receive(messages& to, void* data, std::size_t bytes, int peer, int tag) = 0;
   virtual bool finished(messages& some) = 0;
-  /// Returns the peers whose messages in `some` are not complete.
+  /// Returns the numbers of the processes whose messages in `some` are not complete.
   virtual std::vector<int> missing(messages& some) = 0;
-  /// Keeps messages that will never complete, and their memory, until the end of the process.
+  /// Keeps incomplete messages and their memory until the end of the process. Used after a failure,
+  /// because a transport may still read or write the memory.
   virtual void abandon(messages&& some) = 0;
 
-  /// Sends a notice to all other processes.
+  /// Sends a notice (a message about a failure or an ended rank) to all other processes.
   virtual void announce(process_notice const& what) = 0;
-  /// Returns the notices that have arrived since the previous call.
+  /// Returns the notices of other processes that have arrived since the previous call.
   virtual std::vector<process_notice> heard() = 0;
-  /// Returns a notice for each process that is known to have ended without sending one. Its text,
-  /// "its process ...", says what is known.
+  /// Returns a notice for each process that is known to have ended without sending one itself. The
+  /// text of the notice, "its process ...", says what is known.
   virtual std::vector<process_notice> gone() { return {}; }
 
-  /// Receives notices, and shows the processes that wait in leave() that this process lives. A
-  /// separate thread calls it twice a second, whatever the ranks do.
+  /// Receives notices, and signals to processes that wait in leave() that this process lives. A
+  /// separate thread calls this function twice a second.
   virtual void keep() = 0;
 
-  /// Waits for the other processes before this process ends with `code`, so that the launcher does
-  /// not kill a process that still has to report. If `code` is not 0, waits only a few seconds.
-  /// Does not wait for processes that do not show that they live. Call last.
+  /// Waits for the other processes before this process ends with `code`. Otherwise the launcher
+  /// could kill a process that still has to report. If `code` is not 0, waits only a few seconds.
+  /// Does not wait for processes that give no sign of life. No other member may be called
+  /// afterwards.
   virtual void leave(int code) noexcept = 0;
 
  protected:

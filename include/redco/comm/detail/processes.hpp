@@ -39,8 +39,8 @@
 
 namespace redco::comm::detail {
 
-/// Returns the number of threads that this process may use: the cores to which it is bound, or else
-/// its share of this host's cores.
+/// Returns the number of threads that this process may use. It is the number of cores to which the
+/// process is bound, or else this process's share of the host's cores.
 inline int threads_of_process() {
   cpu_set_t own;
   CPU_ZERO(&own);
@@ -49,9 +49,9 @@ inline int threads_of_process() {
   return static_cast<int>(std::max(1L, mine < all ? mine : all / options::launched().here));
 }
 
-/// A world of the processes that a launcher started. Each process has equally many neighbouring
-/// ranks, each on its own thread. Meanwhile, the caller's thread receives notices from the other
-/// processes.
+/// A world of the processes that a launcher started. Each process has the same number of
+/// neighbouring ranks, each on its own thread. During a run, the thread that called run() receives
+/// notices (messages about failures and ended ranks) from the other processes.
 class processes final : public world {
  public:
   processes(mesh const& shape, rank_options const& options, process_session& session)
@@ -116,8 +116,8 @@ class processes final : public world {
     return nccl_group::make(std::move(hosts), members, line_, session_.rank(), all_here, options_.deterministic);
   }
 
-  /// Handles the notices of other processes. Announces to them a failure here and the ranks here
-  /// that have ended.
+  /// Handles the notices (messages about failures and ended ranks) that other processes sent. Then
+  /// sends them notices about a failure of this process and about its ranks that have ended.
   void listen() {
     for (process_notice& one : session_.heard()) early_.push_back(std::move(one));
     std::vector<process_notice> later;
@@ -152,9 +152,10 @@ class processes final : public world {
     for (int const rank : ended_here) session_.announce({runs_, session_.rank(), rank});
   }
 
-  /// Prints the longest wait of a rank before SIGTERM ends this process. When a process is gone,
-  /// mpirun sends all others SIGTERM after a second, and they learn of the loss only by this
-  /// signal. If a handler of the program exists, SIGTERM instead asks the ranks to save and end.
+  /// Prints in which collective a rank of this process has waited longest, before SIGTERM ends the
+  /// process. When a process is gone, mpirun sends SIGTERM to the others after a second; this
+  /// signal is their only sign of the loss. If the program handles SIGTERM, only asks the ranks to
+  /// save and end.
   void say_wait_before_end() {
     if (said_wait_ || !launcher_signal::came_before(std::chrono::milliseconds(300))) return;
     said_wait_ = true;
@@ -165,8 +166,8 @@ class processes final : public world {
     launcher_signal::pass_on();
   }
 
-  /// Returns true if `process` has been gone for more than a second. Within this second, ranks here
-  /// reach the call in which they miss it.
+  /// Returns true if `process` is known to have been gone for more than a second. This delay lets
+  /// ranks of this process reach the collective in which the process is missing.
   bool gone_for_a_moment(int process) {
     auto const [since, fresh] = gone_since_.try_emplace(process, clock::now());
     return !fresh && clock::now() > since->second + std::chrono::seconds(1);
@@ -177,7 +178,7 @@ class processes final : public world {
     for (int i = 0; i < tags_.per_process(); ++i) f(process * tags_.per_process() + i);
   }
 
-  /// Returns the ranks of a process as text: "2" or "4 to 7".
+  /// Returns the ranks of a process as text for messages: "2" or "4 to 7".
   std::string ranks_text(int process) const {
     int const each = tags_.per_process(), first = process * each;
     return std::to_string(first) + (each > 1 ? " to " + std::to_string(first + each - 1) : "");
@@ -189,8 +190,8 @@ class processes final : public world {
     return all;
   }
 
-  /// Returns ranks of this process that have ended and have not been announced, and marks them as
-  /// announced.
+  /// Returns the ranks of this process that have ended and have not been announced to other
+  /// processes. Marks them as announced.
   std::vector<int> newly_ended() {
     std::vector<int> ranks;
     for_each_rank(session_.rank(), [&](int rank) {
@@ -203,8 +204,9 @@ class processes final : public world {
     return ranks;
   }
 
-  /// Records the failure that a process announced. If the failure of another process is the first
-  /// here, it ends the waits here, and this process announces none of its own.
+  /// Records a failure that a process announced. If this process has not failed before, a failure
+  /// of another process ends the waits of the ranks here. In that case, this process announces no
+  /// failure.
   void hear(process_notice const& one) {
     failures_.push_back(one);
     if (!failed_at_) failed_at_ = clock::now();
@@ -212,7 +214,7 @@ class processes final : public world {
   }
 
   /// Waits until all ranks of the world have ended, so that all processes begin the next run
-  /// together. After a failure, gives up ranks that do not end within twice the grace time.
+  /// together. After a failure, waits at most twice the time rank_options::grace.
   void await_others() {
     auto const limit = std::max(options_.first_deadline, options_.deadline);
     auto const end = clock::now() + limit;
@@ -228,8 +230,9 @@ class processes final : public world {
     }
   }
 
-  /// Returns the error that all processes throw. A rank that failed by itself takes precedence over
-  /// ranks that lost a peer. Only one process prints the error.
+  /// Returns the failure of the run as the error that every process throws. A rank's own failure
+  /// takes precedence over failures of ranks that lost a peer. Only one process, speaker(), prints
+  /// the error.
   error cause() const {
     auto const worse = [](process_notice const& a, process_notice const& b) {
       auto const key = [](process_notice const& n) { return std::pair(n.code == exit_code::peer_lost, n.from); };
@@ -240,7 +243,7 @@ class processes final : public world {
     return session_.rank() == speaker() ? made : made.told_elsewhere();
   }
 
-  /// Returns the number of the first process that is not gone.
+  /// Returns the lowest number of a process that is not gone. This process prints the error.
   int speaker() const {
     std::vector<process_notice> const gone = session_.gone();
     int first = 0;
@@ -248,9 +251,10 @@ class processes final : public world {
     return first;
   }
 
-  /// Number of runs of all worlds of this process.
+  /// Number of runs (calls of world::run) begun so far by all worlds of this process.
   inline static std::uint64_t runs_ = 0;
-  /// Notices for later runs, also of another world.
+  /// Received notices (messages about failures and ended ranks) that belong to a later run,
+  /// possibly of another world.
   inline static std::vector<process_notice> early_{};
 
   mesh shape_;
@@ -260,14 +264,16 @@ class processes final : public world {
   rank_threads threads_;
   std::shared_ptr<lifeline> line_;
   std::optional<rank_groups> groups_;
-  std::vector<process_notice> failures_;  ///< failures of this run, at most one per process
+  std::vector<process_notice> failures_;  ///< failures of the current run, at most one per process
   std::optional<clock::time_point> failed_at_;
-  /// Time at which this run first missed each process that is gone.
+  /// For each process that is gone, the time at which this process first noticed it in the current
+  /// run.
   std::map<int, clock::time_point> gone_since_;
-  /// True if the other processes know of this run's failure.
+  /// True if the other processes already know of the current run's failure.
   bool told_ = false;
   bool said_wait_ = false;
-  std::vector<bool> told_ended_;  ///< true for each rank here whose end was announced
+  /// For each rank of this process: true if its end was announced to other processes.
+  std::vector<bool> told_ended_;
 };
 
 }  // namespace redco::comm::detail

@@ -11,14 +11,14 @@
 
 namespace redco::comm::detail {
 
-/// Fills memory with unpredictable random bytes. Throws std::runtime_error if the system provides
-/// none.
+/// Fills `bytes` bytes at `to` with unpredictable random bytes from the system, for secrets. Throws
+/// std::runtime_error if the system provides none.
 inline void randomize(void* to, std::size_t bytes) {
   if (::getrandom(to, bytes, 0) != static_cast<ssize_t>(bytes))
     throw std::runtime_error(std::string("the system gives no random bytes: ") + std::strerror(errno));
 }
 
-/// Returns 128 random bits as 32 hexadecimal digits.
+/// Returns 128 unpredictable random bits as 32 hexadecimal digits.
 inline std::string random_text() {
   std::uint8_t bits[16];
   randomize(bits, sizeof bits);

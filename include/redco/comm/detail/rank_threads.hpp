@@ -23,7 +23,7 @@ namespace redco::comm::detail {
 /// between runs.
 class rank_threads {
  public:
-  /// Creates a set for the ranks `first` to `first + ranks - 1` without starting threads.
+  /// Creates a set for the ranks `first` to `first + ranks - 1` without starting their threads.
   rank_threads(int first, int ranks) : first_(first), busy_(static_cast<std::size_t>(ranks)) {}
   rank_threads(rank_threads const&) = delete;
   rank_threads& operator=(rank_threads const&) = delete;
@@ -32,9 +32,9 @@ class rank_threads {
   int first() const noexcept { return first_; }
   int ranks() const noexcept { return static_cast<int>(busy_.size()); }
 
-  /// Runs the body of `setup` concurrently as each rank, and returns when all have returned.
-  /// Meanwhile, the caller's thread calls `look(ranks that still run)` after each `pause`. Throws
-  /// `error` with exit code 70 if a thread cannot be started.
+  /// Runs `setup.body` concurrently on the thread of each rank, and returns when all ranks have
+  /// returned. Meanwhile, the calling thread calls `look` after each `pause`, with the ranks that
+  /// still run. Throws `error` with exit code 70 if a thread cannot be started.
   void run(run_setup const& setup, std::chrono::milliseconds pause, function_ref<void(std::vector<int> const&)> look) {
     if (threads_.empty()) start();
     int const threads_before = at::get_num_threads();
@@ -63,7 +63,8 @@ class rank_threads {
     }
   }
 
-  /// Runs on the thread of one rank: executes one run after the other, until dismiss() is called.
+  /// Loop of the thread of rank `me`: executes each run (call of world::run) until dismiss() is
+  /// called.
   void work(std::size_t me) {
     std::unique_lock lock(mutex_);
     for (std::uint64_t done = 0;; ++done) {
@@ -99,7 +100,7 @@ class rank_threads {
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable bell_;
-  run_setup const* now_ = nullptr;  ///< current run; set anew for each run
+  run_setup const* now_ = nullptr;  ///< settings of the current run; replaced at each run
   std::uint64_t runs_ = 0;
   std::vector<bool> busy_;
   bool over_ = false;

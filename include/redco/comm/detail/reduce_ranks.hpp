@@ -11,9 +11,9 @@
 
 namespace redco::comm::detail {
 
-/// A request to reduce elements `[from, from + count)` of all `sources`, in the order of the array.
-/// The result goes to elements `[to, to + count)` of every target. A target may be a source if
-/// `from == to`.
+/// Arguments of a reduction over ranks. Elements `[from, from + count)` of all `sources` are
+/// reduced in the order of the sources. The result is written to elements `[to, to + count)` of
+/// every target. A target may be a source if `from == to`.
 struct reduction {
   void const* const* sources;
   std::size_t source_count;
@@ -24,8 +24,8 @@ struct reduction {
   std::size_t count;
 };
 
-/// Returns the reduction of `left`, the result of the ranks so far, and `right`, the element of the
-/// next rank.
+/// Combines two elements by `op`: `left`, the result over the previous ranks, and `right`, the
+/// element of the next rank.
 template <class T>
 T joined(reduce_op op, T left, T right) {
   if (op == reduce_op::sum) return static_cast<T>(left + right);
@@ -34,8 +34,8 @@ T joined(reduce_op op, T left, T right) {
   return left < right ? left : right;
 }
 
-/// Reduces with any operation and any dtype, in blocks of 256 elements. Reduces 16-bit floats in
-/// f32.
+/// Performs the reduction `work` for any operation and dtype, in blocks of 256 elements. Reduces
+/// 16-bit floats in f32.
 template <class T>
 void reduce_plain(reduction const& work, reduce_op op) {
   constexpr bool narrow = std::is_same_v<T, c10::BFloat16> || std::is_same_v<T, c10::Half>;
@@ -58,7 +58,8 @@ void reduce_plain(reduction const& work, reduce_op op) {
 }
 
 #if defined(__x86_64__)
-/// Sums whole vectors, four at a time, and returns the number of elements that were summed.
+/// Sums as many whole vectors as `work` has, four at a time. Returns the number of elements summed;
+/// the caller sums the rest.
 template <class T>
 [[gnu::always_inline]] inline std::size_t sum_vectors(reduction const& work) {
   using lane = lanes<T>;
@@ -105,8 +106,9 @@ template <class T>
   return sum_vectors<T>(work);
 }
 
-/// Sums whole vectors with the widest instruction set of this machine, and returns the number of
-/// elements that were summed. All versions are bit-equal to reduce_plain().
+/// Sums as many whole vectors as `work` has, with the widest vectors of this CPU. Returns the
+/// number of elements summed; the caller sums the rest. All versions are bit-equal to
+/// reduce_plain().
 template <class T>
 std::size_t sum_wide(reduction const& work) {
   static bool const wide = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
@@ -134,7 +136,7 @@ void reduce_elements(reduction work, reduce_op op) {
 
 using reduce_function = void (*)(reduction, reduce_op);
 
-/// Returns the reduction function for this dtype, or nullptr if none is defined.
+/// Returns the reduction function for a dtype, or nullptr if the dtype cannot be reduced.
 inline reduce_function reduction_of(at::ScalarType type) {
   switch (type) {
     case at::kDouble: return reduce_elements<double>;

@@ -28,15 +28,16 @@
 
 namespace redco::comm::detail {
 
-/// A procedure that connects the processes of a launcher by TCP. All processes call process 0,
-/// which sends all of them the table of addresses when the last has come. Then each process calls
-/// those between process 0 and itself. A caller that cannot prove that it belongs to the run is
-/// refused. When all are connected, nobody listens any more.
+/// The procedure by which the processes of a launcher connect by TCP. All processes connect to
+/// process 0. When the last has connected, process 0 sends all of them a table of addresses. Then
+/// each process connects to the processes with lower numbers. A caller that cannot prove that it
+/// belongs to the run is refused. Afterwards, no process listens any more.
 class rendezvous {
  public:
   struct joined {
-    std::vector<socket> lines = {};        ///< sockets to each process; the own entry is not open
-    std::vector<wire::place> places = {};  ///< address and host of each process
+    /// Socket to each process, by number. The entry of this process itself is not open.
+    std::vector<socket> lines = {};
+    std::vector<wire::place> places = {};  ///< address and host name of each process
   };
 
   rendezvous(options::launch const& how, std::chrono::milliseconds limit)
@@ -47,8 +48,8 @@ class rendezvous {
     all_.lines.resize(static_cast<std::size_t>(how.processes));
   }
 
-  /// Connects all processes and returns the sockets. Throws `error` with exit code 76 that names
-  /// the processes that came and those that did not.
+  /// Connects all processes and returns the sockets and addresses. Throws `error` with exit code 76
+  /// if this fails; the message names the processes that came and those that are missing.
   joined join() {
     try {
       meeting_point point(how_, left());
@@ -66,10 +67,11 @@ class rendezvous {
  private:
   using clock = std::chrono::steady_clock;
 
-  static constexpr char failed = '!';  ///< first byte of a refusal, which replaces the table
+  /// First byte of a refusal, which process 0 sends in place of the table of addresses.
+  static constexpr char failed = '!';
 
-  /// Performs the part of process 0: waits until all processes have come, and sends them the table
-  /// of addresses.
+  /// Executes the part of process 0 in the rendezvous: waits until all processes have connected,
+  /// and sends them the table of addresses.
   void gather(meeting_point& point) {
     std::vector<socket> sockets = point.opened();
     door entrance(std::move(sockets), own_, point.key(), 1);
@@ -98,8 +100,8 @@ class rendezvous {
     for (std::size_t who = 1; who < members.size(); ++who) all_.lines[who] = std::move(members[who]->line);
   }
 
-  /// Refuses all processes if one of them cannot be called by others, because it found process 0 by
-  /// a loopback address.
+  /// Refuses all processes if other hosts could not connect to one of them. This is the case if one
+  /// process reached process 0 by a loopback address and another process did not.
   void check_reachable(std::vector<std::optional<door::caller>>& members) {
     for (std::size_t called = 1; called < members.size(); ++called)
       for (std::size_t caller = called + 1; caller < members.size(); ++caller) {
@@ -138,8 +140,8 @@ class rendezvous {
     }
   }
 
-  /// Performs the part of all other processes: calls process 0 until it sends the table of
-  /// addresses.
+  /// Executes the part of every process except process 0: connects to process 0 until it sends the
+  /// table of addresses.
   void attend(meeting_point& point) {
     std::string text;
     std::vector<socket> doors;
@@ -172,7 +174,8 @@ class rendezvous {
     link(std::move(doors), table->session, std::string(text_of(hmac_sha256(key, table->session))));
   }
 
-  /// Connects this process with all processes except process 0, which is already connected.
+  /// Connects this process with all processes except process 0, to which it is already connected.
+  /// `doors` are the listening sockets of this process.
   void link(std::vector<socket> doors, std::string const& session, std::string const& key) {
     wire::greeting own = own_;
     own.links = 1;
@@ -210,8 +213,9 @@ class rendezvous {
     }
   }
 
-  /// Sends the greeting and the proof of the secret, and returns the text that the other end sends
-  /// with its own proof. Throws std::runtime_error if the other end refuses or does not answer.
+  /// Performs the handshake with process `other`: sends the greeting, and `text` with the proof of
+  /// the key. Returns the text of the other side's answer. Throws std::runtime_error if `other`
+  /// refuses or does not answer.
   std::string asked(socket const& line, std::string const& key, int other, wire::greeting own, std::string text,
                     std::size_t most_answer) {
     randomize(own.nonce.data(), own.nonce.size());
@@ -233,8 +237,8 @@ class rendezvous {
     return talk.text();
   }
 
-  /// Writes all of `text`. Throws std::runtime_error if the other end is gone or does not read in
-  /// time.
+  /// Writes all of `text` to a socket. Throws std::runtime_error if the other side is gone or does
+  /// not read before the time for the rendezvous is over.
   void write_all(socket const& to, std::string const& text) const {
     for (std::size_t at = 0; at < text.size();) {
       std::int64_t const went = to.write(text.data() + at, text.size() - at);
@@ -244,7 +248,8 @@ class rendezvous {
     }
   }
 
-  /// Returns false if the caller has closed the connection, or has sent bytes before an answer.
+  /// Returns true if a connected process still waits for its answer. Returns false if it has closed
+  /// the connection, or has sent bytes too early.
   static bool is_there(socket const& line) {
     char byte = 0;
     return line.read(&byte, 1) == 0;
@@ -252,7 +257,7 @@ class rendezvous {
 
   socket& line_of(int other) { return all_.lines[static_cast<std::size_t>(other)]; }
 
-  /// Returns the rest of the time that the processes have to find each other, at least 1 ms.
+  /// Returns the time that is left for connecting the processes, at least 1 ms.
   std::chrono::milliseconds left() const {
     auto const rest = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - clock::now());
     return std::max(rest, std::chrono::milliseconds(1));

@@ -21,17 +21,17 @@
 
 namespace redco::comm::detail {
 
-/// A description of a run that all ranks of the process share.
+/// Settings of one run (one call of world::run) that all ranks of the process share.
 struct run_setup {
   lifeline& line;
   rank_groups& groups;
-  int threads;  ///< number of threads of each rank's operators
+  int threads;  ///< number of libtorch threads per rank
   std::chrono::milliseconds later_deadline;
   function_ref<void(rank_context&)> body;
 };
 
-/// Calls the body as `rank` on the calling thread. An exception becomes the failure of the run,
-/// unless another failure came first.
+/// Calls `run.body` on the calling thread, which acts as `rank`. An exception of the body is
+/// recorded as the failure of the run, unless another rank failed first.
 inline void run_rank(run_setup const& run, int rank) noexcept {
   // Destroyed after a failure is recorded: the record ends the waits of the rank's lanes.
   std::optional<rank_context> context;
@@ -51,9 +51,9 @@ inline void run_rank(run_setup const& run, int rank) noexcept {
   run.line.end(rank);
 }
 
-/// Prints the failure, calls `last(code)`, and ends the process, because the ranks `stuck` did not
-/// end in time after a failure. Such threads cannot be stopped and still use the caller's data. No
-/// other way to end is sure not to hang.
+/// Prints the failure, calls `last(exit code)`, and ends the process. Used if the ranks `stuck`
+/// have not ended in time after a failure. Their threads cannot be stopped and still use the
+/// caller's data, so any other way to end the process could hang.
 template <class Last>
 [[noreturn]] void kill_process(lifeline const& line, std::vector<int> const& stuck, Last const& last) {
   error const cause = line.cause();

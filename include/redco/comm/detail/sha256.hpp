@@ -59,7 +59,8 @@ inline digest sha256(std::string_view text) {
   return made;
 }
 
-/// Returns the HMAC-SHA-256 of `text` (RFC 2104), which only holders of `key` can compute.
+/// Returns the HMAC-SHA-256 of `text` under `key` (RFC 2104), as a proof that the sender knows the
+/// key.
 inline digest hmac_sha256(std::string_view key, std::string_view text) {
   std::string block(key.size() > 64 ? text_of(sha256(key)) : key);
   block.resize(64, '\0');
@@ -71,8 +72,8 @@ inline digest hmac_sha256(std::string_view key, std::string_view text) {
   return sha256(outer);
 }
 
-/// Returns true if both texts are equal. The time does not depend on the position of a difference,
-/// which an attacker could otherwise measure.
+/// Returns true if both texts are equal. The time taken does not depend on the position of the
+/// first difference, so an attacker learns nothing from measuring it.
 inline bool equal_secrets(std::string_view left, std::string_view right) {
   if (left.size() != right.size()) return false;
   unsigned difference = 0;

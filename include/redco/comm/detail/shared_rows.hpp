@@ -10,15 +10,15 @@
 
 namespace redco::comm::detail {
 
-/// A description of shared rows: each sharer group (`sharers` neighbouring ranks) holds equal rows
-/// of a tensor from index `first` on.
+/// A description of the rows of a parameter that several ranks share. Each sharer group (`sharers`
+/// neighbouring ranks) holds equal copies of the rows from index `first` on.
 struct shared_rows {
   group* ranks;
   std::int64_t sharers;
   std::int64_t first;
 
-  /// Returns a copy of `x` whose shared rows are summed over the ranks of the sharer group. One
-  /// all_reduce serves all sharer groups, each in its own slot.
+  /// Returns a copy of `x` whose shared rows are summed over the ranks of each sharer group. One
+  /// all_reduce serves all sharer groups; each group has its own part of the reduced tensor.
   at::Tensor summed(at::Tensor const& x) const {
     at::Tensor const result = x.clone(at::MemoryFormat::Contiguous);
     at::Tensor const rows = result.narrow(0, first, result.size(0) - first);
@@ -36,8 +36,9 @@ struct shared_rows {
 template <bool Sums>
 at::Tensor take_shared(at::Tensor const& x, shared_rows const& which);
 
-/// An autograd node: the identity on shared rows, or their sum if `Sums`. Each is the other's
-/// gradient, so that derivatives of any order are correct. The group must outlive the graph.
+/// An autograd node on shared rows: sums them over each sharer group if `Sums`, else returns them
+/// unchanged. The gradient of each variant is the other variant, at any order of derivative. The
+/// group must outlive the autograd graph.
 template <bool Sums>
 struct shared_rows_function : recorded_function<shared_rows_function<Sums>> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor const& x, std::int64_t ranks,

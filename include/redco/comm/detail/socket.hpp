@@ -22,11 +22,11 @@
 
 namespace redco::comm::detail {
 
-/// A TCP socket that its destructor closes. Members throw std::runtime_error with the system's
-/// error text.
+/// A TCP socket, closed by the destructor. Members throw std::runtime_error with the system's error
+/// text.
 class socket {
  public:
-  /// An error for a host name that cannot be resolved.
+  /// The error thrown for a host name that cannot be resolved.
   struct no_such_host : std::runtime_error {
     using std::runtime_error::runtime_error;
   };
@@ -45,9 +45,9 @@ class socket {
   bool open() const noexcept { return number_ >= 0; }
   int number() const noexcept { return number_; }
 
-  /// Returns listening sockets, one at each address of `host` that belongs to this machine; empty
-  /// if none does. With port 0, the system chooses the port. Throws std::runtime_error, also if
-  /// another program uses the port.
+  /// Returns listening sockets, one at each address of `host` that belongs to this machine,
+  /// possibly none. With port 0, the system chooses the port. Throws std::runtime_error if a socket
+  /// cannot listen, for example because another program uses the port.
   static std::vector<socket> listening(std::string const& host, int port) {
     std::vector<socket> all;
     each_address(host, port, SOCK_STREAM, [&](addrinfo const& at) {
@@ -85,7 +85,7 @@ class socket {
                                            : reinterpret_cast<sockaddr_in&>(own).sin_port);
   }
 
-  /// Returns the numeric address of this end.
+  /// Returns the numeric address of this machine in the connection.
   std::string own_address() const {
     sockaddr_storage own = {};
     socklen_t bytes = sizeof own;
@@ -93,7 +93,7 @@ class socket {
     return address_text(own, bytes);
   }
 
-  /// Returns true if `host` is a numeric address.
+  /// Returns true if `host` is a numeric address, not a name.
   static bool is_address(std::string const& host) {
     addrinfo wanted = {};
     wanted.ai_flags = AI_NUMERICHOST;
@@ -106,7 +106,7 @@ class socket {
   static bool is_loopback(std::string const& address) { return address.starts_with("127.") || address == "::1"; }
 
   /// Returns a socket connected to the first address of `host` that answers. Waits at most `limit`
-  /// for each address. Calls of the socket do not block.
+  /// for each address. The socket is non-blocking.
   static socket connected(std::string const& host, int port, std::chrono::milliseconds limit) {
     std::string words = "has no address";
     socket made;
@@ -126,17 +126,18 @@ class socket {
     return made;
   }
 
-  /// Waits for bytes or a connection. Returns false if none arrives within `milliseconds`.
+  /// Waits until bytes can be read or a connection can be accepted. Returns false if this does not
+  /// happen within `milliseconds`.
   bool readable(int milliseconds) const {
     pollfd one{number_, POLLIN, 0};
     return ::poll(&one, 1, milliseconds) == 1;
   }
 
-  /// Returns a socket for the next pending connection; it is not open if none is pending. Calls of
-  /// the socket do not block.
+  /// Accepts the next pending connection and returns its non-blocking socket. The socket is not
+  /// open if no connection is pending.
   socket accepted() const { return socket(::accept4(number_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)); }
 
-  /// Returns the numeric address that this machine uses towards `host`.
+  /// Returns the numeric address of the network interface by which this machine reaches `host`.
   static std::string address_towards(std::string const& host, int port) {
     std::string text;
     each_address(host, port, SOCK_DGRAM, [&](addrinfo const& at) {
@@ -159,8 +160,8 @@ class socket {
     setsockopt(number_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   }
 
-  /// Writes bytes without blocking and returns their number: 0 if none can be written now, -1 if
-  /// the other end is gone. The counterpart read() has equal results.
+  /// Writes without blocking and returns the number of bytes written. Returns 0 if none can be
+  /// written now, and -1 if the peer is gone. read() returns its number of bytes by the same rules.
   std::int64_t write(void const* data, std::size_t bytes) const noexcept {
     return moved(::send(number_, data, bytes, MSG_NOSIGNAL));
   }
@@ -173,8 +174,8 @@ class socket {
     return bind(number_, at, bytes) == 0 && ::listen(number_, SOMAXCONN) == 0;
   }
 
-  /// Returns the address in numbers; an IPv4 address lacks the prefix that makes it an IPv6
-  /// address.
+  /// Returns a socket address as numeric text. An IPv4 address that is embedded in an IPv6 address
+  /// is written as IPv4.
   static std::string address_text(sockaddr_storage const& at, socklen_t bytes) {
     char name[NI_MAXHOST] = {};
     if (getnameinfo(reinterpret_cast<sockaddr const*>(&at), bytes, name, sizeof name, nullptr, 0, NI_NUMERICHOST) != 0)
@@ -183,8 +184,8 @@ class socket {
     return text.starts_with("::ffff:") ? text.substr(7) : text;
   }
 
-  /// Waits until a pending connection is established. Returns 0 on success, else the errno value of
-  /// the failure or timeout.
+  /// Waits at most `milliseconds` until a started connection is established. Returns 0 on success,
+  /// else the errno value of the failure or of the timeout.
   int reached(int milliseconds) const {
     pollfd one{number_, POLLOUT, 0};
     int failure = ETIMEDOUT;

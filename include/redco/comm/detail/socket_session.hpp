@@ -30,12 +30,13 @@
 
 namespace redco::comm::detail {
 
-/// A session of processes with a TCP connection between each two. A thread that asks if its
-/// messages are complete also moves the bytes of all other messages.
+/// A process_session (connection with all other processes) by TCP, with one connection per pair of
+/// processes. There is no progress thread: a thread that polls for its own messages also moves the
+/// bytes of all other messages.
 class socket_session final : public process_session {
  public:
-  /// Connects this process with all others within `limit`. Throws `error` with exit code 76 if this
-  /// fails.
+  /// Connects this process with all other processes of the launcher. Throws `error` with exit code
+  /// 76 if this takes longer than `limit` or fails.
   socket_session(options::launch const& how, std::chrono::milliseconds limit) {
     rank_ = how.process;
     size_ = how.processes;
@@ -150,7 +151,7 @@ class socket_session final : public process_session {
 
   connection& peer_of(int number) { return peers_[static_cast<std::size_t>(number)]; }
 
-  /// Returns the end of a sentence that says how process `other` was lost.
+  /// Returns the end of a sentence that says how the connection to process `other` was lost.
   std::string end_of(int other) const {
     connection const& one = peers_[static_cast<std::size_t>(other)];
     if (one.left()) return " has ended its program; see what it printed";
@@ -185,7 +186,7 @@ class socket_session final : public process_session {
       if (other != rank_) peer_of(other).tell(tag, words);
   }
 
-  /// Writes queued bytes that can go now and reads bytes that have arrived, on all connections.
+  /// Writes queued bytes and reads arrived bytes on all connections, without blocking.
   void move_all() {
     auto const now = clock::now(), before = std::exchange(moved_at_, now);
     if (now > before + long_pause) {
@@ -224,23 +225,26 @@ class socket_session final : public process_session {
   static constexpr auto long_pause = std::chrono::seconds(3);
 
   std::mutex mutex_;
-  std::vector<connection> peers_;  ///< connection to each process; the own entry is not open
+  /// Connection to each process, by number. The entry of this process itself is not open.
+  std::vector<connection> peers_;
   answers answers_;
   std::vector<process_notice> heard_;
   std::vector<messages> abandoned_;
-  /// Error about a message that is too long for its receiver.
+  /// First error about a received message that is longer than its receive buffer.
   std::optional<error> misuse_;
   clock::time_point moved_at_ = clock::now();
-  /// Length of the last pause in which this process was stopped.
+  /// Length of the last pause in which this process did not run (stopped by a signal or the
+  /// system).
   clock::duration pause_ = clock::duration::zero();
   clock::time_point paused_until_ = {};
-  /// Pause after which the connection to a process was found closed, by process.
+  /// For each process whose connection was found closed after this process had been stopped: the
+  /// length of that pause.
   std::map<int, clock::duration> pause_before_end_;
   bool left_ = false;
 };
 
-/// Connects the processes of a launcher by TCP within `limit`. Throws `error` with exit code 76 if
-/// this fails.
+/// Connects this process with all other processes of the launcher by TCP. Throws `error` with exit
+/// code 76 if this takes longer than `limit` or fails.
 inline std::unique_ptr<process_session> join_by_sockets(options::launch const& how, std::chrono::milliseconds limit) {
   return std::make_unique<socket_session>(how, limit);
 }

@@ -11,12 +11,14 @@
 
 namespace redco::comm::detail {
 
-/// Applies `Step`, a linear map over the ranks, to `x`. Backward applies the dual step as a
-/// differentiable call, so that derivatives of any order are correct.
+/// Applies `Step`, a communication that is linear in `x`, along the tensor dimension `dim`.
+/// Backward applies the dual communication as a differentiable call, so derivatives of any order
+/// are correct.
 template <class Step>
 at::Tensor take_step(at::Tensor const& x, group& ranks, std::int64_t dim);
 
-/// An autograd node of a step, a linear map over the ranks. The group must outlive the graph.
+/// An autograd node of a communication `Step` that is linear in its tensor. Backward runs
+/// Step::dual. The group must outlive the autograd graph.
 template <class Step>
 struct step_function : recorded_function<step_function<Step>> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor const& x, std::int64_t ranks,
@@ -63,8 +65,8 @@ struct gather_step {
   static at::Tensor run(at::Tensor const& x, group& ranks, std::int64_t dim) { return ranks.all_gather(x, dim); }
 };
 
-/// A step that returns this rank's part in memory of its own, so that the whole tensor can be
-/// freed.
+/// A communication step that returns this rank's part along a dimension, without messages. The part
+/// is a copy, so that the whole tensor can be freed. Its dual is an all-gather.
 struct slice_step {
   using dual = gather_step;
   static constexpr std::string_view label = "scatter";

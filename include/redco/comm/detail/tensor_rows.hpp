@@ -16,18 +16,19 @@
 
 namespace redco::comm::detail {
 
-/// Returns the product of the extents before `dim`.
+/// Returns the number of rows that `x` has if `dim` and later dimensions form a row: the product of
+/// the extents before `dim`.
 inline std::size_t rows_before(at::Tensor const& x, std::int64_t dim) {
   return static_cast<std::size_t>(c10::multiply_integers(x.sizes().slice(0, static_cast<std::size_t>(dim))));
 }
 
-/// Returns the bytes of one row of `x` `[rows, ...]`.
+/// Returns the number of bytes of one row of `x`, a tensor of shape `[rows, ...]`.
 inline std::size_t row_bytes(at::Tensor const& x) {
   return static_cast<std::size_t>(c10::multiply_integers(x.sizes().slice(1)) * x.element_size());
 }
 
-/// Returns the number of elements of a sum that each of `ranks` ranks adds up. Slices end at cache
-/// lines.
+/// Returns the number of elements in each rank's slice of `x`, if `ranks` ranks divide the work of
+/// a reduction. Slices end at cache lines.
 inline std::size_t slice_of(at::Tensor const& x, std::size_t ranks) {
   std::size_t const line = 64 / static_cast<std::size_t>(x.element_size());
   return (static_cast<std::size_t>(x.numel()) + ranks * line - 1) / (ranks * line) * line;
@@ -45,8 +46,8 @@ inline void check_in_host_memory(at::Tensor const& x, std::string const& group) 
                                        x.device().str() + "; move it to the CPU");
 }
 
-/// Copies `letter`, which `sender` sent, into `x`, which `receiver` expects. Throws `error` if
-/// shape or dtype differ.
+/// Copies `letter`, a tensor that rank `sender` sent, into `x`, the tensor that rank `receiver`
+/// passed to recv. Throws `error` if shape or dtype differ.
 inline void deliver(at::Tensor const& letter, at::Tensor const& x, int tag, std::string const& group, int sender,
                     int receiver) {
   if (letter.scalar_type() != x.scalar_type() || letter.sizes() != x.sizes())

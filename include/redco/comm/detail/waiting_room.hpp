@@ -18,16 +18,16 @@ inline void pause_core() noexcept {
 #endif
 }
 
-/// A mechanism by which threads wait for conditions over atomics. A waiting thread first spins for
-/// the microseconds in which a peer usually comes, then yields its core, then sleeps. Yielding
-/// costs little if no other thread wants the core. With `crowded` (more threads than cores),
-/// threads do not spin, which would only delay the peer.
+/// A way for threads to wait for a condition on atomics. A waiting thread first spins for some
+/// microseconds, in which a peer usually arrives, then yields its core, then sleeps. Yielding costs
+/// little if no other thread wants the core. With `crowded` (more threads than cores), threads do
+/// not spin, because spinning would only delay the peer.
 class waiting_room {
  public:
   explicit waiting_room(bool crowded) noexcept : spins_(crowded ? 0 : 200), offers_(crowded ? 50 : 1'000) {}
 
-  /// Returns true as soon as `done()` returns true, or false if that takes longer than `limit`.
-  /// `done` must be cheap and must read with sequential consistency.
+  /// Waits until `done()` returns true. Returns true in this case, and false after the time
+  /// `limit`. `done` must be cheap and must read its atomics with sequential consistency.
   template <class Done>
   bool wait(Done const& done, std::chrono::milliseconds limit) {
     for (int turn = 0; turn < spins_; ++turn) {
@@ -46,9 +46,9 @@ class waiting_room {
     return came;
   }
 
-  /// Wakes all sleeping threads. Call after a sequentially consistent store that may make a
-  /// `done()` true. Either wake() sees the count of sleepers, or the last check of the sleeper sees
-  /// the store.
+  /// Wakes all sleeping threads. Call it after each sequentially consistent store that may fulfil a
+  /// waiting thread's condition. Either wake() sees that a thread sleeps, or that thread's last
+  /// check sees the store.
   void wake() noexcept {
     if (sleepers_.load() == 0) return;
     { std::lock_guard const lock(mutex_); }

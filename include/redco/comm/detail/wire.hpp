@@ -21,37 +21,41 @@ namespace redco::comm::detail::wire {
 
 static_assert(std::endian::native == std::endian::little, "numbers travel as they lie in memory");
 
-/// Version of the protocol. Increase it with each change of the format: processes of different
-/// versions do not join.
+/// Version of the byte format. Increase it with each change of the format, because processes of
+/// different versions refuse to connect.
 inline constexpr std::uint32_t protocol = 1;
 
-/// A message that opens a handshake. No line of HTTP, TLS or ssh begins with its mark.
+/// The first message in a handshake between two processes. Its first eight bytes, `mark`, begin no
+/// line of HTTP, TLS or ssh.
 struct greeting {
   static constexpr std::array<char, 8> right_mark = {'r', 'e', 'd', 'c', 'o', '\r', '\n', '\x1a'};
 
   std::array<char, 8> mark = right_mark;
   std::uint32_t version = protocol;
-  /// Purpose of the connection. 0: to meet at process 0; 1: to link two processes that have met.
+  /// Purpose of the connection: 0 to join the run at process 0, 1 to connect two processes that
+  /// have joined.
   std::uint32_t links = 0;
   std::int32_t process = 0, processes = 1;
   std::array<std::uint8_t, 16> nonce = {};
-  std::array<std::uint8_t, 32> run = {};  ///< digest that identifies this run
+  std::array<std::uint8_t, 32> run = {};  ///< SHA-256 digest that identifies the run of the program
 };
 static_assert(sizeof(greeting) == 72);
 
-/// A header of each message after the handshake.
+/// The header that precedes each message after the handshake.
 struct message_head {
   static constexpr std::uint32_t right_mark = 0x6f636472;
 
-  std::int64_t bytes = 0;  ///< number of bytes that follow
-  std::int32_t tag = 0;    ///< 0 or more: tensor data; negative: control message
+  std::int64_t bytes = 0;  ///< number of bytes of the message after this header
+  /// Tag of the message: 0 or more for tensor data, negative for a control message.
+  std::int32_t tag = 0;
   std::uint32_t mark = right_mark;
 };
 static_assert(sizeof(message_head) == 16);
 
 inline constexpr std::int32_t notice_tag = -1, leave_tag = -2, alive_tag = -3;
 inline constexpr std::int64_t most_message = std::int64_t{1} << 40, most_notice_text = 1 << 16;
-inline constexpr std::size_t most_place = 512;  ///< largest length of place_text() in bytes
+/// Largest length in bytes of the text of a `place` (the address of a process).
+inline constexpr std::size_t most_place = 512;
 
 struct notice_head {
   std::uint64_t run = 0;
@@ -66,17 +70,17 @@ struct notice {
   std::string text = {};
 };
 
-/// An address at which other processes reach a process, and the name of its host.
+/// The address at which other processes connect to a process, and the name of its host.
 struct place {
   std::string address = {};
-  int port = 0;  ///< 0 if no process calls this process
+  int port = 0;  ///< TCP port, or 0 if no process connects to this process
   std::string host = {};
   bool operator==(place const&) const = default;
 };
 
-/// A table of addresses that process 0 sends to all processes when they have met.
+/// The addresses of all processes, which process 0 sends to each process when all have connected.
 struct table {
-  std::string session = {};  ///< random text that identifies this meeting
+  std::string session = {};  ///< random text that is the same for all processes of this run
   std::vector<place> places = {};
 };
 
@@ -85,7 +89,8 @@ std::string bytes_of(T const& x) {
   return {reinterpret_cast<char const*>(&x), sizeof x};
 }
 
-/// Returns the object at the beginning of `bytes`, which must have at least sizeof(T) bytes.
+/// Returns the object of type T that is stored in the first sizeof(T) bytes of `bytes`. Requires at
+/// least that many bytes.
 template <class T>
 T read(std::string_view bytes) {
   T x;
@@ -93,13 +98,14 @@ T read(std::string_view bytes) {
   return x;
 }
 
-/// Returns true if `bytes` (at most as long as the mark) can be the beginning of a greeting.
+/// Returns true if the bytes received so far can begin a greeting, because they agree with the
+/// fixed first bytes of a greeting (`mark`). Requires that `bytes` is not longer than the mark.
 inline bool may_greet(std::string_view bytes) {
   std::string_view const mark(greeting::right_mark.data(), greeting::right_mark.size());
   return mark.substr(0, bytes.size()) == bytes.substr(0, mark.size());
 }
 
-/// Returns a description of what is wrong with a message header, or an empty text if it is valid.
+/// Returns a text that says why a message header is invalid, or an empty text if it is valid.
 inline std::string fault_of(message_head const& head) {
   std::string const bytes = std::to_string(head.bytes), tag = std::to_string(head.tag);
   if (head.mark != message_head::right_mark) return "bytes that are no message header";
@@ -132,8 +138,8 @@ inline std::string notice_text(notice const& one) {
          one.text.substr(0, most_notice_text);
 }
 
-/// Returns the notice that `bytes` encode, or nothing if `bytes` are no valid notice. `least_ended`
-/// is the smallest legal value of ended_rank.
+/// Returns the notice (message about a failure or an ended rank) that `bytes` encode, or nothing if
+/// `bytes` are invalid. `least_ended` is the smallest legal value of notice::ended_rank.
 inline std::optional<notice> read_notice(std::string_view bytes, int least_ended) {
   if (bytes.size() < sizeof(notice_head) || bytes.size() > sizeof(notice_head) + most_notice_text) return {};
   auto const head = read<notice_head>(bytes);
@@ -148,8 +154,8 @@ inline std::string place_text(place const& one) {
   return one.address + ' ' + std::to_string(one.port) + ' ' + (host.empty() ? "?" : host);
 }
 
-/// Returns the place that `text` encodes, or nothing if `text` is not three words, the second of
-/// them a port.
+/// Returns the address of a process that `text` encodes as three words, the second of them a port.
+/// Returns nothing if `text` has another form.
 inline std::optional<place> read_place(std::string_view text) {
   if (text.size() > most_place) return {};
   for (char const letter : text)
@@ -164,7 +170,7 @@ inline std::optional<place> read_place(std::string_view text) {
   return one;
 }
 
-/// Returns the largest length in bytes of the text of a table.
+/// Returns the largest length in bytes of a `table` of this many processes, written as text.
 inline std::size_t most_table(int processes) { return (static_cast<std::size_t>(processes) + 1) * (most_place + 1); }
 
 inline std::string table_text(table const& all) {
@@ -173,8 +179,8 @@ inline std::string table_text(table const& all) {
   return text;
 }
 
-/// Returns the table that `text` encodes, or nothing if `text` is invalid. Its first line is the
-/// session, one word; `processes` lines with one place each follow.
+/// Returns the table of addresses that `text` encodes, or nothing if `text` is invalid. The first
+/// line is table::session, one word. One line per process follows.
 inline std::optional<table> read_table(std::string_view text, int processes) {
   table all;
   for (int line = 0; line <= processes; ++line) {
