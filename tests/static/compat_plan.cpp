@@ -1,4 +1,5 @@
-// What the Python original decides, at compile time: seven public architectures, and where it replicates or surprises.
+// Decisions of the Python original at compile time: seven public architectures, and cases in which
+// it replicates or surprises.
 #include <redco/compat/compat_plan.hpp>
 
 #include <array>
@@ -11,7 +12,8 @@ namespace {
 using redco::compat::compat_reason;
 using redco::compat::compat_split;
 
-/// A parameter in the original's names and stored order, and the dimension along which it is cut (-1: replicated).
+/// A parameter with the original's name, in stored order, and the dimension along which it is split
+/// (-1: replicated).
 struct row {
   std::string_view path;
   redco::extents shape;
@@ -28,7 +30,7 @@ constexpr auto plan_of_rows(row const (&tree)[Rows], int n) {
   return splits;
 }
 
-/// The first row that is decided otherwise, or the number of rows.
+/// Returns the index of the first row with another decision, or the number of rows.
 template <std::size_t Rows>
 constexpr std::size_t first_wrong(row const (&tree)[Rows], int n) {
   auto const splits = plan_of_rows(tree, n);
@@ -59,7 +61,8 @@ constexpr row opt_13b[] = {
     {"model/decoder/layers/0/self_attn_layer_norm/scale", {5120}},
 };
 static_assert(first_wrong(opt_13b, 4) == std::size(opt_13b));
-static_assert(plan_of_rows(opt_13b, 2)[1].dim == 0);  // 2 divides the 2050 positions, 4 does not: one rule for both
+// 2 divides the 2050 positions and 4 does not, under one rule
+static_assert(plan_of_rows(opt_13b, 2)[1].dim == 0);
 
 constexpr row llama_7b[] = {
     {"lm_head/kernel", {4096, 32000}, 1},
@@ -132,14 +135,14 @@ constexpr row roberta_large[] = {
 static_assert(first_wrong(roberta_large, 2) == std::size(roberta_large));
 
 constexpr row gpt2_large[] = {
-    // these kernels are out x in
+    // Kernels that are stored as [out, in].
     {"transformer/h/0/attn/c_attn/kernel", {3840, 1280}, 1}, {"transformer/h/0/attn/c_proj/kernel", {1280, 1280}, 1},
     {"transformer/h/0/mlp/c_fc/kernel", {5120, 1280}, 0},    {"transformer/h/0/mlp/c_proj/kernel", {1280, 5120}, 1},
     {"transformer/wpe/embedding", {1024, 1280}, 1},          {"transformer/wte/embedding", {50257, 1280}, 1},
 };
 static_assert(first_wrong(gpt2_large, 2) == std::size(gpt2_large));
 
-// Alternation is along sorted names: Dense_1 follows Dense_0, Dense_2 follows Dense_10.
+// The alternation follows sorted names: Dense_1 comes after Dense_0, Dense_2 after Dense_10.
 constexpr row eleven[] = {
     {"Dense_0/kernel", {8, 8}, 1}, {"Dense_1/kernel", {8, 8}, 0},  {"Dense_2/kernel", {8, 8}, 0},
     {"Dense_3/kernel", {8, 8}, 1}, {"Dense_4/kernel", {8, 8}, 0},  {"Dense_5/kernel", {8, 8}, 1},
@@ -148,20 +151,22 @@ constexpr row eleven[] = {
 };
 static_assert(first_wrong(eleven, 2) == std::size(eleven));
 
-// A special name stands outside the alternation.
+// A special name does not count in the alternation.
 constexpr row headed[] = {{"dense/kernel", {8, 8}, 1}, {"head_0/kernel", {8, 8}, 1}, {"other/kernel", {8, 8}, 0}};
 static_assert(first_wrong(headed, 2) == std::size(headed));
 
-// Names are compared one by one: "d" is before "d-1", though '-' is before '/'.
+// Names are compared component by component: "d" comes before "d-1", though '-' comes before '/'.
 constexpr row dashed[] = {{"d-1/kernel", {8, 8}, 0}, {"d/kernel", {8, 8}, 1}};
 static_assert(first_wrong(dashed, 2) == std::size(dashed));
 
-// A rule takes every path that has its key in it, and the rule of `embedding` is before that of `embedding/kernel`.
+// A rule applies to every path that contains its key. The rule of `embedding` precedes that of
+// `embedding/kernel`.
 constexpr row inner[] = {{"embedding/kernel", {8, 8}, 0}, {"tokens/embedding", {8, 8}, 0}};
 static_assert(first_wrong(inner, 2) == std::size(inner));
 static_assert(plan_of_rows(inner, 2)[0].why == compat_reason::embedding);
 
-// Two ranks under one name: replicated; the original raises where a third parameter does not divide.
+// Two tensor ranks under one name are replicated. The original raises if a third parameter does not
+// divide.
 constexpr row ranks[] = {{"a/fc/kernel", {8, 8}}, {"b/fc/kernel", {8}}, {"c/fc/kernel", {4, 4}}};
 static_assert(all_whole(ranks, 4, compat_reason::ranks_differ));
 static_assert(all_whole(ranks, 8, compat_reason::raises));

@@ -1,4 +1,5 @@
-// The bytes of a convolutional network whose model states its input, by hand; and that they follow the images' size.
+// Bytes of a convolutional network whose model states its input, computed by hand. They depend on
+// the size of the images.
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>
 #include <redco/model/input.hpp>
@@ -22,7 +23,8 @@ constexpr model_of<net, input<3, 30, 26>> images{};
 constexpr std::int64_t batch = 64;
 constexpr rank_cost c = cost_of<images>(sgd{}, {.mesh = {.dp = 1}, .load = {.batch = batch}, .prefetch = 0});
 
-// Kept: relu's output, the largest of each window and where it was, relu's output again. The pixels are the batch's.
+// Saved: relu's output, the maximum of each window and its index, relu's output again. The pixels
+// belong to the batch.
 constexpr std::int64_t kept = batch * (4 * 8 * 30 * 26 + (4 + 8) * 8 * 15 * 13 + 4 * 5 * 13 * 11);
 static_assert(c.memory.activations == kept);
 static_assert(c.memory.batches == batch * 4 * 3 * 30 * 26);

@@ -1,4 +1,5 @@
-// The collectives of a block under different cuts, against numbers worked out by hand (in widths h per token).
+// Compares the collectives of a block under different splits with numbers computed by hand (in
+// widths h per token).
 #include <redco/cost/moves_of.hpp>
 
 #include <array>
@@ -22,15 +23,17 @@ constexpr pass_moves ours = block(outputs, inputs, outputs, inputs);
 static_assert(ours.forward.numbers == 4 * h && ours.forward.calls == 2);
 static_assert(ours.backward.numbers == 4 * h && ours.backward.calls == 2);
 
-// All by outputs: the heads, o's result, the wide activation and the result are gathered.
+// All matrices split by outputs: the heads, o's result, the wide activation and the result are
+// gathered.
 constexpr pass_moves columns = block(outputs, outputs, outputs, outputs);
 static_assert(columns.forward.numbers == 7 * h && columns.forward.calls == 4);
 static_assert(columns.backward.numbers == (1 + 2 + 4 + 2) * h);
 
-// q, k, v by outputs, all others by inputs: two all-reduces, and a reduce-scatter of the wide activation.
+// q, k, v split by outputs, all others by inputs: two all-reduces, and a reduce-scatter of the wide
+// activation.
 static_assert(block(outputs, inputs, inputs, inputs).forward.numbers == 8 * h);
 
-// q, k, v by inputs: their sums are scattered over the heads.
+// q, k, v split by inputs: their sums are scattered over the heads.
 static_assert(block(inputs, inputs, outputs, inputs).forward.numbers == (3 + 2 + 2) * h);
 
 static_assert(block(replicated, replicated, replicated, replicated).forward.calls == 0);

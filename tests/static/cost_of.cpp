@@ -1,4 +1,4 @@
-// Bytes and messages of constexpr models, against numbers worked out by hand.
+// Compares bytes and messages of constexpr models with numbers computed by hand.
 #include <redco/cost/fits.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/layer/gated.hpp>
@@ -21,19 +21,20 @@ static_assert(redco::fits<demo, redco::adamw{}, redco::mesh{}, redco::workload{.
                           redco::MiB(500), redco::dtype::f32, true>{});
 static_assert(redco::legal<demo, redco::mesh{.dp = 5, .tp = 3}>{});
 
-// Twelve d^2 + 13 d for each block, both tables, the last norm.
+// Each block has 12 d^2 + 13 d numbers; both tables and the last norm are added.
 constexpr std::int64_t d = 384, numbers = 6 * (12 * d * d + 13 * d) + 2 * 256 * d + 2 * d;
 constexpr auto whole = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 1}, .load = {16, 256}});
 static_assert(whole.memory.parameters == 4 * numbers && whole.memory.gradients == 4 * numbers);
 static_assert(whole.memory.optimizer == 8 * numbers && whole.memory.masters == 0);
 static_assert(whole.messages.calls() == 0 && whole.messages.wire_bytes() == 0);
 
-// Per token 16 d numbers in a block, log-sum-exp per head, four statistics; d and d more and two statistics at the end.
+// Saved per token: 16 d numbers, log-sum-exp per head and four statistics in a block; 2 d numbers
+// and two statistics at the end.
 constexpr std::int64_t tokens = 16 * 256;
 static_assert(whole.memory.activations == 4 * tokens * (6 * (16 * d + 6 + 4) + 2 * d + 2));
 static_assert(whole.memory.peak() >= whole.memory.at_loss() && whole.memory.peak() == whole.memory.at_backward());
 
-// bf16 halves what is computed; masters and slots stay f32.
+// bf16 halves activations and gradients; master weights and optimizer slots stay f32.
 constexpr auto half =
     redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 1}, .load = {16, 256}, .compute = redco::dtype::bf16});
 static_assert(half.memory.parameters == 2 * numbers && half.memory.masters == 4 * numbers);
@@ -41,11 +42,12 @@ static_assert(half.memory.optimizer == 8 * numbers);
 static_assert(half.memory.activations == tokens * (6 * (2 * 16 * d + 4 * 10) + 2 * 2 * d + 4 * 2));
 static_assert(redco::cost_of<demo>(redco::sgd{}, {}).memory.optimizer == 0);
 
-// Recomputation saves the blocks' inputs and what is outside.
+// Recomputation saves the inputs of blocks and everything outside of blocks.
 constexpr auto again = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = true});
-static_assert(again.memory.activations == 4 * tokens * (6 * d + 2 * d + 2) + 8 * tokens);  // and the local ids
+// Plus the local ids
+static_assert(again.memory.activations == 4 * tokens * (6 * d + 2 * d + 2) + 8 * tokens);
 
-// Of six blocks every fourth is one, of which the first two are two.
+// With six blocks, every_kth(4) recomputes one block and first_n(2) recomputes two.
 constexpr auto fourth = redco::cost_of<demo>(
     redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = redco::recomputed_blocks::every_kth(4)});
 constexpr auto first_two = redco::cost_of<demo>(
@@ -57,7 +59,7 @@ static_assert(first_two.memory.activations == no_block.memory.activations - 2 * 
 static_assert(again.memory.peak() < first_two.memory.peak() && first_two.memory.peak() < fourth.memory.peak());
 static_assert(fourth.memory.peak() < no_block.memory.peak());
 
-// The peak is the most that any moment of a step holds.
+// The peak is the largest sum that any moment of a step holds.
 constexpr std::int64_t most_of_moments(redco::setup const& s) {
   auto const facts = redco::facts_of<demo>(s.load);
   std::int64_t most = 0;
@@ -71,20 +73,22 @@ static_assert(first_two.memory.persistent() + most_of_moments({.mesh = {.tp = 2}
                                                                .recompute = redco::recomputed_blocks::first_n(2)}) ==
               first_two.memory.peak());
 
-// One reduction for the embedding and two for each block, forward and backward; the head's instead of the embedding's.
+// One all-reduce for the embedding and two for each block in forward; in backward the head's
+// replaces the embedding's.
 constexpr auto two =
     redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 3, .tp = 2}, .load = {16, 256}, .micro_batches = 4});
 constexpr std::int64_t hidden = 4 * tokens * d;
 using redco::cost::messages;
 static_assert(two.messages[messages::forward].calls == 4 * 13 && two.messages[messages::backward].calls == 4 * 13);
 static_assert(two.messages[messages::forward].payload_bytes == 4 * 13 * hidden);
-// Of the weights, 3 and 4 parts of d^2 are cut by columns, 1 and 4 by rows; the head's are neither before nor behind a sum.
+// Parts of d^2 weights: 3 and 4 are split by columns, 1 and 4 by rows. The head's products neither
+// follow nor precede a sum.
 static_assert(two.operations.columns == 4 * 6 * 2 * tokens * 7 * d * d &&
               two.operations.rows == 4 * 6 * 2 * tokens * 5 * d * d);
 static_assert(two.messages[messages::loss].calls == 4 * 2 &&
               two.messages[messages::loss].payload_bytes == 4 * 3 * 4 * tokens);
 static_assert(two.messages[messages::gradients].payload_bytes == two.memory.gradients);
-// 4 MiB at once: ten and a part of matrices and tables, and all biases and norms.
+// Buckets of 4 MiB: ten and a part for matrices and tables, and one for all biases and norms.
 constexpr auto in_buckets =
     redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .gradient_bucket = redco::MiB(4)});
 static_assert(in_buckets.messages[messages::gradients].calls == 11 + 1 &&
@@ -97,7 +101,8 @@ static_assert(fourth.messages[messages::forward].calls == 13 + 2);
 static_assert(first_two.messages[messages::forward].calls == 13 + 4);
 static_assert(first_two.messages[messages::backward].calls == 13);
 
-// Two operations for each multiplication: 12 d^2 weights in a block, scores and their sums, the head; twice that backward.
+// Two operations for each multiplication: 12 d^2 weights in a block, scores and their sums, the
+// head. Backward has twice as many.
 constexpr std::int64_t block_work = tokens * 2 * (12 * d * d + 2 * 256 * d), head_work = tokens * 2 * 256 * d;
 static_assert(whole.operations.forward == 6 * block_work + head_work && whole.operations.again == 0);
 static_assert(whole.operations.backward == 2 * whole.operations.forward);
@@ -106,7 +111,8 @@ static_assert(first_two.operations.again == 2 * block_work && fourth.operations.
 static_assert(two.operations.forward == 4 * whole.operations.forward);
 static_assert(whole.operations.per_token({.load = {16, 256}}) == 6.0 * (6 * (12 * d * d + 2 * 256 * d) + 256 * d));
 
-// The batch has no gradient: the first column of an MLP enters for nothing.
+// The batch has no gradient, so the first column-parallel layer of an MLP needs no all-reduce in
+// backward.
 using net =
     redco::sequential<redco::named<"a", redco::linear<20, 12>>, redco::relu, redco::named<"b", redco::linear<12, 6>>>;
 constexpr redco::model_of<net> mlp{};

@@ -6,7 +6,7 @@ static_assert(redco::shard_of({0, 16}, 3, 1) == redco::interval{6, 11});
 static_assert(redco::shard_of({0, 16}, 3, 2) == redco::interval{11, 16});
 static_assert(redco::shard_of({5, 6}, 2, 1).empty());
 
-// A shuffle is a constant expression: the same places, and only those.
+// A shuffle is a constant expression and a permutation.
 static_assert([] {
   redco::sampler const order(5, 3);
   std::int64_t sum = 0;

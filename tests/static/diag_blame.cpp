@@ -1,4 +1,5 @@
-// A verdict is a question with an answer in its type; ill_formed swallows what comes after the first error.
+// A verdict converts to bool and names its culprit in its type. ill_formed suppresses errors after
+// the first.
 #include <redco/diag/blame.hpp>
 
 #include <type_traits>

@@ -1,4 +1,5 @@
-// A head that is always tied has no name of its own; one that is tied by a value of the config has a weight or none.
+// A head that is always tied has no name of its own. A head that the config ties by a value has a
+// weight or none.
 #include <redco/layer/language_head.hpp>
 
 namespace {

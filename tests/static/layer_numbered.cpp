@@ -1,4 +1,5 @@
-// Layers without a name are called by their place in a sequence or sum; where no partner follows, an automatic linear is replicated.
+// Layers without a name are named by their index in a sequence or sum. An automatic linear without
+// a following partner is replicated.
 #include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>

@@ -1,4 +1,5 @@
-// A cycle of blocks: names, places and facts of each kind, and the moment of backward that holds most, as constants.
+// A cycle of blocks at compile time: names, indices and facts of each kind, and the moment of
+// backward with the largest memory.
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/input.hpp>
@@ -51,7 +52,7 @@ static_assert(slices_count());
 static_assert(fact::block_slice{5, 0, 1}.number().view() == "*");
 static_assert(fact::block_slice{40, 10, 12}.number().view() == "10::12");
 
-/// How many blocks have a parameter of this name; 0: there is none.
+/// Returns the number of blocks that have a parameter of this name; 0: none.
 template <auto const& Model>
 constexpr std::int64_t blocks_with(std::string_view name) {
   for (shard::entry const& e : plan_of<Model>({.tp = 2}).entries)
@@ -64,8 +65,9 @@ static_assert(blocks_with<cycle<1, narrow, wide>>("h.0::2.up.weight") == 1);
 static_assert(blocks_with<cycle<1, narrow, wide>>("h.1::2.up.weight") == 0);
 static_assert(blocks_with<cycle<5, narrow>>("h.*.up.weight") == 5);
 
-// A wide block holds most: the last of all, or the one before it, when what the last one saved is freed already. A block saves
-// its input, the norm's result and statistics, and the inner features twice; run again, all but the input, and its output.
+// A wide block holds most: the last of all, or the block before it if the saved tensors of the last
+// one are freed by then. A block saves its input, the norm's result and statistics, and the inner
+// features twice. If it runs again, it holds all of these except the input, plus its output.
 template <auto const& Model>
 constexpr cost::backward_moment most(bool recompute) {
   return cost_of<Model>(sgd{}, {.load = {.batch = 2}, .recompute = recompute}).memory.backward;
@@ -83,7 +85,7 @@ static_assert(is(most<cycle<4, narrow, wide>>(true), "h.1::2.down", statistics +
 static_assert(is(most<cycle<3, narrow, wide>>(true), "h.1::2.down", statistics + 2 * row, of_wide));
 static_assert(is(most<cycle<3, wide, narrow>>(true), "h.0::2.down", statistics + 3 * row, of_wide));
 
-// A rewrite finds each kind under the same path.
+// A rewrite finds the layers of each kind of block under the path of the row.
 struct widened {
   template <class L, fact::path Here>
   struct at : std::type_identity<L> {};

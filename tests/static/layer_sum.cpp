@@ -1,4 +1,5 @@
-// How often the input of parallel branches enters: once for all that open a split at once, not at all for replicated ones.
+// Counts the enter conversions at the input of parallel branches: one for all branches that begin a
+// split, none for replicated branches.
 #include <redco/shard/facts.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/attention.hpp>
@@ -31,13 +32,15 @@ using dropped = named<"dropped", sequential<dropout<real{0.5}>, pair>>;
 
 static_assert(enters<attn> && enters<one> && enters<two> && enters<linear<8, 4>>);
 static_assert(!enters<whole> && !enters<normed> && !enters<dropped> && !enters<norm> && !enters<residual<pair>>);
-static_assert(!enters<sequential<linear<8, 8>, norm>> && !enters<unpaired_t<linear<8, 4>>>);  // no partner follows
-static_assert(!enters<sequential<enter_layer, column_linear<8, 8>, row_linear<8, 8>>>);       // it says so itself
+// No partner follows
+static_assert(!enters<sequential<linear<8, 8>, norm>> && !enters<unpaired_t<linear<8, 4>>>);
+// Has its own enter
+static_assert(!enters<sequential<enter_layer, column_linear<8, 8>, row_linear<8, 8>>>);
 static_assert(enters<sum<attn, one>> && !enters<sum<attn, whole>> && !enters<sum<linear<8, 8>, one>>);
 static_assert(std::is_same_v<out_t<sum<attn, one, whole>, replicated>, partial>);
 static_assert(std::is_same_v<out_t<sum<attn, one>, entered>, partial>);
 
-/// Behind a norm, so that there is a gradient to reduce.
+/// A network that starts with a norm, so that there is a gradient to reduce.
 template <class Net>
 struct behind_a_norm {
   using net = sequential<norm, Net>;
@@ -62,7 +65,8 @@ static_assert(entered_times<sum<whole, one>>() == 1);
 static_assert(entered_times<sum<whole, named<"too", whole>>>() == 0);
 static_assert(entered_times<sum<attn, normed>>() == 2);  // another value enters there
 static_assert(entered_times<sum<sum<attn, one>, two>>() == 1);
-static_assert(entered_times<sum<sum<attn, one, whole>, two>>() == 2);  // the inner sum needs its input replicated, too
+// The inner sum also needs its input replicated
+static_assert(entered_times<sum<sum<attn, one, whole>, two>>() == 2);
 static_assert(entered_times<sequential<enter_layer, sum<attn, one>>>() == 1);
 static_assert(facts_of<instance<sum<attn, one>>>({2, 3}).messages[0].shape == extents{2, 3, 8});
 

@@ -1,4 +1,4 @@
-// A layer tree rewritten by path: inside every combinator, and inside those of a user's own.
+// Rewrites a layer tree by path, inside every combinator and inside a user's own combinators.
 #include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/bart.hpp>
@@ -28,7 +28,7 @@
 
 using namespace redco;
 
-// A user's combinators: one part under a name, and two around each other.
+// Combinators of a user: one layer under a name, and two nested layers.
 template <layer Body>
 struct marked {
   using layer_concept = layer_tag;
@@ -68,7 +68,8 @@ using a = linear<8, 8>;
 using b = linear<8, 8, false>;
 using m = marked<a>;
 
-// Every combinator gives way to its own kind over other parts, and what nothing matches stays the type that it was.
+// True if every combinator becomes the same combinator over other layers, and a pattern without a
+// match leaves the type unchanged.
 template <layer Net, fixed_string Path, layer Wanted>
 constexpr bool gives = std::is_same_v<marking<Net, Path>, Wanted>&& std::is_same_v<marking<Net, "nowhere">, Net>;
 static_assert(gives<a, "", m>);
@@ -85,7 +86,7 @@ static_assert(gives<encoder_decoder<a, sequential<a, a>>, "decoder.1", encoder_d
 static_assert(gives<around<a, repeat<2, a>>, "out.*", around<a, repeat<2, m>>>);
 static_assert(gives<around<marked<sequential<a, a>>, b>, "in.marked.1", around<marked<sequential<a, m>>, b>>);
 
-// Names and cuts of a family's parameters are those of its tree.
+// Names and splits of a family's parameters are those of its tree.
 struct marked_gpt2 : gpt2 {
   using net = marking<gpt2::net, "h.*.mlp.down">;
 };
@@ -99,7 +100,7 @@ constexpr shard::entry at(std::string_view name) {
 static_assert(at<rewritten>("h.*.mlp.down.marked.weight").fact.on(axis::tp).dim == 1);
 static_assert(at<rewritten>("h.*.mlp.up.weight").fact.on(axis::tp).dim == 0);
 
-// An override reaches into a user's wrapper, under its name.
+// An override applies inside a user's wrapper, under its name.
 struct overridden_gpt2 : gpt2 {
   using net = keep_replicated<marked_gpt2::net, "h.*.mlp">;
 };
@@ -107,13 +108,13 @@ constexpr overridden_gpt2 overridden{{rewritten.config}};
 static_assert(at<overridden>("h.*.mlp.down.marked.weight").fact.why == fact::reason::overridden);
 static_assert(at<overridden>("h.*.mlp.up.weight").fact.why == fact::reason::overridden);
 
-// A pattern matches a path, or that of a layer around it, as a whole.
+// A pattern matches a whole path, or the whole path of an enclosing layer.
 static_assert(any_layer<gpt2::net, shard::detail::overrides<"h.*.mlp">> &&
               any_layer<gpt2::net, shard::detail::overrides<"h">>);
 static_assert(!any_layer<gpt2::net, shard::detail::overrides<"h.*.ml">> &&
               !any_layer<gpt2::net, shard::detail::overrides<"mlp">>);
 
-// A question is asked of every layer.
+// any_layer asks its question for every layer.
 struct under_marked {
   template <class L, fact::path Here>
   static constexpr bool holds = Here.view().ends_with("marked") && std::is_same_v<L, b>;

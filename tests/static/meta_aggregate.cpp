@@ -1,4 +1,4 @@
-// Counting and tying the members of aggregates, whatever the members are.
+// Counts and ties the members of aggregates of any member types.
 #include <redco/meta/aggregate.hpp>
 
 #include <any>
@@ -41,7 +41,7 @@ struct deep {
   none d;
 };
 
-// Like at::Tensor: a class with an explicit constructor from a handle, and copies that share.
+// A class like at::Tensor: an explicit constructor from a handle, and copies that share it.
 class handle {
  public:
   handle() = default;

@@ -1,4 +1,4 @@
-// What can be read of a callable without calling it.
+// Reads properties of a callable without calling it.
 #include <redco/meta/signature.hpp>
 
 #include <type_traits>

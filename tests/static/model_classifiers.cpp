@@ -1,4 +1,5 @@
-// BERT, RoBERTa and ViT as classifiers: as many parameters as the public models, cuts, legal widths, messages, what is saved.
+// BERT, RoBERTa and ViT as classifiers: number of parameters of the public models, splits, legal
+// widths, messages, saved tensors.
 #include "model_facts.hpp"
 
 #include <redco/model/bert.hpp>
@@ -13,7 +14,7 @@ using redco::fact::reason;
 
 constexpr std::int64_t d = 1024, block = 12 * d * d + 13 * d;
 
-// Three tables and their norm, the blocks, a pooler or its like, two classes.
+// Three tables and their norm, the blocks, a pooler or a similar layer, two classes.
 constexpr redco::bert bert_large{};
 static_assert(numbers<bert_large>() == (30522 + 512 + 2) * d + 2 * d + 24 * block + d * d + d + 2 * d + 2);
 static_assert(numbers<bert_large>() == 335'143'938);
@@ -28,14 +29,15 @@ static_assert(at<bert_large>("embeddings.word_embeddings.weight", 4).logical(3) 
 static_assert(part<bert_large>("embeddings.token_type_embeddings.weight", 4, reason::token_type) == extents{2, 1024});
 static_assert(part<roberta_large>("embeddings.position_embeddings.weight", 4, reason::position) == extents{514, 1024});
 
-// What the Python original cuts on one side alone, since all three are called "dense", alternates here.
+// The Python original splits these on one side only, because all three are called "dense". They
+// alternate here.
 static_assert(part<roberta_large>("encoder.layer.*.attention.o.weight", 4, reason::row) == extents{1024, 256});
 static_assert(part<roberta_large>("encoder.layer.*.intermediate.weight", 4, reason::column) == extents{1024, 1024});
 static_assert(part<roberta_large>("encoder.layer.*.output.weight", 4, reason::row) == extents{1024, 1024});
 static_assert(part<bert_large>("encoder.layer.*.attention.q.bias", 2, reason::column_bias) == extents{512});
 static_assert(part<bert_large>("encoder.layer.*.attention.o.bias", 2, reason::row_bias) == extents{1024});
 
-// The head's two linear layers are such a pair as well.
+// The two linear layers of the head are such a pair too.
 static_assert(part<bert_large>("pooler.dense.weight", 2, reason::column) == extents{512, 1024});
 static_assert(part<bert_large>("classifier.weight", 2, reason::row) == extents{2, 512});
 static_assert(part<roberta_large>("classifier.dense.bias", 4, reason::column_bias) == extents{256});
@@ -47,7 +49,8 @@ static_assert(reductions<bert_large>("encoder.layer.*", false, 24) == 2);
 static_assert(reductions<bert_large>("encoder.layer.*", true, 24) == 2);
 static_assert(reductions<bert_large>("", false) == 2 * 24 + 2 && reductions<roberta_large>("", true) == 2 * 24 + 1);
 
-// Patches with their bias, the class token, a position for each token, the blocks, the last norm, the classes.
+// Patches with their bias, the class token, a vector for each position, the blocks, the last norm,
+// the classes.
 constexpr redco::vit vit_large{};
 static_assert(numbers<vit_large>() == (3 * 16 * 16 + 1) * d + d + 197 * d + 24 * block + 2 * d + 1000 * d + 1000);
 static_assert(numbers<vit_large>() == 304'326'632);
@@ -61,7 +64,7 @@ static_assert(part<vit_large>("classifier.weight", 4, reason::unpaired) == exten
 static_assert(legal_widths<vit_large>({1, 2, 4, 8, 16}));
 static_assert(reductions<vit_large>("", false) == 2 * 24 && reductions<vit_large>("", true) == 2 * 24);
 
-/// The shape of the tensor that `layer` saves under `slot` for two examples.
+/// Returns the shape of the tensor that `layer` saves under `slot` for two examples.
 template <auto const& Model>
 constexpr extents kept(std::string_view layer, std::string_view slot) {
   return tensor_at<Model>(layer, slot).shape;

@@ -1,4 +1,5 @@
-// T5 with either feed-forward and BART: as many numbers as the public models, cuts, legal widths, messages, shared tables.
+// T5 with either feed-forward, and BART: number of parameters of the public models, splits, legal
+// widths, messages, shared tables.
 #include "model_facts.hpp"
 
 #include <redco/shard/keep_replicated.hpp>
@@ -12,7 +13,8 @@ using namespace model_facts;
 using redco::extents;
 using redco::fact::reason;
 
-/// A T5 of these sizes with `matrices` in its feed-forward and `tables` of the vocabulary.
+/// Returns the number of parameters of a T5 of these sizes, with `matrices` in its feed-forward and
+/// `tables` of the vocabulary.
 constexpr std::int64_t t5_numbers(std::int64_t width, std::int64_t inner, std::int64_t ffn, std::int64_t heads,
                                   std::int64_t matrices, std::int64_t tables) {
   std::int64_t const attention = 4 * width * inner + width, feed_forward = matrices * width * ffn + width;
@@ -27,7 +29,8 @@ static_assert(numbers<t5_xxl>() == 11'135'332'352);
 constexpr redco::t5 t5_small{{.width = 512, .ffn = 2048, .heads = 8, .head_dim = 64, .layers = 6, .decoder_layers = 6}};
 static_assert(numbers<t5_small>() == 60'506'624);
 
-// One table for both sides, and for a tied head; the bias by distance once for each stack, cut by heads.
+// One table for both sides and for a tied head. One bias by distance for each stack, split by
+// heads.
 static_assert(count<t5_11b>("encoder.embed_tokens.weight") == 1 && count<t5_11b>("decoder.embed_tokens.weight") == 0);
 static_assert(count<t5_11b>("lm_head.weight") == 0 && count<t5_xxl>("lm_head.weight") == 1);
 static_assert(part<t5_11b>("encoder.relative_attention_bias.weight", 4, reason::heads) == extents{32, 32});
@@ -45,21 +48,22 @@ static_assert(part<t5_xxl>("decoder.block.*.DenseReluDense.wo.weight", 4, reason
 static_assert(part<t5_xxl>("lm_head.weight", 4, reason::vocabulary) == extents{8032, 4096});
 static_assert(legal_widths<t5_xxl>({1, 2, 4, 8, 16, 32, 64}));
 
-// Scores without the factor, which q's starting weights carry.
+// Scores have no factor, because q's initial weights include it.
 using self_attention = redco::full_attention<64, 4, redco::unscaled, redco::biased<false>, redco::distance_biased>;
 static_assert(self_attention::scores(redco::no_config{}).scale == 1 &&
               !self_attention::form(redco::no_config{}).biases.o && self_attention::is_distance_biased);
 static_assert(at<t5_xxl>("encoder.block.*.SelfAttention.q.weight", 1).fact.start.deviation == 1.0 / 64 / 8);
 static_assert(at<t5_xxl>("encoder.block.*.SelfAttention.k.weight", 1).fact.start.deviation == 1.0 / 64);
 
-// Two all-reduces in a block of the encoder, three in one of the decoder; backward one more there, for the encoder's states.
+// Two all-reduces in a block of the encoder, three in a block of the decoder. Backward has one more
+// there, for the encoder's states.
 static_assert(reductions<t5_xxl>("encoder.block.*", false, 24) == 2 &&
               reductions<t5_xxl>("encoder.block.*", true, 24) == 2);
 static_assert(reductions<t5_xxl>("decoder.block.*", false, 24) == 3 &&
               reductions<t5_xxl>("decoder.block.*", true, 24) == 4);
 static_assert(reductions<t5_11b>("", false) == 5 * 24 + 2 && reductions<t5_11b>("", true) == 6 * 24 + 1);
 
-/// How many repeats are open where `layer` states `slot`.
+/// Returns the number of repeats around the event in which `layer` states `slot`.
 template <auto const& Model>
 constexpr int repeats_around(std::string_view layer, std::string_view slot) {
   redco::fact::program const p = redco::facts_of<Model>();
@@ -71,14 +75,14 @@ constexpr int repeats_around(std::string_view layer, std::string_view slot) {
   }
   return -1;
 }
-// Fifteen distances between eight positions; all blocks read one bias.
+// Fifteen distances between eight positions. All blocks read one bias.
 static_assert(tensor_at<t5_xxl>("encoder", "bias").shape == extents{64, 15} &&
               tensor_at<t5_xxl>("encoder", "bias").split_dim == 0);
 static_assert(repeats_around<t5_xxl>("encoder", "bias") == 0);
 static_assert(tensor_at<t5_xxl>("decoder.block.*.SelfAttention", "distance_gradient").shape == extents{64, 15});
 static_assert(tensor_at<t5_xxl>("decoder.block.*.EncDecAttention", "distance_gradient").shape == extents{});
 
-// An override reaches through the bias into its stack.
+// An override applies to a stack inside the bias by distance.
 struct whole_feed_forward {
   using net = redco::keep_replicated<redco::t5::net, "decoder.block.*.DenseReluDense">;
   redco::t5_config config;
@@ -87,8 +91,8 @@ constexpr whole_feed_forward overridden{};
 static_assert(!at<overridden>("decoder.block.*.DenseReluDense.wi.weight", 4).is_split());
 static_assert(part<overridden>("encoder.block.*.DenseReluDense.wi.weight", 4, reason::column) == extents{16384, 1024});
 
-// One table of tokens, two of positions with two rows more, three norms in a block of the decoder; a bias of the head that is
-// loaded, not trained.
+// One table of tokens, two of positions with two additional rows, three norms in a block of the
+// decoder. The head has a bias that is loaded and not trained.
 constexpr redco::bart bart_large{};
 constexpr std::int64_t d = 1024, attention = 4 * d * d + 4 * d + 2 * d, feed_forward = 8 * d * d + 5 * d + 2 * d;
 static_assert(numbers<bart_large>() == 50265 * d + 2 * 1026 * d + 2 * 2 * d + 12 * (3 * attention + 2 * feed_forward));

@@ -12,7 +12,7 @@
 #include <initializer_list>
 #include <string_view>
 
-// Questions about the plan of a constexpr model.
+// Queries of the plan of a constexpr model.
 namespace model_facts {
 
 template <auto const& Model>
@@ -20,7 +20,7 @@ inline constexpr auto const& parameters = redco::constant_facts_of<Model>.parame
 template <auto const& Model>
 inline constexpr auto const& messages = redco::constant_facts_of<Model, redco::workload{2, 8}>.messages;
 
-/// Trained numbers of a model.
+/// Returns the number of trained parameters of a model.
 template <auto const& Model>
 constexpr std::int64_t numbers() {
   std::int64_t sum = 0;
@@ -29,7 +29,7 @@ constexpr std::int64_t numbers() {
   return sum;
 }
 
-/// The entry of `name` on `shards` ranks.
+/// Returns the plan entry of `name` on `shards` ranks.
 template <auto const& Model>
 constexpr redco::shard::entry at(std::string_view name, int shards) {
   for (redco::fact::parameter_fact const& p : parameters<Model>)
@@ -37,14 +37,14 @@ constexpr redco::shard::entry at(std::string_view name, int shards) {
   throw "no such parameter";
 }
 
-/// What every rank of `shards` holds of `name`, if this is why.
+/// Returns the local shape of `name` on each of `shards` ranks, if its split has the reason `why`.
 template <auto const& Model>
 constexpr redco::extents part(std::string_view name, int shards, redco::fact::reason why) {
   redco::shard::entry const e = at<Model>(name, shards);
   return e.fact.why == why ? e.local() : redco::extents{};
 }
 
-/// Whether of the widths 1 to 64 exactly these are legal.
+/// Returns true if exactly these of the widths 1 to 64 are legal.
 template <auto const& Model>
 constexpr bool legal_widths(std::initializer_list<int> widths) {
   for (int n = 1; n <= 64; ++n) {
@@ -55,7 +55,8 @@ constexpr bool legal_widths(std::initializer_list<int> widths) {
   return true;
 }
 
-/// All-reduces of activations whose layer's path begins with `where`, in one block of those that repeat there.
+/// Returns the number of all-reduces of activations by layers whose path begins with `where`, in
+/// one of `blocks` blocks.
 template <auto const& Model>
 constexpr std::int64_t reductions(std::string_view where, bool backward, std::int64_t blocks = 1) {
   std::int64_t calls = 0;
@@ -65,7 +66,8 @@ constexpr std::int64_t reductions(std::string_view where, bool backward, std::in
   return calls % blocks == 0 ? calls / blocks : -1;
 }
 
-/// A tensor that `layer` states under `slot` for two examples of eight tokens; of no rank where it states none.
+/// Returns the tensor that `layer` states under `slot` for two examples of eight tokens. The tensor
+/// has rank 0 if there is none.
 template <auto const& Model>
 constexpr redco::fact::flow tensor_at(std::string_view layer, std::string_view slot) {
   redco::fact::program const p = redco::facts_of<Model>({.batch = 2, .sequence = 8});
@@ -74,7 +76,7 @@ constexpr redco::fact::flow tensor_at(std::string_view layer, std::string_view s
   return {};
 }
 
-/// Parameters of this name.
+/// Returns the number of parameters of this name.
 template <auto const& Model>
 constexpr int count(std::string_view name) {
   int n = 0;

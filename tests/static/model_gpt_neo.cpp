@@ -1,4 +1,5 @@
-// GPT-Neo: as many numbers as the public model, cuts, messages; every second block's products are those of its window.
+// GPT-Neo: number of parameters of the public model, splits, messages; the products of every second
+// block are those of its window.
 #include "model_facts.hpp"
 
 #include <redco/cost/operations.hpp>
@@ -23,14 +24,15 @@ static_assert(reductions<neo>("h.0::2", false, 12) == 2 && reductions<neo>("h.1:
 
 static_assert(redco::gpt_neo::attention<&redco::gpt_neo_config::odd_window>::scores(neo.config).scale == 1);
 
-/// Operations of a forward pass over one example of 1024 tokens.
+/// Returns the operations of a forward pass over one example of 1024 tokens.
 template <auto const& Model>
 constexpr std::int64_t operations() {
   redco::fact::program const p = redco::facts_of<Model>({.batch = 1, .sequence = 1024});
   redco::setup const s{.load = {1, 1024}};
   return redco::cost::simulation(p, s).work().all;
 }
-// Of five blocks two have a window: 768 keys fewer for each query, for scores and for the sums of values.
+// Two of five blocks have a window. They lack 768 keys for each query, in scores and in sums of
+// values.
 constexpr redco::gpt_neo odd{{.layers = 5}}, without{{.layers = 5, .odd_window = 0}};
 static_assert(operations<without>() - operations<odd>() == 2 * 2 * 2 * 1024 * 768 * d);
 

@@ -1,4 +1,5 @@
-// GPT-J and OPT, before and behind their norms: as many numbers as the public models, cuts, legal widths, messages.
+// GPT-J and OPT, with norms before and after branches: number of parameters of the public models,
+// splits, legal widths, messages.
 #include "model_facts.hpp"
 
 #include <redco/model/gpt2.hpp>
@@ -15,7 +16,8 @@ using redco::fact::reason;
 constexpr redco::gpt2 gpt2_large{{.width = 1280, .heads = 20, .layers = 36}};
 static_assert(numbers<gpt2_large>() == 774'030'080);
 
-// Per block q, k, v, o without biases, both sides of the MLP with them, one norm; two tables, a bias of the head.
+// Per block q, k, v, o without biases, both matrices of the MLP with biases, one norm. Two tables,
+// a bias of the head.
 constexpr redco::gptj gptj_6b{};
 constexpr std::int64_t d = 4096;
 static_assert(numbers<gptj_6b>() == 28 * (12 * d * d + 4 * d + d + 2 * d) + 2 * 50400 * d + 50400 + 2 * d);
@@ -30,18 +32,18 @@ static_assert(part<gptj_6b>("lm_head.bias", 4, reason::vocabulary) == extents{12
 static_assert(count<gptj_6b>("h.*.attn.q.bias") == 0 && count<gptj_6b>("h.*.ln_2.weight") == 0);
 static_assert(legal_widths<gptj_6b>({1, 2, 4, 8, 16}));
 
-// Attention and MLP together enter once and are reduced once.
+// Attention and MLP share one enter and one reduction.
 static_assert(reductions<gptj_6b>("h.*", false, 28) == 1 && reductions<gptj_6b>("h.*", true, 28) == 1);
 static_assert(reductions<gptj_6b>("", false) == 28 + 1 && reductions<gptj_6b>("", true) == 28 + 1);
 
 constexpr auto turned = redco::gptj::attention::scores(gptj_6b.config);
 static_assert(turned.rotary.dims == 64 && turned.rotary.pairs == redco::rotary_pairs::neighbours);
 
-// A bias of the head belongs to the loss: its gradient is made in forward.
+// A bias of the head belongs to the loss: its gradient is computed in forward.
 constexpr bool states(std::string_view slot) { return tensor_at<gptj_6b>("lm_head", slot).shape.rank > 0; }
 static_assert(states("bias_gradient") && states("logits"));
 
-// Position tables have two rows more than positions.
+// Position tables have two more rows than positions.
 constexpr redco::opt opt_125m{{.width = 768, .ffn = 3072, .heads = 12, .layers = 12}};
 constexpr redco::opt opt_2b{};
 constexpr redco::opt opt_13b{{.width = 5120, .ffn = 20480, .heads = 40, .layers = 40}};

@@ -1,5 +1,5 @@
-// LLaMA, Mistral and Qwen2: as many numbers as the public models, where the shards are cut and why, which widths are legal,
-// what a block says to other ranks.
+// LLaMA, Mistral and Qwen2: number of parameters of the public models, splits and their reasons,
+// legal widths, messages of a block.
 #include "model_facts.hpp"
 
 #include <redco/cost/simulation.hpp>
@@ -48,24 +48,25 @@ static_assert(numbers<qwen2_half_b>() == 494'032'768);
 static_assert(numbers<qwen3_8b>() == 8'190'735'360);
 static_assert(numbers<qwen3_half_b>() == 596'049'920);
 
-// A tied table is stated once, and the head has no other.
+// A tied table is stated once, and the head has no weight of its own.
 static_assert(count<llama_1b>("embed_tokens.weight") == 1 && count<llama_1b>("lm_head.weight") == 0);
 static_assert(count<llama_7b>("lm_head.weight") == 1);
 
-// Biases: none; on q, k and v.
+// LLaMA has no biases; Qwen2 has biases on q, k and v.
 static_assert(count<llama_7b>("layers.*.self_attn.q.bias") == 0);
 static_assert(count<qwen2_7b>("layers.*.self_attn.q.bias") == 1 && count<qwen2_7b>("layers.*.self_attn.o.bias") == 0);
 constexpr redco::llama biased{{.attention_bias = true}};
 static_assert(count<biased>("layers.*.self_attn.v.bias") == 1 && count<biased>("layers.*.self_attn.o.bias") == 1);
 
-// All heads share the weights of their norms, which every rank has; their gradients are summed in one message of a block.
+// All heads share the weights of their norms, which every rank holds. Their gradients are summed in
+// one message of a block.
 static_assert(part<qwen3_8b>("layers.*.self_attn.q_norm.weight", 4, reason::norm) == extents{128});
 static_assert(count<qwen3_8b>("layers.*.self_attn.k_norm.weight") == 1 &&
               count<llama_7b>("layers.*.self_attn.k_norm.weight") == 0);
 static_assert(reductions<qwen3_8b>("layers.*", true, 36) == 1 + reductions<mistral_7b>("layers.*", true, 32));
 static_assert(reductions<qwen3_8b>("layers.*", false, 36) == 2);
 
-// Columns, then rows; one rule for the whole model type.
+// Column-parallel, then row-parallel: one rule for the whole model type.
 static_assert(part<llama_7b>("layers.*.self_attn.q.weight", 2, reason::heads) == extents{2048, 4096});
 static_assert(part<llama_7b>("layers.*.self_attn.k.weight", 4, reason::heads) == extents{1024, 4096});
 static_assert(part<llama_7b>("layers.*.self_attn.o.weight", 4, reason::row) == extents{4096, 1024});
@@ -76,7 +77,7 @@ static_assert(part<llama_7b>("layers.*.input_layernorm.weight", 4, reason::norm)
 static_assert(part<llama_7b>("lm_head.weight", 4, reason::vocabulary) == extents{8000, 4096});
 static_assert(part<qwen2_7b>("layers.*.self_attn.k.bias", 4, reason::column_bias) == extents{128});
 
-// Fewer key-value heads than shards: neighbours share one.
+// With fewer key-value heads than shards, neighbours share one.
 static_assert(part<llama3_8b>("layers.*.self_attn.k.weight", 16, reason::key_value_heads) == extents{128, 4096});
 static_assert(at<llama3_8b>("layers.*.self_attn.v.weight", 16).sharers(redco::axis::tp) == 2 &&
               at<llama3_8b>("layers.*.self_attn.v.weight", 8).sharers(redco::axis::tp) == 1);
@@ -87,18 +88,20 @@ constexpr redco::llama odd{{.vocab = 32001}};
 static_assert(at<odd>("embed_tokens.weight", 4).local() == extents{8001, 4096});
 static_assert(at<odd>("embed_tokens.weight", 4).logical(3) == extents{7998, 4096});
 
-// Whole heads and equal columns: 32 heads and 11008 = 256 * 43 columns; 28 heads, 4 key-value heads and 18944 = 512 * 37.
+// Widths with whole heads and equal columns: 32 heads and 11008 = 256 * 43 columns; 28 heads, 4
+// key-value heads and 18944 = 512 * 37.
 static_assert(legal_widths<llama_7b>({1, 2, 4, 8, 16, 32}));
 static_assert(legal_widths<llama3_8b>({1, 2, 4, 8, 16, 32}));
 static_assert(legal_widths<mistral_7b>({1, 2, 4, 8, 16, 32}));
 static_assert(legal_widths<qwen2_7b>({1, 2, 4}));
 static_assert(redco::legal<llama_7b, redco::mesh{.dp = 1, .tp = 4}>{});
 
-// Two all-reduces in a block, forward and backward; one for the embedding, one for the head's gradient.
+// Two all-reduces in a block, forward and backward; one for the embedding, one for the head's
+// gradient.
 static_assert(reductions<llama_7b>("layers.*", false, 32) == 2 && reductions<llama_7b>("layers.*", true, 32) == 2);
 static_assert(reductions<llama_7b>("", false) == 2 * 32 + 1 && reductions<llama_7b>("", true) == 2 * 32 + 1);
 
-// How scores are made.
+// Options of the scores.
 constexpr auto turned = redco::llama::attention::scores(llama3_8b.config);
 static_assert(turned.rotary.dims == 128 && turned.rotary.theta == 500000 &&
               turned.rotary.pairs == redco::rotary_pairs::halves);
@@ -106,7 +109,7 @@ static_assert(turned.rotary.scaling.factor == 1 && turned.window == 0);
 static_assert(turned.scale * turned.scale * 128 > 0.999999 && turned.scale * turned.scale * 128 < 1.000001);
 static_assert(redco::llama::attention::scores(mistral_7b.config).window == 4096);
 
-// A query's scores and its weighted sum are products with as many keys as its window holds: 4096 of 16384.
+// A query's scores and its weighted sum are products with the keys of its window: 4096 of 16384.
 constexpr std::int64_t forward_of(std::int64_t sequence) {
   return redco::cost::simulation(redco::facts_of<mistral_7b>({1, sequence}), {}).work().all;
 }

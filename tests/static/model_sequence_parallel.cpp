@@ -1,4 +1,5 @@
-// A family with split tokens has the same parameters under the same plan; its blocks begin and end with split tokens.
+// A family with split tokens has unchanged parameters under the unchanged plan. Its blocks begin
+// and end with split tokens.
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/any_model.hpp>
@@ -39,7 +40,8 @@ constexpr bool all_planned_alike(std::variant<M...> const*) {
 static_assert(all_planned_alike(static_cast<any_model const*>(nullptr)));
 static_assert(same_plan<gpt2>(4) && same_plan<llama>(8) && same_plan<bart>(4) && same_plan<bert>(8));
 
-// Names that are places stay, and a second row of blocks takes the tokens as the first leaves them.
+// Names that are indices stay. A second row of blocks takes the tokens as the first one returns
+// them.
 using mlp = residual<sequential<linear<8, 12>, gelu, linear<12, 8>>>;
 static_assert(
     same_plan<model_of<sequential<linear<8, 8>, repeat<2, mlp>, linear<8, 8>, named<"h", repeat<3, mlp>>>>>(2));
@@ -53,25 +55,26 @@ static_assert(scatters<bart> == 12 * 2 + 12 * 3 && scatters<t5> == 24 * 2 + 24 *
 static_assert(repeats_blocks<vit> && !repeats_blocks<model_of<linear<8, 8>>>);
 static_assert(input_of(split_model<vit>, {3, 1}) == input_of(plain<vit>, {3, 1}));
 
-// Blocks of GPT-2 between runs of tokens: what enters a block is what leaves it.
+// Blocks of GPT-2 between split tokens: the layout at the input is the layout at the output.
 static_assert(std::is_same_v<out_t<gpt2::block, token_split>, token_split>);
 static_assert(std::is_same_v<out_t<gpt2::block, replicated>, replicated>);
 static_assert(std::is_same_v<out_t<layer_norm<8>, token_split>, token_split>);
 static_assert(std::is_same_v<out_t<replicated_linear<8, 8>, token_split>, token_split>);
 static_assert(std::is_same_v<out_t<linear<8, 8>, token_split>, split<-1>>);
 
-// An all-reduce is a reduce-scatter and an all-gather: as many bytes in the blocks, over two calls. A sequence of 6 tokens is
-// padded to 8 on 4 shards.
+// An all-reduce becomes a reduce-scatter and an all-gather: the bytes in the blocks are equal, over
+// two calls. A sequence of 6 tokens is padded to 8 on 4 shards.
 constexpr setup on_four{.mesh = {.tp = 4}, .load = {2, 6}};
 constexpr rank_cost whole = cost_of<plain<gpt2>>(adamw{}, on_four), runs = cost_of<split_model<gpt2>>(adamw{}, on_four);
 static_assert(whole.messages[cost::messages::forward].calls == 2 * 12 + 1);
 static_assert(runs.messages[cost::messages::forward].calls == 1);                  // the embedding
-static_assert(runs.messages[cost::messages::forward_gather].calls == 2 * 12 + 1);  // the head's too
+static_assert(runs.messages[cost::messages::forward_gather].calls == 2 * 12 + 1);  // and the head's
 static_assert(runs.messages[cost::messages::forward_scatter].calls == 2 * 12);
 static_assert(runs.messages[cost::messages::forward_scatter].payload_bytes == 2 * 12 * 2 * 8 * 768 * 4);
-static_assert(runs.messages[cost::messages::backward_gather].calls == 2 * 12 + 1);  // the embedding's gradient
+// One call is for the embedding's gradient
+static_assert(runs.messages[cost::messages::backward_gather].calls == 2 * 12 + 1);
 static_assert(runs.messages[cost::messages::backward_scatter].calls == 2 * 12 + 1);
 static_assert(runs.messages[cost::messages::backward].calls ==
-              12 * (2 * 2 + 2) + 2);  // of norms and of biases behind a sum
+              12 * (2 * 2 + 2) + 2);  // of norms and of biases after a sum
 static_assert(runs.memory.activations < whole.memory.activations && runs.memory.parameters == whole.memory.parameters);
 static_assert(runs.operations == whole.operations);

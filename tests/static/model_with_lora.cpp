@@ -1,4 +1,5 @@
-// Plans and costs of a frozen model with adapters: which half of an adapter is cut, what is counted, what fits.
+// Plans and costs of a frozen model with adapters: the matrix of an adapter that is split, counts
+// of parameters, legal memory.
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>
 #include <redco/shard/plan.hpp>
@@ -32,7 +33,8 @@ constexpr extents local(std::string_view name, int shards) {
   return at<Model>(name, shards).local();
 }
 
-// Beside a weight that is cut along its outputs B is cut so, by whole heads in an attention; along its inputs, A.
+// If a weight is split along its outputs, so is B of its adapter, in attention by whole heads. If
+// it is split along its inputs, so is A.
 static_assert(local<tuned>("layers.*.self_attn.q.lora_A.weight", 2) == extents{4, 96});
 static_assert(local<tuned>("layers.*.self_attn.q.lora_B.weight", 2) == extents{48, 4});
 static_assert(local<tuned>("layers.*.self_attn.v.lora_B.weight", 2) == extents{16, 4});
@@ -42,16 +44,16 @@ static_assert(local<tuned>("layers.*.mlp.gate.lora_B.weight", 2) == extents{60, 
 static_assert(local<tuned>("layers.*.mlp.down.lora_A.weight", 2) == extents{4, 60});
 static_assert(at<tuned>("layers.*.mlp.down.lora_A.weight", 2).fact.why == fact::reason::adapter &&
               at<tuned>("layers.*.mlp.down.lora_B.weight", 2).fact.why == fact::reason::adapter_whole);
-// Key-value heads that neighbours share are shared by their adapters too.
+// If neighbours share key-value heads, they share the heads' adapters too.
 static_assert(local<tuned>("layers.*.self_attn.v.lora_B.weight", 6) == extents{16, 4} &&
               at<tuned>("layers.*.self_attn.v.lora_B.weight", 6).sharers(axis::tp) == 3);
 
-// One A for queries, keys and values.
+// Queries, keys and values have one common A.
 constexpr with_lora<gpt2> fused{{gpt2{}.config, {.rank = 8, .targets = "qkv"}}};
 static_assert(local<fused>("h.*.attn.qkv.lora_A.weight", 2) == extents{8, 768} &&
               local<fused>("h.*.attn.k.lora_B.weight", 2) == extents{384, 8});
 
-/// The numbers of a model that are trained, or those that are not.
+/// Returns the number of trained parameters of a model, or of frozen ones.
 template <auto const& Model>
 constexpr std::int64_t numbers(bool trained) {
   std::int64_t sum = 0;
@@ -63,7 +65,8 @@ static_assert(numbers<tuned>(true) == 3 * 4 * ((96 + 96) + (96 + 32) + (96 + 96)
 static_assert(numbers<tuned>(false) == numbers<plain>(true) && numbers<plain>(false) == 0);
 static_assert(numbers<fused>(true) == 12 * 8 * (768 + 3 * 768) && numbers<fused>(false) == 124439808);
 
-// Gradients and the optimizer's state are those of the adapters, bytes of parameters those of all.
+// Gradients and the optimizer's state count the adapters only; bytes of parameters count
+// everything.
 constexpr setup run{.mesh = {.tp = 2}, .load = {2, 16}};
 constexpr cost::memory plain_bytes = cost_of<plain>(adamw{}, run).memory,
                        tuned_bytes = cost_of<tuned>(adamw{}, run).memory;
@@ -71,7 +74,7 @@ constexpr std::int64_t of_rank = 3 * 4 * ((96 + 48) + (96 + 16) + (48 + 96) + (9
 static_assert(tuned_bytes.gradients == 4 * of_rank && tuned_bytes.optimizer == 2 * 4 * of_rank);
 static_assert(tuned_bytes.parameters == plain_bytes.parameters + 4 * of_rank);
 
-// What is frozen fits where it cannot be trained as a whole.
+// A frozen model fits where it cannot be trained as a whole.
 constexpr with_lora<llama> large{{llama{}.config, {.rank = 16}}};
 constexpr llama large_plain{};
 constexpr workload load{.batch = 1, .sequence = 512};
@@ -79,16 +82,17 @@ static_assert(fits<large, adamw{}, mesh{.tp = 2}, load, GiB(24), dtype::bf16>{})
 static_assert(cost_of<large_plain>(adamw{}, {.mesh = {.tp = 2}, .load = load, .compute = dtype::bf16}).memory.peak() >
               GiB(48));
 
-// Messages of a step beside the frozen model's: gradients of the halves that all shards hold.
+// Messages of a step, compared with the frozen model's: gradients of the matrices that all shards
+// hold.
 constexpr auto plain_sent = cost_of<plain>(adamw{}, run).messages, tuned_sent = cost_of<tuned>(adamw{}, run).messages;
 static_assert(tuned_sent[cost::messages::forward].calls == plain_sent[cost::messages::forward].calls);
 static_assert(tuned_sent[cost::messages::backward].calls == plain_sent[cost::messages::backward].calls + 3 * 5);
 
-// A rewrite of the tree reaches through it, and adapters stand around split tokens as well.
+// A rewrite of the tree applies inside with_lora, and adapters work with split tokens too.
 constexpr sequence_parallel<with_lora<llama>> tokens_split{tuned.config};
 static_assert(numbers<tokens_split>(true) == numbers<tuned>(true));
 
-// Targets are ends of paths in whole components.
+// A target matches the end of a path in whole components.
 static_assert(tuned.config.lora.adapts("layers.*.mlp.gate") && tuned.config.lora.adapts("layers.*.self_attn.o"));
 static_assert(!tuned.config.lora.adapts("layers.*.self_attn.k") && !tuned.config.lora.adapts("layers.*.gate"));
 static_assert(!tuned.config.lora.adapts("layers.*.mlp.updown"));

@@ -7,7 +7,8 @@
 #include <array>
 #include <string_view>
 
-// Descriptions are template arguments, schedules included. (g++ 12 takes no function's address in one.)
+// Optimizers are template arguments, including their schedules. (g++ 12 does not accept the address
+// of a function in one.)
 template <auto Optimizer>
 constexpr int slot_count = redco::state_slots(Optimizer).size();
 

@@ -1,4 +1,4 @@
-// What can be an option, and what a mesh is called.
+// Tests the types that can be options, and the names of meshes.
 #include <redco/options/choices.hpp>
 #include <redco/options/provenance.hpp>
 

@@ -1,4 +1,5 @@
-// What a pipeline is, which functions it accepts without looking into them, and what it costs.
+// Tests the types of a pipeline, the functions that it accepts without instantiating them, and its
+// size.
 #include <redco/pipeline/any_pipeline.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/pipeline/collate.hpp>
@@ -50,7 +51,7 @@ inline constexpr bool redco::enable_loss<my_loss> = true;
 
 namespace {
 
-// None of these bodies is valid: they must not be looked at.
+// None of these bodies is valid: they must not be instantiated.
 inline constexpr auto in_net = [](auto const& net, batch const& b) { return net.no_such(b); };
 inline constexpr auto in_both = [](auto const& net, auto const& b) { return net.no_such(b); };
 inline constexpr auto forwarding = [](auto&& net, auto&& b) { return net.no_such(b); };
@@ -75,9 +76,9 @@ static_assert(takes<in_both, batch> && takes<in_both, move_only> && takes<forwar
               takes<forwarding, move_only>);
 static_assert(takes<by_value, batch> && !takes<by_value, other>);
 static_assert(takes<constrained, batch> && takes<alternatives, batch> && !takes<alternatives, other>);
-static_assert(takes<constrained_net, batch>);  // cannot be judged yet
+static_assert(takes<constrained_net, batch>);  // cannot be checked yet
 static_assert(takes<deduced, std::vector<int>> &&
-              takes<deduced, batch>);  // T of no batch is known: cannot be judged yet
+              takes<deduced, batch>);  // T of the batch is unknown: cannot be checked yet
 static_assert(takes<named_net, batch> && takes<named_both, batch> && takes<named_both, derived> &&
               !takes<named_both, other>);
 static_assert(!takes<changing, batch>);

@@ -1,5 +1,5 @@
-// The table of a family's names is incomplete until its header is included, so that nobody reads or writes its files by
-// our names unawares; a user's model needs no table.
+// The table of a family's names is incomplete until its header is included. So nobody reads or
+// writes its files with our names by mistake. A user's model needs no table.
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>

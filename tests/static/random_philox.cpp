@@ -13,12 +13,13 @@ static_assert(redco::random::philox({0xffffffff, 0xffffffff, 0xffffffff, 0xfffff
 static_assert(redco::random::philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
               block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 
-// A stream's key is the first half of the block {site, step low, step high, call} under the seed.
+// A stream's key is the first half of the output for the block {site, step low, step high, call}
+// under the seed.
 constexpr redco::random::stream pi =
     redco::random::make_stream(0x299f31d0a4093822, 0x243f6a88, 0x13198a2e85a308d3, 0x03707344);
 static_assert(pi == redco::random::stream{0xd16cfe09, 0x94fdcceb});
 
-// Every argument counts.
+// Each argument changes the key.
 constexpr redco::random::stream base = redco::random::make_stream(1, 2, 3, 4);
 static_assert(base == redco::random::make_stream(1, 2, 3, 4));
 static_assert(base != redco::random::make_stream(2, 2, 3, 4) &&

@@ -4,7 +4,7 @@ namespace {
 
 using namespace schedule_test;
 
-// The operations that training needs, written by hand.
+// The operations of training steps, written by hand.
 static_assert(step_of({}) == tail({at(op::forward, 0), at(op::backward, 0)}));
 static_assert(step_of({.micro_batches = 2, .rounds = 3, .full_rounds = 2, .regions = 2}) ==
               tail({at(op::forward, 0), at(op::backward, 0), at(op::forward, 1), at(op::backward, 1)}, 2));

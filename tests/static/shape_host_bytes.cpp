@@ -1,4 +1,5 @@
-// What hosts send each other, against plain enumeration; tests/shape enumerates where the members of groups lie.
+// Compares the bytes between hosts with a plain enumeration. tests/shape enumerates the hosts of
+// the members of groups.
 #include <redco/shape/host_bytes.hpp>
 #include <redco/shape/host_map.hpp>
 
@@ -9,7 +10,8 @@ namespace {
 
 using redco::axis, redco::collective, redco::host_map, redco::host_share;
 
-// Three replicas of two shards on two hosts: one replica lies on both, and each shard's replicas are two and one.
+// Three replicas of two shards on two hosts: one replica is on both hosts. The replicas of each
+// shard are two on one host and one on the other.
 constexpr host_map uneven{{.dp = 3, .tp = 2}, 2};
 static_assert(uneven.share(1, axis::tp) == host_share{2, 1, 2} && uneven.share(3, axis::tp) == host_share{2, 2, 1});
 static_assert(uneven.share(0, axis::dp) == host_share{3, 2, 2} && uneven.share(1, axis::dp) == host_share{3, 2, 1});
@@ -18,15 +20,17 @@ static_assert(uneven.members_on(0, 5, axis::tp) == 0 && uneven.members_on(1, 5, 
 struct traffic_by_host {
   std::array<std::int64_t, 3> gather{}, scatter{}, exchange{};
 };
-/// What goes between hosts, message by message: `holds[i]` is how many members host i has.
+/// Returns the bytes between hosts, message by message. `holds[i]` is the number of members on host
+/// i.
 constexpr traffic_by_host enumerated(std::array<int, 3> const& holds, std::int64_t part) {
   traffic_by_host sent;
   for (std::size_t from = 0; from < 3; ++from)
     for (std::size_t to = 0; to < 3; ++to) {
       if (from == to || holds[from] == 0 || holds[to] == 0) continue;
-      sent.gather[from] += holds[from] * part;                // its members' parts, once to each host
-      sent.scatter[from] += holds[to] * part;                 // one sum for each member there
-      sent.exchange[from] += holds[from] * holds[to] * part;  // a piece from each to each
+      sent.gather[from] += holds[from] * part;  // its members' parts, once to each host
+      sent.scatter[from] += holds[to] * part;   // one sum for each member there
+      // One piece from each member to each member
+      sent.exchange[from] += holds[from] * holds[to] * part;
     }
   return sent;
 }
@@ -57,7 +61,8 @@ static_assert(host_bytes(collective::send, 7, {9, 4, 2}, true) == 7);
 static_assert(host_bytes(collective::send, 7, {9, 4, 2}, false) == 0);
 static_assert(host_bytes(collective::recv, 7, {9, 4, 2}) == 0 && host_bytes(collective::barrier, 0, {9, 4, 2}) == 0);
 
-// One member on each host: what a ring of ranks sends, broadcast apart, which a ring passes on and a host sends to each other.
+// With one member on each host, the bytes are those of a ring of ranks. Broadcast is the exception:
+// a ring passes the tensor on, a host sends it to each host.
 constexpr bool single_members_are_a_ring() {
   for (int n = 1; n < 9; ++n)
     for (std::int64_t payload = 0; payload < 60; payload += n)

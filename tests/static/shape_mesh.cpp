@@ -6,7 +6,7 @@ namespace {
 
 using redco::axis, redco::axes, redco::mesh;
 
-// Numbers without names do not compile: nobody can tell whether they would mean stages, replicas or shards.
+// Numbers without names do not compile, because they could mean stages, replicas or shards.
 template <class T>
 concept takes_numbers = requires {
   T{1, 2};

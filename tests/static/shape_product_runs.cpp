@@ -1,6 +1,6 @@
 #include <redco/shape/product_runs.hpp>
 
-// Runs of rows that are sent while the next are computed.
+// Runs of rows that are sent while the next run is computed.
 
 namespace redco {
 

@@ -1,4 +1,5 @@
-// Counts stop at the largest number, and a ring's bytes are those of the formula without its overflow.
+// Counts saturate at the largest number. The bytes of a ring follow the formula without its
+// overflow.
 #include <redco/shape/bytes.hpp>
 #include <redco/shape/extents.hpp>
 #include <redco/shape/ring_bytes.hpp>

@@ -3,8 +3,8 @@
 using redco::collective;
 using redco::traffic;
 
-// 2 (n - 1) / n of the bytes, rounded up; a gathered whole of 12 bytes on three ranks; the last of the ring sends
-// nothing.
+// In an all-reduce a rank sends 2 (n - 1) / n of the bytes, rounded up. In an all-gather to 12
+// bytes on three ranks it sends 8 bytes. In a broadcast the last rank of the ring sends nothing.
 static_assert(traffic::wire(collective::all_reduce, 100, 0, 2) == 100);
 static_assert(traffic::wire(collective::all_reduce, 100, 1, 3) == 134);
 static_assert(traffic::wire(collective::all_gather, 12, 0, 3) == 8);

@@ -1,5 +1,5 @@
-// Plans of constexpr models: GPT-2 on every legal width, alternation of columns and rows, shared key-value heads, uneven
-// vocabularies, overrides.
+// Plans of constexpr models: GPT-2 on every legal width, alternation of columns and rows, shared
+// key-value heads, uneven vocabularies, overrides.
 #include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/legal.hpp>
 #include <redco/shard/plan.hpp>
@@ -23,7 +23,7 @@ using redco::axis;
 
 constexpr redco::gpt2 gpt2{{.vocab = 256, .context = 64, .width = 96, .heads = 6, .layers = 5}};
 
-/// The entry of `name` in the plan of a model on `shards` ranks.
+/// Returns the entry of `name` in the plan of a model on `shards` ranks.
 template <auto const& Model>
 constexpr redco::shard::entry at(std::string_view name, int shards) {
   auto const p = redco::plan_of<Model>({.tp = shards});
@@ -32,7 +32,8 @@ constexpr redco::shard::entry at(std::string_view name, int shards) {
   throw "no such parameter";
 }
 
-/// The ranks' parts without padding, laid end to end, are the logical tensor; sharers hold the same part.
+/// Returns true if the ranks' parts without padding, in order, make up the unsharded tensor.
+/// Sharers must hold equal parts.
 constexpr bool tiles(redco::shard::entry const& e) {
   int const shards = e.mesh.tp, sharers = e.sharers(axis::tp), dim = e.fact.on(axis::tp).dim;
   if (!e.is_split()) return e.local() == e.fact.shape && e.logical(shards - 1) == e.fact.shape;
@@ -71,7 +72,7 @@ constexpr bool holds(int shards) {
   return redco::first_illegal(facts, {.tp = shards}) == facts.size();
 }
 
-// GPT-2: whole heads, so the widths are the divisors of six.
+// GPT-2 splits by whole heads, so the legal widths are the divisors of six.
 static_assert(all_tile<gpt2>());
 static_assert(holds<gpt2>(1) && holds<gpt2>(2) && holds<gpt2>(3) && holds<gpt2>(6));
 static_assert(!holds<gpt2>(4) && !holds<gpt2>(5) && !holds<gpt2>(12));
@@ -91,10 +92,12 @@ static_assert(at<gpt2>("wte.weight", 3).local() == redco::extents{86, 96});
 static_assert(at<gpt2>("wte.weight", 3).logical(2) == redco::extents{84, 96});
 constexpr redco::model_of<redco::named<"e", redco::embedding<9, 4>>> tiny{};
 static_assert(all_tile<tiny>());
-static_assert(at<tiny>("e.weight", 8).local() == redco::extents{2, 4});  // five ranks hold all rows
+// Five of eight ranks hold all rows
+static_assert(at<tiny>("e.weight", 8).local() == redco::extents{2, 4});
 static_assert(at<tiny>("e.weight", 8).logical(5) == redco::extents{0, 4});
 
-// linear, relu, linear, relu, linear, norm: two columns would leave the third without a partner.
+// linear, relu, linear, relu, linear, norm: two column-parallel layers would leave the third
+// without a partner.
 using chain =
     redco::sequential<redco::named<"a", redco::linear<10, 12>>, redco::relu, redco::named<"b", redco::linear<12, 14>>,
                       redco::relu, redco::named<"c", redco::linear<14, 16>>, redco::named<"n", redco::layer_norm<16>>,
@@ -106,10 +109,11 @@ static_assert(at<alternating>("b.weight", 2).fact.on(axis::tp).dim == 1 && !at<a
 static_assert(at<alternating>("c.weight", 2).fact.why == redco::fact::reason::unpaired);
 static_assert(at<alternating>("d.weight", 2).fact.why == redco::fact::reason::unpaired &&
               !at<alternating>("d.weight", 2).is_split());
-static_assert(at<alternating>("b.weight", 3).local() == redco::extents{14, 4});  // units of the column before it
+// Units of the preceding column-parallel layer
+static_assert(at<alternating>("b.weight", 3).local() == redco::extents{14, 4});
 static_assert(!holds<alternating>(5));
 
-// Gate and up are columns, what follows is their row.
+// Gate and up are column-parallel; the next layer is their row-parallel partner.
 using gated_net = redco::sequential<redco::named<"in", redco::gated<8, 12>>, redco::named<"out", redco::linear<12, 8>>>;
 constexpr redco::model_of<gated_net> gated{};
 static_assert(all_tile<gated>());
@@ -129,7 +133,7 @@ static_assert(at<grouped>("v.weight", 2).sharers(axis::tp) == 1);
 static_assert(redco::shard::legality_of(at<grouped>("k.weight", 1).fact, {.tp = 3}) ==
               redco::shard::legality::key_value_heads);
 
-// An override keeps a pair replicated, and only it.
+// An override replicates one pair and nothing else.
 struct whole_mlp : redco::gpt2 {
   using net = redco::keep_replicated<redco::gpt2::net, "h.*.mlp">;
 };
@@ -138,7 +142,7 @@ static_assert(at<overridden>("h.*.mlp.up.weight", 2).fact.why == redco::fact::re
 static_assert(!at<overridden>("h.*.mlp.down.weight", 2).is_split());
 static_assert(at<overridden>("h.*.attn.q.weight", 2).is_split());
 
-// It reaches into both halves of a translator, under their names.
+// An override applies inside both halves of an encoder-decoder, under their names.
 using half = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::relu,
                                redco::named<"down", redco::linear<12, 8>>>;
 using translator =

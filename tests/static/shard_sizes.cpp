@@ -1,4 +1,5 @@
-// What the facts of a model's layers say is wrong with its sizes: nothing in the families, and the first mistake of others.
+// Size mistakes that the facts of a model's layers find: none in the families, and the first
+// mistake of other models.
 #include <redco/shard/facts.hpp>
 #include <redco/shard/literal_sizes.hpp>
 #include <redco/model/bart.hpp>
@@ -60,7 +61,7 @@ static_assert(sound<gpt2>() && sound<gpt_neo>() && sound<llama>() && sound<gptj>
 static_assert(sound<opt_post_norm>() && sound<bart>() && sound<t5>() && sound<t5_gated>() && sound<bert>() &&
               sound<roberta>() && sound<vit>());
 
-/// Whether the first mistake of a net over `Input` is this one, between these layers.
+/// Returns true if the first mistake of a net over `Input` is this one, between these layers.
 template <class Net, class Input = void>
 constexpr bool finds(fact::mistake what, std::int64_t found, std::string_view giver, std::int64_t wanted,
                      std::string_view reader, std::string_view of = "features") {
@@ -83,7 +84,8 @@ using n = named<Name, L>;
 template <std::int64_t Width>
 using pair = sequential<n<"up", linear<12, 40>>, gelu, n<"down", linear<40, Width>>>;
 
-// One layer after another: whole, column then row, behind features, norms, gates, projections and heads.
+// Layers in sequence: replicated, column then row, after features, norms, gates, projections and
+// heads.
 static_assert(finds<sequential<linear<256, 128>, relu, linear<64, 4>>>(width, 128, "0", 64, "2"));
 static_assert(finds<sequential<linear<256, 128>, relu, dropout<real{0.1}>, replicated_linear<64, 4>>>(width, 128, "0",
                                                                                                       64, "3"));
@@ -98,7 +100,7 @@ static_assert(finds<sequential<n<"e", embedding<9, 12>>, n<"attn", causal_attent
 static_assert(
     fine<sequential<n<"e", embedding<9, 12>>, n<"attn", causal_attention<12, 4>>, n<"head", language_head<9, 12>>>>());
 
-// Branches, blocks, and what is added.
+// Branches, blocks and sums.
 static_assert(fine<sequential<n<"in", linear<7, 12>>, residual<pair<12>>, n<"h", repeat<3, residual<pair<12>>>>>>());
 static_assert(finds<sequential<n<"in", linear<7, 12>>, residual<pair<10>>>>(width, 10, "down", 12, "in"));
 static_assert(finds<sequential<n<"in", linear<7, 12>>, n<"h", repeat<3, pair<10>>>>>(width, 10, "h.*.down", 12, "in"));
@@ -111,14 +113,14 @@ static_assert(finds<sequential<n<"in", linear<7, 12>>, sum<n<"a", pair<12>>, n<"
 static_assert(finds<sequential<split_tokens, n<"up", linear<12, 40>>, gelu, n<"down", linear<41, 12>>>, input<5, 12>>(
     width, 40, "up", 41, "down"));
 
-// An encoder's states are what cross-attention reads.
+// Cross-attention reads the states of the encoder.
 template <std::int64_t Width>
 using translator = encoder_decoder<sequential<n<"e", embedding<9, Width>>>,
                                    sequential<n<"e", embedding<9, 12>>, residual<n<"x", cross_attention<12, 3>>>>>;
 static_assert(fine<translator<12>>());
 static_assert(finds<translator<10>>(width, 10, "encoder.e", 12, "decoder.x"));
 
-// Images: channels, and the features of what is flattened.
+// Images: channels, and the features of a flattened image.
 template <std::int64_t Channels, std::int64_t Features>
 using images = sequential<n<"c", conv2d<1, 8, 3>>, relu, max_pool<2>, n<"d", conv2d<Channels, 6, 3>>, flatten,
                           n<"out", linear<Features, 10>>>;
@@ -129,7 +131,8 @@ static_assert(finds<images<8, 6 * 11 * 11>, input<3, 28, 28>>(width, 3, "", 1, "
 static_assert(finds<images<8, 6 * 11 * 11>>(rank, 2, "", 4, "c", ""));
 static_assert(finds<sequential<n<"a", linear<7, 12>>, n<"c", conv2d<12, 8, 3>>>>(rank, 2, "a", 4, "c", ""));
 
-// An input that is not stated is ids, or one row of features that the first layer tells.
+// An input that is not stated consists of ids, or of one row of features with the size that the
+// first layer reads.
 static_assert(fine<linear<7, 3>>() && fine<sequential<flatten, linear<7, 3>>>() &&
               fine<residual<full_attention<12, 4>>>());
 static_assert(finds<sequential<n<"n", layer_norm<12>>, n<"attn", full_attention<12, 4>>>>(rank, 2, "", 3, "attn", ""));
@@ -137,16 +140,18 @@ static_assert(fine<sequential<n<"n", layer_norm<12>>, n<"attn", full_attention<1
 static_assert(finds<n<"a", linear<7, 3>>, input<8>>(width, 8, "", 7, "a"));
 static_assert(finds<n<"e", embedding<9, 12>>, input<5, 12>>(rank, 3, "", 2, "e", ""));
 
-// A mistake that depends on the workload is none of the model's; it is told under a workload (tests/shard/sizes.test.cpp).
+// A mistake that depends on the workload is not a mistake of the model. It is reported for a
+// workload (tests/shard/sizes.test.cpp).
 static_assert(fine<sequential<relu, linear<7, 3>>>());
 
-// Sizes.
+// Sizes that are zero or negative.
 static_assert(finds<n<"a", linear<7, 0>>>(size, 0, "", 1, "a"));
 static_assert(finds<n<"a", linear<-1, 3>>>(size, -1, "", 1, "a", "features to read"));
 static_assert(finds<n<"a", full_attention<12, 0>>>(size, 0, "", 1, "a", "heads"));
 static_assert(finds<n<"a", full_attention<12, 4, key_value_heads<-1>>>>(size, -1, "", 1, "a", "key-value heads"));
 
-// Sizes that are no multiple of another one: heads, key-value heads, groups, pairs of rotary features, patches.
+// Sizes that are not a multiple of another size: heads, key-value heads, groups, pairs of rotary
+// features, patches.
 template <class Net, class Input = void>
 constexpr bool leaves(std::int64_t found, std::string_view of, std::int64_t by_extent, std::string_view by,
                       std::string_view reader = "a") {
@@ -173,7 +178,7 @@ static_assert(leaves<n<"a", patch_embedding<3, 4, 7>>, input<3, 8, 10>>(10, "col
 static_assert(leaves<n<"a", patch_embedding<3, 4, 7>>, input<3, 9, 8>>(9, "rows of pixels", 4, "pixels of a patch"));
 static_assert(fine<n<"a", patch_embedding<3, 4, 7>>, input<3, 8, 12>>());
 
-// Images that are smaller than what reads them.
+// Images that are smaller than the window of their layer.
 static_assert(finds<n<"a", conv2d<3, 4, 5>>, input<3, 4, 9>>(size, -1, "", 1, "a", "rows of its output"));
 static_assert(finds<n<"a", conv2d<3, 4, 5, 2, 1>>, input<3, 9, 2>>(size, -1, "", 1, "a", "columns of its output"));
 static_assert(fine<n<"a", conv2d<3, 4, 5, 2, 1>>, input<3, 3, 3>>());
@@ -182,7 +187,8 @@ static_assert(finds<n<"a", average_pool<3>>, input<3, 9, 2>>(size, 0, "", 1, "a"
 static_assert(finds<n<"a", conv_transpose2d<3, 4, 1, 1, 2>>, input<3, 4, 9>>(size, 0, "", 1, "a",
                                                                              "rows of its output"));
 
-// Paths of 80 characters are kept, longer ones are refused, as are more than six repeats around a layer.
+// Paths of up to 80 characters are accepted, longer ones are refused. More than six repeats around
+// a layer are refused too.
 #define TEN "abcdefghij"
 template <class Net>
 constexpr bool too_deep(std::int64_t found, std::string_view of) {
@@ -206,7 +212,7 @@ struct nested<0> {
 static_assert(fine<nested<6>::type>() && too_deep<nested<7>::type>(7, "repeats around a layer"));
 static_assert(finds<n<"h", repeat<0, residual<pair<12>>>>>(size, 0, "", 1, "h", "blocks"));
 
-// Networks whose sizes are all literals are checked when they are compiled, others when they run.
+// Networks whose sizes are all literals are checked at compile time, all others at run time.
 static_assert(literally_sized<model_of<pair<12>>> && literally_sized<model_of<pair<12>, input<5, 12>>>);
 static_assert(literally_sized<model_of<full_attention<64, 6>>> && !literally_sized<gpt2>);
 struct counted {

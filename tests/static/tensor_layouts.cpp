@@ -1,4 +1,5 @@
-// Which layouts meet, and that only a replicated tensor is an ordinary one.
+// Tests which layouts can be combined, and that only a replicated tensor converts to an ordinary
+// tensor.
 #include <redco/tensor/arithmetic.hpp>
 
 #include <type_traits>
@@ -36,5 +37,5 @@ static_assert(
     std::is_same_v<decltype(std::declval<tensor<split<1>>>() * std::declval<tensor<split<1>>>()), tensor<split<1>>>);
 static_assert(std::is_same_v<decltype(std::declval<tensor<partial>>() * 2.0), tensor<partial>>);
 
-// A pending sum is this rank's part and what is added once: nothing is left to be computed.
+// A pending sum consists of this rank's part and the addends; nothing else is stored.
 static_assert(sizeof(tensor<partial>) == sizeof(at::Tensor) + sizeof(std::vector<at::Tensor>));

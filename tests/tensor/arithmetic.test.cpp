@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-// The sums of layouts on three ranks, and that a gradient reaches each operand in its own layout.
+// Tests sums of layouts on three ranks, and that a gradient reaches each operand in its own layout.
 
 namespace {
 
@@ -66,7 +66,8 @@ TEST_CASE("activations of one layout add and multiply where they lie") {
 
 TEST_CASE("sums and products of split tokens keep their number, and refuse another one") {
   using tokens = tensor<redco::token_split>;
-  static_assert(!std::is_constructible_v<tokens, at::Tensor>);  // nobody forgets how many there are
+  // The number of tokens must be given
+  static_assert(!std::is_constructible_v<tokens, at::Tensor>);
   tokens const a(numbers(0), 5), b(numbers(1), 5), c(numbers(2), 6);
   CHECK((a + b).tokens() == 5);
   CHECK((a * b).tokens() == 5);

@@ -1,4 +1,5 @@
-// What tensor/detail/cuda_graph_api.hpp says of at::cuda::CUDAGraph is as libtorch's own header has it. Compiling is passing.
+// Compares tensor/detail/cuda_graph_api.hpp with libtorch's header of at::cuda::CUDAGraph, at
+// compile time.
 
 #include <redco/tensor/detail/cuda_graph_api.hpp>
 

@@ -36,7 +36,7 @@ TEST_CASE("a device that no one computes on is refused with what to give") {
 }
 
 TEST_CASE("CUDA is taken where it can be computed on, and else refused with what is missing and what installs it") {
-  tested_device();  // where one is wanted, it is there
+  tested_device();  // if a device is requested, it must be available
   std::string const why = device_refusal("cuda");
   if (why.empty()) {
     CHECK(redco::device_of("cuda") == at::Device(at::kCUDA, 0));

@@ -11,7 +11,7 @@ namespace {
 
 double sum_of(at::Tensor const& x) { return x.sum().item<double>(); }
 
-/// The values of `x` become `value`, as those of a batch that is moved in.
+/// Overwrites the values of `x` by `value`, as copying in a batch does.
 void move_in(at::Tensor& x, std::int64_t value) { x.fill_(value); }
 
 }  // namespace
@@ -37,7 +37,7 @@ TEST_CASE("a count taken while a graph is recorded is the count of each later ba
   CHECK(kept.latest(first) == 20);
   CHECK(kept.latest(second) == 6);
   CHECK(checks == 2);
-  CHECK(redco::count_on_host(ids, sum_of) == 20);  // nothing is recorded any more
+  CHECK(redco::count_on_host(ids, sum_of) == 20);  // no recording any more
 }
 
 TEST_CASE("what a program computes from a recorded count is no count of the recording") {

@@ -15,7 +15,7 @@ constexpr std::int64_t mib = 1 << 20;
 
 at::Tensor bytes(std::int64_t n) { return at::empty({n}, at::kByte); }
 
-/// Where a tensor lay that is gone.
+/// Returns the address of a tensor that has been destroyed.
 void const* place_of_a_short_one(std::int64_t n) { return bytes(n).const_data_ptr(); }
 
 std::int64_t kept_mib(redco::kept_memory::scope const& keeping) {
@@ -49,7 +49,8 @@ TEST_CASE("what is kept and what is in use are never more than what was in use a
   CHECK(kept_mib(keeping) == 40);
   at::Tensor const small = bytes(8 * mib - 1);
   CHECK(kept_mib(keeping) == 40);
-  at::Tensor const more = bytes(22 * mib);  // 18 may be kept: the largest goes, then the next
+  // 18 may be kept: the largest block is released, then the next
+  at::Tensor const more = bytes(22 * mib);
   CHECK(kept_mib(keeping) == 9);
   at::Tensor const all = bytes(41 * mib);
   CHECK(kept_mib(keeping) == 0);

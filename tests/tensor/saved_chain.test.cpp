@@ -11,7 +11,7 @@ namespace {
 
 using redco::saved_chain;
 
-/// Saves factor x + shift in place of x, in memory of its own.
+/// A link that saves factor x + shift in memory of its own, in place of x.
 struct scaling final : redco::saved_link {
   double factor, shift;
   std::shared_ptr<int> alive = std::make_shared<int>();  ///< owned by each unpack too
@@ -44,7 +44,7 @@ TEST_CASE("links pack in the order in which they joined, and unpack in the rever
     y = (x * x).sum();
     CHECK(twice.seen == 2);
     CHECK(one_more.seen == 2);
-  }  // backward runs after the links are gone
+  }  // backward runs after the links are destroyed
   CHECK(gradient_of(y, x).equal(2 * x.detach()));
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("a watch sees what layers save, whether it joined before or after a li
     CHECK(watch->entries().size() == 1);
     CHECK(watch->entries()[0].lies_with(x));
     CHECK(tier.seen == 2);
-    watch.reset();  // joined last or not: the other link stays
+    watch.reset();  // the other link stays, whether joined last or not
     at::Tensor const z = (x * x).sum();
     CHECK(tier.seen == 4);
     CHECK(gradient_of(y + z, x).equal(4 * x.detach()));

@@ -9,8 +9,8 @@
 
 namespace {
 
-/// "▁a" is 1 and "▁b" is 2: a space in front of each but the first of a text. 0 fills rows and
-/// stands for no text.
+/// Returns a tokenizer in which "▁a" is 1 and "▁b" is 2: each token starts with a space except the
+/// first of a text. 0 pads rows and has no text.
 redco::any_tokenizer marked_words() {
   return redco::json_tokenizer::parse(R"({"added_tokens": [{"id": 0, "content": "<pad>", "special": true}],
     "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},

@@ -4,10 +4,10 @@
 #include <initializer_list>
 #include <string>
 
-// Small tokenizer.json files of each kind. The ids that the tests expect of them were computed by the Python library
-// `tokenizers` 0.22.
+// Small tokenizer.json files of each kind. The Python library `tokenizers` 0.22 computed the ids
+// that the tests expect.
 
-/// A token of "added_tokens", as `tokenizers` write it.
+/// Flags of a token of "added_tokens", as `tokenizers` writes them.
 struct added_flags {
   bool single_word = false, lstrip = false, rstrip = false, normalized = false, special = false;
 };
@@ -20,7 +20,7 @@ inline std::string added(int id, std::string const& content, added_flags const& 
          flag("normalized", is.normalized) + flag("special", is.special) + "}";
 }
 
-/// How every file begins.
+/// Returns the beginning of every file.
 inline std::string head(std::initializer_list<std::string> tokens) {
   std::string text =
       "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n  \"added_tokens\": [\n";
@@ -28,7 +28,8 @@ inline std::string head(std::initializer_list<std::string> tokens) {
   return text + "\n  ],\n";
 }
 
-/// LLaMA-3's kind: its split pattern, ignore_merges, merges as pairs, a token in front of each text.
+/// A tokenizer like LLaMA-3's: its split pattern, ignore_merges, merges as pairs, a token before
+/// each text.
 inline std::string const llama3_file =
     head({added(50, "<|begin_of_text|>"), added(51, "<|end_of_text|>")}) + R"json(  "normalizer": null,
   "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
@@ -60,7 +61,7 @@ inline std::string const llama3_file =
   }
 })json";
 
-/// Qwen2's kind: its split pattern, NFC, and added tokens of every kind.
+/// A tokenizer like Qwen2's: its split pattern, NFC, and added tokens of every kind.
 inline std::string const qwen2_file =
     head({added(37, "<|endoftext|>"), added(38, "<|im_start|>"), added(39, "<mask>", {.lstrip = true, .rstrip = true}),
           added(40, "cab", {.single_word = true}), added(41, "é!", {.normalized = true})}) +
@@ -87,7 +88,7 @@ inline std::string const qwen2_file =
   }
 })json";
 
-/// BERT's kind: WordPiece, lower case, [CLS] and [SEP].
+/// A tokenizer like BERT's: WordPiece, lower case, [CLS] and [SEP].
 inline std::string const bert_file =
     head({added(0, "[PAD]"), added(1, "[UNK]"), added(2, "[CLS]"), added(3, "[SEP]"), added(4, "[MASK]")}) +
     R"json(  "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
@@ -110,7 +111,7 @@ inline std::string const bert_file =
   }
 })json";
 
-/// LLaMA-2's kind: BPE over code points with byte fallback.
+/// Returns a tokenizer like LLaMA-2's: BPE over code points with byte fallback.
 inline std::string llama2_file() {
   std::string bytes;
   for (int b = 0; b < 256; ++b) {

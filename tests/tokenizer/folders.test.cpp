@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-// Folders of tokenizers and what transformers 5.24 makes of them (make_folders.py); 4.57 gives the
-// same ids.
+// Compares folders of tokenizers with the results of transformers 5.24 (make_folders.py). Version
+// 4.57 gives equal ids.
 
 namespace {
 
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 using numbers = std::vector<std::int64_t>;
 
-/// A copy of one of those folders, to be changed.
+/// A copy of one of those folders, which a test changes.
 struct copied_folder : temporary_folder {
   explicit copied_folder(std::string const& name) {
     fs::copy(tests_folder() / "tokenizer/folders" / name, path, fs::copy_options::recursive);
@@ -79,7 +79,8 @@ TEST_CASE("a token that stands beside tokenizer.json has one id, or the folder i
   CHECK(tokenizer.vocabulary_size() == 304);
   CHECK(tokenizer.specials().padding == 303);
   CHECK(tokenizer.specials().all == numbers{0, 303});
-  CHECK(tokenizer.encode("<x><pad>", {.find_special = false}).size() == 6);  // only <x> is no special token
+  // The token <x> is found because it is not special, <pad> is not found.
+  CHECK(tokenizer.encode("<x><pad>", {.find_special = false}).size() == 6);
   folder.change("tokenizer_config.json", "\"303\"", "\"311\"");
   CHECK(says(folder.refused(),
              "tokenizer_config.json: added_tokens_decoder.311 gives id 311 to the token \"<pad>\", which has 303 "
@@ -95,12 +96,13 @@ TEST_CASE("files of added tokens count where tokenizer_config.json lists none") 
   CHECK(mapped.specials().padding == 300);
   CHECK(mapped.specials().all == numbers{0, 300, 301, 302});
   CHECK(redco::read_tokenizer(json.path).specials().all ==
-        numbers{0, 302});  // "<pad>" has a name, the others have none
+        numbers{0, 302});  // "<pad>" has a name, the other tokens have none
   json.write("added_tokens.json", R"({"<x>": 300, "<z>": 304})");
   CHECK(says(json.refused(), "added_tokens.json: <z> gives id 304 to the token \"<z>\", which has 301"));
   json.write("added_tokens.json", "[]");
   CHECK(says(json.refused(), "added_tokens.json: should be a JSON object"));
-  map.write("special_tokens_map.json", R"({"eos_token": "<end>"})");  // goes before tokenizer_config.json
+  // The map takes precedence over tokenizer_config.json.
+  map.write("special_tokens_map.json", R"({"eos_token": "<end>"})");
   CHECK(redco::read_tokenizer(map.path).specials().end == 300);
   map.change("tokenizer_config.json", "{", "{\"added_tokens_decoder\": {}, ");
   CHECK(redco::read_tokenizer(map.path).specials().end == 0);
@@ -126,11 +128,11 @@ TEST_CASE(
   if (!redco::detail::regex::available) return;
   copied_folder const folder("llama_first_5"), legacy("llama_legacy_5");
   auto const tokens = [](copied_folder const& one) { return redco::read_tokenizer(one.path).encode("</s>the cat"); };
-  CHECK(tokens(folder) != tokens(legacy));  // no space is put after </s>, or one is
+  CHECK(tokens(folder) != tokens(legacy));  // a space after </s>, or none
   folder.change("tokenizer_config.json", "{", "{\"legacy\": true, ");
   CHECK(tokens(folder) == tokens(legacy));
   legacy.change("tokenizer_config.json", "LlamaTokenizer", "PreTrainedTokenizerFast");
-  CHECK(tokens(folder) == tokens(legacy));  // tokenizer.json puts one
+  CHECK(tokens(folder) == tokens(legacy));  // tokenizer.json adds a space
   folder.change("tokenizer.json", "\"prepend\": \"\u2581\"", "\"prepend\": \"\"");
   CHECK(
       says(folder.refused(),

@@ -17,7 +17,8 @@
 #include <string>
 #include <string_view>
 
-// Long tests (scripts/test --list), because they take minutes and gigabytes. Each tokenizer is given 100 MB as one word and as text.
+// Long tests (scripts/test --list), because they take minutes and gigabytes. Each tokenizer encodes
+// 100 MB as one word and as text.
 
 namespace {
 

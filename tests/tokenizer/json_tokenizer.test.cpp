@@ -28,7 +28,7 @@ struct expected {
 };
 
 void check(redco::json_tokenizer const& tokenizer, std::vector<expected> const& cases) {
-  for (int pass = 0; pass < 2; ++pass) {  // the second finds words in the cache
+  for (int pass = 0; pass < 2; ++pass) {  // the second pass finds words in the cache
     for (auto const& [text, encoded, decoded] : cases) {
       CAPTURE(text);
       CHECK(tokenizer.encode(text) == encoded);
@@ -48,7 +48,8 @@ TEST_CASE("1,000 strings have the reference's ids, both ways", "[parity]") {
   std::ifstream lines(folder / "golden.jsonl");
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
-    auto const row = nlohmann::json::parse(line);  // not parse_json, which refuses the NUL in some of the strings
+    // parse_json would refuse the NUL in some strings
+    auto const row = nlohmann::json::parse(line);
     auto const text = row.at("text").get<std::string>();
     CAPTURE(line);
     REQUIRE(tokenizer.encode(text) == row.at("ids").get<ids>());
@@ -61,9 +62,10 @@ TEST_CASE("LLaMA-3's kind of tokenizer") {
   auto const tokenizer = redco::json_tokenizer::parse(llama3_file, "llama3");
   check(tokenizer, {
                        {"", {50}, ""},
-                       {"hello world", {50, 36, 47}, "hello world"},  // " world" is a token that no merge gives
-                       {"Hello  world's", {50, 4, 34, 7, 23, 47, 44}, "ello  world's"},  // no token covers "H"
-                       {"1234567", {50, 42, 16, 17, 18, 19}, "1234567"},                 // digits by threes
+                       {"hello world", {50, 36, 47}, "hello world"},  // no merge gives " world"
+                       // No token covers "H"
+                       {"Hello  world's", {50, 4, 34, 7, 23, 47, 44}, "ello  world's"},
+                       {"1234567", {50, 42, 16, 17, 18, 19}, "1234567"},  // digits by threes
                        {"ab's'S\n\n ab", {50, 49, 44, 20, 46, 23, 0, 1}, "ab's'\n\n ab"},
                        {"hello<|end_of_text|> world", {50, 36, 51, 47}, "hello world"},
                        {"ää ä", {50, 45, 45, 23, 45}, "ää ä"},
@@ -80,27 +82,28 @@ TEST_CASE("LLaMA-3's kind of tokenizer") {
 
   CHECK(tokenizer.encode("hello<|end_of_text|>", {.add_special = false}) == ids{36, 51});
   CHECK(tokenizer.encode("e<|end_of_text|>", {.add_special = false, .find_special = false}) ==
-        ids{4, 4, 3, 7, 10, 4, 10});  // "e", then "end", "of", "text" without what has no token
+        // "e", then "end", "of", "text"; characters without a token are left out
+        ids{4, 4, 3, 7, 10, 4, 10});
   CHECK(tokenizer.decode(ids{50, 36, 51}, {.keep_special = true}) == "<|begin_of_text|>hello<|end_of_text|>");
-  CHECK(tokenizer.decode(ids{36, -100, 52, 99999999, 47}) == "hello world");  // ids that no token has
+  CHECK(tokenizer.decode(ids{36, -100, 52, 99999999, 47}) == "hello world");  // ids without a token
 }
 
 TEST_CASE("Qwen2's kind of tokenizer") {
   auto const tokenizer = redco::json_tokenizer::parse(qwen2_file, "qwen2");
-  check(tokenizer,
-        {
-            {"", {}, ""},
-            {"1234", {13, 14, 15, 16}, "1234"},             // digits one by one: the merge of 1 and 2 never happens
-            {"cafe\u0301 é", {2, 0, 34, 23, 34}, "caé é"},  // NFC
-            {"e\u0301! abc", {41, 23, 36}, "\uFFFD! abc"},  // a token that is looked for in normalized text
-            {"b <mask> c", {1, 39, 2}, "b<mask>c"},         // swallows the spaces beside it
-            {"cab cabs a cab", {40, 23, 2, 35, 9, 23, 0, 23, 40}, "cab cabs a cab"},  // a word of its own only
-            {"<|im_start|>abc<|endoftext|>", {38, 36, 37}, "abc"},
-            {"abcd 'S", {36, 3, 23, 20}, "abcd '"},
-        });
+  check(tokenizer, {
+                       {"", {}, ""},
+                       {"1234", {13, 14, 15, 16}, "1234"},             // digits stay single
+                       {"cafe\u0301 é", {2, 0, 34, 23, 34}, "caé é"},  // NFC
+                       {"e\u0301! abc", {41, 23, 36}, "\uFFFD! abc"},  // a token in normalized text
+                       {"b <mask> c", {1, 39, 2}, "b<mask>c"},         // <mask> removes spaces
+                       // Matches whole words only
+                       {"cab cabs a cab", {40, 23, 2, 35, 9, 23, 0, 23, 40}, "cab cabs a cab"},
+                       {"<|im_start|>abc<|endoftext|>", {38, 36, 37}, "abc"},
+                       {"abcd 'S", {36, 3, 23, 20}, "abcd '"},
+                   });
   CHECK(tokenizer.specials().all == ids{37, 38});
   CHECK(tokenizer.decode(ids{38, 36, 37}, {.keep_special = true}) == "<|im_start|>abc<|endoftext|>");
-  // Tokens that are not special are found all the same.
+  // Tokens that are not special are found even if find_special is false.
   CHECK(tokenizer.encode("cab", {.find_special = false}) == ids{40});
 }
 

@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
-// A quadratic algorithm would need hours for these texts; the bounds are wide, for sanitizers.
+// A quadratic algorithm would need hours for these texts. The bounds are wide, for sanitizers.
 
 TEST_CASE("a single word of two megabytes") {
   auto const tokenizer = redco::json_tokenizer::parse(llama3_file, "llama3");
   constexpr std::size_t count = 1'000'000;
   std::string word;
-  for (std::size_t i = 0; i < count; ++i) word += i % 3 == 0 ? "he" : "ll";  // he ll ll he ll ll: "hell" and "ll"
+  // He ll ll he ll ll: "hell" and "ll"
+  for (std::size_t i = 0; i < count; ++i) word += i % 3 == 0 ? "he" : "ll";
   double const start = processor_time();
   auto const ids = tokenizer.encode(word, {.add_special = false});
   CHECK(processor_time() - start < 120);

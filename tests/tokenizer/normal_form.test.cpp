@@ -15,7 +15,7 @@ namespace {
 std::string nfc(std::string const& text) { return redco::detail::normal_form(text, true); }
 std::string nfd(std::string const& text) { return redco::detail::normal_form(text, false); }
 
-/// FNV-1a of what `each` gives for every code point but surrogates.
+/// Returns FNV-1a of the results of `each` for every code point except surrogates.
 template <class Each>
 std::uint64_t fingerprint(Each const& each) {
   std::uint64_t hash = 0xCBF29CE484222325U;
@@ -30,8 +30,9 @@ std::uint64_t fingerprint(Each const& each) {
 
 }  // namespace
 
-// The numbers are those of tables that the tokenizers library (0.22) filled, code point by code point. utf8proc 2.7 to
-// 2.11 (Unicode 14 to 17) gives them; one that knows a younger Unicode may need rows in unicode.hpp and lower_case.hpp.
+// The numbers are hashes of tables that the tokenizers library (0.22) filled, code point by code
+// point. utf8proc 2.7 to 2.11 (Unicode 14 to 17) gives the numbers. A utf8proc with a later Unicode
+// may need rows in unicode.hpp and lower_case.hpp.
 TEST_CASE("every code point is what the reference has, whichever Unicode is installed", "[parity]") {
   using namespace redco::detail;
   INFO("utf8proc " << utf8proc_version() << " with Unicode " << utf8proc_unicode_version());
@@ -50,7 +51,8 @@ TEST_CASE("every code point is what the reference has, whichever Unicode is inst
 }
 
 TEST_CASE("normal forms C and D") {
-  // composed, decomposed: examples of UAX 15 and each special case of the algorithm
+  // Pairs of composed and decomposed text: examples of UAX 15 and each special case of the
+  // algorithm.
   std::vector<std::pair<std::string, std::string>> const pairs{
       {"", ""},
       {"plain ascii", "plain ascii"},
@@ -76,7 +78,7 @@ TEST_CASE("normal forms C and D") {
   CHECK(nfc("\u212B") == "\u00C5");        // Angstrom sign
   CHECK(nfc("\u0958") == "\u0915\u093C");  // excluded from composition
   CHECK(nfc("\u0344") == "\u0308\u0301");
-  CHECK(nfc("\u0301e") == "\u0301e");  // nothing to stand on
+  CHECK(nfc("\u0301e") == "\u0301e");  // no base character
   CHECK(nfc("a\u0300b\u0300") == "\u00E0b\u0300");
   CHECK(nfc("x\u0300\u0315") == "x\u0300\u0315");
   CHECK(nfc("ascii e\u0301 ascii") == "ascii \u00E9 ascii");

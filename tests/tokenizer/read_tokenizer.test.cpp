@@ -54,7 +54,8 @@ std::string bpe_file() {
     file.add(token, 0, sentencepiece_file::byte);
   }
   float score = 0;
-  for (char const* const piece : {"▁a", "ab", "▁ab", "▁", "a", "b", "c"}) file.add(piece, --score);  // from 259 on
+  // Ids from 259 on
+  for (char const* const piece : {"▁a", "ab", "▁ab", "▁", "a", "b", "c"}) file.add(piece, --score);
   return file.bytes(true, false);
 }
 
@@ -78,7 +79,8 @@ TEST_CASE("a folder gives its tokenizer.json, with the parts that tokenizer_conf
   CHECK_FALSE(named.specials().padding);
   CHECK_FALSE(named.specials().unknown);
 
-  folder.write("tokenizer_config.json", R"({"eos_token": "<|im_end|>"})");  // added with the next id
+  // Added with the next id
+  folder.write("tokenizer_config.json", R"({"eos_token": "<|im_end|>"})");
   auto const ended = redco::read_tokenizer(folder.path);
   CHECK(ended.specials().end == 52);
   CHECK(ended.encode("hello<|im_end|>") == ids{50, 36, 52});
@@ -124,7 +126,7 @@ TEST_CASE("T5's spiece.model") {
   CHECK(t5.decode(ids{3, 4, 2}, {.keep_special = true}) == "hello world</s>");
   CHECK(t5.decode(ids{3, 0, 4, -1, 13}) == "hello ⁇  world");
 
-  folder.write("tokenizer.json", bert_file);  // goes before it
+  folder.write("tokenizer.json", bert_file);  // takes precedence
   CHECK(redco::read_tokenizer(folder.path).encode("the") == ids{2, 10, 3});
   std::filesystem::remove(folder.path / "tokenizer.json");
 
@@ -194,7 +196,7 @@ TEST_CASE("a space stands before the parts of a text that LlamaTokenizer of tran
   };
   std::vector<std::string> const texts{"",      "ab c",     " ab",   "  ab",    "語", "ab<x>ab </s> <y><pad>",
                                        "<x>ab", "ab</s>ab", "<s>ab", " <x> ab", "▁ab"};
-  // Ids and texts without special tokens of transformers 5.24.0, in the order of `texts`.
+  // Ids of transformers 5.24.0, and texts decoded without special tokens, in the order of `texts`.
   std::vector<ids> const first{{},
                                {261, 262, 265},
                                {261},
@@ -278,7 +280,8 @@ TEST_CASE("decoding is the library's") {
       std::string text;
       REQUIRE(library.Decode(theirs, &text).ok());
       CAPTURE(theirs);
-      if (says(text, "\uFFFD")) continue;  // for bytes that are no UTF-8 the library writes one for each
+      // For bytes that are not UTF-8 the library writes one per byte
+      if (says(text, "\uFFFD")) continue;
       CHECK(tokenizer.decode(ids(theirs.begin(), theirs.end())) == text);
     }
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-/// The sentence of the error 65 with which `make` ends; empty when it does not.
+/// Returns the message of the error 65 that `make` throws; empty if it throws none.
 template <class Make>
 std::string refusal(Make const& make) {
   try {

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// The sentence with which a file is refused; empty when it is not.
+/// Returns the message with which a file is refused; empty if it is accepted.
 std::string file_refusal(std::string const& file) {
   return refusal([&] { redco::json_tokenizer::parse(file, "t.json"); });
 }
@@ -90,7 +90,7 @@ TEST_CASE("what a file asks for and is not computed is refused by name") {
   CHECK(says(without(R"("type": "BPE")", R"("type": "Unigram")"), "model.vocab should be a JSON array"));
   CHECK(says(without(R"("decoder": {"type": "ByteLevel")", R"("decoder": {"type": "CTC")"), "decoder of type CTC"));
   CHECK(says(without(R"("truncation": null)", R"("stride": 3)"), "stride"));
-  // Lengths are the caller's.
+  // Truncation is ignored: the caller decides lengths.
   CHECK(without(R"("truncation": null)", R"("truncation": {"max_length": 3})").empty());
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// A SentencePiece model, written as the protocol buffer that it is (sentencepiece_model.proto).
+/// A SentencePiece model, written as a protocol buffer (sentencepiece_model.proto).
 class sentencepiece_file {
  public:
   enum type { normal = 1, unknown = 2, control = 3, user_defined = 4, byte = 6 };
@@ -18,7 +18,8 @@ class sentencepiece_file {
     pieces_ += text(1, fields);
   }
 
-  /// A unigram model, or BPE with byte fallback. `tidy`: repeated spaces are one, those at the ends none.
+  /// Returns a unigram model, or BPE with byte fallback. `tidy`: repeated spaces become one, and
+  /// spaces at the ends are removed.
   std::string bytes(bool bpe, bool tidy) const {
     std::string const trainer = number(3, bpe ? 2 : 1) + number(35, bpe ? 1 : 0) + number(41, 1) + number(42, 2);
     std::string const normalizer = text(1, "identity") + number(3, 1) + number(4, tidy ? 1 : 0) + number(5, 1);

@@ -27,7 +27,7 @@ TEST_CASE("a code point is held back until it is complete") {
   CHECK(stream.put(161) == "語");
   CHECK(stream.put(265) == " ab");
   CHECK(stream.put(235).empty());
-  CHECK(stream.put(260) == "\uFFFDa");  // it never was one
+  CHECK(stream.put(260) == "\uFFFDa");  // the bytes were never a code point
   CHECK(stream.put(243).empty());
   CHECK(stream.put(162).empty());
   CHECK(stream.finish() == "\uFFFD");
@@ -97,7 +97,7 @@ TEST_CASE("a stream that cleans spaces gives what decode gives, behind a prompt 
     if (whole.starts_with(before)) CHECK(before + text == whole);
   }
   redco::text_stream stream(tokenizer);
-  stream.skip(row{0, 4});  // "a '", of which the next word removes a space that is shown already
+  stream.skip(row{0, 4});  // "a '": the next word removes a space that is already shown
   CHECK(stream.put(6) == "s");
   CHECK(stream.finish().empty());
   CHECK(stream.put(0) + stream.put(8) + stream.finish() == "a.");
@@ -119,7 +119,8 @@ TEST_CASE("a stream behind a prompt gives the text of both without the text of t
       std::string text;
       for (std::int64_t const id : std::span(ids).subspan(prompt.size())) text += stream.put(id);
       text += stream.finish();
-      if (text.starts_with("\uFFFD") && before.ends_with("\uFFFD")) continue;  // held back until more came
+      // Held back until more bytes came
+      if (text.starts_with("\uFFFD") && before.ends_with("\uFFFD")) continue;
       CHECK(before + text == whole);
     }
   }

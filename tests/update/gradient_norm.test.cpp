@@ -64,7 +64,7 @@ TEST_CASE("the norm of a sharded gradient is that of the whole, on every rank") 
     std::vector<std::thread> ranks;
     for (int rank = 0; rank < size; ++rank)
       ranks.emplace_back([&, rank] {
-        // 14 elements over 3 ranks are padded to 15; what stands in the padding must not count.
+        // 14 elements over 3 ranks are padded to 15. The norm must not include the padding.
         std::int64_t const part = (14 + size - 1) / size;
         std::int64_t const begin = rank * part;
         std::int64_t const end = std::min<std::int64_t>(begin + part, 14);

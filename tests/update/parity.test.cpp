@@ -58,8 +58,9 @@ any_optimizer optimizer_of(redco::json::json_value const& options, std::int64_t 
 
 double largest_difference(at::Tensor const& a, at::Tensor const& b) { return (a - b).abs().max().item<double>(); }
 
-// Trains the reference problem with its parameters w and b in one flat buffer, cut into segments at `cuts`, and
-// compares every step. The gradient is given as `count` times what it is, for the update to divide.
+// Trains the reference problem with its parameters w and b in one flat buffer, split into segments
+// at `cuts`, and compares every step. The gradient is passed multiplied by `count`, so that the
+// update divides it.
 template <class Rule>
 void check_trajectory(Rule const& rule, std::map<std::string, at::Tensor> const& data,
                       redco::json::json_value const& tolerances, at::ScalarType type,

@@ -23,7 +23,8 @@ inline std::string file_bytes(std::filesystem::path const& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The f32 and f64 tensors of a safetensors file, by name, all as f64: only what the optimizers' reference needs.
+/// Returns the f32 and f64 tensors of a safetensors file by name, all as f64, for the reference
+/// numbers of the optimizers.
 inline std::map<std::string, at::Tensor> read_reference(std::filesystem::path const& path) {
   std::string bytes = file_bytes(path);
   std::uint64_t header = 0;

@@ -38,7 +38,7 @@ struct trained {
   std::vector<at::Tensor> slots;
 };
 
-// Five updates of one flat buffer cut into segments at `cuts`.
+// Runs five updates of one flat buffer that is split into segments at `cuts`.
 template <class Rule>
 trained five_updates(Rule const& rule, std::int64_t n, at::ScalarType type, at::ScalarType grad_type,
                      std::vector<std::int64_t> const& cuts, int threads = 1) {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-// An actor and a critic with an optimizer each, and a target copy of the critic that follows it slowly.
+// An actor and a critic with one optimizer each, and a target copy that follows the critic slowly.
 
 namespace {
 
@@ -34,7 +34,8 @@ at::Tensor next_states(at::Tensor const& states, at::Tensor const& chosen) {
   return at::tanh(at::linear(states, turn) + 2 * push.index_select(0, chosen));
 }
 
-/// One action per environment, drawn by its global number: every mesh draws the same.
+/// Returns one action per environment, drawn by its global number, so that every mesh draws equal
+/// actions.
 at::Tensor drawn(at::Tensor const& log_probabilities, walls::share const& mine, std::int64_t step) {
   at::Tensor const cumulative = log_probabilities.detach().exp().cumsum(1);
   random::stream const key = random::make_stream(3, 1, static_cast<std::uint64_t>(step), 0);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// A frozen model with small trained adapters behind its branches (Houlsby et al. 2019).
+// A frozen model with small trained adapters after its branches (Houlsby et al. 2019).
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-// An encoder-decoder: cross-attention reads the encoder's states through the context.
+// An encoder-decoder whose cross-attention reads the encoder's states through the context.
 
 namespace {
 
@@ -35,7 +35,8 @@ struct translator {
   no_config config;
 };
 
-/// Sources of four tokens whose last ones may be padding, and targets that are the sources backwards.
+/// Sources of four tokens, of which the last may be padding, and targets that are the reversed
+/// sources.
 struct sentences {
   at::Tensor source, mask, target, labels;
 };
@@ -109,7 +110,8 @@ TEST_CASE("an encoder-decoder decodes with a cache as it does without, and its e
       for (int i = 0; i < 4; ++i) whole = at::cat({whole, net(whole).last().tensor().argmax(-1)}, 1);
       std::int64_t const without = rank.tp.counters().total().calls - before - with_cache;
       sharded::must(found.equal(whole), "the cache changes no token");
-      // Encoding takes one reduction for the tokens and two for each of two blocks; with a cache it happens once.
+      // Encoding needs one reduction for the tokens and two for each of two blocks. With a cache it
+      // runs once.
       if (rank.mesh.tp > 1) sharded::must(without - with_cache == 3 * 5, "the encoder runs once");
       if (rank.rank == 0) ids = found;
     });

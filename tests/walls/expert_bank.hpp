@@ -1,7 +1,7 @@
 #pragma once
 
-// A layer that is split over an axis of which the library has no layer: whole experts over ep, their columns over tp. The rest
-// of the library learns of it from these facts.
+// A layer that is split over an axis without library layers: whole experts over ep, their columns
+// over tp. The rest of the library knows the layer through its facts only.
 
 #include <redco/model/model.hpp>
 #include <redco/layer/enter.hpp>
@@ -16,9 +16,9 @@
 
 namespace expert_test {
 
-/// `Experts` experts [Width -> Hidden -> Width] of which number i computes token i of every
-/// example, [B, Experts, Width]. Each rank along ep holds some of them and has examples of its own:
-/// tokens go to the rank that has their expert, and back.
+/// `Experts` experts [Width -> Hidden -> Width]. Expert i computes token i of every example, [B,
+/// Experts, Width]. Each rank along ep holds some experts and has its own examples: tokens are sent
+/// to the rank of their expert and back.
 template <auto Experts, auto Width, auto Hidden>
 struct expert_bank {
   using layer_concept = redco::leaf_tag;
@@ -47,7 +47,7 @@ struct expert_bank {
   }
 };
 
-/// Six experts between dense layers.
+/// A network with six experts between dense layers.
 struct mixture {
   using net = redco::sequential<redco::named<"in", redco::replicated_linear<5, 4>>, redco::enter_layer,
                                 redco::named<"bank", expert_bank<6, 4, 10>>,

@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-// What reference numbers do not show: decoding token by token, where positions, windows and distances count from the cache.
+// Decodes token by token, where positions, windows and distances count from the cache. Reference
+// numbers do not cover this.
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-// A batch that is not text: images with labels, through convolutions.
+// A batch other than text: images with labels, through convolutions.
 
 namespace {
 
@@ -82,7 +82,7 @@ struct normalised {
   constexpr extents input(workload const& load) const { return {load.batch, 2, 6, 8}; }
 };
 
-/// The rows of a picture, both channels side by side, as a sequence.
+/// A network that reads the rows of a picture, with both channels concatenated, as a sequence.
 struct of_rows {
   using net = sequential<named<"a", lstm<16, 7>>, named<"b", gru<7, 5>>, flatten, named<"up", linear<30, 6>>, relu,
                          named<"down", linear<6, 3>>>;

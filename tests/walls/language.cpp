@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-// Language models: tied embeddings over an uneven vocabulary, key-value heads fewer than the width, and a decode loop
-// whose key-value cache is sharded by heads.
+// Language models: tied embeddings over an uneven vocabulary, fewer key-value heads than the width,
+// and a decode loop whose key-value cache is split by heads.
 
 namespace {
 
@@ -43,8 +43,8 @@ mean text_loss(Net const& net, walls::share const& mine) {
   return cross_entropy(net(ids.slice(1, 0, -1)), ids.slice(1, 1));
 }
 
-/// The gradient of the loss of all texts, with the parameters of `sharded::fill`; the head's are those of the
-/// embedding.
+/// Returns the gradient of the loss of all texts with the parameters of `sharded::fill`. The head's
+/// gradient is part of the embedding's.
 template <class M>
 sharded::tensor_map gradient_on(mesh const& on) {
   sharded::whole_tensors whole;
@@ -69,7 +69,7 @@ struct decoded {
   at::Tensor greedy, drawn;
 };
 
-/// What all ranks together decode from five prompts.
+/// Returns the tokens that all ranks together decode from five prompts.
 template <class M>
 decoded decoded_on(mesh const& on) {
   decoded result{at::zeros({5, 12}, at::kLong), at::zeros({5, 12}, at::kLong)};

@@ -33,7 +33,7 @@
 #include <type_traits>
 #include <vector>
 
-// Adapters of a frozen model: the numbers of PEFT, what is merged, what is saved, on every mesh.
+// Adapters of a frozen model on every mesh: PEFT's numbers, merged weights, saved files.
 
 namespace lora_test {
 
@@ -41,7 +41,7 @@ using namespace redco;
 
 std::vector<mesh> const all_meshes{{}, {.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}};
 
-/// Remembers the worst difference that any rank finds, by what it is of.
+/// The largest difference that any rank finds, for each kind of comparison.
 class worst {
  public:
   void note(std::string const& what, at::Tensor const& found, at::Tensor const& expected) {
@@ -62,7 +62,7 @@ class worst {
   std::map<std::string, double> all_;
 };
 
-/// Our own part of an unsharded tensor.
+/// Returns this rank's part of an unsharded tensor.
 at::Tensor part_of(at::Tensor x, safetensors::box const& place) {
   for (std::size_t d = 0; d < place.shape.size(); ++d)
     x = x.narrow(static_cast<std::int64_t>(d), place.offset[d], place.shape[d]);
@@ -135,7 +135,7 @@ void check_peft(std::string const& name, std::string const& targets) {
   check_peft<sequence_parallel<with_lora<M>>, M>(folder, adapter, expected, {model.config}, {.tp = 2});
 }
 
-/// Calls a network as its kind is called.
+/// Calls a network in the way of its kind and returns unsharded logits.
 template <class Net>
 at::Tensor whole_logits(Net const& net, at::Tensor const& ids) {
   if constexpr (has_encoder<typename std::remove_cvref_t<decltype(net.base().model())>::net>) {
@@ -145,7 +145,8 @@ at::Tensor whole_logits(Net const& net, at::Tensor const& ids) {
   }
 }
 
-/// That a model with adapters of any values gives what its weights give with these merged into them.
+/// Checks that a model with adapters of any values computes the same as the model with the adapters
+/// merged into its weights.
 template <class M>
 void check_merged(M const& plain, lora_options const& options, std::vector<mesh> const& meshes) {
   with_lora<M> const tuned{{plain.config, options}};

@@ -15,14 +15,14 @@
 #include <string>
 #include <type_traits>
 
-// Low-rank adaptation (Hu et al. 2022) of a family that knows nothing of it: a rewrite by path puts a layer of the user's own
-// around linears, which adds a product of two narrow ones to what they give.
+// Low-rank adaptation (Hu et al. 2022) of a family without support for it. A rewrite by path wraps
+// linears in a user's layer. The layer adds the product of two narrow linears to their output.
 
 namespace low_rank_test {
 
 using namespace redco;
 
-/// What stands beside a linear that gives a value of layout Y.
+/// The pair of narrow layers that is added to a linear with output layout Y.
 template <auto In, auto Out, auto Rank, class Y>
 using product = std::conditional_t<
     is_feature_split<Y>,
@@ -105,7 +105,7 @@ at::Tensor ids_of(walls::share const& mine) {
   return (at * at + 2 * at).remainder(7).view({5, 6}).slice(0, mine.begin, mine.end);
 }
 
-/// The logits of a model with the parameters of `sharded::fill`, after `prepare(store)`.
+/// Returns the logits of a model with the parameters of `sharded::fill`, after `prepare(store)`.
 template <class M, class Prepare>
 at::Tensor logits_of(M const& m, mesh const& on, Prepare const& prepare) {
   at::Tensor found;
@@ -121,7 +121,7 @@ at::Tensor logits_of(M const& m, mesh const& on, Prepare const& prepare) {
   return found;
 }
 
-/// Adds each low-rank product to the weight that it stands beside.
+/// Adds each low-rank product to the weight of its linear.
 void merge(parameter_store const& store) {
   for (auto const& p : store.parameters()) {
     auto const end = p.name.rfind(".weight");

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-// Second-order MAML (Finn et al. 2017) on sinusoids: the outer gradient goes through the inner gradients, which go
-// through sharded layers and hand-written kernels.
+// Second-order MAML (Finn et al. 2017) on sinusoids: the outer gradient passes through the inner
+// gradients, which pass through split layers and hand-written kernels.
 
 namespace {
 
@@ -26,7 +26,7 @@ struct sinusoids {
   constexpr extents input(workload const& load) const { return {load.batch, 6, 1}; }
 };
 
-/// Points [1, 6, 1] of task i: amplitude sin(x + phase).
+/// The points [1, 6, 1] of task i: amplitude sin(x + phase).
 struct points {
   at::Tensor x, y;
 };
@@ -38,7 +38,7 @@ points points_of(std::int64_t task, double shift) {
 
 at::Tensor squared_error(at::Tensor const& found, at::Tensor const& wanted) { return (found - wanted).square().mean(); }
 
-/// The loss after two inner steps, summed over tasks.
+/// Returns the loss after two inner steps, summed over tasks.
 template <class Net>
 mean adapted_loss(Net const& net, walls::share const& tasks, bool second_order = true) {
   at::Tensor sum = at::zeros({}, at::kDouble);
@@ -57,11 +57,11 @@ mean adapted_loss(Net const& net, walls::share const& tasks, bool second_order =
 
 constexpr std::int64_t tasks = 3;
 
-/// Four shards hold two key-value heads: neighbours share one.
+/// Four shards hold two key-value heads, so neighbours share one.
 std::vector<mesh> const maml_meshes{{.dp = 2}, {.tp = 2}, {.tp = 4}};
 
-/// The gradient of the summed loss of all tasks; for one rank also central differences of some elements of each
-/// parameter.
+/// The gradient of the summed loss of all tasks. For one rank, also central differences of some
+/// elements of each parameter.
 struct meta_gradient {
   sharded::tensor_map gradient;
   std::map<std::string, double> worst;

@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-// Layers that are split over ep, with their modules, on meshes with that axis: nothing else knows
-// of them.
+// Layers that are split over ep, with their modules, on meshes with that axis. The rest of the
+// library knows nothing about them.
 
 namespace expert_test {
 
-/// Sends rows [sum of rows_to, W] to the ranks along ep; the gradients go back.
+/// Sends rows [sum of rows_to, W] to the ranks along ep. Backward sends the gradients back.
 struct exchange : torch::autograd::Function<exchange> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, std::int64_t ranks,
                             std::vector<std::int64_t> const& rows_to) {
@@ -80,7 +80,7 @@ tensor<replicated> examples_of(walls::share const& mine) {
 }  // namespace
 
 TEST_CASE("experts whose ranks have different examples train as on one rank") {
-  // Seven examples over two, three or four replicas: each has another number of tokens.
+  // Seven examples over two, three or four replicas, which then have different numbers of tokens.
   auto const loss = [](auto const& net, walls::share const& mine, int step) {
     at::Tensor const y = net(examples_of(mine).local() * (1 + step));
     return mean{
@@ -113,7 +113,7 @@ TEST_CASE("what experts exchange is planned") {
 
 namespace {
 
-/// One number for each rank along ep, which the loss multiplies.
+/// A layer that returns one number for each rank along ep. The loss multiplies the number.
 struct own_numbers {
   using layer_concept = leaf_tag;
   template <class X>
@@ -150,8 +150,8 @@ struct redco::module<own_numbers, redco::replicated> {
 };
 
 TEST_CASE("the gradient of a parameter that is split over ep is not summed over ep") {
-  // Two examples, one on each rank, whose gradients for the ranks' own numbers are 1 and 10: the
-  // mean over the batch moves the numbers by 1 / 2 and 10 / 2. With buckets too.
+  // Two examples, one on each rank, whose gradients for the ranks' own numbers are 1 and 10. The
+  // mean over the batch changes the numbers by 1 / 2 and 10 / 2, with buckets too.
   for (std::int64_t const bucket : {0, 64}) {
     run_ranks({.ep = 2}, {.threads = 1}, [&](rank_context& rank) {
       trained_network<two_numbers> state({}, plan_of(two_numbers{}, rank.mesh), sgd{.lr = 1}, dtype::f64, 5, rank.rank,

@@ -21,7 +21,8 @@
 #include <string>
 #include <vector>
 
-// The demo's three functions: what is predicted goes on from the whole prompt, whatever stands beside it.
+// The demo's three functions: a prediction continues the whole prompt, whatever the other prompts
+// of its batch are.
 
 namespace {
 

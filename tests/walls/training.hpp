@@ -1,6 +1,7 @@
 #pragma once
 
-// A hand-written training loop over the same parts that the trainer uses, so that each wall can put its own step in it.
+// A hand-written training loop over the parts that the trainer uses, so that each test can have its
+// own step.
 
 #include "nn/sharded.hpp"
 
@@ -21,7 +22,7 @@ namespace walls {
 
 using namespace redco;
 
-/// The meshes that every wall stands on, beside the one rank that they are compared with.
+/// The meshes on which every wall is tested, and compared with one rank.
 inline std::vector<mesh> const meshes{{.dp = 2}, {.tp = 2}};
 
 inline std::string name_of(mesh const& m) { return options::to_text(m); }
@@ -41,13 +42,13 @@ inline pass pass_of(rank_context& rank, share const& mine, std::int64_t step, bo
   return of_step.with_examples(mine.begin, mine.size());
 }
 
-/// What training gave: equal on every mesh, but for rounding.
+/// The results of a training, which are equal on every mesh except for rounding.
 struct course {
   std::vector<double> losses, norms;
   sharded::tensor_map parameters;
 };
 
-/// The unsharded parameters of a replica, from its first copy.
+/// Collects the unsharded parameters of a replica, from its first copy.
 template <class State>
 void collect(sharded::whole_tensors& to, rank_context const& rank, State const& state) {
   if (rank.dp_index() > 0) return;
@@ -60,7 +61,7 @@ struct task {
   std::vector<std::string> frozen = {};
 };
 
-/// Trains with loss(net, share, step), which gives a mean over the share's examples.
+/// Trains with loss(net, share, step), which returns a mean over the share's examples.
 template <class M, class Optimizer, class Loss>
 course trained(M const& m, Optimizer const& optimizer, mesh const& on, task const& what, Loss const& loss) {
   course result;
@@ -95,7 +96,7 @@ inline void check_equal(course const& found, course const& expected, double tole
   }
 }
 
-/// Trains on one rank and on `on`, and compares; gives the one rank's course.
+/// Trains on one rank and on `on`, and compares the results. Returns those of one rank.
 template <class M, class Optimizer, class Loss>
 course check_meshes(M const& m, Optimizer const& optimizer, task const& what, Loss const& loss,
                     std::vector<mesh> const& on = meshes) {

@@ -35,6 +35,7 @@ TEST_CASE("evaluations without improvement count on from a checkpoint, if the sa
   CHECK(again.patience().metric == "min_loss");
   CHECK(again.patience().stale == 4);
   CHECK(best_metrics({}, {"accuracy"}, known, {"min_loss", 3}).stale() == 0);
-  CHECK(best_metrics({"loss"}, {}, {}, {"min_loss", 3}).stale() == 0);  // its checkpoint is not here
+  // The workdir lacks its checkpoint
+  CHECK(best_metrics({"loss"}, {}, {}, {"min_loss", 3}).stale() == 0);
   CHECK(best_metrics({}, {}, {}, {"", 3}).stale() == 0);
 }

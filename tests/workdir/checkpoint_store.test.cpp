@@ -74,7 +74,7 @@ TEST_CASE("retention removes the oldest of its own run and nothing that a pointe
   redco::workdir::checkpoint_store<recording_ops> other(ops, folder / "ckpts", "run-b");
   save_empty(other, 1, "run-b");
   for (std::int64_t const step : {2, 3, 4, 5, 6, 10}) save_empty(store, step);
-  std::filesystem::create_directories(folder / "ckpts/step_0");  // has no manifest: not understood
+  std::filesystem::create_directories(folder / "ckpts/step_0");  // has no manifest: left alone
   store.point(3, {"min_loss"});
   store.point(10, {"epoch_1"});
   ops.log.clear();

@@ -39,7 +39,7 @@ redco::workdir::manifest rich_manifest() {
   return facts;
 }
 
-/// The text as format 1 has it, without a hash: what parsing itself finds.
+/// Returns the text in format 1, without a hash, so that parsing itself finds mistakes.
 std::string unsealed(redco::workdir::manifest facts) {
   facts.format = 1;
   std::string const text = redco::workdir::write_manifest(facts);
@@ -82,9 +82,10 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
   auto const facts = redco::workdir::read_manifest(text, "m");
   CHECK(facts.mesh == redco::mesh{.dp = 2, .tp = 2});
   CHECK(facts.best.at("min_loss") == redco::workdir::manifest::best_value{2.13, 1000});
-  CHECK((facts.patience.stale == 0 && !facts.interrupted && facts.updates.empty()));  // keys that came later
+  // Defaults of keys that came later
+  CHECK((facts.patience.stale == 0 && !facts.interrupted && facts.updates.empty()));
   CHECK(facts.tensors.at("h.0.mlp.up.weight").parts.at(0).shape == std::vector<std::int64_t>{256, 512});
-  // The hash came with format 2, which is not believed without it.
+  // The hash came with format 2, which is refused without it.
   auto const bare = ckpt_test::error_of([&] {
     redco::workdir::read_manifest(
         replaced(replaced(text, "\"later\":[1]", "\"names\":[],\"config\":{}"), "\"format\":1", "\"format\":2"), "m");

@@ -27,7 +27,7 @@ using ckpt_test::safetensors_bytes;
 std::string const e8(8, 'x');
 std::string const e12(12, 'x');
 
-/// Weights from outside and what must become of them.
+/// Weights from outside and the expected result.
 struct weights_case {
   std::filesystem::path path;
   bool legal = false;
@@ -35,19 +35,21 @@ struct weights_case {
   std::string source;  ///< the file that the message names
 };
 
-/// Collects them, in a folder that goes away with it.
+/// A collection of cases in a folder that the destructor removes.
 class corpus {
  public:
   void refuse(std::string const& why, std::string const& bytes) { add(bytes, false, why); }
   void accept(std::string const& bytes) { add(bytes, true, ""); }
 
-  /// A path that is there already. `source`: the file to be named, when it is not the path itself.
+  /// Adds a path that exists already. `source`: the file that the message names, if it is not the
+  /// path itself.
   void refuse_path(std::string const& why, std::filesystem::path const& path,
                    std::filesystem::path const& source = {}) {
     cases_.push_back({path, false, why, (source.empty() ? path : source).string()});
   }
 
-  /// An index in a folder of its own, beside "one" with tensor a, "two" with b, and "both" with a and b, 8 bytes each.
+  /// Adds an index in a folder with the files "one" with tensor a, "two" with b, and "both" with a
+  /// and b, 8 bytes each.
   std::filesystem::path index(std::string const& text) {
     auto const folder = folder_ / ("index " + std::to_string(cases_.size()));
     std::filesystem::create_directory(folder);
@@ -226,13 +228,14 @@ void add_ranges(corpus& all) {
   all.refuse("two unsigned integers", safetensors_bytes(one("\"U8\"", "[8]", "[0," + big + "]"), e8));
   all.refuse("two unsigned integers", safetensors_bytes(one("\"U8\"", "[8]", "null"), e8));
   all.refuse("overlaps", safetensors_bytes("{" + entry("a", 0, 8) + "," + entry("z", 0, 1) + "}", e8));
-  std::string alike = "{";  // each would be given memory of its own
+  std::string alike = "{";  // a reader that allocates each tensor would need 10 GB
   for (int i = 0; i < 10'000; ++i) alike += (i ? "," : "") + entry(std::to_string(i), 0, 1'000'000);
   all.refuse("overlaps", safetensors_bytes(alike + "}", std::string(1'000'000, 'x')));
   all.accept(
       safetensors_bytes("{" + entry("late", 3, 8) + "," + entry("none", 3, 3) + "," + entry("early", 0, 3) + "}", e8));
   all.accept(
-      safetensors_bytes(one("\"F32\"", "[2]", "[0,8]"), std::string("\0\0\xc0\x7f\0\0\x80\xff", 8)));  // NaN, -Inf
+      // NaN, -Inf
+      safetensors_bytes(one("\"F32\"", "[2]", "[0,8]"), std::string("\0\0\xc0\x7f\0\0\x80\xff", 8)));
 }
 
 void add_paths(corpus& all) {
@@ -241,11 +244,12 @@ void add_paths(corpus& all) {
   std::filesystem::create_directory(all / "folder.safetensors");
   std::filesystem::create_symlink("loop", all / "loop");
   all.refuse_path("No such file", all / "absent");
-  all.refuse_path("not a regular file", all / "fifo");  // and opening it does not wait for a writer
+  all.refuse_path("not a regular file", all / "fifo");  // opening does not wait for a writer
   all.refuse_path("not a regular file", all / "fifo.json");
   all.refuse_path("not a regular file", "/dev/zero");
   all.refuse_path("not a regular file", "/dev/null");
-  all.refuse_path("has neither model.safetensors nor", all / "folder.safetensors");  // a directory is looked into
+  // A directory is searched
+  all.refuse_path("has neither model.safetensors nor", all / "folder.safetensors");
   all.refuse_path("symbolic link", all / "loop");
   std::filesystem::create_directory(all / "holds a fifo");
   REQUIRE(::mkfifo((all / "holds a fifo/model.safetensors").c_str(), 0600) == 0);
@@ -376,7 +380,7 @@ TEST_CASE("a workdir is refused where weights are asked for, and its checkpoints
                               "/last, or " + at + "/max_accuracy, or " + at + "/min_loss");
   }
   CHECK(redco::workdir::open_weights(folder / "run" / "ckpts" / "last").own_names);
-  // Weights beside a folder of that name are taken.
+  // If a folder holds both weights and a folder ckpts, the weights are read.
   ckpt_test::put(folder / "run" / "model.safetensors", safetensors_bytes("{" + entry("a", 0, 8) + "}", e8));
   CHECK(redco::workdir::open_weights(folder / "run").tensors.contains("a"));
 }

@@ -6,10 +6,11 @@
 #include <vector>
 
 TEST_CASE("of the ranks that hold a part alike all agree on one that reads it, and they take turns") {
-  // Three shards of four parts: the first and the last are replicated, the second is split, the third is shared by two.
+  // Hashes of four parts on three shards: the first and the last are replicated, the second is
+  // split, two shards share the third.
   std::vector<std::int64_t> const hashes{1, 20, 30, 4, 1, 21, 30, 4, 1, 22, 31, 4};
   for (int const replicas : {1, 2}) {
-    std::vector<int> readers(12);  // by part and shard
+    std::vector<int> readers(12);  // indexed by part and shard
     for (int shard = 0; shard < 3; ++shard) {
       auto const holders = redco::workdir::holders_of(hashes, shard, 3, replicas);
       REQUIRE(holders.size() == 4);

@@ -15,8 +15,9 @@
 
 namespace ckpt_test {
 
-/// The real calls, written down with paths relative to `root`, from all ranks. It can refuse to swap names, write in
-/// small pieces with interruptions, and fail from a chosen call on.
+/// File operations that call the real functions and record the calls of all ranks with paths
+/// relative to `root`. They can refuse to swap names, write in small interrupted pieces, and fail
+/// from a chosen call on.
 class recording_ops {
  public:
   explicit recording_ops(std::filesystem::path root) : root_(std::move(root)) {}
@@ -25,10 +26,10 @@ class recording_ops {
   bool can_exchange = true;
   std::size_t most_per_write = std::size_t{1} << 30;
   bool interrupted = false;   ///< every second write fails with EINTR
-  int fail_at = -1;           ///< the number of the call that fails, counted from 0
-  bool fail_for_ever = true;  ///< and all after it
+  int fail_at = -1;           ///< number of the call that fails, counted from 0
+  bool fail_for_ever = true;  ///< all later calls fail too
   int failure = ENOSPC;
-  std::string fail_on;  ///< the calls whose line begins so fail
+  std::string fail_on;  ///< beginning of the recorded line of calls that fail
 
   int make_directory(char const* path) { return note("mkdir " + name(path)) ? disk_.make_directory(path) : -1; }
   int create(char const* path) {

@@ -39,7 +39,8 @@ TEST_CASE("results are indented JSON in the order in which they were given, null
 TEST_CASE("results replace earlier ones, and what a killed run left is no obstacle") {
   temporary_folder folder;
   auto const file = folder.path / "min_metrics.json";
-  std::ofstream(file.string() + ".unfinished." + std::to_string(::getpid())) << "{\"lo";  // process ids come again
+  // Process ids are reused
+  std::ofstream(file.string() + ".unfinished." + std::to_string(::getpid())) << "{\"lo";
   redco::json::json_value const first{{"loss", 3}};
   REQUIRE_NOTHROW(redco::workdir::write_results(file, first));
   redco::workdir::write_results(file, redco::json::json_value{{"loss", 2}});

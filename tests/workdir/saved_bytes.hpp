@@ -1,6 +1,7 @@
 #pragma once
 
-// A checkpoint of one rank without tensors of libtorch: three files of bytes, committed as a run commits them.
+// A checkpoint of one rank without tensors of libtorch: three files of bytes, committed like those
+// of a run.
 
 #include <redco/workdir/checkpoint_store.hpp>
 #include <redco/workdir/part_files.hpp>

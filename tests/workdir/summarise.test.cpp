@@ -16,7 +16,7 @@ struct ended_fit {
   std::string failures;
 };
 
-/// A fit that ended so after 3 of 6 steps, the first of them resumed from step 2.
+/// Returns a fit that ended with `code` after 3 of 6 steps. The run resumed from step 2.
 ended_fit ended(redco::exit_code code, std::filesystem::path const& workdir, bool saved = true) {
   redco::workdir::fit_record fit;
   fit.started(2, 0);
@@ -80,7 +80,7 @@ TEST_CASE("sixty results files are one line of the summary") {
   fit.files.push_back(folder / "events.out.tfevents.12.host.3.4");
   fit.files.push_back(folder / "events.out.tfevents.12.host.3.5");
   for (auto const& file : fit.files) std::ofstream(file) << "x";
-  fit.files.push_back(folder / "eval_results_epoch60.json");  // not there
+  fit.files.push_back(folder / "eval_results_epoch60.json");  // does not exist
   redco::workdir::run_summary summary;
   redco::workdir::summarise(summary, fit, folder.path, redco::workdir::failure_history(folder.path));
   std::string const at = folder.path.string() + "/";
