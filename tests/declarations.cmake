@@ -1,6 +1,7 @@
-# What we declare of other libraries instead of including their headers, compared with these.
+# Compares our declarations of other libraries, which replace their headers, with these headers.
 
-# NCCL's functions between threads, in a library that test_comm opens in its place, and our declarations compared with NCCL's.
+# A library with NCCL's functions between threads, which test_comm opens in place of NCCL; and the
+# comparison of our declarations with NCCL's header.
 list(APPEND redco_built ${CMAKE_CURRENT_SOURCE_DIR}/comm/fake_nccl.cpp ${CMAKE_CURRENT_SOURCE_DIR}/comm/nccl_header.cpp)
 if(TARGET test_comm)
   add_library(fake_nccl MODULE comm/fake_nccl.cpp)
@@ -16,7 +17,7 @@ if(TARGET test_comm)
     -P ${CMAKE_CURRENT_SOURCE_DIR}/comm/nccl_header.cmake PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 endif()
 
-# Our words for libtorch's CUDA graphs, compared with its own header and library.
+# The comparison of our declarations of libtorch's CUDA graphs with its header and library.
 list(APPEND redco_built ${CMAKE_CURRENT_SOURCE_DIR}/tensor/cuda_graph_header.cpp)
 if(TARGET test_tensor)
   redco_add_test(outside.cuda_graph_header COMMAND ${CMAKE_COMMAND} -DCXX=${CMAKE_CXX_COMPILER} -DROOT=${PROJECT_SOURCE_DIR}

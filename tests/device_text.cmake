@@ -1,5 +1,5 @@
-# The text of every kernel that comes as a string, as files that a host compiler reads (host_launcher.hpp): prelude.hpp, one file
-# for each source, and lists of them and of their entries.
+# Writes the text of every kernel string into files that a host compiler reads (host_launcher.hpp):
+# prelude.hpp, one file for each source, and lists of sources and entries.
 set(redco_device_text ${PROJECT_BINARY_DIR}/tests/device_text)
 set(elements "")
 set(entries "")
@@ -11,7 +11,7 @@ foreach(header IN ITEMS redco/tensor/kernel_prelude.hpp LISTS headers)
   string(FIND "${text}" "R\"cuda(" first)
   string(FIND "${text}" ")cuda\"" last)
   if(first EQUAL -1)
-    continue()  # what a source is
+    continue()  # a header without a kernel string
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/${header})
   math(EXPR first "${first} + 7")

@@ -1,4 +1,5 @@
-"""What benchmarks/compare.py gives the peer, what it makes of what peers print, and what it tells of programs that fail."""
+"""Checks benchmarks/compare.py: the arguments of the peer, the rating of peers, and the report of
+programs that fail."""
 import sys
 
 sys.path.insert(0, sys.argv[1])
@@ -17,12 +18,13 @@ for ours, theirs in given.items():
     if found != theirs:
         sys.exit(f"{ours}: the peer gets {found}, not {theirs}")
 
-# Peers reach what our count of operations says of their own step times.
+# A peer's speed follows from our number of operations and its own step time.
 rated = compare.rated([{"flops": 3e12, "peak_tflop_s": 60.0, "step_s": 1.0}, {"step_s": 0.25}, {"failed": "out of memory"}])
 if rated[1:] != [{"step_s": 0.25, "tflop_s": 12.0, "share_of_peak": 0.2}, {"failed": "out of memory"}]:
     sys.exit(f"peers are rated {rated[1:]}")
 
-# One after the other: a program that fails beside ours is told, and the others go on.
+# Programs one after the other: a failure of a program other than ours is reported, and the next
+# program runs.
 said = ["sh", "-c", "echo words; echo '{\"step_s\": 2}'"]
 told = compare.apart([("ours", said), ("eager", ["sh", "-c", "exit 75"]), ("graph", ["sh", "-c", "exit 64"]), ("1x2", said)])
 if told != [{"step_s": 2}, {"program": "eager", "failed": "out of memory"}, {"program": "graph", "failed": "exit code 64"}, {"step_s": 2}]:

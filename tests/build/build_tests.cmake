@@ -1,5 +1,5 @@
-# Tests of the sources and the build: floors, headers alone, static and reject tests, one definition rule, the other compiler,
-# consumers.
+# Tests of the sources and the build: floors, headers alone, static and reject tests, one definition
+# rule, the second compiler, consumers.
 
 set(redco_cmake ${PROJECT_SOURCE_DIR}/cmake)
 
@@ -10,7 +10,7 @@ redco_add_test(build.codes COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
 
 redco_add_test(build.format COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${redco_cmake}/CheckFormat.cmake)
 
-# How comments are written, and what pages promise: docs/contributing.md.
+# Rules for comments and promises of pages: docs/contributing.md.
 redco_add_test(build.language COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/language.py ${PROJECT_SOURCE_DIR})
 redco_add_test(build.language_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/language.py ${PROJECT_SOURCE_DIR} --planted)
 redco_add_test(build.pages COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/pages.py ${PROJECT_SOURCE_DIR})
@@ -24,10 +24,11 @@ redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOUR
 redco_add_test(build.setup COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DTORCH_ROOT=${redco_torch_found}
   -DWORK=${PROJECT_BINARY_DIR}/setup -P ${CMAKE_CURRENT_LIST_DIR}/setup.cmake)
 
-# Each public header in a translation unit of its own, twice, and behind it its definitions in .inl.hpp, over declarations of
-# what they use. Only their syntax is checked, by clang++ where it is at hand: it reads a header several times faster than g++.
-# The standard library, and for headers with tensors libtorch, are read once: that a header reaches them by its own includes is
-# seen in its text (includes.py, CheckFloors.cmake).
+# Each public header is included twice in a translation unit of its own, then its definitions in
+# .inl.hpp, against declarations. Only the syntax is checked, by clang++ if it is available, because
+# it reads a header several times faster than g++. The standard library, and libtorch for headers
+# with tensors, are precompiled once. Text checks find missing includes of these (includes.py,
+# CheckFloors.cmake).
 redco_add_test(build.includes COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/includes.py ${PROJECT_SOURCE_DIR})
 redco_add_test(build.includes_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/includes.py ${PROJECT_SOURCE_DIR} --planted)
 get_target_property(redco_torch_includes redco::torch INTERFACE_INCLUDE_DIRECTORIES)
@@ -42,7 +43,7 @@ set(redco_alone_flags -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wshadow 
 # redco_alone(TARGET [PCH FILE] FLAGS flags HEADERS headers)
 function(redco_alone target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PCH" "FLAGS;HEADERS")
-  # Definitions and private folders are read by the headers that include them.
+  # Definitions and private folders are checked by the headers that include them.
   list(FILTER arg_HEADERS EXCLUDE REGEX "[.]inl[.]hpp$|/include/redco/.*/(detail|composed|cpu|cuda)/")
   set(checked)
   foreach(header IN LISTS arg_HEADERS)
@@ -63,7 +64,8 @@ function(redco_alone target)
   add_custom_target(${target} ALL DEPENDS ${checked})
 endfunction()
 
-# redco_door(NAME TEXT flag...): a precompiled header of these includes; sets redco_NAME_pch and redco_NAME_flags.
+# redco_door(NAME TEXT flag...): makes a precompiled header of these includes; sets redco_NAME_pch
+# and redco_NAME_flags.
 function(redco_door name text)
   set(door ${PROJECT_BINARY_DIR}/alone/${name})
   file(CONFIGURE OUTPUT ${door}.hpp CONTENT "${text}")
@@ -85,7 +87,8 @@ endfunction()
 
 set(redco_standard ${CMAKE_CURRENT_LIST_DIR}/standard.hpp)
 set(redco_read_once "#include \"${redco_standard}\"\n")
-foreach(header boost/hana/basic_tuple.hpp boost/hana/unpack.hpp nlohmann/json.hpp range/v3/range/traits.hpp)  # each has one door
+# Only one room includes each of them
+foreach(header boost/hana/basic_tuple.hpp boost/hana/unpack.hpp nlohmann/json.hpp range/v3/range/traits.hpp)
   string(APPEND redco_read_once "#include <${header}>\n")
 endforeach()
 redco_door(standard "${redco_read_once}")
@@ -97,7 +100,7 @@ redco_door(torch "${redco_read_once}#include <redco/tensor/torch.hpp>\n" ${redco
 redco_alone(alone_torch PCH ${redco_torch_pch} FLAGS ${redco_torch_flags}
   HEADERS ${redco_torch_headers} ${redco_top_headers})
 
-# static/<room>_<name>.cpp: torch-free for the rooms above the torch line.
+# static/<room>_<name>.cpp: compiled without torch for the rooms above the torch line.
 list(JOIN REDCO_PLAN_ROOMS "|" redco_plan_regex)
 set(redco_static_plan ${redco_static})
 list(FILTER redco_static_plan INCLUDE REGEX "/static/(${redco_plan_regex})_[^/]*$")
@@ -115,10 +118,12 @@ if(redco_static_torch)
   target_precompile_headers(static_torch REUSE_FROM redco_torch_pch)
 endif()
 
-# Every header as header-only users read it: a program of two such units does not link if a function is not inline.
+# Every header in header-only use: a program of two such units does not link if a function is not
+# inline.
 function(redco_umbrella file)
   set(headers ${ARGN})
-  list(FILTER headers EXCLUDE REGEX "/kernel/(composed|cpu|cuda)/")  # sets of kernels, read by the operations that choose one
+  # Kernel sets are included by the operations that choose one
+  list(FILTER headers EXCLUDE REGEX "/kernel/(composed|cpu|cuda)/")
   set(text "#pragma once\n\n")
   foreach(header IN LISTS headers)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/include ${header})
@@ -136,7 +141,7 @@ target_precompile_headers(odr REUSE_FROM redco_torch_test_pch)
 redco_add_test(build.one_definition COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJECT=$<TARGET_OBJECTS:odr>
   -P ${CMAKE_CURRENT_LIST_DIR}/one_definition.cmake)
 
-# Tokenizers where CMake found neither of their optional libraries, which redco::plan would bring.
+# Tokenizers in a build in which CMake found neither optional library. redco::plan would add them.
 add_executable(without_text_libraries ${PROJECT_SOURCE_DIR}/tests/consume/without_text_libraries.cpp)
 set_target_properties(without_text_libraries PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 target_include_directories(without_text_libraries PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -144,7 +149,8 @@ target_compile_features(without_text_libraries PRIVATE cxx_std_20)
 target_link_libraries(without_text_libraries PRIVATE redco_flags redco::dependencies redco::utf8proc)
 redco_add_test(build.without_text_libraries COMMAND without_text_libraries)
 
-# The other compiler sees every torch-free header, every static test and example; benchmarks, which are built by hand, one does.
+# The second compiler checks every torch-free header, every static test and every example. One
+# compiler, clang++, checks the benchmarks, which are built by hand.
 file(GLOB redco_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 file(GLOB redco_benchmarks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/benchmarks/*.cpp)
 set(redco_compile "-DINCLUDE=${PROJECT_SOURCE_DIR}/include" "-DTORCH=${redco_torch_includes}" -DCACHE=${PROJECT_BINARY_DIR}/pch)
@@ -161,7 +167,7 @@ redco_add_test(build.other_torch COMMAND ${CMAKE_COMMAND} ${redco_compile} -DCOM
 redco_add_test(build.benchmarks COMMAND ${CMAKE_COMMAND} ${redco_compile} -DCOMPILER=clang++ "-DFILES=${redco_benchmarks}"
   -DWITH_TORCH=ON -P ${redco_cmake}/CheckSyntax.cmake)
 
-# The C++ of README.md and docs/, extracted when a page changes.
+# The C++ of README.md and docs/, extracted again when a page changes.
 file(GLOB redco_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/docs/*.md)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${redco_pages})
 execute_process(COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/pages.py ${PROJECT_SOURCE_DIR} --write ${PROJECT_BINARY_DIR}/pages
@@ -171,8 +177,9 @@ string(REPLACE "\n" ";" redco_page_sources "${redco_page_sources}")
 redco_add_test(build.page_code COMMAND ${CMAKE_COMMAND} ${redco_compile} -DCOMPILER=clang++ "-DFILES=${redco_page_sources}"
   -DWITH_TORCH=ON -P ${redco_cmake}/CheckSyntax.cmake)
 
-# One mistake is one error also in a whole program that trains. Those files are long tests, since each takes both compilers
-# ten to twenty seconds; every code has a shorter file too, or one that always runs.
+# One mistake must cause one error also in a whole program that trains. These files are long tests,
+# because each takes ten to twenty seconds with both compilers. Every code also has a shorter file,
+# or one that always runs.
 list(APPEND redco_long_names reject_programs)
 foreach(source IN LISTS redco_rejects)
   get_filename_component(name ${source} NAME_WE)
@@ -190,7 +197,8 @@ redco_add_test(build.reject_planted COMMAND ${CMAKE_COMMAND} ${redco_compile}
   -DWORK=${PROJECT_BINARY_DIR}/reject_planted -DTWIN=${redco_cmake}/RejectTwin.cmake
   -P ${CMAKE_CURRENT_LIST_DIR}/reject_planted.cmake)
 
-# redco as a dependency: three ways of CMake and pkg-config, each builds and runs a program that trains a step.
+# redco as a dependency: three ways of CMake, and pkg-config. Each builds and runs a program that
+# trains one step.
 foreach(way find_package add_subdirectory fetch_content pkg_config)
   set(compiler ${CMAKE_CXX_COMPILER})
   if(way STREQUAL pkg_config)
@@ -228,7 +236,7 @@ foreach(name consume.pkg_config build.format build.other_plan build.other_torch 
   set_tests_properties(${redco_prefix}${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 endforeach()
 
-# What takes longest starts first.
+# The longest tests start first.
 foreach(name consume.pkg_config build.other_torch build.other_plan)
   set_tests_properties(${redco_prefix}${name} PROPERTIES COST 100)
 endforeach()

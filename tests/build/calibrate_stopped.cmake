@@ -1,4 +1,5 @@
-# redco-calibrate that is stopped while it measures leaves the machine's file as it was: absent, or with its old content.
+# Checks that redco-calibrate, if it is stopped during a measurement, leaves the machine's file as
+# it was: absent, or with its old content.
 #   cmake -DTOOL=redco-calibrate -DWORK=DIR -P calibrate_stopped.cmake
 
 file(REMOVE_RECURSE "${WORK}")

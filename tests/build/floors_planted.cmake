@@ -1,4 +1,5 @@
-# CheckFloors.cmake must see each kind of violation, say where, and be silent about a clean tree.
+# Checks that CheckFloors.cmake finds each kind of violation, names its line, and accepts a correct
+# tree.
 #   cmake -DROOT=DIR -DWORK=DIR -P floors_planted.cmake
 
 function(plant file text)

@@ -1,4 +1,5 @@
-"""What scripts/gpu tells of programs that pass, fail, hang or are not there: small scripts stand for them, and the CPU for the device."""
+"""Checks the report of scripts/gpu on programs that pass, fail, hang or are missing. Small scripts
+replace the programs, and the CPU replaces the device."""
 import importlib.machinery
 import importlib.util
 import json
@@ -42,7 +43,7 @@ EXPECTED = {
 
 
 def called(build, *arguments):
-    """The exit code, the results by name, and the last line."""
+    """Runs scripts/gpu and returns the exit code, the results by name, and the last line."""
     done = subprocess.run([sys.executable, "-B", ROOT / "scripts/gpu", *arguments], capture_output=True, text=True,
                           env={**os.environ, "REDCO_GPU_DEVICE": "cpu", "REDCO_GPU_BUILD": str(build), "REDCO_PARITY_DIR": str(build)})
     cells = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ") and not line.startswith("| what")]
@@ -66,7 +67,7 @@ with tempfile.TemporaryDirectory() as folder:
         expect(rows[name].startswith(words), f"{name} is told as {rows[name]}, not as {words}")
     expect(last == "8 passed, 4 failed, 2 skipped", f"the last line is {last}")
 
-    # What passed is remembered, what failed is tried again; --again tries all.
+    # Rows that passed are remembered, rows that failed run again; --again runs all.
     (build / "tests/test_tensor").unlink()
     (build / "tests/test_update").write_text("#!/bin/sh\n" + STAND_INS["tests/test_tensor"] + "\n")
     _, rows, _ = called(build, "tests")
@@ -76,14 +77,15 @@ with tempfile.TemporaryDirectory() as folder:
     code, _, last = called(build, "everything")
     expect(code == 64 and "no part everything" in last, f"an unknown part: exit code {code}, {last}")
 
-    # A program that does not end is ended with its children.
+    # A program that does not end is killed with its children.
     loader = importlib.machinery.SourceFileLoader("gpu", str(ROOT / "scripts/gpu"))
     gpu = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu", loader))
     loader.exec_module(gpu)
     log = build / "hangs.log"
     code, output = gpu.run(["sh", "-c", "sleep 61 & echo $!; wait"], 1, log)
     expect(code == 124 and gpu.reason(log) == "ended after 1 s", f"a program that hangs: {code}, {gpu.reason(log)}")
-    child = Path("/proc") / output.strip() / "cmdline"  # empty where it is gone and not yet waited for
+    # Empty once the child has ended, until it is reaped
+    child = Path("/proc") / output.strip() / "cmdline"
     for _ in range(100):
         alive = child.exists() and b"sleep" in child.read_bytes()
         if not alive:

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Every header includes the standard headers of the names that it uses: `std::vector` asks for <vector>.
+"""Checks that every header includes the standard headers of the names that it uses: `std::vector`
+needs <vector>.
 
-  includes.py ROOT [--planted]      prints FILE: NAME needs <HEADER> for each that is missing; exit code 1 where there is one
+  includes.py ROOT [--planted]      prints FILE: NAME needs <HEADER> for each missing header; exit
+                                    code 1 if there is one
 
-Definitions, X.inl.hpp, may rely on X.hpp. With --planted it must see a mistake in a header that it makes up.
+Definitions, X.inl.hpp, may rely on X.hpp. With --planted the script must find a mistake in a header
+that it makes up.
 """
 
 import pathlib
@@ -73,7 +76,8 @@ def includes_of(text):
 
 
 def missing(text, declared=""):
-    """(name, header) of what a header uses and neither it nor the one that declares its definitions includes."""
+    """Returns (name, header) for each name whose header is included neither here nor in the header
+    that declares these definitions."""
     there = includes_of(text) | includes_of(declared)
     code = re.sub(r'"(\\.|[^"\\\n])*"', '""', re.sub(r"//[^\n]*", "", text))
     for name in sorted(set(re.findall(r"\bstd::(\w+)", code))):

@@ -1,10 +1,10 @@
-"""Checks that every long test belongs to exactly one of the seven parts of scripts/test, that the
-parts together have all of them, and what scripts/test and .ci/run build and run for each part.
+"""Checks that every long test belongs to exactly one of the seven parts of scripts/test, and what
+scripts/test and .ci/run build and run for each part.
 
     long_tests.py ROOT LONG_TESTS TORCH_ROOMS OUTSIDE_ROOMS
 
-LONG_TESTS: the file of names that tests/CMakeLists.txt writes; TORCH_ROOMS: the rooms above the
-torch line, with spaces between; OUTSIDE_ROOMS: those with no other cases than [outside].
+LONG_TESTS: the file of names that tests/CMakeLists.txt writes. TORCH_ROOMS: the rooms above the
+torch line, separated by spaces. OUTSIDE_ROOMS: rooms with [outside] cases only.
 """
 import os
 import re
@@ -41,8 +41,8 @@ for path in (ROOT / "tests").rglob("*.test.cpp"):
             wrong.append(f"{path.relative_to(ROOT)} has a hidden case {tags} that no long test runs")
 
 def called(script, *arguments):
-    """Returns a script's exit code and what it prints and calls; stand-ins record calls of cmake,
-    ctest and scripts/setup."""
+    """Returns a script's exit code, output and calls. Stand-ins record calls of cmake, ctest and
+    scripts/setup."""
     with tempfile.TemporaryDirectory() as folder:
         copy, calls = Path(folder) / "redco", Path(folder) / "calls"
         for name in ("scripts/test", ".ci/run"):

@@ -23,7 +23,7 @@ EXPECTED = {
     "a flake that fails the first call": (False, "a flake"),
     "no look at the mistake": (False, ""),
 }
-# What programs of ranks and scripts print, and whether it is an assertion.
+# Outputs of rank programs and scripts, and the expected answer whether they contain an assertion.
 TEXTS = {
     "error: rank 1: does not hold: the root's text (exit code 70)": True,
     "Traceback ...\nAssertionError: node1.0 ended with 0, not 69": True,
@@ -33,7 +33,7 @@ TEXTS = {
     "Traceback ...\nFileNotFoundError: mpirun": False,
 }
 
-# Texts of mistakes and what is wrong with them.
+# Texts of mistakes, and the fault that makes them unusable.
 FAULTS = {"f(a)": "", "f(a);": "", "a ? b : c": "", "a ? b": "is no expression", "% n": "is no expression", "{a, b": "is no expression",
           "f(a": "is no expression", "a, b": "is several expressions", "a ||": "ends within", "case a: f();": "begins with a label",
           "int n = a;": "declares a name", "constexpr bool n = a;": "declares a name", "return a;": ""}

@@ -1,4 +1,5 @@
-# The object of all headers defines one function that is not inline: that of its own file, which shows that such are seen.
+# The object of all headers defines exactly one function that is not inline. It is in the test's own
+# file, to prove that such functions are found.
 
 execute_process(COMMAND ${NM} --defined-only --extern-only --demangle ${OBJECT} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[0-9a-f]+ [TDBR] [^\n]+" strong "${symbols}")

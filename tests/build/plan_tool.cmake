@@ -1,4 +1,4 @@
-# redco-plan: what it prints and its exit codes.
+# Checks the output and the exit codes of redco-plan.
 #   cmake -DTOOL=redco-plan -DWORK=DIR -P plan_tool.cmake
 
 file(REMOVE_RECURSE "${WORK}")
@@ -25,12 +25,14 @@ endfunction()
 expect(0 "usage: redco-plan CONFIG.JSON .OPTIONS.\n.*--n-model-shards INTEGER .*--device-memory TEXT" --help)
 expect(0 "^plan: mesh 1x4, f32, adamw, 1 micro-batch of 8 x 1024\n.*\n +4 +[0-9.]+ GiB  fits\n.*mesh 1x4: fits, "
   config.json --n-model-shards 4 --batch 8 --sequence 1024 --optimizer adamw --device-memory 40GiB)
-# Absent sizes are those of the class in transformers: 8 key-value heads of a Mistral, 32 of a Qwen2.
+# Sizes that a config.json leaves out are those of the class in transformers: 8 key-value heads for
+# a Mistral, 32 for a Qwen2.
 expect(0 "self_attn.k.weight x32 +.1024, 4096. " mistral.json --batch 2 --sequence 8)
 expect(0 "self_attn.k.weight x32 +.2048, 4096. " qwen2.json --batch 2 --sequence 8)
 expect(1 "   1 +[0-9.]+ GiB  does not fit\n.*mesh 1x1: does not fit, .*\n  largest: activations .*\n  smallest change that fits: \
 [24] model shards" config.json --batch 8 --device-memory 3GiB)
-# Whoever follows a suggestion holds what it promises, and no number of shards is listed that the ranks cannot hold.
+# Checks that the suggested change keeps its promise, and that every suggested number of shards is
+# legal.
 function(follow)
   execute_process(COMMAND ${TOOL} ${ARGN} WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE out RESULT_VARIABLE status)
   if(NOT status EQUAL 1 OR NOT out MATCHES "smallest change that fits: [^\n]*[(]([^\n]*)[)], ([^\n]*) on every rank")
@@ -50,7 +52,7 @@ follow(config.json --ranks 16 --n-model-shards 1 --batch 32 --device-memory 3GiB
 follow(config.json --ranks 16 --batch 64 --micro-batch 3 --device-memory 2GiB --hosts 2)
 follow(config.json --mesh 4x2 --batch 16 --device-memory 1GiB --overlap)
 follow(config.json --mesh 6x1 --batch 7 --device-memory 1500MiB --optimizer sgd)
-# Nor is one offered in the place of an illegal number.
+# Checks that every width that is offered in place of an illegal one is legal.
 function(follow_widths)
   execute_process(COMMAND ${TOOL} ${ARGN} --n-model-shards 5 WORKING_DIRECTORY ${WORK} ERROR_VARIABLE out RESULT_VARIABLE status)
   if(NOT status EQUAL 64 OR NOT out MATCHES "legal widths are ([0-9, ]+): choose one with --n-model-shards")
@@ -130,7 +132,7 @@ expect(65 "large.json: the model has more bytes than 63 bits can count; correct 
 expect(65 "family.json: \"model_type\" is \"mamba\", which is not supported" family.json)
 expect(74 "no/page.html: cannot be written" config.json --format html --output no/page.html)
 
-# --search: the machine's file is written by hand; nothing is measured.
+# --search with a machine file written by hand; nothing is measured.
 set(speed "\"operations_per_second\": 1e11, \"activation_bytes_per_second\": 1e10, \"weight_bytes_per_second\": 1e10, \"seconds_per_tensor\": 1e-6")
 set(machine "\"version\": 1, \"compute\": [{\"dtype\": \"f32\", \"ranks\": 1, ${speed}}, {\"dtype\": \"bf16\", \"ranks\": 1, ${speed}}], \
 \"all_reduce\": [{\"group\": 2, \"ranks\": 2, \"seconds_per_call\": 1e-5, \"bytes_per_second\": 1e9}], \"update_bytes_per_second\": 1e10")
@@ -161,7 +163,7 @@ expect(65 "other.json: is no machine file: its schema is not .redco.machine.; wr
 expect(64 "--calibrate measures the machine and takes --machine only; leave --batch out" --calibrate --batch 8)
 expect(64 "takes no model; leave config.json out" config.json --calibrate)
 
-# Without the program that measures beside it.
+# --calibrate without redco-calibrate in the folder of redco-plan.
 file(COPY "${TOOL}" DESTINATION "${WORK}/alone")
 get_filename_component(name "${TOOL}" NAME)
 set(TOOL "${WORK}/alone/${name}")

@@ -1,4 +1,5 @@
-# RejectTwin.cmake must pass a good twin and must see each way in which a twin can be wrong.
+# Checks that RejectTwin.cmake accepts a correct twin and finds each way in which a twin can be
+# wrong.
 #   cmake -DTWIN=RejectTwin.cmake -DWORK=DIR -DINCLUDE=DIR -DCACHE=DIR -P reject_planted.cmake
 
 file(REMOVE_RECURSE "${WORK}")
@@ -27,7 +28,7 @@ check(S001_other "does not say redco.S001" "${good}" "static_assert(sizeof(char)
 check(S001_echo "does not say redco.S001" "${good}" "int x = nowhere;  // redco[S001]")
 check(S002_name "name it S001_" "${good}" "${bad}")
 
-# The bound on lines and the text among them.
+# The limit of lines, and the text that must be in them.
 function(check_bound expected bound)
   file(WRITE "${WORK}/S001_bound.cpp" "#if REDCO_ACCEPT\n#else  // expect: redco[S001] ${bound}\n${bad}\n#endif\n")
   execute_process(COMMAND ${CMAKE_COMMAND} -DFILE=${WORK}/S001_bound.cpp -DINCLUDE=${INCLUDE} -DCACHE=${CACHE} -P ${TWIN}

@@ -1,6 +1,6 @@
-# Pages of reports in headless Chromium, on a phone and on a desktop screen: the table of parameters sorts, nothing
-# is wider than the screen, no labels of a drawing collide or leave it. Skips where there is no Chromium.
-# $REDCO_CHROMIUM names one that is not in the path.
+# Checks HTML reports in headless Chromium, on a phone and on a desktop screen: the table of
+# parameters sorts, nothing is wider than the screen, and labels of a drawing neither overlap nor
+# leave it. Skipped without Chromium. $REDCO_CHROMIUM names a browser that is not in the path.
 #   cmake -DROOT=DIR -DWORK=DIR -P report_browser.cmake
 
 include("${ROOT}/cmake/Skip.cmake")

@@ -1,5 +1,5 @@
-# scripts/setup with a user's own libtorch, in a copy of its own: right, wrong, twice; files that an interruption left; and
-# with what tests need, where that cannot be had.
+# Checks scripts/setup with a user's libtorch, in a copy: right, wrong, called twice; files that an
+# interruption left; and packages for tests that are not available.
 #   cmake -DROOT=DIR -DTORCH_ROOT=DIR -DWORK=DIR -P setup.cmake
 
 file(REMOVE_RECURSE ${WORK})
@@ -29,8 +29,8 @@ if(EXISTS ${WORK}/called)
 endif()
 setup(65 "has no lib/libtorch_cpu.so" REDCO_TORCH_ROOT=${WORK})
 
-# A libtorch without the mark that the installation leaves, some files gone: not taken for complete. pip is kept from
-# fetching a new one, so setup must fail and say what to do.
+# A libtorch without the mark of the installation and with missing files must not count as complete.
+# pip cannot fetch another one, so setup must fail and say what to do.
 set(names torch-2.11.0 nvidia_cuda_runtime-13.0.96 nvidia_cuda_cupti-13.0.85)
 foreach(name IN LISTS names)
   file(WRITE ${WORK}/.deps/python/${name}.dist-info/RECORD "torch/${name}.so,sha256=x,4\r\n")
@@ -41,7 +41,8 @@ setup(74 "run scripts/setup again" --unset=REDCO_TORCH_ROOT PIP_NO_INDEX=1 PIP_R
 file(WRITE ${WORK}/.deps/python/torch/torch-2.11.0.so "1234")
 setup(0 "found complete" --unset=REDCO_TORCH_ROOT PIP_NO_INDEX=1 PIP_RETRIES=0)
 
-# Without an index pip brings nothing: told and not fatal for a user, an error in CI.
+# Without an index pip installs nothing. Outside CI setup reports this and continues; in CI it is an
+# error.
 set(nothing REDCO_TORCH_ROOT=${TORCH_ROOT} REDCO_CHROMIUM=/no/chromium PIP_NO_INDEX=1 --unset=PIP_FIND_LINKS)
 set(options --tests)
 setup(0 "pip could not install tensorboard.*the tests that need it will be skipped.*setup: ready" ${nothing} --unset=CI)
@@ -49,12 +50,13 @@ setup(74 "pip could not install tensorboard" ${nothing} CI=true)
 set(options --test)
 setup(64 "no option --test; there are --tests, --folders, --cuda and --peers" ${nothing})
 
-# transformers for model folders: beside setup's own libtorch alone, and an error only in CI.
+# transformers for model folders: only with setup's own libtorch; a failure is an error only in CI.
 set(options --folders)
 setup(0 "REDCO_TORCH_ROOT may hold no torch of Python.*setup: ready" ${nothing} --unset=CI)
 setup(74 "REDCO_TORCH_ROOT may hold no torch of Python" ${nothing} CI=true)
 
-# CUDA's libraries: those that the list of libtorch's wheel names, beside it and never beside another's.
+# CUDA's libraries: those in the requirements of libtorch's wheel, in its folder and never in a
+# libtorch of the user.
 set(options --cuda)
 setup(64 "REDCO_TORCH_ROOT has CUDA libraries of its own or none" ${nothing})
 file(WRITE ${WORK}/.deps/python/torch-2.11.0.dist-info/METADATA "Name: torch\nRequires-Dist: sympy>=1.13.3\n\

@@ -1,9 +1,10 @@
-# redco_add_shard_report: what it writes, when it fails the build, and what it says to bad arguments.
+# Checks redco_add_shard_report: its files, builds that it must fail, and its errors for bad
+# arguments.
 #   cmake -DROOT=DIR -DWORK=DIR -DTORCH_ROOT=DIR -DCXX=FILE -P shard_report.cmake
 
 cmake_minimum_required(VERSION 3.25)
 
-# Bad arguments are refused before any target is made, so a script can ask.
+# Bad arguments are refused before a target is made, so they can be tested by a script.
 if(CHECKED_CALL)
   include("${ROOT}/cmake/RedcoShardReport.cmake")
   redco_add_shard_report(${CHECKED_CALL})
@@ -92,7 +93,8 @@ if(NOT batch EQUAL 8 OR NOT budget EQUAL 1073741824)
 endif()
 build(large "large: mesh 1x1: does not fit, .* budget of 200 MiB\n  largest: activations .*, optimizer state .*\n  \
 smallest change that fits: 6 model shards and bf16")
-# Another mesh of as many ranks, and whoever writes it gets the bytes that were promised.
+# The suggestion is another mesh with equally many ranks, and this mesh must have the promised
+# bytes.
 build(several "mesh 4x1: does not fit, .*\n  smallest change that fits: 2 model shards on the same 4 ranks .MESHES 2x2., [0-9]+ MiB on every rank")
 string(REGEX MATCH "MESHES 2x2., ([0-9]+ MiB) on every" promised "${out}")
 set(promised "${CMAKE_MATCH_1}")

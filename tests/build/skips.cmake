@@ -1,5 +1,5 @@
-# What tests do where something is missing that is not in the repository: skipped for a user, so that ctest shows it, and a
-# failure in CI, where everything is installed.
+# Checks tests that need something outside the repository. If it is missing, ctest shows a skip; in
+# CI, where everything is installed, the test fails.
 #   cmake -DROOT=DIR -DBUILD=DIR -DWORK=DIR -P skips.cmake
 
 function(expect failed text)

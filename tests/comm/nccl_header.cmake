@@ -1,6 +1,6 @@
-# Compiles nccl_header.cpp against NCCL's own header.
+# Compiles nccl_header.cpp against NCCL's header. The script writes the CUDA declarations that
+# NCCL's header uses to WORK, because libtorch's wheels have only a part of CUDA's headers.
 #   cmake -DCXX=COMPILER -DROOT=DIR -DNCCL=DIR -DWORK=DIR -P nccl_header.cmake
-# What NCCL's header uses of CUDA's is written to WORK, as libtorch's wheels bring those in part only.
 
 cmake_minimum_required(VERSION 3.25)
 include("${ROOT}/cmake/Skip.cmake")

@@ -1,5 +1,6 @@
 # Builds and runs main.cpp in a project outside of redco's tree.
-#   cmake -DWAY=find_package|add_subdirectory|fetch_content|pkg_config -DROOT= -DBUILD= -DWORK= -DTORCH_ROOT= -DCXX= -P consume.cmake
+#   cmake -DWAY=find_package|add_subdirectory|fetch_content|pkg_config -DROOT= -DBUILD= -DWORK=
+#     -DTORCH_ROOT= -DCXX= -P consume.cmake
 
 include("${ROOT}/cmake/Skip.cmake")
 
@@ -11,7 +12,8 @@ function(run)
   endif()
 endfunction()
 
-# The program runs, and ends what cannot be (for main.cpp a mesh that cannot hold the model) with one sentence and its exit code.
+# Runs the program, then runs it with an illegal mesh, which must end with one sentence and exit
+# code 64.
 function(check_program program illegal sentence)
   run(${program})
   execute_process(COMMAND ${program} --mesh ${illegal} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
@@ -22,8 +24,9 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
-# Whole training is compiled header-only once (pkg_config) and linked once from the installed libraries (find_package); of the
-# others add_subdirectory compiles less of it, and fetch_content, which is that behind a declaration, plans alone.
+# Whole training is compiled header-only once (pkg_config) and linked with the installed libraries
+# once (find_package). add_subdirectory compiles a smaller program. fetch_content, which wraps
+# add_subdirectory, compiles plans only.
 set(program ${CMAKE_CURRENT_LIST_DIR}/main.cpp)
 set(refusal 1x3 "legal widths are 1, 2, 4, 8")
 find_program(CCACHE_PROGRAM ccache)
@@ -118,8 +121,9 @@ if(WAY STREQUAL "find_package")
     message(FATAL_ERROR "the installed libraries were not taken: ${compiled}")
   endif()
 endif()
-# Libraries that were built with other parts than this machine has: the project says so and compiles them itself. Installed
-# anew behind the back of a build, they do not link.
+# If installed libraries were built with other optional libraries than this machine has, the project
+# says so and compiles them itself. If they are installed after the project was configured, they do
+# not link.
 if(WAY STREQUAL "find_package")
   file(GLOB_RECURSE made_for ${WORK}/prefix/redco_compiled.txt)
   file(READ ${made_for} text)
@@ -155,7 +159,7 @@ foreach(file 1x2.md 1x2.json 1x2.html 2x4.md 2x4.json 2x4.html)
   endif()
 endforeach()
 
-# A configuration that is not supported stops the project's own.
+# An unsupported config.json must stop the configuration of the project.
 file(READ ${WORK}/config.json config)
 string(REPLACE "num_hidden_layers" "num_hiden_layers" config "${config}")
 file(WRITE ${WORK}/config.json "${config}")

@@ -1,5 +1,6 @@
-# The CMakeLists.txt of docs/first-model.md in a project outside of redco's tree, with redco in the next folder and with an
-# installed redco. Compilers must read the precompiled header: one that cannot, or would ignore it, fails.
+# Builds the CMakeLists.txt of docs/first-model.md in a project outside of redco's tree, with redco
+# in the next folder and with an installed redco. Compilers must read the precompiled header: a
+# compiler that cannot, or that ignores it, fails.
 #   cmake -DROOT= -DBUILD= -DWORK= -DTORCH_ROOT= -DCOMPILERS="clang++;g++" -P first_model.cmake
 
 file(REMOVE_RECURSE ${WORK})
@@ -12,7 +13,7 @@ file(MAKE_DIRECTORY ${WORK})
 file(CREATE_LINK ${ROOT} ${WORK}/redco SYMBOLIC)
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 
-# The page's own program is built by demo.first_model; what matters here is read by a smaller one.
+# demo.first_model builds the page's program. A smaller program suffices here.
 string(REPLACE "add_subdirectory(../redco redco)" "find_package(redco 0.1 CONFIG REQUIRED)" project_installed "${project}")
 if(project_installed STREQUAL project)
   message(FATAL_ERROR "the page does not add ../redco:\n${project}")

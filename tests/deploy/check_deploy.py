@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""deploy/: the manifests are what their operators take, and refused where they are changed to what those do not; what the operators set
-is what options/launch knows; the lines of the Dockerfile name what is here.
+"""Checks deploy/. The manifests are valid for their operators and invalid after each change that
+the operators refuse. options/launch knows the variables that the operators set. The lines of the
+Dockerfile name existing files and options.
 
     check_deploy.py
 """
@@ -37,7 +38,8 @@ def validator(name):
 
 
 def changed(job, path, value):
-    """The manifest with another value at "spec/trainer/image", or none."""
+    """Returns the manifest with another value at a path such as "spec/trainer/image", or without
+    it."""
     job = copy.deepcopy(job)
     *way, last = [int(step) if step.isdigit() else step for step in path.split("/")]
     at = job
@@ -60,7 +62,8 @@ def check_manifest(name, schema, mistakes):
 
 
 def check_variables(job, nodes):
-    """Each pod is a process, and nothing is set that the library does not read."""
+    """Checks that each pod is one process, and that the library reads every variable that is set.
+    """
     known = set(re.findall(r'"([A-Z][A-Z_]+)"', (ROOT / "include/redco/options/launch.inl.hpp").read_text()))
     pods = pods_of(job)
     assert len(pods) == nodes, f"{len(pods)} pods, not {nodes}"
@@ -97,7 +100,7 @@ def check_dockerfile():
 
 def check_step(words, copied):
     if words[0] == "scripts/setup":
-        # All names of packages stand there and nowhere else.
+        # Only scripts/setup contains names of packages.
         assert words[0] in copied and os.access(ROOT / words[0], os.X_OK), "scripts/setup is not copied before it runs"
         usage = (ROOT / words[0]).read_text()
         assert all(f"    {option})" in usage for option in words[1:]), f"scripts/setup has no {words[1:]}"

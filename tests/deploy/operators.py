@@ -1,5 +1,6 @@
-"""What Kubeflow's operators put into the environment of each pod of a manifest: the training operator 1.9 for a PyTorchJob, the
-trainer 2 on its runtime torch-distributed for a TrainJob. In the order of their ranks."""
+"""The environment that Kubeflow's operators give to each pod of a manifest, in the order of ranks:
+training operator 1.9 for a PyTorchJob, trainer 2 with its runtime torch-distributed for a
+TrainJob."""
 
 
 def pods_of_pytorch_job(job):

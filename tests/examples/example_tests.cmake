@@ -1,6 +1,6 @@
-# The programs of examples/ and of the pages, as a user calls them.
+# Runs the programs of examples/ and of the pages as a user calls them.
 
-# The demo's program, as a user calls it: what it prints and how it ends.
+# Runs the demo's program as a user calls it, and checks its output and its exit codes.
 function(redco_demo_test name exit)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGUMENTS;WORDS")
   set(folder ${PROJECT_BINARY_DIR}/tests/demo_${name})
@@ -12,7 +12,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   set(text --text;${PROJECT_SOURCE_DIR}/README.md;${PROJECT_SOURCE_DIR}/include/redco/layer)
   redco_demo_test(trains 0 ARGUMENTS ${text} --mesh 1x2 --max-steps 2 --dtype f32 WORDS
     "plan: mesh 1x2, f32" "column-parallel" "peak " "all_reduce" "held-out loss [0-9.]+ nats per byte" "--resume"
-    "\nnamespace " "\ntemplate <class T, class")  # samples go on from the whole prompts, of any lengths
+    "\nnamespace " "\ntemplate <class T, class")  # samples continue whole prompts of any length
   redco_demo_test(illegal_mesh 64 ARGUMENTS ${text} --mesh 1x4 WORDS "1, 2, 3, 6")
   redco_demo_test(unknown_device 64 ARGUMENTS ${text} --device gpu WORDS "--device gpu .*give auto, cpu or cuda")
   redco_demo_test(unknown_option 64 ARGUMENTS ${text} --epoch 2 WORDS "--epochs")
@@ -28,7 +28,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
       "-DARGUMENTS=${run};--workdir;${folder}" -DEXIT=0 "-DWORDS=${words}" -DFRESH=${folder}
       -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
   endforeach()
-  # The demo and the recipes, in a short form, also where mpirun starts a process for each rank.
+  # The demo and the recipes in a short form, also with one process per rank, started by mpirun.
   function(redco_demo_of_processes name)
     redco_add_test(processes.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:language_modeling>
       "-DARGUMENTS=--text;${PROJECT_SOURCE_DIR}/README.md;${PROJECT_SOURCE_DIR}/CHANGELOG.md"
@@ -37,7 +37,8 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   endfunction()
   redco_demo_of_processes(demo ${redco_mpirun} "-DRUNS=2:2x1;4:2x2;2:2x2")
   redco_demo_of_processes(tcp_demo -DSTART=${CMAKE_CURRENT_SOURCE_DIR}/processes/start.py "-DRUNS=2:1x2;2:2x1;2:2x2;2:1x2:overlap")
-  # Programs whose ranks are processes verify themselves: each computes the reference for itself.
+  # Programs whose ranks are processes verify themselves: each process computes the reference for
+  # itself.
   function(redco_verify_test name program processes words)
     redco_add_test(verify.${name} COMMAND ${CMAKE_COMMAND} -DPROCESSES=${processes}
       -DSTART=${CMAKE_CURRENT_SOURCE_DIR}/processes/start.py -DPROGRAM=$<TARGET_FILE:${program}>
@@ -64,7 +65,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
     -DFINE_TUNE=$<TARGET_FILE:fine_tune> -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${lora} -P
     ${PROJECT_SOURCE_DIR}/tests/examples/lora_model.cmake PROPERTIES FIXTURES_SETUP lora_model)
   set_tests_properties(${redco_prefix}recipe.lora PROPERTIES FIXTURES_REQUIRED lora_model FIXTURES_SETUP lora_saved)
-  # What it has saved on two shards, read by PEFT where Python has it.
+  # PEFT reads the adapter that was saved on two shards, if Python has PEFT.
   redco_add_test(outside.peft COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/parity/check_peft.py
     ${lora}/learnt/model ${PROJECT_BINARY_DIR}/tests/recipe_lora/1x2/adapter ${PROJECT_BINARY_DIR}/tests/recipe_lora/1x2/merged
     PROPERTIES FIXTURES_REQUIRED lora_saved)
@@ -81,7 +82,8 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
       -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
   endforeach()
   redco_test_program(make_models program examples/make_models.cpp)
-  # The program of docs/pretrained.md that trains a Hugging Face folder, word for word but for its options.
+  # The program of docs/pretrained.md that trains a Hugging Face folder, word for word except for
+  # its options.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/pretrained.md)
   file(READ ${PROJECT_SOURCE_DIR}/docs/pretrained.md page)
   string(REGEX REPLACE ".*\n```cpp\n(#include <redco/pretrained.hpp>\n[^`]*)\n```\n.*" "\\1" program "${page}")
@@ -91,7 +93,8 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_add_test(demo.pretrained COMMAND ${CMAKE_COMMAND} -DPROGRAMS=$<TARGET_FILE_DIR:generate>
     -DMAKE_MODELS=$<TARGET_FILE:make_models> -DPAGE_PROGRAM=$<TARGET_FILE:page_pretrained>
     -DWORK=${PROJECT_BINARY_DIR}/tests/pretrained -P ${PROJECT_SOURCE_DIR}/tests/examples/examples.cmake)
-  # The demo's own program on several meshes, as in benchmarks/meshes but for the steps and the batch.
+  # The demo's program on several meshes, as in benchmarks/meshes, with other numbers of steps and
+  # examples.
   foreach(dtype f32 f64)
     redco_add_test(demo.meshes_${dtype} COMMAND ${CMAKE_COMMAND} -E env DTYPE=${dtype} BATCH=5 TEXT=include/redco/meta
       PROGRAM=$<TARGET_FILE:language_modeling> ${PROJECT_SOURCE_DIR}/benchmarks/meshes 3 1x1 2x1 1x2)

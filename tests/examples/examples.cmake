@@ -1,4 +1,4 @@
-# The examples that take pretrained models, as a user calls them.
+# Runs the examples that read pretrained models, as a user calls them.
 #   cmake -DPROGRAMS=DIR -DMAKE_MODELS=program -DPAGE_PROGRAM=program -DWORK=DIR -P examples.cmake
 
 file(REMOVE_RECURSE "${WORK}")
@@ -19,7 +19,7 @@ set(predicts --dtype f32)
 
 expect(0 "" "${MAKE_MODELS}" "${WORK}")
 
-# What is generated does not depend on the mesh, whether prompts are read alone or side by side.
+# The generated text depends neither on the mesh nor on other prompts in the batch.
 expect(0 "To be" generate --model "${WORK}/llama" --prompt "To be" --max-new-tokens 8 ${predicts})
 set(alone "${out}")
 expect(0 "To be" generate --model "${WORK}/llama" --prompt "To be" --max-new-tokens 8 --mesh 1x2 ${predicts})
@@ -34,7 +34,7 @@ expect(64 "--beams draws nothing" generate --model "${WORK}/llama" --prompt "To 
 expect(64 "give --temperature" generate --model "${WORK}/llama" --prompt "To be" --top-p 0.9 ${predicts})
 expect(64 "give --beams" generate --model "${WORK}/llama" --prompt "To be" --length-penalty 2 ${predicts})
 
-# A prompt is one text as it is written, whatever brackets, commas and quotes are in it.
+# A prompt is one text exactly as written, including brackets, commas and quotes.
 foreach(prompt "[INST] do it [/INST]" "[a, b]" "{}" "'a', \"b\"" "-x" "--- a")
   execute_process(COMMAND "${PROGRAMS}/generate" --model "${WORK}/llama" --prompt "${prompt}" --max-new-tokens 2 ${predicts}
     RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE problem)
@@ -44,13 +44,14 @@ foreach(prompt "[INST] do it [/INST]" "[a, b]" "{}" "'a', \"b\"" "-x" "--- a")
   endif()
 endforeach()
 
-# What generation_config.json asks for is done or refused by name; keys of the folder that change nothing are listed.
+# Settings of generation_config.json are applied or refused by name. Keys of the folder without
+# effect are listed.
 file(COPY "${WORK}/llama/" DESTINATION "${WORK}/asks")
 file(WRITE "${WORK}/asks/generation_config.json" "{\"num_beams\": 3, \"max_new_tokens\": 4, \"use_cache\": true, \"eos_token_id\": 256}")
 expect(0 "generation_config.json: use_cache changes nothing here" generate --model "${WORK}/asks" --prompt "To be" --prompt "or not"
   ${predicts})
 
-# Standard output has results alone; notices, warnings and progress go to standard error.
+# Standard output has results only; notices, warnings and progress go to standard error.
 function(expect_results results notices program)
   execute_process(COMMAND "${PROGRAMS}/${program}" ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE told)
   if(NOT status EQUAL 0 OR NOT out MATCHES "^${results}$" OR NOT told MATCHES "${notices}" OR out MATCHES "${notices}|warning: ")
@@ -60,7 +61,8 @@ endfunction()
 expect_results("### To be\n\n.*\n\n### or not\n\n.*\n\n" "use_cache changes nothing here" generate --model "${WORK}/asks"
   --prompt "To be" --prompt "or not" ${predicts})
 
-# A program that only predicts offers nothing that only training reads, and no program offers a type that computes nothing.
+# A program that only predicts has no options of training, and no program offers a type that
+# computes nothing.
 execute_process(COMMAND "${PROGRAMS}/generate" --help OUTPUT_VARIABLE help)
 foreach(flag workdir resume recompute gradient-bucket overlap cuda-graph check-saved quiet lr epochs)
   if(help MATCHES "--${flag} |--${flag},")
@@ -95,7 +97,7 @@ endforeach()
 file(WRITE "${WORK}/asks/generation_config.json" "{\"typical_p\": 0.5, \"eos_token_id\": 256}")
 expect(65 "generation_config.json: .typical_p. is 0.5, which is not supported" generate --model "${WORK}/asks" --prompt "To be" ${predicts})
 
-# Numbers that an option cannot have are refused before any file is opened.
+# Values that an option cannot have are refused before any file is opened.
 set(files --model "${WORK}/nothing" --text "${WORK}/nothing")
 foreach(program fine_tune lora)
   expect(65 "nothing: No such file" ${program} ${files} --context 1 --hold-out 2)
@@ -122,7 +124,8 @@ expect(64 "error: required and not given: --model TEXT .*, --train TEXT .*, --ev
 expect(65 "bart, which this program does not run" generate --model "${WORK}/bart" --prompt "To be" ${predicts})
 expect(65 "nothing: No such file" generate --model "${WORK}/nothing" --prompt "To be" ${predicts})
 
-# A model that was trained further is a folder as it came from, and a finished run is not begun again.
+# A model that was trained further is saved as a Hugging Face folder. A finished run does not start
+# again.
 file(WRITE "${WORK}/notes.txt" "Whether 'tis nobler in the mind to suffer the slings and arrows of outrageous fortune, or to take \
 arms against a sea of troubles, and by opposing end them: to die, to sleep.\n")
 file(WRITE "${WORK}/lines.jsonl" "{\"text\": \"No more; and by a sleep to say we end\"}\n{\"text\": \"The heart-ache\"}\n")
@@ -142,7 +145,8 @@ expect(0 "To be" generate --model "${WORK}/readme/model" --prompt "To be" --max-
 expect(65 "bart, which this program does not run; give one of llama" "${PAGE_PROGRAM}" --model "${WORK}/bart" ${tune_readme})
 expect(65 "lines.jsonl:1: no text under the key" fine_tune ${tune} --key body --workdir "${WORK}/other")
 execute_process(COMMAND printf "na\\357ve caf\\351s and much more of the slings and arrows" OUTPUT_FILE "${WORK}/latin1.txt")
-foreach(program IN ITEMS fine_tune lora language_modeling)  # 2 of 50 bytes; the training that would follow is refused
+# 2 of 50 bytes; the message stops the program before training
+foreach(program IN ITEMS fine_tune lora language_modeling)
   set(latin1 --text "${WORK}/latin1.txt" --mesh 1x5 --workdir "${WORK}/latin1" ${quiet})
   if(NOT program STREQUAL language_modeling)
     list(APPEND latin1 --model "${WORK}/llama")
@@ -158,7 +162,8 @@ file(WRITE "${WORK}/wrong/config.json" "${config}")
 expect(65 "mlp.gate_proj.weight. has shape .40, 24. in the file, the model has .44, 24." fine_tune ${tune} --model "${WORK}/wrong"
   --workdir "${WORK}/other")
 
-# Adapters of a fused weight, by default; what is merged is a folder that goes on, and a bound that is missed is an exit code.
+# Adapters of a fused weight are the default. The merged folder can be trained further. A bound that
+# is missed gives an exit code.
 set(adapt --model "${WORK}/gpt2" --text "${WORK}/notes.txt" --context 16 --hold-out 5 --rank 1 --epochs 20 --warmup 1 --global-batch 4
   --dtype f32 --quiet)
 expect(0 "attn.qkv.lora_A.weight x2 .*parameters trained" lora ${adapt} --lr 0.1 --mesh 1x2 --workdir "${WORK}/adapted")

@@ -1,4 +1,5 @@
-# The folder that the recipe of adapters begins from: a small decoder that has learnt this repository's prose.
+# Makes the model folder from which the recipe of adapters starts: a small decoder that has learned
+# this repository's prose.
 #   cmake -DMAKE_MODELS=program -DFINE_TUNE=program -DROOT=DIR -DWORK=DIR -P lora_model.cmake
 
 file(REMOVE_RECURSE ${WORK})

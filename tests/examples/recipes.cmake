@@ -1,6 +1,7 @@
-# A recipe in a short form: the same result on one rank, on two replicas and on two shards, behind a signal and a resume, and
-# where the ranks are processes.
-#   cmake -DPROGRAM= "-DARGUMENTS=--steps;20" "-DRESULT=regex with (the number)" -DMPIRUN= -DWORK= -P recipes.cmake
+# Runs a recipe in a short form. The result must be equal on one rank, on two replicas, on two
+# shards, after a signal and a resume, and with ranks that are processes.
+#   cmake -DPROGRAM= "-DARGUMENTS=--steps;20" "-DRESULT=regex with (the number)" -DMPIRUN= -DWORK=
+#     -P recipes.cmake
 
 include(${CMAKE_CURRENT_LIST_DIR}/../processes/processes.cmake)
 
@@ -28,7 +29,7 @@ foreach(mesh 2x1 1x2)
   same(${mesh} "${found}")
 endforeach()
 
-# The signal comes when the run has begun: its workdir is claimed then.
+# The signal is sent after the run has claimed its workdir.
 list(JOIN ARGUMENTS " " words)
 execute_process(COMMAND sh -c "${PROGRAM} ${words} --dtype f64 --threads 1 --quiet --workdir ${WORK}/stopped & pid=$!
   until find ${WORK}/stopped -name log.txt 2>&1 | grep -q log.txt; do sleep 0.005; done; kill -TERM $pid; wait $pid"

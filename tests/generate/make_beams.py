@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes beams.json: what beam search and greedy decoding of Hugging Face transformers give for a table of logits.
+"""Writes beams.json: results of beam search and greedy decoding by Hugging Face transformers for a
+table of logits.
 
     python make_beams.py --out beams.json        # transformers 4.57, f64
 
-The model is a table: behind t tokens of which the last is a, token b has the logit 3 sin(1.3 a + 0.7 b b + 0.61 t + phase), which
-a test computes too.
+The model is a table that a test computes too: after t tokens, the last of which is a, token b has
+the logit 3 sin(1.3 a + 0.7 b b + 0.61 t + phase).
 """
 import argparse
 import json
@@ -16,7 +17,7 @@ from transformers.modeling_outputs import CausalLMOutput
 
 
 class Table(hf.PreTrainedModel, hf.GenerationMixin):
-    """A language model that sees the last token and its position only."""
+    """A language model that depends only on the last token and its position."""
     config_class = hf.PretrainedConfig
     main_input_name = "input_ids"
 
@@ -37,7 +38,8 @@ def main():
     options.add_argument("--out", required=True)
     o = options.parse_args()
     cases = []
-    few, many = random.Random(5), random.Random(7)  # with few end tokens among many, and the reverse
+    # Few end tokens among many tokens, and many among few
+    few, many = random.Random(5), random.Random(7)
     for number in range(145):
         pick, ends, least = (few, [[4], [4, 2], [5, 1, 3]], 1) if number < 90 else (many, [[5, 1, 3], [0, 1, 2, 3]], 2)
         words = pick.choice([7, 9, 12])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Hosts whose processes are told different things, or that have different folders under one name, are told so on both.
+"""Checks that hosts whose processes have different options or data, or different folders under one
+name, report this on both hosts.
 
     agreement.py --work FOLDER --program PROGRAM        the program of tests/processes/agreement.cpp
 """
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import two_hosts
 
-LIMIT = 120  # seconds, of what takes three on an idle machine
+LIMIT = 120  # seconds; an idle machine takes three
 USAGE, DATA = 64, 65
 BOTH = r"rank 0 on node1 \(10\.7\.0\.1\).* and rank 1 on node2 \(10\.7\.0\.2\).* have different "
 

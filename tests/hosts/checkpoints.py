@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Hosts that share no folder: ranks on both save, other numbers of ranks go on, as if all had been on one host.
+"""Checks hosts without a common folder: ranks on both hosts save, and other numbers of ranks resume
+as if all ranks had been on one host.
 
     checkpoints.py --work FOLDER --demo PROGRAM ARGUMENTS...
 """
@@ -19,7 +20,7 @@ def done(*started):
 
 
 def seen_by(host, folder):
-    """What only this host sees."""
+    """Returns the files that only this host sees."""
     ls = host.start("ls", ["find", folder, "-name", "*.safetensors"])
     ls.done(20)
     return ls.text.split()
@@ -49,7 +50,7 @@ if __name__ == "__main__":
         files = seen_by(hosts.first, apart.parent)
         assert any("parameters-1of2" in name for name in files), f"node1 has {files}"
         assert not seen_by(hosts.second, apart.parent), "node2 has files of a run that writes on node1"
-        # Fewer processes, then threads alone, go on with what more processes have saved.
+        # Fewer processes, then threads alone, resume from the checkpoint of more processes.
         done(on_threads(2, "1x2", together), *on_hosts(2, "1x2", 1))
         done(on_threads(3, "2x1", together), on_threads(3, "2x1", apart))
         copy = hosts.first.start("copy", ["cp", apart / "metrics.jsonl", hosts.work / "metrics.jsonl"])
@@ -57,7 +58,7 @@ if __name__ == "__main__":
         expected, found = losses(together), losses(hosts.work)
         assert [row["step"] for row in expected if "loss" in row] == [1, 2, 3], f"threads have {expected}"
         assert expected == found, f"threads have {expected}, hosts without a common folder {found}"
-        # The first process on the other host would begin anew.
+        # With the first process on the other host, the run would start from the beginning.
         hosts.all = hosts.all[::-1]
         turned = on_hosts(4, "2x1", 1)
         assert [one.end(LIMIT) for one in turned] == [DATA, DATA], f"turned hosts: {turned[0].text}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The hosts of tests leave nothing: neither where a test is killed nor where it fails.
+"""Checks that the hosts of tests leave nothing after a test is killed or fails.
 
     cleanup.py FOLDER
 """
@@ -18,7 +18,7 @@ def mark_of(folder):
 
 
 def host_processes(folder):
-    """Those that a test in `folder` has started on its hosts."""
+    """Returns the processes that a test in `folder` has started on its hosts."""
     mark = mark_of(folder).encode()
     all = []
     for one in Path("/proc").glob("[0-9]*/cmdline"):
@@ -41,7 +41,7 @@ def waiting(hosts):
 
 
 def become(count, folder, seconds, otherwise):
-    """A shell that forks is two for a moment."""
+    """Waits for a number of processes; a shell that forks is two for a moment."""
     end = time.monotonic() + seconds
     while len(found := host_processes(folder)) != count:
         assert time.monotonic() < end, f"{otherwise}: {found}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What breaks on one of two hosts while collectives run: everyone else ends in time, with exit code 69 and one sentence that tells
-which rank on which host is missed, and in which collective.
+"""Checks faults on one of two hosts while collectives run. All other processes must end in time,
+with exit code 69 and one sentence with the missing rank, its host and the collective.
 
     faults.py --work FOLDER --laws PROGRAM [--mpirun PROGRAM]
 """
@@ -29,7 +29,7 @@ def await_sums(started):
 
 
 def end_with(code, processes):
-    """Within ten deadlines."""
+    """Checks the exit codes of processes, which must end within ten deadlines."""
     end = time.monotonic() + 10 * DEADLINE
     for one in processes:
         found = one.end(end - time.monotonic())
@@ -41,7 +41,8 @@ def one_sentence(processes, words):
     assert len(errors) == 1 and re.search(words, errors[0]), f"not one sentence with '{words}': {errors}"
 
 
-# Each fault is a generator that starts processes, breaks something, and looks at what becomes of them: so several pass at once.
+# Each fault is a generator in three phases, so that several faults run concurrently: it starts
+# processes, breaks something, and checks the result.
 
 
 def signalled(hosts, program, each, rank, which, words):
@@ -57,7 +58,8 @@ def signalled(hosts, program, each, rank, which, words):
 
 
 def rank_busy(hosts, program):
-    """Its process lives and says so: it is waited for, and not taken for one that is gone."""
+    """The process of rank 0 lives and reports it: rank 1 waits until the deadline and does not
+    take it for dead."""
     all = hosts.by_hand("busy", 1, [program, "--endless", "--deadline", DEADLINE, "--busy", DEADLINE + 4])
     yield
     await_sums(all)
@@ -67,7 +69,7 @@ def rank_busy(hosts, program):
 
 
 def mpi_rank_stopped(hosts, program, mpirun):
-    """mpirun ends the stopped process as soon as another has ended."""
+    """mpirun kills the stopped process once another process has ended."""
     says_who = ["sh", "-c", f"echo pid $OMPI_COMM_WORLD_RANK $$; exec {program} --endless --deadline {DEADLINE}"]
     run = hosts.mpirun("mpirun_stopped", mpirun, 1, says_who)
     yield
@@ -90,7 +92,7 @@ def link_cut(hosts, program):
 
 
 def host_away(hosts, program):
-    """Behind the cut: the hosts do not find each other."""
+    """After the cut the hosts do not find each other."""
     all = hosts.by_hand("away", 1, [program, "--deadline", DEADLINE])
     yield
     end_with(RENDEZVOUS, all)

@@ -1,7 +1,7 @@
-# Ranks on two hosts, which are namespaces of this machine.
+# Ranks on two hosts, which are network namespaces of this machine.
 set(redco_python python3)
 if(EXISTS /usr/bin/python3)
-  set(redco_python /usr/bin/python3)  # which has what scripts/setup --tests installs
+  set(redco_python /usr/bin/python3)  # has the packages of scripts/setup --tests
 endif()
 function(redco_hosts_test name script)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGUMENTS;PROPERTIES")
@@ -30,7 +30,7 @@ if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE AND REDCO_EXAMPLES)
   redco_hosts_test(cleanup cleanup.py ARGUMENTS ${hosts}/cleanup)
 endif()
 
-# The files with which clusters start such ranks.
+# The files with which clusters start ranks.
 if(redco_build_tests)
   redco_add_test(deploy COMMAND ${redco_python} ${CMAKE_CURRENT_SOURCE_DIR}/deploy/check_deploy.py PROPERTIES
     SKIP_REGULAR_EXPRESSION "skipped: ")

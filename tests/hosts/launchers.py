@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Ranks on two hosts, started as users start them: the laws of groups hold, and the demo has the losses of threads.
+"""Checks ranks on two hosts that are started as users start them: the laws of groups hold, and the
+demo has the losses of threads.
 
-    launchers.py mpirun|torchrun|by_hand|pods --work FOLDER --laws PROGRAM --threads FOLDER [--mpirun PROGRAM] --demo PROGRAM ARGUMENTS...
+    launchers.py mpirun|torchrun|by_hand|pods --work FOLDER --laws PROGRAM --threads FOLDER
+                 [--mpirun PROGRAM] --demo PROGRAM ARGUMENTS...
 
 --threads: the workdir of the demo's run on threads.
 """
@@ -16,7 +18,7 @@ from pathlib import Path
 import two_hosts
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 120  # seconds, of what takes three on an idle machine
+LIMIT = 120  # seconds; an idle machine takes three
 
 
 def python_with_torch():
@@ -32,12 +34,12 @@ def torchrun(hosts, name, each, command):
     return [host.start(f"{name}.{host.name}", [
         python, "-m", "torch.distributed.run", "--nnodes=2", f"--nproc_per_node={each}", "--rdzv_backend=c10d",
         f"--rdzv_endpoint=node1:{port}", f"--rdzv_id={name}", f"--log_dir={hosts.work}", "--redirects=1",
-        "--tee=1",  # which Debian's 1.13 cannot do without under Python 3.11
+        "--tee=1",  # Debian's torch 1.13 needs it under Python 3.11
         "--no_python", *command]) for host in hosts.all]
 
 
 def starter(how, hosts, mpirun):
-    """start(name, processes on each host, command) -> what was started"""
+    """Returns start(name, processes on each host, command), which returns the started processes."""
     if how == "mpirun":
         if not mpirun:
             two_hosts.skip("no MPI: install libopenmpi-dev and openmpi-bin, configure again")
@@ -48,7 +50,8 @@ def starter(how, hosts, mpirun):
 
 
 def laws_hold(start, name, program, each, runs=1):
-    """Starts the laws; what is returned waits for their end. Without runs the processes only meet."""
+    """Starts the laws and returns a function that waits for their end. With runs=0 the processes
+    only meet."""
     started = start(name, each, [program, "--runs", runs])
 
     def hold():
@@ -79,7 +82,7 @@ def demo_is_that_of_threads(start, command, work, threads):
 
 
 def store_of_an_agent_is_used(hosts, program):
-    """As torchrun does since 2.4: its agent keeps the store, whichever that is."""
+    """Uses the store that an agent of torchrun keeps, as torchrun does since 2.4."""
     port = next(hosts.ports)
     hosts.first.start("agent_store", [program, "--store", port])
     return laws_hold(lambda name, each, command: hosts.processes(name, each, command, lambda host, process, processes, _: {
@@ -89,7 +92,8 @@ def store_of_an_agent_is_used(hosts, program):
 
 
 def pods_join(hosts, program):
-    """Those of the manifests of deploy/, two on each host; and of an operator that sets no PET_*."""
+    """Starts the pods of the manifests of deploy/, two on each host, and those of an operator that
+    sets no PET_*."""
     try:
         import yaml
     except ImportError as e:

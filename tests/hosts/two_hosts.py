@@ -1,8 +1,10 @@
-"""Two hosts on this machine: node1 (10.7.0.1) and node2 (10.7.0.2), each with a network, a name and mounts of its own, joined by a
-link of 1 Gbit/s or of `rate`. They are namespaces of a process that this module starts: nothing outside sees them, and they and all that
-runs in them end with it, however it ends.
+"""Two hosts on this machine: node1 (10.7.0.1) and node2 (10.7.0.2). Each has a network, a host name
+and mounts of its own; a link of 1 Gbit/s or of `rate` joins them. They are namespaces of a
+process that this module starts. Nothing outside sees them, and they end with this process,
+however it ends.
 
-    two_hosts.run(work, test, rate)    calls test(hosts) and ends as it does; `work` is a folder for files, emptied first
+    two_hosts.run(work, test, rate)    calls test(hosts) and ends as the call does; `work` is a folder
+                                       for files, which is emptied first
 """
 import ctypes
 import os
@@ -21,7 +23,8 @@ MOUNTS, NAME, USERS, PROCESSES, NETWORK = 0x00020000, 0x04000000, 0x10000000, 0x
 PARENT_DEATH_SIGNAL = 1
 os.environ["PATH"] += ":/usr/sbin:/sbin"
 
-# More processes than cores, by root too, that meet on the link. Names are those of Open MPI 4, then of 5.
+# Allows more processes than cores, also for root, which meet on the link. Variables of Open MPI 4,
+# then of Open MPI 5.
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
        "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "10.7.0.0/24", "OMPI_MCA_oob_tcp_if_include": "10.7.0.0/24",
        "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_MCA_hwloc_default_binding_policy": "none",
@@ -29,7 +32,7 @@ MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OM
 
 
 def skip(why):
-    """As cmake/Skip.cmake: shown by ctest with its reason, and a failure in CI."""
+    """Skips like cmake/Skip.cmake: ctest shows the reason, and in CI the test fails."""
     if os.environ.get("CI") == "true":
         sys.exit("CI lacks what this test needs: " + why)
     print("skipped: " + why)
@@ -46,7 +49,7 @@ def tool(*command, **how):
 
 
 class Process:
-    """A program on a host; what it prints is in a file."""
+    """A program on a host, whose output goes to a file."""
 
     def __init__(self, command, out, environment):
         self.out = out
@@ -58,7 +61,8 @@ class Process:
         return self.out.read_text(errors="replace")
 
     def end(self, seconds):
-        """The exit code, negative for a signal. Fails where it does not come in time."""
+        """Returns the exit code, negative for a signal. Fails if the program does not end in time.
+        """
         try:
             return self.popen.wait(max(0.01, seconds))
         except subprocess.TimeoutExpired:
@@ -78,7 +82,7 @@ class Process:
 class Host:
     def __init__(self, number, work):
         self.name, self.address, self.work = f"node{number}", f"10.7.0.{number}", work
-        self.before = []  # of each program's words, such as ["taskset", "--cpu-list", "0"]
+        self.before = []  # words before each command, such as ["taskset", "--cpu-list", "0"]
         ready, tell = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -95,18 +99,18 @@ class Host:
         return ["nsenter", f"--target={self.pid}", "--mount", "--uts", "--net", *self.before, *map(str, command)]
 
     def start(self, name, command, **environment):
-        """What it prints goes to the file `name`."""
+        """Starts a command, whose output goes to the file `name`."""
         return Process(self.inside(*command), self.work / name, {**os.environ, "TMPDIR": str(self.work), **environment})
 
     def own_folder(self, path):
-        """From now on this host sees a folder of its own there."""
+        """Gives this host its own folder at this path, from now on."""
         path.mkdir(parents=True, exist_ok=True)
         tool(*self.inside("mount", "-t", "tmpfs", "none", path))
 
 
 class Hosts:
     def __init__(self, work, names, rate):
-        self.work, self.names = work, names  # the file /etc/hosts
+        self.work, self.names = work, names  # names: the file /etc/hosts
         self.all = self.first, self.second = Host(1, work), Host(2, work)
         self.ports = iter(range(29400, 30000))
         tool("ip", "link", "add", "link1", "netns", str(self.first.pid), "type", "veth", "peer", "name", "link2", "netns",
@@ -121,19 +125,21 @@ class Hosts:
         self.agent.chmod(0o755)
 
     def mpirun(self, name, mpirun, each, command):
-        """`each` processes on each host."""
+        """Starts a command by mpirun, as `each` processes on each host."""
         agent = {f"{prefix}_MCA_{what}": str(self.agent) for prefix, what in (("OMPI", "plm_rsh_agent"), ("PRTE", "plm_ssh_agent"))}
         places = ",".join(f"{host.name}:{each}" for host in self.all)
-        own = self.work / name[0]  # two launchers that begin at once would race for one folder; paths of sockets are short
+        # Two launchers must not share a folder; paths of sockets must be short
+        own = self.work / name[0]
         own.mkdir(exist_ok=True)
         return self.first.start(name, [mpirun, "-n", 2 * each, "--host", places, *command], **MPI, **agent, TMPDIR=str(own))
 
     def places(self, each):
-        """Of `each` processes on each host: number of the host, and of the process."""
+        """Returns (number of the host, number of the process) for `each` processes on each host."""
         return [(number, process) for number in (0, 1) for process in range(number * each, (number + 1) * each)]
 
     def processes(self, name, each, command, environment):
-        """`each` processes on each host; environment(host's number, process, processes, port) says what a launcher would."""
+        """Starts `each` processes on each host. environment(host's number, process, processes,
+        port) returns the variables that a launcher would set."""
         port = next(self.ports)
         return [self.all[number].start(f"{name}.{process}", command, **environment(number, process, 2 * each, port))
                 for number, process in self.places(each)]
@@ -146,12 +152,13 @@ class Hosts:
         return self.processes(name, each, command, lambda _, process, __, port: self.said_by_hand(each, process, port))
 
     def cut(self):
-        """Nothing goes over the link any more; no connection is told."""
+        """Drops everything on the link from now on, without resetting connections."""
         tool(*self.first.inside("ip", "link", "set", "link1", "down"))
 
 
 def within(work, test, rate):
-    """In namespaces of its own, with the process number 1: what it starts ends with it."""
+    """Runs in its own namespaces as process number 1, so that all processes that it starts end with
+    it."""
     LIBC.prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)

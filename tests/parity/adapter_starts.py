@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Prints how far PEFT's logits are from those of base + scale * B A, for each init_lora_weights.
+"""Prints the distance of PEFT's logits from those of base + scale * B A, for each
+init_lora_weights.
 
-    .deps/peers/bin/python tests/parity/adapter_starts.py       needs torch, transformers and peft (scripts/setup --peers)
+    .deps/peers/bin/python tests/parity/adapter_starts.py     needs torch, transformers and peft
+                                                              (scripts/setup --peers)
 
-adapter_folder refuses those that differ: their initialisation changes the base weights, which an
-adapter's files do not have. Differences are in units of the largest logit.
+adapter_folder refuses initialisations with a large distance: they change the base weights, which an
+adapter's files do not contain. Distances are relative to the largest logit.
 """
 import tempfile
 import warnings

@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Folders of every family as Hugging Face transformers save them, read by redco, saved and read back.
+"""Checks folders of every family: saved by Hugging Face transformers, read by redco, saved by
+redco, and read back by transformers.
 
     check_folders.py PROGRAM WORK [--parity DIR] [--only NAME]
 
-PROGRAM is build/release/tests/parity. For each case of make_parity.py in DIR (../shared/parity), and for ViTs of 24 x 40
-pixels, writes a folder of random weights and what they compute, once as save_pretrained names the tensors and once as files of
-the base model alone do: without its prefix, without final_logits_bias, with copies of tied heads and with the buffers that old
-versions stored. PROGRAM compares logits, gradients, a step and decoding, and saves the model again; transformers must read that
-folder with nothing missing, unexpected or mismatched, and every tensor bit for bit. What it leaves in WORK can be compared without
-Python: folders/gpt2-base and folders/vit-24x40 are from there.
+PROGRAM is build/release/tests/parity. For each case of make_parity.py in DIR (../shared/parity),
+and for ViTs of 24 x 40 pixels, writes folders of random weights and expected results. One folder
+names tensors as save_pretrained does. The other names them as files of the base model alone:
+without its prefix and final_logits_bias, with copies of tied heads, and with the buffers that old
+versions stored.
 
-Where torch or transformers 4.57 is absent the Python of scripts/setup --peers is taken, or that of --folders or --tests; without them
-the exit code is 77, in CI 1.
+PROGRAM compares logits, gradients, a step and decoding, and saves the model again. transformers
+must read that folder without missing, unexpected or mismatched tensors, and every tensor bit for
+bit. The folders in WORK can be compared without Python; folders/gpt2-base and folders/vit-24x40
+come from there.
+
+If torch or transformers 4.57 is missing, the Python of scripts/setup --peers is used, or that of
+--folders or --tests. Without them the exit code is 77, in CI 1.
 """
 import argparse
 import dataclasses
@@ -54,7 +59,8 @@ def cases(tp):
     sizes = dict(hidden_size=24, intermediate_size=40, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
                  max_position_embeddings=64, vocab_size=97, pad_token_id=0, bos_token_id=1, eos_token_id=2)
     stretched = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
-    newer = int(hf.__version__.split(".")[0]) >= 5  # before, LLaMA's angles are not in rope_parameters: llama-stretched has them
+    # Earlier versions do not keep LLaMA's angles in rope_parameters; llama-stretched has them
+    newer = int(hf.__version__.split(".")[0]) >= 5
     yield from (case for case in tp.parity_cases() if newer or case.name != "llama-tied")
     yield tp.Case("mistral", hf.MistralConfig(**sizes, sliding_window=5))
     yield tp.Case("qwen2", hf.Qwen2Config(**sizes, tie_word_embeddings=True))
@@ -71,7 +77,8 @@ def cases(tp):
 
 
 def without_bias(build):
-    """Builds a model as `build` does; the BART that is stored as its base model alone has no final_logits_bias."""
+    """Returns a function that builds a model as `build` does. A BART that is stored as its base
+    model alone has no final_logits_bias."""
     def built(case, seed):
         model = build(case, seed)
         if case.name == BASE_OF_BART:
@@ -81,7 +88,8 @@ def without_bias(build):
 
 
 def stored_with_prefix(tensors):
-    """The tensors of a BART as files name them that hold the head's weight besides the base model, and no final_logits_bias."""
+    """Returns the tensors of a BART under the names of files that hold the base model and the
+    head's weight, without final_logits_bias."""
     kept = {name: value for name, value in tensors.items() if name != "final_logits_bias"}
     shared = kept["model.shared.weight"]
     return kept | {name: shared.clone() for name in
@@ -89,7 +97,8 @@ def stored_with_prefix(tensors):
 
 
 def stored_as_base(tensors, config):
-    """The tensors as files of the base model alone name them, with what old versions stored besides."""
+    """Returns the tensors under the names of files of the base model alone, with the buffers that
+    old versions stored."""
     family, prefix = config.model_type, PREFIX.get(config.model_type, "")
     kept = {name: value for name, value in tensors.items() if name != "final_logits_bias"}
     base = {name.removeprefix(prefix): value.clone() for name, value in kept.items()}
@@ -118,7 +127,8 @@ def stored_as_base(tensors, config):
 
 
 def read_by_transformers(folder, auto):
-    """Complains if transformers computes other logits from the folder than from the model that it was made of."""
+    """Reports a complaint if transformers computes other logits from the folder than from the
+    original model."""
     model = auto.from_pretrained(folder, torch_dtype=torch.float32, attn_implementation="eager").eval()
     with torch.no_grad():
         found = model(**load_file(folder / "inputs.safetensors")).logits
@@ -127,7 +137,7 @@ def read_by_transformers(folder, auto):
 
 
 def compare(program, folder, saved, meshes, auto):
-    """What differs, as sentences."""
+    """Returns all differences as sentences."""
     expected = load_file(folder / "original.safetensors")
     for mesh in meshes:
         shutil.rmtree(saved, ignore_errors=True)
@@ -178,7 +188,7 @@ def main():
             tensors = load_file(folder / "original.safetensors")
             if form == "base":
                 if "final_logits_bias" in tensors and tensors["final_logits_bias"].any():
-                    continue  # the base model has none: what is computed is another thing
+                    continue  # the base model has no head, so the logits differ
                 tensors = stored_as_base(tensors, case.config)
             elif form == "with prefix":
                 tensors = stored_with_prefix(tensors)

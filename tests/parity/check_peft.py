@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""PEFT reads adapters that redco saved.
+"""Checks that PEFT reads adapters that redco saved.
 
-    check_peft.py BASE ADAPTER MERGED     folders of a frozen decoder, of adapters for it, and of both merged into one model
+    check_peft.py BASE ADAPTER MERGED     folders of a frozen decoder, of adapters for it, and of the
+                                          model with the adapters merged
 
-PEFT must take every tensor of the adapters and no other, and compute with BASE and ADAPTER the logits that transformers compute with
-MERGED, to 1e-5 of the largest, and not those of BASE alone. Where torch, transformers or peft is absent the Python of scripts/setup --peers
-is taken, or that of --tests; without them the exit code is 77, and in CI 1.
+PEFT must read every tensor of the adapters and no other. With BASE and ADAPTER it must compute the
+logits that transformers compute with MERGED, to 1e-5 of the largest, and not those of BASE alone.
+If torch, transformers or peft is missing, the Python of scripts/setup --peers is used, or that of
+--tests. Without them the exit code is 77, in CI 1.
 """
 import os
 import sys

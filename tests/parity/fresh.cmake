@@ -1,5 +1,6 @@
-# cmake -DPROGRAM= -DFOLDER= -DLAYER= -DWORK= -P fresh.cmake: a model with a fresh layer starts from the same bits on every mesh, and
-# not from those of its files.
+# Checks that a model with a fresh layer starts from equal bits on every mesh, and from other bits
+# than those of its files.
+#   cmake -DPROGRAM= -DFOLDER= -DLAYER= -DWORK= -P fresh.cmake
 cmake_policy(VERSION 3.25)
 file(MAKE_DIRECTORY "${WORK}")
 foreach(mesh IN ITEMS 1x1 2x1 1x2 1x4)

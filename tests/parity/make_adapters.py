@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes adapters/NAME: a small decoder as transformers save it, in adapter/ a LoRA of it as PEFT saves it, and what PEFT computes
-with both.
+"""Writes adapters/NAME: a small decoder as transformers save it, a LoRA of it in adapter/ as PEFT
+saves it, and PEFT's results with both.
 
     python make_adapters.py --out adapters       needs torch, transformers and peft
 
-expected.safetensors has input_ids [B, T] (each id is the label of the one before it), the logits and the loss with the adapter, the
-gradient of each tensor of adapter_model.safetensors under its name there, and the logits of the frozen model alone.
+expected.safetensors has input_ids [B, T] (each id is the label of the previous id), logits and loss
+with the adapter, the gradient of each tensor of adapter_model.safetensors under its name there, and
+the logits of the frozen model alone.
 """
 import argparse
 from pathlib import Path

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Writes folders of reference numbers like those of ../shared/parity, for sliding windows, in all layers
-or every second one, for norms of queries and keys, and for the settings of decoding.
+"""Writes folders of reference numbers like those of ../shared/parity: for sliding windows, in all
+layers or in every second one, for norms of queries and keys, and for the settings of decoding.
 
     python make_decoding.py --parity ../../../shared/parity --out folders
 
-Uses make_parity.py of that folder, and adds to each case, for every one of its `decodings` (the keys of a
-generation_config.json, in meta.json), what Hugging Face's generate gives: expected.safetensors has <name> [P * beams, *] and
-<name>_scores, all hypotheses of a prompt side by side, the best first; with one beam the ids alone. A draw of weights is
-taken only if each setting shows: a decoding without any one of its settings, and without all of them, gives other ids; so does
-the stopping rule of `long` without the length penalty, and a model without its sliding window; and neither fp64 nor noise on
-the logits changes any id. `meshes` in meta.json are those that the tests run on.
+Uses make_parity.py of that folder. Adds to each case the results of Hugging Face's generate for
+every one of its `decodings` (the keys of a generation_config.json, in meta.json).
+expected.safetensors has <name> [P * beams, *] and <name>_scores: all hypotheses of a prompt, the
+best first. With one beam it has the ids alone.
+
+A draw of weights is used only if each setting matters. A decoding without any one of its settings,
+and without all of them, must give other ids. So must the stopping rule of `long` without the length
+penalty, and a model without its sliding window. Neither fp64 nor noise on the logits may change an
+id. `meshes` in meta.json are the meshes of the tests.
 """
 import argparse
 import json
@@ -37,11 +40,11 @@ NEO = {"short": dict(RULES, length_penalty=-0.5)}
 # generation_config.json of facebook/bart-large-cnn
 CNN = {"cnn": dict(num_beams=4, length_penalty=2.0, min_length=56, max_length=142, no_repeat_ngram_size=3, early_stopping=True,
                    forced_bos_token_id=0, forced_eos_token_id=2)}
-# How far a decoding goes, and what config.json says too: these stay when settings are left out.
+# Limits of a decoding, and settings that config.json has too: these are never left out.
 KEPT = {"num_beams", "max_new_tokens", "max_length", "forced_eos_token_id"}
 MESHES = ["1x1", "2x1", "1x2"]
 NOISE = 1e-5
-SCORES_OFF = 2e-5  # of fp32 from fp64: five times below the tolerance
+SCORES_OFF = 2e-5  # error of fp32 relative to fp64: a fifth of the tolerance
 
 
 def cases(tp):
@@ -86,7 +89,7 @@ def stopping_without_penalty(model, prompt, options):
 
 
 def without(options):
-    """A decoding without each of its settings, and without all of them."""
+    """Yields the decoding without each of its settings, and without all of them."""
     settings = options.keys() - KEPT
     for left_out in [{name} for name in sorted(settings)] + [settings]:
         yield {name: value for name, value in options.items() if name not in left_out}
@@ -106,7 +109,8 @@ def window_shows(model, prompt) -> bool:
 
 
 def masks_show(model, prompt) -> bool:
-    """Whether each layer of a GPT-Neo shows its type: with that of the other kind it decodes to other ids."""
+    """Returns True if the type of each layer of a GPT-Neo matters: with the other type, decoding
+    gives other ids."""
     found = decoded(model, prompt, RULES).sequences
     layers = [block.attn.attention for block in model.transformer.h]
     masks = {layer.attention_type: layer.bias for layer in layers}
@@ -137,7 +141,8 @@ def settings_show(model, prompt, decodings) -> bool:
 def rounding_is_hidden(model, prompt, options, found) -> bool:
     if any(not torch.equal(found.sequences, decoded(model, prompt, options, noise=i).sequences) for i in range(3)):
         return False
-    model.double().set_attn_implementation("sdpa")  # eager gives nan in rows whose keys are all masked
+    # Eager attention gives nan in rows whose keys are all masked
+    model.double().set_attn_implementation("sdpa")
     wide = decoded(model, prompt, options)
     model.float().set_attn_implementation("eager")
     if not torch.equal(found.sequences, wide.sequences):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Lets a virtual environment import the torch of a libtorch wheel that has no CUDA libraries beside it.
+"""Lets a virtual environment import the torch of a libtorch wheel without its CUDA libraries.
 
     ENVIRONMENT/bin/python stand_ins.py WHEEL     WHEEL: the folder with torch/ and nvidia/, .deps/python
 
-The wheel is built for CUDA: the loader asks for NVIDIA's libraries and their symbols, of which a CPU calls none. Writes a library
-into ENVIRONMENT/stand-ins for each that is absent, whose functions trap, and a .pth file that loads these and finds the wheel.
+The wheel is built for CUDA: the loader needs NVIDIA's libraries and their symbols, of which a CPU
+calls none. Writes a library into ENVIRONMENT/stand-ins for each missing one, whose functions trap.
+Also writes a .pth file that loads these libraries and finds the wheel.
 """
 import re
 import subprocess
@@ -29,7 +30,7 @@ for library in libraries:
         kind, symbol = line.split()[-2:]
         (wanted if kind == "U" else defined).add(symbol)
 defined = {symbol.partition("@")[0] for symbol in defined}
-versions = {}  # version of a library's symbols, empty for none, -> the symbols
+versions = {}  # version of a library's symbols, empty for none -> the symbols
 for symbol, _, version in sorted(symbol.partition("@") for symbol in wanted):
     if re.match("cu|nccl|nvshmem", symbol) and symbol not in defined:
         versions.setdefault(version, []).append(symbol)
@@ -37,7 +38,8 @@ for symbol, _, version in sorted(symbol.partition("@") for symbol in wanted):
 folder.mkdir(exist_ok=True)
 for old in folder.iterdir():
     old.unlink()
-for name in sorted(needed - {library.name for library in libraries} - {"libcuda.so.1"}):  # the driver is asked for when it is used
+# The driver is loaded only when it is used
+for name in sorted(needed - {library.name for library in libraries} - {"libcuda.so.1"}):
     version = "NVSHMEM" if "nvshmem" in name else name
     own, loose = versions.get(version, []), versions.pop("", [])
     (folder / "source.c").write_text("".join(f"void {symbol}(void) {{ __builtin_trap(); }}\n" for symbol in own + loose))

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Writes class_defaults.json: what Hugging Face transformers take for a key that a config.json leaves out.
+"""Writes class_defaults.json: the values that Hugging Face transformers use for keys that a
+config.json leaves out.
 
     python class_defaults.py class_defaults.json
 
-For each family a `base` whose sizes are none of the class's own, and for each of its keys the value that the config class has
-when the key is left out. Run it with several versions of transformers, one after the other: a file that is there gets the
-version's name, and a value that differs from what is written there ends the program. `rotary` is the same for the keys of LLaMA
-3's rotary positions; "missing" means that a model cannot be made without the key.
+For each family writes a `base` whose sizes differ from the class's defaults, and for each of its
+keys the default of the config class. Run it with several versions of transformers, one after
+another: an existing file gets the version's name, and a value that differs from the written one
+ends the program. `rotary` has the defaults for the keys of LLaMA 3's rotary positions. "missing"
+means that a model cannot be made without the key.
 """
 import json
 import sys
@@ -62,7 +64,8 @@ def value_without(family, base, key):
 
 
 def rotary_without(key):
-    """What LLaMA 3's positions take for the key: the value of the class, or "missing"."""
+    """Returns the default of LLaMA 3's positions for the key: the value of the class, or "missing".
+    """
     parameters = {k: v for k, v in ROTARY.items() if k != key}
     try:
         config = AutoConfig.for_model("llama", **SWIGLU, rope_scaling=parameters)
@@ -77,7 +80,8 @@ def main(path):
     for family, base in FAMILIES.items():
         absent = {key: value_without(family, base, key) for key in base}
         if family in ("qwen2", "qwen3"):
-            absent["sliding_window"] = 4096  # of the constructor; an unused one is None afterwards
+            # Default of the constructor; an unused one is None afterwards
+            absent["sliding_window"] = 4096
         families[family] = {"base": base, "absent": absent}
     rotary = {"base": ROTARY, "absent": {key: rotary_without(key) for key in ROTARY if key != "rope_type"}}
     known = json.loads(path.read_text()) if path.exists() else {"transformers": {}, "families": families}

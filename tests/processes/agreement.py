@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Two processes that are told different things end with 64 (model folders: 65) within seconds, and say what differs and where;
-two that are told the same run.
+"""Checks that two processes with different options, data or folders end within seconds with exit
+code 64 (model folders: 65) and name the difference and the hosts. Two processes with equal
+settings must run.
 
-    agreement.py PROGRAM --work FOLDER [--mpirun PROGRAM] GROUP...      groups: options, own, data, folders, mpi
+    agreement.py PROGRAM --work FOLDER [--mpirun PROGRAM] GROUP...
+                 groups: options, own, data, folders, mpi
 """
 import argparse
 import json
@@ -16,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-LIMIT = 60  # seconds, of what takes two on an idle machine; the ranks would wait for each other for 300
+LIMIT = 60  # seconds; an idle machine takes two, and ranks would wait for each other for 300
 BASE = ["--threads", "1", "--dtype", "f32", "--quiet"]
 
 

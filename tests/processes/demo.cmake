@@ -1,11 +1,13 @@
-# The demo where its ranks are processes, or threads of several (RUNS: processes:mesh): its losses are those of threads alone, to
-# the last digit that is written. RUNS with "overlap" are in f64, as products made in runs may be rounded otherwise.
-#   cmake -DPROGRAM= -DARGUMENTS= -DMPIRUN= [-DSTART=] -DWORK= -DRUNS="2:2x1;4:2x2;2:1x2:overlap" -P demo.cmake
+# Checks the demo whose ranks are processes, or threads of several processes (RUNS: processes:mesh).
+# Its losses must equal those of threads alone, to the last written digit. RUNS with "overlap" use
+# f64, because products in runs may round differently.
+#   cmake -DPROGRAM= -DARGUMENTS= -DMPIRUN= [-DSTART=] -DWORK= -DRUNS="2:2x1;4:2x2;2:1x2:overlap"
+#     -P demo.cmake
 
 include(${CMAKE_CURRENT_LIST_DIR}/processes.cmake)
 skip_without_mpi()
 
-# Steps, losses and norms as the run wrote them, without times.
+# Reads steps, losses and norms as the run wrote them, without times.
 function(losses_of folder result)
   file(STRINGS ${folder}/metrics.jsonl lines)
   set(all "")
@@ -20,7 +22,8 @@ function(losses_of folder result)
   set(${result} "${all}" PARENT_SCOPE)
 endfunction()
 
-# Whether processes say these words in their log if `wanted` is not empty, and threads never.
+# Checks that the log of processes has these words if and only if `wanted` is not empty, and that
+# the log of threads does not.
 function(check_log words wanted)
   file(STRINGS ${WORK}/${processes}_threads_${mesh}_${type}/log.txt of_threads REGEX "${words}")
   file(STRINGS ${WORK}/${processes}_processes_${mesh}_${type}/log.txt of_processes REGEX "${words}")
@@ -55,8 +58,9 @@ foreach(run IN LISTS RUNS)
   if(NOT threads MATCHES "step 2 loss [0-9.]+" OR NOT threads STREQUAL by_processes)
     message(FATAL_ERROR "${mesh}: threads gave\n${threads}, ${processes} processes\n${by_processes}")
   endif()
-  # Replicas in several processes send gradients while backward runs, threads behind it. What shards exchange passes beside their products
-  # where it is asked for: all are on one machine.
+  # Replicas in several processes sum gradients during backward, threads sum them after it.
+  # Exchanges between shards overlap products only on request, because all processes are on one
+  # machine.
   string(REGEX MATCH "^2x" replicas ${mesh})
   check_log("gradients are summed over [0-9]+ replicas while backward runs, 4194304 bytes at once" replicas)
   string(REGEX MATCH "--overlap" asked ${between})

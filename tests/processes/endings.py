@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How processes end when others do not come, stop, or are gone: in time, and with what is true.
+"""Checks how processes end if others do not arrive, stop, or are gone: in time, and with a correct
+message.
 
     endings.py late|stopped_at_start|stopped_in_first_step PROCESSES PROGRAM ARGUMENTS...
     endings.py resumed|rests|stopped_at_rest PROCESSES
 
-PROCESSES is `processes` of this folder, PROGRAM one that trains.
+PROCESSES is `processes` of this folder, PROGRAM is a program that trains.
 """
 import os
 import signal
@@ -41,18 +42,19 @@ def stopped_at_start(_, program, arguments):
 
 
 def stopped_in_first_step(_, program, arguments):
-    start_in_time = 12  # of a program with libtorch, on a busy machine
+    start_in_time = 12  # seconds to start a program with libtorch on a busy machine
     job = trains(program, arguments, start_in_time)
     job.start(0).await_door()
     job.start(1)
     while job.all[0].doors():
         time.sleep(0.001)
-    stop(job.all[1])  # they have just met
+    stop(job.all[1])  # the processes have just met
     job.all[0].end(PEER_LOST, "for rank 1 on ", start_in_time + IN_TIME)
 
 
 def resumed(processes, *_):
-    """Who was stopped, and goes on when the others have given it up, is not told that they were killed."""
+    """A process that was stopped and continues after the others have given it up must not report
+    that they were killed."""
     for which in 0, 1:
         job = Job(processes, 2, ["--endless", "--deadline", 8])
         for process in 0, 1:
@@ -68,12 +70,12 @@ def resumed(processes, *_):
 
 
 def rests(processes, *_):
-    """Who lives on behind its last run is waited for, however long it computes by itself."""
+    """A process that continues after its last run is waited for, however long it computes alone."""
     job = Job(processes, 2, ["--runs", 0, "--rest", 20])
     for process in 0, 1:
         job.start(process)
     job.all[1].await_text("rests\n")
-    time.sleep(13)  # more than the ten seconds after which who does not show that it lives is given up
+    time.sleep(13)  # after ten seconds without a sign of life a process is given up
     assert job.all[0].popen.poll() is None, f"does not wait: {job.all[0].read()}"
     for one in job.all:
         one.end(0, "all holds")

@@ -1,13 +1,17 @@
-# Programs whose ranks are processes that mpirun starts, or start.py beside this file. Included, it gives
+# Runs programs whose ranks are processes, started by mpirun or by start.py of this folder. An
+# include of this file defines
 #   run_processes(NUMBER STATUS OUTPUT PROGRAM ARGUMENTS...)
 #   skip_without_mpi()
-# As a script it runs one and checks its exit code and that each expression is found once in what it prints:
-#   cmake -DMPIRUN=path -DPROCESSES=2 -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=65 -DWORDS="regular;expressions" -P processes.cmake
-# Without MPIRUN it is skipped; -DSTART="start.py;options" instead of it needs no MPI.
+# As a script it runs one program, and checks its exit code and that its output matches each
+# expression exactly once:
+#   cmake -DMPIRUN=path -DPROCESSES=2 -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=65
+#     -DWORDS="regular;expressions" -P processes.cmake
+# Skipped without MPIRUN. -DSTART="start.py;options" in its place needs no MPI.
 
 include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/Skip.cmake)
 
-# More processes than cores, by root too; none is bound to a core. Names are those of Open MPI 4, then of 5.
+# Allows more processes than cores, also for root; no process is bound to a core. Variables of Open
+# MPI 4, then of Open MPI 5.
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT} 1)
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} 1)
 set(ENV{OMPI_MCA_rmaps_base_oversubscribe} 1)
@@ -28,7 +32,7 @@ function(run_processes number status output)
   set(${output} "${text}" PARENT_SCOPE)
 endfunction()
 
-# Where there is no MPI the test that calls it is skipped, and returns.
+# Without MPI, skips the test that calls this macro and returns from its script.
 macro(skip_without_mpi)
   if(NOT MPIRUN AND NOT START)
     skip("no MPI: install libopenmpi-dev and openmpi-bin, configure again")

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Starts a program as several processes that TCP joins, as a user would by hand, and ends as the worst of them does.
+"""Starts a program as several processes that TCP joins, as a user would by hand. Ends with the
+largest exit code of them.
 
     start.py [--late] NUMBER PROGRAM ARGUMENTS...
 
---late: the last of them never starts.
+--late: the last process never starts.
 """
 import os
 import socket

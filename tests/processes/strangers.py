@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Who else calls where processes of redco meet by TCP, and what becomes of it.
+"""Checks foreign connections to the port where processes of redco meet by TCP.
 
     strangers.py flood|forged|failure|second_job|store|ipv6 PROGRAM
 
-PROGRAM is `processes` of this folder. The wire format stands here once more, in Python, with HMAC of its standard library.
+PROGRAM is `processes` of this folder. This script implements the wire format independently, in
+Python, with HMAC of its standard library.
 """
 import hashlib
 import hmac
@@ -20,11 +21,11 @@ from pathlib import Path
 PEER_LOST, RENDEZVOUS = 69, 76
 MARK, PROTOCOL = b"redco\r\n\x1a", 1
 HEAD_MARK = 0x6F636472
-FAILED, ANSWERED = -1, -2  # instead of a rank in notices
+FAILED, ANSWERED = -1, -2  # in place of a rank in notices
 
 
 def listening(process):
-    """Where it listens: addresses and ports as Linux writes them."""
+    """Returns the addresses and ports on which a process listens, in Linux's notation."""
     own, rows = set(), []
     for file in Path(f"/proc/{process}/fd").iterdir():
         try:
@@ -77,7 +78,7 @@ class Process:
 
 
 class Job:
-    """Processes that a user starts by hand, each when it is asked for."""
+    """Processes that a user starts by hand, each at a chosen time."""
 
     def __init__(self, program, processes, arguments, host="127.0.0.1", port=None, **environment):
         self.program, self.arguments, self.port = program, arguments, port or free_port(host.strip("[]"))
@@ -111,7 +112,8 @@ def receive(line, size):
 
 
 def await_answer(host, port, processes, seconds=20):
-    """Returns when process 0 answers a greeting: the addresses at which it listens do not change any more."""
+    """Waits until process 0 answers a greeting: then the addresses on which it listens do not
+    change any more."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -125,7 +127,7 @@ def await_answer(host, port, processes, seconds=20):
 
 
 class Member:
-    """A process of a run, as far as joining goes."""
+    """A process of a run that implements joining only."""
 
     def __init__(self, port, process, processes, secret=b""):
         self.key = hmac.new(secret, b"", "sha256").digest()
@@ -146,7 +148,7 @@ class Member:
 
 
 def nuisances(host, port, number):
-    """So many connections that are of no run; those that stay open."""
+    """Opens this number of connections that belong to no run. Returns those that stay open."""
     kept = []
     for one in range(number):
         line = socket.create_connection((host, port), timeout=20)
@@ -155,7 +157,7 @@ def nuisances(host, port, number):
             line.sendall([b"", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", random.randbytes(200), struct.pack("<i", 1), MARK[:5],
                           greeting(1, 3), greeting(2, 3) + bytes(36)][kind])
         except OSError:
-            pass  # sent away before all was said
+            pass  # closed before everything was sent
         kept.append(line)
         if len(kept) > 600:
             kept.pop(random.randrange(len(kept))).close()
@@ -189,7 +191,8 @@ def flood(program):
 
 
 def forged(program):
-    """A member that sends what no redco sends is shut out; one without the secret is no member."""
+    """A member that sends an impossible message is shut out. A process without the secret cannot
+    become a member."""
     secret = "0123456789abcdef"
     for bytes_sent, words in ((lambda it: it.send(5, -5), "a message of kind 5 and -5 bytes"),
                               (lambda it: it.send(5, 1 << 61), f"a message of kind 5 and {1 << 61} bytes"),
@@ -210,7 +213,8 @@ def forged(program):
         assert member.table.count(b"\n") == 3 and b"127.0.0.1 1 a_stranger\n" in member.table, member.table
         bytes_sent(member)
         first.end(PEER_LOST, f"sent {words}, and is shut out")
-    # A rank that is not its own cannot be ended: the deadline passes, not the moment that is given to who has ended.
+    # A member cannot announce the end of another process's rank: the wait ends by the deadline, not
+    # by the announcement.
     job = Job(program, 2, ["--endless", "--deadline", 3], REDCO_SECRET=secret)
     first = job.start(0)
     first.await_door()
@@ -221,7 +225,7 @@ def forged(program):
 
 
 def failure(program):
-    """A process that learns of another's failure shows at once that it lives."""
+    """A process that learns of another's failure answers at once that it lives."""
     job = Job(program, 2, ["--endless", "--deadline", 20])
     first = job.start(0)
     first.await_door()
@@ -240,7 +244,7 @@ def failure(program):
 
 
 def second_job(program):
-    """Two jobs on one port: neither meets processes of the other."""
+    """Two jobs on one port: processes of different jobs never join."""
     arguments = ["--runs", 0, "--deadline", 20]
     job = Job(program, 3, arguments, REDCO_SECRET="the first job's secret")
     job.start(0).await_door()
@@ -259,7 +263,8 @@ def second_job(program):
 
 
 def store(program):
-    """Programs that one agent of torchrun starts one after the other, with the same names in its store."""
+    """One agent of torchrun starts programs one after another, which use equal names in its store.
+    """
     port = free_port()
     agent = Process(program, ["--store", port], {})
     agent.await_door()

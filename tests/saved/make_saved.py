@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes small folders of models and their tokenizers, as one version of Hugging Face transformers saves them.
+"""Writes small folders of models and their tokenizers, as one version of Hugging Face transformers
+saves them.
 
-    python make_saved.py --out .        # once under each version; folders go to <out>/<version>/<family>
+    python make_saved.py --out .        # once with each version; writes <out>/<version>/<family>
 
-Nothing is downloaded: the tokenizers are trained on the sentences below. Each folder holds what save_pretrained of the
-config, the generation config and the tokenizer write, and golden.json: how many numbers the model's file of weights would
-hold, texts and their ids.
+Nothing is downloaded: the tokenizers are trained on the sentences below. Each folder holds the
+files that save_pretrained of the config, the generation config and the tokenizer write, and
+golden.json: the number of parameters that the weights would have, texts, and their ids.
 """
 import argparse
 import json
@@ -28,7 +29,8 @@ def byte_level(specials):
 
 
 def byte_fallback():
-    """LLaMA-2's kind, where the vocabulary has all bytes and a space is a letter."""
+    """Returns a tokenizer like LLaMA-2's, whose vocabulary has all bytes and in which a space is a
+    letter."""
     t = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
     t.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     t.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
@@ -36,7 +38,8 @@ def byte_fallback():
     t.train_from_iterator([line.replace(" ", " ▁") for line in CORPUS],
                           trainers.BpeTrainer(vocab_size=320, special_tokens=specials, show_progress=False))
     data = json.loads(t.to_str())
-    data["added_tokens"] = data["added_tokens"][:3]     # bytes are tokens of the model, not of the text
+    # Bytes are tokens of the model, not added tokens
+    data["added_tokens"] = data["added_tokens"][:3]
     t = Tokenizer.from_str(json.dumps(data))
     t.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
     return t
@@ -84,13 +87,14 @@ def main():
     hf.logging.set_verbosity_error()
     for name, model, tokenizer in families():
         folder = args.out / hf.__version__.rsplit(".", 1)[0] / name
-        model.config.architectures = [type(model).__name__]     # as the model's own save_pretrained does
+        model.config.architectures = [type(model).__name__]  # as the model's save_pretrained does
         model.config.save_pretrained(folder)
         if model.can_generate():
             model.generation_config.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         rows = [{"text": text, "ids": tokenizer(text)["input_ids"]} for text in TEXTS]
-        stored = {t.data_ptr(): t.numel() for t in model.state_dict().values()}      # a tied weight once
+        # Counts a tied weight once
+        stored = {t.data_ptr(): t.numel() for t in model.state_dict().values()}
         golden = {"transformers": hf.__version__, "numbers": sum(stored.values()), "rows": rows}
         (folder / "golden.json").write_text(json.dumps(golden, ensure_ascii=False) + "\n")
         print(folder, sum(f.stat().st_size for f in folder.iterdir()), "bytes")

@@ -1,6 +1,6 @@
-# Compiles cuda_graph_header.cpp against libtorch's own header, and looks for the functions in its CUDA library.
+# Compiles cuda_graph_header.cpp against libtorch's header, and looks for the functions in its CUDA
+# library. CUDA's headers come from wheels that scripts/setup --tests installs next to libtorch.
 #   cmake -DCXX=COMPILER -DROOT=DIR -DTORCH=DIR -DNM=NM -P cuda_graph_header.cmake
-# CUDA's headers come with wheels that scripts/setup --tests puts beside libtorch's.
 
 cmake_minimum_required(VERSION 3.25)
 include("${ROOT}/cmake/Skip.cmake")

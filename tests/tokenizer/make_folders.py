@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Writes small folders of tokenizers of every kind, and the ids that Hugging Face transformers gives for them.
+"""Writes small folders of tokenizers of every kind, and the ids that Hugging Face transformers
+compute for them.
 
-    python make_folders.py --out folders            # trains tokenizers, writes folders and golden.json; transformers 5.24
-    python make_folders.py --out folders --check    # compares with golden.json, under another version such as 4.57
+    python make_folders.py --out folders            # trains tokenizers, writes folders and
+                                                    # golden.json; transformers 5.24
+    python make_folders.py --out folders --check    # compares with golden.json, under another
+                                                    # version such as 4.57
 
-Nothing is downloaded: the tokenizers are trained on the sentences below, with `tokenizers` and `sentencepiece`. golden.json
-holds texts, their ids, and the text that the ids decode to without special tokens. A folder whose name ends in _5 follows
-transformers 5 where 4 differs; --check leaves it out. Folders named cleaned_... hold texts with spaces before punctuation too.
+Nothing is downloaded: the tokenizers are trained on the sentences below, with `tokenizers` and
+`sentencepiece`. golden.json holds texts, their ids, and the text that the ids decode to without
+special tokens. A folder whose name ends in _5 follows transformers 5 if 4 differs; --check leaves
+it out. Folders named cleaned_... also hold texts with spaces before punctuation.
 """
 import argparse
 import json
@@ -53,7 +57,8 @@ def word_pieces(corpus=CORPUS, **letters):
 
 
 def charsmap():
-    """A small table of SentencePiece: ligatures, a composed letter, full-width letters, white space, a key within a longer one."""
+    """Returns a small table of SentencePiece: ligatures, a composed letter, full-width letters,
+    white space, a key that is part of a longer one."""
     rules = {"ﬁ": "fi", "e\u0301": "é", "\u0301": "", "\u00a0": " ", "\u3000": " ", "\t": " ", "\n": " ", "\r": " ", "½": "1/2",
              "\u2603": "snow", "\u2603\u2603": "blizzard", "\u200b": "", "\u2126": "\u03a9"} | {chr(0xff41 + i): chr(97 + i) for i in range(26)}
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +107,7 @@ def token(content, **flags):
 
 
 def folders():
-    """Name, model_type, files: a Tokenizer, a JSON value or a text."""
+    """Yields name, model_type and files: a Tokenizer, a JSON value or a text."""
     end = "<|endoftext|>"
     gpt2 = byte_level([end])
     n = gpt2.get_vocab_size()

@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
-"""Records whole training runs of a small GPT-2 by Hugging Face transformers and torch, in fp64 on the CPU.
+"""Records whole training runs of a small GPT-2 by Hugging Face transformers and torch, in fp64 on
+the CPU.
 
     python make_training.py --out .
 
-Writes model/ (config.json and weights, fp32, as save_pretrained does), expected.json and <optimizer>.safetensors, the
-parameters after the run (fp64). Each run takes 20 steps in 4 epochs over 33 texts of unequal length, 7 at once and 5 in the
-last step of an epoch. A text is its bytes, each the label of the one before it, cut at 16; a step's loss is the mean over
-all labels of its batch. Norms and biases are not decayed: the groups are those of transformers.Trainer. The learning rate
-is one of transformers' schedules, the norm and clipping are torch's. Per step: loss, lr, grad_norm (before clipping); per
-epoch: the loss over the evaluation texts after it. `evaluated` and `predicted` are of the model before any step: the loss
-over the evaluation texts and, of each, the logit of "e" behind its second byte.
+Writes model/ (config.json and weights, fp32, as save_pretrained does), expected.json, and
+<optimizer>.safetensors with the parameters after the run (fp64).
+
+Each run takes 20 steps in 4 epochs over 33 texts of unequal length, 7 per step and 5 in the last
+step of an epoch. A text is its bytes, each the label of the previous one, cut at 16. The loss of a
+step is the mean over all labels of its batch. Norms and biases are not decayed, as in
+transformers.Trainer. The learning rate is one of transformers' schedules; norm and clipping are
+torch's.
+
+Records per step: loss, lr, grad_norm (before clipping). Records per epoch: the loss over the
+evaluation texts after it. `evaluated` and `predicted` belong to the model before any step: the loss
+over the evaluation texts, and for each text the logit of "e" after its second byte.
 """
 import argparse
 import copy
@@ -34,7 +40,8 @@ RUNS = {
 
 
 def make_texts(rng, count):
-    """Texts of 3 to 22 bytes, so that batches of equal size have unequal numbers of labels."""
+    """Returns texts of 3 to 22 bytes, so that batches of equal size have unequal numbers of labels.
+    """
     return [" ".join(rng.choices(WORDS, k=4))[:rng.randint(3, 22)] for _ in range(count)]
 
 
@@ -55,7 +62,8 @@ def logits_of(model, texts):
 
 
 def loss_of(model, texts):
-    """Sum over all labels and their number. What is behind a text is seen by none of its labels."""
+    """Returns the sum over all labels, and their number. No label depends on the padding after a
+    text."""
     logits = logits_of(model, texts)
     labels = torch.full(logits.shape[:2], -100)
     for row, text in enumerate(texts):
