@@ -6,9 +6,9 @@
 
 namespace redco {
 
-/// A layer that applies the activation function `Kind`, an activation_kind or a function of the
-/// config, to each element. Saves its input for backward, or its output if the derivative can be
-/// computed from the output.
+/// A layer that applies the activation function `Kind` to each element. `Kind` is an
+/// activation_kind or a function of the model's config. Saves its input for backward, or its output
+/// if the derivative can be computed from the output.
 template <auto Kind>
 struct activation : featurewise_layer {
   static constexpr auto kind = Kind;

@@ -23,8 +23,8 @@ constexpr bool any_of(parts<Parts...>) {
 
 }  // namespace detail
 
-/// True if `Question::holds<L, Here>` is true for any layer L of the tree `Net`, including `Net`
-/// itself. `Here` is the layer's path, as in `transform`.
+/// True if `Question::holds<L, Here>` is true for `Net` or for any layer L inside it. `Here` is the
+/// path of L, a template argument such as "h.*.mlp".
 template <layer Net, class Question>
 inline constexpr bool any_layer = detail::any_within<Net, Question, fact::path{}>();
 

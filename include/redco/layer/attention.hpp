@@ -23,13 +23,14 @@
 
 namespace redco {
 
-/// Kinds of attention by the keys that a query may attend to: its own and earlier positions
-/// (causal), all positions (full), or the encoder states of the context (cross).
+/// Kinds of attention, by the positions that a query attends to. `causal`: its own and earlier
+/// positions; `full`: all positions; `cross`: the encoder's output.
 enum class attention_kind : unsigned char { causal, full, cross };
 
 namespace detail {
 
-/// Returns true if each of `Traits` is a trait of attention of this kind, and none is given twice.
+/// Returns true if each of `Traits` is an option that attention of this kind accepts, and no option
+/// is given twice.
 template <attention_kind Kind, class... Traits>
 constexpr bool are_attention_traits() {
   if constexpr (!(requires { std::string_view(Traits::trait_name); } && ...)) {
@@ -45,7 +46,8 @@ constexpr bool are_attention_traits() {
   }
 }
 
-/// Calls Trait::apply(arguments...) if the trait has such a function; otherwise does nothing.
+/// Calls Trait::apply(arguments...) if the attention trait has a function for these arguments;
+/// otherwise does nothing.
 template <class Trait, class... Arguments>
 constexpr void apply_trait(Arguments&&... arguments) {
   if constexpr (requires { Trait::apply(arguments...); }) Trait::apply(arguments...);
@@ -53,14 +55,12 @@ constexpr void apply_trait(Arguments&&... arguments) {
 
 }  // namespace detail
 
-/// A scaled dot-product attention layer (Vaswani et al. 2017) over [B, T, Width], cut between
-/// heads. Weights q [Heads*head_dim, Width], k and v [key_value_heads*head_dim, Width] are
-/// column-parallel. Weight o [Width, Heads*head_dim] is row-parallel, so the result is a partial
-/// sum. Self-attention computes q, k and v as one product. Fewer key-value heads than heads are
-/// grouped (Ainslie et al. 2023). With fewer key-value heads than shards, neighbouring ranks (a
-/// sharer group) hold the same one. `Traits`, in any order, set options such as `key_value_heads`,
-/// `biased` and `rotary`. Compile error: redco[L008] for a trait given twice, or a type that is no
-/// trait.
+/// A scaled dot-product attention layer (Vaswani et al. 2017) over [B, T, Width], split by heads
+/// over the ranks. Weights q, k and v (each [heads * head_dim, Width]) are column-parallel. Weight
+/// o [Width, Heads * head_dim] is row-parallel, so the result is a pending sum over the ranks.
+/// Query heads share fewer key-value heads (Ainslie et al. 2023) if a trait says so. `Traits`, in
+/// any order, are options such as `key_value_heads`, `biased` and `rotary`. Compile error:
+/// redco[L008] for an option given twice, or a type that is no option.
 template <attention_kind Kind, auto Width, auto Heads, class... Traits>
 struct attention {
   using layer_concept = leaf_tag;
@@ -72,8 +72,8 @@ struct attention {
   template <class X>
   using out = typename detail::takes<detail::needs::features, X, partial>::type;
 
-  /// Returns the attention's sizes under a config. The traits are checked here, because clang drops
-  /// a name that is declared by a class whose static_assert fails.
+  /// Returns the sizes of this attention layer for a model's config. The traits are checked in this
+  /// function, because clang drops a name that is declared by a class whose static_assert fails.
   template <class Config>
   static constexpr attention_form form(Config const& config) {
     static_assert(
@@ -88,7 +88,8 @@ struct attention {
     return f;
   }
 
-  /// Returns the options for scores of queries and keys under a config.
+  /// Returns the options for attention scores (scale, window, biases) of this layer for a model's
+  /// config.
   template <class Config>
   static constexpr attention_scores scores(Config const& config) {
     std::int64_t const dim = form(config).head_dim;
@@ -219,7 +220,8 @@ struct attention {
   }
 
  private:
-  /// Returns true if a trait sets the number of features of a head.
+  /// Returns true if an option of the layer sets the number of features per head, instead of width
+  /// / heads.
   template <class Config>
   static constexpr bool has_own_head_dim(Config const& config) {
     attention_form f;
@@ -227,8 +229,9 @@ struct attention {
     return f.head_dim > 0;
   }
 
-  /// States the facts of the norms of queries and keys in each head. The current activation must be
-  /// the queries. Each rank uses the norm weights for its own heads, so their gradients are summed.
+  /// Declares to the recorder `w` the parameters, saved tensors and messages of the normalisation
+  /// of queries and keys. The recorder's current activation must be the queries. Each rank uses the
+  /// norm weights for its own heads, so their gradients are summed over the ranks.
   static constexpr void norm_facts(fact::recorder& w, std::int64_t dim, std::int64_t kv) {
     fact::flow const queries = w.activation;
     std::int64_t const rows = queries.shape[0], length = queries.shape[1];
@@ -256,13 +259,14 @@ struct attention {
   }
 };
 
-/// Attention of decoders: a query sees its own and earlier positions.
+/// Attention layer of decoders: a query attends to its own and earlier positions.
 template <auto Width, auto Heads, class... Traits>
 using causal_attention = attention<attention_kind::causal, Width, Heads, Traits...>;
-/// Attention of encoders: a query sees all positions.
+/// Attention layer of encoders: a query attends to all positions.
 template <auto Width, auto Heads, class... Traits>
 using full_attention = attention<attention_kind::full, Width, Heads, Traits...>;
-/// Attention of a decoder to `encoder_states`
+/// Attention layer of a decoder whose queries attend to the encoder's output, the context entry
+/// `encoder_states`.
 template <auto Width, auto Heads, class... Traits>
 using cross_attention = attention<attention_kind::cross, Width, Heads, Traits...>;
 

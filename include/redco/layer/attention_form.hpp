@@ -6,18 +6,19 @@
 
 namespace redco {
 
-/// The sizes of an attention layer, except its width and heads. The layer's traits set them in
-/// `apply(config, form)`.
+/// The sizes and options of an attention layer other than its width and heads. Each trait (option)
+/// of the layer sets some of them in its function `apply(config, form)`.
 struct attention_form {
   std::int64_t key_value_heads = 0;
-  std::int64_t head_dim = 0;  ///< Features of a head; 0: width / heads
+  std::int64_t head_dim = 0;  ///< Number of features per head; 0: width / heads
   projection_biases biases = true;
-  double dropout = 0;  ///< Probability of dropout on the attention probabilities
-  /// Standard deviation of q's initial weights; 0: the default of all weights.
+  double dropout = 0;  ///< Dropout probability of attention probabilities
+  /// Standard deviation of the initial weights of the query projection; 0: the model's default.
   double query_deviation = 0;
-  /// Standard deviation of o's initial weights; 0: the default of all weights.
+  /// Standard deviation of the initial weights of the output projection; 0: the model's default.
   double output_deviation = 0;
-  bool query_key_norm = false;  ///< True to normalise queries and keys in each head
+  /// True to normalise queries and keys within each head by their root mean square
+  bool query_key_norm = false;
   double norm_epsilon = 0;
 };
 

@@ -6,12 +6,12 @@
 
 namespace redco {
 
-/// The options for attention scores: scale * q k^T plus biases, over the keys in the window. Traits
-/// of an attention change them in `apply(config, head_dim, scores)`.
+/// The options for attention scores, which are scale * q k^T plus biases. Each trait (option) of an
+/// attention layer changes some of them in its function `apply(config, head_dim, scores)`.
 struct attention_scores {
   double scale = 1;
-  /// Number of keys that a query sees, the last at its own position; 0: all that the kind of
-  /// attention allows.
+  /// Number of keys that a query attends to, the last at its own position; 0: all keys that the
+  /// kind of attention allows.
   std::int64_t window = 0;
   rotary_angles rotary = {};
 };

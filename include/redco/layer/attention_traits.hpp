@@ -7,12 +7,12 @@
 
 namespace redco {
 
-/// A trait of attention that sets the number of key-value heads; the default is the number of
-/// heads.
+/// A trait (option) of an attention layer that sets the number of key-value heads. The default is
+/// the number of query heads.
 ///
-/// A trait is a type with a `trait_name`, which an attention accepts once. It has a function
-/// `apply(config, form)`, or `apply(config, head_dim, scores)` to change how scores are computed. A
-/// trait with `of_self_attention` is not accepted by cross-attention.
+/// An attention trait is a type with a name `trait_name`, which a layer accepts once. Its function
+/// `apply(config, form)` changes sizes, or `apply(config, head_dim, scores)` changes the
+/// computation of scores. Cross-attention rejects a trait with a member `of_self_attention`.
 template <auto Count>
 struct key_value_heads {
   static constexpr std::string_view trait_name = "key_value_heads";
@@ -23,8 +23,8 @@ struct key_value_heads {
   }
 };
 
-/// A trait of attention that sets the number of features per head to `Features`, whatever the
-/// width; 0: width / heads.
+/// A trait (option) of an attention layer that sets the number of features per head, independent of
+/// the layer's width. The default and the value 0 mean width / heads.
 template <auto Features>
 struct head_dim {
   static constexpr std::string_view trait_name = "head_dim";
@@ -35,8 +35,8 @@ struct head_dim {
   }
 };
 
-/// A trait of attention that says which projections have biases: `Biases` is a bool or
-/// `projection_biases`. The default is all.
+/// A trait (option) of an attention layer that selects the projections with biases. `Biases` is a
+/// bool (all or none) or a `projection_biases`. By default, all four projections have biases.
 template <auto Biases>
 struct biased {
   static constexpr std::string_view trait_name = "biased";
@@ -47,8 +47,8 @@ struct biased {
   }
 };
 
-/// A trait of attention that sets the dropout probability of the attention probabilities. The
-/// default is 0.
+/// A trait (option) of an attention layer that sets the dropout probability of the attention
+/// probabilities. The default is 0.
 template <auto Probability>
 struct attention_dropout {
   static constexpr std::string_view trait_name = "attention_dropout";
@@ -59,8 +59,8 @@ struct attention_dropout {
   }
 };
 
-/// A trait of attention that sets the standard deviation of q's initial weights; 0: the default of
-/// all weights.
+/// A trait (option) of an attention layer that sets the standard deviation of the initial weights
+/// of the query projection. The default and the value 0 mean the model's deviation for all weights.
 template <auto Deviation>
 struct query_deviation {
   static constexpr std::string_view trait_name = "query_deviation";
@@ -71,8 +71,9 @@ struct query_deviation {
   }
 };
 
-/// A trait of attention that sets the standard deviation of o's initial weights; 0: the default of
-/// all weights.
+/// A trait (option) of an attention layer that sets the standard deviation of the initial weights
+/// of the output projection. The default and the value 0 mean the model's deviation for all
+/// weights.
 template <auto Deviation>
 struct output_deviation {
   static constexpr std::string_view trait_name = "output_deviation";

@@ -10,7 +10,7 @@
 namespace redco {
 
 /// A layer that computes the mean of each Kernel x Kernel window of images [B, C, H, W]. Windows do
-/// not overlap. Pixels that are left over at the right and lower edge are not read.
+/// not overlap. Rows and columns at the lower and right edge that fill no whole window are ignored.
 template <auto Kernel>
 struct average_pool {
   using layer_concept = leaf_tag;

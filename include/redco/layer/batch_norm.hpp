@@ -11,11 +11,11 @@
 
 namespace redco {
 
-/// A batch normalisation layer (Ioffe and Szegedy 2015) over [B, Channels, ...]: (x - mean) /
-/// sqrt(variance + Epsilon) times "weight" plus "bias", per channel. Training uses the statistics
-/// of the micro-batches that all replicas compute concurrently, so all meshes agree if these are
-/// the global batch. "running_mean" and "running_variance" (unbiased) follow by Momentum and
-/// replace the statistics in evaluation. Checkpoints store them.
+/// A batch normalisation layer (Ioffe and Szegedy 2015) over [B, Channels, ...]. Each channel
+/// becomes (x - mean) / sqrt(variance + Epsilon) * "weight" + "bias". Training takes mean and
+/// variance over the micro-batches that all replicas compute concurrently. Evaluation uses the
+/// running averages "running_mean" and "running_variance" (unbiased) with update rate Momentum,
+/// which checkpoints store.
 template <auto Channels, auto Epsilon = real{1e-5}, auto Momentum = real{0.1}>
 struct batch_norm {
   using layer_concept = leaf_tag;

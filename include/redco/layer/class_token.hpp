@@ -9,8 +9,8 @@
 
 namespace redco {
 
-/// A layer that prepends a learned token "weight" [Width] to each example: [B, T, Width] becomes
-/// [B, T + 1, Width].
+/// A layer that adds a learned token, its parameter "weight" [Width], before the tokens of each
+/// example. [B, T, Width] becomes [B, T + 1, Width].
 template <auto Width>
 struct class_token {
   using layer_concept = leaf_tag;

@@ -11,9 +11,9 @@
 
 namespace redco {
 
-/// A 2-D convolution layer over images [B, In, H, W] with Out square kernels and zero padding.
-/// Returns [B, Out, (H + 2 Padding - Kernel) / Stride + 1, ...]. Weights are replicated: data
-/// parallel only.
+/// A 2-D convolution layer over images [B, In, H, W] with square kernels and zero padding. Returns
+/// [B, Out, (H + 2 Padding - Kernel) / Stride + 1, ...]. Weights are replicated on all ranks, so
+/// the layer is data parallel only.
 template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto Bias = true>
 struct conv2d {
   using layer_concept = leaf_tag;

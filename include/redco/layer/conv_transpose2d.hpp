@@ -11,9 +11,9 @@
 namespace redco {
 
 /// A transposed 2-D convolution layer over images [B, In, H, W] with "weight" [In, Out, Kernel,
-/// Kernel]. Returns [B, Out, (H - 1) Stride - 2 Padding + Kernel + More, ...]. `More` rows and
-/// columns at the lower right edge (torch's output_padding, below Stride) select one of the input
-/// sizes that a convolution maps to one output size. Weights are replicated: data parallel only.
+/// Kernel]. Returns [B, Out, (H - 1) Stride - 2 Padding + Kernel + More, ...]. `More` (torch's
+/// output_padding, less than Stride) adds rows and columns at the lower right edge. Weights are
+/// replicated on all ranks, so the layer is data parallel only.
 template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto More = 0, auto Bias = true>
 struct conv_transpose2d {
   using layer_concept = leaf_tag;

@@ -2,15 +2,18 @@
 
 namespace redco {
 
-/// A rule for learned positions: a token's position counts all earlier tokens.
+/// A counting rule for learned positions: the position of a token is the number of all earlier
+/// tokens.
 struct every_token {};
 
-/// A rule for learned positions: a token's position counts the earlier tokens that the context's
-/// key mask shows, or all without a mask. A hidden token has position -1.
+/// A counting rule for learned positions: the position of a token is the number of earlier tokens
+/// that are not masked by the context's key mask. Masked tokens have position -1. Without a mask,
+/// all tokens count.
 struct unmasked_tokens {};
 
-/// A rule for learned positions: a token's position counts the earlier tokens whose id is not
-/// `Padding`. Padding has position -1, whose table row gets no gradient.
+/// A counting rule for learned positions: the position of a token is the number of earlier tokens
+/// whose id is not `Padding`. Padding tokens have position -1; their row of the position table gets
+/// no gradient.
 template <auto Padding>
 struct tokens_other_than {};
 

@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// A trait of attention that adds the distance bias of the enclosing `with_distance_bias` to the
-/// scores.
+/// A trait (option) of an attention layer that adds a learned bias by distance to the scores. The
+/// enclosing `with_distance_bias` layer owns the bias.
 struct distance_biased {
   static constexpr std::string_view trait_name = "distance_biased";
 };

@@ -7,8 +7,9 @@ namespace redco {
 
 namespace detail {
 
-/// States the facts of a layer whose function runs again in backward. Only its input is saved.
-/// Backward holds each of the `operations` tensors that the function makes, with its gradient.
+/// Declares to the recorder `w` the memory of a layer that applies a user's function. The layer
+/// saves only its input; backward calls the function again. Backward holds each of the `operations`
+/// tensors that the function makes, and its gradient.
 constexpr void function_facts(fact::recorder& w, int operations) {
   fact::flow const input = w.activation;
   w.save("input");
@@ -22,14 +23,13 @@ constexpr void function_facts(fact::recorder& w, int operations) {
 
 }  // namespace detail
 
-/// A layer that applies a lambda to each element:
-/// `elementwise<[](auto const& x) { return x * at::sigmoid(x); }>`. The function takes a tensor of
-/// any shape and returns one like it. It draws no random numbers and captures nothing. In a header,
-/// or with a `>` inside (g++ 12 ends the arguments there), name it:
-/// `inline constexpr auto f = [](auto const& x) { ... };`. Only the input is saved; the function
-/// runs again in backward, differentiable to any order. `Operations`, the number of tensors that it
-/// makes, is for the planned peak of memory. Accepts every layout except a pending sum. Throws
-/// `layer_error` if the function returns another shape or dtype.
+/// A layer that applies a lambda to each element: `elementwise<[](auto const& x) { return x *
+/// at::sigmoid(x); }>`. The function maps a tensor of any shape to a tensor of equal shape and
+/// dtype, without random numbers or captures. Only the input is saved; the function runs again in
+/// backward. `Operations` is the number of tensors that it makes, for the planned peak of memory.
+/// Does not accept a pending sum. In a header, or with a `>` in the lambda (g++ 12), name the
+/// lambda: `inline constexpr auto f = [](auto const& x) { ... };`. Throws `layer_error` if the
+/// function returns another shape or dtype.
 template <auto Function, int Operations = 3>
 struct elementwise : featurewise_layer {
   template <class X, class Config>

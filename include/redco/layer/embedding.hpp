@@ -22,9 +22,9 @@ struct ids_out {
 }  // namespace detail
 
 /// A layer that looks up rows of a [Vocabulary, Width] table by int64 ids [B, T] and returns [B, T,
-/// Width]. Vocabulary-parallel: each shard looks up its rows and returns a partial sum; the last
-/// shard may be padded. `Tied` is the full path of the embedding whose table is reused; empty: the
-/// layer owns "weight". The row of the id `Padding` gets no gradient.
+/// Width]. Each rank holds a part of the rows, so the result is a pending sum; the last part may be
+/// padded. `Tied` is the full name of the table of another embedding to use; empty: the layer owns
+/// its table "weight". The row of token id `Padding` gets no gradient.
 template <auto Vocabulary, auto Width, fixed_string Tied = "", auto Padding = -1>
 struct embedding {
   using layer_concept = leaf_tag;

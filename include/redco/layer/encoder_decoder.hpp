@@ -8,8 +8,8 @@
 namespace redco {
 
 /// A layer that runs `Encoder` on the context entry `encoder_input`, then `Decoder` on the layer's
-/// input. The decoder's cross-attention reads the encoder's result as `encoder_states`. Parameters
-/// are named "encoder.*" and "decoder.*".
+/// input. The decoder's cross-attention reads the encoder's output from the context entry
+/// `encoder_states`. Parameters are named "encoder.*" and "decoder.*".
 template <layer Encoder, layer Decoder>
 struct encoder_decoder {
   using layer_concept = layer_tag;

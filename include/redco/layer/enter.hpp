@@ -20,9 +20,9 @@ struct enter_out {
 
 }  // namespace detail
 
-/// A layer that returns its input and sums the gradient over the ranks. It is needed between a
-/// replicated activation and declared column-parallel layers. Layers with automatic cuts enter by
-/// themselves.
+/// A layer that returns its input unchanged and sums its gradient over the ranks in backward. Use
+/// it between a replicated activation and layers declared column-parallel. Layers whose cut is
+/// automatic do it by themselves.
 struct enter_layer {
   using layer_concept = leaf_tag;
 

@@ -4,7 +4,7 @@
 
 namespace redco {
 
-/// GELU by its definition (Hendrycks and Gimpel 2016): x/2 (1 + erf(x / sqrt(2))).
+/// Layer with the exact GELU function (Hendrycks and Gimpel 2016): x/2 * (1 + erf(x / sqrt(2))).
 using exact_gelu = activation<activation_kind::gelu>;
 
 }  // namespace redco

@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// A base of layers that act on each feature independently. They save their input and accept every
-/// layout except a pending sum.
+/// A base of layers that act on each feature independently, so that features may be split over
+/// ranks. Such layers save their input for backward and accept every layout except a pending sum.
 struct featurewise_layer {
   using layer_concept = leaf_tag;
   static constexpr bool featurewise = true;

@@ -7,8 +7,9 @@
 
 namespace redco {
 
-/// A layer that returns the first token of each sequence: [B, T, Width] becomes [B, Width]. Copies
-/// it, so that the other tokens need not be saved. Gathers split tokens first.
+/// A layer that returns the first token of each example: [B, T, Width] becomes [B, Width]. Copies
+/// the token, so that the other tokens can be freed. Gathers the tokens first if they are split
+/// over ranks.
 struct first_token {
   using layer_concept = leaf_tag;
 

@@ -6,7 +6,8 @@
 
 namespace redco {
 
-/// A layer that flattens [B, ...] to [B, product of the other extents], as a view.
+/// A layer that joins all dimensions except the first: [B, C, H, W] becomes [B, C * H * W], as a
+/// view.
 struct flatten {
   using layer_concept = leaf_tag;
 

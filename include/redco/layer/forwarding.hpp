@@ -5,8 +5,8 @@
 
 namespace redco::detail {
 
-/// A base of layers that wrap `Layer`, such as a name or other initial values: layouts, parts and
-/// cut traits are those of `Layer`.
+/// A base of layers that wrap another layer, for example to name it. Output layout, inner layers
+/// and sharding properties are forwarded from the wrapped `Layer`.
 template <layer Layer>
 struct forwarding {
   using layer_concept = layer_tag;

@@ -15,8 +15,8 @@
 
 namespace redco {
 
-/// A gated feed-forward layer (Shazeer 2020), Activation(gate x) * (up x), with two column-parallel
-/// [Out, In] matrices.
+/// A gated feed-forward layer (Shazeer 2020) that returns Activation(gate x) * (up x). gate and up
+/// are column-parallel [Out, In] weights.
 template <auto In, auto Out, class Activation = silu, auto Bias = false, cut Cut = cut::automatic>
 struct gated {
   using layer_concept = leaf_tag;

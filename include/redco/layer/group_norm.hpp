@@ -10,9 +10,10 @@
 
 namespace redco {
 
-/// A group normalisation layer (Wu and He 2018) over [B, Channels, ...]. Each example's channels
-/// are divided into Groups runs. Each run becomes (x - mean) / sqrt(variance + Epsilon), times the
-/// channel's "weight" plus "bias". Groups must divide Channels.
+/// A group normalisation layer (Wu and He 2018) over [B, Channels, ...]. The channels of each
+/// example are divided into Groups consecutive groups, and each group is normalised: (x - mean) /
+/// sqrt(variance + Epsilon). The result is multiplied by "weight" and added to "bias" of its
+/// channel. Groups must divide Channels.
 template <auto Groups, auto Channels, auto Epsilon = real{1e-5}>
 struct group_norm {
   using layer_concept = leaf_tag;

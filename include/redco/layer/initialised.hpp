@@ -7,7 +7,7 @@
 
 namespace redco {
 
-/// A wrapper that initialises the drawn weights of `Layer` with a normal distribution of standard
+/// A wrapper that draws the initial weights of `Layer` from a normal distribution with standard
 /// deviation `Deviation`, as a model family prescribes. Biases start at zero.
 template <auto Deviation, layer Layer>
 struct initialised : detail::forwarding<Layer> {

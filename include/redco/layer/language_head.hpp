@@ -16,24 +16,25 @@
 
 namespace redco {
 
-/// A tag for the output of a language head: a handle to hidden states and head instead of a tensor.
-/// The logits of all tokens are computed only on request.
+/// A tag for the output of a language head, in place of a layout. The output is a handle to hidden
+/// states and head, from which logits are computed only on request.
 struct as_logits {};
 
-/// Returns the number of rows whose logits are in memory at once in a language model's cross
-/// entropy. They have about 2^20 logits over the whole vocabulary. At least 1024 rows, because
-/// products of fewer rows are slow.
+/// Returns the number of rows (positions) whose logits are in memory at once in a language model's
+/// cross entropy. The rows have about 2^20 logits in total, but there are at least 1024 rows,
+/// because products of fewer rows are slow.
 constexpr std::int64_t loss_chunk_rows(std::int64_t vocabulary) {
   std::int64_t const rows = (std::int64_t{1} << 20) / vocabulary;
   return rows > 1024 ? rows : 1024;
 }
 
-/// Kinds of bias of a language head: none, trained, or fixed at the loaded value.
+/// Kinds of bias of a language head: no bias, a trained bias, or a bias fixed at its loaded value.
 enum class head_bias : unsigned char { none, trained, fixed };
 
-/// A vocabulary-parallel head of a language model over hidden states [B, T, Width]. `Tied` is the
-/// full path of an embedding's table, such as "wte.weight", which the head reuses if `When` is
-/// true. Otherwise the head owns "weight" [Vocabulary, Width]. `Bias` adds "bias" [Vocabulary].
+/// A head of a language model, which maps hidden states [B, T, Width] to logits over the
+/// vocabulary. Each rank holds a part of the vocabulary. If `When` is true, the head uses (is tied
+/// to) the embedding table with full name `Tied`, such as "wte.weight". Otherwise it owns "weight"
+/// [Vocabulary, Width]. `Bias` adds "bias" [Vocabulary].
 template <auto Vocabulary, auto Width, fixed_string Tied = "", head_bias Bias = head_bias::none, auto When = true>
 struct language_head {
   using layer_concept = leaf_tag;
@@ -41,7 +42,7 @@ struct language_head {
   static constexpr bool unnamed = !always_tied || Bias != head_bias::none;
   static constexpr bool enters = true;
 
-  /// Returns true if the head uses another layer's table under this config.
+  /// Returns true if the head uses the table of an embedding, for a model's config.
   template <class Config>
   static constexpr bool is_tied(Config const& config) {
     return !Tied.view().empty() && of<When>(config);
@@ -76,8 +77,8 @@ struct language_head {
   }
 
  private:
-  /// States the facts of the cross entropy, which computes its gradients during forward, one chunk
-  /// of rows at a time.
+  /// Declares to the recorder `w` the memory and work of the cross entropy over `rows` positions.
+  /// The cross entropy computes gradients already in forward, one chunk of rows at a time.
   static constexpr void state_loss(fact::recorder& w, std::int64_t rows, std::int64_t width) {
     extents const hidden = w.activation.shape;
     std::int64_t const n = hidden.count() / width, most = loss_chunk_rows(rows), chunk = n < most ? n : most;

@@ -6,31 +6,33 @@
 
 namespace redco {
 
-/// A tag that declares a type to be a layer made of other layers:
-/// `using layer_concept = redco::layer_tag;`. Such a layer declares its `parts`.
+/// A tag that marks a type as a layer made of other layers: write `using layer_concept =
+/// redco::layer_tag;` in the type. Such a layer lists its inner layers in `subs`.
 struct layer_tag {};
 
-/// A tag that declares a type to be a layer without inner layers:
-/// `using layer_concept = redco::leaf_tag;`.
+/// A tag that marks a type as a layer without inner layers: write `using layer_concept =
+/// redco::leaf_tag;` in the type.
 struct leaf_tag : layer_tag {};
 
-/// A layer type has a `layer_concept`, gives its output layout for an input of layout X as
-/// `out<X>`, and states its facts in `facts<X>(config, recorder)`. It knows neither mesh nor
-/// tensors; its `module` in nn/ computes it.
+/// Concept of a layer type: a type with a member `layer_concept`, a template `out<X>` (its output
+/// layout for input layout X) and a function `facts<X>(config, recorder)`. `facts` declares
+/// parameters, saved tensors and messages. A layer type knows neither mesh nor tensors; the class
+/// `module` computes it.
 template <class L>
 concept layer = std::is_base_of_v<layer_tag, typename L::layer_concept>;
 
-/// Output layout of L for an input of layout X.
+/// Output layout (distribution over ranks) of layer type L for an input of layout X.
 template <layer L, class X>
 using out_t = typename L::template out<X>;
 
-/// Layout after reductions: `Home` for a pending sum, X otherwise. If tokens are split (`Home`),
-/// each rank gets the sum of its own tokens.
+/// Layout of a value of layout X after pending sums are reduced: `Home` for a pending sum,
+/// otherwise X. `Home` is replicated, or token_split, where each rank gets the sum of its own
+/// tokens.
 template <class X, class Home = replicated>
 using finished_t = std::conditional_t<std::is_same_v<X, partial>, Home, X>;
 
-/// Layout to which a pending sum after a value of layout X is reduced: X if X is complete
-/// (replicated or split tokens), otherwise `Before`.
+/// Layout to which a sequence reduces its next pending sum, after a value of layout X. X itself if
+/// X is replicated or token_split, otherwise `Before`, the layout that was valid before this value.
 template <class X, class Before = replicated>
 using home_t = std::conditional_t<is_at_rest<X>, X, Before>;
 
@@ -46,32 +48,34 @@ struct unpaired<L> {
 };
 }  // namespace detail
 
-/// Layer type to use for L if no row-parallel partner follows: its replicated twin `L::unpaired`,
-/// or L itself if it has none.
+/// Layer type that replaces L if no row-parallel layer follows, so that splitting L would cost a
+/// gather. The replacement is `L::unpaired`, a replicated form of L, or L itself if it has none.
 template <layer L>
 using unpaired_t = typename detail::unpaired<L>::type;
 
-/// True for a layer that acts on each feature independently, so that a split passes through it.
+/// True for a layer type that acts on each feature independently, so that its input and output may
+/// be split by features.
 template <class L>
 inline constexpr bool is_featurewise = requires {
   requires L::featurewise;
 };
 
-/// True for a layer with parameters named just "weight" or "bias". In a sequence or sum, such a
-/// layer is named by its index.
+/// True for a layer type whose parameters are named just "weight" or "bias". A sequence or sum adds
+/// the layer's index to such names ("0.weight").
 template <class L>
 inline constexpr bool is_unnamed = requires {
   requires L::unnamed;
 };
 
-/// True for a layer that accepts both a replicated value, which it enters by itself, and an entered
-/// value.
+/// True for a layer type that accepts both an `entered` input and a replicated one. For a
+/// replicated input it sums the input's gradient over the ranks by itself.
 template <class L>
 inline constexpr bool enters = requires {
   requires L::enters;
 };
 
-/// True for a layer that accepts a feature-split input and ends the split.
+/// True for a layer type that accepts an input split by features and does not return a split one,
+/// such as a row-parallel layer.
 template <class L>
 inline constexpr bool closes_split = requires {
   requires L::closes_split;

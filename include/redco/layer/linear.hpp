@@ -34,10 +34,10 @@ struct linear_out {
 
 /// A linear layer y = x W^T + b over the last dimension; W is [Out, In], b is [Out].
 ///
-/// With the automatic cut, an unsharded input makes the layer column-parallel if a later layer
-/// closes the split, and replicated otherwise. A split input makes the layer row-parallel, with a
-/// partial sum as result. The bias is split in a column-parallel layer, and added once after the
-/// reduction in a row-parallel one.
+/// With the automatic cut, the layer is row-parallel if its input is split by features; y is then a
+/// pending sum over the ranks. For an unsplit input, the layer is column-parallel if a later layer
+/// can take the split output, otherwise replicated. The bias of a row-parallel layer is added once,
+/// after the reduction.
 template <auto In, auto Out, auto Bias = true, cut Cut = cut::automatic>
 struct linear {
   using layer_concept = leaf_tag;
@@ -92,13 +92,15 @@ struct linear {
   }
 };
 
-/// Linear layer that takes an entered value and returns a split.
+/// Column-parallel linear layer: takes an input that has entered (layout `entered`) and returns a
+/// result split by features.
 template <auto In, auto Out, auto Bias = true>
 using column_linear = linear<In, Out, Bias, cut::column>;
-/// Linear layer that takes a split and returns a partial sum.
+/// Row-parallel linear layer: takes an input split by features and returns a pending sum over the
+/// ranks.
 template <auto In, auto Out, auto Bias = true>
 using row_linear = linear<In, Out, Bias, cut::row>;
-/// Linear layer whose weights are on every rank.
+/// Linear layer whose complete weights are on every rank.
 template <auto In, auto Out, auto Bias = true>
 using replicated_linear = linear<In, Out, Bias, cut::replicated>;
 

@@ -5,8 +5,8 @@
 namespace redco {
 
 /// A long short-term memory layer (Hochreiter and Schmidhuber 1997), like a one-layer
-/// torch::nn::LSTM with batch_first. "weight_ih" [4 Hidden, In] and "weight_hh" [4 Hidden, Hidden]
-/// hold the input, forget, cell and output gates.
+/// torch::nn::LSTM with batch_first. The rows of "weight_ih" [4 Hidden, In] and "weight_hh" [4
+/// Hidden, Hidden] are the input, forget, cell and output gates.
 template <auto In, auto Hidden>
 struct lstm : recurrent_layer<In, Hidden, 4, true> {};
 

@@ -8,7 +8,8 @@
 
 namespace redco {
 
-/// A wrapper that names a layer: the parameters of `Layer` become "Name.<leaf>".
+/// A wrapper that gives a layer a name: the parameters of `Layer` become "Name.weight", "Name.bias"
+/// and so on.
 template <fixed_string Name, layer Layer>
 struct named : detail::forwarding<Layer> {
   using subs = parts<part<Name, Layer>>;

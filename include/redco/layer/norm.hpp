@@ -11,19 +11,20 @@
 
 namespace redco {
 
-/// Number of rows whose parameter gradients a norm's backward sums together. The sums of these
-/// blocks are then added in order.
+/// Number of rows over which the backward of a norm sums parameter gradients at a time. The sums of
+/// these groups of rows are then added in order, so results do not depend on threads.
 inline constexpr std::int64_t norm_block_rows = 64;
 
-/// A base of layer_norm and rms_norm: weights over the last dimension, features not split,
-/// `Statistics` numbers saved per row.
+/// A base of layer_norm and rms_norm, which normalise over the last dimension with learned weights.
+/// Features must not be split over ranks. `Statistics` is the number of values that are saved per
+/// row for backward.
 template <auto Width, int Statistics, bool Bias>
 struct norm_layer {
   using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
-  /// Output layout. A feature split is a compile error, and the layout stays X so that the
-  /// following layers add no error.
+  /// Output layout for an input of layout X, which is X. An input split by features is a compile
+  /// error; the layout stays X so that following layers add no second error.
   template <class X>
   using out = typename detail::takes<detail::needs::features_alike, X,
                                      std::conditional_t<is_feature_split<X>, X, home_t<X>>>::type;

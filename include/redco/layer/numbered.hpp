@@ -14,7 +14,7 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the decimal digits of I as a fixed_string, for I below 1000.
+/// Returns the decimal digits of I, an index below 1000, as a compile-time string.
 template <std::size_t I>
 constexpr auto digits() {
   static_assert(I < 1000, "a sequence of at most 1000 layers is numbered; nest them");
@@ -30,8 +30,9 @@ constexpr auto digits() {
 
 }  // namespace detail
 
-/// Layer at index I of a sequence or sum. An unnamed layer is named by its index ("0.weight",
-/// "2.weight"), as torch::nn::Sequential does; a named layer stays itself.
+/// Layer type for index I of a sequence or sum. If its parameters are named just "weight" or
+/// "bias", the index is added ("0.weight", "2.weight"), as torch::nn::Sequential does. Otherwise it
+/// is `Layer` itself.
 template <std::size_t I, layer Layer>
 using numbered = std::conditional_t<is_unnamed<Layer>, named<detail::digits<I>(), Layer>, Layer>;
 
@@ -44,7 +45,8 @@ struct parts_by_place<std::index_sequence<I...>, Layers...> {
   using type = parts<std::conditional_t<is_unnamed<Layers>, part<digits<I>(), Layers>, part<"", Layers>>...>;
 };
 
-/// Members of a sequence or sum as parts; unnamed members are named by their indices.
+/// List (`parts`) of the inner layers of a sequence or sum. Layers without a name are named by
+/// their index.
 template <layer... Layers>
 using numbered_parts = typename parts_by_place<std::index_sequence_for<Layers...>, Layers...>::type;
 

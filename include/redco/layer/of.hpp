@@ -4,9 +4,9 @@
 
 namespace redco {
 
-/// Returns the value of the extent `Extent` under `config`. A literal is its own value. A member
-/// pointer or a captureless callable is applied to the config, so that one model type serves every
-/// size.
+/// Returns the value of a template argument `Extent` of a layer for a model's config. A literal is
+/// its own value. A member pointer or a captureless callable is applied to `config`, so that one
+/// layer type serves every size.
 template <auto Extent, class Config>
 constexpr auto of(Config const& config) {
   using extent = decltype(Extent);

@@ -8,14 +8,14 @@
 
 namespace redco {
 
-/// A customisation point that states the parameters of a user's callable. A callable that lists
-/// them in `static constexpr std::array parameters{parameter_shape{"weight", {3, 4}}, ...}` can be
-/// planned without torch. nn/opaque.hpp constructs any other callable once and reads the parameters
-/// off its tensors.
+/// A customisation point that declares the parameters of a user's callable. They can be planned
+/// without torch if the callable lists them: `static constexpr std::array
+/// parameters{parameter_shape{"weight", {3, 4}}, ...}`. For another callable, nn/opaque.hpp
+/// constructs one object and reads the shapes of its tensors.
 template <class Callable>
 struct opaque_facts;
 
-/// The name and shape of one parameter in the list of a user's callable.
+/// The name and shape of one parameter, as a user's callable lists it for the layer `opaque`.
 struct parameter_shape {
   std::string_view name;
   extents shape;
@@ -36,8 +36,8 @@ struct opaque_facts<Callable> {
   }
 };
 
-/// A layer made of a user's callable on at::Tensor with its own parameters. Replicated: data
-/// parallel only.
+/// A layer that calls a user's callable on an at::Tensor. The callable has its own parameters,
+/// which are complete on every rank, so the layer is data parallel only.
 template <class Callable>
 struct opaque {
   using layer_concept = leaf_tag;

@@ -9,8 +9,8 @@
 
 namespace redco {
 
-/// A declaration of an inner layer of a layer, with the path component that it adds to parameter
-/// names: a name, "*" for repeated blocks, or "" for none.
+/// A declaration of one inner layer, with the component that it adds to the path of parameters: a
+/// name, "*" for repeated blocks, or "" for none.
 template <fixed_string Name, layer Layer>
 struct part {
   using layer = Layer;
@@ -21,8 +21,8 @@ struct part {
   }
 };
 
-/// A list of a layer's inner layers. A layer made of others declares its parts, so that `transform`
-/// and `any_layer` reach into it (after PEGTL's `subs_t` and `rebind`):
+/// A list of the inner layers of a layer type. Every layer made of other layers declares it, so
+/// that `transform` and `any_layer` can walk its tree (after PEGTL's `subs_t` and `rebind`):
 ///   using subs = parts<part<"", Body>>;               inner layers, in the order of parameters
 ///   template <class Other> using rebind = my<Other>;  this layer, with other inner layers
 template <class... Parts>
@@ -45,7 +45,8 @@ struct declared_parts<L> {
 template <class L>
 using parts_of = typename declared_parts<L>::type;
 
-/// True if L, rebuilt by `rebind` from its own parts, is L again.
+/// True if `L::rebind` applied to L's own inner layers gives L again. A layer for which this is
+/// false is not declared correctly.
 template <class L, class Parts>
 inline constexpr bool rebinds = false;
 template <class L, class... Parts>
@@ -53,8 +54,8 @@ template <class L, class... Parts>
 inline constexpr bool rebinds<L, parts<Parts...>> =
     std::is_same_v<typename L::template rebind<typename Parts::layer...>, L>;
 
-/// A check that every layer of a tree is a leaf or declares its parts; instantiate
-/// `sizeof(declared_tree<Net>) > 0`. Compile error: redco[L007].
+/// A check that every layer in the tree of L is a leaf or declares its inner layers with `subs` and
+/// `rebind`. Usage: `sizeof(declared_tree<Net>) > 0`. Compile error: redco[L007].
 template <class L, class Parts = parts_of<L>>
 struct declared_tree;
 template <class L, class... Parts>

@@ -10,10 +10,10 @@
 
 namespace redco {
 
-/// A layer that cuts images [B, Channels, H, W] into patches of Rows x Columns pixels, one token
-/// each, row by row. Returns [B, H/Rows * W/Columns, Width]. Equal to a convolution whose stride is
-/// its kernel, but computed as one product of the patches with "weight" [Width, Channels, Rows,
-/// Columns]. Replicated: data parallel only.
+/// A layer that cuts images [B, Channels, H, W] into patches of Rows x Columns pixels, row by row.
+/// Each patch becomes one token of the result [B, H/Rows * W/Columns, Width]. Equal to a
+/// convolution whose stride is its kernel, but computed as one matrix product with "weight" [Width,
+/// Channels, Rows, Columns]. Weights are replicated: data parallel only.
 template <auto Channels, auto Rows, auto Width, auto Columns = Rows>
 struct patch_embedding {
   using layer_concept = leaf_tag;

@@ -10,10 +10,10 @@
 
 namespace redco {
 
-/// A layer of learned absolute positions: reads rows of a [Offset + Context, Width] table. The rows
-/// are Offset + 0..T-1, equal for all examples, or those of the context's `token_positions` [B, T].
-/// Returns a replicated [B, T, Width] that broadcasts over the batch. If `Counted` skips tokens,
-/// each example has its own positions.
+/// A layer of learned absolute positions: returns rows of a table [Offset + Context, Width], one
+/// for each token. Token t reads row Offset + t, or Offset + `token_positions` if the context has
+/// this entry. `Counted` is a counting rule that can skip tokens such as padding. The result [B, T,
+/// Width] is replicated; its B is 1 if all examples have equal positions.
 template <auto Context, auto Width, auto Offset = 0, class Counted = every_token>
 struct positions {
   using layer_concept = leaf_tag;

@@ -5,8 +5,8 @@
 
 namespace redco {
 
-/// A replicated linear layer without bias between two widths. It is the identity, without
-/// parameters, if the widths are equal.
+/// A linear layer without bias that converts from In to Out features, replicated on every rank. If
+/// In equals Out, the layer returns its input and has no parameters.
 template <auto In, auto Out>
 struct projection : replicated_linear<In, Out, false> {
   using unpaired = projection;

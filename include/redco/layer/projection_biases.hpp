@@ -2,8 +2,8 @@
 
 namespace redco {
 
-/// A choice of attention projections with biases. A bool converts to all (`true`) or none
-/// (`false`).
+/// A choice of the attention projections (q, k, v, o) that have a bias. A bool converts to all
+/// (`true`) or none (`false`).
 struct projection_biases {
   bool qkv = true;
   bool o = true;

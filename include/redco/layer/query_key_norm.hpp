@@ -8,9 +8,9 @@
 
 namespace redco {
 
-/// A trait of self-attention: if `Enabled` is true, queries and keys of each head are normalised by
-/// their root mean square (Henry et al. 2020) before rotation. The weights "q_norm.weight" and
-/// "k_norm.weight" [head_dim] are shared by all heads.
+/// A trait (option) of self-attention that normalises queries and keys of each head by their root
+/// mean square (Henry et al. 2020), before rotation. The weights "q_norm.weight" and
+/// "k_norm.weight" [head_dim] are shared by all heads. No effect if `Enabled` is false.
 template <auto Enabled = true, auto Epsilon = real{1e-6}>
 struct query_key_norm {
   static constexpr std::string_view trait_name = "query_key_norm";

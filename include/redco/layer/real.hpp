@@ -2,8 +2,8 @@
 
 namespace redco {
 
-/// A double as a template argument: `layer_norm<width, real{1e-6}>`. clang 14 accepts doubles only
-/// inside a class.
+/// A double for use as a template argument: `layer_norm<width, real{1e-6}>`. clang 14 accepts
+/// doubles only inside a class.
 struct real {
   double value = 0;
 

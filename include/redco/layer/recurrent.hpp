@@ -11,10 +11,10 @@
 
 namespace redco {
 
-/// A base of gru and lstm: maps [B, T, In] to [B, T, Hidden]. Each step's state depends on the
-/// state of the step before; the first state is zero. The input's part of all Gates is one product.
-/// Names, shapes and gate order are torch's. Features are not split: data parallel only. `Cells`: a
-/// second state is saved with the output.
+/// A base of gru and lstm, which map [B, T, In] to [B, T, Hidden]. The state of each step depends
+/// on the state of the step before; the first state is zero. The products of all inputs with the
+/// `Gates` weights are computed at once. Weights are replicated: data parallel only. Names, shapes
+/// and gate order are torch's. `Cells` is true if each step also saves a cell state.
 template <auto In, auto Hidden, int Gates, bool Cells>
 struct recurrent_layer {
   using layer_concept = leaf_tag;

@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// ReLU, max(x, 0). Saves its result for backward, not its input: both have the same sign, and the
-/// following layer usually saves the result anyway.
+/// Layer with the function max(x, 0). Saves its result for backward instead of its input: the
+/// derivative can be computed from both, and the following layer usually saves the result anyway.
 using relu = activation<activation_kind::relu>;
 
 }  // namespace redco

@@ -24,8 +24,8 @@ struct repeat_out {
 
 }  // namespace detail
 
-/// A row of `Times` blocks, each with its own parameters "<index>.<name>". Several block types
-/// alternate: block i has type i mod n of n types, and the last round may be incomplete. Each block
+/// A stack of `Times` blocks, each with its own parameters "<index>.<name>". Several block types
+/// alternate: block i has type i mod n of n types, and the last cycle may be incomplete. Each block
 /// type is planned, instantiated and compiled once.
 template <auto Times, layer... Blocks>
   requires(sizeof...(Blocks) > 0)
@@ -51,8 +51,8 @@ struct repeat {
   }
 
  private:
-  /// States the facts of all blocks of one type, if there are any. Stores the output of the row's
-  /// last block in `last`.
+  /// Declares to the recorder `w` the parameters, saved tensors and messages of all blocks of type
+  /// `Block`, if there are any. Stores the output of the last block of the whole stack in `last`.
   template <class X, class Block, class Config>
   static constexpr void slice_facts(Config const& config, fact::recorder& w, fact::block_slice& slice,
                                     fact::flow& last) {

@@ -21,8 +21,8 @@ struct residual_out {
 
 }  // namespace detail
 
-/// A residual connection: x + Branch(x). A pending sum of the branch is reduced once; x and the
-/// branch's addends are added after the reduction.
+/// A residual connection, x + Branch(x). If the branch returns a pending sum over the ranks, this
+/// sum is reduced once. x and the branch's biases are added after the reduction.
 template <layer Branch>
 struct residual {
   using layer_concept = layer_tag;

@@ -10,10 +10,10 @@
 
 namespace redco {
 
-/// A trait of self-attention: rotary positions (Su et al. 2021). Queries and keys are rotated in
-/// place, before they are saved, by angles from position and frequency. Backward recomputes the
-/// angles and rotates the gradients back. The first `Dims` features of each head are rotated; 0:
-/// all.
+/// A trait (option) of self-attention that adds rotary positions (Su et al. 2021): the first `Dims`
+/// features of each query and key head are rotated by angles position * frequency (0: all
+/// features). Queries and keys are rotated in place before they are saved. Backward computes the
+/// angles again and rotates the gradients back.
 template <auto Theta = real{10000}, auto Dims = 0, rotary_pairs Pairs = rotary_pairs::halves,
           auto Scaling = rotary_scaling{}>
 struct rotary {

@@ -7,10 +7,10 @@
 
 namespace redco {
 
-/// A layer that applies a lambda to each row of features:
-/// `rowwise<[](auto const& x) { return x / x.norm(2, -1, true); }>`. The function takes a tensor
-/// [..., features] with all features and returns one like it. Other rules are those of
-/// `elementwise`. Compile error: redco[S008] if features are split. Throws `layer_error` if the
+/// A layer that applies a lambda to each row of features: `rowwise<[](auto const& x) { return x /
+/// x.norm(2, -1, true); }>`. The function maps a tensor [..., features] to a tensor of equal shape
+/// and dtype, without random numbers or captures. `Operations` is the number of tensors that it
+/// makes. Compile error: redco[S008] if features are split over ranks. Throws `layer_error` if the
 /// function returns another shape or dtype.
 template <auto Function, int Operations = 3>
 struct rowwise {

@@ -6,7 +6,7 @@
 
 namespace redco {
 
-/// A layer that returns Factor * x.
+/// A layer that multiplies its input by the constant Factor.
 template <auto Factor>
 struct scale : featurewise_layer {
   template <class X, class Config>

@@ -14,8 +14,8 @@ namespace redco {
 
 namespace detail {
 
-/// A layer of a sequence after its cut is decided, with its input layout and the layout to which
-/// its pending sum is reduced.
+/// A record of one layer of a sequence: its type after the sharding is decided, its input layout
+/// X, and the layout `Home`. A pending sum of the layer is reduced to `Home`.
 template <class Layer, class X, class Home>
 struct link {
   using layer = Layer;
@@ -25,14 +25,15 @@ struct link {
 template <class... Links>
 struct chain {};
 
-/// The traits of a sequence's layers that do not depend on layouts.
+/// Properties of the layers of a sequence that do not depend on input layouts: whether each ends a
+/// feature split or passes it on.
 template <class... Layers>
 struct sequence_traits {
   static constexpr std::array<bool, sizeof...(Layers)> closes = {closes_split<Layers>...};
   static constexpr std::array<bool, sizeof...(Layers)> passes = {is_featurewise<Layers>...};
 
-  /// Returns true if a split that reaches layer `i` is closed. Featurewise layers pass a split on;
-  /// a closing layer ends it.
+  /// Returns true if a value split by features that reaches layer `i` ends in a layer that takes
+  /// the split, such as a row-parallel one. Featurewise layers between pass the split on.
   static constexpr bool closed_from(std::size_t i) {
     for (; i < sizeof...(Layers); ++i) {
       if (closes[i]) return true;
@@ -42,7 +43,8 @@ struct sequence_traits {
   }
 };
 
-/// True if the first layer of a sequence, with the cut for a replicated input, enters by itself.
+/// True if the first layer of a sequence is column-parallel for a replicated input and sums the
+/// gradient of this input over the ranks by itself.
 template <class First, class... Rest>
 inline constexpr bool first_enters =
     enters<std::conditional_t<sequence_traits<First, Rest...>::closed_from(1), First, unpaired_t<First>>>;
@@ -64,8 +66,9 @@ struct before_first {
   using home = home_t<X>;
 };
 
-/// States the facts of one layer of a sequence. A free function, so that its symbol name does not
-/// repeat all layers of the sequence.
+/// Declares to the recorder `w` the parameters, saved tensors and messages of one layer of a
+/// sequence, and the reduction of its output unless the layer is the last. A free function, so that
+/// its symbol name does not repeat all layers of the sequence.
 template <class Layer, class X, class Home, class Config>
 constexpr void link_facts(Config const& config, fact::recorder& w, bool last) {
   Layer::template facts<X>(config, w);
@@ -74,10 +77,10 @@ constexpr void link_facts(Config const& config, fact::recorder& w, bool last) {
 
 }  // namespace detail
 
-/// A sequence of layers. A pending sum between two layers is reduced; the last one's is returned,
-/// so that parallel branches can share one reduction. The data flow decides the cuts: an automatic
-/// linear layer opens a split only if a later layer closes it. A layer without a name is named by
-/// its index.
+/// A sequence of layers. A pending sum over the ranks between two layers is reduced. A pending sum
+/// of the last layer is returned unreduced, so that parallel branches can share one reduction. A
+/// linear layer with the automatic cut splits its features only if a later layer takes the split. A
+/// layer without a name is named by its index.
 template <layer... Layers>
 struct sequential {
   using layer_concept = layer_tag;
@@ -93,8 +96,8 @@ struct sequential {
   using places = std::index_sequence_for<Layers...>;
   static constexpr std::size_t size = sizeof...(Layers);
 
-  /// The layer at index `I` with the layouts before and after it, for a sequence with input layout
-  /// X.
+  /// The layer at index `I` of the sequence with its input and output layouts, if the sequence's
+  /// input has layout X.
   template <class X, std::size_t I>
   struct place {
     using before = typename std::conditional_t<I == 0, std::type_identity<detail::before_first<X>>,

@@ -4,7 +4,7 @@
 
 namespace redco {
 
-/// SiLU, x sigmoid(x) (Elfwing et al. 2017).
+/// Layer with the SiLU function x * sigmoid(x) (Elfwing et al. 2017).
 using silu = activation<activation_kind::silu>;
 
 }  // namespace redco

@@ -8,8 +8,8 @@
 
 namespace redco {
 
-/// A trait of causal attention: a query sees its own key and the Keys - 1 keys before it (Beltagy
-/// et al. 2020). 0: all keys.
+/// A trait (option) of causal attention: a query attends to the key at its own position and to the
+/// Keys - 1 keys before it (Beltagy et al. 2020). 0: all keys.
 template <auto Keys>
 struct sliding_window {
   static constexpr std::string_view trait_name = "sliding_window";

@@ -6,11 +6,11 @@
 
 namespace redco {
 
-/// A layer that cuts an activation [B, T, features] into runs of tokens, one per shard (sequence
-/// parallelism, Korthikanti et al. 2022). From here on, each shard holds only its tokens between
-/// blocks, and norms and dropout work on them. A block's all-reduce becomes a reduce-scatter after
-/// the block and an all-gather before the next. T need not be a multiple of the number of shards:
-/// the last runs are padded, and no padding reaches a product or a gradient.
+/// A layer that splits an activation [B, T, features] by tokens over the ranks (sequence
+/// parallelism, Korthikanti et al. 2022). After this layer, norms and dropout work on each rank's
+/// own tokens. The all-reduce of a block becomes a reduce-scatter after the block and an all-gather
+/// before the next. T need not be a multiple of the number of ranks: the last ranks have padding,
+/// which reaches no product and no gradient.
 struct split_tokens {
   using layer_concept = leaf_tag;
 

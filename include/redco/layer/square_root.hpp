@@ -2,8 +2,8 @@
 
 namespace redco {
 
-/// Returns the square root of x >= 0 in a constant expression, by Newton's method. std::sqrt is not
-/// constexpr everywhere.
+/// Returns the square root of x >= 0 by Newton's method. Used in constant expressions, because
+/// std::sqrt is not constexpr with every compiler.
 constexpr double square_root(double x) {
   if (x <= 0) return 0;
   double guess = x > 1 ? x : 1;

@@ -25,7 +25,8 @@ struct sum_out {
                 "redco[S008]: parallel branches give layouts that cannot be added; close each branch's split");
 };
 
-/// A branch of a sum after its cut is decided, named by its index, with its input layout.
+/// A record of one branch of a sum: the layer type after its sharding is decided, named by its
+/// index, and its input layout X.
 template <class Layer, class X>
 struct branch {
   using layer = Layer;
@@ -39,7 +40,8 @@ template <class X, std::size_t... Place, class... Branches>
 struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
   template <class B>
   using chosen = std::conditional_t<is_at_rest<X>, unpaired_t<B>, B>;
-  /// True if several branches enter: the input then enters once for all of them.
+  /// True if several branches are column-parallel: their common input then enters once, so that the
+  /// sum of their gradients is reduced once.
   static constexpr bool together = is_at_rest<X> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
   template <class B>
   using input = std::conditional_t<together && enters<chosen<B>>, entered, X>;
@@ -53,10 +55,10 @@ struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
 
 }  // namespace detail
 
-/// A sum of parallel branches of one input: Branch1(x) + Branch2(x) + ... Partial results are added
-/// before one reduction; replicated results become addends of the reduction. If several branches
-/// open a split, the input enters once, so that the sum of their gradients is reduced once;
-/// replicated branches read the input itself. A branch without a name is named by its index.
+/// A sum of parallel branches of one input: Branch1(x) + Branch2(x) + ... Pending sums of the
+/// branches are added up before one reduction; replicated results are added after it. If several
+/// branches are column-parallel, the gradients of their common input are also reduced once. A
+/// branch without a name is named by its index.
 template <layer... Branches>
 struct sum {
   using layer_concept = layer_tag;
@@ -84,8 +86,9 @@ struct sum {
   }
 
  private:
-  /// States the facts of all branches. A branch reads the input, or the value that entered once for
-  /// several branches.
+  /// Declares to the recorder `w` the parameters, saved tensors and messages of all branches. A
+  /// branch reads the sum's input, or the value that entered once for several column-parallel
+  /// branches.
   template <class Config, class... Links>
   static constexpr void each_facts(Config const& config, fact::recorder& w, fact::flow const& input,
                                    detail::branch_list<Links...>) {

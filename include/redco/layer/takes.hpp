@@ -7,14 +7,14 @@
 
 namespace redco::detail {
 
-/// Requirements of a layer on its input layout. `value`: anything except a pending sum; `whole`:
-/// all tokens and features, entered or not; `alike`: as `whole`, not entered; `features`: all
-/// features, tokens may be split, entered or not; `features_alike`: as `features`, not entered.
+/// Requirements of a layer on its input layout. `value`: no pending sum; `whole`: no split;
+/// `alike`: no split and not entered; `features`: no split of features, but tokens may be split;
+/// `features_alike`: like `features`, and not entered. ("Entered" values have pending gradients.)
 enum class needs : std::uint8_t { value, whole, alike, features, features_alike };
 
-/// The output layout `type` = `Out` of a layer with requirement `Need` for an input of layout X.
-/// Compile errors: redco[S005] for a pending sum; redco[S008] for a split or an entered value that
-/// `Need` does not allow.
+/// A check of a layer's input layout X against its requirement `Need`. The member `type` is the
+/// layer's output layout `Out`. Compile errors: redco[S005] for a pending sum; redco[S008] for a
+/// split or an entered value that `Need` does not allow.
 template <needs Need, class X, class Out>
 struct takes {
   using type = Out;

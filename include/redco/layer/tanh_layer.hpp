@@ -4,7 +4,7 @@
 
 namespace redco {
 
-/// The hyperbolic tangent as an activation layer.
+/// Layer with the hyperbolic tangent as activation function.
 using tanh_layer = activation<activation_kind::tanh>;
 
 }  // namespace redco

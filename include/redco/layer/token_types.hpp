@@ -8,8 +8,8 @@
 
 namespace redco {
 
-/// A layer that looks up rows of a [Types, Width] table by the context's token types [B, T], all 0
-/// if not set. Returns a replicated [B, T, Width].
+/// A layer that looks up rows of a [Types, Width] table by the context entry `token_type_ids` [B,
+/// T]; all types are 0 without this entry. Returns a replicated [B, T, Width].
 template <auto Types, auto Width>
 struct token_types {
   using layer_concept = leaf_tag;

@@ -34,10 +34,11 @@ struct transformed_tree {
 
 }  // namespace detail
 
-/// Layer tree `Net` after a rewrite. `Rewrite::at<L, Here>::type` is the replacement of layer L:
-/// another layer, which is used unchanged, or L itself, whose parts are then rewritten. `Here` is
-/// L's path ("h.*.mlp.up"): an unnamed layer has its index in a sequence, and "*" is the index of a
-/// repeated block. Compile error: redco[L007] if a layer does not declare its parts.
+/// Result of rewriting the layer tree `Net` with a user's type `Rewrite`. For each layer L at path
+/// `Here` (such as "h.*.mlp.up"), `Rewrite::at<L, Here>::type` is L's replacement. If it is L
+/// itself, L's inner layers are rewritten next; another type is used unchanged. In paths, "*" is
+/// the index of a repeated block. Compile error: redco[L007] if a layer does not declare its inner
+/// layers.
 template <layer Net, class Rewrite>
 using transform = typename detail::transformed_tree<Net, Rewrite>::type;
 

@@ -7,9 +7,9 @@
 
 namespace redco {
 
-/// A trait of attention: scores are q k^T without the factor 1 / sqrt(head_dim). The factor scales
-/// the initial weights of q instead, unless an enclosing layer or `query_deviation` prescribes
-/// their deviation.
+/// A trait (option) of attention: scores are q k^T without the factor 1 / sqrt(head_dim). Instead,
+/// the standard deviation of q's initial weights has this factor, unless an enclosing layer or the
+/// trait `query_deviation` sets the deviation.
 struct unscaled {
   static constexpr std::string_view trait_name = "unscaled";
 

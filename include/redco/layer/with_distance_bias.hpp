@@ -11,13 +11,13 @@
 
 namespace redco {
 
-/// A wrapper that adds a learned bias by distance to the scores of each `distance_biased` attention
-/// in `Body` (Raffel et al. 2020). The table "relative_attention_bias.weight" [Buckets, Heads] is
-/// cut by heads and looked up once for all blocks.
+/// A wrapper that adds a learned bias by distance (key position - query position) to the scores of
+/// attention layers in `Body` with the trait `distance_biased` (Raffel et al. 2020). The table
+/// "relative_attention_bias.weight" [Buckets, Heads] is split by heads and looked up once for all
+/// blocks.
 ///
-/// Distances key - query map to `Buckets`: half of the buckets are single steps, the others grow up
-/// to `Farthest`, and all larger distances share the last. Full attention divides the buckets
-/// between both directions; causal attention uses all for earlier keys.
+/// Half of the buckets are for single distances; the rest grow up to `Farthest`, and larger
+/// distances share the last bucket. Full attention divides the buckets between both directions.
 template <attention_kind Kind, auto Heads, auto Buckets, auto Farthest, layer Body>
 struct with_distance_bias : detail::forwarding<Body> {
   template <class Other>

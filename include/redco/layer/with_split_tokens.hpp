@@ -9,8 +9,8 @@
 
 namespace redco {
 
-/// A wrapper that runs `split_tokens` before `Body`, with Body's parameter names. If the tokens are
-/// split already, it runs Body alone.
+/// A wrapper that splits the tokens over the ranks (layer `split_tokens`) before it runs `Body`. If
+/// the tokens are split already, it only runs `Body`. Parameter names are Body's.
 template <layer Body>
 struct with_split_tokens : detail::forwarding<Body> {
   template <class Other>
