@@ -6,22 +6,23 @@
 
 namespace redco::fact {
 
-/// A slice of equal blocks in a row of `times` blocks: `first`, first + step, and so on. If all
-/// blocks are equal, they are one slice. A cycle of n block types gives n slices of step n, or
-/// fewer if the row is shorter.
+/// A slice of equal blocks in a stack of `times` repeated blocks: block `first`, block first +
+/// step, and so on. If all blocks are equal, one slice has all of them. If n block types alternate,
+/// there are n slices of step n, or fewer for a shorter stack.
 struct block_slice {
   std::int64_t times = 1, first = 0, step = 1;
 
   constexpr std::int64_t count() const { return (times - first + step - 1) / step; }
 
   constexpr bool has(std::int64_t block) const { return block % step == first; }
-  /// Returns true if this is the last slice of the row.
+  /// Returns true if this is the last of the slices into which the stack of blocks is divided.
   constexpr bool is_last_slice() const { return first + 1 == (times < step ? times : step); }
-  /// Returns the index of the first block of the last round (one block of each slice).
+  /// Returns the index of the first of the last `step` blocks of the stack, which contain one block
+  /// of each slice.
   constexpr std::int64_t last_round() const { return times > step ? times - step : 0; }
 
-  /// Returns the text that replaces a block's index in names: "*" for all blocks, or a Python slice
-  /// such as "1::2".
+  /// Returns the path component that replaces the index of a block in parameter names: "*" if the
+  /// slice has all blocks, or a Python slice such as "1::2" for blocks 1, 3, 5 ...
   constexpr path number() const {
     path text;
     if (step == 1) {

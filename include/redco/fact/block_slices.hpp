@@ -9,15 +9,16 @@
 
 namespace redco::fact {
 
-/// A stack of the block slices around a fact, those of the outermost `repeat` first; at most
-/// `capacity`.
+/// A stack of the repeated blocks that enclose a parameter or layer, the outermost `repeat` first.
+/// Each entry is a slice of equal blocks. The stack has at most `capacity` entries.
 struct block_slices {
   static constexpr std::size_t capacity = 6;
 
   std::array<block_slice, capacity> slices{};
   std::size_t depth = 0;
 
-  /// Pushes the innermost slice. Returns false and pushes nothing if the stack is full.
+  /// Pushes the slice of a further nested `repeat`. Returns false and pushes nothing if the stack
+  /// is full.
   [[nodiscard]] constexpr bool push(block_slice one) {
     if (depth == capacity) return false;
     slices[depth++] = one;
@@ -25,8 +26,8 @@ struct block_slices {
   }
   constexpr block_slice const& operator[](std::size_t level) const { return slices[level]; }
 
-  /// Returns the product of the block counts of all levels, at most `saturated`; 1 outside all
-  /// repeats.
+  /// Returns the number of repetitions: the product of the block counts of all nested repeats. The
+  /// result is 1 outside all repeats and at most `saturated`.
   constexpr std::int64_t count() const {
     std::int64_t product = 1;
     for (std::size_t i = 0; i < depth; ++i) product = saturating_multiply(product, slices[i].count());

@@ -10,46 +10,59 @@
 
 namespace redco::fact {
 
-/// Kinds of event in a program. Each kind uses the event's members `tensor`, `from` and `count`
+/// Kinds of event in the program of a model, which lists in order of forward what its layers
+/// compute, save and send. Each kind uses the members `tensor`, `from` and `count` of the event
 /// differently.
 enum class event_kind : std::uint8_t {
-  parameter,  ///< The layer has the parameter with index `count`
-  read,       ///< The next activation is also computed from `tensor`
-  enter,      ///< `tensor` enters column-parallel layers
-  /// Forward makes activation `tensor` from activation `from` and from all tensors read since the
-  /// last `make`.
+  /// Event: the layer has a parameter, whose index in program::parameters is `event::count`
+  parameter,
+  read,  ///< Event: the next activation is also computed from `event::tensor`
+  /// Event: a replicated `event::tensor` enters column-parallel layers; its gradient is later
+  /// summed over the ranks.
+  enter,
+  /// Event: forward makes activation `event::tensor`. It is computed from the activation with
+  /// number `event::from` and from the tensors of all `read` events after the preceding `make`
+  /// event.
   make,
-  /// Forward saves `tensor` for backward. An activation is one storage, however many layers save
-  /// it.
+  /// Event: forward saves `event::tensor` for backward. An activation that several layers save is
+  /// stored once.
   save,
-  batch,  ///< Forward saves `tensor`, which belongs to the batch itself
-  /// A moment of this layer's backward, or of the sum over ranks after that backward. The tensors
-  /// of the `hold` events that follow are in memory at the same time.
+  /// Event: forward saves `event::tensor`, which is part of the batch and needs no extra memory
+  batch,
+  /// Event: a moment of the backward of this layer begins, or a moment of the gradient sum over
+  /// ranks after this backward. The tensors of the following `hold` events are in memory at the
+  /// same time.
   moment,
-  hold,  ///< `tensor` is in memory during the current moment
-  /// `tensor`, a weight gradient, is in memory during the current moment. It is then added to the
-  /// parameters' gradients; in a block that runs again in backward, at the end of the block.
+  hold,  ///< Event: `event::tensor` is in memory at the current moment of backward
+  /// Event: the weight gradient `event::tensor` is in memory at the current moment of backward. It
+  /// is then added to the gradient buffers. In a recomputed block, it is added at the end of the
+  /// block.
   weight_gradient,
-  /// A branch begins. During the branch's backward, a gradient like `tensor` waits in memory.
+  /// Event: a branch, such as that of a residual connection, begins. A gradient with the shape of
+  /// `event::tensor` is held in memory during the branch's backward.
   branch,
   branch_end,
-  /// Equal `blocks` begin, the first with activation `from`. `tensor` is the input of a block.
+  /// Event: equal repeated blocks begin. The input of the first is the activation with number
+  /// `event::from`; `event::tensor` is the input of each block.
   repeat,
-  /// Equal blocks end. `tensor` is the output of a block. The next slice of the row follows, if
-  /// there is one.
+  /// Event: equal repeated blocks end; `event::tensor` is the output of each block. If block types
+  /// alternate, the blocks of the next type follow.
   repeat_end,
-  message,         ///< The message with index `count` is sent
-  multiply,        ///< Forward executes `count` floating-point operations
-  loss,            ///< `tensor` is in memory from the loss until the loss's backward
-  loss_workspace,  ///< `tensor` is in memory while the loss is computed
-  /// `tensor` is in memory while the loss is computed: a sum in the wider dtype. It needs no memory
-  /// if that is the compute dtype.
+  message,  ///< Event: a message is sent, whose index in program::messages is `event::count`
+  /// Event: forward computes matrix products of `event::count` floating-point operations
+  multiply,
+  /// Event: `event::tensor` is in memory from the computation of the loss until its backward
+  loss,
+  loss_workspace,  ///< Event: `event::tensor` is in memory while the loss is computed
+  /// Event: `event::tensor`, a sum in the accumulation type (at least f32), is in memory while the
+  /// loss is computed. It needs no extra memory if the compute dtype is equal to this type.
   loss_sum,
-  /// The tensors that the layer saves and the operations that it executes are unknown.
+  /// Event: the layer declares neither the tensors that it saves nor its operations (a user's
+  /// opaque callable).
   uncounted,
 };
 
-/// Returns the word for this kind of event in a printed program.
+/// Returns the word for an event kind in the printed form of a model's program.
 constexpr std::string_view name_of(event_kind what) {
   constexpr std::string_view names[] = {"parameter", "read",     "enter",  "make", "save",     "batch", "moment",
                                         "hold",      "gradient", "branch", "end",  "repeat",   "end",   "message",
@@ -57,33 +70,37 @@ constexpr std::string_view name_of(event_kind what) {
   return names[static_cast<std::size_t>(what)];
 }
 
-/// Kinds of step that make an activation.
+/// Kinds of computation that make an activation, used by `make` events to draw the graph of a
+/// model.
 enum class making : std::uint8_t {
   function,
-  attention,   ///< Attended values from queries, keys and values
-  add,         ///< The sum of a residual connection or of parallel branches
-  collective,  ///< The result of the message with index `count`
-  /// Logits and loss from hidden states. No later layer reads them.
+  attention,   ///< Attention of queries to keys and values
+  add,         ///< Addition in a residual connection or of parallel branches
+  collective,  ///< Collective between ranks, whose index in program::messages is `event::count`
+  /// Logits and loss from hidden states; no later layer reads the result.
   logits,
 };
 
-/// One line of a model's program. The kind `what` determines which other members are used.
+/// An event in the program of a model: one parameter, tensor, operation or message of a layer. The
+/// member `what`, the kind of event, determines which other members are used.
 struct event {
   event_kind what = event_kind::make;
   making how = making::function;
-  width_kind width = width_kind::compute;  ///< Element type of `tensor`
-  /// Index of the layer in program::layers; -1: the layer is part of the parameter's name.
+  width_kind width = width_kind::compute;  ///< Element type of the event's `tensor`
+  /// Index in program::layers of the layer of this event; -1 for a parameter, whose full name
+  /// contains the layer.
   int layer = -1;
-  /// Name under which a tensor is saved or held, a string literal.
+  /// Name of a saved or held tensor within its layer, a string literal; otherwise empty.
   std::string_view slot = {};
-  flow tensor = {};  ///< Tensor that is made, read, saved or held
-  int from = -1;     ///< Activation that `make` and `repeat` start from
+  flow tensor = {};  ///< Tensor that the event makes, reads, saves or holds
+  /// Number (flow::id) of the activation from which a `make` or `repeat` event starts
+  int from = -1;
   std::int64_t count = 0;
-  block_slice blocks = {};  ///< Blocks of `repeat` and `repeat_end`
-  /// Number of model shards above which the event happens; 0: always.
+  block_slice blocks = {};  ///< Blocks of a `repeat` or `repeat_end` event
+  /// Number of tensor-parallel ranks above which the event happens; 0: with any number.
   std::int64_t more_than = 0;
-  /// True if a `save` shares storage with the tensor saved before: the two are adjacent along the
-  /// last dimension.
+  /// True for a `save` event whose tensor shares storage with the tensor of the preceding `save`
+  /// event: the two are adjacent along the last dimension.
   bool beside = false;
 };
 

@@ -9,10 +9,10 @@
 
 namespace redco::fact::detail {
 
-/// States the facts of reducing a pending sum to layout `Home`: an all-reduce, or, if tokens are
-/// split, a reduce-scatter that gives each rank its own tokens. With split tokens each rank adds
-/// biases to its own tokens only, so the gradients of the biases are summed over the ranks. Does
-/// nothing for other layouts.
+/// Declares to the recorder `w` the reduction of an activation of layout X to layout `Home`. A
+/// pending sum is all-reduced, or reduce-scattered if `Home` splits tokens. Split tokens also need
+/// a gradient sum over the ranks for biases, because each rank adds biases to its own tokens only.
+/// Does nothing for other layouts X.
 template <class X, class Home = replicated>
 constexpr void finish_facts(fact::recorder& w) {
   if constexpr (std::is_same_v<X, partial>) {
@@ -30,9 +30,9 @@ constexpr void finish_facts(fact::recorder& w) {
   }
 }
 
-/// States the facts of entering column-parallel layers. The gradient of a replicated activation is
-/// summed over the ranks. Split tokens are gathered, and each rank gets its part of the summed
-/// gradient. An entered activation adds no facts.
+/// Declares to the recorder `w` that an activation of layout X enters column-parallel layers. A
+/// replicated activation gets a gradient sum over the ranks. Split tokens are gathered, and their
+/// summed gradient is scattered. Does nothing if the activation has entered already.
 template <class X>
 constexpr void enter_facts(fact::recorder& w) {
   if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
@@ -47,7 +47,8 @@ constexpr void enter_facts(fact::recorder& w) {
   }
 }
 
-/// States the facts of unsharding a result: pending sums are reduced, split tokens are gathered.
+/// Declares to the recorder `w` that the result of a model becomes complete on every rank: a
+/// pending sum is reduced, split tokens are gathered.
 template <class X>
 constexpr void unshard_facts(fact::recorder& w) {
   finish_facts<X>(w);
@@ -61,9 +62,9 @@ constexpr void unshard_facts(fact::recorder& w) {
 
 namespace redco::fact {
 
-/// States that the gradient of a parameter of this shape, held by all ranks, is summed over the
-/// ranks, if a layer with input layout X needs the sum. Call after stating the parameter. The
-/// module must read it as `shared_parameter<X>`.
+/// Declares to the recorder `w` a gradient sum over the ranks for a parameter of this shape that
+/// all ranks hold. Does nothing if the layer's input layout X needs no such sum. Call it after
+/// declaring the parameter. The module must read the parameter with shared_parameter<X>().
 template <class X>
 constexpr void shared_parameter_facts(recorder& w, extents const& shape) {
   if constexpr (adds_parameter_gradients<X>) w.message(collective::all_reduce, true, shape);

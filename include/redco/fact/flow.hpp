@@ -6,18 +6,19 @@
 
 namespace redco::fact {
 
-/// A tensor in a layer's facts, such as the activation that flows from layer to layer.
+/// A tensor of a model's program, such as the activation that flows from layer to layer: its shape,
+/// its cut over ranks and its identity.
 struct flow {
-  extents shape = {};  ///< Logical shape, unsharded
-  int split_dim = -1;  ///< Dimension that the mesh cuts; -1: replicated
-  /// Number of indivisible units along split_dim, such as heads or columns. A rank holds at most
-  /// ceil(units / shards).
+  extents shape = {};  ///< Shape of the complete tensor over all ranks
+  int split_dim = -1;  ///< Dimension that is cut over the tensor-parallel ranks; -1: replicated
+  /// Number of indivisible units along split_dim, such as heads or columns. Each rank holds at most
+  /// ceil(units / ranks).
   std::int64_t units = 0;
-  /// Identity of the activation, so that its storage is counted once; 0: the model's input; -1: no
-  /// activation.
+  /// Number of the activation, so that its storage is counted once. 0: the model's input; -1: a
+  /// tensor that is no activation.
   int id = 0;
-  /// Index of the recorded width of the tensor, so that a mistake can name the layer that made it;
-  /// 0: the input's width.
+  /// Index that identifies the layer which gave the tensor its number of features, for error
+  /// messages; 0: the model's input.
   int made = 0;
 };
 

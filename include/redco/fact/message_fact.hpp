@@ -11,17 +11,19 @@
 
 namespace redco::fact {
 
-/// A collective in one forward or backward pass of a micro-batch.
+/// A collective that a layer declares: one kind of message in the forward or backward pass of a
+/// micro-batch.
 struct message_fact {
   path layer;
   collective what = collective::all_reduce;
-  axes over = axis::tp;  ///< Axes of the group that runs the collective
+  axes over = axis::tp;  ///< Mesh axes over which the ranks of the collective extend
   bool backward = false;
   extents shape;
   width_kind kind = width_kind::compute;
   std::int64_t copies = 1;
-  /// Number of shards above which the message is sent; 0: always. It is the number of parts of a
-  /// parameter: with more shards, neighbouring ranks (a sharer group) hold the same part.
+  /// Number of tensor-parallel ranks above which the message is sent; 0: with any number. It is the
+  /// number of parts of a parameter: more ranks than parts hold equal parts and must sum their
+  /// gradients.
   std::int64_t parts = 0;
 };
 

@@ -7,32 +7,33 @@
 
 namespace redco::fact {
 
-/// Kinds of mistake in the sizes of a model.
+/// Kinds of mistake in the sizes of a model, with the codes of their errors.
 enum class mistake : std::uint8_t {
   none,
-  width,    ///< L004: a layer reads or adds another extent than it receives
-  rank,     ///< L005: a layer reads another number of dimensions than it receives
-  size,     ///< L006: an extent is below one
-  divisor,  ///< L009: an extent is no multiple of another one
-  depth,    ///< L010: a path is too long, or too many repeats enclose a layer
+  width,    ///< Error L004: a layer reads another number of features or channels than it receives
+  rank,     ///< Error L005: a layer reads another number of dimensions than it receives
+  size,     ///< Error L006: a size of a layer is below 1
+  divisor,  ///< Error L009: a size is not a multiple of another size
+  depth,    ///< Error L010: the path of a layer is too long, or too many repeats are nested
 };
 
-/// The first mistake in the sizes of a model that its layers state.
+/// A mistake in the sizes of a model, found while layers declare their parameters and tensors: the
+/// kind, the wrong numbers and the layers at fault.
 struct mistake_fact {
   mistake what = mistake::none;
-  /// Name of the wrong extent, such as "features", "channels" or "heads"; empty for a wrong number
-  /// of dimensions.
+  /// Name of the wrong size, such as "features", "channels" or "heads"; empty if the number of
+  /// dimensions is wrong.
   path of = {};
-  /// Name of the divisor, whose value is `wanted`.
+  /// Name of the divisor if a size is not divisible; its value is the member `wanted`.
   path by = {};
   std::int64_t wanted = 0;
   std::int64_t found = 0;
-  /// Layer that reads the tensor or has the wrong size; empty: the model, or the maker of the
-  /// addend.
+  /// Path of the layer that reads the tensor or has the wrong size; for a sum of two tensors, the
+  /// layer that made the other addend. Empty: the model.
   path reader = {};
-  path giver = {};  ///< Layer that makes the tensor; empty: the model's input
-  /// Indices of both widths (`flow::made`): of the reader, or -1 if its path is known, and of the
-  /// giver.
+  path giver = {};  ///< Path of the layer that made the tensor; empty: the model's input
+  /// Indices (flow::made) of the layers that made the sizes: the wanted size, or -1 if `reader` is
+  /// known anyway, and the found size.
   std::array<int, 2> makers{-1, 0};
 
   constexpr explicit operator bool() const { return what != mistake::none; }

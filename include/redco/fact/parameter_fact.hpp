@@ -13,41 +13,45 @@
 
 namespace redco::fact {
 
-/// The initial values of a parameter. Draws are keyed by the global element index, so every mesh
-/// starts bit-equal. `own`: the value of the tensor in the user's module; NaN until the network is
-/// built.
+/// The initial values of a parameter. Random values are keyed by the global element index, so they
+/// are equal on every mesh. The kind `own` takes the values of a tensor in a user's module; they
+/// are NaN until the network is built.
 struct initial {
   enum class kind : std::uint8_t { zeros, ones, normal, uniform, own } draw = kind::zeros;
-  double deviation = 0;  ///< Standard deviation of `normal` and `uniform`
+  double deviation = 0;  ///< Standard deviation of the kinds `normal` and `uniform`
 
   friend constexpr bool operator==(initial const&, initial const&) = default;
 };
 
-/// Reasons why a parameter is sharded or replicated. The shard report prints the sentence of each.
+/// Reasons why a parameter is sharded or replicated. The sharding report prints a sentence for each
+/// reason.
 enum class reason : std::uint8_t {
-  column,  ///< Output features: the first of a column-then-row pair
-  row,     ///< Input features, after a column-parallel layer
-  heads,   ///< Whole attention heads
-  /// Whole key-value heads, shared by neighbouring ranks if there are fewer heads than shards.
+  column,  ///< Weight split by output features, because a row-parallel layer follows
+  row,     ///< Weight split by input features, because the layer's input is split
+  heads,   ///< Weight split by whole attention heads
+  /// Weight split by whole key-value heads. With fewer heads than ranks, neighbouring ranks hold
+  /// equal heads.
   key_value_heads,
-  vocabulary,   ///< Rows of a vocabulary; the last shard is padded
-  column_bias,  ///< A bias that follows its column-parallel weight
-  row_bias,     ///< A bias that is added once, after the reduction
-  norm,         ///< Parameter of a norm: small, applied to replicated activations
-  position,     ///< Position table, added as a replicated branch
-  token_type,   ///< Token-type table, added as a replicated branch
-  class_token,  ///< Class token: one row before the others
-  unpaired,     ///< No row-parallel partner follows: splitting would cost a gather
-  convolution,  ///< Convolutions are replicated
-  recurrent,    ///< Recurrent layers are replicated
-  statistics,   ///< Statistics of the activations, equal on all ranks
-  opaque,       ///< A user's callable: data parallel only
-  declared,     ///< Declared replicated in the model's type
-  overridden,   ///< Replicated by the user's override
-  adapter,      ///< Low-rank adapter, cut like the weight to which it is added
-  /// Low-rank adapter, replicated because its weight is not cut along this dimension.
+  vocabulary,   ///< Table split by rows of the vocabulary; the last rank's rows are padded
+  column_bias,  ///< Bias split like its column-parallel weight
+  row_bias,     ///< Bias of a row-parallel layer: replicated, and added once after the reduction
+  norm,         ///< Parameter of a norm: replicated, because its input is replicated
+  position,     ///< Position table: replicated, and added as a branch of the embedding's sum
+  token_type,   ///< Token-type table: replicated, and added as a branch of the embedding's sum
+  class_token,  ///< Class token: replicated, because it is one row before the other tokens
+  /// Weight replicated, because no row-parallel layer follows and a split would cost a gather
+  unpaired,
+  convolution,  ///< Parameter of a convolution: replicated
+  recurrent,    ///< Parameter of a recurrent layer: replicated
+  /// Running statistics, such as those of batch norm: equal on all ranks, not trained
+  statistics,
+  opaque,      ///< Parameter of a user's callable: replicated, data parallel only
+  declared,    ///< Parameter that the model's type declares replicated
+  overridden,  ///< Parameter that a user's override (`keep_replicated`) makes replicated
+  adapter,     ///< Low-rank adapter, split like the weight to which it is added
+  /// Low-rank adapter, replicated because its weight is not split along this dimension.
   adapter_whole,
-  stated,  ///< Stated by a user's layer type
+  stated,  ///< Parameter whose split a user's layer type declares without a reason
 };
 
 constexpr std::string_view sentence_of(reason why) {
@@ -77,24 +81,27 @@ constexpr std::string_view sentence_of(reason why) {
   return sentences[static_cast<std::size_t>(why)];
 }
 
-/// One parameter of a model type as its layer states it: its logical extents, and its places (the
-/// cuts over mesh axes).
+/// A parameter of a model, as its layer declares it: name, complete shape, cuts over mesh axes
+/// (places), initial values, and the reason for the cuts.
 struct parameter_fact {
   path name;
-  extents shape;  ///< Logical shape, without padding
-  /// Cuts over different axes, along different dimensions. An entry with dim -1 is unused.
+  extents shape;  ///< Complete shape over all ranks, without padding
+  /// Cuts of the parameter (places), each over another mesh axis and along another dimension; an
+  /// entry with `dim` -1 is unused.
   std::array<place, 2> places{};
-  /// True if the parameter has a gradient; otherwise it keeps its loaded value.
+  /// True if the parameter is trained and has a gradient; false if it keeps its loaded value.
   bool trained = true;
-  bool decay = true;  ///< True if weight decay applies, which norms and biases do without
-  /// Blocks that have this parameter. The name has `*` or a slice for each level.
+  /// True if weight decay applies; false for parameters of norms and for biases
+  bool decay = true;
+  /// Repeated blocks that have this parameter; empty outside repeats. For each repeat, the name has
+  /// a component `*` or a slice such as `0::2`.
   fact::block_slices blocks;
   initial start;
   reason why = reason::stated;
 
-  /// Declares that the ranks along an axis cut the parameter along `dim`, in `units` equal units.
-  /// Does nothing if dim is -1. Throws `error` with exit code 70 for a third cut, or for a second
-  /// cut over one axis or along one dimension.
+  /// Declares that the parameter is cut along dimension `dim` over the ranks of the mesh axis
+  /// `over`, into `units` equal units. Does nothing if `dim` is -1. Throws `error` with exit code
+  /// 70 for a third cut, or if an earlier cut has the same axis or dimension.
   constexpr parameter_fact& split(axis over, int dim, std::int64_t units, remainder rest = remainder::refused) {
     if (dim < 0) return *this;
     for (place& p : places) {
@@ -107,7 +114,8 @@ struct parameter_fact {
     throw error(exit_code::internal, "a parameter is cut over at most two axes, each along its own dimension");
   }
 
-  /// Returns the parameter's cut over an axis; a place with dim -1 if the axis does not cut it.
+  /// Returns the parameter's cut over the mesh axis `over`, or a cut with `dim` -1 if this axis
+  /// does not cut the parameter.
   constexpr place on(axis over) const {
     for (place const& p : places)
       if (p.dim >= 0 && p.axis == over) return p;
@@ -117,7 +125,8 @@ struct parameter_fact {
   /// Returns true if the parameter is one of the two factors of a low-rank adapter.
   constexpr bool is_adapter() const { return why == reason::adapter || why == reason::adapter_whole; }
 
-  /// Returns the number of parameters of this name in the model, one for each block.
+  /// Returns the number of parameters that this declaration covers: one for each repeated block, or
+  /// 1 outside repeats.
   constexpr std::int64_t copies() const { return blocks.count(); }
 };
 

@@ -12,18 +12,19 @@
 
 namespace redco::fact {
 
-/// A program: the parameters, saved tensors, operations and messages of a model's layers under a
-/// workload. Events are in the order of forward. Equal blocks appear once, between `repeat` and
-/// `repeat_end`.
+/// A program of a model: the parameters, saved tensors, operations and messages that its layers
+/// declare for one batch size and sequence length. Events are in the order of forward. Equal
+/// repeated blocks are listed once, between a `repeat` and a `repeat_end` event.
 struct program {
   std::vector<event> events;
-  /// Layers that state events, in order. A layer that is left and entered again appears twice.
+  /// Paths of the layers that have events, in order of their first event. A composition with events
+  /// before and after its inner layers may appear twice.
   std::vector<path> layers;
   std::vector<parameter_fact> parameters;
   std::vector<message_fact> messages;
-  mistake_fact mistake;  ///< First mistake in the model's sizes
+  mistake_fact mistake;  ///< First mistake in the sizes of the model, if there is one
 
-  /// Returns the path of the event's layer. Requires an event with a layer index.
+  /// Returns the path of the layer that declared the event `e`. Requires that `e.layer` is not -1.
   constexpr std::string_view layer_of(event const& e) const { return layers[static_cast<std::size_t>(e.layer)].view(); }
 };
 

@@ -23,13 +23,14 @@
 namespace redco::fact {
 
 class side_products;
-/// The recorder to which a layer's `facts` states parameters, tensors saved for backward, messages
-/// and changes of the activation. Each statement becomes an event of the model's program. The same
-/// code runs at compile time and at run time.
+/// A recorder of a model's program. Each layer type's function `facts` calls it to declare
+/// parameters, tensors saved for backward, messages and changes of the activation. Each call
+/// becomes an event of the program. The same code runs at compile time and at run time.
 class recorder {
  public:
-  /// Starts a program. If `stated` is false, the model does not declare its input: [batch,
-  /// sequence] is assumed until a layer states its features.
+  /// Starts the program of a model with input shapes `input` and `encoder_input`. If `stated` is
+  /// false, the model does not declare its input; the shape [batch, sequence] may then get features
+  /// from the first layer.
   constexpr recorder(extents input, extents encoder_input, bool stated) : stated_(stated) {
     activation.shape = input;
     source.shape = encoder_input;
@@ -39,19 +40,22 @@ class recorder {
     program_.messages.reserve(32);
   }
 
-  flow activation;  ///< Activation that flows from layer to layer
-  flow source;      ///< Input of the encoder
-  flow encoded;     ///< Output of the encoder, which cross-attention reads
-  /// Standard deviation of drawn weights that an outer layer prescribes; 0: each layer's own.
+  flow activation;  ///< Current activation, the input of the layer that is declared next
+  flow source;      ///< Input of the model's encoder (token ids), if it has one
+  flow encoded;     ///< Output of the model's encoder, which cross-attention reads
+  /// Standard deviation that an outer layer prescribes for normal initial weights of inner layers;
+  /// 0: each layer's own.
   double deviation = 0;
-  bool frozen = false;  ///< True if an outer layer freezes its parameters at the loaded values
-  /// Side products that an outer layer adds to those of weights.
+  bool frozen = false;  ///< True while an outer layer freezes the parameters of its inner layers
+  /// Products, such as low-rank adapters, that an outer layer adds to the products of inner layers'
+  /// weights; may be null.
   side_products const* beside = nullptr;
 
-  /// Returns the recorded program and ends the recording.
+  /// Returns the recorded program by move. The recorder must not be used afterwards.
   constexpr program take() { return std::move(program_); }
 
-  /// States the parameter `leaf` of the current layer.
+  /// Declares a parameter of the current layer. `leaf` is its name within the layer, such as
+  /// "weight".
   constexpr void parameter(std::string_view leaf, parameter_fact fact) {
     fact.name = here_;
     fact.name.push(leaf);
@@ -64,19 +68,20 @@ class recorder {
     program_.parameters.push_back(fact);
   }
 
-  /// Returns the path of the current layer.
+  /// Returns the path of the layer that is being declared.
   constexpr path const& here() const { return here_; }
 
-  /// Returns `extent`, the layer's number of `what`. An extent below 1 is recorded as a mistake and
-  /// returned as 1, so that the recording continues.
+  /// Checks a size of the current layer and returns it. `what` is its name, such as "heads". If
+  /// `extent` is below 1, records a mistake and returns 1, so that the recording continues.
   constexpr std::int64_t size(std::string_view what, std::int64_t extent) {
     if (extent >= 1) return extent;
     refuse({.what = mistake::size, .wanted = 1, .found = extent, .reader = here_}, what);
     return 1;
   }
 
-  /// Requires that `extent`, the layer's number of `what`, is a multiple of `divisor`, its number
-  /// of `by`; otherwise records a mistake.
+  /// Checks that a size of the current layer is a multiple of another. `what` is the name of the
+  /// size `extent`, and `by` the name of the size `divisor`. If it is no multiple, records a
+  /// mistake.
   constexpr void multiple(std::string_view what, std::int64_t extent, std::string_view by, std::int64_t divisor) {
     if (extent < 1 || divisor < 1 || extent % divisor == 0) return;
     mistake_fact m{.what = mistake::divisor, .wanted = divisor, .found = extent, .reader = here_};
@@ -84,9 +89,9 @@ class recorder {
     refuse(m, what);
   }
 
-  /// Requires that the input has `rank` dimensions: 2 [batch, ids], 3 [batch, tokens, features], 4
-  /// [batch, channels, height, width]. Otherwise records a mistake and returns false; the layer
-  /// must then state nothing more.
+  /// Checks that the current activation has `rank` dimensions: 2 [batch, ids], 3 [batch, tokens,
+  /// features], 4 [batch, channels, height, width]. Otherwise records a mistake and returns false;
+  /// then the layer must declare nothing more.
   [[nodiscard]] constexpr bool expect_rank(int rank) { return expect_rank(activation, rank); }
   [[nodiscard]] constexpr bool expect_rank(flow& given, int rank) {
     if (given.shape.rank == 2 && rank == 3 && is_open(given)) given.shape.push(1);
@@ -95,22 +100,23 @@ class recorder {
     return false;
   }
 
-  /// Requires that the input has the extent `extent` along `dim`, called `what` ("features",
-  /// "channels"); otherwise records a mistake.
+  /// Checks that the current activation has `extent` elements along dimension `dim`; otherwise
+  /// records a mistake. `what` is the name of the dimension, such as "features" or "channels".
   constexpr void expect(std::string_view what, int dim, std::int64_t extent) { expect(activation, what, dim, extent); }
   constexpr void expect(flow const& given, std::string_view what, int dim, std::int64_t extent) {
     if (given.shape[dim] != extent) refuse_given(mistake::width, what, extent, given.shape[dim], given.made);
   }
 
-  /// Requires that the last dimension of the input has `features` features; otherwise records a
-  /// mistake. Sets the features of an input that the model does not declare.
+  /// Checks that the last dimension of the current activation has `features` elements; otherwise
+  /// records a mistake. If the model does not declare its input and this is the input, sets the
+  /// number of features.
   constexpr void expect_features(std::int64_t features) {
     if (is_open(activation)) activation.shape[-1] = features;
     expect("features", -1, features);
   }
 
-  /// Requires that the current activation has the shape of `other`, to which it is added or which
-  /// it replaces; otherwise records a mistake.
+  /// Checks that the current activation has the shape of `other`, because it is added to `other` or
+  /// is the input of an equal block; otherwise records a mistake.
   constexpr void expect_like(flow const& other) {
     extents const &given = activation.shape, &wanted = other.shape;
     if (given == wanted || is_open(other)) return;
@@ -129,17 +135,18 @@ class recorder {
                                                      : "positions");
   }
 
-  /// States that forward saves the current activation for backward. An activation that two layers
-  /// save is one storage.
+  /// Declares that forward saves the current activation for backward under the name `slot`. An
+  /// activation that two layers save is stored once.
   constexpr void save(std::string_view slot) { state({.what = event_kind::save, .slot = slot, .tensor = activation}); }
 
-  /// States that forward saves for backward a tensor other than the activation.
+  /// Declares that forward saves for backward, under the name `slot`, a tensor that is not the
+  /// current activation.
   constexpr void save(std::string_view slot, extents shape, int split_dim, width_kind kind, std::int64_t units = 0) {
     state({.what = event_kind::save, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
   }
 
-  /// States that forward saves a tensor that shares storage with the tensor saved before: the two
-  /// are adjacent along the last dimension.
+  /// Declares that forward saves a tensor in one storage with the tensor declared before: both are
+  /// adjacent slices along the last dimension.
   constexpr void save_beside(std::string_view slot, extents shape, int split_dim, width_kind kind,
                              std::int64_t units = 0) {
     state({.what = event_kind::save,
@@ -149,37 +156,39 @@ class recorder {
            .beside = true});
   }
 
-  /// States that forward saves a tensor that belongs to the batch itself.
+  /// Declares that forward saves a tensor of the batch, such as the token ids, which needs no extra
+  /// memory.
   constexpr void save_batch(std::string_view slot, extents shape, width_kind kind) {
     state({.what = event_kind::batch, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}});
   }
 
-  /// States that forward saves a tensor of the batch itself, or, on several shards, a tensor of
-  /// this shape made from it.
+  /// Declares that forward saves a tensor of the batch, which needs no extra memory. If there are
+  /// several tensor-parallel ranks, forward instead saves a tensor of equal shape computed from it.
   constexpr void save_batch_or_local(std::string_view slot, extents shape, width_kind kind) {
     save_batch(slot, shape, kind);
     state({.what = event_kind::save, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}, .more_than = 1});
   }
 
-  /// States a tensor that the loss makes. `lasts` gives its lifetime: until the loss's backward
-  /// (`event_kind::loss`), while the loss is computed (`loss_workspace`), or as a sum that is then
-  /// converted to a `loss` tensor (`loss_sum`).
+  /// Declares a tensor that the loss makes. `lasts` is its lifetime: until the loss's backward
+  /// (`event_kind::loss`), or while the loss is computed (`loss_workspace`). `loss_sum` is an
+  /// accumulator that lives while the loss is computed, and is then converted to a `loss` tensor.
   constexpr void loss(event_kind lasts, std::string_view slot, extents shape, int split_dim, std::int64_t units,
                       width_kind kind = width_kind::compute) {
     state({.what = lasts, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
   }
 
-  /// States one moment of the layer's backward, which holds the gradients of `input` and of the
-  /// current activation. Call in the order of forward, after stating the tensors that the moment
-  /// still reads.
+  /// Declares one moment of the layer's backward, at which the gradients of `input` and of the
+  /// current activation are in memory. Call it in the order of forward, after declaring the saved
+  /// tensors that backward reads at this moment.
   constexpr void backward(flow const& input) {
     state({.what = event_kind::moment, .tensor = activation});
     if (!is_input(input)) workspace("input_gradient", input);
     workspace("output_gradient", activation);
   }
 
-  /// States a tensor like `like` that the layer also holds during the last stated moment.
-  /// `weight_gradient` states the gradient of a weight, unless the weight is frozen.
+  /// Declares a temporary tensor with shape and cut of `like` that the layer holds at the moment of
+  /// backward declared last. `weight_gradient` declares the gradient of a weight; it does nothing
+  /// if the weight is frozen.
   constexpr void workspace(std::string_view slot, flow const& like, width_kind kind = width_kind::compute) {
     state({.what = event_kind::hold, .width = kind, .slot = slot, .tensor = like, .more_than = more_than_});
   }
@@ -188,8 +197,8 @@ class recorder {
     state({.what = event_kind::weight_gradient, .slot = "weight_gradient", .tensor = {shape, split_dim, units, -1}});
   }
 
-  /// Runs `body`, which states the facts of a branch. During the branch's backward, the gradient of
-  /// an activation like `waiting` stays in memory.
+  /// Calls `body`, which declares a branch, such as that of a residual connection. During the
+  /// branch's backward, a gradient with the shape of `waiting` stays in memory.
   template <class Body>
   constexpr void carrying(flow const& waiting, Body&& body) {
     // A copy, because `waiting` may be the activation itself, which changes.
@@ -199,11 +208,12 @@ class recorder {
     state({.what = event_kind::branch_end, .slot = "gradient", .tensor = like});
   }
 
-  /// States that the next activation is also computed from `other`.
+  /// Declares that the next activation is computed from the tensor `other` as well as from the
+  /// current activation.
   constexpr void read(flow const& other) { state({.what = event_kind::read, .tensor = other}); }
 
-  /// States that the layer makes a new activation from the current one and from the tensors stated
-  /// by read().
+  /// Declares that the layer makes a new activation of this shape. It is computed from the current
+  /// activation and the tensors declared by read(), and becomes the current activation.
   constexpr void produce(extents shape, int split_dim = -1, std::int64_t units = 0, making how = making::function) {
     bool const same = shape.rank == activation.shape.rank && width_of(shape) == width_of(activation.shape);
     if (!same) makers_.push_back(layer());
@@ -216,39 +226,41 @@ class recorder {
            .count = how == making::collective ? forward_message_ : 0});
   }
 
-  /// States that the layer passes the current activation to the loss, and no activation to a later
-  /// layer.
+  /// Declares that the current activation goes to the loss and to no later layer.
   constexpr void hand_to_loss() {
     state({.what = event_kind::make, .how = making::logits, .tensor = {.id = ++last_}, .from = activation.id});
   }
 
-  /// States a matrix product [rows, inner] x [inner, columns] of forward, in logical extents.
+  /// Declares a matrix product [rows, inner] x [inner, columns] of forward, in sizes over all
+  /// ranks.
   constexpr void multiply(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
     std::int64_t operations = 2;
     for (std::int64_t const extent : {rows, inner, columns}) operations = saturating_multiply(operations, extent);
     state({.what = event_kind::multiply, .count = operations});
   }
 
-  /// States that the layer changes the activation's shape but not its storage.
+  /// Changes the shape of the current activation without a new storage, as a view does.
   constexpr void reshape(extents shape) { activation.shape = shape; }
 
-  /// States a collective with a logical payload of this shape, over the ranks along the axes
-  /// `over`.
+  /// Declares a collective over the ranks along the mesh axes `over`. `shape` is the shape of the
+  /// complete payload, and `times` the number of calls per layer.
   constexpr void message(collective what, bool backward, extents shape, width_kind kind = width_kind::compute,
                          std::int64_t times = 1, axes over = axis::tp) {
     add_message(what, backward, shape, kind, times * blocks_.count(), over);
   }
 
-  /// States an all-reduce of `count` elements of at least f32 over the replicas (axes dp and ep).
+  /// Declares an all-reduce over the data-parallel replicas (axes dp and ep) of `count` elements in
+  /// the accumulation type (at least f32).
   constexpr void sum_over_replicas(bool backward, std::int64_t count) {
     add_message(collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(), batch_axes);
   }
 
-  /// States that the tensors that the layer saves and the operations that it executes are unknown.
+  /// Declares that the layer's saved tensors and operations are unknown, as for a user's opaque
+  /// callable.
   constexpr void uncounted() { state({.what = event_kind::uncounted}); }
 
-  /// States that a replicated activation enters column-parallel layers: its gradient is all-reduced
-  /// after their backward. The model's input has no gradient, so entering it states nothing.
+  /// Declares that a replicated activation enters column-parallel layers, so that its gradient is
+  /// all-reduced after their backward. Does nothing for the model's input, which has no gradient.
   constexpr void enter(flow const& entering) {
     if (is_input(entering)) return;
     state({.what = event_kind::enter, .tensor = entering});
@@ -258,8 +270,8 @@ class recorder {
     add_message(collective::all_reduce, true, entering.shape, width_kind::compute, copies);
   }
 
-  /// States that, between layers, a gradient like `whole` is summed over the ranks into a gradient
-  /// like `part`.
+  /// Declares a moment of backward at which a gradient with the shape of `whole` is summed over the
+  /// ranks into one with the shape of `part`.
   constexpr void reduces(flow const& whole, flow const& part) {
     begin_moment(1);
     workspace("gradient", whole);
@@ -267,10 +279,10 @@ class recorder {
     more_than_ = 0;
   }
 
-  /// States that the gradients of `rows` (logical) are summed within sharer groups (neighbouring
-  /// ranks that hold the same rows), on more than `parts` shards. The sum needs a copy of the
-  /// leaf's gradient, including the leaf's `other` rows, cut in `units`. The gradient of `input`
-  /// stays in memory meanwhile.
+  /// Declares the gradient sum of `rows` (rows of a weight, over all ranks) within sharer groups:
+  /// neighbouring ranks that hold equal rows. It happens with more than `parts` ranks. Backward
+  /// then holds a copy of the whole weight's gradient, which also has the rows `other` (cut into
+  /// `units`), and the gradient of `input`.
   constexpr void share(std::int64_t parts, extents rows, extents other, std::int64_t units, flow const& input) {
     begin_moment(parts);
     if (!is_input(input)) workspace("input_gradient", input);
@@ -284,13 +296,14 @@ class recorder {
     more_than_ = 0;
   }
 
-  /// States that a layer adds a bias after the reduction of its pending sum.
+  /// Declares that a layer has a bias to add after the reduction of its pending sum.
   constexpr void addend() { ++addends_; }
-  /// Returns the number of biases that are added to the pending sum after its reduction, and resets
-  /// the number.
+  /// Returns the number of biases declared since the last reduction of a pending sum, and sets this
+  /// number to 0.
   constexpr std::int64_t take_addends() { return std::exchange(addends_, 0); }
 
-  /// Runs `body` with `component` appended to the path.
+  /// Calls `body`, which declares an inner layer, while `component` is appended to the path of the
+  /// current layer.
   template <class Body>
   constexpr void inside(std::string_view component, Body&& body) {
     std::size_t const outer = here_.size, outer_missing = here_.missing;
@@ -303,8 +316,8 @@ class recorder {
     layer_ = outer_layer;
   }
 
-  /// Runs `body` once for the equal blocks of a slice; the path gets `*` or the slice. Call for the
-  /// slices of a row one after another, from the first on.
+  /// Calls `body`, which declares one block, for all equal blocks of a slice. `*` or the slice is
+  /// appended to the path. If block types alternate, call it for each of their slices in order.
   template <class Body>
   constexpr void repeated(block_slice blocks, Body&& body) {
     auto const outer_blocks = blocks_;
@@ -328,22 +341,25 @@ class recorder {
   }
 
  private:
-  /// The block type of the innermost repeat.
+  /// The repeated block that is being declared, in the innermost `repeat`.
   struct block {
     int input = -1;
     std::int64_t times = 1;
-    bool from_batch = false;  ///< True if the first block's input is the model's input
+    /// True if the input of the first block is the model's input, which has no gradient
+    bool from_batch = false;
   };
 
   static constexpr bool is_input(flow const& f) { return f.id == 0; }
-  /// Returns true if `f` is the model's input and its number of features is not known yet.
+  /// Returns true if `f` is the model's input and the model does not declare its number of
+  /// features.
   constexpr bool is_open(flow const& f) const { return is_input(f) && !stated_; }
 
-  /// Returns the extent that layers pass on: features, or the channels of an image [batch,
+  /// Returns the number of features in the last dimension, or of channels for an image [batch,
   /// channels, height, width].
   static constexpr std::int64_t width_of(extents const& shape) { return shape[shape.rank == 4 ? 1 : -1]; }
 
-  /// Returns the path of the layer that made a width; empty for the model's input.
+  /// Returns the path of the layer that gave a tensor its number of features, for error messages.
+  /// `made` is the tensor's member flow::made; the path is empty for the model's input.
   constexpr path maker(int made) const {
     if (made == 0) return {};
     return program_.layers[static_cast<std::size_t>(makers_[static_cast<std::size_t>(made - 1)])];
@@ -364,15 +380,15 @@ class recorder {
            "characters in the path of a layer");
   }
 
-  /// Records a mistake. The first one is kept, except that a wrong number of dimensions replaces a
-  /// wrong width, because it keeps a layer from stating its facts.
+  /// Records a mistake about the size named `of`. Keeps the first mistake. But a wrong number of
+  /// dimensions replaces a wrong size, because it prevents a layer from declaring the rest.
   constexpr void refuse(mistake_fact m, std::string_view of) {
     m.of.push(of);
     mistake_fact& first = program_.mistake;
     if (!first || (first.what == mistake::width && m.what == mistake::rank)) first = m;
   }
 
-  /// Returns the index of the current layer in the program's list.
+  /// Returns the index of the current layer in program::layers; adds the layer if necessary.
   constexpr int layer() {
     if (layer_ < 0) {
       layer_ = static_cast<int>(program_.layers.size());
@@ -386,7 +402,8 @@ class recorder {
     program_.events.push_back(e);
   }
 
-  /// States a moment of backward that belongs to no layer, on more than `more_than` shards.
+  /// Declares a moment of backward that belongs to no layer (a gradient sum over ranks), with more
+  /// than `more_than` tensor-parallel ranks.
   constexpr void begin_moment(std::int64_t more_than) {
     more_than_ = more_than;
     state({.what = event_kind::moment, .tensor = {.id = -1}, .more_than = more_than});
@@ -413,13 +430,17 @@ class recorder {
   program program_;
   bool stated_;
   path here_;
-  int layer_ = -1;  ///< Index in program::layers of the layer at here_; -1: not listed yet
+  /// Index in program::layers of the current layer; -1: the layer has no event yet
+  int layer_ = -1;
   block_slices blocks_;
   block block_;
-  std::vector<int> makers_;     ///< Layers that made a width
-  int last_ = 0;                ///< Identity given to the latest activation
-  std::int64_t addends_ = 0;    ///< Number of biases to add after the reduction of the pending sum
-  std::int64_t more_than_ = 0;  ///< Value of `more_than` for the events stated now
+  /// Indices in program::layers of layers that changed the number of features
+  std::vector<int> makers_;
+  int last_ = 0;  ///< Number of the latest activation (flow::id)
+  /// Number of biases to add after the next reduction of a pending sum
+  std::int64_t addends_ = 0;
+  /// Number of tensor-parallel ranks above which the events declared now happen; 0: always
+  std::int64_t more_than_ = 0;
   std::int64_t forward_message_ = 0;
 };
 

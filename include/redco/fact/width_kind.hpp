@@ -4,11 +4,12 @@
 
 namespace redco::fact {
 
-/// Element types of an activation or message, relative to the run's compute dtype.
+/// Kinds of element type of a tensor or message in a model's program, independent of the compute
+/// dtype of a run.
 enum class width_kind : std::uint8_t {
-  compute,     ///< The compute dtype: f32, bf16 or f64
-  accumulate,  ///< At least f32: norm statistics, log-sum-exp
-  index,       ///< Indices, i64
+  compute,     ///< Compute dtype of the run: f32, bf16 or f64
+  accumulate,  ///< Accumulation type, at least f32, for norm statistics and log-sum-exp
+  index,       ///< Integer type i64, for indices
 };
 
 }  // namespace redco::fact

@@ -6,14 +6,15 @@
 
 namespace redco::fact {
 
-/// The floating-point operations of matrix products in one forward pass, two per multiplication,
-/// over all shards. Attention counts all pairs of a query and a key, masked or not; in a sliding
-/// window, the window's keys per query.
+/// The floating-point operations of matrix products in one forward pass, summed over all
+/// tensor-parallel ranks; a multiply-add is two. Attention counts all pairs of query and key, even
+/// masked ones. In a sliding window it counts the window's keys for each query.
 struct work {
   std::int64_t all = 0;
-  std::int64_t again = 0;  ///< Part of `all` in blocks that run again in backward
-  /// Parts of `all` in products with trained weights: those cut by columns, after a value enters,
-  /// and those cut by rows, before a sum.
+  /// Operations in recomputed blocks, which run again in backward; included in `all`
+  std::int64_t again = 0;
+  /// Operations of products with trained weights, included in `all`: `columns` with column-parallel
+  /// weights, `rows` with row-parallel ones.
   std::int64_t columns = 0, rows = 0;
 
   constexpr void add(std::int64_t operations, std::int64_t of_those_again) {
