@@ -48,7 +48,7 @@ set(options --tests)
 setup(0 "pip could not install tensorboard.*the tests that need it will be skipped.*setup: ready" ${nothing} --unset=CI)
 setup(74 "pip could not install tensorboard" ${nothing} CI=true)
 set(options --test)
-setup(64 "no option --test; there are --tests, --folders, --cuda and --peers" ${nothing})
+setup(64 "no option --test; there are --tests, --folders, --cuda, --docs and --peers" ${nothing})
 
 # transformers for model folders: only with setup's own libtorch; a failure is an error only in CI.
 set(options --folders)

@@ -2,7 +2,9 @@
 
 #include <redco/options/detail/option_value.hpp>
 #include <redco/options/help_requested.hpp>
+#include <redco/options/resolve.hpp>
 #include <redco/options/to_json.hpp>
+#include <redco/meta/fields.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -209,13 +211,72 @@ TEST_CASE("help lists every option with kind, sentence and default, and asks for
     INFO(text);
     CHECK(text.starts_with("usage: program [OPTIONS]\nTrains.\n"));
     CHECK(text.find("--epochs INTEGER ") != std::string::npos);
-    CHECK(text.find("passes over the training data (3)\n") != std::string::npos);
+    CHECK(text.find("passes over the training data (default 3)\n") != std::string::npos);
     CHECK(text.find("--verbose, --no-verbose ") != std::string::npos);
     CHECK(text.find("--dtype f32|bf16|f64 ") != std::string::npos);
-    CHECK(text.find("replaces --ranks and --n-model-shards (auto)\n") != std::string::npos);
+    CHECK(text.find("replaces --ranks and --n-model-shards (default auto)\n") != std::string::npos);
     CHECK(text.find("--config FILE") != std::string::npos);
   }
   CHECK_THROWS_AS(given({"--help"}), redco::options::help_requested);
+}
+
+namespace {
+
+struct grouped_part {
+  int ranks = 2;
+  bool a_flag_with_a_name_of_its_own = false;
+
+  static constexpr auto fields() {
+    using o = grouped_part;
+    return redco::fields(
+        redco::field<"ranks">(&o::ranks, "workers").at_least(1).in_group("mesh"),
+        redco::field<"a_flag_with_a_name_of_its_own">(&o::a_flag_with_a_name_of_its_own,
+                                                      "one two three four five six seven eight nine ten eleven "
+                                                      "twelve")
+            .in_group("checks"));
+  }
+};
+
+struct grouped_options {
+  grouped_part part;
+  std::string model;
+  int shards = 1;
+
+  static constexpr auto fields() {
+    using o = grouped_options;
+    return redco::fields(redco::field<"part">(&o::part, "nested"),
+                         redco::required_field<"model">(&o::model, "folder of the model"),
+                         redco::field<"shards">(&o::shards, "ranks of a copy").in_group("mesh"));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("help lists the program's own options first, then each group under its title, with bounds") {
+  char const* const words[] = {"program", "--help"};
+  std::string help;
+  try {
+    redco::options::resolve<grouped_options>(2, words, "Trains.");
+  } catch (redco::options::help_requested const& e) {
+    help = e.what();
+  }
+  CHECK(help ==
+        "usage: program [OPTIONS]\n"
+        "Trains.\n"
+        "\n"
+        "options:\n"
+        "  --model TEXT                  folder of the model (required)\n"
+        "  --config FILE                 JSON object with the same names; options given here overrule it\n"
+        "  -h, --help                    prints this text\n"
+        "\n"
+        "mesh:\n"
+        "  --ranks INTEGER               workers (default 2, 1 or more)\n"
+        "  --shards INTEGER              ranks of a copy (default 1)\n"
+        "\n"
+        "checks:\n"
+        "  --a-flag-with-a-name-of-its-own, --no-a-flag-with-a-name-of-its-own\n"
+        "                                one two three four five six seven eight nine ten eleven twelve\n"
+        "                                (default false)\n");
 }
 
 TEST_CASE("the printed table says value and source of every option") {

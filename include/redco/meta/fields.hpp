@@ -24,6 +24,8 @@ struct field_of {
   bool required = false;
   /// Smallest number that the member may hold.
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  /// Title under which a program's help text lists the member, such as "mesh"; empty for none.
+  std::string_view group = {};
 
   /// Returns this field with a lower bound:
   /// `field<"epochs">(&options::epochs, "passes over the data").at_least(1)`. Readers of options
@@ -32,6 +34,14 @@ struct field_of {
     field_of bounded = *this;
     bounded.least = number;
     return bounded;
+  }
+
+  /// Returns this field with the title of a group of options for the help text:
+  /// `field<"epochs">(&options::epochs, "passes over the data").in_group("training")`.
+  constexpr field_of in_group(std::string_view title) const {
+    field_of grouped = *this;
+    grouped.group = title;
+    return grouped;
   }
 
   static constexpr std::string_view name() { return Name.view(); }

@@ -11,6 +11,7 @@
 #include <redco/meta/nearest.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -22,25 +23,60 @@
 
 namespace redco::options::detail {
 
-inline std::string help_text(std::vector<entry> const& entries, std::string_view program, std::string_view about) {
-  std::vector<std::string> left;
-  for (entry const& e : entries) {
-    std::string const value = e.type.kind.empty() ? "" : e.type.is_flag ? " [" + e.type.kind + "]" : " " + e.type.kind;
-    left.push_back(e.flag + value + (e.type.is_flag ? ", --no-" + e.flag.substr(2) : ""));
+/// Returns `text` in lines of at most `width` characters, broken at spaces; a longer word has a line
+/// of its own.
+inline std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    std::string_view const word = text.substr(0, text.find(' '));
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width) lines.emplace_back();
+    lines.back().append(lines.back().empty() ? "" : " ").append(word);
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
   }
-  std::size_t width = sizeof("--config FILE") - 1;
-  for (std::string const& text : left) width = text.size() > width ? text.size() : width;
+  return lines;
+}
+
+/// Returns the lines of one option in a help text: `left` (flag and kind) in a column of 30
+/// characters, `about` to its right in lines that end at column 100.
+inline std::string help_lines(std::string const& left, std::string_view about) {
+  constexpr std::size_t column = 32, end = 100;
+  std::string text = "  " + left;
+  for (std::string const& line : wrapped(about, end - column)) {
+    if (text.back() == '\n') text += std::string(column, ' ');
+    else if (text.size() + 2 > column) text += "\n" + std::string(column, ' ');
+    else text = padded(text, column);
+    text += line + '\n';
+  }
+  return text;
+}
+
+/// Returns the facts that a help text adds to an option: whether it is required, else its default,
+/// and its lower bound.
+inline std::string help_facts(entry const& e) {
+  std::string facts = e.required ? "required" : "default " + shown(e.write());
+  if (e.least != std::numeric_limits<std::int64_t>::min()) facts += ", " + std::to_string(e.least) + " or more";
+  return "(" + facts + ")";
+}
+
+inline std::string help_text(std::vector<entry> const& entries, std::string_view program, std::string_view about) {
+  std::vector<std::string> groups{""};
+  for (entry const& e : entries)
+    if (std::find(groups.begin(), groups.end(), e.group) == groups.end()) groups.push_back(e.group);
 
   std::string text = "usage: " + std::string(program) + " [OPTIONS]\n";
   if (!about.empty()) text.append(about).append("\n");
-  text += "\noptions:\n";
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    text += "  " + padded(left[i], width) + "  " + entries[i].about + (entries[i].about.empty() ? "(" : " (") +
-            (entries[i].required ? "required" : shown(entries[i].write())) + ")\n";
+  for (std::string const& group : groups) {
+    text += "\n" + (group.empty() ? "options" : group) + ":\n";
+    for (entry const& e : entries) {
+      if (e.group != group) continue;
+      std::string const kind = e.type.kind.empty() ? "" : e.type.is_flag ? " [" + e.type.kind + "]" : " " + e.type.kind;
+      text += help_lines(e.flag + kind + (e.type.is_flag ? ", --no-" + e.flag.substr(2) : ""),
+                         e.about + (e.about.empty() ? "" : " ") + help_facts(e));
+    }
+    if (!group.empty()) continue;
+    text += help_lines("--config FILE", "JSON object with the same names; options given here overrule it");
+    text += help_lines("-h, --help", "prints this text");
   }
-  text +=
-      "  " + padded("--config FILE", width) + "  JSON object with the same names, overruled by options given here\n";
-  text += "  " + padded("-h, --help", width) + "  this text\n";
   return text;
 }
 

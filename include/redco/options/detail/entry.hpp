@@ -26,6 +26,7 @@ struct entry {
   /// True if the user must give a value
   bool required = false;
   std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< minimum accepted number
+  std::string group = {};  ///< title of the option's group in the help text; empty for none
   provenance source = provenance::standard;
 
   void read_texts(std::vector<std::string> const& texts) const { type.read_texts(member, texts); }
@@ -57,7 +58,8 @@ void collect(Options& object, std::vector<entry>& entries) {
                  .type = member_type_of<std::remove_reference_t<decltype(member)>>(),
                  .member = &member,
                  .required = field.required,
-                 .least = field.least});
+                 .least = field.least,
+                 .group = std::string(field.group)});
     }
   });
 }
