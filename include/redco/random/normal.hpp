@@ -16,8 +16,8 @@ namespace redco::random {
 
 namespace detail {
 
-/// Returns two independent standard normal numbers, computed in f64 from the four words of one
-/// counter (Box and Muller, 1958).
+/// Returns two independent standard normal numbers, computed in f64 from four random 32-bit words
+/// by the Box-Muller method (1958).
 inline std::pair<double, double> normal_pair(std::uint32_t const* words) {
   double const radius = std::sqrt(-2.0 * std::log(1.0 - unit_double(words[0], words[1])));
   double const angle = 2.0 * std::numbers::pi * unit_double(words[2], words[3]);
@@ -28,8 +28,8 @@ inline std::pair<double, double> normal_pair(std::uint32_t const* words) {
 
 /// Returns the standard normal number with the index `index` of a stream. The number depends only
 /// on (stream, index), so each shard can fill its part of a tensor by global element indices.
-/// Bit-equal on all meshes of one machine. Machines may differ in the last bit if their C
-/// libraries' log, sin or cos differ.
+/// Results are bit-equal on all meshes of one machine. On two machines the last bit may differ if
+/// their C libraries compute log, sin or cos differently.
 inline double normal_at(stream s, std::uint64_t index) {
   auto const block =
       philox({static_cast<std::uint32_t>(index / 2), static_cast<std::uint32_t>(index / 2 >> 32), 0, 0}, s);
@@ -37,8 +37,8 @@ inline double normal_at(stream s, std::uint64_t index) {
   return index % 2 == 0 ? pair.first : pair.second;
 }
 
-/// Writes mean + deviation * normal_at(s, first + i) to out[i] for i in [0, n), rounded once to the
-/// type of `out`.
+/// Fills out[0, n) with normal numbers: out[i] = mean + deviation * normal_at(s, first + i),
+/// computed in f64 and rounded once to `Value`.
 template <std::floating_point Value>
 void fill_normal(Value* out, std::uint64_t first, std::int64_t n, stream s, double mean = 0.0, double deviation = 1.0) {
   // number of pairs; a group never crosses a multiple of 2^32 pairs

@@ -6,9 +6,9 @@
 
 namespace redco::random {
 
-/// A sequence of random numbers, independent of other streams: the 64-bit key of a Philox
-/// generator. A stream has no position. Each number is identified by coordinates, so equal streams
-/// and coordinates give equal numbers on every rank.
+/// A sequence of random numbers that is independent of other streams, identified by a 64-bit key
+/// for the Philox generator. A stream has no position: each number is a function of the stream and
+/// of coordinates. Equal streams and coordinates give equal numbers on every rank.
 struct stream {
   std::uint32_t k0 = 0;
   std::uint32_t k1 = 0;
@@ -16,10 +16,10 @@ struct stream {
   friend constexpr bool operator==(stream, stream) = default;
 };
 
-/// Returns the stream of one use in one step. `seed` identifies the run, `site` the layer or use,
-/// `step` the optimizer update, and `call` the use within the step. Different arguments give
-/// unrelated streams. The key is the first half of the Philox block of {site, step, call} under the
-/// key `seed`.
+/// Returns the stream for one use of random numbers in one step. `seed` is the program's seed,
+/// `site` the number of the layer or use, `step` the optimizer step, and `call` counts the uses
+/// within the step. Different arguments give unrelated streams. The stream's key is the first half
+/// of the Philox block of {site, step, call} under the key `seed`.
 constexpr stream make_stream(std::uint64_t seed, std::uint32_t site, std::uint64_t step, std::uint32_t call) noexcept {
   auto const block =
       detail::philox_block({site, static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32), call},

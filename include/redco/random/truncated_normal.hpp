@@ -9,9 +9,9 @@
 
 namespace redco::random {
 
-/// Returns the number with the index `index` of a standard normal distribution truncated to
-/// [-bound, bound]. A number outside is rejected, and the next counter of the same index is used,
-/// so the result depends only on (stream, index). Requires bound >= 0.1.
+/// Returns the number with the index `index` of a stream from the standard normal distribution
+/// truncated to [-bound, bound]. A number outside is rejected and replaced by another number of the
+/// same index. The result therefore depends only on (stream, index, bound). Requires bound >= 0.1.
 inline double truncated_normal_at(stream s, std::uint64_t index, double bound = 2.0) {
   for (std::uint32_t attempt = 0;; ++attempt) {
     auto const block =

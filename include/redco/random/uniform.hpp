@@ -12,7 +12,7 @@ namespace redco::random {
 
 namespace detail {
 
-/// Returns a double in [0, 1) made of the upper 53 bits of two words.
+/// Returns a double in [0, 1) made of the upper 53 of the 64 bits of two 32-bit words.
 constexpr double unit_double(std::uint32_t low, std::uint32_t high) noexcept {
   std::uint64_t const bits = (std::uint64_t{high} << 32 | low) >> 11;
   return static_cast<double>(bits) * 0x1p-53;
@@ -20,16 +20,16 @@ constexpr double unit_double(std::uint32_t low, std::uint32_t high) noexcept {
 
 }  // namespace detail
 
-/// Returns the uniform number in [0, 1) with the index `index` of a stream, with 53 random bits.
-/// The number depends only on (stream, index).
+/// Returns the uniform random number in [0, 1) with the index `index` of a stream. The number has
+/// 53 random bits and depends only on (stream, index).
 constexpr double uniform_at(stream s, std::uint64_t index) noexcept {
   auto const block =
       philox({static_cast<std::uint32_t>(index / 2), static_cast<std::uint32_t>(index / 2 >> 32), 0, 0}, s);
   return index % 2 == 0 ? detail::unit_double(block[0], block[1]) : detail::unit_double(block[2], block[3]);
 }
 
-/// Writes mean + deviation * sqrt(3) * (2 uniform_at(s, first + i) - 1) to out[i] for i in [0, n).
-/// The numbers are uniform with the standard deviation `deviation`.
+/// Fills out[0, n) with uniform random numbers of the given mean and standard deviation: out[i] =
+/// mean + deviation * sqrt(3) * (2 uniform_at(s, first + i) - 1).
 template <std::floating_point Value>
 void fill_uniform(Value* out, std::uint64_t first, std::int64_t n, stream s, double mean, double deviation) {
   double const reach = deviation * std::numbers::sqrt3;

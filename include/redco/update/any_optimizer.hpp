@@ -31,14 +31,18 @@ class any_optimizer {
   update_([d](segment& s, double lr, std::int64_t step, double scale) { update::update(d, s, lr, step, scale); }) {}
 
   std::string name;
-  double clip_norm;                       ///< norm to which gradients are scaled down; 0: never
-  bool decay_all;                         ///< true: norms and biases decay too
-  std::optional<learning_rate> schedule;  ///< result of schedule_of
+  /// Largest norm of the gradient; larger gradients are scaled down to it. 0 means no clipping.
+  double clip_norm;
+  /// If true, weight decay also applies to norms and biases.
+  bool decay_all;
+  /// Learning rate schedule of the wrapped optimizer; empty if it has none.
+  std::optional<learning_rate> schedule;
 
   slot_list const& slots() const { return slots_; }
   double learning_rate_at(std::int64_t step, std::int64_t run_steps) const { return rate_(step, run_steps); }
 
-  /// Updates a segment by the update rule of the wrapped optimizer; see update::update.
+  /// Updates the parameters in segment `s` by the rule of the wrapped optimizer. See update::update
+  /// for the parameters.
   void update(segment& s, double lr, std::int64_t step, double grad_scale) const { update_(s, lr, step, grad_scale); }
 
  private:

@@ -10,8 +10,9 @@
 
 namespace redco::update {
 
-/// Returns a segment over `param` and `grad` with the state slots of `description`, all zero. If
-/// `compute` is undefined, the model computes with `param` itself.
+/// Returns a segment (parameters that are updated alike) over the flat buffers `param` and `grad`.
+/// Its optimizer state, as `description` requires, is zero. If `compute` is undefined, the model
+/// computes with `param` itself.
 template <optimizer_description Description>
 segment make_segment(Description const& description, at::Tensor param, at::Tensor grad, bool decay,
                      at::Tensor compute = {}) {

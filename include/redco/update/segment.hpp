@@ -6,21 +6,22 @@
 
 namespace redco::update {
 
-/// A group of parameters that are updated alike, stored in flat one-dimensional buffers of equal
-/// length. A model has two segments: with weight decay, and without (norms and biases). Frozen
-/// parameters are in no segment.
+/// A group of parameters that are updated alike, with gradients and optimizer state, in flat
+/// buffers of equal length. A model has two segments: one with weight decay, and one without (norms
+/// and biases). Frozen parameters are in no segment.
 struct segment {
-  /// Master parameters, f32 or f64, contiguous. The update changes them.
+  /// Master parameters, f32 or f64, contiguous. The optimizer update changes them.
   at::Tensor param;
-  /// Gradient of any floating dtype. It is a sum; the update divides it by the loss weight.
+  /// Gradients of any floating dtype. They are sums over examples or tokens; the optimizer update
+  /// divides them by the loss weight.
   at::Tensor grad;
-  /// Optimizer state in the order of state_slots(), in the dtype of `param`. Zero before the first
-  /// update.
+  /// Tensors of optimizer state in the order of state_slots(), in the dtype of `param`. All are
+  /// zero before the first update.
   std::vector<at::Tensor> slots;
-  /// Copy of the parameters with which the model computes (bf16), written by the update. Undefined
-  /// if the model computes with `param`.
+  /// bf16 copy of the parameters with which the model computes. The optimizer update writes it.
+  /// Undefined if the model computes with `param` itself.
   at::Tensor compute;
-  /// True if weight decay applies.
+  /// True if weight decay applies to these parameters.
   bool decay = true;
 };
 

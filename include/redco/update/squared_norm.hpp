@@ -9,8 +9,8 @@
 namespace redco::update {
 
 /// Returns the weighted sum of squares of a flat gradient over `ranges`, computed in f64. The
-/// gradient has any floating dtype. The order of summation depends only on the ranges. The ranges
-/// must be within the buffer.
+/// gradient may have any floating dtype. The order of summation depends only on the ranges. All
+/// ranges must be within the tensor.
 double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges);
 
 }  // namespace redco::update

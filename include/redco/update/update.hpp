@@ -14,12 +14,13 @@
 
 namespace redco::update {
 
-/// Runs update `step` (1, 2, ...) of one segment in one pass over memory. Multiplies the gradient
-/// by `grad_scale` (the clip factor divided by the step's loss weight), and updates state, masters
-/// and compute copy. The result is bit-equal for any partition into segments, threads or shards.
+/// Executes the optimizer update number `step` (1, 2, ...) of segment `s` in one pass over memory.
+/// Multiplies the gradient by `grad_scale` (the clip factor divided by the step's loss weight).
+/// Then updates optimizer state, master parameters and their bf16 copy. The result is bit-equal for
+/// any partition into segments, threads or shards.
 ///
-/// Requires step >= 1. Throws `error` with exit code 70 if the segment breaks the requirements of
-/// segment.hpp.
+/// Throws `error` with exit code 70 if the segment breaks the requirements of segment.hpp. Requires
+/// step >= 1.
 template <optimizer Description>
 void update(Description const& description, segment& s, double lr, std::int64_t step, double grad_scale = 1) {
   detail::check_segment(s, state_slots(description).size());

@@ -9,8 +9,8 @@
 namespace redco::update {
 
 /// Satisfied by a user's own optimizer type with an `update` member function. The function receives
-/// the gradient already divided and clipped, and changes param and slots in place. redco updates
-/// the compute copy.
+/// a segment (parameters in flat buffers) whose gradient is already divided and clipped. It changes
+/// segment::param and segment::slots in place. redco then updates segment::compute.
 template <class D>
 concept updating_optimizer = optimizer_description<D> && requires(D const& d, segment& s) {
   d.update(s, 0.0, std::int64_t{1});

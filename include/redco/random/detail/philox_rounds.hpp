@@ -11,7 +11,8 @@ inline constexpr std::uint32_t philox_weyl_0 = 0x9E3779B9u;
 inline constexpr std::uint32_t philox_weyl_1 = 0xBB67AE85u;
 inline constexpr int philox_rounds = 10;
 
-/// Returns the Philox4x32 block of counter `x` under the key {k0, k1}, after ten rounds.
+/// Returns the four random 32-bit words that Philox4x32 with ten rounds makes from the counter `x`
+/// and the key {k0, k1}.
 constexpr std::array<std::uint32_t, 4> philox_block(std::array<std::uint32_t, 4> x, std::uint32_t k0,
                                                     std::uint32_t k1) noexcept {
   for (int round = 0; round < philox_rounds; ++round) {

@@ -8,14 +8,16 @@
 
 namespace redco::random::detail {
 
-/// The coordinates that all words of a run share: words 1, 2 and 3 of the counter.
+/// Words 1, 2 and 3 of a Philox counter. All random words of one call share these coordinates; only
+/// word 0 of the counter varies.
 struct word_coordinates {
   std::uint32_t c1;
   std::uint32_t c2;
   std::uint32_t c3;
 };
 
-/// Writes the words [first, first + n) of a run, one block of four words at a time.
+/// Writes the random 32-bit words with the indices [first, first + n) at the coordinates `c` of the
+/// stream `s` to `out`. Plain C++ code, four words (one Philox block) at a time.
 inline void words_scalar(std::uint32_t* out, std::int64_t first, std::int64_t n, word_coordinates c, stream s) {
   for (std::int64_t i = 0; i < n;) {
     std::int64_t const feature = first + i;

@@ -14,17 +14,17 @@ namespace redco::random::detail {
 // Uses the compilers' vector types, because including <immintrin.h> takes longer than this room's
 // compile-time limit.
 
-/// A vector register that holds whole counters. Each 128-bit lane is one counter, in the order {x0,
-/// x1, x2, x3}.
+/// A vector register of Bytes bytes that holds whole Philox counters. Each 128-bit lane is one
+/// counter {x0, x1, x2, x3} of four 32-bit words.
 template <int Bytes>
 struct counter_register {
   using words [[gnu::vector_size(Bytes)]] = std::uint32_t;
   using pairs [[gnu::vector_size(Bytes)]] = std::uint64_t;
 };
 
-/// Replaces `a` by the 64-bit products of the even words: {a0 * b0, a2 * b2, ...}. The compiler
-/// clang translates the expression to one instruction, g++ to three multiplications. The builtins
-/// of g++ cannot be called in a template without a target, so g++ uses assembly.
+/// Replaces `a` by the 64-bit products of its even 32-bit words with those of `b`: {a0 * b0, a2 *
+/// b2, ...}. clang compiles the plain expression to one instruction, g++ to three multiplications.
+/// g++ therefore uses assembly; its builtins cannot be called in a template without a target.
 template <int Bytes>
 [[gnu::always_inline]] inline void multiply_even(typename counter_register<Bytes>::words& a,
                                                  typename counter_register<Bytes>::words const& b) {
@@ -37,7 +37,7 @@ template <int Bytes>
 #endif
 }
 
-/// Reverses the four words of each 128-bit lane.
+/// Reverses the order of the four 32-bit words in each 128-bit lane of `a`.
 template <int Bytes>
 [[gnu::always_inline]] inline void reverse_lanes(typename counter_register<Bytes>::words& a) {
   if constexpr (Bytes == 64) a = __builtin_shufflevector(a, a, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
@@ -45,9 +45,9 @@ template <int Bytes>
   else a = __builtin_shufflevector(a, a, 3, 2, 1, 0);
 }
 
-/// Runs one Philox round on one register in four instructions. Multiplying the words 0 and 2 gives
-/// {lo0, hi0, lo1, hi1}. Reversed, this is the next state, except for the xor of words 1 and 3, and
-/// of the key, into words 0 and 2.
+/// Computes one Philox round for all counters in the register `x`, in four instructions.
+/// Multiplying words 0 and 2 gives {lo0, hi0, lo1, hi1}. The reversed product is the next state
+/// after two xors into its words 0 and 2: with the old words 1 and 3, and with the key.
 template <int Bytes>
 [[gnu::always_inline]] inline void round_of(typename counter_register<Bytes>::words& x,
                                             typename counter_register<Bytes>::words const& multiplier,
@@ -59,9 +59,10 @@ template <int Bytes>
   x = x ^ odd ^ key;
 }
 
-/// Writes blocks of four words with the counters block, block + 1, ... and returns the number of
-/// blocks written. Eight registers hide the latency of the multiplication. They are eight
-/// variables, because g++ keeps an array of registers in memory.
+/// Writes `blocks` Philox blocks of four random words to `out`. Word 0 of their counters is block,
+/// block + 1, ... . Returns the number of blocks written; the caller writes the rest. Eight
+/// registers hide the latency of the multiplication. They are eight variables, because g++ keeps an
+/// array in memory.
 template <int Bytes>
 [[gnu::always_inline]] inline std::int64_t write_blocks(std::uint32_t* out, std::uint32_t block, std::int64_t blocks,
                                                         word_coordinates c, stream s) {

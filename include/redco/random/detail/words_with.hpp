@@ -17,7 +17,7 @@ inline std::int64_t blocks_scalar(std::uint32_t* out, std::uint32_t block, std::
   return blocks;
 }
 
-/// Returns the block writer with the widest vectors that this CPU supports.
+/// Returns the function that writes random words with the widest vectors that this CPU supports.
 inline block_writer best_block_writer() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -29,8 +29,9 @@ inline block_writer best_block_writer() {
 #endif
 }
 
-/// Writes the words [first, first + n) of a run: scalar code up to the first whole block, then
-/// `write` for whole blocks. A last, incomplete group goes through a buffer.
+/// Writes the random 32-bit words with the indices [first, first + n) at the coordinates `c` of the
+/// stream `s` to `out`. The vector function `write` computes whole blocks of four words. Scalar
+/// code computes the words before the first whole block, and a few at the end.
 inline void words_with(block_writer write, std::uint32_t* out, std::int64_t first, std::int64_t n, word_coordinates c,
                        stream s) {
   std::int64_t const head = std::min(n, (4 - first % 4) % 4);

@@ -9,8 +9,8 @@
 
 namespace redco::update::detail {
 
-/// The constants of one Adam update. They are computed in f64 and rounded once to the type of the
-/// kernel.
+/// Constants of one Adam update. They are computed in f64 and rounded once to T, the type in which
+/// the kernel computes.
 template <class T>
 struct adam_numbers {
   T scale;      // factor of the gradient
@@ -60,8 +60,9 @@ template <class T, class Grad>
 }
 
 #if defined(__x86_64__)
-/// Updates the elements from `begin` on, eight at a time with AVX2, by the operations of adam_each.
-/// Returns the index of the first element that is not updated, fewer than eight before `end`.
+/// Updates elements [begin, end) by Adam, eight at a time with AVX2. Returns the index of the first
+/// element that is not updated; fewer than eight remain for the plain loop adam_each, which gives
+/// equal bits.
 template <class Grad>
 [[gnu::target("avx2,fma")]] inline std::int64_t adam_wide(adam_arrays<float, Grad> const& a, std::int64_t begin,
                                                           std::int64_t end, adam_numbers<float> const& c) {
@@ -90,8 +91,8 @@ template <class Grad>
   return i;
 }
 
-/// Updates f64 elements with the CPU's fused multiply-add instruction. Without this target,
-/// adam_each calls a library function instead.
+/// Updates f64 elements [begin, end) by Adam with the CPU's fused multiply-add instruction. Code
+/// compiled without this target would call a library function for each fused multiply-add.
 [[gnu::target("avx2,fma")]] inline std::int64_t adam_wide(adam_arrays<double, double> const& a, std::int64_t begin,
                                                           std::int64_t end, adam_numbers<double> const& c) {
   adam_each(a, begin, end, c);
@@ -99,8 +100,8 @@ template <class Grad>
 }
 #endif
 
-/// Updates the elements [begin, end) by Adam. `wide` selects AVX2 instructions; both variants give
-/// equal bits.
+/// Updates the elements [begin, end) by Adam. `wide` allows AVX2 instructions; results are
+/// bit-equal with and without them.
 template <class T, class Grad>
 void adam_kernel(adam_arrays<T, Grad> const& a, std::int64_t begin, std::int64_t end, adam_numbers<T> const& c,
                  [[maybe_unused]] bool wide) {

@@ -4,8 +4,8 @@
 
 namespace redco::update::detail {
 
-/// Throws `error` with exit code 70 unless the tensors of `s` fit the requirements of segment.hpp
-/// and there are `slots` state slots.
+/// Throws `error` with exit code 70 if the tensors of segment `s` break the requirements in
+/// segment.hpp, or if `s` does not have `slots` tensors of optimizer state.
 void check_segment(segment const& s, int slots);
 
 }  // namespace redco::update::detail

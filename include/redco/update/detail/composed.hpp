@@ -13,7 +13,8 @@ namespace redco::update::detail {
 // The updates and the norm with ATen operators, on any device: the reference for the kernels in
 // this folder.
 
-/// Returns the gradient of an update: scaled, plus `penalty` times the parameter.
+/// Returns the gradient that an update of segment `s` uses: the stored gradient times `scale`, plus
+/// `penalty` (L2 weight decay) times the parameter. Computed by ATen operators.
 inline at::Tensor composed_gradient(segment const& s, double scale, double penalty) {
   return s.grad.to(s.param.scalar_type()) * scale + s.param * penalty;
 }
@@ -41,8 +42,8 @@ inline void composed_sgd(segment& s, sgd_numbers<double> const& c) {
   if (s.compute.defined()) s.compute.copy_(s.param);
 }
 
-/// Returns the sum of squares of `flat` as an f64 scalar on the device of `flat`. Converts only
-/// `at_once` elements to f64 at a time, because the buffer may be large.
+/// Returns the sum of squares of `flat` as an f64 scalar tensor on the device of `flat`. Converts
+/// only `at_once` elements to f64 at a time, because the buffer may be large.
 inline at::Tensor composed_sum_of_squares(at::Tensor const& flat, std::int64_t at_once = std::int64_t{1} << 24) {
   at::Tensor sum = at::zeros({}, flat.options().dtype(at::kDouble));
   for (std::int64_t begin = 0; begin < flat.numel(); begin += at_once)

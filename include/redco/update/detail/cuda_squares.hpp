@@ -16,8 +16,8 @@ inline bool cuda_squares_computes(at::Tensor const& flat) {
   return (flat.scalar_type() == at::kFloat || flat.scalar_type() == at::kBFloat16) && takes_cuda_kernels(flat);
 }
 
-/// Returns the sum of squares of `flat` as an f64 scalar on the device, in one pass. The order of
-/// summation is the same in every call.
+/// Returns the sum of squares of `flat` as an f64 scalar tensor on the CUDA device, computed in one
+/// pass. The order of summation is the same in every call.
 inline at::Tensor cuda_sum_of_squares(at::Tensor const& flat) {
   constexpr std::int64_t most_blocks = 1024;
   std::int64_t const blocks = std::min(most_blocks, blocks_for(flat.numel()));

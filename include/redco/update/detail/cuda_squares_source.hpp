@@ -4,7 +4,7 @@
 
 namespace redco::update::detail {
 
-/// CUDA kernel that computes sums of squares in f64, one per thread of the grid.
+/// CUDA kernel that sums squares of elements in f64. It writes one partial sum per thread.
 inline constexpr kernel_source cuda_squares_source{"squares", R"cuda(
 REDCO_ENTRY void sums_of_squares(element const* x, double* sums, i64 n) {
   double sum = 0;

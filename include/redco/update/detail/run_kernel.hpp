@@ -6,9 +6,10 @@
 
 namespace redco::update::detail {
 
-/// Calls run(masters, gradient, bf16 copy or null) with typed pointers, and then updates a compute
-/// copy of another dtype. The masters are the f32 or f64 parameters. f32 masters accept f32 and
-/// bf16 gradients; other gradients are first converted to the masters' dtype.
+/// Calls run(parameters, gradient, copy) for segment `s` with typed pointers. The parameters are
+/// the f32 or f64 masters. `copy` is the bf16 copy that the model computes with, or null; a copy of
+/// another dtype is updated afterwards. f32 parameters accept f32 and bf16 gradients; other
+/// gradients are converted.
 template <class Run>
 void run_kernel(segment const& s, Run const& run) {
   at::NoGradGuard const no_grad;

@@ -9,8 +9,8 @@
 
 namespace redco::update::detail {
 
-/// The constants of one SGD update. They are computed in f64 and rounded once to the type of the
-/// kernel.
+/// Constants of one SGD update. They are computed in f64 and rounded once to T, the type in which
+/// the kernel computes.
 template <class T>
 struct sgd_numbers {
   T scale;       // factor of the gradient
@@ -53,8 +53,9 @@ template <class T, class Grad>
 }
 
 #if defined(__x86_64__)
-/// Updates the elements from `begin` on, eight at a time with AVX2, by the operations of sgd_each.
-/// Returns the index of the first element that is not updated, fewer than eight before `end`.
+/// Updates elements [begin, end) by SGD, eight at a time with AVX2. Returns the index of the first
+/// element that is not updated; fewer than eight remain for the plain loop sgd_each, which gives
+/// equal bits.
 template <class Grad>
 [[gnu::target("avx2,fma")]] inline std::int64_t sgd_wide(sgd_arrays<float, Grad> const& a, std::int64_t begin,
                                                          std::int64_t end, sgd_numbers<float> const& c) {
@@ -78,8 +79,8 @@ template <class Grad>
   return i;
 }
 
-/// Updates f64 elements with the CPU's fused multiply-add instruction. Without this target,
-/// sgd_each calls a library function instead.
+/// Updates f64 elements [begin, end) by SGD with the CPU's fused multiply-add instruction. Code
+/// compiled without this target would call a library function for each fused multiply-add.
 [[gnu::target("avx2,fma")]] inline std::int64_t sgd_wide(sgd_arrays<double, double> const& a, std::int64_t begin,
                                                          std::int64_t end, sgd_numbers<double> const& c) {
   sgd_each(a, begin, end, c);
@@ -87,8 +88,8 @@ template <class Grad>
 }
 #endif
 
-/// Updates the elements [begin, end) by SGD. `wide` selects AVX2 instructions; both variants give
-/// equal bits.
+/// Updates the elements [begin, end) by SGD. `wide` allows AVX2 instructions; results are bit-equal
+/// with and without them.
 template <class T, class Grad>
 void sgd_kernel(sgd_arrays<T, Grad> const& a, std::int64_t begin, std::int64_t end, sgd_numbers<T> const& c,
                 [[maybe_unused]] bool wide) {

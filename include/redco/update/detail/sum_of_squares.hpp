@@ -13,8 +13,8 @@
 
 namespace redco::update::detail {
 
-/// Adds the squares of x[begin, end) to eight sums in f64: element i to sum i % 8. All CPUs use
-/// these eight sums, so the order of summation is fixed.
+/// Adds the squares of x[begin, end) to eight f64 sums: element i to sums[i % 8]. Code for every
+/// CPU uses these eight sums, so the order of summation is fixed.
 template <class T>
 void add_squares(T const* x, std::int64_t begin, std::int64_t end, double* sums) {
   for (std::int64_t i = begin; i < end; ++i) {
@@ -24,9 +24,9 @@ void add_squares(T const* x, std::int64_t begin, std::int64_t end, double* sums)
 }
 
 #if defined(__x86_64__)
-/// Writes eight sums of squares of x, eight elements at a time with AVX2. Returns the index of the
-/// first element that is not added. Squares of f32 and bf16 are exact in f64, so the fused
-/// multiply-add rounds as the plain loop does. Squares of f64 are not exact, so f64 uses the plain
+/// Writes to `sums` eight f64 sums of squares of x[0, end), eight elements at a time with AVX2.
+/// Returns the index of the first element that is not included. Results equal the plain loop's bit
+/// by bit: squares of f32 and bf16 are exact in f64. Squares of f64 are not, so f64 uses the plain
 /// loop.
 template <class T>
 [[gnu::target("avx2,fma")]] inline std::int64_t add_squares_wide(T const* x, std::int64_t end, double* sums) {
@@ -58,7 +58,7 @@ double sum_of_squares(T const* x, std::int64_t n, [[maybe_unused]] bool wide) {
 }
 
 /// Returns the sum of squares of a flat CPU tensor. Sums blocks of 16384 elements separately and
-/// adds the blocks in order, so the result is independent of the number of threads.
+/// then adds the blocks in order, so the result is independent of the number of threads.
 template <class T>
 double blocked_sum_of_squares(at::Tensor const& flat) {
   constexpr std::int64_t block = 1 << 14;

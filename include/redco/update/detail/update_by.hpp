@@ -10,7 +10,8 @@
 
 namespace redco::update::detail {
 
-/// Updates a segment by the rule of one of redco's own optimizers.
+/// Updates a segment by the rule of one of redco's own optimizers, here AdamW. See update::update
+/// for the parameters.
 void update_by(adamw const& d, segment& s, double lr, std::int64_t step, double grad_scale);
 void update_by(adam const& d, segment& s, double lr, std::int64_t step, double grad_scale);
 void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double grad_scale);

@@ -17,14 +17,15 @@
 
 namespace redco::update::detail {
 
-/// Weight decay of an Adam update: `keep` multiplies the parameter (AdamW), and `penalty` times the
-/// parameter is added to the gradient (Adam).
+/// Weight decay of an Adam update in two forms: the parameter is multiplied by `keep` (AdamW), or
+/// `penalty` times the parameter is added to the gradient (Adam with L2).
 struct adam_decay {
   double keep = 1;
   double penalty = 0;
 };
 
-/// Grain of parallel updates: n elements are updated in at most ceil(n / update_grain) parts.
+/// Smallest number of elements that is worth a thread: n elements are updated in at most ceil(n /
+/// update_grain) parallel parts.
 inline constexpr std::int64_t update_grain = 1 << 15;
 
 template <class Description>

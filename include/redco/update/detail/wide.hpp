@@ -30,7 +30,8 @@ inline bool have_wide() {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
 }
 
-/// Rounds eight f32 to bf16, to nearest even, and stores them. NaN becomes the NaN that c10 writes.
+/// Rounds eight f32 values to bf16, to nearest even, and stores them at `to`. A NaN is stored with
+/// the same bits as c10::BFloat16 gives it.
 [[gnu::target("avx2,fma"), gnu::always_inline]] inline void store_wide(c10::BFloat16* to, __m256 x) {
   __m256i const bits = _mm256_castps_si256(x);
   __m256i const odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
