@@ -21,8 +21,8 @@ struct block_slice {
   /// of each slice.
   constexpr std::int64_t last_round() const { return times > step ? times - step : 0; }
 
-  /// Returns the path component that replaces the index of a block in parameter names: "*" if the
-  /// slice has all blocks, or a Python slice such as "1::2" for blocks 1, 3, 5 ...
+  /// Returns the path component that replaces the index of a block in parameter names. It is "*" if
+  /// the slice has all blocks, or a Python slice such as "1::2" for blocks 1, 3, 5 ...
   constexpr path number() const {
     path text;
     if (step == 1) {

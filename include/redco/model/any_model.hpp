@@ -17,13 +17,14 @@
 
 namespace redco {
 
-/// Model types that continue a text.
+/// Model types of the library that continue a text (decoders).
 using decoders = std::variant<gpt2, gpt_neo, llama, gptj, opt, opt_post_norm>;
 
-/// Model types that answer one text with another.
+/// Model types of the library that read one text and generate another (encoder-decoders), as in
+/// translation.
 using encoder_decoders = std::variant<bart, t5, t5_gated>;
 
-/// Model types that a Hugging Face config.json can describe, with any sizes.
+/// Model types of the library that can be read from a Hugging Face config.json, with any sizes.
 using any_model = std::variant<gpt2, gpt_neo, llama, gptj, opt, opt_post_norm, bart, t5, t5_gated, bert, roberta, vit>;
 
 }  // namespace redco

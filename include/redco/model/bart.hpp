@@ -25,7 +25,7 @@
 
 namespace redco {
 
-/// The sizes of a BART; the defaults are those of BART-large.
+/// The sizes and options of a BART model; the defaults are those of BART-large.
 struct bart_config {
   std::int64_t vocab = 50265;
   std::int64_t context = 1024;
@@ -34,23 +34,28 @@ struct bart_config {
   std::int64_t decoder_ffn = 4096;
   std::int64_t heads = 16;
   std::int64_t decoder_heads = 16;
-  std::int64_t layers = 12;  ///< Number of encoder blocks
+  /// Number of encoder blocks; `decoder_layers` is the number of decoder blocks
+  std::int64_t layers = 12;
   std::int64_t decoder_layers = 12;
-  std::int64_t padding = 1;       ///< Token id whose embedding is not trained as an input
-  bool scale_embedding = false;   ///< True to multiply token embeddings by sqrt(width)
-  double dropout = 0;             ///< Dropout probability on embeddings and residual branches
-  double activation_dropout = 0;  ///< Dropout probability within the feed-forward
-  double attention_dropout = 0;   ///< Dropout probability on attention probabilities
+  /// Token id of padding; its embedding row gets no gradient as an input
+  std::int64_t padding = 1;
+  bool scale_embedding = false;  ///< True to multiply token embeddings by sqrt(width)
+  /// Dropout probability applied to embeddings and outputs of residual branches
+  double dropout = 0;
+  /// Dropout probability after the activation function of the feed-forward layers
+  double activation_dropout = 0;
+  double attention_dropout = 0;  ///< Dropout probability of attention probabilities
   activation_kind activation = activation_kind::gelu;
-  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
+  /// Standard deviation of initial weights, drawn from a normal distribution
+  double deviation = 0.02;
 
   constexpr double embedding_factor() const { return scale_embedding ? square_root(static_cast<double>(width)) : 1; }
 };
 
-/// A BART model (Lewis et al. 2020): an encoder-decoder of post-norm blocks with GELU. Encoder and
-/// decoder have learned positions from row 2, normalised together with the tokens. One token
-/// embedding serves both and the head, whose bias is loaded and not trained. Initial weights are
-/// normal.
+/// A BART model (Lewis et al. 2020): an encoder-decoder with GELU, whose blocks normalise after
+/// each residual connection. Learned positions start at table row 2; a norm follows the sum of
+/// token and position embeddings. Encoder, decoder and language head share one token embedding. The
+/// head's bias is loaded and not trained. Initial weights are drawn from a normal distribution.
 struct bart {
   static constexpr auto vocab = &bart_config::vocab;
   static constexpr auto context = &bart_config::context;
@@ -93,7 +98,8 @@ struct bart {
   bart_config config;
 };
 
-/// Names of BART's parameters in Hugging Face files; defined in pretrained/stored_names/bart.hpp.
+/// A table of the names of BART's parameters in Hugging Face files, defined in
+/// pretrained/stored_names/bart.hpp.
 template <>
 struct stored_names<bart>;
 

@@ -16,7 +16,8 @@
 
 namespace redco {
 
-/// The sizes of a BERT that classifies sequences; the defaults are those of BERT-large (uncased).
+/// The sizes and options of a BERT model that classifies sequences; the defaults are those of
+/// BERT-large (uncased).
 struct bert_config {
   std::int64_t vocab = 30522;
   std::int64_t context = 512;
@@ -26,18 +27,20 @@ struct bert_config {
   std::int64_t heads = 16;
   std::int64_t layers = 24;
   std::int64_t classes = 2;
-  std::int64_t padding = 0;  ///< Token id whose embedding is not trained
+  std::int64_t padding = 0;  ///< Token id of padding, whose embedding row gets no gradient
   double norm_epsilon = 1e-12;
-  /// Dropout probability on embeddings, residual branches and the classifier's input.
+  /// Dropout probability applied to embeddings, outputs of residual branches and the classifier's
+  /// input.
   double dropout = 0;
-  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
+  double attention_dropout = 0;  ///< Dropout probability of attention probabilities
   activation_kind activation = activation_kind::gelu;
-  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
+  /// Standard deviation of initial weights, drawn from a normal distribution
+  double deviation = 0.02;
 };
 
-/// A BERT model (Devlin et al. 2019) with a head that classifies sequences. The first token passes
-/// the pooler (a linear layer and tanh), then the classifier. Returns [B, classes]. Initial weights
-/// are normal.
+/// A BERT model (Devlin et al. 2019) that classifies sequences. The encoder's output for the first
+/// token goes through a linear layer with tanh (the pooler), then through the linear classifier.
+/// Returns [B, classes]. Initial weights are drawn from a normal distribution.
 struct bert {
   static constexpr auto width = &bert_config::width;
   static constexpr auto classes = &bert_config::classes;
@@ -51,7 +54,8 @@ struct bert {
   bert_config config;
 };
 
-/// Names of BERT's parameters in Hugging Face files; defined in pretrained/stored_names/bert.hpp.
+/// A table of the names of BERT's parameters in Hugging Face files, defined in
+/// pretrained/stored_names/bert.hpp.
 template <>
 struct stored_names<bert>;
 

@@ -17,9 +17,10 @@
 
 namespace redco {
 
-/// The encoder of BERT and RoBERTa: the normalised sum of three embeddings, then post-norm blocks
-/// in which each token attends to all tokens. Positions count the tokens given by `Counted`, from
-/// row `Offset`.
+/// The encoder of BERT and RoBERTa. Token, position and token-type embeddings are added and
+/// normalised. In the following blocks each token attends to all tokens, and a norm follows each
+/// residual connection. Positions count tokens by the rule `Counted` and start at table row
+/// `Offset`.
 template <class Config, auto Offset, class Counted>
 struct bert_encoder {
   static constexpr auto vocab = &Config::vocab;

@@ -21,27 +21,31 @@
 
 namespace redco {
 
-/// The sizes of a GPT-2; the defaults are those of the smallest published model (124M).
+/// The sizes and options of a GPT-2 model; the defaults are those of the smallest published model
+/// (124M parameters).
 struct gpt2_config {
   std::int64_t vocab = 50257;
   std::int64_t context = 1024;
   std::int64_t width = 768;
   std::int64_t heads = 12;
   std::int64_t layers = 12;
-  /// Dropout probability on embeddings, residual branches and attention probabilities.
+  /// Dropout probability applied to embeddings, outputs of residual branches and attention
+  /// probabilities.
   double dropout = 0;
-  std::int64_t inner = 0;  ///< Width of the feed-forward; 0: 4 * width
+  std::int64_t inner = 0;  ///< Number of features inside the feed-forward layer; 0: 4 * width
   activation_kind activation = activation_kind::gelu_tanh;
   double norm_epsilon = 1e-5;
-  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
+  /// Standard deviation of initial weights, drawn from a normal distribution
+  double deviation = 0.02;
 
   constexpr std::int64_t ffn() const { return inner > 0 ? inner : 4 * width; }
   constexpr double branch_end() const { return deviation / square_root(2.0 * static_cast<double>(layers)); }
 };
 
-/// A GPT-2 model (Radford et al. 2019): pre-norm blocks, learned positions, tanh GELU, head tied to
-/// the token embedding. Initial weights are normal. Weights at the end of a residual branch have a
-/// standard deviation scaled by 1 / sqrt(2 layers).
+/// A GPT-2 model (Radford et al. 2019): a decoder with a norm before each residual branch, learned
+/// positions, tanh-approximated GELU, and a head tied to the token embedding. Initial weights are
+/// drawn from a normal distribution. The last weight of each residual branch has its standard
+/// deviation scaled by 1 / sqrt(2 * layers).
 struct gpt2 {
   static constexpr auto vocab = &gpt2_config::vocab;
   static constexpr auto context = &gpt2_config::context;
@@ -72,7 +76,8 @@ struct gpt2 {
   gpt2_config config;
 };
 
-/// Names of GPT-2's parameters in Hugging Face files; defined in pretrained/stored_names/gpt2.hpp.
+/// A table of the names of GPT-2's parameters in Hugging Face files, defined in
+/// pretrained/stored_names/gpt2.hpp.
 template <>
 struct stored_names<gpt2>;
 

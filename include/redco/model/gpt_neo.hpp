@@ -23,30 +23,35 @@
 
 namespace redco {
 
-/// The sizes of a GPT-Neo; the defaults are those of GPT-Neo-1.3B.
+/// The sizes and options of a GPT-Neo model; the defaults are those of GPT-Neo-1.3B.
 struct gpt_neo_config {
   std::int64_t vocab = 50257;
   std::int64_t context = 2048;
   std::int64_t width = 2048;
   std::int64_t heads = 16;
   std::int64_t layers = 24;
-  /// Number of keys that a query sees in blocks 0, 2, 4 ..., including its own; 0: all.
+  /// Number of keys to which a query attends in blocks 0, 2, 4 ..., including its own position; 0:
+  /// all earlier keys.
   std::int64_t even_window = 0;
-  /// Number of keys that a query sees in blocks 1, 3, 5 ..., including its own; 0: all.
+  /// Number of keys to which a query attends in blocks 1, 3, 5 ..., including its own position; 0:
+  /// all earlier keys.
   std::int64_t odd_window = 256;
-  /// Dropout probability on embeddings, residual branches and attention probabilities.
+  /// Dropout probability applied to embeddings, outputs of residual branches and attention
+  /// probabilities.
   double dropout = 0;
-  std::int64_t inner = 0;  ///< Width of the feed-forward; 0: 4 * width
+  std::int64_t inner = 0;  ///< Number of features inside the feed-forward layer; 0: 4 * width
   activation_kind activation = activation_kind::gelu_tanh;
   double norm_epsilon = 1e-5;
-  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
+  /// Standard deviation of initial weights, drawn from a normal distribution
+  double deviation = 0.02;
 
   constexpr std::int64_t ffn() const { return inner > 0 ? inner : 4 * width; }
 };
 
-/// A GPT-Neo model (Black et al. 2021): a GPT-2 whose blocks alternate between full attention and a
-/// sliding window. Scores are not scaled; q, k and v have no biases. Initial weights are normal,
-/// those of q with 1 / sqrt(head_dim) of the deviation.
+/// A GPT-Neo model (Black et al. 2021): like GPT-2, but every second block attends to a sliding
+/// window of keys. Attention scores are not scaled; q, k and v have no biases. Initial weights are
+/// drawn from a normal distribution, the weights of q with 1 / sqrt(head_dim) of the standard
+/// deviation.
 struct gpt_neo {
   static constexpr auto vocab = &gpt_neo_config::vocab;
   static constexpr auto context = &gpt_neo_config::context;
@@ -78,7 +83,7 @@ struct gpt_neo {
   gpt_neo_config config;
 };
 
-/// Names of GPT-Neo's parameters in Hugging Face files; defined in
+/// A table of the names of GPT-Neo's parameters in Hugging Face files, defined in
 /// pretrained/stored_names/gpt_neo.hpp.
 template <>
 struct stored_names<gpt_neo>;

@@ -22,28 +22,31 @@
 
 namespace redco {
 
-/// The sizes of a GPT-J; the defaults are those of GPT-J-6B.
+/// The sizes and options of a GPT-J model; the defaults are those of GPT-J-6B.
 struct gptj_config {
   std::int64_t vocab = 50400;
   std::int64_t context = 2048;
   std::int64_t width = 4096;
   std::int64_t heads = 16;
-  std::int64_t rotary_dim = 64;  ///< Number of a head's features that rotate
+  std::int64_t rotary_dim = 64;  ///< Number of features per head that get rotary positions
   std::int64_t layers = 28;
-  /// Dropout probability on embeddings, the residual branch and attention probabilities.
+  /// Dropout probability applied to embeddings, each block's residual branch and attention
+  /// probabilities.
   double dropout = 0;
-  std::int64_t inner = 0;  ///< Width of the feed-forward; 0: 4 * width
+  std::int64_t inner = 0;  ///< Number of features inside the feed-forward layer; 0: 4 * width
   activation_kind activation = activation_kind::gelu_tanh;
   double norm_epsilon = 1e-5;
-  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
+  /// Standard deviation of initial weights, drawn from a normal distribution
+  double deviation = 0.02;
 
   constexpr std::int64_t ffn() const { return inner > 0 ? inner : 4 * width; }
 };
 
-/// A GPT-J model (Wang and Komatsuzaki 2021). Attention and MLP of a block read one norm in
-/// parallel, so their sum is reduced once. Rotary positions on neighbouring features of the first
-/// `rotary_dim`. Attention has no biases, the head has one. Dropout draws once for the sum of both
-/// branches. Initial weights are normal.
+/// A GPT-J model (Wang and Komatsuzaki 2021). In each block, attention and feed-forward read the
+/// output of one norm in parallel, so that their sum is reduced over the ranks once. Dropout is
+/// applied to the sum. Rotary positions rotate neighbouring pairs among the first `rotary_dim`
+/// features of each head. Attention has no biases; the head has one. Initial weights are drawn from
+/// a normal distribution.
 struct gptj {
   static constexpr auto vocab = &gptj_config::vocab;
   static constexpr auto width = &gptj_config::width;
@@ -68,7 +71,8 @@ struct gptj {
   gptj_config config;
 };
 
-/// Names of GPT-J's parameters in Hugging Face files; defined in pretrained/stored_names/gptj.hpp.
+/// A table of the names of GPT-J's parameters in Hugging Face files, defined in
+/// pretrained/stored_names/gptj.hpp.
 template <>
 struct stored_names<gptj>;
 

@@ -22,7 +22,8 @@ struct reads_with_an_encoder {
 
 }  // namespace detail
 
-/// True if the net contains an encoder-decoder. `workload::source` is used only then.
+/// True if the layer tree `Net` of a model contains an encoder-decoder. Only such models use
+/// `workload::source`, the length of the encoder's input.
 template <layer Net>
 inline constexpr bool has_encoder = any_layer<Net, detail::reads_with_an_encoder>;
 

@@ -23,8 +23,8 @@
 
 namespace redco {
 
-/// The sizes of a LLaMA or a related model; the defaults are those of LLaMA-7B. See
-/// llama_configs.hpp for other models.
+/// The sizes and options of a LLaMA model or a related model; the defaults are those of LLaMA-7B.
+/// llama_configs.hpp has configs of Mistral and Qwen.
 struct llama_config {
   std::int64_t vocab = 32000;
   std::int64_t context = 2048;
@@ -32,29 +32,33 @@ struct llama_config {
   std::int64_t ffn = 11008;
   std::int64_t heads = 32;
   std::int64_t kv_heads = 32;
-  std::int64_t head_dim = 0;  ///< Features of a head; 0: width / heads
+  std::int64_t head_dim = 0;  ///< Number of features per attention head; 0: width / heads
   std::int64_t layers = 32;
   double norm_epsilon = 1e-6;
   double theta = 10000;
   rotary_scaling scaling = {};
-  bool attention_bias = false;  ///< True for biases on q, k, v and o
+  bool attention_bias = false;  ///< True if the q, k, v and o projections of attention have biases
   bool mlp_bias = false;
-  std::int64_t padding = -1;     ///< Token id whose embedding is not trained
-  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
+  /// Token id of padding, whose embedding row gets no gradient; -1: none
+  std::int64_t padding = -1;
+  double attention_dropout = 0;  ///< Dropout probability of attention probabilities
   activation_kind activation = activation_kind::silu;
-  double deviation = 0.02;      ///< Standard deviation of the normal initial weights
-  bool tied = false;            ///< True if the head's table is the token embedding's
-  bool qkv_bias = false;        ///< True for biases on q, k and v
-  std::int64_t window = 0;      ///< Number of keys that a query sees, including its own; 0: all
-  bool query_key_norm = false;  ///< True to normalise queries and keys in each head
+  /// Standard deviation of initial weights, drawn from a normal distribution
+  double deviation = 0.02;
+  bool tied = false;      ///< True if the language head uses the token embedding's table
+  bool qkv_bias = false;  ///< True if the q, k and v projections of attention have biases
+  /// Number of keys to which a query attends, including its own position; 0: all earlier keys
+  std::int64_t window = 0;
+  /// True to normalise queries and keys within each head by their root mean square
+  bool query_key_norm = false;
 
   constexpr projection_biases biases() const { return {attention_bias || qkv_bias, attention_bias}; }
 };
 
-/// A LLaMA model (Touvron et al. 2023; Llama 3: Dubey et al. 2024), or a decoder that differs only
-/// in its config: Mistral (Jiang et al. 2023), Qwen2 (Yang et al. 2024), Qwen3 (Yang et al. 2025).
-/// Pre-norm blocks with RMS norms and a gated feed-forward, rotary positions on halves of each
-/// head, grouped key-value heads. Initial weights are normal.
+/// A LLaMA model (Touvron et al. 2023; Llama 3: Dubey et al. 2024). A config makes it a Mistral
+/// (Jiang et al. 2023), Qwen2 (Yang et al. 2024) or Qwen3 (Yang et al. 2025). Blocks have RMS norms
+/// before each branch, a gated feed-forward, rotary positions and grouped key-value heads. Initial
+/// weights are drawn from a normal distribution.
 struct llama {
   static constexpr auto vocab = &llama_config::vocab;
   static constexpr auto width = &llama_config::width;
@@ -84,7 +88,8 @@ struct llama {
   llama_config config;
 };
 
-/// Names of LLaMA's parameters in Hugging Face files; defined in pretrained/stored_names/llama.hpp.
+/// A table of the names of LLaMA's parameters in Hugging Face files, defined in
+/// pretrained/stored_names/llama.hpp.
 template <>
 struct stored_names<llama>;
 

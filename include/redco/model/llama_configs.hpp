@@ -4,13 +4,13 @@
 
 namespace redco {
 
-/// Sizes of Mistral-7B-v0.1, which has a sliding window:
-/// `constexpr redco::llama model{redco::mistral_7b};`.
+/// Sizes and options of Mistral-7B-v0.1, a LLaMA with a sliding window: `constexpr redco::llama
+/// model{redco::mistral_7b};`.
 inline constexpr llama_config mistral_7b{
     .context = 32768, .ffn = 14336, .kv_heads = 8, .norm_epsilon = 1e-5, .window = 4096};
 
-/// Sizes of Qwen2-7B, which has biases on q, k and v:
-/// `constexpr redco::llama model{redco::qwen2_7b};`.
+/// Sizes and options of Qwen2-7B, a LLaMA with biases on q, k and v: `constexpr redco::llama
+/// model{redco::qwen2_7b};`.
 inline constexpr llama_config qwen2_7b{.vocab = 152064,
                                        .context = 131072,
                                        .width = 3584,
@@ -21,8 +21,8 @@ inline constexpr llama_config qwen2_7b{.vocab = 152064,
                                        .theta = 1000000,
                                        .qkv_bias = true};
 
-/// Sizes of Qwen3-8B, which normalises queries and keys in each head:
-/// `constexpr redco::llama model{redco::qwen3_8b};`.
+/// Sizes and options of Qwen3-8B, a LLaMA that normalises queries and keys: `constexpr redco::llama
+/// model{redco::qwen3_8b};`.
 inline constexpr llama_config qwen3_8b{.vocab = 151936,
                                        .context = 40960,
                                        .ffn = 12288,

@@ -10,21 +10,23 @@
 
 namespace redco {
 
-/// The size of one rank's micro-batch: examples and their length.
+/// The size of one rank's micro-batch: number of examples (`batch`), tokens per example
+/// (`sequence`), and tokens of an encoder's input (`source`).
 struct workload {
   std::int64_t batch = 1;
   std::int64_t sequence = 1;
-  std::int64_t source = 0;  ///< Length of an encoder's input; 0: equal to `sequence`
+  std::int64_t source = 0;  ///< Tokens per example of an encoder's input; 0: equal to `sequence`
 };
 
-/// Returns the workload of an encoder-decoder's encoder: `sequence` becomes the length of the
-/// encoder's input.
+/// Returns the workload of the encoder in an encoder-decoder model: a copy of `load` in which
+/// `sequence` is the length of the encoder's input.
 constexpr workload of_source(workload load) {
   if (load.source > 0) load.sequence = load.source;
   return load;
 }
 
-/// A model type: the layer type `net` is its structure, the value `config` its sizes.
+/// Concept of a model type. Its member type `net`, a layer type, is the structure of the model. Its
+/// member `config` is a value with the sizes.
 template <class M>
 concept model = layer<typename M::net> && requires(M const& m) {
   m.config;
@@ -40,16 +42,17 @@ struct declared_net {
 
 }  // namespace detail
 
-/// Layer type of a model's structure. If the net is one automatic linear layer, it is replicated.
-/// Compile error: redco[L007] if a layer does not declare its parts.
+/// Layer type to use for the structure `M::net` of a model. It is `M::net` itself, but a single
+/// linear layer with automatic cut becomes replicated. Compile error: redco[L007] if a layer does
+/// not declare its inner layers.
 template <model M>
 using net_of = typename detail::declared_net<typename M::net>::type;
 
-struct no_config {};  ///< The config of a model whose sizes are all literals
+struct no_config {};  ///< An empty config, for a model whose sizes are all literals in its type
 
-/// A model made of one composition of layers with literal sizes:
-/// `model_of<sequential<linear<784, 512>, relu, ...>>`. State the input's shape if the input is
-/// neither token ids nor one row of features: `model_of<net, input<1, 28, 28>>`.
+/// A model type made of a layer type with literal sizes: `model_of<sequential<linear<784, 512>,
+/// relu, ...>>`. Give the shape of one example as `Input` unless the input is token ids or rows of
+/// features: `model_of<net, input<1, 28, 28>>`.
 template <layer Net, class Input = void>
 struct model_of {
   using net = Net;
@@ -58,14 +61,14 @@ struct model_of {
   constexpr extents input(workload const& load) const requires(!std::is_void_v<Input>) { return Input::of(load.batch); }
 };
 
-/// True if a model declares the shape of its input.
+/// True if a model type declares the shape of its input in a function `input(workload)`.
 template <class M>
 inline constexpr bool states_input = requires(M const& m, workload const& load) {
   m.input(load);
 };
 
-/// Returns the logical extents of a model's input under a workload: the result of the model's
-/// `input(workload)` if it has one, otherwise [batch, sequence].
+/// Returns the complete shape (over all shards) of a model's input for a workload. It is the result
+/// of the model's function `input(workload)` if there is one, otherwise [batch, sequence].
 template <model M>
 constexpr extents input_of(M const& m, workload const& load) {
   if constexpr (states_input<M>) {

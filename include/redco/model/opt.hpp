@@ -21,7 +21,7 @@
 
 namespace redco {
 
-/// The sizes of an OPT; the defaults are those of OPT-2.7B.
+/// The sizes and options of an OPT model; the defaults are those of OPT-2.7B.
 struct opt_config {
   std::int64_t vocab = 50272;
   std::int64_t context = 2048;
@@ -29,16 +29,18 @@ struct opt_config {
   std::int64_t ffn = 10240;
   std::int64_t heads = 32;
   std::int64_t layers = 32;
-  std::int64_t padding = 1;      ///< Token id whose embedding is not trained as an input
-  double dropout = 0;            ///< Dropout probability on residual branches
-  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
+  /// Token id of padding; its embedding row gets no gradient as an input
+  std::int64_t padding = 1;
+  double dropout = 0;            ///< Dropout probability applied to outputs of residual branches
+  double attention_dropout = 0;  ///< Dropout probability of attention probabilities
   activation_kind activation = activation_kind::relu;
-  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
+  /// Standard deviation of initial weights, drawn from a normal distribution
+  double deviation = 0.02;
 };
 
-/// An OPT model (Zhang et al. 2022): pre-norm blocks, with ReLU by default. Learned positions count
-/// the unmasked tokens, from row 2. The head is tied to the token embedding. Initial weights are
-/// normal.
+/// An OPT model (Zhang et al. 2022): a decoder with a norm before each residual branch, and ReLU by
+/// default. Learned positions count the unmasked tokens and start at table row 2. The head is tied
+/// to the token embedding. Initial weights are drawn from a normal distribution.
 struct opt {
   static constexpr auto vocab = &opt_config::vocab;
   static constexpr auto context = &opt_config::context;
@@ -67,7 +69,8 @@ struct opt {
   opt_config config;
 };
 
-/// Names of OPT's parameters in Hugging Face files; defined in pretrained/stored_names/opt.hpp.
+/// A table of the names of OPT's parameters in Hugging Face files, defined in
+/// pretrained/stored_names/opt.hpp.
 template <>
 struct stored_names<opt>;
 

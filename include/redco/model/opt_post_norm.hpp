@@ -22,7 +22,8 @@
 
 namespace redco {
 
-/// The sizes of an OPT with post-norm blocks; the defaults are those of OPT-350M.
+/// The sizes and options of an OPT model with norms after residual connections; the defaults are
+/// those of OPT-350M.
 struct opt_post_norm_config {
   std::int64_t vocab = 50272;
   std::int64_t context = 2048;
@@ -31,16 +32,19 @@ struct opt_post_norm_config {
   std::int64_t ffn = 4096;
   std::int64_t heads = 16;
   std::int64_t layers = 24;
-  std::int64_t padding = 1;      ///< Token id whose embedding is not trained as an input
-  double dropout = 0;            ///< Dropout probability on residual branches
-  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
+  /// Token id of padding; its embedding row gets no gradient as an input
+  std::int64_t padding = 1;
+  double dropout = 0;            ///< Dropout probability applied to outputs of residual branches
+  double attention_dropout = 0;  ///< Dropout probability of attention probabilities
   activation_kind activation = activation_kind::relu;
-  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
+  /// Standard deviation of initial weights, drawn from a normal distribution
+  double deviation = 0.02;
 };
 
-/// An OPT-350M model (Zhang et al. 2022). Unlike other OPTs, each norm follows its residual
-/// connection, and there is no final norm. If the token embedding is narrower than the blocks,
-/// projections before and after the blocks convert between the widths. Initial weights are normal.
+/// An OPT-350M model (Zhang et al. 2022). Unlike other OPT models, a norm follows each residual
+/// connection, and there is no norm after the last block. If the token embedding is narrower than
+/// the blocks, projections before and after the blocks convert between both widths. Initial weights
+/// are drawn from a normal distribution.
 struct opt_post_norm {
   static constexpr auto vocab = &opt_post_norm_config::vocab;
   static constexpr auto context = &opt_post_norm_config::context;
@@ -71,7 +75,7 @@ struct opt_post_norm {
   opt_post_norm_config config;
 };
 
-/// Names of OPT-350M's parameters in Hugging Face files; defined in
+/// A table of the names of OPT-350M's parameters in Hugging Face files, defined in
 /// pretrained/stored_names/opt.hpp.
 template <>
 struct stored_names<opt_post_norm>;

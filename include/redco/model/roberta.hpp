@@ -16,7 +16,8 @@
 
 namespace redco {
 
-/// The sizes of a RoBERTa that classifies sequences; the defaults are those of RoBERTa-large.
+/// The sizes and options of a RoBERTa model that classifies sequences; the defaults are those of
+/// RoBERTa-large.
 struct roberta_config {
   std::int64_t vocab = 50265;
   std::int64_t context = 512;
@@ -26,21 +27,24 @@ struct roberta_config {
   std::int64_t heads = 16;
   std::int64_t layers = 24;
   std::int64_t classes = 2;
-  /// Token id that has no position and whose embeddings are not trained.
+  /// Token id of padding, which has no position and whose embedding rows get no gradient.
   std::int64_t padding = 1;
   double norm_epsilon = 1e-5;
-  /// Dropout probability on embeddings, residual branches and the classifier's input.
+  /// Dropout probability applied to embeddings, outputs of residual branches and inputs of the
+  /// head's linear layers.
   double dropout = 0;
-  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
+  double attention_dropout = 0;  ///< Dropout probability of attention probabilities
   activation_kind activation = activation_kind::gelu;
-  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
+  /// Standard deviation of initial weights, drawn from a normal distribution
+  double deviation = 0.02;
 
   constexpr std::int64_t first_position() const { return padding + 1; }
 };
 
-/// A RoBERTa model (Liu et al. 2019) with a head that classifies sequences. The encoder is BERT's,
-/// but positions count only tokens other than padding, from the row after the padding id. The head
-/// has its own linear layer and tanh. Returns [B, classes]. Initial weights are normal.
+/// A RoBERTa model (Liu et al. 2019) that classifies sequences. The encoder is BERT's, but
+/// positions count only tokens other than padding, starting at the table row after the padding id.
+/// The head, a linear layer with tanh and the classifier, reads the first token. Returns [B,
+/// classes]. Initial weights are drawn from a normal distribution.
 struct roberta {
   static constexpr auto width = &roberta_config::width;
   static constexpr auto classes = &roberta_config::classes;
@@ -55,7 +59,7 @@ struct roberta {
   roberta_config config;
 };
 
-/// Names of RoBERTa's parameters in Hugging Face files; defined in
+/// A table of the names of RoBERTa's parameters in Hugging Face files, defined in
 /// pretrained/stored_names/roberta.hpp.
 template <>
 struct stored_names<roberta>;

@@ -24,13 +24,15 @@ inline constexpr bool is_repeat = false;
 template <auto Times, class... Blocks>
 inline constexpr bool is_repeat<repeat<Times, Blocks...>> = true;
 
-/// True if L is a repeat, or a layer with exactly one part, for which the variable is true.
+/// True if L is a `repeat`, or a layer whose only inner layer is one for which this variable is
+/// true.
 template <class L, class Parts = parts_of<L>>
 inline constexpr bool wraps_repeat = is_repeat<L>;
 template <class L, class Only>
 inline constexpr bool wraps_repeat<L, parts<Only>> = is_repeat<L> || wraps_repeat<typename Only::layer>;
 
-/// A rewrite for `transform` that splits the tokens before each row of repeated blocks.
+/// A rewrite for `transform`: makes each stack of repeated blocks split its tokens over the ranks
+/// first.
 struct splits_tokens {
   template <class L, fact::path>
   static constexpr bool holds = wraps_repeat<L>;
@@ -40,13 +42,14 @@ struct splits_tokens {
 
 }  // namespace detail
 
-/// A model whose net repeats blocks, so that `sequence_parallel` can split the tokens before them.
-/// Layers after the blocks must accept split tokens, as norms, heads and all model families do.
+/// Concept of a model with repeated blocks, so that `sequence_parallel` can split the tokens over
+/// the ranks before them. Layers after the blocks must accept split tokens, as norms, language
+/// heads and all model families of the library do.
 template <class M>
 concept repeats_blocks = model<M> && any_layer<typename M::net, detail::splits_tokens>;
 
-/// Model `M` with its tokens split between blocks (see `split_tokens`). Sizes, parameters, names
-/// and losses are those of `M`:
+/// A model type like `M` that splits the tokens between blocks over the tensor-parallel ranks
+/// (sequence parallelism). Sizes, parameters, names and losses are equal to those of `M`:
 ///   constexpr redco::sequence_parallel<redco::gpt2> model{{.heads = 6, .layers = 6}};
 template <model M>
 struct sequence_parallel {
@@ -63,7 +66,7 @@ struct sequence_parallel {
                 "the model's net where its tokens are to be split");
 };
 
-/// Names of a sequence-parallel model's parameters in files: those of M.
+/// A table of the names of a sequence-parallel model's parameters in files, equal to that of M.
 template <model M>
 struct stored_names<sequence_parallel<M>> : stored_names<M> {};
 

@@ -7,34 +7,39 @@
 
 namespace redco {
 
-/// A row of a table of names: the place of one of our parameters in a file. In both names `*` is
-/// the index of a repeated layer.
+/// A row of a table that maps a parameter name of redco (`ours`) to the name of a tensor in a
+/// weights file (`theirs`), such as a Hugging Face file. In both names, `*` is the index of a
+/// repeated block.
 struct stored_name {
   std::string_view ours = {};
   std::string_view theirs = {};
-  bool transposed = false;  ///< True if the file stores rows and columns exchanged
-  int part = 0;             ///< Index of our parameter among the `parts` in the file's tensor
-  /// Number of our parameters that the file stores as one tensor, concatenated along our first
-  /// dimension.
+  bool transposed = false;  ///< True if the file's tensor is the transpose of redco's
+  /// Index of redco's parameter among the `parts` parameters that the file stores as one tensor
+  /// (such as q, k, v).
+  int part = 0;
+  /// Number of redco's parameters that the file stores as one tensor, concatenated along the first
+  /// dimension; 1 if not joined.
   int parts = 1;
-  int ones = 0;       ///< Number of extents 1 that the file's shape has before ours
-  bool zero = false;  ///< True if our parameter is zero when the file lacks it
+  /// Number of dimensions of size 1 that the file's shape has before the dimensions of redco's
+  /// shape.
+  int ones = 0;
+  bool zero = false;  ///< True if redco's parameter becomes zero when the file does not contain it
 };
 
-/// A table of the parameter names of model M in files. The default keeps the model's names, as
-/// redco's own checkpoints do. Specialise it for a model of Hugging Face transformers; base files
-/// lack the model's head:
+/// A table of the names that the parameters of model M have in weights files. By default, names in
+/// files are redco's names. Specialise it for a model of Hugging Face transformers:
 ///   static constexpr std::array names{stored_name{...}, ...};      every parameter, once
-///   static constexpr std::array unread{std::string_view("...")};  patterns of other tensors
-///   static constexpr std::string_view base = "...";                prefix missing in base files
-///   static constexpr std::array heads{std::string_view("...")};   layers missing in base files
+///   static constexpr std::array unread{std::string_view("...")};  patterns of tensors to ignore
+///   static constexpr std::string_view base = "...";  name prefix that headless base files lack
+///   static constexpr std::array heads{std::string_view("...")};  layers that base files lack
 template <class M>
 struct stored_names {
   static constexpr std::array<stored_name, 0> names{};
   static constexpr std::array<std::string_view, 0> unread{};
 };
 
-/// The table `stored_names` of a model as a run-time value.
+/// A model's table of parameter names in files (`stored_names`) as a run-time value, independent of
+/// the model's type.
 struct stored_table {
   std::span<stored_name const> names = {};
   std::span<std::string_view const> unread = {};
@@ -50,8 +55,8 @@ constexpr stored_table stored_table_of() {
   return table;
 }
 
-/// The place of a parameter in a file: its name there and its table row, null if the table has no
-/// row for it. A table without rows keeps every name.
+/// The name of a parameter in a weights file, and the table row from which the name follows. The
+/// row is null if the table has none for the parameter. An empty table keeps every name.
 struct stored_place {
   std::string theirs;
   stored_name const* row = nullptr;

@@ -10,8 +10,8 @@ namespace redco {
 
 namespace detail {
 
-/// Returns true if `text` is `pattern` with digits in place of `*`, and stores the digits in
-/// `number`.
+/// Returns true if `text` is equal to `pattern` with decimal digits in place of `*`. Then stores
+/// these digits in `number`.
 inline bool matches(std::string_view pattern, std::string_view text, std::string& number) {
   std::size_t const star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == text;

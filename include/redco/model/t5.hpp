@@ -15,24 +15,27 @@
 
 namespace redco {
 
-/// The sizes of a T5; the defaults are those of T5-11B.
+/// The sizes and options of a T5 model; the defaults are those of T5-11B.
 struct t5_config {
   std::int64_t vocab = 32128;
   std::int64_t width = 1024;
   std::int64_t ffn = 65536;
   std::int64_t heads = 128;
   std::int64_t head_dim = 128;
-  std::int64_t layers = 24;  ///< Number of encoder blocks
+  /// Number of encoder blocks; `decoder_layers` is the number of decoder blocks
+  std::int64_t layers = 24;
   std::int64_t decoder_layers = 24;
-  std::int64_t buckets = 32;    ///< Number of distance buckets
-  std::int64_t farthest = 128;  ///< Distance from which on all distances share a bucket
+  /// Number of buckets to which attention's position bias maps distances between tokens
+  std::int64_t buckets = 32;
+  /// Distance in tokens from which on all distances share one bucket of the position bias
+  std::int64_t farthest = 128;
   double norm_epsilon = 1e-6;
-  /// Dropout probability on embeddings, residual branches, feed-forward, attention probabilities
-  /// and outputs of encoder and decoder.
+  /// Dropout probability applied to embeddings, outputs of residual branches, feed-forward
+  /// activations, attention probabilities, and outputs of encoder and decoder.
   double dropout = 0;
   activation_kind activation = activation_kind::relu;
-  double deviation = 1;  ///< Factor of the standard deviations of initial weights
-  bool tied = true;      ///< True if the head reads the token embedding
+  double deviation = 1;  ///< Factor on the standard deviation of all initial weights
+  bool tied = true;      ///< True if the language head uses the token embedding's table
 
   constexpr double from_width() const { return deviation / square_root(static_cast<double>(width)); }
   constexpr double from_query() const { return deviation / square_root(static_cast<double>(width * head_dim)); }
@@ -41,9 +44,9 @@ struct t5_config {
   constexpr double head_factor() const { return tied ? 1 / square_root(static_cast<double>(width)) : 1; }
 };
 
-/// A T5 model (Raffel et al. 2020) with a ReLU feed-forward, and a tied head by default. Initial
-/// weights are normal with standard deviation 1 / sqrt(inputs); the token embedding and a separate
-/// head have deviation 1.
+/// A T5 model (Raffel et al. 2020) with a ReLU feed-forward. By default the language head is tied
+/// to the token embedding. Initial weights are drawn from a normal distribution with standard
+/// deviation 1 / sqrt(inputs), or 1 for the token embedding and a separate head.
 struct t5 {
   static constexpr auto width = &t5_config::width;
   static constexpr auto ffn = &t5_config::ffn;
@@ -57,7 +60,8 @@ struct t5 {
   t5_config config;
 };
 
-/// Names of T5's parameters in Hugging Face files; defined in pretrained/stored_names/t5.hpp.
+/// A table of the names of T5's parameters in Hugging Face files, defined in
+/// pretrained/stored_names/t5.hpp.
 template <>
 struct stored_names<t5>;
 

@@ -16,24 +16,28 @@
 
 namespace redco {
 
-/// The sizes of a T5 with a gated feed-forward; the defaults are those of T5-v1.1-XXL.
+/// The sizes and options of a T5 model with a gated feed-forward; the defaults are those of
+/// T5-v1.1-XXL.
 struct t5_gated_config {
   std::int64_t vocab = 32128;
   std::int64_t width = 4096;
   std::int64_t ffn = 10240;
   std::int64_t heads = 64;
   std::int64_t head_dim = 64;
-  std::int64_t layers = 24;  ///< Number of encoder blocks
+  /// Number of encoder blocks; `decoder_layers` is the number of decoder blocks
+  std::int64_t layers = 24;
   std::int64_t decoder_layers = 24;
-  std::int64_t buckets = 32;    ///< Number of distance buckets
-  std::int64_t farthest = 128;  ///< Distance from which on all distances share a bucket
+  /// Number of buckets to which attention's position bias maps distances between tokens
+  std::int64_t buckets = 32;
+  /// Distance in tokens from which on all distances share one bucket of the position bias
+  std::int64_t farthest = 128;
   double norm_epsilon = 1e-6;
-  /// Dropout probability on embeddings, residual branches, feed-forward, attention probabilities
-  /// and outputs of encoder and decoder.
+  /// Dropout probability applied to embeddings, outputs of residual branches, feed-forward
+  /// activations, attention probabilities, and outputs of encoder and decoder.
   double dropout = 0;
   activation_kind activation = activation_kind::gelu_tanh;
-  double deviation = 1;  ///< Factor of the standard deviations of initial weights
-  bool tied = false;     ///< True if the head reads the token embedding
+  double deviation = 1;  ///< Factor on the standard deviation of all initial weights
+  bool tied = false;     ///< True if the language head uses the token embedding's table
 
   constexpr double from_width() const { return deviation / square_root(static_cast<double>(width)); }
   constexpr double from_query() const { return deviation / square_root(static_cast<double>(width * head_dim)); }
@@ -43,8 +47,9 @@ struct t5_gated_config {
 };
 
 /// A T5 v1.1 or FLAN-T5 model (Raffel et al. 2020; Shazeer 2020): T5 with a feed-forward gated by
-/// tanh GELU, and a separate head by default. Initial weights are normal with standard deviation 1
-/// / sqrt(inputs); the token embedding and the head have deviation 1.
+/// tanh-approximated GELU. By default the language head has its own table. Initial weights are
+/// drawn from a normal distribution with standard deviation 1 / sqrt(inputs), or 1 for the token
+/// embedding and the head.
 struct t5_gated {
   static constexpr auto width = &t5_gated_config::width;
   static constexpr auto ffn = &t5_gated_config::ffn;
@@ -58,7 +63,7 @@ struct t5_gated {
   t5_gated_config config;
 };
 
-/// Names of the gated T5's parameters in Hugging Face files; defined in
+/// A table of the names of the gated T5's parameters in Hugging Face files, defined in
 /// pretrained/stored_names/t5.hpp.
 template <>
 struct stored_names<t5_gated>;

@@ -21,10 +21,11 @@
 
 namespace redco {
 
-/// The encoder-decoder of T5 (Raffel et al. 2020) with a given feed-forward: pre-norm blocks with
-/// RMS norms and without biases. Attention lacks the factor 1 / sqrt(head_dim). Its only position
-/// information is a bias by distance, shared by all blocks of the encoder or of the decoder. Both
-/// use one token embedding; a tied head reads it after a factor of 1 / sqrt(width).
+/// The structure of T5 (Raffel et al. 2020) with a given type of feed-forward layer: an
+/// encoder-decoder with RMS norms before each residual branch and without biases. Scores lack the
+/// factor 1 / sqrt(head_dim). Positions enter only as a bias by distance on the scores, one for all
+/// encoder blocks and one for all decoder blocks. Both use one token embedding. A tied head
+/// multiplies its input by 1 / sqrt(width).
 template <class Config, layer FeedForward>
 struct t5_net {
   static constexpr auto vocab = &Config::vocab;

@@ -23,38 +23,41 @@
 
 namespace redco {
 
-/// The sizes of a ViT that classifies images; the defaults are those of ViT-L/16.
+/// The sizes and options of a ViT model that classifies images; the defaults are those of ViT-L/16.
 struct vit_config {
   std::int64_t channels = 3;
-  std::int64_t image = 224;  ///< Rows of pixels, a multiple of `patch`
-  /// Columns of pixels, a multiple of the patch's columns; 0: equal to `image`
+  std::int64_t image = 224;  ///< Height of an image in pixels, a multiple of `patch`
+  /// Width of an image in pixels, a multiple of the patch's width; 0: equal to `image`
   std::int64_t image_columns = 0;
-  std::int64_t patch = 16;         ///< Rows of pixels of a patch
-  std::int64_t patch_columns = 0;  ///< Columns of pixels of a patch; 0: equal to `patch`
+  std::int64_t patch = 16;         ///< Height of a patch in pixels
+  std::int64_t patch_columns = 0;  ///< Width of a patch in pixels; 0: equal to `patch`
   std::int64_t width = 1024;
   std::int64_t ffn = 4096;
   std::int64_t heads = 16;
   std::int64_t layers = 24;
   std::int64_t classes = 1000;
   double norm_epsilon = 1e-12;
-  double dropout = 0;            ///< Dropout probability on embeddings and residual branches
-  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
+  /// Dropout probability applied to embeddings and outputs of residual branches
+  double dropout = 0;
+  double attention_dropout = 0;  ///< Dropout probability of attention probabilities
   activation_kind activation = activation_kind::gelu;
   bool qkv_bias = true;
-  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
+  /// Standard deviation of initial weights, drawn from a normal distribution
+  double deviation = 0.02;
 
   constexpr projection_biases biases() const { return {qkv_bias, true}; }
   constexpr std::int64_t image_width() const { return image_columns > 0 ? image_columns : image; }
   constexpr std::int64_t patch_width() const { return patch_columns > 0 ? patch_columns : patch; }
-  /// Returns the number of tokens: the patches and the class token.
+  /// Returns the number of tokens per image: one for each patch, and the class token.
   constexpr std::int64_t tokens() const {
     return patch > 0 ? (image / patch) * (image_width() / patch_width()) + 1 : 0;
   }
 };
 
-/// A ViT model (Dosovitskiy et al. 2021), which classifies images [B, channels, rows, columns].
-/// Tokens are a class token and the image's patches, with learned positions. Pre-norm blocks with
-/// GELU; the class token is classified. Returns [B, classes]. Initial weights are normal.
+/// A ViT model (Dosovitskiy et al. 2021), which classifies images [B, channels, rows, columns]. The
+/// tokens are a learned class token and the image's patches, with learned positions. Blocks have a
+/// norm before each residual branch, and GELU. The classifier reads the class token. Returns [B,
+/// classes]. Initial weights are drawn from a normal distribution.
 struct vit {
   static constexpr auto channels = &vit_config::channels;
   static constexpr auto patch = &vit_config::patch;
@@ -93,7 +96,8 @@ struct vit {
   vit_config config;
 };
 
-/// Names of ViT's parameters in Hugging Face files; defined in pretrained/stored_names/vit.hpp.
+/// A table of the names of ViT's parameters in Hugging Face files, defined in
+/// pretrained/stored_names/vit.hpp.
 template <>
 struct stored_names<vit>;
 
