@@ -101,7 +101,7 @@ class fit_runner {
   std::function<void(network_state&, rank_context&)> start_, start_adapters_;
   std::vector<std::string> frozen_;
   std::vector<std::pair<std::string, run_state::kept_object>> kept_;
-  /// Number of optimizer steps that the networks have done in all fits.
+  /// Number of steps of the run after the last fit; 0 before the first fit.
   std::int64_t step_ = 0;
 };
 

@@ -25,14 +25,14 @@
 
 namespace redco {
 
-/// A model with trained weights on the deployer's mesh, for predictors; it holds no gradients and
-/// no optimizer state.
+/// A model with trained weights on the deployer's mesh, for `predictor`. Holds no gradients and no
+/// optimizer state.
 ///
 ///   redco::inference loaded(deployer, model, collate | predict, "run/ckpts/max_accuracy");
 ///   auto outputs = redco::predictor(loaded).predict(prompts);
 ///
 /// The weights come from a checkpoint, files of `trainer::save_model`, or a `pretrained` folder.
-/// Throws `error` with exit code 64 if the mesh cannot hold the model, 65 for unfitting weights.
+/// Throws `error` with exit code 64 if the mesh cannot hold the model, 65 for unsuitable weights.
 template <model M, class Pipeline>
 class inference {
  public:

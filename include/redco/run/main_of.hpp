@@ -20,9 +20,9 @@ int run_program(std::function<int()> const& program);
 namespace redco {
 
 /// Runs a whole program: reads its options, calls `body(options)` and returns the exit code. `body`
-/// returns an int or nothing; `options::resolved<Options>`, an optional second parameter, gives the
-/// origin of each value. An error in the options or an exception of `body` is one sentence on
-/// standard error; the exit code is the `error`'s own, else 70.
+/// returns an int or nothing; it may take `options::resolved<Options>` as a second parameter, which
+/// has the source of each value. An exception is printed as one sentence on standard error. Its
+/// exit code is that of the `error`, or 70 for other exceptions.
 ///
 ///   return redco::main_of<my_options>(argc, argv, "Trains a model.", [](my_options const& o) {
 ///     redco::deployer deployer(o.deployer);
@@ -48,7 +48,8 @@ int main_of(int argc, char const* const* argv, std::string_view about, Body&& bo
   });
 }
 
-/// Runs a whole program, as the overload with `about`, but --help prints no introductory sentence.
+/// Runs a whole program, as the overload with the parameter `about`. The text of --help has no
+/// introductory sentence.
 template <reflected Options, class Body>
 int main_of(int argc, char const* const* argv, Body&& body) {
   return main_of<Options>(argc, argv, std::string_view(), body);

@@ -21,22 +21,22 @@
 
 namespace redco {
 
-/// Runs a trainer's predict over examples: one result per example, in their order, for any number
-/// of examples and any mesh.
+/// Applies the predict function of a trainer or an `inference` to examples. Returns one result per
+/// example, in their order, for any number of examples and any mesh.
 ///
 ///   auto outputs = redco::predictor(trainer).predict(texts, 8);
 template <class Trainer>
 class predictor {
  public:
   explicit predictor(Trainer const& from) : trainer_(&from) {}
-  /// Takes ownership of a temporary `inference`. A temporary trainer is the compile error
+  /// Takes ownership of a temporary `inference`. Passing a temporary trainer is the compile error
   /// redco[R001].
   explicit predictor(Trainer&& from) : own_(owned(from)), trainer_(own_.get()) {}
 
   /// Returns one prediction per example. `global_batch`: number of examples computed at once over
-  /// all ranks; `length`: as in fit. Throws the errors of predict. Throws `error` with exit code 64
-  /// if `global_batch` is below 1, and 70 if the trainer has not fitted or predict does not return
-  /// one result per example.
+  /// all ranks. `length`: returns an example's length, to which collate can pad. Throws the errors
+  /// of the predict function. Throws `error` with exit code 64 if `global_batch` is below 1. Throws
+  /// it with 70 if the trainer has not fitted, or predict does not return one result per example.
   template <class Range>
   auto predict(Range&& range, std::int64_t global_batch = 8,
                length_of<example_of<std::remove_cvref_t<Range>>> const& length = {}) const {
@@ -96,7 +96,8 @@ class predictor {
     return results;
   }
 
-  std::shared_ptr<Trainer const> own_;  ///< null if the caller owns the trainer
+  /// Trainer that this predictor owns; null if the caller owns it.
+  std::shared_ptr<Trainer const> own_;
   Trainer const* trainer_;
 };
 

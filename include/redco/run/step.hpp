@@ -18,43 +18,46 @@
 
 namespace redco::run {
 
-/// One optimizer step of a network on one rank. Executes the operations of schedule::step_of in
-/// their order; all ranks do so at the same time.
+/// An optimizer step of a network on one rank. Executes the operations that schedule::step_of
+/// lists, in order; all ranks do so at the same time.
 ///
-/// Backward of each micro-batch starts at the sum of its loss and adds to the flat gradient of the
-/// store. The optimizer divides that gradient by the global count. A loss of several terms divides
-/// each term by its own global count before backward.
+/// Backward of each micro-batch starts at the sum of its loss and adds to the flat gradient buffer.
+/// The optimizer divides the gradient by the count of tokens or examples over all ranks. If the
+/// loss has several terms, each term is divided by its own global count before backward.
 class step_executor {
  public:
-  /// `facts`: regions and meets_replicas are filled in here. `bucket`: bytes of gradients, a
-  /// multiple of 8, that one all-reduce sums while the last backward runs; 0 to sum all gradients
-  /// after it. Throws `error` with exit code 64 for several loss terms in several micro-batches.
+  /// Prepares a step. `facts`: numbers of micro-batches; the constructor fills in the members
+  /// `regions` and `meets_replicas`. `bucket`: bytes of gradients, a multiple of 8, that one
+  /// all-reduce sums during the last backward; 0 to sum all gradients after backward. `watch`:
+  /// observer; null for none. Throws `error` with exit code 64 for several loss terms in several
+  /// micro-batches.
   step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts, std::int64_t bucket = 0,
                 step_watch* watch = nullptr);
 
-  /// Executes all operations of the step. If nothing counted on any rank, parameters and optimizer
-  /// state stay unchanged. Throws `error` with exit code 79 if the loss or the gradient norm is not
-  /// finite, 64 for an invalid learning rate, and 70 for a loss without trained parameters; then
-  /// nothing is updated. Also throws the errors of `work`.
+  /// Executes all operations of the step. If no token or example counted on any rank, nothing is
+  /// updated. Throws the errors of `work`. Throws `error` with exit code 79 if the loss or the
+  /// gradient norm is not finite. Throws it with 64 for an invalid learning rate, and with 70 if
+  /// the loss depends on no trained parameter. After an error, nothing is updated.
   step_result run(step_work& work, step_place const& at);
 
-  /// Adds the loss and the gradients of a micro-batch to the step.
+  /// Adds the loss of a micro-batch to the step, and runs its backward.
   void add(terms const& loss) {
     count(loss);
     differentiate(loss);
   }
-  /// Adds a micro-batch's loss to the totals of the step, without gradients: the first half of
+  /// Adds the loss of a micro-batch to the totals of the step, without backward: the first half of
   /// add().
   void count(terms const& loss);
-  /// Runs backward of a micro-batch's loss, without adding to the totals: the second half of add().
+  /// Runs backward of a micro-batch's loss, without adding the loss to the totals: the second half
+  /// of add().
   void differentiate(terms const& loss);
 
-  /// Declares that the next added loss is this rank's last one in the step: its gradients are sent
+  /// Declares that the loss added next is this rank's last one in the step. Gradients are then sent
   /// while its backward runs.
   void expect_last() { last_ = true; }
 
-  /// Executes the operations after the last backward: sums gradients and losses, and updates the
-  /// parameters.
+  /// Executes the operations after the last backward: sums gradients and losses over the ranks, and
+  /// updates the parameters.
   step_result finish(step_place const& at);
 
  private:
@@ -71,14 +74,14 @@ class step_executor {
   rank_context& rank_;
   schedule::step_facts facts_;
   step_watch* watch_;
-  shard::regions sums_;  ///< regions of the flat gradient, each with its axes of summation
+  shard::regions sums_;  ///< ranges of the flat gradient, each summed over its own mesh axes
   std::optional<gradient_buckets> buckets_;
   step_work* work_ = nullptr;
   step_place at_;
-  comm::replica_round round_;  ///< round of the current micro-batch
-  /// Loss of the current micro-batch; empty after its backward.
+  comm::replica_round round_;  ///< micro-batches that all replicas compute now
+  /// Loss of the current micro-batch; empty after its backward has run.
   terms loss_;
-  /// Count of each term of the current loss, summed over the replicas.
+  /// Count (tokens or examples) of each term of the current loss, summed over the replicas.
   std::vector<double> counts_;
   bool last_ = false;
   loss_totals totals_;

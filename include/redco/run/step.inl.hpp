@@ -73,8 +73,8 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
   if (watch_ != nullptr) watch_->executed(one);
 }
 
-/// Returns the round of micro-batches of an operation. If some replica has no micro-batch in the
-/// round, it takes part in the sums of layers with zeros.
+/// Returns the round (micro-batches that all replicas compute at once) of an operation. If layers
+/// sum over the replicas, a replica without a micro-batch in the round takes part with zeros.
 REDCO_INLINE comm::replica_round step_executor::round_of(schedule::step_op const& one) {
   round_ = {&rank_.group(batch_axes), facts_.meets_replicas && one.micro >= facts_.full_rounds};
   return round_;
@@ -95,8 +95,8 @@ REDCO_INLINE void step_executor::total_counts() {
   counts_ = counts_of_replicas(loss_, {&rank_.group(batch_axes), round_.gaps});
 }
 
-/// Runs backward of the current loss. During the last micro-batch's backward, gradients are sent as
-/// they are completed, unless another gradient watch is active.
+/// Runs backward of the current loss. In the last backward of the step, buckets of gradients are
+/// sent as backward completes them, unless another gradient watch is active on the network.
 REDCO_INLINE void step_executor::backward() {
   terms const loss = std::exchange(loss_, {});
   std::optional<gradient_watch> ends;
@@ -105,7 +105,8 @@ REDCO_INLINE void step_executor::backward() {
   add_gradient(state_, sum_to_differentiate(loss, counts_));
 }
 
-/// Copies batch statistics from the first replica, which had a micro-batch in all rounds.
+/// Copies batch norm's running statistics from the first replica, which had a micro-batch in every
+/// round, to all replicas.
 REDCO_INLINE void step_executor::share_statistics() const {
   for (stored_parameter const& p : state_.network().statistics()) {
     rank_.group(batch_axes).broadcast(p.master, 0);
@@ -113,8 +114,8 @@ REDCO_INLINE void step_executor::share_statistics() const {
   }
 }
 
-/// Sums the gradients of a region over its axes. Buckets have one order for all regions, so the
-/// first region's call sends all remaining buckets.
+/// Sums one range of the flat gradient over its mesh axes. With buckets, the first call sends all
+/// remaining buckets of all ranges, because the order of buckets does not follow the ranges.
 REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
   if (buckets_) return buckets_->send_all();
   if (rank_.group(sum.summed_over).size() == 1) return;

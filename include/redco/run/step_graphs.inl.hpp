@@ -16,11 +16,11 @@ namespace redco::run {
 
 namespace detail {
 
-/// Number of batches of one shape that run normally before one is recorded.
+/// Number of batches of one shape that run normally before the next one is recorded as a graph.
 inline constexpr int batches_before_recording = 2;
 
-/// Returns a text that is equal for batches with equal shapes, strides and dtypes, which the same
-/// kernels compute.
+/// Returns a key for batches that one graph can compute: equal for batches with equal shapes,
+/// strides and dtypes.
 inline std::string shape_text(std::vector<at::Tensor*> const& batch, pass const& in) {
   std::string text = std::to_string(in.examples);
   for (at::Tensor const* x : batch) text += c10::str("|", x->scalar_type(), x->sizes(), x->strides());
@@ -63,8 +63,8 @@ REDCO_INLINE void step_graphs::compute(step_executor& step, computed_batches& ba
   step.count(now);
 }
 
-/// Copies the batch into the tensors that the graph reads, and replaces the batch's tensors by
-/// them.
+/// Copies a batch into the tensors that the recorded graph reads, and makes the batch refer to
+/// these tensors.
 REDCO_INLINE void step_graphs::move_in(recorded_batch& at, std::vector<at::Tensor*> const& batch) {
   bool const first = at.tensors.empty();
   auto& copies = host_copies::of_thread();

@@ -19,11 +19,11 @@
 
 namespace redco::run {
 
-/// Calls and bytes of a rank in each of its groups, indexed by the bits of the group's axes. Sets
-/// of axes that differ only by axes of size 1 name the same group.
+/// Numbers of calls and bytes that a rank sends in each of its groups, indexed by the bits of the
+/// group's set of mesh axes. Two sets that differ only by axes of size 1 have equal entries.
 using group_traffic = std::array<traffic, 1 << std::size(all_axes)>;
 
-/// Returns the calls and bytes that a plan predicts for the groups of a mesh.
+/// Returns the calls and bytes in each group of a mesh that the plan's `planned` messages predict.
 inline group_traffic planned_traffic(cost::messages const& planned, mesh const& on) {
   group_traffic all;
   for (cost::message_total const& one : planned)
@@ -32,19 +32,19 @@ inline group_traffic planned_traffic(cost::messages const& planned, mesh const& 
   return all;
 }
 
-/// The memory that one rank held and the messages that it sent in one step.
+/// The memory that one rank held and the messages that the rank sent in one step.
 struct step_measure {
-  /// Largest number of bytes in tensors at one time; 0 if the step was not reached.
+  /// Largest number of bytes in this rank's tensors at one time; 0 if the step was not reached.
   std::int64_t peak_bytes = 0;
-  /// Largest number of bytes in tensors on the rank's device, including other ranks there; 0 on a
-  /// CPU.
+  /// Largest number of bytes in tensors on the rank's device, including tensors of other ranks; 0
+  /// on a CPU.
   std::int64_t device_bytes = 0;
-  /// Largest number of bytes that the device's allocator took from the device; 0 on a CPU.
+  /// Largest number of bytes that libtorch's allocator reserved on the rank's device; 0 on a CPU.
   std::int64_t reserved_bytes = 0;
-  /// Traffic of the rank's groups; read it with over().
+  /// Calls and bytes that the rank sent in each of its groups; over() returns one group's entry.
   group_traffic sent;
 
-  /// Returns the calls and bytes of this rank in its group over these axes.
+  /// Returns the calls and bytes that this rank sent in its group over the mesh axes `some`.
   traffic const& over(axes some) const { return sent[some.bits]; }
 
   template <class Archive>
@@ -54,14 +54,14 @@ struct step_measure {
       for (traffic::entry& kind : one.kinds) archive(kind.calls, kind.payload_bytes, kind.wire_bytes, kind.host_bytes);
   }
 
-  /// Starts to count memory and messages of a rank that computes on `device`.
+  /// Starts to measure the peak memory and the messages of a rank that computes on `device`.
   static void begin(rank_context& rank, at::Device device) {
     rank.memory->reset_peak();
     if (device != host_device()) at::getDeviceAllocator(device.type())->resetPeakStats(device.index());
     rank.each_group([](std::string const&, group& one) { one.reset_counters(); });
   }
 
-  /// Returns the memory and messages counted since begin().
+  /// Returns the peak memory and the messages of a rank since its call of begin().
   static step_measure end(rank_context const& rank, at::Device device) {
     step_measure made{rank.memory->peak(), 0, 0, {}};
     std::map<std::string, traffic> by_name;

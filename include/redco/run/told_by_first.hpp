@@ -8,8 +8,9 @@
 
 namespace redco::run {
 
-/// Replaces `object` on all ranks by rank 0's, so that all ranks decide alike. All ranks call it.
-/// `Object`: any type that cereal knows; `what` names it in messages.
+/// Replaces `object` on all ranks by rank 0's object, so that all ranks take equal decisions. All
+/// ranks call it. `Object`: any type that cereal can serialize. `what`: name of the object in error
+/// messages.
 template <class Object>
 void told_by_first(Object& object, group& world, char const* what) {
   std::string const text =

@@ -18,9 +18,9 @@
 
 namespace redco {
 
-/// One rank's network with its optimizer, for training loops of the user's own. `frozen` lists name
-/// patterns of parameters that are not trained. Throws `error` with exit code 64 for a pattern that
-/// matches nothing.
+/// A network with its optimizer on one rank, for training loops that the user writes. `frozen`:
+/// name patterns of parameters that are not trained. Throws `error` with exit code 64 if a pattern
+/// matches no parameter.
 template <model M>
 class trained_network final : public run::network_state {
  public:
@@ -32,7 +32,7 @@ class trained_network final : public run::network_state {
   network_base const& network() const override { return *net; }
 
   /// Returns the network bound to a pass (settings of a forward call). The pass must outlive the
-  /// result and the backward of what it computes; a temporary pass is the compile error
+  /// returned object and the backward of its results. Passing a temporary pass is the compile error
   /// redco[R001].
   bound_network<M> in(pass const& one) const { return {net, one}; }
   template <detail::temporary<redco::pass> Pass>

@@ -50,10 +50,10 @@
 
 namespace redco {
 
-/// Fits a model to examples on the deployer's mesh, with a pipeline of three functions and an
-/// optimizer. A program's `training_flags` can replace the optimizer; they also fill options that a
-/// fit leaves open. Throws `error` with exit code 64 if the mesh cannot hold the model, for an
-/// invalid learning rate, or if the workdir cannot be used.
+/// Fits a model to examples on the deployer's mesh, with a pipeline of the user's functions and an
+/// optimizer. Options that a fit leaves open come from the program's `training_flags`, which can
+/// also provide the optimizer. Throws `error` with exit code 64 if the mesh cannot hold the model,
+/// the learning rate is invalid, or the workdir cannot be used.
 ///
 ///   redco::trainer trainer(deployer, model, pipeline, redco::adamw{.lr = 3e-4});
 ///   auto const result = trainer.fit(train, {.epochs = 3, .global_batch = 16, .eval = dev});
@@ -72,8 +72,8 @@ class trainer {
       fit_options<Example, output<Example>,
                   detail::hook<std::function<void(training_step&, net const&, batch<Example> const&)>, batch<Example>>>;
 
-  /// False if the compiler has rejected a function of the pipeline; later checks then add no
-  /// messages.
+  /// False if a function of the pipeline has caused a compile error; later checks then report no
+  /// further errors.
   template <class Example>
   static constexpr bool sound =
       !std::is_same_v<batch<Example>, diag::ill_formed> && !std::is_same_v<output<Example>, diag::ill_formed> &&
@@ -101,9 +101,10 @@ class trainer {
 
   dynamic_plan const& plan() const { return runner_.plan(); }
 
-  /// Returns the plan with its reasons, the bytes of one rank and the messages of a step; nothing
-  /// runs. `global`: the global batch and the length of its examples; `micro_batch`: as in fit.
-  /// Without this call, the first fit prints the plan.
+  /// Returns a text with the plan (split of every parameter, with reasons), the bytes of one rank
+  /// and the messages of a step, without running anything. `global`: the global batch and the
+  /// length of its examples. `micro_batch`: examples that a replica computes at once; 0 for all.
+  /// Without a call of report(), the first fit prints the plan.
   std::string report(workload const& global, std::int64_t micro_batch = 0) {
     runner_.plan_is_told();
     setup run = report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
@@ -113,10 +114,10 @@ class trainer {
     return report_text(report_of(model_, optimizer_, run));
   }
 
-  /// Trains the model. `train` is any random-access range; an lvalue must outlive the call. Another
-  /// fit continues from the parameters of the last one, or, with `resume` "auto", from the newest
-  /// checkpoint. Throws `error` with exit code 75 after a signal, with the run saved, and with 79
-  /// if a loss is not finite. Errors of the user's functions name step and function.
+  /// Trains the model on `train`, any random-access range; an lvalue must outlive the call. A
+  /// second fit continues from the parameters of the first, or from the newest checkpoint with
+  /// --resume auto. Throws `error` with exit code 75 after a signal, when the run is saved, and 79
+  /// if a loss is not finite. Errors of the user's functions are rethrown with step and function.
   template <class Range>
   fit_result fit(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {}) {
     using example = example_of<std::remove_cvref_t<Range>>;
@@ -126,8 +127,8 @@ class trainer {
 
   /// Computes the first updates of a fit on one rank and on the mesh, and compares losses,
   /// gradients, updates and optimizer states. The trainer's networks stay unchanged, and nothing is
-  /// saved. All processes call it. Throws the errors of fit. With `deployer_options::verify`, `fit`
-  /// does the same, prints the table and ends the program.
+  /// saved. All processes call it. Throws the errors of fit. With the option --verify, fit() does
+  /// the same, prints the differences and ends the program.
   template <class Range>
   verify_result verify(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {},
                        std::int64_t steps = 2) {
@@ -136,59 +137,62 @@ class trainer {
     else return {};
   }
 
-  /// Makes the first fit start from the weights in files: opened files, or a path for
-  /// `open_weights`, such as a checkpoint. Names of Hugging Face files are known if
-  /// redco/pretrained/pretrained.hpp or redco/pretrained/stored_names/FAMILY.hpp is included.
-  /// Throws `error` with exit code 65 without weights; fit throws it with the first 20 differences
-  /// if the weights do not fit the model.
+  /// Makes the first fit start from the weights in opened files. The overload takes a path for
+  /// `open_weights`, such as a checkpoint. To read names of Hugging Face files, include
+  /// redco/pretrained/pretrained.hpp or redco/pretrained/stored_names/FAMILY.hpp. Throws `error`
+  /// with exit code 65 if there are no weights. If the weights do not fit the model, fit() throws
+  /// `error` with exit code 65 and the first 20 differences.
   void start_from(safetensors::weights_source weights) { runner_.start_from(std::move(weights), stored_table_of<M>()); }
   void start_from(std::filesystem::path const& files) { start_from(workdir::open_weights(files)); }
-  /// Makes the first fit start from the weights of a `pretrained` folder. Logs unused parts of the
-  /// folder and layers that start fresh.
+  /// Makes the first fit start from the weights of a `pretrained` folder (Hugging Face format).
+  /// Logs unused parts of the folder, and layers that the folder lacks and that start with random
+  /// values.
   template <run::weighted Folder>
   void start_from(Folder const& folder) {
     run::tell_notices(where().log(), folder);
     start_from(folder.weights());
   }
 
-  /// Makes the first fit start the adapters of a `with_lora` model from an `adapter_folder`.
-  /// Throws `error` (from fit) with exit code 65 if the adapters do not fit the model.
+  /// Makes the first fit of a `with_lora` model start its LoRA adapters from an `adapter_folder`.
+  /// If the adapters do not fit the model, fit() throws `error` with exit code 65.
   template <adapting Folder>
   void start_from(Folder const& adapter) {
     runner_.start_adapters_from(adapter.weights(), stored_names<M>::names);
   }
 
-  /// Adds `state` to the checkpoints of fits: any type that cereal knows or that has
-  /// `serialize(archive)`. The object outlives the trainer; `on_step` and `on_epoch` may change it.
-  /// Rank 0's object is saved, and a resumed fit reads it in every process. Throws `error` (from
-  /// fit) with exit code 64 if the name is taken, 65 for a checkpoint without the object.
+  /// Adds `state` to the checkpoints of fits: any type that cereal can serialize or that has
+  /// `serialize(archive)`. The object must outlive the trainer; the user's functions `on_step` and
+  /// `on_epoch` may change it. Rank 0's object is saved, and a resumed fit reads it in every
+  /// process. The fit throws `error` with exit code 64 if another object has this name, 65 if the
+  /// checkpoint lacks the object.
   template <class State>
   void keep(std::string const& name, State& state) {
     runner_.keep(name, run::run_state::kept(state));
   }
 
-  /// Saves the weights under Hugging Face's names for a known family, else under the model's own
-  /// names. With `pretrained::save_options`, saves the whole folder. Adapters of a `with_lora`
-  /// model are merged into the weights. `start_from` and `inference` read the result. Throws
-  /// `error` with exit code 70 before the first fit, 74 if writing fails.
+  /// Saves the weights to a folder, under Hugging Face's names for a known model family, else under
+  /// redco's own names. With `pretrained::save_options`, saves the whole folder. LoRA adapters are
+  /// merged into the weights. `start_from` and `inference` read the folder. Throws `error` with
+  /// exit code 70 before the first fit, 74 if writing fails.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
     runner_.save_model(directory, stored_names<M>::names, options);
   }
 
-  /// Saves the adapters of a `with_lora` model alone, in PEFT's format. Throws the errors of
+  /// Saves only the LoRA adapters of a `with_lora` model, in PEFT's format. Throws the errors of
   /// `redco::save_adapter`, and `error` with exit code 70 before the first fit.
   void save_adapter(std::filesystem::path const& directory, save_adapter_options const& options = {}) const {
     runner_.save_adapter(directory, stored_names<M>::names, model_.config.lora, options);
   }
 
-  /// Returns the trained state of each rank; null before the first fit and for ranks of other
-  /// processes.
+  /// Returns the trained network and optimizer of each rank, by rank; null before the first fit and
+  /// for ranks of other processes.
   std::vector<std::unique_ptr<run::network_state>> const& states() const { return runner_.states(); }
   deployer& where() const { return runner_.where(); }
   Pipeline const& pipeline() const { return pipeline_; }
 
  private:
-  /// Returns the model after all processes have compared the model and the optimizer.
+  /// Compares the model and the optimizer between all processes, and returns the model. Throws
+  /// `error` with exit code 64 on all processes if they differ.
   template <update::optimizer Optimizer>
   static M compared(deployer& where, M m, Optimizer const& optimizer) {
     where.agree([&](comm::agreement& all) {
@@ -198,8 +202,8 @@ class trainer {
     return m;
   }
 
-  /// Returns `use(settings, make)` after all processes have compared the settings of the fit;
-  /// `make` makes the job of a rank.
+  /// Compares the settings of a fit between all processes, then returns `use(settings, make)`.
+  /// `make` is a function that makes the `fit_job` of a rank.
   template <class Example, class Range, class Options, class Use>
   auto with_job(Range&& train, Options const& options, Use const& use) {
     examples<Example> const data(std::forward<Range>(train));

@@ -11,8 +11,8 @@
 
 namespace redco::run {
 
-/// Calls a user's function. Rethrows exceptions as `error`, with function and step in the message:
-/// exit code 70, or the code of an `error` that the function throws.
+/// Calls a user's function `f`. Rethrows its exceptions as `error`, with the name `function` and
+/// the step in the message. The exit code is 70, or the code of an `error` that `f` throws.
 template <class F>
 decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
   auto const failure = [&](exit_code code, std::string const& message) {

@@ -23,38 +23,43 @@
 
 namespace redco::run {
 
-/// A comparison of a fit's first steps on one rank and on the mesh. For each step, every process
-/// computes the step on one rank, then all ranks of the mesh compute theirs. Nothing is saved.
+/// A comparison (--verify) of a fit's first steps on one rank and on the mesh. Each step is
+/// computed twice: first on one rank in every process, then by all ranks of the mesh. Saves
+/// nothing.
 class verified_fit {
  public:
-  /// Functions that make the parts of a fit. Networks start with the run's initial values.
+  /// Functions that make a rank's network and job for the comparison. Each network starts with the
+  /// initial values of the run.
   struct parts {
     std::function<std::unique_ptr<network_state>(rank_context& rank)> network;
     std::function<std::unique_ptr<fit_job>(network_state& state)> job;
-    /// Returns the messages that the plan predicts for a step; empty if unknown.
+    /// Function that returns the messages that the plan predicts for a step; empty if they are
+    /// unknown.
     std::function<cost::messages(setup const& run)> planned;
   };
 
   verified_fit(deployer& where, options::fit_settings const& settings, parts with)
       : where_(where), settings_(settings), with_(std::move(with)) {}
 
-  /// Compares at most `steps` updates. All processes call it. Throws the errors of a fit.
+  /// Compares at most `steps` updates and returns the result. All processes call it. Throws the
+  /// errors of a fit.
   verify_result run(std::int64_t steps);
 
  private:
-  /// One rank's network with its position in the data and its number of steps.
+  /// One rank's network, its position in the data, and the number of steps that it has done.
   struct place {
     std::unique_ptr<network_state> network;
     data_position position;
     std::int64_t step = 0;
   };
 
-  /// The results of one step on one rank.
+  /// The records of one step on one rank: update, activations and messages.
   struct computed_step {
     update_record update;
     std::unique_ptr<activation_record> activations;
     step_measure sent;
-    /// Reason why the step's messages cannot be compared with a plan; empty if they can.
+    /// Reason why the step's messages cannot be compared with the plan; empty if they can be
+    /// compared.
     std::string not_planned;
   };
 

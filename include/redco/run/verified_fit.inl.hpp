@@ -56,8 +56,8 @@ REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
   return result;
 }
 
-/// Repeats all steps up to step `steps`, records the activations of that step, and returns the path
-/// of the first layer that differs.
+/// Computes all steps up to step `steps` again, records the activations of that step, and returns
+/// the path of the first layer whose activations differ. Called if step `steps` differs.
 REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forward, double tolerance) {
   place alone;
   std::vector<place> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
@@ -75,7 +75,8 @@ REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forw
   return layer;
 }
 
-/// Computes the next step of a rank as a fit does, and returns its records.
+/// Computes the next step of a rank as a fit does, and returns the step's records.
+/// `keeps_activations`: true to copy all activations.
 REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& rank, place& at, bool keeps_activations) {
   diag::run_place::begin_step(at.step);
   if (!at.network) {
@@ -118,7 +119,8 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   return done;
 }
 
-/// Compares the messages that this rank sent in a step with the messages of the plan.
+/// Compares the messages that this rank sent in a step with the messages that the plan predicts.
+/// Writes both into `result`.
 REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, computed_step const& own,
                                                  verify_result& result) const {
   result.messages_remark = !with_.planned              ? "the model has an encoder"

@@ -20,22 +20,23 @@ class deployer;
 
 namespace redco::run {
 
-/// A verification of a loop of the user's own. First one rank runs the loop and its updates are
-/// recorded; then all ranks of the mesh run the loop and compare their updates. One object per
-/// process.
+/// A comparison (--verify) of a training loop that the user writes. First one rank runs the loop,
+/// and its updates are recorded. Then all ranks of the mesh run the loop and compare their updates
+/// with the record. One object per process.
 class verified_loop {
  public:
-  /// Prepares to compare the first `steps` steps that change a network.
+  /// Prepares to compare the first `steps` steps of the loop in which a network changes.
   verified_loop(deployer& where, std::int64_t steps) : where_(where), wanted_(steps) {}
 
-  /// Ends the recording: later updates come from ranks of the mesh and are compared.
+  /// Switches from recording to comparing. Call it after one rank has run the loop, before the
+  /// ranks of the mesh run it.
   void compare() { compares_ = true; }
 
-  /// Returns true if the verified function has made a worker.
+  /// Returns true if the user's function has made a worker, without which nothing can be compared.
   bool has_worker() const { return has_worker_; }
 
-  /// Returns the comparison of all updates. Throws `error` with exit code 64 if the loop had no
-  /// step.
+  /// Returns the result of comparing all updates. Throws `error` with exit code 64 if the loop had
+  /// no step.
   verify_result result() const;
 
  private:
@@ -49,34 +50,37 @@ class verified_loop {
   deployer& where_;
   std::int64_t wanted_;
   bool compares_ = false, has_worker_ = false;
-  std::vector<event> alone_;  ///< updates of one rank, in the order of the loop
-  std::int64_t steps_ = 0;    ///< number of steps of the loop on one rank
+  std::vector<event> alone_;  ///< recorded updates of the loop on one rank, in order
+  std::int64_t steps_ = 0;    ///< number of steps that the loop ran on one rank
   std::vector<compared_update> compared_;
 };
 
-/// The part of a worker that takes part in a verification; one per worker. All ranks call its
-/// members in the same order.
+/// The part of a worker that records or compares its updates for --verify; one per worker. All
+/// ranks call its members in the same order.
 class loop_verifier {
  public:
   loop_verifier(verified_loop& all, rank_context& rank);
 
-  /// Adds a network; its change in each step is compared, too.
+  /// Adds a network of the worker. Besides its updates, its whole change in each step is compared.
   void add(std::string const& name, network_state const& network);
 
-  /// Begins the loop: later changes are relative to the networks' current values.
+  /// Begins the loop: stores the networks' current values, from which the first step's changes
+  /// count.
   void begin();
 
-  /// Returns the watch that records the next update.
+  /// Returns the observer to pass to the next optimizer step, which records the step's update.
   step_watch& watch() { return of_update_; }
 
-  /// Ends an update of step `step`, counted from 0: records or compares it.
+  /// Ends an update of a network in step `step`, counted from 0. On one rank records the update, on
+  /// the mesh compares it.
   void end_update(std::string const& network, std::int64_t step, step_result const& result);
 
-  /// Ends step `step`, counted from 0: records or compares the change of each network.
+  /// Ends step `step`, counted from 0. On one rank records the change of each network in the step,
+  /// on the mesh compares it.
   void end_step(std::int64_t step);
 
-  /// Returns true after enough steps have changed a network, or, on the mesh, after as many steps
-  /// as on one rank.
+  /// Returns true if the loop may end after `steps` steps, because enough steps have changed a
+  /// network. On the mesh, also returns true after as many steps as on one rank.
   bool done(std::int64_t steps) const;
 
  private:

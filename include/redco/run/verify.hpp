@@ -25,9 +25,9 @@ verify_result verify(Trainer& trainer, Range&& train,
   return trainer.verify(std::forward<Range>(train), options, steps);
 }
 
-/// Compares the first steps of a worker's loop on the deployer's mesh with the steps on one rank.
-/// Calls f(rank_context&) on one rank alone, then on all ranks; `f` must start equally each time.
-/// Throws the errors of deployer.verify.
+/// Compares the first steps of a training loop on the deployer's mesh with the steps on one rank.
+/// Calls f(rank_context&), which makes a `worker`, on one rank alone and then on all ranks. `f`
+/// must start from equal values each time. Throws the errors of deployer.verify.
 template <class F>
   requires std::invocable<F&, rank_context&> verify_result verify(deployer& where, F&& f, std::int64_t steps = 2) {
     return where.verify(std::forward<F>(f), steps);

@@ -13,7 +13,7 @@ namespace redco {
 
 namespace run::detail {
 
-/// Formats rows of cells as lines; each column is as wide as its widest cell.
+/// Formats a table as text, one line per row; each column is as wide as its widest cell.
 inline std::string aligned(std::vector<std::vector<std::string>> const& rows) {
   std::vector<std::size_t> widths;
   for (auto const& row : rows)

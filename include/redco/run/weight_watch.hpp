@@ -10,14 +10,15 @@
 
 namespace redco::run {
 
-/// Warns about updates and loss terms in which nothing counted, as when all labels are masked.
-/// Warns at the first, 10th, 100th ... occurrence of each kind. Used by rank 0.
+/// A source of warnings about updates and loss terms in which no token or example counted, as when
+/// all labels are masked. Warns at the first, 10th, 100th ... occurrence of each kind. Used by rank
+/// 0.
 class weight_watch {
  public:
   explicit weight_watch(log::run_log& log) : log_(log) {}
 
-  /// Checks the result of step `step`, counted from 1. `network` is the name of a network of a
-  /// worker.
+  /// Logs a warning if no token or example counted in the update `done` of step `step`, counted
+  /// from 1. `network`: name of a worker's network; empty for a fit.
   void after_update(step_result const& done, std::int64_t step, std::string const& network = {}) {
     std::string const at = "step " + std::to_string(step) + (network.empty() ? "" : ", network \"" + network + "\"");
     if (done.weight == 0)

@@ -9,15 +9,16 @@
 
 namespace redco::run {
 
-/// A folder with a model's weights and notices for the log, such as `pretrained`. The concept
-/// avoids an include of the pretrained headers in programs without such folders.
+/// Concept of a folder with a model's weights and notices for the log, such as `pretrained`. With
+/// the concept, trainers need not include the pretrained headers.
 template <class T>
 concept weighted = requires(T const& folder) {
   { folder.weights() } -> std::convertible_to<safetensors::weights_source const&>;
   { folder.notices() } -> std::convertible_to<std::vector<std::string>>;
 };
 
-/// Logs the unused parts of a folder, and warns about layers that start fresh.
+/// Logs the unused parts of a folder of weights. Warns about layers that the folder lacks and that
+/// start with random values.
 template <weighted Folder>
 void tell_notices(log::run_log& told, Folder const& folder) {
   for (std::string const& notice : folder.notices()) told.line(notice);

@@ -37,8 +37,8 @@ namespace redco {
 
 namespace run {
 
-/// A function that takes a micro-batch's pass (settings of a forward call) and returns its loss: a
-/// `mean` or `terms`.
+/// Concept of a function that takes the pass of a micro-batch (settings of a forward call) and
+/// returns its loss: a `mean` or `terms`.
 template <class F>
 concept loss_of_pass = std::invocable<F const&, pass const&> &&
     (std::is_same_v<std::invoke_result_t<F const&, pass const&>, mean> ||
@@ -46,27 +46,28 @@ concept loss_of_pass = std::invocable<F const&, pass const&> &&
 
 }  // namespace run
 
-/// Length of a worker's loop, and settings of its checkpoints and metrics.
+/// Options of a worker: length of its loop, and settings of its checkpoints and metrics.
 struct worker_options {
-  /// Number of steps of the loop. Learning-rate schedules count these steps, not updates, and end
-  /// with them.
+  /// Number of steps of the loop. Learning-rate schedules count these steps, not single updates of
+  /// networks, and reach their end after the last step.
   std::int64_t steps = 0;
   /// Number of steps between checkpoints; 0 to save only at the end and after a signal.
   std::int64_t save_every = 0;
-  /// Number of newest checkpoints that are kept, apart from the best ones; 0 to keep all.
+  /// Number of newest checkpoints to keep, in addition to the best ones; 0 to keep all.
   int keep_last = 2;
-  /// The program's options as JSON text for config.json; a resumed run compares them.
+  /// JSON text of the program's options, written to config.json; a resumed run compares them with
+  /// the checkpoint's.
   std::string config = {};
-  /// Number of steps per row of metrics.jsonl; a row has the means over its steps.
+  /// Number of steps per row of metrics.jsonl; a row has the mean of each value over these steps.
   std::int64_t log_every = 1;
-  /// Metrics to minimise; the best checkpoint of each is kept as min_<metric>.
+  /// Metrics to minimise; the checkpoint of each metric's best step is kept as min_<metric>.
   std::vector<std::string> save_argmin = {};
-  /// Metrics to maximise; the best checkpoint of each is kept as max_<metric>.
+  /// Metrics to maximise; the checkpoint of each metric's best step is kept as max_<metric>.
   std::vector<std::string> save_argmax = {};
 };
 
-/// One rank's part in a training loop of the user's own, over named networks with optimizers. All
-/// ranks make the same calls in the same order; rank 0 alone writes files.
+/// One rank's side of a training loop that the user writes, over named networks with optimizers.
+/// All ranks make the same calls in the same order; rank 0 alone writes files.
 ///
 ///   redco::worker worker(deployer, rank, {.steps = 10'000});
 ///   auto& actor = worker.add("actor", policy{}, redco::adam{.lr = 1e-4});
@@ -75,16 +76,17 @@ struct worker_options {
 ///                   [&](redco::pass const& in) { return loss_of(actor.in(in)); });
 class worker {
  public:
-  /// Begins a run; rank 0 locks the workdir. Throws `error` with exit code 64 for wrong options or
-  /// a workdir that cannot be used.
+  /// Begins a run; rank 0 locks the workdir. Throws `error` with exit code 64 for invalid options
+  /// or a workdir that cannot be used.
   worker(deployer& where, rank_context& rank, worker_options const& options);
   worker(worker const&) = delete;
   worker& operator=(worker const&) = delete;
   ~worker();
 
   /// Adds a network under a unique name, which prefixes its parameters' names in checkpoints
-  /// ("actor.up.weight"). The name also keys the network's random numbers. Throws `error` with exit
-  /// code 64 if the name is taken, the mesh cannot hold the model, or the learning rate is invalid.
+  /// ("actor.up.weight"). The network's random numbers depend on the name. Throws `error` with exit
+  /// code 64 if another network has this name, the mesh cannot hold the model, or the learning rate
+  /// is invalid.
   template <model M, update::optimizer Optimizer>
   trained_network<M>& add(std::string const& name, M const& m, Optimizer const& optimizer,
                           std::vector<std::string> const& frozen = {}) {
@@ -100,11 +102,13 @@ class worker {
     return result;
   }
 
-  /// Moves the follower's parameters towards the leader's by a share from 0 to 1; 1 copies them.
-  /// Throws `error` with exit code 70 if the networks have different parameters.
+  /// Moves the parameters of `follower` towards those of `leader`: p += share * (leader's p - p),
+  /// with a share from 0 to 1; 1 copies. Throws `error` with exit code 70 if the networks have
+  /// different parameters.
   static void follow(run::network_state const& leader, run::network_state& follower, double share = 1);
 
-  /// Adds a network that no optimizer changes, with the values of `of`: a target copy.
+  /// Adds a copy of the network `of` under another name. No optimizer changes it; follow() can. Use
+  /// it as a target network.
   template <model M>
   trained_network<M>& add_copy(std::string const& name, trained_network<M> const& of) {
     trained_network<M>& result = add(name, of.net->model(), sgd{}, {"*"});
@@ -112,16 +116,16 @@ class worker {
     return result;
   }
 
-  /// Adds `state` to the checkpoints: any type that cereal knows or that has `serialize(archive)`.
-  /// The object is equal on all ranks and outlives the worker.
+  /// Adds `state` to the checkpoints: any type that cereal can serialize or that has
+  /// `serialize(archive)`. The object must be equal on all ranks and outlive the worker.
   template <class State>
   void keep(std::string const& name, State& state) {
     state_.keep(name, run::run_state::kept(state));
   }
 
   /// Continues from the newest checkpoint if there is one and --resume asks for it. Call it once,
-  /// after add and keep. Warns about settings that differ from the checkpoint's. Throws `error`
-  /// with exit code 65 and the differences if the checkpoint belongs to other networks.
+  /// after add() and keep(). Warns about settings that differ from the checkpoint's. Throws `error`
+  /// with exit code 65 and the differences if the checkpoint has other networks or objects.
   void resume();
 
   std::int64_t step() const { return state_.step(); }
@@ -135,20 +139,20 @@ class worker {
   deployer& where() const { return where_; }
 
   /// Returns the pass (settings of a forward call) for `examples` examples of this rank. `first`:
-  /// index of the first one in the step's global batch.
+  /// index of this rank's first example in the step's global batch.
   redco::pass pass(std::int64_t first, std::int64_t examples, bool training = true) const {
     return state_.pass(first, examples, training);
   }
 
-  /// Returns this rank's share of a step's `examples`, cut into micro-batches of at most `most`
-  /// examples; 0 for no cut. Empty if the rank's share is empty, which happens with fewer examples
+  /// Returns this rank's share of a step's `examples`, as index ranges of at most `most` examples
+  /// each; 0 for one range. Empty if this rank has no example, which happens with fewer examples
   /// than replicas.
   std::vector<interval> micro_batches(std::int64_t examples, std::int64_t most = 0) const;
 
-  /// Updates one network by this rank's share of a loss, with the learning rate of this step. All
-  /// ranks call it. A loss of several terms divides each term by its own count over all ranks.
-  /// Throws the errors of run::step_executor::run, and `error` with exit code 70 if the network is
-  /// not this worker's.
+  /// Updates one network with this rank's share of a loss and the learning rate of this step. All
+  /// ranks call it. If the loss has several terms, each one is divided by its own count over all
+  /// ranks. Throws the errors of run::step_executor::run, and `error` with exit code 70 if the
+  /// network is not one of this worker's.
   step_result update(run::network_state& network, mean const& loss) {
     return update(network, {{}}, [&](redco::pass const&) { return loss; });
   }
@@ -156,39 +160,39 @@ class worker {
     return update(network, {{}}, [&](redco::pass const&) { return loss; });
   }
 
-  /// Updates one network micro-batch by micro-batch. `micro_batches` are index ranges of the step's
-  /// examples; `loss(in)` computes a `mean`, or `terms` of one micro-batch, from the examples of
-  /// the pass. Only one micro-batch's saved tensors exist at a time. Ranks may have different
-  /// numbers of micro-batches, or none.
+  /// Updates one network, computing one micro-batch after the other. `micro_batches`: index ranges
+  /// of the step's examples. `loss(pass)` returns a `mean` or `terms` for the examples of the pass,
+  /// those of one micro-batch. The saved tensors of only one micro-batch are in memory. Ranks may
+  /// have different numbers of micro-batches, or none.
   template <run::loss_of_pass Loss>
   step_result update(run::network_state& network, std::vector<interval> const& micro_batches, Loss const& loss) {
     constexpr bool several = std::is_same_v<std::invoke_result_t<Loss const&, redco::pass const&>, terms>;
     return update_by(network, micro_batches, several, [&](redco::pass const& in) { return as_terms(loss(in), 1); });
   }
 
-  /// Returns the mean loss over the micro-batches of all ranks under "loss", computed without
-  /// dropout and gradients. The means of the loss terms are in the result on ranks that have a
-  /// micro-batch. All ranks call it.
+  /// Returns the mean loss over the micro-batches of all ranks under the name "loss", computed
+  /// without dropout and gradients. On ranks with a micro-batch, the result also has the mean of
+  /// each loss term. All ranks call it.
   template <run::loss_of_pass Loss>
   metric_map mean_loss(std::vector<interval> const& micro_batches, Loss const& loss) const {
     return mean_loss_of(micro_batches, [&](redco::pass const& in) { return as_terms(loss(in), 1); });
   }
 
-  /// Adds a value of this step to metrics.jsonl, TensorBoard and the progress bar. Rank 0's values
-  /// are used, averaged over the steps of a row.
+  /// Adds a value of this step to metrics.jsonl, TensorBoard and the progress bar. Only rank 0's
+  /// values are used; a row has their mean over its steps.
   void log(std::string const& name, double value) { record_.value(name, value); }
 
-  /// Records an evaluation of the networks; call it after the step's updates. All ranks call it and
-  /// get rank 0's metrics. If a metric is the best so far, end_step() saves a checkpoint under its
-  /// name. Throws `error` with exit code 64 if a metric of `save_argmin` or `save_argmax` is
-  /// missing.
+  /// Records an evaluation of the networks. Call it after the step's updates. All ranks call it,
+  /// and it returns rank 0's metrics. If a metric of `save_argmin` or `save_argmax` is the best so
+  /// far, end_step() saves a checkpoint named after it. Throws `error` with exit code 64 if one of
+  /// these metrics is missing.
   metric_map evaluated(metric_map metrics);
 
-  /// Ends the step: increments step() and saves a checkpoint if one is due, and at the end of the
-  /// loop. Throws `error` with exit code 75 after a signal, when everything is saved.
+  /// Ends the step: increments step(), and saves a checkpoint if one is due or the loop ends. After
+  /// a signal, saves a checkpoint and throws `error` with exit code 75.
   void end_step();
 
-  /// Saves a checkpoint of this step; does nothing with --verify.
+  /// Saves a checkpoint of this step. Does nothing with --verify.
   void save();
 
  private:
@@ -209,15 +213,16 @@ class worker {
   rank_context& rank_;
   worker_options options_;
   std::map<std::string, std::unique_ptr<run::network_state>> networks_;
-  /// Settings of networks, optimizers and the program, by name.
+  /// Settings of networks, optimizers and the program by name, for checkpoints.
   std::map<std::string, std::string> settings_;
   run::run_state state_;
   run::loop_record record_;
   run::weight_watch weights_;
-  comm::replica_round round_;  ///< unused; each pass has its own round
-  /// True after the first update, evaluation or end of a step.
+  comm::replica_round round_;  ///< unused; each pass has its own round of micro-batches
+  /// True after the loop has begun: after the first update, evaluation or end of a step.
   bool begun_ = false;
-  std::unique_ptr<run::loop_verifier> verifier_;  ///< null except with --verify
+  /// Recorder or comparer of updates; null without --verify.
+  std::unique_ptr<run::loop_verifier> verifier_;
   std::filesystem::path checkpoint_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

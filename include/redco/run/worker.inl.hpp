@@ -73,8 +73,8 @@ REDCO_INLINE worker::~worker() {
   workdir::summarise(s, record, where_.workdir(), where_.failures());
 }
 
-/// Compares the settings of a network between the processes before it is made. Throws `error` with
-/// exit code 64 on all processes if they differ.
+/// Compares the settings of a network between all processes, before the network is made. Throws
+/// `error` with exit code 64 on all processes if they differ.
 REDCO_INLINE void worker::compare(std::string const& name, std::map<std::string, std::string> const& settings,
                                   std::vector<std::string> const& frozen) const {
   if (!rank_.several_processes) return;
@@ -140,8 +140,8 @@ REDCO_INLINE std::string const& worker::name_of(run::network_state const& networ
 
 namespace run::detail {
 
-/// The micro-batches of an update by a worker. The pass of a micro-batch lives until the next one,
-/// because backward may need it.
+/// The micro-batches of one update by a worker. Keeps the pass (settings of a forward call) of a
+/// micro-batch until the next micro-batch, because backward may need it.
 class own_work final : public step_work {
  public:
   own_work(run_state const& state, std::vector<interval> const& places, function_ref<terms(pass const&)> loss)
@@ -188,8 +188,9 @@ REDCO_INLINE step_result worker::update_by(run::network_state& network, std::vec
   return result;
 }
 
-/// Returns the facts of an update. If the network has batch norm, the ranks exchange their numbers
-/// of micro-batches, because these decide how many rounds all ranks take part in.
+/// Returns the facts from which the operations of an update follow, such as its number of
+/// micro-batches. If the network has batch norm, all ranks exchange these numbers, because batch
+/// norm sums over the replicas in each round of micro-batches.
 REDCO_INLINE schedule::step_facts worker::facts_of(run::network_state const& network, std::int64_t micro_batches,
                                                    bool several) const {
   schedule::step_facts facts{
@@ -219,7 +220,7 @@ REDCO_INLINE metric_map worker::evaluated(metric_map metrics) {
   return metrics;
 }
 
-/// Begins the loop at the first update, evaluation or end of a step, after resume().
+/// Begins the loop after resume(). Called by the first update, evaluation or end of a step.
 REDCO_INLINE void worker::begin() {
   if (std::exchange(begun_, true) || verifier_) return;
   record_.begin(step());
