@@ -151,6 +151,10 @@ foreach(program IN ITEMS fine_tune lora language_modeling)  # 2 of 50 bytes; the
   expect(65 "latin1.txt has 2 bytes of" ${program} ${latin1} --invalid-utf8 0.01)
   expect(64 "" ${program} ${latin1} --invalid-utf8 0.05)
 endforeach()
+execute_process(COMMAND printf "{\"text\": \"na\\357ve caf\\351s\"}\\n" OUTPUT_FILE "${WORK}/latin1.jsonl")  # 2 of 26 bytes
+set(latin1 --model "${WORK}/llama" --text "${WORK}/latin1.jsonl" --mesh 1x5 --workdir "${WORK}/latin1" ${quiet})
+expect(65 "latin1.jsonl:1: 0xEF at byte 12 is the first of 2 bytes of [0-9]+ that are no UTF-8" fine_tune ${latin1})
+expect(64 "" fine_tune ${latin1} --invalid-utf8 0.1)
 file(COPY "${WORK}/llama/model.safetensors" "${WORK}/llama/tokenizer.json" DESTINATION "${WORK}/wrong")
 file(READ "${WORK}/llama/config.json" config)
 string(REPLACE "\"intermediate_size\": 40" "\"intermediate_size\": 44" config "${config}")
