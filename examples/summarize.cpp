@@ -14,6 +14,7 @@ struct my_options {
   std::int64_t max_source = 512;
   std::optional<std::int64_t> max_target, beams;  // default: the model folder's settings
   std::optional<double> length_penalty;
+  double invalid_utf8 = 0;
 
   static constexpr auto fields() {
     using o = my_options;
@@ -24,6 +25,7 @@ struct my_options {
         redco::required_field<"eval">(&o::eval, "JSONL of those to measure"),
         redco::field<"document">(&o::document, "key of a document"),
         redco::field<"summary">(&o::summary, "key of its summary"),
+        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a file's bytes that may be no UTF-8"),
         redco::field<"prefix">(&o::prefix, "text before every document, such as T5's \"summarize: \""),
         redco::field<"max_source">(&o::max_source, "tokens of a document; the rest is cut off").at_least(1),
         redco::field<"max_target">(&o::max_target,
@@ -51,7 +53,8 @@ void summarize(Model const& model, redco::pretrained const& folder, my_options c
   std::int64_t const max_target = o.max_target.value_or(how.max_length.value_or(128));
   redco::beam_options const search = how.search_behind(1, max_target);
   std::vector<std::string> const keys{o.document, o.summary};
-  std::vector<document> const train = redco::read_jsonl(o.train, keys), eval = redco::read_jsonl(o.eval, keys);
+  std::vector<document> const train = redco::read_jsonl(o.train, keys, 0, o.invalid_utf8);
+  std::vector<document> const eval = redco::read_jsonl(o.eval, keys, 0, o.invalid_utf8);
 
   auto const net_of = [](auto const& net, redco::seq2seq_batch const& b) {
     return net.with(redco::encoder_input{b.source}, redco::encoder_mask{b.source_mask});

@@ -215,6 +215,10 @@ redco_long_test(first_model COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR
   -DWORK=${PROJECT_BINARY_DIR}/consume/first_model -DTORCH_ROOT=${redco_torch_found} "-DCOMPILERS=clang++;g++"
   -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/first_model.cmake)
 
+# The fuzz targets, which clang++ builds, for some seconds each.
+redco_long_test(fuzz COMMAND python3 -B ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/fuzz
+  ${redco_torch_found})
+
 redco_add_test(build.bench_compare COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/bench_compare.py ${PROJECT_SOURCE_DIR}/benchmarks)
 redco_add_test(build.gpu_script COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/gpu_script.py ${PROJECT_SOURCE_DIR})
 list(JOIN redco_long_names "\n" redco_list)

@@ -22,9 +22,10 @@ std::vector<std::vector<std::string>> lines_of(std::string const& text, std::vec
   return redco::read_jsonl(file.path, keys, most);
 }
 
-std::string refused_lines(std::string const& text) {
+std::string refused_lines(std::string const& text, double invalid = 0, std::int64_t most = 0) {
   try {
-    lines_of(text, {"a"});
+    jsonl_file const file(text);
+    redco::read_jsonl(file.path, std::vector<std::string>{"a"}, most, invalid);
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::data);
     std::string const what = e.what();
@@ -54,4 +55,23 @@ TEST_CASE("a line that is none is named by its number") {
   CHECK(refused_lines("{\"a\": \"" + std::string(std::size_t{64} << 20, 'x') + "\"}").find("longer than 64 MiB") !=
         std::string::npos);
   CHECK_THROWS_AS(redco::read_jsonl("/nonexistent.jsonl", std::vector<std::string>{"a"}), redco::error);
+}
+
+TEST_CASE("bytes of lines that are no UTF-8 are counted, refused above a share, and read as U+FFFD below it") {
+  std::string const latin1 = "{\"a\": \"x\"}\n{\"a\": \"na\xEFve\", \"b\": \"caf\xE9\"}\r\n";  // 2 bytes of 40
+  CHECK(refused_lines(latin1) ==
+        "redco_read.jsonl:2: 0xEF at byte 9 is the first of 2 bytes of 40 that are no UTF-8: convert it with iconv -t "
+        "UTF-8 and -f with its encoding, such as LATIN1, or allow this share of bytes with --invalid-utf8 0.05");
+  CHECK(refused_lines(latin1, 0.049) != "accepted");
+  CHECK(refused_lines(latin1, 0.05) == "accepted");
+  CHECK(refused_lines(latin1, 0, 1) == "accepted");  // the second line is not read
+  jsonl_file const file(latin1);
+  using rows = std::vector<std::vector<std::string>>;
+  CHECK(redco::read_jsonl(file.path, std::vector<std::string>{"a"}, 0, 0.05) == rows{{"x"}, {"na\uFFFDve"}});
+  CHECK(refused_lines("{\"a\": \"\xE2\x82\"}").find(":1: 0xE2 at byte 7 is the first of 2 bytes of 11") !=
+        std::string::npos);  // a cut code point
+  CHECK(refused_lines("{\"a\": \"\xE2\x82\"}", 0.181).find("--invalid-utf8 0.181819") != std::string::npos);
+  CHECK(refused_lines("{\"a\": \"\xE2\x82\"}", 0.181819) == "accepted");  // 2 of 11, rounded up
+  CHECK(refused_lines("{\"b\": \"\xE9\"}", 1) ==
+        "redco_read.jsonl:1: no text under the key \"a\"; name the key that holds it");
 }

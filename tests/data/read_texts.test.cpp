@@ -5,6 +5,7 @@
 
 #include <redco/diag/error.hpp>
 
+#include <array>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -94,4 +95,20 @@ TEST_CASE("the share of bytes that are no UTF-8 holds for texts of every path") 
   std::string const path = folder.path.string();
   CHECK(refused_texts(path).starts_with("a.txt has 1 bytes of 4"));
   CHECK(redco::read_texts({&path, 1}, "text", 0.25) == texts{"caf\xE9"});
+}
+
+TEST_CASE("the share holds for the lines and arrays of JSON, and the refusal names the option and iconv") {
+  mixed_folder const folder;
+  for (auto const& [name, bytes, where] :
+       {std::array<std::string, 3>{"a.jsonl", "{\"text\": \"caf\xE9\"}\n", "a.jsonl:1: 0xE9 at byte 13 "},
+        std::array<std::string, 3>{"a.json", "{\"text\": \"caf\xE9\"}\n", "a.json:1: 0xE9 at byte 13 "},
+        std::array<std::string, 3>{"a.json", "[{\"text\":\"caf\xE9\"}]", "a.json has 1 bytes of 17 "}}) {
+    std::string const path = folder.write(name, bytes), refused = refused_texts(path);
+    CAPTURE(refused);
+    CHECK(refused.starts_with(where));
+    CHECK(refused.find("iconv -t UTF-8") != std::string::npos);
+    CHECK(refused.find("--invalid-utf8 0.0") != std::string::npos);
+    CHECK(refused.find('\xE9') == std::string::npos);
+    CHECK(redco::read_texts({&path, 1}, "text", 0.06) == texts{"caf\uFFFD"});
+  }
 }

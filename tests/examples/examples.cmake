@@ -156,6 +156,10 @@ foreach(program IN ITEMS fine_tune lora language_modeling)
   expect(65 "latin1.txt has 2 bytes of" ${program} ${latin1} --invalid-utf8 0.01)
   expect(64 "" ${program} ${latin1} --invalid-utf8 0.05)
 endforeach()
+execute_process(COMMAND printf "{\"text\": \"na\\357ve caf\\351s\"}\\n" OUTPUT_FILE "${WORK}/latin1.jsonl")  # 2 of 26 bytes
+set(latin1 --model "${WORK}/llama" --text "${WORK}/latin1.jsonl" --mesh 1x5 --workdir "${WORK}/latin1" ${quiet})
+expect(65 "latin1.jsonl:1: 0xEF at byte 12 is the first of 2 bytes of [0-9]+ that are no UTF-8" fine_tune ${latin1})
+expect(64 "" fine_tune ${latin1} --invalid-utf8 0.1)
 file(COPY "${WORK}/llama/model.safetensors" "${WORK}/llama/tokenizer.json" DESTINATION "${WORK}/wrong")
 file(READ "${WORK}/llama/config.json" config)
 string(REPLACE "\"intermediate_size\": 40" "\"intermediate_size\": 44" config "${config}")
@@ -178,5 +182,12 @@ file(WRITE "${WORK}/articles.jsonl" "{\"document\": \"A storm closed the port on
 {\"document\": \"Rain.\", \"summary\": \"Rain.\"}\n")
 expect(0 "ROUGE-L of the summaries [0-9.]+" summarize --model "${WORK}/bart" --train "${WORK}/articles.jsonl"
   --eval "${WORK}/articles.jsonl" --max-target 12 --epochs 2 --global-batch 2 --beams 2 --mesh 1x2 ${quiet})
+execute_process(COMMAND printf "{\"document\": \"Caf\\351s close.\", \"summary\": \"Closed.\"}\\n" OUTPUT_FILE "${WORK}/latin1.jsonl")
+set(latin1 --model "${WORK}/bart" --eval "${WORK}/articles.jsonl" --mesh 1x5 ${quiet})
+expect(65 "latin1.jsonl:1: 0xE9 at byte 17 is the first of 1 bytes of [0-9]+ that are no UTF-8" summarize ${latin1}
+  --train "${WORK}/latin1.jsonl")
+expect(64 "" summarize ${latin1} --train "${WORK}/latin1.jsonl" --invalid-utf8 0.1)
+expect(65 "latin1.jsonl:1: 0xE9" summarize --model "${WORK}/bart" --train "${WORK}/articles.jsonl" --eval "${WORK}/latin1.jsonl"
+  --mesh 1x5 ${quiet})
 expect(65 "llama, which this program does not run" summarize --model "${WORK}/llama" --train "${WORK}/articles.jsonl"
   --eval "${WORK}/articles.jsonl" ${quiet})

@@ -16,11 +16,12 @@ import two_hosts
 DEADLINE = 5
 PEER_LOST, RENDEZVOUS = 69, 76
 CALL = r"in all_reduce\(sum\) of Float \[20000\] for 'grads', call \d+ of group world"
+LANE = rf"in step 7, {CALL} lane"
 COLLECTIVE = rf"waited {1000 * DEADLINE} ms {CALL} for rank "
 
 
-def sum_on(hosts, name, program, each):
-    return hosts.by_hand(name, each, [program, "--endless", "--deadline", DEADLINE])
+def sum_on(hosts, name, program, each, *how):
+    return hosts.by_hand(name, each, [program, "--endless", "--deadline", DEADLINE, *how])
 
 
 def await_sums(started):
@@ -45,8 +46,8 @@ def one_sentence(processes, words):
 # processes, breaks something, and checks the result.
 
 
-def signalled(hosts, program, each, rank, which, words):
-    all = sum_on(hosts, f"{which.name}_{rank}", program, each)
+def signalled(hosts, program, each, rank, which, words, *how):
+    all = sum_on(hosts, f"{which.name}_{rank}{''.join(how)}", program, each, *how)
     yield
     await_sums(all)
     os.kill(all[rank].popen.pid, which)
@@ -120,6 +121,10 @@ if __name__ == "__main__":
                       f"rank 3: its process on {node2} is gone without a word: .*; rank 0 waits {CALL}$"),
             signalled(hosts, given.laws, 1, 1, signal.SIGSTOP, f"rank 0: {COLLECTIVE}1 on {node2}, which did not come"),
             signalled(hosts, given.laws, 1, 0, signal.SIGSTOP, f"rank 0: its process on {node1} does not answer"),
+            signalled(hosts, given.laws, 1, 1, signal.SIGSTOP,
+                      f"rank 0: waited {1000 * DEADLINE} ms {LANE} for rank 1 on {node2}, which did not come", "--lane"),
+            signalled(hosts, given.laws, 1, 1, signal.SIGKILL,
+                      f"rank 1: its process on {node2} is gone without a word: .*; rank 0 waits {LANE}$", "--lane"),
             rank_busy(hosts, given.laws),
             *([mpi_rank_stopped(hosts, given.laws, given.mpirun)] if given.mpirun else []))
         pass_at_once(link_cut(hosts, given.laws))

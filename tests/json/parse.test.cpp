@@ -104,3 +104,8 @@ TEST_CASE("an object of very many keys is read in time linear in its size") {
   CHECK(redco::json::parse_json(text, "in.json").size() == 200'000);
   CHECK(processor_time() - start < 20);  // a search per key would take minutes
 }
+
+TEST_CASE("a message has no byte that is no UTF-8") {
+  CHECK(contains(refusal("{\"a\": \"\u00E9\xE9t\"}"), "ill-formed UTF-8 byte; last read: '\"\\xC3\\xA9\\xE9t'"));
+  CHECK(contains(refusal("\"\u00E9\" x"), "last read: '\"\u00E9\" x'"));
+}

@@ -4,13 +4,19 @@ message.
 
     endings.py late|stopped_at_start|stopped_in_first_step PROCESSES PROGRAM ARGUMENTS...
     endings.py resumed|rests|stopped_at_rest PROCESSES
+    endings.py stopped_at_rest_by_mpirun PROCESSES [MPIRUN]
 
 PROCESSES is `processes` of this folder, PROGRAM is a program that trains.
 """
 import os
+import re
 import signal
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "hosts"))
+from two_hosts import MPI, skip
 
 from strangers import PEER_LOST, RENDEZVOUS, Job, Process
 
@@ -93,9 +99,29 @@ def stopped_at_rest(processes, *_):
     job.all[2].end(0, "all holds")
 
 
+def stopped_at_rest_by_mpirun(processes, mpirun=None, *_):
+    if not mpirun:
+        skip("no MPI: install libopenmpi-dev and openmpi-bin, configure again")
+    says_who = ["sh", "-c", f"echo process $OMPI_COMM_WORLD_RANK is $$.; exec {processes} --runs 0 --rest 5"]
+    here = {name: value for name, value in MPI.items() if "10.7" not in value}  # no network of two hosts
+    job = Process(mpirun, ["-n", 3, *says_who], {**here, "OMPI_MCA_rmaps_base_oversubscribe": "1",
+                                                 "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"})
+    job.await_text("rests\n")
+    stopped = int(re.search(r"process 2 is (\d+)\.", job.text).group(1))
+    os.kill(stopped, signal.SIGSTOP)
+    try:
+        job.await_text("process 2 on ", 60)
+        job.popen.wait(60)  # mpirun ends the stopped process once the others have ended
+        told = job.read().count("has not shown for 10 s that it lives, and is not waited for")
+        assert told == 2, f"{told} of the 2 others say whom they do not wait for: {job.text}"
+    finally:
+        if job.popen.poll() is None:
+            os.kill(stopped, signal.SIGKILL)
+
+
 if __name__ == "__main__":
     check, processes, *trainer = sys.argv[1:]
-    checks = [late, stopped_at_start, stopped_in_first_step, resumed, rests, stopped_at_rest]
+    checks = [late, stopped_at_start, stopped_in_first_step, resumed, rests, stopped_at_rest, stopped_at_rest_by_mpirun]
     try:
         {one.__name__: one for one in checks}[check](processes, *trainer[:1], trainer[1:])
     finally:

@@ -10,6 +10,7 @@
 // - `processes --store 29500`: keeps a store there, like an agent of torchrun, until it is killed
 // - `start.py 3 processes --endless --deadline 2`: sums until something ends it; each prints "sums"
 // - `... --busy 6`: endless, but rank 0 then does something else for 6 seconds
+// - `... --lane`: endless, with sums by lanes inside a step, like gradients during backward
 // - `... --rest 15`: the laws; the last process then prints "rests" and rests for 15 seconds
 
 #include "comm/laws.hpp"
@@ -25,6 +26,7 @@
 #include <redco/shape/host_bytes.hpp>
 #include <redco/shape/host_map.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/diag/run_place.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -42,7 +44,7 @@ using comm_test::must;
 using redco::rank_context;
 
 struct how {
-  bool fail = false, stuck = false, impatient = false, endless = false;
+  bool fail = false, stuck = false, impatient = false, endless = false, lane = false;
   int killed = -1, each = 1, runs = 2, store = 0, busy = 0, rest = 0;
   double deadline = 20;
 
@@ -51,6 +53,7 @@ struct how {
         redco::field<"fail">(&how::fail, "rank 1 throws"), redco::field<"stuck">(&how::stuck, "rank 1 sleeps"),
         redco::field<"impatient">(&how::impatient, "gives the others ten seconds to come"),
         redco::field<"endless">(&how::endless, "sums without end"),
+        redco::field<"lane">(&how::lane, "the endless sums pass by lanes"),
         redco::field<"busy">(&how::busy, "seconds in which rank 0 does not sum"),
         redco::field<"rest">(&how::rest, "seconds in which the last process lives on behind its last run"),
         redco::field<"deadline">(&how::deadline, "seconds of every wait"),
@@ -246,11 +249,17 @@ void failures(redco::comm::world& world, int ranks, int each) {
   must(busy.code() == redco::exit_code::data && mentions(busy, "rank 1: no such file"), busy.what());
 }
 
-[[noreturn]] void sums(rank_context& me, std::chrono::seconds busy) {
+[[noreturn]] void sums(rank_context& me, std::chrono::seconds busy, bool by_lane) {
   redco::comm::collective_label const label("grads");
+  if (by_lane) redco::diag::run_place::begin_step(6);  // counted from 0
   at::Tensor const x = at::ones({20'000});
   for (int round = 0;; ++round) {
-    me.world.all_reduce(x);
+    if (by_lane) {
+      me.lane(redco::every_axis).all_reduce(x);
+      me.lane(redco::every_axis).wait();
+    } else {
+      me.world.all_reduce(x);
+    }
     if (round == 10) std::cerr << "sums\n";
     if (round == 20 && me.rank == 0) std::this_thread::sleep_for(busy);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -272,7 +281,9 @@ int main(int argc, char** argv) {
     if (o.impatient) waits.first_deadline = std::chrono::seconds(10);
     if (o.stuck) waits.grace = std::chrono::milliseconds(500);
     if (o.endless)
-      redco::comm::make_world(shape, waits)->run([&](rank_context& me) { sums(me, std::chrono::seconds(o.busy)); });
+      redco::comm::make_world(shape, waits)->run([&](rank_context& me) {
+        sums(me, std::chrono::seconds(o.busy), o.lane);
+      });
     if (o.fail || o.stuck || o.killed >= 0) {
       redco::comm::make_world(shape, waits)->run([&](rank_context& me) {
         if (me.rank == o.killed) std::raise(SIGKILL);

@@ -12,12 +12,13 @@
 namespace redco {
 
 /// Returns the texts under `keys` of each line of a JSONL file: result[line][key]. Reads at most
-/// `most` lines; 0 reads all. Other keys, empty lines, a byte order mark and CR at line ends are
-/// ignored. Throws `error` with exit code 65 for a file that is missing, unreadable, compressed,
-/// UTF-16 or without lines. Throws it with "path:line: why" for a line over 64 MiB, with NUL or
-/// invalid UTF-8, that is no object, or without a text under a key.
+/// `most` lines; 0 reads all. `invalid` (0 to 1) is the largest share of the bytes that may be
+/// invalid UTF-8, as in read_text_files; U+FFFD replaces such bytes. Throws `error` with exit code
+/// 65 for a file that is missing, unreadable, compressed, UTF-16 or without lines. Throws it with
+/// "path:line: why" for a line over 64 MiB, a NUL, too many invalid bytes, a line that is no object,
+/// and a missing key. Other keys, empty lines and a byte order mark are ignored.
 std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path, std::span<std::string const> keys,
-                                                 std::int64_t most = 0);
+                                                 std::int64_t most = 0, double invalid = 0);
 
 }  // namespace redco
 
@@ -26,7 +27,7 @@ namespace redco::detail {
 /// Returns the texts under `keys` of each line of `in`, the content of the file `path`; see
 /// read_jsonl.
 std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
-                                                 std::span<std::string const> keys, std::int64_t most);
+                                                 std::span<std::string const> keys, std::int64_t most, double invalid);
 
 }  // namespace redco::detail
 

@@ -5,6 +5,7 @@
 #include <redco/data/detail/text_on_disk.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
+#include <redco/tokenizer/invalid_utf8.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>
@@ -28,15 +29,17 @@ inline std::string lower_extension(std::filesystem::path const& path) {
 
 /// Appends the text under `key` of each object of a .json file: an array, or an object on each
 /// line.
-inline void append_json(std::filesystem::path const& path, std::string const& key, std::vector<std::string>& texts) {
-  std::string whole = read_text(path, 0);
+inline void append_json(std::filesystem::path const& path, std::string const& key, double invalid,
+                        std::vector<std::string>& texts) {
+  std::string whole = read_text(path, 1);  // what is no UTF-8 is counted below
   std::size_t const begin = whole.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos || whole[begin] != '[') {
     std::istringstream lines(std::move(whole));
-    for (auto& line : read_lines(lines, path, {&key, 1}, 0)) texts.push_back(std::move(line.front()));
+    for (auto& line : read_lines(lines, path, {&key, 1}, 0, invalid)) texts.push_back(std::move(line.front()));
     return;
   }
-  json::json_value const array = json::parse_json(whole, path.string());
+  check_encoding(path, whole, invalid);
+  json::json_value const array = json::parse_json(well_formed(whole), path.string());
   for (std::size_t i = 0; i < array.size(); ++i) {
     auto const* const object = array[i].is_object() ? &array[i] : nullptr;
     auto const at = object != nullptr ? object->find(key) : array[i].end();
@@ -60,9 +63,9 @@ REDCO_INLINE std::vector<std::string> read_texts(std::span<std::string const> pa
       std::string const extension = detail::lower_extension(file);
       std::size_t const before = texts.size();
       if (extension == ".json") {
-        detail::append_json(file, key, texts);
+        detail::append_json(file, key, invalid, texts);
       } else if (extension == ".jsonl" || extension == ".ndjson") {
-        for (auto& line : read_jsonl(file, {&key, 1})) texts.push_back(std::move(line.front()));
+        for (auto& line : read_jsonl(file, {&key, 1}, 0, invalid)) texts.push_back(std::move(line.front()));
       } else {
         if (std::string text = detail::read_text(file, invalid); !text.empty()) texts.push_back(std::move(text));
       }

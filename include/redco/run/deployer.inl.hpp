@@ -3,6 +3,7 @@
 #include <redco/run/deployer.hpp>
 
 #include <redco/run/dtype_text.hpp>
+#include <redco/run/process_agreement.hpp>
 #include <redco/run/verified_loop.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/make_world.hpp>
@@ -18,13 +19,11 @@
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/options/agreed_options.hpp>
 #include <redco/options/gradient_bucket.hpp>
-#include <redco/options/mesh_text.hpp>
 #include <redco/options/overlaps_shards.hpp>
 #include <redco/safetensors/xxh64.hpp>
 #include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -32,9 +31,6 @@
 #include <string_view>
 
 namespace redco::run::detail {
-
-constexpr char const* start_alike =
-    "start all processes by the same command, with the same program, files and environment";
 
 /// Compares the values that `brought` returns on each rank of the world `all`. If values differ,
 /// throws `error` on all processes, with the exit code that the compared values carry. The first
@@ -70,14 +66,10 @@ inline rank_options ranks_of(deployer_options const& o) {
 inline deployer_options compared(deployer_options options) {
   int const processes = options::launched().processes;
   if (processes == 1) return options;
-  comm::agreement opening("programs or options", start_alike);
-  opening.add("the digest of the program's file",
-              safetensors::xxh64::text_of(safetensors::xxh64::of(diag::input_file("/proc/self/exe"))));
-  std::string const torch = at::show_config();
-  opening.add("libtorch", torch.substr(std::min(torch.find("Build settings"), torch.size())));
   std::map<std::string, std::string> all = options::program_options();
   for (auto const& [flag, text] : options::agreed_options(options)) all[flag] = text;
-  opening.add(all);
+  comm::agreement const opening = opening_agreement(
+      safetensors::xxh64::text_of(safetensors::xxh64::of(diag::input_file("/proc/self/exe"))), at::show_config(), all);
   rank_options ranks = ranks_of(options);
   ranks.threads = 0;
   auto const world = comm::make_process_world(mesh{.dp = processes}, ranks);
@@ -131,8 +123,7 @@ inline std::optional<dtype> wanted_dtype(deployer_options const& o) {
   return o.verify && !o.dtype ? std::optional(dtype::f64) : o.dtype;
 }
 
-/// Returns true if the model shards of one replica are in several processes. The processes must
-/// then compute replicated parameters and sampled tokens equal to the last bit.
+/// Returns true if the model shards of one replica are in several processes.
 inline bool shards_span_processes(mesh const& on) { return (on.ranks() / options::launched().processes) % on.tp != 0; }
 
 }  // namespace redco::run::detail
@@ -163,24 +154,22 @@ REDCO_INLINE deployer::deployer(deployer_options options)
   run::keep_for_end(output_);
   if (options::launched().processes == 1) return;
   run::detail::compare(*world_, "rank", [this](rank_context&) {
-    comm::agreement chosen("machines or environments", run::detail::start_alike);
-    chosen.add("mesh", options::to_text(mesh_));
-    chosen.add("device (--device)", c10::DeviceTypeName(device_.type, true));
-    chosen.add("dtype (--dtype)", std::string(name_of(dtype_.compute)));
-    chosen.add("REDCO_KERNELS", std::string(name_of(kernel_set_in_use())));
-    chosen.add("bytes of a gradient bucket", std::to_string(gradient_bucket_));
-    chosen.add("overlap of what shards exchange", overlaps_shards_ ? "on" : "off");
-    if (!run::detail::shards_span_processes(mesh_)) return chosen;
-    chosen.add("threads of a rank (--threads)", std::to_string(at::get_num_threads()));
-    chosen.add("instruction set", at::get_cpu_capability());
-    chosen.add("REDCO_BF16_PRODUCTS", std::string(name_of(bf16_path_in_use())));
-    return chosen;
+    return run::agreement_of({.mesh = mesh_,
+                              .device = device_.type,
+                              .compute = dtype_.compute,
+                              .kernels = kernel_set_in_use(),
+                              .gradient_bucket = gradient_bucket_,
+                              .overlaps_shards = overlaps_shards_,
+                              .shards_span_processes = run::detail::shards_span_processes(mesh_),
+                              .threads = at::get_num_threads(),
+                              .instruction_set = at::get_cpu_capability(),
+                              .bf16_products = bf16_path_in_use()});
   });
 }
 
 REDCO_INLINE void deployer::agree(function_ref<void(comm::agreement&)> fill) {
   if (options::launched().processes == 1) return;
-  comm::agreement values("settings or data", run::detail::start_alike);
+  comm::agreement values("settings or data", run::start_alike);
   fill(values);
   run::detail::compare(*world_, "rank", [&](rank_context&) { return values; });
 }

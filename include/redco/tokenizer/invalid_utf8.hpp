@@ -3,6 +3,7 @@
 #include <redco/tokenizer/detail/utf8.hpp>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace redco {
@@ -24,6 +25,13 @@ inline invalid_utf8 invalid_utf8_of(std::string_view text) {
     found.bytes += size;
     at += size;
   }
+}
+
+/// Returns `text` as a tokenizer reads it: with U+FFFD in place of bytes that are no UTF-8.
+inline std::string well_formed(std::string_view text) {
+  std::string whole;
+  detail::append_well_formed(whole, text);
+  return whole;
 }
 
 }  // namespace redco

@@ -6,6 +6,7 @@
 #include <redco/diag/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -22,6 +23,15 @@ namespace redco::detail {
   throw error(exit_code::data, "text " + path.string() + " " + why);
 }
 
+/// Returns advice for a text of which `bad` of `bytes` bytes are invalid: convert the file, or allow
+/// this share of bytes (rounded up to six decimals).
+inline std::string encoding_cure(std::size_t bad, std::size_t bytes) {
+  std::ostringstream cure;
+  cure << "convert it with iconv -t UTF-8 and -f with its encoding, such as LATIN1, or allow this share of bytes with "
+       << "--invalid-utf8 " << std::ceil(1e6 * static_cast<double>(bad) / static_cast<double>(bytes)) / 1e6;
+  return cure.str();
+}
+
 /// Throws `error` with exit code 65 if more than the share `invalid` of a text's bytes is NUL or no
 /// UTF-8.
 inline void check_encoding(std::filesystem::path const& path, std::string const& text, double invalid) {
@@ -32,8 +42,7 @@ inline void check_encoding(std::filesystem::path const& path, std::string const&
   if (share <= invalid) return;
   std::ostringstream why;
   why << "has " << bad << " bytes of " << text.size() << " that are NUL or no UTF-8, the first at byte "
-      << std::min(nul, broken.bytes > 0 ? broken.first : nul) << ": convert it with iconv -t UTF-8 and -f with its "
-      << "encoding, such as LATIN1, or allow this share of bytes with --invalid-utf8 " << share;
+      << std::min(nul, broken.bytes > 0 ? broken.first : nul) << ": " << encoding_cure(bad, text.size());
   refuse_text(path, why.str());
 }
 

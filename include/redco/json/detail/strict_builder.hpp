@@ -68,10 +68,23 @@ class strict_builder final : public nlohmann::json_sax<json_value> {
     if (what.starts_with("parse error at ")) {
       if (auto const colon = what.find(": "); colon != std::string::npos) what.erase(0, colon + 2);
     }
-    refuse(what);
+    // The words end with the bytes read last; an error must be UTF-8 on terminals and in logs.
+    refuse(what.find("ill-formed UTF-8") == std::string::npos ? what : escaped(what));
   }
 
  private:
+  /// Returns `text` with \xNN in place of each byte that is no ASCII.
+  static std::string escaped(std::string_view text) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string ascii;
+    for (char const c : text) {
+      auto const byte = static_cast<unsigned char>(c);
+      if (byte < 0x80) ascii += c;
+      else (ascii += "\\x") += {digits[byte / 16], digits[byte % 16]};
+    }
+    return ascii;
+  }
+
   struct level {
     json_value* value;
     std::unordered_set<std::string> keys;

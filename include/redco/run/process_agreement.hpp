@@ -1,0 +1,48 @@
+#pragma once
+
+#include <redco/comm/agreement.hpp>
+#include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/kernel_set.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/shape/dtype.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace redco::run {
+
+/// The cure of every difference between processes.
+inline constexpr char const* start_alike =
+    "start all processes by the same command, with the same program, files and environment";
+
+/// Choices of a process for its run, made from its options, its environment and its machine.
+struct process_choices {
+  redco::mesh mesh{};
+  c10::DeviceType device = c10::DeviceType::CPU;
+  dtype compute = dtype::f32;
+  kernel_set kernels = kernel_set::fastest;
+  std::int64_t gradient_bucket = 0;  ///< In bytes; 0: gradients are summed after backward.
+  bool overlaps_shards = false;
+  /// Shards of one replica are in several processes. Each computes replicated parameters and sampled
+  /// tokens for itself, and these must stay equal to the last bit.
+  bool shards_span_processes = false;
+  int threads = 1;              ///< Threads of a rank; compared only if shards span processes.
+  std::string instruction_set;  ///< Of libtorch; compared only if shards span processes.
+  bf16_path bf16_products{};    ///< Compared only if shards span processes.
+};
+
+/// Returns what all processes must have alike before they know their mesh: the digest of the
+/// program's file, the build settings within `torch` (the text of at::show_config()), and options.
+comm::agreement opening_agreement(std::string program_digest, std::string const& torch,
+                                  std::map<std::string, std::string> const& options);
+
+/// Returns the choices that all processes must have alike.
+comm::agreement agreement_of(process_choices const& chosen);
+
+}  // namespace redco::run
+
+#ifndef REDCO_COMPILED
+#include <redco/run/process_agreement.inl.hpp>
+#endif
