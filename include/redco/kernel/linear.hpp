@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/kernel/after_linear.hpp>
 #include <redco/tensor/torch.hpp>
 
 namespace redco::kernel {
@@ -9,12 +10,12 @@ namespace redco::kernel {
 /// memory. Autograd saves x and W. Differentiable at any order.
 at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias = {});
 
-/// relu(linear(x, W, b)) is relu_after(linear_before_relu(x, W, b)), with the same bits: where the
-/// product is small and autograd records it, the two are one node in each order, which saves x and
-/// W in the first call and the result in the second. Between the two calls the result is nobody
-/// else's.
-at::Tensor linear_before_relu(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias = {});
-at::Tensor relu_after(at::Tensor const& product);
+/// f(linear(x, W, b)), f being relu or tanh, is activated(linear_before(f, x, W, b), f), with the
+/// same bits: where the product is small and autograd records it, the two are one node in each
+/// order, which saves x and W in the first call and the result in the second. Between the two calls
+/// the product is nobody else's: if nobody records it, `activated` writes into it.
+at::Tensor linear_before(after_linear next, at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias = {});
+at::Tensor activated(at::Tensor const& product, after_linear next);
 
 }  // namespace redco::kernel
 

@@ -36,16 +36,16 @@ struct module<linear<In, Out, Bias, Cut>, X> {
     }
   }
 
-  /// Returns true if this layer and a relu after it may be one node of autograd: the rank has the
-  /// whole layer, and nobody sees what is between the two.
+  /// Returns true if this layer and an activation after it may be one node of autograd: the rank has
+  /// the whole layer, and nobody sees what is between the two.
   template <class Context>
   bool is_whole(Context const& ctx) const {
     return sides.empty() && ctx.tp().size() == 1 && ctx.pass().layers == nullptr;
   }
-  /// What kernel::relu_after is given, if is_whole.
+  /// What kernel::activated is given, if is_whole.
   template <class Context>
-  at::Tensor before_relu(tensor<X> const& x, Context const& ctx) const {
-    return kernel::linear_before_relu(x.local(), ctx[weight], ctx[bias]);
+  at::Tensor before(kernel::after_linear next, tensor<X> const& x, Context const& ctx) const {
+    return kernel::linear_before(next, x.local(), ctx[weight], ctx[bias]);
   }
 
   parameter weight, bias;
