@@ -2,11 +2,13 @@
 """Compares the recipes of examples/ with plain PyTorch programs of the same networks and sizes, in
 turns in one run on one thread.
 
-  scripts/bench recipes [--runs 5]      needs scripts/setup --peers
+  scripts/bench recipes [--runs 5] [--only ppo]      needs scripts/setup --peers
 
 maml: meta-steps per second, each of 25 sinusoids, second order, one inner step. ddpg: steps of the
-pendulum per second, each with an update of critic and actor from 128 rows. Prints one JSON line
-with the medians and their ratio for each recipe.
+pendulum per second, each with an update of critic and actor from 128 rows. ppo: steps of CartPole
+per second, 8 environments x 128 steps for 16 minibatches of 256 rows (benchmarks/ppo_shape.cpp),
+and milliseconds of acting, environment and learning per update. Prints one JSON line with the
+medians and their ratio for each recipe.
 """
 
 import argparse
@@ -20,17 +22,19 @@ import subprocess
 import tempfile
 import time
 
+import numpy as np
 import torch
 from torch import nn
 
 root = pathlib.Path(__file__).resolve().parents[1]
 examples = root / "build/release/examples"
+benchmarks = root / "build/release/benchmarks"
 
 
-def mlp(*sizes, last=None):
+def mlp(*sizes, last=None, between=nn.ReLU):
     layers = []
     for before, after in zip(sizes, sizes[1:]):
-        layers += [nn.Linear(before, after), nn.ReLU()]
+        layers += [nn.Linear(before, after), between()]
     return nn.Sequential(*layers[:-1], *([last] if last else []))
 
 
@@ -133,16 +137,130 @@ def ddpg_of_redco(steps):
     return float(re.search(r"([0-9.]+) steps per second", out).group(1))
 
 
+class CartPole:
+    """CartPole-v1. A loop over eight of these is faster than numpy's or torch's operations on rows of eight."""
+
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        self.state = tuple(random.uniform(-0.05, 0.05) for _ in range(4))
+        self.steps = 0
+
+    def push(self, right):
+        x, v, angle, turn = self.state
+        cosine, sine = math.cos(angle), math.sin(angle)
+        thrust = ((10 if right else -10) + 0.05 * turn * turn * sine) / 1.1
+        spin = (9.8 * sine - cosine * thrust) / (0.5 * (4 / 3 - 0.1 * cosine * cosine / 1.1))
+        x, angle = x + 0.02 * v, angle + 0.02 * turn
+        self.state = (x, v + 0.02 * (thrust - 0.05 * spin * cosine / 1.1), angle, turn + 0.02 * spin)
+        self.steps += 1
+        return abs(x) > 2.4 or abs(angle) > 0.20943951 or self.steps == 500
+
+
+def ppo_of_torch(updates, count=8, horizon=128, size=256, epochs=4, discount=0.99, smoothing=0.95):
+    actor, critic = mlp(4, 64, 64, 2, between=nn.Tanh), mlp(4, 64, 64, 1, between=nn.Tanh)
+    every = [*actor.parameters(), *critic.parameters()]
+    optimizer = torch.optim.Adam(every, lr=1e-3, eps=1e-5)
+    poles, returns, spent = [CartPole() for _ in range(count)], [], {"act": 0, "environment": 0, "learn": 0}
+    table = torch.empty(horizon * count, 8)
+    rows = table.numpy().reshape(horizon, count, 8)
+    values, going = np.empty((horizon + 1, count), np.float32), np.empty((horizon, count), np.float32)
+    begin = last = time.perf_counter()
+
+    def lap(name):
+        nonlocal last
+        now = time.perf_counter()
+        spent[name] += 1e3 * (now - last) / updates
+        last = now
+
+    for _ in range(updates):
+        returns.clear()
+        with torch.no_grad():
+            for t in range(horizon):
+                seen = torch.tensor([pole.state for pole in poles])
+                lap("environment")
+                scores = actor(seen).numpy()
+                values[t] = critic(seen).numpy()[:, 0]
+                p = 1 / (1 + np.exp(scores[:, 0] - scores[:, 1]))
+                right = np.random.random(count) < p
+                rows[t, :, :4] = seen.numpy()
+                rows[t, :, 4] = right
+                rows[t, :, 5] = np.log(np.where(right, p, 1 - p))
+                lap("act")
+                ended = [pole.push(to_right) for pole, to_right in zip(poles, right.tolist())]
+                for pole, ends in zip(poles, ended):
+                    if ends:
+                        returns.append(pole.steps)
+                        pole.reset()
+                going[t] = [not ends for ends in ended]
+                lap("environment")
+            values[horizon] = critic(torch.tensor([pole.state for pole in poles])).numpy()[:, 0]
+        ahead, keep = 1 + discount * going * values[1:] - values[:-1], discount * smoothing * going
+        later = np.zeros(count, np.float32)
+        for t in reversed(range(horizon)):
+            rows[t, :, 6] = later = ahead[t] + keep[t] * later
+        rows[:, :, 7] = rows[:, :, 6] + values[:-1]
+        lap("act")
+        for _ in range(epochs):
+            for batch in table[torch.randperm(horizon * count)].split(size):
+                seen, gain = batch[:, :4], batch[:, 6:7]
+                gain = (gain - gain.mean()) / (gain.std() + 1e-8)
+                chances = torch.log_softmax(actor(seen), 1)
+                ratio = (chances.gather(1, batch[:, 4:5].long()) - batch[:, 5:6]).exp()
+                surrogate = torch.minimum(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+                entropy = -(chances.exp() * chances).sum() / size
+                missed = (critic(seen) - batch[:, 7:8]).square().mean()
+                optimizer.zero_grad()
+                (0.5 * missed - surrogate - 0.01 * entropy).backward()
+                nn.utils.clip_grad_norm_(every, 0.5)
+                optimizer.step()
+        lap("learn")
+    return {"steps_per_second": updates * horizon * count / (time.perf_counter() - begin),
+            **{name + "_ms": value for name, value in spent.items()},
+            "mean_return": statistics.fmean(returns) if returns else 0}
+
+
+def ppo_of_redco(updates):
+    with tempfile.TemporaryDirectory() as folder:
+        out = subprocess.run([benchmarks / "ppo_shape", "--updates", str(updates), "--threads", "1", "--quiet",
+                              "--workdir", folder], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return json.loads(next(line for line in out.splitlines() if line.startswith("{")))
+
+
+def compare(name, ours, theirs, steps, runs):
+    """Prints medians of programs in turns, and of the ratios of those that followed each other."""
+    found = [(ours(steps), theirs(steps)) for _ in range(runs)]
+    print(json.dumps({"recipe": name, "redco_per_second": round(statistics.median(a for a, _ in found), 1),
+                      "torch_per_second": round(statistics.median(b for _, b in found), 1),
+                      "ratio": round(statistics.median(a / b for a, b in found), 2)}), flush=True)
+
+
+def compare_ppo(steps, runs):
+    found = [(ppo_of_redco(steps), ppo_of_torch(steps)) for _ in range(runs)]
+    line = {"recipe": "ppo"}
+    for key in found[0][0]:
+        for at, side in enumerate(("redco", "torch")):
+            line[f"{side}_{key}"] = round(statistics.median(one[at][key] for one in found), 2)
+    line["act_ratio"] = round(statistics.median(b["act_ms"] / a["act_ms"] for a, b in found), 2)
+    line["learn_ratio"] = round(statistics.median(b["learn_ms"] / a["learn_ms"] for a, b in found), 2)
+    line["ratio"] = round(statistics.median(a["steps_per_second"] / b["steps_per_second"] for a, b in found), 2)
+    print(json.dumps(line), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
-    runs = parser.parse_args().runs
+    parser.add_argument("--only", choices=("maml", "ddpg", "ppo"), default="", help="one recipe")
+    parser.add_argument("--updates", type=int, default=60, help="updates of ppo")
+    args = parser.parse_args()
     torch.set_num_threads(1)
-    for name, ours, theirs, steps in (("maml", maml_of_redco, maml_of_torch, 80), ("ddpg", ddpg_of_redco, ddpg_of_torch, 1500)):
-        found = [(ours(steps), theirs(steps)) for _ in range(runs)]
-        print(json.dumps({"recipe": name, "redco_per_second": round(statistics.median(a for a, _ in found), 1),
-                          "torch_per_second": round(statistics.median(b for _, b in found), 1),
-                          "ratio": round(statistics.median(a / b for a, b in found), 2)}), flush=True)
+    if args.only in ("", "maml"):
+        compare("maml", maml_of_redco, maml_of_torch, 80, args.runs)
+    if args.only in ("", "ddpg"):
+        compare("ddpg", ddpg_of_redco, ddpg_of_torch, 1500, args.runs)
+    if args.only in ("", "ppo"):
+        compare_ppo(args.updates, args.runs)
 
 
 if __name__ == "__main__":

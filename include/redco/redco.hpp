@@ -70,6 +70,7 @@
 #include <redco/kernel/rotate.hpp>
 #include <redco/kernel/silu.hpp>
 #include <redco/kernel/swiglu.hpp>
+#include <redco/kernel/tanh.hpp>
 #include <redco/kernel/top_entries.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>
 

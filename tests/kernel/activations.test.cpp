@@ -5,6 +5,7 @@
 #include <redco/kernel/relu.hpp>
 #include <redco/kernel/silu.hpp>
 #include <redco/kernel/swiglu.hpp>
+#include <redco/kernel/tanh.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/diag/error.hpp>
 
@@ -35,6 +36,8 @@ std::vector<activation_case> const activation_cases{
      [](at::Tensor const& x) { return at::silu(x); }},
     {"relu", [](at::Tensor const& x) { return redco::kernel::relu(x); },
      [](at::Tensor const& x) { return at::relu(x); }},
+    {"tanh", [](at::Tensor const& x) { return redco::kernel::tanh(x); },
+     [](at::Tensor const& x) { return at::tanh(x); }},
     {"swiglu", [](at::Tensor const& x) { return redco::kernel::swiglu(x); },
      [](at::Tensor const& x) { return at::silu(x.chunk(2, -1)[0]) * x.chunk(2, -1)[1]; }},
 };
@@ -143,4 +146,25 @@ TEST_CASE("relu of few elements has ATen's bits, signs of zero and NaN included,
   }
   auto const many = at::ones({redco::kernel::cpu::small_elements + 1}).requires_grad_();
   CHECK(redco::kernel::relu(many).grad_fn()->name() == "ReluBackward0");
+}
+
+TEST_CASE("tanh in f32 is that of f64 to two units in the last place, from the smallest number on") {
+  auto const sizes = at::pow(10.0, at::linspace(-38, 2, 80'003, at::kDouble));
+  auto const x = at::cat({sizes, -sizes, at::linspace(-2, 2, 60'001, at::kDouble)}).to(at::kFloat);
+  auto const expected = at::tanh(x.to(at::kDouble));
+  auto const unit = at::nextafter(expected.to(at::kFloat).abs(), at::full({}, 2.0F)).to(at::kDouble) -
+                    expected.to(at::kFloat).abs().to(at::kDouble);
+  auto const found = redco::kernel::tanh(x);
+  CHECK(((found.to(at::kDouble) - expected).abs() / unit).max().item<double>() < 2);
+  CHECK(found.abs().max().item<double>() == 1);
+}
+
+TEST_CASE("tanh is one node that saves its result, and no operator of ATen's") {
+  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  auto const x = at::linspace(-2, 2, 35).view({5, 7}).requires_grad_();
+  operator_count const count;
+  auto const y = redco::kernel::tanh(x);
+  CHECK(count.operators() == 0);
+  y.backward(y.detach());
+  CHECK(count.all().nodes == std::map<std::string, int>{{"tanh", 1}, {"torch::autograd::AccumulateGrad", 1}});
 }

@@ -8,6 +8,7 @@
 #include <redco/kernel/cpu/small_work.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/relu.hpp>
+#include <redco/kernel/tanh.hpp>
 #include <redco/tensor/kernel_set.hpp>
 
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 // Compares small products, and the linear map in one autograd node, with ATen's in f64.
@@ -22,6 +24,7 @@
 namespace small_linear_test {
 
 using gradcheck::tensors;
+using redco::kernel::after_linear;
 using redco::kernel::cpu::forced_small_work;
 using redco::kernel::cpu::product_start;
 using redco::kernel::cpu::small_product;
@@ -117,9 +120,12 @@ tensors leaves_of(tensors const& inputs, at::ScalarType type) {
 }
 
 at::Tensor ours(tensors const& x) { return redco::kernel::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
-at::Tensor ours_rectified(tensors const& x) {
-  at::Tensor const bias = x.size() > 2 ? x[2] : at::Tensor();
-  return redco::kernel::relu_after(redco::kernel::linear_before_relu(x[0], x[1], bias));
+/// The map and its activation, in one node where they may.
+auto ours_before(after_linear next) {
+  return [next](tensors const& x) {
+    at::Tensor const bias = x.size() > 2 ? x[2] : at::Tensor();
+    return redco::kernel::activated(redco::kernel::linear_before(next, x[0], x[1], bias), next);
+  };
 }
 at::Tensor atens(tensors const& x) { return at::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
 
@@ -142,18 +148,25 @@ tensors derivatives(F const& f, tensors const& leaves, int orders) {
   return all;
 }
 
-at::Tensor atens_rectified(tensors const& x) { return at::relu(atens(x)); }
+auto atens_before(after_linear next) {
+  return [next](tensors const& x) {
+    at::Tensor const y = atens(x);
+    return next == after_linear::tanh ? at::tanh(y) : next == after_linear::relu ? at::relu(y) : y;
+  };
+}
 
-TEST_CASE("a small linear map equals ATen's to its third derivatives, with and without a relu after it") {
+constexpr after_linear activations[] = {after_linear::nothing, after_linear::relu, after_linear::tanh};
+
+TEST_CASE("a small linear map equals ATen's to its third derivatives, with and without an activation after it") {
   for (linear_case const& one : linear_cases())
-    for (bool const rectified : {false, true}) {
-      INFO(one.name << (rectified ? ", rectified" : ""));
-      auto const expected = derivatives(rectified ? atens_rectified : atens, leaves_of(one.inputs, at::kDouble), 3);
+    for (after_linear const next : activations) {
+      INFO(one.name << ", activation " << static_cast<int>(next));
+      auto const expected = derivatives(atens_before(next), leaves_of(one.inputs, at::kDouble), 3);
       for (auto const& [type, tolerance, orders] :
            {std::tuple(at::kDouble, 1e-12, 3), std::tuple(at::kFloat, 5e-4, 2)}) {
         auto const leaves = leaves_of(one.inputs, type);
         CHECK(redco::kernel::cpu::is_small_linear(leaves[0], leaves[1], leaves.size() > 2 ? leaves[2] : at::Tensor()));
-        auto const found = derivatives(rectified ? ours_rectified : ours, leaves, orders);
+        auto const found = derivatives(ours_before(next), leaves, orders);
         REQUIRE(found.size() == 1 + static_cast<std::size_t>(orders) * leaves.size());
         for (std::size_t i = 0; i < found.size(); ++i) {
           INFO("tensor " << i << ", " << type);
@@ -164,51 +177,75 @@ TEST_CASE("a small linear map equals ATen's to its third derivatives, with and w
     }
 }
 
-TEST_CASE("a relu behind a linear map has the same bits in one node and in two, recorded or not, small or not") {
+TEST_CASE("an activation after a linear map has the same bits in one node and in two, recorded or not, small or not") {
   redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   for (linear_case const& one : linear_cases())
-    for (std::int64_t const most : {1 << 20, 0}) {
-      INFO(one.name << ", at most " << most);
+    for (auto const& [next, most] : {std::pair(after_linear::relu, 1 << 20), std::pair(after_linear::relu, 0),
+                                     std::pair(after_linear::tanh, 1 << 20), std::pair(after_linear::tanh, 0)}) {
+      INFO(one.name << ", activation " << static_cast<int>(next) << ", at most " << most);
       forced_small_work const limit(most);
+      bool const relu = next == after_linear::relu;
+      auto const activation = [&](at::Tensor const& x) {
+        return relu ? redco::kernel::relu(x) : redco::kernel::tanh(x);
+      };
       auto const leaves = leaves_of(one.inputs, at::kFloat);
-      at::Tensor const found = ours_rectified(leaves), expected = redco::kernel::relu(ours(leaves));
+      auto const fused = ours_before(next);
+      at::Tensor const found = fused(leaves), expected = activation(ours(leaves));
       CHECK(found.equal(expected));
-      CHECK(found.min().item<double>() == 0);
+      CHECK((found.min().item<double>() == 0) == relu);
       CHECK((found.grad_fn()->name() == "small_linear") == (most > 0));
       auto const g = numbers(found.sizes().vec(), 0.4, at::kFloat);
       auto const slopes = torch::autograd::grad({found}, leaves, {g}),
                  expected_slopes = torch::autograd::grad({expected}, leaves, {g});
       for (std::size_t i = 0; i < slopes.size(); ++i) CHECK(slopes[i].equal(expected_slopes[i]));
       at::NoGradGuard const unrecorded;
-      CHECK(ours_rectified(leaves).equal(redco::kernel::relu(ours(leaves))));
+      CHECK(fused(leaves).equal(activation(ours(leaves))));
+    }
+}
+
+TEST_CASE("an activation is written into a product that nobody records, whatever its size, and into no other") {
+  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  for (auto const& [type, size] : {std::pair(at::kFloat, 7), std::pair(at::kDouble, 7), std::pair(at::kBFloat16, 7),
+                                   std::pair(at::kFloat, 40'001)})
+    for (after_linear const next : {after_linear::relu, after_linear::tanh}) {
+      INFO(type << ", " << size << " elements, activation " << static_cast<int>(next));
+      at::Tensor const product = numbers({size}, 0.3, type), copy = product.clone();
+      at::Tensor const found = redco::kernel::activated(product, next);
+      CHECK(found.is_same(product));
+      CHECK(found.equal(next == after_linear::relu ? redco::kernel::relu(copy) : redco::kernel::tanh(copy)));
+      at::Tensor const recorded = copy.clone().requires_grad_();
+      CHECK(redco::kernel::activated(recorded, next).equal(found));
+      CHECK(recorded.equal(copy));
     }
 }
 
 TEST_CASE("a small linear map has the derivatives of central differences") {
-  for (linear_case const& one : linear_cases()) {
-    INFO(one.name);
-    auto const leaves = leaves_of(one.inputs, at::kDouble);
-    CHECK(gradcheck::first(ours, leaves) < 1e-8);
-    CHECK(gradcheck::second(ours, leaves) < 1e-7);
-  }
+  for (linear_case const& one : linear_cases())
+    for (after_linear const next : {after_linear::nothing, after_linear::tanh}) {
+      INFO(one.name << ", activation " << static_cast<int>(next));
+      auto const leaves = leaves_of(one.inputs, at::kDouble);
+      CHECK(gradcheck::first(ours_before(next), leaves) < 1e-8);
+      CHECK(gradcheck::second(ours_before(next), leaves) < 1e-7);
+    }
 }
 
 TEST_CASE("a gradient of a small linear map that only the bias, the weight or the input gives is ATen's too") {
   auto const inputs = linear_cases().front().inputs;
-  for (std::size_t const only : {0U, 1U, 2U}) {
-    INFO("only input " << only);
-    auto const slope = [&](auto const& f) {
-      auto leaves = leaves_of(inputs, at::kDouble);
-      at::Tensor const y = f(leaves);
-      auto const g = torch::autograd::grad({y.pow(3).sum()}, {leaves[only]}, {}, true, true)[0];
-      return torch::autograd::grad({g.square().sum()}, leaves, {}, false, false, true);
-    };
-    auto const found = slope(ours), expected = slope(atens);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      REQUIRE(found[i].defined() == expected[i].defined());
-      if (found[i].defined()) CHECK(error(found[i], expected[i]) < 1e-12);
+  for (after_linear const next : {after_linear::nothing, after_linear::tanh})
+    for (std::size_t const only : {0U, 1U, 2U}) {
+      INFO("activation " << static_cast<int>(next) << ", only input " << only);
+      auto const slope = [&](auto const& f) {
+        auto leaves = leaves_of(inputs, at::kDouble);
+        at::Tensor const y = f(leaves);
+        auto const g = torch::autograd::grad({y.pow(3).sum()}, {leaves[only]}, {}, true, true)[0];
+        return torch::autograd::grad({g.square().sum()}, leaves, {}, false, false, true);
+      };
+      auto const found = slope(ours_before(next)), expected = slope(atens_before(next));
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        REQUIRE(found[i].defined() == expected[i].defined());
+        if (found[i].defined()) CHECK(error(found[i], expected[i]) < 1e-12);
+      }
     }
-  }
 }
 
 TEST_CASE("a small linear map is one node in each order, and no operator of ATen's") {
@@ -237,6 +274,23 @@ TEST_CASE("a small linear map is one node in each order, and no operator of ATen
   }
   at::NoGradGuard const unrecorded;
   CHECK(!ours({numbers({40, 5}, 0.2, at::kFloat), leaves[1], leaves[2]}).requires_grad());
+}
+
+TEST_CASE("a small linear map and its tanh are one node in each order, and no operator of ATen's") {
+  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);
+  auto const g = numbers({10, 9}, 0.4, at::kFloat).requires_grad_();
+  tensors const u{numbers({10, 5}, 0.6, at::kFloat), numbers({9, 5}, 0.9, at::kFloat), numbers({9}, 1.9, at::kFloat)};
+  using counts = std::map<std::string, int>;
+  operator_count const count;
+  at::Tensor const y = ours_before(after_linear::tanh)(leaves);
+  tensors const first = torch::autograd::grad({y}, leaves, {g}, true, true);
+  CHECK(count.all().nodes == counts{{"small_linear", 1}});
+  torch::autograd::grad(first, {g}, u, true);
+  CHECK(count.all().nodes == counts{{"small_linear", 1}, {"small_linear_gradients", 1}});
+  CHECK(count.operators() == 0);
+  torch::autograd::grad(first, {g, leaves[0], leaves[1]}, u);  // y depends on x and W: backward of the map again
+  CHECK(count.all().nodes == counts{{"small_linear", 2}, {"small_linear_gradients", 2}});
 }
 
 TEST_CASE("a linear map above the limit of small work is ATen's to the bit") {

@@ -11,6 +11,7 @@
 #include <redco/layer/gelu.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/rms_norm.hpp>
+#include <redco/layer/tanh_layer.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -249,6 +250,15 @@ struct recurrent {
   redco::extents input(redco::workload const& load) const { return {load.batch, load.sequence, 5}; }
 };
 
+/// Small linear maps with their tanh: one node each where a rank has both.
+struct bounded {
+  using net = redco::sequential<n<"a", redco::linear<20, 36>>, redco::tanh_layer, n<"b", redco::linear<36, 18>>,
+                                redco::tanh_layer, n<"c", redco::linear<18, 6>>, redco::tanh_layer>;
+  redco::no_config config;
+
+  redco::extents input(redco::workload const& load) const { return {load.batch, 20}; }
+};
+
 template <class Model>
 void check_floats(Model const& model, std::vector<std::int64_t> const& sizes, redco::workload const& load) {
   for (int const tp : {1, 2})
@@ -258,9 +268,10 @@ void check_floats(Model const& model, std::vector<std::int64_t> const& sizes, re
     }
 }
 
-TEST_CASE("autograd saves exactly what layers of images and recurrent layers declare") {
+TEST_CASE("autograd saves exactly what layers of images, recurrent layers and linear maps with their tanh declare") {
   check_floats(convolutional{}, {5, 2, 10, 12}, {5, 1});
   check_floats(recurrent{}, {5, 11, 5}, {5, 11});
+  check_floats(bounded{}, {50, 20}, {50, 1});
 }
 
 }  // namespace saved_test

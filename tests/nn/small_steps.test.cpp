@@ -3,6 +3,7 @@
 #include "operator_count.hpp"
 
 #include <redco/kernel/cpu/small_work.hpp>
+#include <redco/tensor/kernel_set.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 // Gradient steps of a small network: to substituted parameters, with constant parameters, and their
@@ -26,21 +28,28 @@ struct small {
   constexpr extents input(workload const& load) const { return {load.batch, 2}; }
 };
 
+struct small_of_tanh {
+  using net = sequential<linear<2, 12>, tanh_layer, linear<12, 12>, tanh_layer, linear<12, 1>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 2}; }
+};
+
 at::Tensor inputs(std::int64_t rows, double phase, at::ScalarType type) {
   return sharded::values_of("x", std::vector<std::int64_t>{rows, 2}).add(phase).sin().to(type);
 }
 
 /// Calls f(network, store) on the only rank of a world, in this dtype.
+template <model M = small>
 void with_network(dtype compute, std::vector<std::string> const& frozen,
-                  std::function<void(bound_network<small> const&, parameter_store const&)> const& f) {
+                  std::type_identity_t<std::function<void(bound_network<M> const&, parameter_store const&)>> const& f) {
   run_ranks(mesh{}, {}, [&](rank_context& rank) {
-    parameter_store const store(shard::placed_parameters(plan_of(small{}, rank.mesh)), rank.rank, compute, 5, frozen);
+    parameter_store const store(shard::placed_parameters(plan_of(M{}, rank.mesh)), rank.rank, compute, 5, frozen);
     sharded::fill(store, 0);
     pass in;
     in.tp = &rank.tp;
     in.rank = &rank;
     in.training = true;
-    f(bound_network<small>(make_network(small{}, store, rank.rank, rank.mesh), in), store);
+    f(bound_network<M>(make_network(M{}, store, rank.rank, rank.mesh), in), store);
   });
 }
 
@@ -66,6 +75,35 @@ TEST_CASE("a stepped network has the meta-gradients of a step by operators, over
     kernel::cpu::forced_small_work const none(0);
     expected = meta(stepped_by_hand);
   });
+  REQUIRE(found.size() == 6);
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(at::allclose(found[i], expected[i], 1e-12, 1e-14));
+}
+
+TEST_CASE("a network of tanh is one node for each linear map, with the meta-gradients of operators") {
+  operator_count::totals call, back;
+  tensors found, expected;
+  with_network<small_of_tanh>(dtype::f64, {}, [&](bound_network<small_of_tanh> const& net, parameter_store const&) {
+    auto const x = inputs(6, 0.1, at::kDouble), asked = inputs(7, 0.9, at::kDouble);
+    at::Tensor y;
+    {
+      operator_count const count;
+      y = net(x);
+      call = count.all();
+    }
+    {
+      operator_count const count;
+      torch::autograd::grad({y}, net.parameters(), {inputs(6, 0.4, at::kDouble).narrow(1, 0, 1)});
+      back = count.all();
+    }
+    auto const meta = [&] {
+      return torch::autograd::grad({error(net.stepped(error(net(x)), 0.2)(asked))}, net.parameters());
+    };
+    found = meta();
+    forced_kernel_set const reference(kernel_set::composed);
+    expected = meta();
+  });
+  CHECK(call.operators == std::map<std::string, int>{});
+  CHECK(back.nodes == std::map<std::string, int>{{"small_linear", 3}});
   REQUIRE(found.size() == 6);
   for (std::size_t i = 0; i < found.size(); ++i) CHECK(at::allclose(found[i], expected[i], 1e-12, 1e-14));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/kernel/after_linear.hpp>
 #include <redco/tensor/torch.hpp>
 
 namespace redco::kernel {
@@ -10,12 +11,14 @@ namespace redco::kernel {
 /// Autograd saves x and W. Differentiable to any order.
 at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias = {});
 
-/// Returns linear(x, W, b) for a following relu_after, which returns the relu:
-/// relu_after(linear_before_relu(x, W, b)) equals relu(linear(x, W, b)) bit by bit. A small
-/// recorded product and its relu become one autograd node, which saves x, W and the relu's result.
-/// No other code may use the intermediate result.
-at::Tensor linear_before_relu(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias = {});
-at::Tensor relu_after(at::Tensor const& product);
+/// Returns linear(x, W, b) for a following `activated`, which applies the activation f = `next`
+/// (relu or tanh): activated(linear_before(f, x, W, b), f) equals f(linear(x, W, b)) bit by bit. A
+/// small recorded product and its activation become one autograd node, which saves x, W and the
+/// result. No other code may use the intermediate result: if autograd does not record it,
+/// `activated` overwrites it.
+at::Tensor linear_before(after_linear next, at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias = {});
+/// Returns the activation `next` of a product that linear_before returned.
+at::Tensor activated(at::Tensor const& product, after_linear next);
 
 }  // namespace redco::kernel
 

@@ -2,10 +2,13 @@
 
 #include <redco/kernel/linear.hpp>
 
+#include <redco/kernel/cpu/activate.hpp>
+#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/linear.hpp>
 #include <redco/kernel/cpu/small_linear.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
 #include <redco/kernel/relu.hpp>
+#include <redco/kernel/tanh.hpp>
 #include <redco/tensor/recorded_node.hpp>
 #include <redco/config.hpp>
 
@@ -16,18 +19,23 @@ REDCO_INLINE at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at
       x, [&] { return cpu::linear(x, weight, bias); }, [&] { return at::linear(x, weight, bias); });
 }
 
-REDCO_INLINE at::Tensor linear_before_relu(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+REDCO_INLINE at::Tensor linear_before(after_linear next, at::Tensor const& x, at::Tensor const& weight,
+                                      at::Tensor const& bias) {
   auto const two = [&] { return linear(x, weight, bias); };
   auto const one = [&] {
     return is_recorded(x, weight, bias) && cpu::is_small_linear(x, weight, bias)
-               ? cpu::small_linear(x, weight, bias, true)
+               ? cpu::small_linear(x, weight, bias, next)
                : two();
   };
   return detail::dispatch(x, one, two);
 }
 
-REDCO_INLINE at::Tensor relu_after(at::Tensor const& product) {
-  return cpu::save_rectified(product) ? product : kernel::relu(product);
+REDCO_INLINE at::Tensor activated(at::Tensor const& product, after_linear next) {
+  if (cpu::save_result(product)) return product;
+  bool const in_place = !product.requires_grad() && cpu::computes(product) && product.is_contiguous();
+  if (in_place) cpu::activate(next, product);
+  if (in_place || next == after_linear::nothing) return product;
+  return next == after_linear::relu ? kernel::relu(product) : kernel::tanh(product);
 }
 
 }  // namespace redco::kernel

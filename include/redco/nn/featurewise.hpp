@@ -4,6 +4,7 @@
 #include <redco/kernel/gelu.hpp>
 #include <redco/kernel/relu.hpp>
 #include <redco/kernel/silu.hpp>
+#include <redco/kernel/tanh.hpp>
 #include <redco/layer/activation.hpp>
 #include <redco/layer/exact_gelu.hpp>
 #include <redco/layer/gelu.hpp>
@@ -25,7 +26,7 @@ inline at::Tensor activate(activation_kind kind, at::Tensor const& x) {
     case activation_kind::silu: return kernel::silu(x);
     case activation_kind::tanh: break;
   }
-  return at::tanh(x);
+  return kernel::tanh(x);
 }
 
 }  // namespace detail

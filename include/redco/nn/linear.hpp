@@ -36,18 +36,18 @@ struct module<linear<In, Out, Bias, Cut>, X> {
     }
   }
 
-  /// Returns true if this layer and a ReLU after it can be computed as one autograd node. That is
-  /// so if there is one shard, the layer has no side products, and no layer watch observes the
-  /// value between.
+  /// Returns true if this layer and an activation after it can be computed as one autograd node.
+  /// That is so if there is one shard, the layer has no side products, and no layer watch observes
+  /// the value between.
   template <class Context>
   bool is_whole(Context const& ctx) const {
     return sides.empty() && ctx.tp().size() == 1 && ctx.pass().layers == nullptr;
   }
-  /// Returns x W^T + b in the form that kernel::relu_after takes, so that both form one autograd
+  /// Returns x W^T + b in the form that kernel::activated takes, so that both form one autograd
   /// node. Requires that is_whole() returns true.
   template <class Context>
-  at::Tensor before_relu(tensor<X> const& x, Context const& ctx) const {
-    return kernel::linear_before_relu(x.local(), ctx[weight], ctx[bias]);
+  at::Tensor before(kernel::after_linear next, tensor<X> const& x, Context const& ctx) const {
+    return kernel::linear_before(next, x.local(), ctx[weight], ctx[bias]);
   }
 
   parameter weight, bias;

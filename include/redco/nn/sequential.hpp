@@ -2,6 +2,7 @@
 
 #include <redco/nn/featurewise.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/after_linear.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
@@ -16,13 +17,22 @@ namespace redco {
 
 namespace detail {
 
+/// The activation that a linear map before it can be one node of autograd with.
+constexpr kernel::after_linear fused(activation_kind kind) {
+  switch (kind) {
+    case activation_kind::relu: return kernel::after_linear::relu;
+    case activation_kind::tanh: return kernel::after_linear::tanh;
+    default: return kernel::after_linear::nothing;
+  }
+}
+
 template <class Module>
 struct activation_of : std::false_type {};
 template <auto Kind, class X>
 struct activation_of<module<activation<Kind>, X>> : std::true_type {
-  static constexpr bool may_be_relu = [] {
+  static constexpr bool may_fuse = [] {
     if constexpr (std::is_same_v<std::remove_const_t<decltype(Kind)>, activation_kind>)
-      return Kind == activation_kind::relu;
+      return fused(Kind) != kernel::after_linear::nothing;
     else return true;
   }();
   /// True if the input of the activation function can be constructed from a tensor alone, without
@@ -30,14 +40,13 @@ struct activation_of<module<activation<Kind>, X>> : std::true_type {
   static constexpr bool is_plain = std::is_constructible_v<tensor<X>, at::Tensor>;
 };
 
-/// True if the module type Next may be a ReLU, and First a linear layer that can form one autograd
+/// True if the module type First is a linear layer and Next an activation that can form one autograd
 /// node with it. The values decide at run time.
 template <class Next, class First, class Context>
-inline constexpr bool may_rectify = false;
+inline constexpr bool may_fuse = false;
 template <class Next, class First, class Context>
   requires(activation_of<Next>::value&& requires(First const& first, Context const& ctx) { first.is_whole(ctx); })
-inline constexpr bool may_rectify<Next, First, Context> =
-    activation_of<Next>::may_be_relu && activation_of<Next>::is_plain;
+inline constexpr bool may_fuse<Next, First, Context> = activation_of<Next>::may_fuse && activation_of<Next>::is_plain;
 
 /// The modules of a `sequential` as a linked list: each holds the next. Modules are constructed and
 /// called from the first to the last. A pending sum over the shards between two modules is reduced.
@@ -77,9 +86,10 @@ struct linked_modules<First, Rest...> {
 
   template <class X, class Context>
   auto operator()(tensor<X> x, Context const& ctx) const {
-    if constexpr (may_rectify<typename linked_modules<Rest...>::first_module, decltype(first), Context>) {
-      if (rest.first.kind == activation_kind::relu && first.is_whole(ctx)) {
-        typename linked_modules<Rest...>::input y(kernel::relu_after(first.before_relu(x, ctx)));
+    if constexpr (may_fuse<typename linked_modules<Rest...>::first_module, decltype(first), Context>) {
+      kernel::after_linear const next = fused(rest.first.kind);
+      if (next != kernel::after_linear::nothing && first.is_whole(ctx)) {
+        typename linked_modules<Rest...>::input y(kernel::activated(first.before(next, x, ctx), next));
         x = {};
         return rest.after_first(std::move(y), ctx);
       }

@@ -2,6 +2,7 @@
 
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/after_linear.hpp>
 #include <redco/layer/enter.hpp>
 #include <redco/layer/flatten.hpp>
 #include <redco/layer/initialised.hpp>
@@ -31,8 +32,8 @@ struct module<named<Name, L>, X> {
   }
   { return inner.is_whole(ctx); }
   template <class Context>
-  at::Tensor before_relu(tensor<X> const& x, Context const& ctx) const {
-    return detail::in_layer(Name.view(), x.local(), [&] { return inner.before_relu(x, ctx); });
+  at::Tensor before(kernel::after_linear next, tensor<X> const& x, Context const& ctx) const {
+    return detail::in_layer(Name.view(), x.local(), [&] { return inner.before(next, x, ctx); });
   }
 
   module<L, X> inner;

@@ -20,12 +20,14 @@ class weight_watch {
   /// Logs a warning if no token or example counted in the update `done` of step `step`, counted
   /// from 1. `network`: name of a worker's network; empty for a fit.
   void after_update(step_result const& done, std::int64_t step, std::string const& network = {}) {
-    std::string const at = "step " + std::to_string(step) + (network.empty() ? "" : ", network \"" + network + "\"");
+    auto const at = [&] {
+      return "step " + std::to_string(step) + (network.empty() ? "" : ", network \"" + network + "\"");
+    };
     if (done.weight == 0)
-      return warn(network, at + ": nothing counted in the loss (its weight is 0), so no parameter was updated");
+      return warn(network, at() + ": nothing counted in the loss (its weight is 0), so no parameter was updated");
     for (auto const& [term, value] : done.terms)
       if (std::isnan(value))
-        warn(network + "." + term, at + ": nothing counted in the loss term \"" + term + "\" (its weight is 0)");
+        warn(network + "." + term, at() + ": nothing counted in the loss term \"" + term + "\" (its weight is 0)");
   }
 
  private:

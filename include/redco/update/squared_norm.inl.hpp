@@ -17,11 +17,14 @@ REDCO_INLINE double squared_norm(at::Tensor const& flat, std::span<norm_range co
   at::Tensor sum;  // read once at the end, to wait for a device only once
   if (!on_cpu) sum = at::zeros({}, flat.options().dtype(at::kDouble));
   for (norm_range const& range : ranges) {
+    if (range.weight == 0 || range.begin == range.end) continue;
+    if (on_cpu) {
+      total += range.weight * detail::sum_of_squares_of(flat, range.begin, range.end);
+      continue;
+    }
     bool const whole = range.begin == 0 && range.end == flat.numel();
     at::Tensor const part = whole ? flat : flat.slice(0, range.begin, range.end);
-    if (range.weight == 0 || part.numel() == 0) continue;
-    if (on_cpu) total += range.weight * detail::sum_of_squares_of(part);
-    else sum += range.weight * (on_device ? detail::cuda_sum_of_squares(part) : detail::composed_sum_of_squares(part));
+    sum += range.weight * (on_device ? detail::cuda_sum_of_squares(part) : detail::composed_sum_of_squares(part));
   }
   return on_cpu ? total : sum.item<double>();
 }

@@ -45,8 +45,11 @@ struct few_rows_task {
   few_rows_problem<T> const& a;
   std::int64_t begin, end;
 
+  /// Rows shorter than a vector take a narrower one.
   template <int W>
   [[gnu::always_inline]] void operator()() const {
+    if constexpr (W > 4)
+      if (a.in < W) return operator()<W / 2>();
     std::int64_t column = begin;
     for (; column + 3 <= end; column += 3) all_rows<W, 3>(column);
     for (; column < end; ++column) all_rows<W, 1>(column);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/kernel/after_linear.hpp>
 #include <redco/tensor/recorded_node.hpp>
 #include <redco/tensor/torch.hpp>
 
@@ -11,34 +12,36 @@ namespace redco::kernel::cpu {
 /// multiplications, contiguous rows, and sizes that fit.
 bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
-/// Returns x W^T + b, or max(x W^T + b, 0) if `rectified`, computed on the calling thread as one
-/// autograd node. One call computes all gradients; under create_graph the gradients are one node
-/// again, with a backward of its own. Saves x and W.
+/// Returns x W^T + b, or its activation `next`, computed on the calling thread as one autograd node.
+/// One call computes all gradients; under create_graph the gradients are one node again, with a
+/// backward of its own. Saves x and W.
 ///
-/// Requires is_small_linear. If `rectified`, autograd must record the call, and the caller must
-/// call save_rectified next.
-at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, bool rectified = false);
+/// Requires is_small_linear. With an activation, autograd must record the call, and the caller must
+/// call save_result next.
+at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
+                        after_linear next = after_linear::nothing);
 
-/// Saves `y` for backward if `y` is a rectified result of small_linear that is not saved yet.
-/// Returns true in this case.
-bool save_rectified(at::Tensor const& y);
+/// Saves `y` for backward if `y` is a result of small_linear with an activation that is not saved
+/// yet. Returns true in this case.
+bool save_result(at::Tensor const& y);
 
 /// The autograd node of small_linear.
 struct small_linear_node final : torch::autograd::Node {
-  /// `y` is the result, saved only if it is rectified.
+  /// `y` is the result, saved only if it has an activation.
   torch::autograd::SavedVariable x, weight, y;
-  bool rectified = false, saved = false;
+  after_linear next = after_linear::nothing;
+  bool saved = false;
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override;
   void release_variables() override;
   std::string name() const override { return "small_linear"; }
 };
 
-/// The autograd node of small_linear's gradients. Its inputs are the gradient g of the result, x
-/// and W.
+/// The autograd node of small_linear's gradients. Its inputs are the gradient g of the result, x,
+/// W and, if the activation has a second derivative, the result y.
 struct small_linear_gradients_node final : torch::autograd::Node {
   torch::autograd::SavedVariable g, x, weight, y;
-  bool rectified = false;
+  after_linear next = after_linear::nothing;
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override;
   void release_variables() override;

@@ -2,8 +2,8 @@
 
 #include <redco/kernel/cpu/small_linear.hpp>
 
+#include <redco/kernel/cpu/activate.hpp>
 #include <redco/kernel/cpu/small_product.hpp>
-#include <redco/kernel/cpu/small_relu.hpp>
 #include <redco/kernel/cpu/small_work.hpp>
 #include <redco/kernel/cpu/with_element.hpp>
 #include <redco/tensor/empty_on_host.hpp>
@@ -31,12 +31,18 @@ inline bool has_rows(at::Tensor const& x) {
 /// Returns `g`, or a contiguous copy if rows_of cannot view `g`.
 inline at::Tensor with_rows(at::Tensor const& g) { return has_rows(g) ? g : g.contiguous(); }
 
-/// Returns the gradient of a relu's input, given the gradient `g` of its result `y`. Returns `g` if
-/// `y` is undefined (no relu). Not recorded by autograd.
-inline at::Tensor through_relu(at::Tensor const& g, at::Tensor const& y) {
-  if (!y.defined()) return g;
+/// Returns before_activation(next, g, y), not recorded by autograd in any grad mode.
+inline at::Tensor unrecorded_before(after_linear next, at::Tensor const& g, at::Tensor const& y) {
   at::NoGradGuard const unrecorded;
-  return masked_gradient(g, y);
+  return before_activation(next, g, y);
+}
+
+/// The saved result of a node, as gradients depend on it: on a tanh's by its curvature, on a relu's
+/// not at all.
+inline at::Tensor result_of(small_linear_node& node) {
+  if (node.next == after_linear::nothing) return {};
+  at::Tensor const y = node.y.unpack(node.shared_from_this());
+  return node.next == after_linear::relu ? y.detach() : y;
 }
 
 /// A computation of the column sums of g.
@@ -66,7 +72,7 @@ REDCO_INLINE bool is_small_linear(at::Tensor const& x, at::Tensor const& weight,
 }
 
 REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
-                                     bool rectify) {
+                                     after_linear next) {
   c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
   std::int64_t const out = weight.size(0), in = weight.size(1);
   sizes.back() = out;
@@ -78,20 +84,20 @@ REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weig
     small_product<T>{row_count(x), out, in, rows_of<T>(x), rows_of<T>(weight).turned(), y.mutable_data_ptr<T>(),
                      start,        b}
         .run();
-    if (rectify) with_lanes<float>(rectified<T>{y.const_data_ptr<T>(), y.mutable_data_ptr<T>(), y.numel()});
   });
+  activate(next, y);
   if (!is_recorded(x, weight, bias)) return y;
   auto const node = recorded_node<small_linear_node>(x, weight, bias);
   node->x = {x, false};
   node->weight = {weight, false};
-  node->rectified = rectify;
+  node->next = next;
   torch::autograd::set_history(y, node);
   return y;
 }
 
-REDCO_INLINE bool save_rectified(at::Tensor const& y) {
+REDCO_INLINE bool save_result(at::Tensor const& y) {
   auto* const node = dynamic_cast<small_linear_node*>(y.grad_fn().get());
-  if (node == nullptr || !node->rectified || node->saved) return false;
+  if (node == nullptr || node->next == after_linear::nothing || node->saved) return false;
   node->y = {y, true};
   node->saved = true;
   return true;
@@ -101,8 +107,8 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
   std::lock_guard<std::mutex> const lock(mutex_);
   if (!gradients[0].defined()) return {{}, {}, {}};
   at::Tensor const &given = gradients[0], x_saved = x.unpack(), w = weight.unpack();
-  at::Tensor const y_saved = rectified ? y.unpack(shared_from_this()).detach() : at::Tensor();
-  at::Tensor const g = through_relu(with_rows(given), y_saved);
+  at::Tensor const y_saved = result_of(*this);
+  at::Tensor const g = unrecorded_before(next, with_rows(given), y_saved);
   std::int64_t const rows = row_count(g), out = w.size(0), in = w.size(1);
   at::Tensor dx, dw, db;
   if (task_should_compute_output(0)) dx = empty_on_host(x_saved.sizes(), w.scalar_type());
@@ -116,11 +122,11 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
       small_product<T>{out, in, rows, of_g.turned(), rows_of<T>(x_saved), dw.mutable_data_ptr<T>()}.run();
     if (db.defined()) with_lanes<float>(column_sums<T>{of_g, rows, out, db.mutable_data_ptr<T>()});
   });
-  if (is_recorded(given, x_saved, w)) {
-    auto const node = recorded_node<small_linear_gradients_node>(given, x_saved, w);
+  if (is_recorded(given, x_saved, w, y_saved)) {
+    auto const node = recorded_node<small_linear_gradients_node>(given, x_saved, w, y_saved);
     node->g = {given, false};
     node->y = {y_saved, false};
-    node->rectified = rectified;
+    node->next = next;
     node->x = {x_saved, false};
     node->weight = {w, false};
     for (at::Tensor const* const one : {&dx, &dw, &db}) torch::autograd::set_history(*one, node);
@@ -135,8 +141,27 @@ REDCO_INLINE void small_linear_node::release_variables() {
   y.reset_data();
 }
 
-/// Computes the backward of small_linear's gradients dx = h W, dW = h^T x and db = 1^T h. Here h =
-/// g, or, for a rectified result y, h = g where y > 0 and else 0.
+/// Returns the gradients of g, x, W and y of small_linear_gradients_node, computed with ATen's
+/// operators, which autograd records.
+inline torch::autograd::variable_list recorded_curvature(torch::autograd::variable_list const& given,
+                                                         at::Tensor const& g, at::Tensor const& x, at::Tensor const& w,
+                                                         at::Tensor const& y, after_linear next) {
+  std::int64_t const out = w.size(0), in = w.size(1);
+  at::Tensor const &u = given[0], v = given[1], t = given[2];
+  at::Tensor const h = before_activation(next, g, y).reshape({-1, out}), x2 = x.reshape({-1, in});
+  at::Tensor const u2 = u.defined() ? u.reshape({-1, in}) : u;
+  at::Tensor dh, dx, dw;
+  auto const plus = [](at::Tensor const& a, at::Tensor const& b) { return a.defined() ? a + b : b; };
+  if (u2.defined()) dh = at::mm(u2, w.t()), dw = at::mm(h.t(), u2);
+  if (v.defined()) dh = plus(dh, at::mm(x2, v.t())), dx = at::mm(h, v).view(x.sizes());
+  if (t.defined()) dh = plus(dh, t.expand_as(h));
+  if (!dh.defined()) return {dh, dx, dw, {}};
+  dh = dh.view(g.sizes());
+  return {before_activation(next, dh, y), dx, dw, next == after_linear::tanh ? -2 * g * y * dh : at::Tensor()};
+}
+
+/// Computes the backward of small_linear's gradients dx = h W, dW = h^T x and db = 1^T h. Here h is
+/// the gradient before the activation f: h = g f'(y), or g without an activation.
 ///
 /// Let u, v, t be the gradients of dx, dW, db. The gradients are
 /// - of h: u W^T + x v^T + t
@@ -146,33 +171,23 @@ REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
     torch::autograd::variable_list&& gradients) {
   std::lock_guard<std::mutex> const lock(mutex_);
   at::Tensor const &u_given = gradients[0], v_given = gradients[1], t_given = gradients[2];
-  at::Tensor const g_saved = g.unpack(), x_saved = x.unpack(), w = weight.unpack();
+  at::Tensor const g_saved = g.unpack(), x_saved = x.unpack(), w = weight.unpack(), y_saved = y.unpack();
+  if (at::GradMode::is_enabled())  // derivatives of higher order are ATen's
+    return recorded_curvature(gradients, g_saved, x_saved, w, y_saved, next);
   std::int64_t const out = w.size(0), in = w.size(1);
-  if (at::GradMode::is_enabled()) {  // ATen records higher derivatives
-    at::Tensor const h = rectified ? masked_gradient(g_saved, y.unpack()) : g_saved;
-    at::Tensor const g2 = h.reshape({-1, out}), x2 = x_saved.reshape({-1, in});
-    at::Tensor const u2 = u_given.defined() ? u_given.reshape({-1, in}) : u_given;
-    at::Tensor dg, dx, dw;
-    auto const plus = [](at::Tensor const& a, at::Tensor const& b) { return a.defined() ? a + b : b; };
-    if (u2.defined()) dg = at::mm(u2, w.t()), dw = at::mm(g2.t(), u2);
-    if (v_given.defined()) dg = plus(dg, at::mm(x2, v_given.t())), dx = at::mm(g2, v_given).view(x_saved.sizes());
-    if (t_given.defined()) dg = plus(dg, t_given.expand_as(g2));
-    if (dg.defined()) dg = dg.view(g_saved.sizes());
-    return {dg.defined() && rectified ? masked_gradient(dg, y.unpack()) : dg, dx, dw};
-  }
-  at::Tensor const y_saved = rectified ? y.unpack() : at::Tensor(), gm = through_relu(with_rows(g_saved), y_saved);
-  std::int64_t const rows = row_count(gm);
+  at::Tensor const g_rows = with_rows(g_saved), h = before_activation(next, g_rows, y_saved);
+  std::int64_t const rows = row_count(h);
   at::Tensor const u = u_given.defined() ? with_rows(u_given) : u_given,
                    v = v_given.defined() ? with_rows(v_given) : v_given,
                    t = t_given.defined() ? t_given.contiguous() : t_given;
-  at::Tensor dg, dx, dw;
-  if ((u.defined() || v.defined() || t.defined()) && task_should_compute_output(0))
+  at::Tensor dg, dx, dw, dy;
+  if ((u.defined() || v.defined() || t.defined()) && (task_should_compute_output(0) || task_should_compute_output(3)))
     dg = empty_on_host(g_saved.sizes(), w.scalar_type());
   if (v.defined() && task_should_compute_output(1)) dx = empty_on_host(x_saved.sizes(), w.scalar_type());
   if (u.defined() && task_should_compute_output(2)) dw = empty_on_host(w.sizes(), w.scalar_type());
   with_real(w.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
-    auto const of_g = rows_of<T>(gm), of_x = rows_of<T>(x_saved), of_w = rows_of<T>(w);
+    auto const of_h = rows_of<T>(h), of_x = rows_of<T>(x_saved), of_w = rows_of<T>(w);
     if (dg.defined()) {
       T* const to = dg.mutable_data_ptr<T>();
       auto start = t.defined() ? product_start::bias : product_start::zero;
@@ -186,14 +201,12 @@ REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
       } else if (!u.defined()) {
         dg.copy_(t.expand_as(dg));
       }
+      dy = curve_activation(next, dg, g_rows, y_saved);
     }
-    if (dg.defined() && rectified)
-      with_lanes<float>(
-          masked<T>{dg.const_data_ptr<T>(), y_saved.const_data_ptr<T>(), dg.mutable_data_ptr<T>(), dg.numel()});
-    if (dx.defined()) small_product<T>{rows, in, out, of_g, rows_of<T>(v), dx.mutable_data_ptr<T>()}.run();
-    if (dw.defined()) small_product<T>{out, in, rows, of_g.turned(), rows_of<T>(u), dw.mutable_data_ptr<T>()}.run();
+    if (dx.defined()) small_product<T>{rows, in, out, of_h, rows_of<T>(v), dx.mutable_data_ptr<T>()}.run();
+    if (dw.defined()) small_product<T>{out, in, rows, of_h.turned(), rows_of<T>(u), dw.mutable_data_ptr<T>()}.run();
   });
-  return {dg, dx, dw};
+  return {dg, dx, dw, dy};
 }
 
 REDCO_INLINE void small_linear_gradients_node::release_variables() {

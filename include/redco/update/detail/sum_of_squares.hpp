@@ -60,10 +60,9 @@ double sum_of_squares(T const* x, std::int64_t n, [[maybe_unused]] bool wide) {
 /// Returns the sum of squares of a flat CPU tensor. Sums blocks of 16384 elements separately and
 /// then adds the blocks in order, so the result is independent of the number of threads.
 template <class T>
-double blocked_sum_of_squares(at::Tensor const& flat) {
+double blocked_sum_of_squares(T const* x, std::int64_t n) {
   constexpr std::int64_t block = 1 << 14;
-  T const* const x = flat.const_data_ptr<T>();
-  std::int64_t const n = flat.numel();
+  if (n <= block) return sum_of_squares(x, n, have_wide());
   std::vector<double> sums(static_cast<std::size_t>((n + block - 1) / block));
   parallel(static_cast<std::int64_t>(sums.size()), 4, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t b = begin; b < end; ++b)
@@ -74,10 +73,13 @@ double blocked_sum_of_squares(at::Tensor const& flat) {
   return total;
 }
 
-inline double sum_of_squares_of(at::Tensor const& flat) {
-  if (flat.scalar_type() == at::kDouble) return blocked_sum_of_squares<double>(flat);
-  if (flat.scalar_type() == at::kBFloat16) return blocked_sum_of_squares<c10::BFloat16>(flat);
-  return blocked_sum_of_squares<float>(flat.to(at::kFloat));
+/// Of elements [begin, end) of a contiguous tensor.
+inline double sum_of_squares_of(at::Tensor const& flat, std::int64_t begin, std::int64_t end) {
+  auto const sum = [&]<class T>(T const* x) { return blocked_sum_of_squares(x + begin, end - begin); };
+  if (flat.scalar_type() == at::kDouble) return sum(flat.const_data_ptr<double>());
+  if (flat.scalar_type() == at::kBFloat16) return sum(flat.const_data_ptr<c10::BFloat16>());
+  at::Tensor const wide = flat.to(at::kFloat);
+  return sum(wide.const_data_ptr<float>());
 }
 
 }  // namespace redco::update::detail

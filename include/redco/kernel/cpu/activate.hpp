@@ -1,0 +1,62 @@
+#pragma once
+
+#include <redco/kernel/after_linear.hpp>
+#include <redco/kernel/cpu/elementwise.hpp>
+#include <redco/kernel/cpu/lanes.hpp>
+#include <redco/kernel/cpu/small_relu.hpp>
+#include <redco/kernel/cpu/tanh.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <array>
+
+namespace redco::kernel::cpu {
+
+/// Replaces x, contiguous and of f32, bf16 or f64, by its activation. Not recorded.
+inline void activate(after_linear next, at::Tensor const& x) {
+  if (next == after_linear::tanh) elementwise_into(tanh_op{}, std::array{x}, std::array{x});
+  if (next != after_linear::relu) return;
+  if (!is_small_relu(x)) return static_cast<void>(x.relu_());
+  with_real(x.scalar_type(), [&]<class T>(T) {
+    with_lanes<float>(rectified<T>{x.const_data_ptr<T>(), x.mutable_data_ptr<T>(), x.numel()});
+  });
+}
+
+/// Returns the gradient of what the activation took, from the gradient g of its result y. Recorded
+/// if autograd records.
+inline at::Tensor before_activation(after_linear next, at::Tensor const& g, at::Tensor const& y) {
+  if (next == after_linear::nothing) return g;
+  if (next == after_linear::relu) return masked_gradient(g, y);
+  return at::GradMode::is_enabled() ? g * (1 - y * y) : tanh_gradient(g, y);
+}
+
+/// y0 = d (1 - y^2), y1 = -2 d g y: the gradients of g and y, from d, that of g (1 - y^2).
+struct tanh_curve_op {
+  template <int W>
+  [[gnu::always_inline]] void operator()(typename lanes<W>::real& y0, typename lanes<W>::real& y1,
+                                         typename lanes<W>::real const& d, typename lanes<W>::real const& g,
+                                         typename lanes<W>::real const& y) const {
+    y0 = d * (1.0f - y * y);
+    y1 = -2.0f * d * g * y;
+  }
+  void exact(double& y0, double& y1, double d, double g, double y) const {
+    y0 = d * (1 - y * y);
+    y1 = -2 * d * g * y;
+  }
+};
+
+/// Replaces d, the gradient of before_activation(g, y), by the gradient of g; returns the gradient
+/// of y, undefined for an activation whose derivative is piecewise constant. Not recorded.
+inline at::Tensor curve_activation(after_linear next, at::Tensor const& d, at::Tensor const& g, at::Tensor const& y) {
+  if (next == after_linear::tanh) {
+    at::Tensor const dy = empty_on_host(d.sizes(), d.scalar_type());
+    elementwise_into(tanh_curve_op{}, std::array{d, dy}, std::array{d, g, y});
+    return dy;
+  }
+  if (next == after_linear::relu)
+    with_real(d.scalar_type(), [&]<class T>(T) {
+      with_lanes<float>(masked<T>{d.const_data_ptr<T>(), y.const_data_ptr<T>(), d.mutable_data_ptr<T>(), d.numel()});
+    });
+  return {};
+}
+
+}  // namespace redco::kernel::cpu
