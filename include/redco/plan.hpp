@@ -336,6 +336,7 @@
 
 #include <redco/cost/activity.hpp>
 #include <redco/cost/check_magnitude.hpp>
+#include <redco/cost/check_recomputed.hpp>
 #include <redco/cost/check_setup.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>

@@ -14,7 +14,7 @@ struct setup {
   redco::mesh mesh = {};
   workload load = {};                ///< of one rank's micro-batch
   dtype compute = dtype::f32;        ///< bf16 keeps f32 masters
-  recomputed_blocks recompute = {};  ///< of each repeat: which run again in backward
+  recomputed_blocks recompute = {};  ///< blocks of each repeat that run again in backward
   std::int64_t micro_batches = 1;    ///< per step and rank
   std::int64_t prefetch = 2;         ///< batches prepared ahead, besides the one that is computed
   int hosts = 1;                     ///< on which the ranks lie, equally many neighbours on each

@@ -30,7 +30,7 @@ struct pass {
   rank_context const* rank = nullptr;  ///< has the groups over other axes
   comm::replica_round round = {};
   bool training = false;
-  recomputed_blocks recompute = {};  ///< of each repeat: which save only their input and run again in backward
+  recomputed_blocks recompute = {};  ///< blocks of each repeat that save only their input and run again in backward
   bool check_saved = false;          ///< compare what autograd saves in the first call with what the layers declare
   std::uint64_t seed = 0;
   std::uint64_t step = 0;            ///< optimizer update

@@ -1,16 +1,24 @@
 #pragma once
 
+#include <redco/shape/block_range.hpp>
+#include <redco/diag/error.hpp>
+
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 namespace redco {
 
-/// Which blocks of a `repeat` save only their input in forward and run again in backward, counted from the first: none, all,
-/// every k-th as torchtitan's selective activation checkpointing, or the first n as Megatron-LM's `--recompute-method block`.
-/// Of a repeat within a block all blocks run again with that block, or none.
+/// Blocks of a `repeat` that save only their input in forward and run again in backward: none, all,
+/// every k-th as torchtitan's selective activation checkpointing, the first n as Megatron-LM's
+/// `--recompute-method block`, or a range. Numbers are those in the names of parameters ("h.3"):
+/// each outermost `repeat`, such as those of an encoder and a decoder, counts from 0, also on a rank
+/// that runs a part of the blocks. A repeat within a block runs again with the block, or not at all.
+///
+///   recomputed_blocks::in_range({4, 8})   // blocks 4, 5, 6 and 7
 struct recomputed_blocks {
-  std::int64_t every = 0;  ///< so many-th block: 1 all, 2 the second, the fourth and so on; 0: as `first` says
-  std::int64_t first = 0;  ///< so many blocks
+  std::int64_t every = 0;  ///< 1: each block of `range`; 2: its second, fourth and so on; 0: none
+  block_range range = {};  ///< may end after the last block of a `repeat`
 
   constexpr recomputed_blocks() = default;
   /// All blocks, or none.
@@ -18,21 +26,31 @@ struct recomputed_blocks {
     requires std::is_same_v<Bool, bool>
   constexpr recomputed_blocks(Bool all) : every(all ? 1 : 0) {}
 
-  static constexpr recomputed_blocks every_kth(std::int64_t k) { return {k, 0}; }
-  static constexpr recomputed_blocks first_n(std::int64_t n) { return {0, n}; }
+  static constexpr recomputed_blocks every_kth(std::int64_t k) { return {k, {}}; }
+  /// The first `n` blocks; none if `n` is 0.
+  static constexpr recomputed_blocks first_n(std::int64_t n) { return n == 0 ? recomputed_blocks() : in_range({0, n}); }
+  /// Blocks [begin, end). Errors: exit code 64 for a range without blocks.
+  static constexpr recomputed_blocks in_range(block_range const& blocks) {
+    if (blocks.begin >= 0 && blocks.begin < blocks.end) return {1, blocks};
+    throw error(exit_code::usage, "[" + std::to_string(blocks.begin) + ", " + std::to_string(blocks.end) +
+                                      ") is no range of blocks to recompute: give a begin from 0 on and a larger end");
+  }
 
-  constexpr bool any() const { return every > 0 || first > 0; }
-  /// Whether this block, counted from 0, is one.
-  constexpr bool has(std::int64_t block) const { return every > 0 ? (block + 1) % every == 0 : block < first; }
-  /// How many of the first `blocks` are.
+  constexpr bool any() const { return every > 0; }
+  /// Returns true if block `block` of a `repeat`, counted from 0, runs again.
+  constexpr bool has(std::int64_t block) const {
+    return any() && range.has(block) && (block - range.begin + 1) % every == 0;
+  }
+  /// Returns the number of blocks that run again among the first `blocks` of a `repeat`.
   constexpr std::int64_t count(std::int64_t blocks) const {
-    return every > 0 ? blocks / every : blocks < first ? blocks : first;
+    std::int64_t const end = blocks < range.end ? blocks : range.end;
+    return any() && end > range.begin ? (end - range.begin) / every : 0;
   }
 
   friend constexpr bool operator==(recomputed_blocks const&, recomputed_blocks const&) = default;
 
  private:
-  constexpr recomputed_blocks(std::int64_t k, std::int64_t n) : every(k), first(n) {}
+  constexpr recomputed_blocks(std::int64_t k, block_range const& blocks) : every(k), range(blocks) {}
 };
 
 }  // namespace redco
