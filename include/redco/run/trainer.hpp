@@ -59,7 +59,7 @@ namespace redco {
 /// With a program's `training_flags` in the optimizer's place they give it, and what a fit's options leave open.
 ///
 /// Errors on construction: exit code 64 with the legal widths when the mesh cannot hold the model, for a learning rate that
-/// is none, and for a workdir that cannot be used or that a live run holds.
+/// is none, for recomputed blocks that the model does not have, and for a workdir that cannot be used or that a live run holds.
 template <model M, class Pipeline>
 class trainer {
  public:
