@@ -153,6 +153,7 @@
 #include <redco/layer/attention_traits.hpp>
 #include <redco/layer/average_pool.hpp>
 #include <redco/layer/batch_norm.hpp>
+#include <redco/layer/blocks_in.hpp>
 #include <redco/layer/class_token.hpp>
 #include <redco/layer/conv2d.hpp>
 #include <redco/layer/conv_transpose2d.hpp>
@@ -211,6 +212,7 @@
 #include <redco/layer/tanh_layer.hpp>
 #include <redco/layer/token_types.hpp>
 #include <redco/layer/transform.hpp>
+#include <redco/layer/transform_blocks.hpp>
 #include <redco/layer/unscaled.hpp>
 #include <redco/layer/with_distance_bias.hpp>
 #include <redco/layer/with_split_tokens.hpp>

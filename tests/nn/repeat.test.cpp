@@ -12,6 +12,8 @@
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/transform_blocks.hpp>
+#include <redco/fact/path.hpp>
 
 #include <redco/shape/block_range.hpp>
 
@@ -20,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 // Blocks that take turns against the same blocks written out one after another.
@@ -62,15 +65,16 @@ struct ranges_outcome {
 };
 
 /// Trains the blocks of the ranges one range after the other, each in a network of its own over one store.
+template <model M = two_rows>
 ranges_outcome in_ranges(std::vector<block_range> const& ranges, recomputed_blocks const& recompute) {
   ranges_outcome o;
   run_ranks({}, {}, [&](rank_context& rank) {
-    parameter_store const store(shard::placed_parameters(plan_of(two_rows{}, rank.mesh)), 0, dtype::f64, 1);
+    parameter_store const store(shard::placed_parameters(plan_of(M{}, rank.mesh)), 0, dtype::f64, 1);
     sharded::fill(store, 0);
     std::vector<pass> const passes(ranges.size(), training_pass(rank, 7, 3, {.recompute = recompute}));
-    std::vector<bound_network<two_rows>> stages;
+    std::vector<bound_network<M>> stages;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
-      auto const net = std::make_shared<network<two_rows> const>(two_rows{}, store, 0, rank.mesh, ranges[i]);
+      auto const net = std::make_shared<network<M> const>(M{}, store, 0, rank.mesh, ranges[i]);
       o.parameters += net->parameters().size();
       o.of_range.push_back(net->parameters().size());
       stages.emplace_back(net, passes[i]);
@@ -176,6 +180,39 @@ TEST_CASE("exactly the blocks of a range run twice, by their numbers in the whol
   CHECK(uses_in_blocks<two_rows>({}, range(1, 3), "b.") == "122");
   CHECK(uses_in_blocks<two_rows>({3, 5}, range(2, 5), "b.") == "012");
   CHECK(uses_in_blocks<two_rows>({3, 5}, range(2, 5), "a.") == "00");
+}
+
+/// Puts `post_norm` in the place of `pre_norm`.
+struct normed_after {
+  template <class L, fact::path>
+  struct at : std::type_identity<L> {};
+  template <fact::path Here>
+  struct at<pre_norm, Here> : std::type_identity<post_norm> {};
+};
+
+TEST_CASE("rewritten blocks of a cycle keep their turns, numbers and parameters, also on ranks that run a range") {
+  using rewritten = transform_blocks<cycle, "h", block_range{1, 3}, normed_after>;
+  using hand = net<sequential<named<"0", pre_norm>, named<"1", post_norm>, named<"2", post_norm>, named<"3", post_norm>,
+                              named<"4", pre_norm>>>;
+  at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{3, 2, 4});
+  for (int const width : {1, 2, 3})
+    for (recomputed_blocks const& recompute : {recomputed_blocks(false), recomputed_blocks::in_range({2, 4})})
+      sharded::check_equal(
+          sharded::on_width(sharded::maker_of<rewritten>(), width, x, {.training = true, .recompute = recompute}),
+          sharded::on_width(sharded::maker_of<hand>(), width, x, {.training = true}), 1e-15);
+
+  using rows = model_of<transform_blocks<net_of<two_rows>, "b", block_range{0, 2}, normed_after>>;
+  auto const range = [](std::int64_t begin, std::int64_t end) { return recomputed_blocks::in_range({begin, end}); };
+  ranges_outcome const whole = in_ranges<rows>({{}}, range(1, 3));
+  for (std::vector<block_range> const& ranges :
+       {std::vector<block_range>{{0, 2}, {2, 5}}, {{0, 3}, {3, 4}, {4, block_range::no_end}}}) {
+    ranges_outcome const staged = in_ranges<rows>(ranges, range(1, 3));
+    CHECK(staged.parameters == whole.parameters);
+    for (std::size_t i = 0; i < whole.values.size(); ++i) CHECK(staged.values[i].equal(whole.values[i]));
+  }
+  using six = model_of<transform_blocks<named<"h", repeat<6, pre_norm>>, "h", block_range{1, 3}, normed_after>>;
+  CHECK(uses_in_blocks<six>({}, range(2, 4), "h.") == "112211");
+  CHECK(uses_in_blocks<six>({2, 5}, range(3, 6), "h.") == "001220");
 }
 
 }  // namespace repeat_test

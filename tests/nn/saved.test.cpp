@@ -7,13 +7,18 @@
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/layer/activation.hpp>
 #include <redco/layer/flatten.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/gelu.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/rms_norm.hpp>
+#include <redco/layer/transform_blocks.hpp>
+#include <redco/fact/path.hpp>
+#include <redco/shape/block_range.hpp>
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace saved_test {
@@ -102,6 +107,29 @@ TEST_CASE("where some blocks run again, GPT-2, a Llama and split tokens save and
       check_language_model(plain, s);
       check_language_model(redco::sequence_parallel<redco::gpt2>{plain.config}, s);
       check_language_model(shared, s);
+    }
+}
+
+/// A GPT-2 whose blocks 1 and 2 save other tensors for their activation than its others.
+struct relu_in_the_middle : redco::gpt2 {
+  struct with_relu {
+    template <class L, redco::fact::path>
+    struct at : std::type_identity<L> {};
+    template <auto Kind, redco::fact::path Here>
+    struct at<redco::activation<Kind>, Here> : std::type_identity<redco::relu> {};
+  };
+  using net = redco::transform_blocks<redco::gpt2::net, "h", redco::block_range{1, 3}, with_relu>;
+};
+
+TEST_CASE("a GPT-2 with some blocks rewritten saves and sends what is planned, whichever blocks run again") {
+  relu_in_the_middle const model{{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 4, .dropout = 0.1}}};
+  for (int const tp : {1, 2})
+    for (redco::recomputed_blocks const& blocks :
+         {redco::recomputed_blocks(false), redco::recomputed_blocks(true), some_blocks[0], some_blocks[4]}) {
+      INFO("tp " << tp << " recompute " << redco::options::to_text(blocks));
+      redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = blocks};
+      check_language_model(model, s);
+      check_language_model(redco::sequence_parallel<relu_in_the_middle>{model.config}, s);
     }
 }
 

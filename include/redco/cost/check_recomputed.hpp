@@ -6,6 +6,7 @@
 
 #include <redco/diag/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -17,7 +18,7 @@ constexpr void check_recomputed(fact::program const& facts, recomputed_blocks co
   std::int64_t most = 0, depth = 0;
   for (fact::event const& e : facts.events) {
     depth -= e.what == fact::event_kind::repeat_end;
-    if (e.what == fact::event_kind::repeat && depth++ == 0 && e.blocks.times > most) most = e.blocks.times;
+    if (e.what == fact::event_kind::repeat && depth++ == 0) most = std::max(most, e.blocks.base + e.blocks.times);
   }
   if (begin == 0 || begin < most) return;
   throw error(exit_code::usage,

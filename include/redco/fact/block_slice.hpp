@@ -7,9 +7,12 @@
 namespace redco::fact {
 
 /// The equal blocks of a row of `times`: those numbered `first`, first + step, and so on. Where all blocks are equal they are
-/// one slice; a cycle of n kinds of block is n slices of step n, or fewer where the row is shorter.
+/// one slice; a cycle of n kinds of block is n slices of step n, or fewer where the row is shorter. A row may be a part of the
+/// blocks of a `repeat`; it counts its own from 0.
 struct block_slice {
   std::int64_t times = 1, first = 0, step = 1;
+  std::int64_t base = 0;  ///< number in the `repeat` of the row's first block
+  bool is_part = false;   ///< other rows hold the other blocks of the `repeat`
 
   constexpr std::int64_t count() const { return (times - first + step - 1) / step; }
 
@@ -19,17 +22,20 @@ struct block_slice {
   /// The block with which the last ones begin, one of each slice of the row.
   constexpr std::int64_t last_round() const { return times > step ? times - step : 0; }
 
-  /// The place of its number in a name: "*", or as Python writes a slice, "1::2".
+  /// Returns what stands in a name for the numbers of the blocks: "*", or as Python writes a slice, "1::2" of a whole
+  /// `repeat` and "3:7" or "4:7:2" of a part.
   constexpr path number() const {
     path text;
-    if (step == 1) {
+    if (!is_part && step == 1) {
       text.push("*");
-    } else {
-      write(first, text);
-      text.text[text.size++] = ':';
-      text.text[text.size++] = ':';
-      write(step, text);
+      return text;
     }
+    write(base + first, text);
+    text.text[text.size++] = ':';
+    if (is_part) write(base + times, text);
+    if (step == 1) return text;
+    text.text[text.size++] = ':';
+    write(step, text);
     return text;
   }
 

@@ -15,6 +15,7 @@ enum class mistake : std::uint8_t {
   size,     ///< L006: an extent below one
   divisor,  ///< L009: an extent that is no multiple of another one
   depth,    ///< L010: a path that is too long, or too many repeats around a layer
+  blocks,   ///< L011: a rewritten range of blocks begins or ends after the last one
 };
 
 /// What is wrong with the sizes of a model: the first one that its layers state.

@@ -63,11 +63,12 @@ class recorder {
   /// The path of the current layer.
   constexpr path const& here() const { return here_; }
 
-  /// `extent`, the layer's number of `what`. One below 1 is a mistake, and taken as 1 so that the facts go on.
-  constexpr std::int64_t size(std::string_view what, std::int64_t extent) {
-    if (extent >= 1) return extent;
-    refuse({.what = mistake::size, .wanted = 1, .found = extent, .reader = here_}, what);
-    return 1;
+  /// Returns `extent`, the layer's number of `what`. One below `least` breaks `rule`, and `least` is taken so that the facts go on.
+  constexpr std::int64_t size(std::string_view what, std::int64_t extent, std::int64_t least = 1,
+                              mistake rule = mistake::size) {
+    if (extent >= least) return extent;
+    refuse({.what = rule, .wanted = least, .found = extent, .reader = here_}, what);
+    return least;
   }
 
   /// States that `extent`, the layer's number of `what`, is a multiple of `divisor`, its number of `by`: a mistake where it is not.
@@ -279,8 +280,7 @@ class recorder {
     layer_ = outer_layer;
   }
 
-  /// Runs `body` once for the equal blocks of a slice, named `*` or as the slice. The slices of a row are stated one after
-  /// another, from the first on.
+  /// Runs `body` once for the equal blocks of a slice, under its number(). The slices of a row are stated from first to last.
   template <class Body>
   constexpr void repeated(block_slice blocks, Body&& body) {
     auto const outer_blocks = blocks_;

@@ -36,7 +36,7 @@ struct transformed_tree {
 
 /// The layer tree `Net` rewritten. `Rewrite::at<L, Here>::type` is what stands in the place of layer L, whose path is `Here`
 /// ("h.*.mlp.up"; a layer without a name has its place in a sequence, and "*" stands for the number of a repeated block): L
-/// itself to rewrite its parts in turn, or another layer, which is taken as it is.
+/// itself to rewrite its parts in turn, or another layer, which is taken as it is. `transform_blocks` rewrites blocks by number.
 /// Errors: redco[L007] where a layer does not declare what it is made of.
 template <layer Net, class Rewrite>
 using transform = typename detail::transformed_tree<Net, Rewrite>::type;

@@ -43,8 +43,12 @@ struct recomputed_blocks {
   }
   /// Returns the number of blocks that run again among the first `blocks` of a `repeat`.
   constexpr std::int64_t count(std::int64_t blocks) const {
-    std::int64_t const end = blocks < range.end ? blocks : range.end;
-    return any() && end > range.begin ? (end - range.begin) / every : 0;
+    std::int64_t const begin = range.begin > 0 ? range.begin : 0, end = blocks < range.end ? blocks : range.end;
+    return any() && end > begin ? (end - range.begin) / every - (begin - range.begin) / every : 0;
+  }
+  /// Returns the choice among blocks `first`, first + 1, ... of a `repeat` when they are counted from 0.
+  constexpr recomputed_blocks from(std::int64_t first) const {
+    return {every, {range.begin - first, range.end < block_range::no_end ? range.end - first : range.end}};
   }
 
   friend constexpr bool operator==(recomputed_blocks const&, recomputed_blocks const&) = default;

@@ -57,7 +57,8 @@ struct size_verdict {
   static constexpr auto blame(std::index_sequence<G...>, std::index_sequence<R...>) {
     if constexpr (found.what == fact::mistake::divisor) {
       return layer_divides<found.found, found.wanted, found.reader.text[R]...>{};
-    } else if constexpr (found.what == fact::mistake::size || found.what == fact::mistake::depth) {
+    } else if constexpr (found.what == fact::mistake::size || found.what == fact::mistake::depth ||
+                         found.what == fact::mistake::blocks) {
       return layer_has<found.found, found.reader.text[R]...>{};
     } else {
       return blamed_layers<layer_gives<found.found, found.giver.text[G]...>,
@@ -126,8 +127,8 @@ namespace redco {
 /// The error names the mesh, the first parameter at fault, its units and the legal widths; of a
 /// model whose sizes are wrong, the layers and both extents. Errors: redco[L004] neighbouring
 /// widths, redco[L005] an input of another rank, redco[L006] a size below one, redco[L009] a size
-/// that is no multiple of another, redco[L010] a path that is too long; redco[S001] heads,
-/// redco[S002] key-value heads, redco[S003] any other split.
+/// that is no multiple of another, redco[L010] a path that is too long, redco[L011] blocks
+/// that a rewrite names and the model does not have; redco[S001] heads, redco[S002] key-value heads, redco[S003] any other split.
 template <auto const& Model, mesh Mesh>
 struct legal {
   using sizes = shard::detail::size_verdict<Model>;
@@ -152,6 +153,10 @@ struct legal {
   static_assert(
       diag::verdict<shard::detail::size_check<fact::mistake::depth>{sizes::found.what}, typename sizes::blamed>{},
       "redco[L010]: a layer stands too deep; keep its path within 80 characters and nest at most six repeats");
+  static_assert(
+      diag::verdict<shard::detail::size_check<fact::mistake::blocks>{sizes::found.what}, typename sizes::blamed>{},
+      "redco[L011]: a rewrite names blocks that the model does not have; name a repeat by its path, such as \"h\", and a "
+      "range of at least one of its blocks");
   static_assert(
       plannable(Mesh),
       "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and no plan "

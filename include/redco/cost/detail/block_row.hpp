@@ -4,6 +4,7 @@
 #include <redco/shape/block_range.hpp>
 #include <redco/shape/recomputed_blocks.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,18 +12,20 @@
 namespace redco::cost::detail {
 
 /// Returns the number of blocks of a slice that run again in backward.
-constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_blocks const& again) {
+constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_blocks const& of_repeat) {
+  recomputed_blocks const again = of_repeat.from(blocks.base);
   if (blocks.step == 1 || !again.any()) return again.count(blocks.times);
-  auto const end_of = [&](std::int64_t block) { return block < blocks.times ? block : blocks.times; };
   auto const before = [&](std::int64_t end) { return fact::block_slice{end, blocks.first, blocks.step}.count(); };
-  std::int64_t const begin = end_of(again.range.begin), end = end_of(again.range.end);
+  std::int64_t const begin = std::clamp<std::int64_t>(again.range.begin, 0, blocks.times),
+                     end = std::clamp<std::int64_t>(again.range.end, 0, blocks.times);
   if (again.every == 1) return before(end) - before(begin);
   std::int64_t count = 0;
-  for (std::int64_t i = begin + again.every - 1; i < end; i += again.every) count += blocks.has(i);
+  std::int64_t const skipped = (begin - again.range.begin) % again.every;
+  for (std::int64_t i = begin + again.every - 1 - skipped; i < end; i += again.every) count += blocks.has(i);
   return count;
 }
 
-/// The blocks of an outermost `repeat`, one after another, each of one kind and run again in backward or not; and what forward
+/// The blocks of an outermost `repeat`, or of a part of it, one after another, each of one kind and run again in backward or not; and what forward
 /// saves of them. A block's input is one storage with the output of the block before.
 struct block_row {
   /// Equal blocks: a slice of the row.
@@ -38,11 +41,13 @@ struct block_row {
   };
 
   std::vector<kind> kinds;
-  recomputed_blocks again;
+  recomputed_blocks again;       ///< counts as the row does, from 0
   bool entry_saved = false;      ///< a layer before the row saves the first block's input
   std::int64_t input_bytes = 0;  ///< of one block
 
   constexpr std::int64_t blocks() const { return kinds[0].blocks.times; }
+  /// Returns the number of the row's first block in its `repeat`.
+  constexpr std::int64_t base() const { return kinds[0].blocks.base; }
   constexpr std::size_t kind_of(std::int64_t block) const {
     return static_cast<std::size_t>(block % kinds[0].blocks.step);
   }
@@ -101,8 +106,8 @@ struct block_row {
 
   /// Returns the first `n` blocks as ranges before, within, and after the range of blocks that may run again.
   constexpr std::vector<block_range> stretches(std::int64_t n) const {
-    std::int64_t const begin = again.range.begin < n ? again.range.begin : n,
-                       end = again.range.end < n ? again.range.end : n;
+    std::int64_t const begin = std::clamp<std::int64_t>(again.range.begin, 0, n),
+                       end = std::clamp<std::int64_t>(again.range.end, 0, n);
     return {{0, begin}, {begin, end}, {end, n}};
   }
 
