@@ -18,7 +18,8 @@
 #   FORMATS     of txt, md, json and html; default: md
 #   MICRO_BATCH examples of a replica at once; default: all
 #   MACHINE     file of redco-plan --calibrate, for the time of a step; default: no prediction
-#   RECOMPUTE   runs blocks again in backward: all, every:2 (every second), first:3 (first three)
+#   RECOMPUTE   runs blocks again in backward: all, every:2 (every second), first:3 (first three),
+#               range:4:8 (blocks 4 to 7, from 0)
 #   OUTPUT      folder of the files; default: the current binary folder
 #   INCLUDES    folders of HEADER besides the current source folder and its include/
 #   LINK        targets that HEADER needs
@@ -46,9 +47,11 @@ function(redco_add_shard_report)
     set(recompute "redco::recomputed_blocks::every_kth(${CMAKE_MATCH_1})")
   elseif(arg_RECOMPUTE MATCHES "^first:([1-9][0-9]*)$")
     set(recompute "redco::recomputed_blocks::first_n(${CMAKE_MATCH_1})")
+  elseif(arg_RECOMPUTE MATCHES "^range:(0|[1-9][0-9]*):([1-9][0-9]*)$" AND CMAKE_MATCH_1 LESS CMAKE_MATCH_2)
+    set(recompute "redco::recomputed_blocks::in_range({${CMAKE_MATCH_1}, ${CMAKE_MATCH_2}})")
   elseif(DEFINED arg_RECOMPUTE)
-    refuse("RECOMPUTE '${arg_RECOMPUTE}' names no blocks; write RECOMPUTE alone, every:2 for every second block, or first:3 \
-for the first three")
+    refuse("RECOMPUTE '${arg_RECOMPUTE}' names no blocks; write RECOMPUTE alone, every:2 for every second block, first:3 \
+for the first three, or range:4:8 for blocks 4 to 7, counted from 0")
   endif()
   list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES RECOMPUTE)
   foreach(name IN LISTS arg_KEYWORDS_MISSING_VALUES)

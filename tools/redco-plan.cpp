@@ -117,7 +117,8 @@ struct plan_options {
         field<"dtype">(&o::dtype, "in which the model computes: f32, bf16 or f64"),
         field<"recompute">(
             &o::recompute,
-            "keep only the input of all blocks, every k-th or the first n, and compute them again in backward"),
+            "keep only the input of all blocks, every k-th, the first n or those from B to E - 1 (counted from 0), and compute "
+            "them again in backward"),
         field<"sequence_parallel">(&o::sequence_parallel, "split the tokens between blocks over the model shards"),
         field<"device_memory">(&o::device_memory, "bytes that a rank may hold, such as 40GiB: says what fits"),
         field<"format">(&o::format, "of the report"),

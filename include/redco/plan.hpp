@@ -154,6 +154,7 @@
 #include <redco/layer/attention_traits.hpp>
 #include <redco/layer/average_pool.hpp>
 #include <redco/layer/batch_norm.hpp>
+#include <redco/layer/blocks_in.hpp>
 #include <redco/layer/class_token.hpp>
 #include <redco/layer/conv2d.hpp>
 #include <redco/layer/conv_transpose2d.hpp>
@@ -212,6 +213,7 @@
 #include <redco/layer/tanh_layer.hpp>
 #include <redco/layer/token_types.hpp>
 #include <redco/layer/transform.hpp>
+#include <redco/layer/transform_blocks.hpp>
 #include <redco/layer/unscaled.hpp>
 #include <redco/layer/with_distance_bias.hpp>
 #include <redco/layer/with_split_tokens.hpp>
@@ -337,6 +339,7 @@
 
 #include <redco/cost/activity.hpp>
 #include <redco/cost/check_magnitude.hpp>
+#include <redco/cost/check_recomputed.hpp>
 #include <redco/cost/check_setup.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>

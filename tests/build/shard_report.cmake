@@ -46,6 +46,7 @@ expect_refusal("SEQUENCE '-1' is no size" ${good} SEQUENCE -1)
 expect_refusal("SOURCE '0' is no size" ${good} SOURCE 0)
 expect_refusal("MACHINE .*/no.json is not there. measure the machine: redco-plan --calibrate --machine" ${good} MACHINE no.json)
 expect_refusal("RECOMPUTE 'second' names no blocks. write RECOMPUTE alone, every:2" ${good} RECOMPUTE second)
+expect_refusal("RECOMPUTE 'range:8:4' names no blocks" ${good} RECOMPUTE range:8:4)
 expect_refusal("'BUGDET 3GiB' belongs to no argument" BUGDET 3GiB NAME r MODEL m HEADER app/model.hpp MESHES 1x1)
 expect_refusal("HEADER app/no.hpp is not below .* name its folder with INCLUDES" NAME r MODEL m HEADER app/no.hpp MESHES 1x1)
 

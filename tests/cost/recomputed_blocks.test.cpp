@@ -8,10 +8,14 @@
 #include <redco/model/gpt2.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/diag/error.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -40,7 +44,7 @@ rank_cost cost_of_net(setup const& s) {
 template <recomputed_blocks Again, class Row, class Written>
 void check_alike() {
   for (int const tp : {1, 2, 3}) {
-    INFO("tp " << tp << ", every " << Again.every << ", first " << Again.first);
+    INFO("tp " << tp << ", " << options::to_text(Again));
     setup const all{.mesh = {.dp = 2, .tp = tp}, .load = {.batch = 8}, .recompute = true, .micro_batches = 2};
     setup some = all;
     some.recompute = Again;
@@ -65,6 +69,7 @@ void check_alike() {
 template <recomputed_blocks Again, class... Blocks>
 void check_row() {
   auto const one = [](auto times) {
+    if (Again.range.begin >= static_cast<std::int64_t>(times())) return;  // refused
     INFO(times() << " blocks");
     using both = rows<times(), Again, Blocks...>;
     check_alike<Again, typename both::row, typename both::written_out>();
@@ -80,6 +85,8 @@ void check_choices() {
   check_row<recomputed_blocks::every_kth(3), Blocks...>();
   check_row<recomputed_blocks::first_n(1), Blocks...>();
   check_row<recomputed_blocks::first_n(3), Blocks...>();
+  check_row<recomputed_blocks::in_range({2, 6}), Blocks...>();
+  check_row<recomputed_blocks::in_range({3}), Blocks...>();
 }
 
 TEST_CASE("some blocks of a row run again and cost what they cost alone") {
@@ -115,9 +122,52 @@ TEST_CASE("each block costs as much in a row of any length") {
     CHECK(bytes(600'000, again).activations - bytes(6, again).activations == six * 99'999);
     CHECK(bytes(600'001, again).activations - bytes(7, again).activations == six * 99'999);
   }
-  auto const two = recomputed_blocks::first_n(2);
-  std::int64_t const once = bytes(9, two).activations - bytes(8, two).activations;
-  CHECK(bytes(600'000, two).activations - bytes(3, two).activations == once * 599'997);
+  for (recomputed_blocks const& two : {recomputed_blocks::first_n(2), recomputed_blocks::in_range({1, 3})}) {
+    std::int64_t const once = bytes(9, two).activations - bytes(8, two).activations;
+    CHECK(bytes(600'000, two).activations - bytes(3, two).activations == once * 599'997);
+  }
+  auto const most = recomputed_blocks::in_range({2, 599'999});
+  std::int64_t const again = bytes(9, most).activations - bytes(8, most).activations;
+  CHECK(bytes(599'999, most).activations - bytes(3, most).activations == again * 599'996);
+}
+
+TEST_CASE("blocks of a range save their input alone, of whatever length each row is") {
+  // A block saves 3 x 5 numbers of its input and 3 x 7 twice, in f32; the layer after the row saves its output.
+  using block = sequential<named<"a", linear<5, 7>>, gelu, named<"b", linear<7, 5>>>;
+  using net = sequential<named<"i", linear<5, 5>>, named<"e", repeat<2, block>>, named<"d", repeat<5, block>>,
+                         named<"o", linear<5, 3>>>;
+  model_of<net, input<5>> const model{};
+  auto const saved = [&](recomputed_blocks const& again) {
+    return cost_of(model, adamw{}, {.load = {.batch = 3}, .recompute = again}).memory.activations;
+  };
+  std::int64_t const all = 4 * 3 * (8 * 5 + 7 * 2 * 7);
+  CHECK(saved(false) == all);
+  CHECK(saved(recomputed_blocks::in_range({2, 4})) == all - 2 * 4 * 3 * 2 * 7);
+  CHECK(saved(recomputed_blocks::in_range({4, 400})) == all - 1 * 4 * 3 * 2 * 7);
+  CHECK(saved(recomputed_blocks::in_range({1, 3})) == all - 3 * 4 * 3 * 2 * 7);  // "e.1", "d.1" and "d.2"
+}
+
+TEST_CASE("a range that begins behind the last block of the longest row is refused") {
+  auto const refusal = [](auto const& model, recomputed_blocks const& again) -> std::string {
+    try {
+      cost_of(model, adamw{}, {.load = {.batch = 3, .sequence = 4}, .recompute = again});
+    } catch (error const& e) {
+      CHECK(e.code() == exit_code::usage);
+      return e.what();
+    }
+    return "";
+  };
+  gpt2 const three{{.vocab = 64, .context = 16, .width = 24, .heads = 3, .layers = 3}};
+  CHECK(refusal(three, recomputed_blocks::in_range({3, 5})) ==
+        "no block is recomputed: the range begins with block 3, and the model has blocks 0 to 2; choose a range that "
+        "begins at 2 or before");
+  CHECK(refusal(three, recomputed_blocks::in_range({2, 5})) == "");
+  using nested = sequential<named<"h", repeat<2, repeat<4, pre_norm>>>, named<"g", repeat<3, pre_norm>>>;
+  CHECK(refusal(model_of<nested, input<16, 12>>{}, recomputed_blocks::in_range({3, 4})).find("blocks 0 to 2;") !=
+        std::string::npos);
+  CHECK(refusal(model_of<nested, input<16, 12>>{}, recomputed_blocks::in_range({2, 4})) == "");
+  CHECK(refusal(model_of<pre_norm, input<16, 12>>{}, recomputed_blocks::in_range({1, 4})) ==
+        "no block is recomputed: the range begins with block 1, and the model repeats no blocks; recompute none");
 }
 
 }  // namespace recomputed_blocks_test

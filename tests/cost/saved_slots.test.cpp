@@ -15,6 +15,7 @@
 #include <redco/model/t5.hpp>
 #include <redco/model/t5_gated.hpp>
 #include <redco/model/vit.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/relu.hpp>
@@ -36,12 +37,12 @@ void check_sum(Model const& of) {
   for (int const tp : {1, 2, 8})
     for (redco::recomputed_blocks const& recompute :
          {redco::recomputed_blocks(false), redco::recomputed_blocks(true), redco::recomputed_blocks::every_kth(2),
-          redco::recomputed_blocks::first_n(1)})
+          redco::recomputed_blocks::first_n(1), redco::recomputed_blocks::in_range({1, 2})})
       for (redco::dtype const compute : {redco::dtype::f64, redco::dtype::bf16}) {
         setup const run{.mesh = {.tp = tp}, .load = load, .compute = compute, .recompute = recompute};
         std::int64_t sum = 0;
         for (saved_slot const& one : redco::cost::saved_slots(facts, run)) sum += one.bytes();
-        INFO("tp " << tp << " recompute " << recompute.every << " " << recompute.first << " " << name_of(compute));
+        INFO("tp " << tp << " recompute " << redco::options::to_text(recompute) << " " << name_of(compute));
         CHECK(sum == redco::cost::simulation(facts, run).activations());
       }
 }
@@ -139,6 +140,10 @@ TEST_CASE("an activation is one slot, of all layers that save it: in one block a
                                  "f32 5x8, h.1:output, h.2.up:input", "f32 5x8, h.2:output, out:input"});
   check_sum(redco::model_of<turns>{});
 
+  run.recompute = redco::recomputed_blocks::in_range({1, 2});
+  CHECK(texts_of(redco::model_of<deep>{}, run) ==
+        std::vector<std::string>{"f32 5x8, :output, h.0.up:input", "f32 5x8, h.0:output, h.1:block_input",
+                                 "f32 5x8, h.2.up:input", "f32 5x8, h.2:output, out:input"});
   run.recompute = true;
   CHECK(texts_of(redco::model_of<deep>{}, run) ==
         std::vector<std::string>{"f32 5x8, :output, h.0:block_input", "f32 5x8, h.1:block_input",

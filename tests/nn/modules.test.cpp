@@ -266,8 +266,8 @@ TEST_CASE("repeated blocks have their own parameters, and are run again in backw
   auto const plain = sharded::on_width(sharded::maker_of<net>(), 1, some_x(), {.training = true});
   CHECK(sharded::distance(plain.y, sharded::dense(expected, plan_of(model_of<net>{}, {.dp = 1}), some_x()).y) > 1e-3);
   for (int const width : {1, 3})
-    for (recomputed_blocks const& blocks :
-         {recomputed_blocks(true), recomputed_blocks::every_kth(2), recomputed_blocks::first_n(1)})
+    for (recomputed_blocks const& blocks : {recomputed_blocks(true), recomputed_blocks::every_kth(2),
+                                            recomputed_blocks::first_n(1), recomputed_blocks::in_range({1, 2})})
       sharded::check_equal(
           sharded::on_width(sharded::maker_of<net>(), width, some_x(), {.training = true, .recompute = blocks}), plain);
 }

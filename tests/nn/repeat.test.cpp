@@ -1,5 +1,7 @@
 #include "nn/sharded.hpp"
 
+#include <redco/nn/parameter_watch.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/gelu.hpp>
 #include <redco/layer/layer_norm.hpp>
@@ -10,12 +12,17 @@
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/transform_blocks.hpp>
+#include <redco/fact/path.hpp>
 
 #include <redco/shape/block_range.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 // Compares a cycle of blocks with the blocks written out one after another.
@@ -59,17 +66,17 @@ struct ranges_outcome {
   std::vector<std::size_t> of_range;  ///< number of parameters of each range
 };
 
-/// Trains the blocks of one range after another, each range in its own network over one common
-/// store.
+/// Trains the blocks of the ranges one range after the other, each in a network of its own over one store.
+template <model M = two_rows>
 ranges_outcome in_ranges(std::vector<block_range> const& ranges, recomputed_blocks const& recompute) {
   ranges_outcome o;
   run_ranks({}, {}, [&](rank_context& rank) {
-    parameter_store const store(shard::placed_parameters(plan_of(two_rows{}, rank.mesh)), 0, dtype::f64, 1);
+    parameter_store const store(shard::placed_parameters(plan_of(M{}, rank.mesh)), 0, dtype::f64, 1);
     sharded::fill(store, 0);
     std::vector<pass> const passes(ranges.size(), training_pass(rank, 7, 3, {.recompute = recompute}));
-    std::vector<bound_network<two_rows>> stages;
+    std::vector<bound_network<M>> stages;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
-      auto const net = std::make_shared<network<two_rows> const>(two_rows{}, store, 0, rank.mesh, ranges[i]);
+      auto const net = std::make_shared<network<M> const>(M{}, store, 0, rank.mesh, ranges[i]);
       o.parameters += net->parameters().size();
       o.of_range.push_back(net->parameters().size());
       stages.emplace_back(net, passes[i]);
@@ -92,7 +99,8 @@ ranges_outcome in_ranges(std::vector<block_range> const& ranges, recomputed_bloc
 }
 
 TEST_CASE("ranges of blocks one after another are the whole model, to the bit, with dropout and in each call") {
-  for (recomputed_blocks const& recompute : {recomputed_blocks(false), recomputed_blocks::every_kth(2)}) {
+  for (recomputed_blocks const& recompute :
+       {recomputed_blocks(false), recomputed_blocks::every_kth(2), recomputed_blocks::in_range({1, 3})}) {
     ranges_outcome const whole = in_ranges({{}}, recompute);
     REQUIRE(whole.values.size() == 5);
     CHECK(!whole.values[0].equal(whole.values[2]));  // the second call drops other features
@@ -107,6 +115,106 @@ TEST_CASE("ranges of blocks one after another are the whole model, to the bit, w
       for (std::size_t i = 0; i < whole.values.size(); ++i) CHECK(staged.values[i].equal(whole.values[i]));
     }
   }
+}
+
+TEST_CASE("a range of blocks that runs again gives the same numbers, to the bit, with dropout and on each mesh") {
+  ranges_outcome const once = in_ranges({{}}, false);
+  for (recomputed_blocks const& recompute :
+       {recomputed_blocks::in_range({0, 1}), recomputed_blocks::in_range({1, 2}), recomputed_blocks::in_range({2})}) {
+    ranges_outcome const again = in_ranges({{}}, recompute);
+    for (std::size_t i = 0; i < once.values.size(); ++i) CHECK(again.values[i].equal(once.values[i]));
+  }
+  at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{3, 2, 4});
+  for (int const width : {1, 2, 3}) {
+    auto const plain =
+        sharded::on_width(sharded::maker_of<cycle>(), width, x, {.training = true, .second_order = false});
+    auto const some =
+        sharded::on_width(sharded::maker_of<cycle>(), width, x,
+                          {.training = true, .recompute = recomputed_blocks::in_range({1, 4}), .second_order = false});
+    CHECK(some.y.equal(plain.y));
+    CHECK(some.input_gradient.equal(plain.input_gradient));
+    for (auto const& [name, gradient] : plain.gradients) CHECK(some.gradients.at(name).equal(gradient));
+  }
+}
+
+/// Counts uses of each parameter.
+struct counting final : parameter_watch {
+  at::Tensor before_use(parameter which, at::Tensor const& value) override {
+    ++uses[which.place];
+    return value;
+  }
+  std::map<std::int32_t, int> uses;
+};
+
+/// The uses of "n.weight" in forward and backward in each block of a row, from its first block on.
+template <model M>
+std::string uses_in_blocks(block_range const& stage, recomputed_blocks const& recompute, std::string const& row) {
+  std::string text;
+  run_ranks({}, {}, [&](rank_context& rank) {
+    parameter_store const store(shard::placed_parameters(plan_of(M{}, rank.mesh)), 0, dtype::f64, 1);
+    auto const net = std::make_shared<network<M> const>(M{}, store, 0, rank.mesh, stage);
+    counting watch;
+    pass in = training_pass(rank, 7, 3, {.recompute = recompute});
+    in.watch = &watch;
+    at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{3, 2, 4}).requires_grad_();
+    bound_network<M>(net, in)(x).sum().backward();
+    for (int block = 0; stored_parameter const* p = store.find(row + std::to_string(block) + ".n.weight"); ++block) {
+      int uses = 0;
+      for (std::size_t i = 0; i < net->parameters().size(); ++i)
+        if (net->parameters()[i].data_ptr() == p->value.data_ptr()) uses = watch.uses[static_cast<std::int32_t>(i)];
+      text += std::to_string(uses);
+    }
+  });
+  return text;
+}
+
+TEST_CASE("exactly the blocks of a range run twice, by their numbers in the whole model") {
+  using six = model_of<named<"h", repeat<6, pre_norm>>>;
+  auto const range = [](std::int64_t begin, std::int64_t end) { return recomputed_blocks::in_range({begin, end}); };
+  CHECK(uses_in_blocks<six>({}, false, "h.") == "111111");
+  CHECK(uses_in_blocks<six>({}, range(2, 4), "h.") == "112211");
+  CHECK(uses_in_blocks<six>({}, recomputed_blocks::first_n(2), "h.") == "221111");
+  CHECK(uses_in_blocks<six>({}, recomputed_blocks::in_range({4}), "h.") == "111122");
+  CHECK(uses_in_blocks<six>({2, 4}, range(3, 5), "h.") == "001200");
+  CHECK(uses_in_blocks<six>({2, 5}, recomputed_blocks::every_kth(2), "h.") == "001210");
+  // Each of several rows counts from 0, while a rank's blocks count over all rows.
+  CHECK(uses_in_blocks<two_rows>({}, range(1, 2), "a.") == "12");
+  CHECK(uses_in_blocks<two_rows>({}, range(1, 3), "b.") == "122");
+  CHECK(uses_in_blocks<two_rows>({3, 5}, range(2, 5), "b.") == "012");
+  CHECK(uses_in_blocks<two_rows>({3, 5}, range(2, 5), "a.") == "00");
+}
+
+/// Puts `post_norm` in the place of `pre_norm`.
+struct normed_after {
+  template <class L, fact::path>
+  struct at : std::type_identity<L> {};
+  template <fact::path Here>
+  struct at<pre_norm, Here> : std::type_identity<post_norm> {};
+};
+
+TEST_CASE("rewritten blocks of a cycle keep their turns, numbers and parameters, also on ranks that run a range") {
+  using rewritten = transform_blocks<cycle, "h", block_range{1, 3}, normed_after>;
+  using hand = net<sequential<named<"0", pre_norm>, named<"1", post_norm>, named<"2", post_norm>, named<"3", post_norm>,
+                              named<"4", pre_norm>>>;
+  at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{3, 2, 4});
+  for (int const width : {1, 2, 3})
+    for (recomputed_blocks const& recompute : {recomputed_blocks(false), recomputed_blocks::in_range({2, 4})})
+      sharded::check_equal(
+          sharded::on_width(sharded::maker_of<rewritten>(), width, x, {.training = true, .recompute = recompute}),
+          sharded::on_width(sharded::maker_of<hand>(), width, x, {.training = true}), 1e-15);
+
+  using rows = model_of<transform_blocks<net_of<two_rows>, "b", block_range{0, 2}, normed_after>>;
+  auto const range = [](std::int64_t begin, std::int64_t end) { return recomputed_blocks::in_range({begin, end}); };
+  ranges_outcome const whole = in_ranges<rows>({{}}, range(1, 3));
+  for (std::vector<block_range> const& ranges :
+       {std::vector<block_range>{{0, 2}, {2, 5}}, {{0, 3}, {3, 4}, {4, block_range::no_end}}}) {
+    ranges_outcome const staged = in_ranges<rows>(ranges, range(1, 3));
+    CHECK(staged.parameters == whole.parameters);
+    for (std::size_t i = 0; i < whole.values.size(); ++i) CHECK(staged.values[i].equal(whole.values[i]));
+  }
+  using six = model_of<transform_blocks<named<"h", repeat<6, pre_norm>>, "h", block_range{1, 3}, normed_after>>;
+  CHECK(uses_in_blocks<six>({}, range(2, 4), "h.") == "112211");
+  CHECK(uses_in_blocks<six>({2, 5}, range(3, 6), "h.") == "001220");
 }
 
 }  // namespace repeat_test

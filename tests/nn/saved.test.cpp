@@ -6,14 +6,20 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/layer/activation.hpp>
 #include <redco/layer/flatten.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/gelu.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/rms_norm.hpp>
 #include <redco/layer/tanh_layer.hpp>
+#include <redco/layer/transform_blocks.hpp>
+#include <redco/fact/path.hpp>
+#include <redco/shape/block_range.hpp>
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace saved_test {
@@ -90,7 +96,8 @@ struct saved_twice {
 
 redco::recomputed_blocks const some_blocks[] = {
     redco::recomputed_blocks::every_kth(2), redco::recomputed_blocks::every_kth(3),
-    redco::recomputed_blocks::first_n(1), redco::recomputed_blocks::first_n(2)};
+    redco::recomputed_blocks::first_n(1), redco::recomputed_blocks::first_n(2),
+    redco::recomputed_blocks::in_range({1, 2})};
 
 TEST_CASE("where some blocks run again, GPT-2, a Llama and split tokens save and send what is planned") {
   redco::gpt2 const plain{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = 0.1}};
@@ -98,7 +105,7 @@ TEST_CASE("where some blocks run again, GPT-2, a Llama and split tokens save and
       {.vocab = 101, .context = 96, .width = 96, .ffn = 128, .heads = 4, .kv_heads = 2, .layers = 3}};
   for (int const tp : {1, 2})
     for (redco::recomputed_blocks const& blocks : some_blocks) {
-      INFO("tp " << tp << " recompute " << blocks.every << " " << blocks.first);
+      INFO("tp " << tp << " recompute " << redco::options::to_text(blocks));
       redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = blocks};
       check_language_model(plain, s);
       check_language_model(redco::sequence_parallel<redco::gpt2>{plain.config}, s);
@@ -106,11 +113,35 @@ TEST_CASE("where some blocks run again, GPT-2, a Llama and split tokens save and
     }
 }
 
+/// A GPT-2 whose blocks 1 and 2 save other tensors for their activation than its others.
+struct relu_in_the_middle : redco::gpt2 {
+  struct with_relu {
+    template <class L, redco::fact::path>
+    struct at : std::type_identity<L> {};
+    template <auto Kind, redco::fact::path Here>
+    struct at<redco::activation<Kind>, Here> : std::type_identity<redco::relu> {};
+  };
+  using net = redco::transform_blocks<redco::gpt2::net, "h", redco::block_range{1, 3}, with_relu>;
+};
+
+TEST_CASE("a GPT-2 with some blocks rewritten saves and sends what is planned, whichever blocks run again") {
+  relu_in_the_middle const model{{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 4, .dropout = 0.1}}};
+  for (int const tp : {1, 2})
+    for (redco::recomputed_blocks const& blocks :
+         {redco::recomputed_blocks(false), redco::recomputed_blocks(true), some_blocks[0], some_blocks[4]}) {
+      INFO("tp " << tp << " recompute " << redco::options::to_text(blocks));
+      redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = blocks};
+      check_language_model(model, s);
+      check_language_model(redco::sequence_parallel<relu_in_the_middle>{model.config}, s);
+    }
+}
+
 TEST_CASE("a block's input is saved once, be it the output of a block, of the layer before, or both") {
   for (int const tp : {1, 2})
-    for (redco::recomputed_blocks const& blocks : {redco::recomputed_blocks(false), redco::recomputed_blocks(true),
-                                                   some_blocks[0], some_blocks[1], some_blocks[2], some_blocks[3]}) {
-      INFO("tp " << tp << " recompute " << blocks.every << " " << blocks.first);
+    for (redco::recomputed_blocks const& blocks :
+         {redco::recomputed_blocks(false), redco::recomputed_blocks(true), some_blocks[0], some_blocks[1],
+          some_blocks[2], some_blocks[3], some_blocks[4]}) {
+      INFO("tp " << tp << " recompute " << redco::options::to_text(blocks));
       check_saved_and_sent(
           observe_floats(saved_twice{}, {.mesh = {.tp = tp}, .load = {40, 1}, .recompute = blocks}, {40, 20}));
     }
@@ -203,7 +234,7 @@ TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the len
     for (product_case const& one : product_cases)
       for (redco::recomputed_blocks const& recompute :
            {redco::recomputed_blocks(false), redco::recomputed_blocks(true), some_blocks[0], some_blocks[2]}) {
-        INFO("tp " << tp << " " << one.name() << " recompute " << recompute.every << " " << recompute.first);
+        INFO("tp " << tp << " " << one.name() << " recompute " << redco::options::to_text(recompute));
         redco::forced_bf16_path const forced(one.path);
         redco::setup const s{
             .mesh = {.tp = tp}, .load = {8, 17, 29}, .compute = one.compute, .recompute = recompute, .prefetch = 0};

@@ -4,6 +4,7 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/tensor/saved_chain.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -86,7 +87,7 @@ chain_outcome chain_run(redco::recomputed_blocks const& recompute, bool check, b
 TEST_CASE("the check of what is saved and a tier in a file work together, and gradients are those without") {
   for (redco::recomputed_blocks const& recompute :
        {redco::recomputed_blocks(false), redco::recomputed_blocks(true), redco::recomputed_blocks::every_kth(2)}) {
-    INFO("recompute " << recompute.every);
+    INFO("recompute " << redco::options::to_text(recompute));
     chain_outcome const plain = chain_run(recompute, false, false);
     chain_outcome const both = chain_run(recompute, true, true), watched = chain_run(recompute, false, true);
     CHECK(plain.bytes == 0);

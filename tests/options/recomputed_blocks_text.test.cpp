@@ -35,7 +35,8 @@ recomputed_blocks chosen(std::vector<char const*> words) { return given(std::mov
 TEST_CASE("the number of chosen blocks is that of those that are") {
   for (recomputed_blocks const one :
        {recomputed_blocks(), recomputed_blocks(true), recomputed_blocks::every_kth(2), recomputed_blocks::every_kth(3),
-        recomputed_blocks::first_n(1), recomputed_blocks::first_n(4)}) {
+        recomputed_blocks::first_n(1), recomputed_blocks::first_n(4), recomputed_blocks::in_range({2, 5}),
+        recomputed_blocks::in_range({6, 7}), recomputed_blocks::in_range({3})}) {
     INFO(to_text(one));
     std::int64_t found = 0;
     for (std::int64_t blocks = 0; blocks < 8; ++blocks) {
@@ -50,12 +51,35 @@ TEST_CASE("the number of chosen blocks is that of those that are") {
   CHECK(recomputed_blocks::every_kth(2).has(1));
 }
 
+TEST_CASE("a range of blocks begins with its first block and ends before its end") {
+  auto const two = recomputed_blocks::in_range({4, 6});
+  CHECK((!two.has(3) && two.has(4) && two.has(5) && !two.has(6)));
+  CHECK(to_text(two) == "range:4:6");
+  CHECK(to_text(recomputed_blocks::in_range({4})) == "range:4:");
+  CHECK(parse_recomputed_blocks("range:4:6") == two);
+  CHECK(parse_recomputed_blocks("range:0:3") == recomputed_blocks::first_n(3));
+  CHECK(to_text(parse_recomputed_blocks("range:0:3")) == "first:3");
+  CHECK(parse_recomputed_blocks("range:0:") == recomputed_blocks(true));
+  for (redco::block_range const& wrong : {redco::block_range{4, 4}, {5, 4}, {-1, 2}}) {
+    try {
+      recomputed_blocks::in_range(wrong);
+      FAIL("accepted");
+    } catch (redco::error const& e) {
+      CHECK(e.code() == redco::exit_code::usage);
+      CHECK(std::string(e.what()) ==
+            "[" + std::to_string(wrong.begin) + ", " + std::to_string(wrong.end) +
+                ") is no range of blocks to recompute: give a begin from 0 on and a larger end");
+    }
+  }
+}
+
 TEST_CASE("the option stands alone, with a value, or with no- before it") {
   CHECK(chosen({}) == recomputed_blocks());
   CHECK(chosen({"--recompute"}) == recomputed_blocks(true));
   CHECK(chosen({"--recompute", "--epochs", "5"}) == recomputed_blocks(true));
   CHECK(chosen({"--recompute", "every:2", "--epochs", "5"}) == recomputed_blocks::every_kth(2));
   CHECK(chosen({"--recompute=first:3"}) == recomputed_blocks::first_n(3));
+  CHECK(chosen({"--recompute", "range:4:8", "--epochs", "5"}) == recomputed_blocks::in_range({4, 8}));
   CHECK(chosen({"--recompute", "all"}) == recomputed_blocks(true));
   CHECK(chosen({"--recompute", "none"}) == recomputed_blocks());
   CHECK(chosen({"--recompute", "every:2", "--no-recompute"}) == recomputed_blocks());
@@ -81,11 +105,33 @@ TEST_CASE("a file and its answer have true, false or the words") {
   CHECK(given({}).json().find("\"recompute\":false") != std::string::npos);
   CHECK(given({"--recompute"}).json().find("\"recompute\":true") != std::string::npos);
   CHECK(given({"--recompute", "first:3"}).json().find("\"recompute\":\"first:3\"") != std::string::npos);
+  CHECK(given({"--recompute", "range:4:8"}).json().find("\"recompute\":\"range:4:8\"") != std::string::npos);
 }
 
 TEST_CASE("what names no blocks is refused with what does") {
-  for (char const* text : {"", "every", "every:", "every:0", "every:-1", "every:+1", "every: 2", "every:2,", "second:2",
-                           "first:0", "first:2x", "2", "every:99999999999999999999"}) {
+  for (char const* text : {"",
+                           "every",
+                           "every:",
+                           "every:0",
+                           "every:-1",
+                           "every:+1",
+                           "every: 2",
+                           "every:2,",
+                           "second:2",
+                           "first:0",
+                           "first:2x",
+                           "2",
+                           "every:99999999999999999999",
+                           "range",
+                           "range:",
+                           "range:4",
+                           "range::8",
+                           "range:4:4",
+                           "range:8:4",
+                           "range:-1:4",
+                           "range:+4:8",
+                           "range:4:8:12",
+                           "range:4:8x"}) {
     INFO(text);
     try {
       parse_recomputed_blocks(text);
@@ -93,8 +139,8 @@ TEST_CASE("what names no blocks is refused with what does") {
     } catch (redco::error const& e) {
       CHECK(e.code() == redco::exit_code::usage);
       CHECK(std::string(e.what()) == "'" + std::string(text) +
-                                         "' names no blocks; write all, none, every:2 for every second block, or "
-                                         "first:3 for the first three");
+                                         "' names no blocks; write all, none, every:2 for every second block, first:3 "
+                                         "for the first three, or range:4:8 for blocks 4 to 7, counted from 0");
     }
   }
   try {

@@ -7,6 +7,7 @@
 #include <redco/comm/ranks.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/sequence_parallel.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embedding.hpp>
 #include <redco/layer/enter.hpp>
@@ -156,8 +157,8 @@ TEST_CASE("micro-batches of any size and recomputation give the same losses") {
       for (redco::recomputed_blocks const& recompute :
            {redco::recomputed_blocks(false), redco::recomputed_blocks(true), redco::recomputed_blocks::every_kth(2),
             redco::recomputed_blocks::first_n(1)}) {
-        INFO(mesh.dp << "x" << mesh.tp << ", micro-batch " << micro << ", recomputed " << recompute.every << " "
-                     << recompute.first);
+        INFO(mesh.dp << "x" << mesh.tp << ", micro-batch " << micro << ", recomputed "
+                     << redco::options::to_text(recompute));
         temporary_folder folder;
         redco::deployer_options where = in(folder.path, mesh);
         where.recompute = recompute;

@@ -124,4 +124,21 @@ TEST_CASE("trainers, workers and inferences refuse a width with those that divid
   }));
 }
 
+TEST_CASE("a trainer refuses to recompute a range of blocks that its model does not have") {
+  temporary_folder const folder;
+  silence const quiet;
+  redco::deployer_options where = in(folder.path);
+  where.recompute = redco::recomputed_blocks::in_range({2, 3});
+  redco::deployer deployer(where);
+  auto const pipeline = mlp_pipeline();
+  try {
+    trainer_of<mlp, decltype(pipeline)>(deployer, {}, pipeline, {.lr = 0.02});
+    FAIL("accepted");
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::usage);
+    CHECK(std::string(e.what()) ==
+          "no block is recomputed: the range begins with block 2, and the model repeats no blocks; recompute none");
+  }
+}
+
 }  // namespace planned_test

@@ -2,14 +2,21 @@
 
 #include <redco/shard/placed.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/layer/activation.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/transform_blocks.hpp>
+#include <redco/fact/path.hpp>
+#include <redco/shape/block_range.hpp>
+#include <redco/diag/error.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace placed_test {
@@ -47,6 +54,68 @@ TEST_CASE("blocks of a cycle are written out in turn, each with its own paramete
   for (auto const& p : redco::shard::placed_parameters(redco::plan_of(redco::model_of<net>{}, {.tp = 2})))
     placed.push_back(p.name);
   CHECK(placed == names);
+}
+
+/// Puts `To` in the place of the repeated blocks `From`.
+template <class From, class To>
+struct instead {
+  template <class L, redco::fact::path Here>
+  struct at : std::type_identity<std::conditional_t<std::is_same_v<L, From>, To, L>> {};
+};
+
+template <class Net>
+std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (auto const& p : redco::shard::placed_parameters(redco::plan_of(redco::model_of<Net>{}, {.tp = 2})))
+    names.push_back(p.name);
+  return names;
+}
+
+TEST_CASE("blocks that are rewritten by number have their names in the order of the whole model") {
+  using turn = redco::named<"s", redco::linear<6, 6, false>>;
+  using other = redco::named<"t", redco::linear<6, 6, false>>;
+  using plain =
+      redco::sequential<redco::named<"h", redco::repeat<6, pair, turn>>, redco::named<"last", redco::linear<6, 2>>>;
+  using net = redco::transform_blocks<plain, "h", redco::block_range{1, 4}, instead<turn, other>>;
+  CHECK(names_of<net>() == std::vector<std::string>{"h.0.up.weight", "h.0.down.weight", "h.1.t.weight", "h.2.up.weight",
+                                                    "h.2.down.weight", "h.3.t.weight", "h.4.up.weight",
+                                                    "h.4.down.weight", "h.5.s.weight", "last.weight", "last.bias"});
+  using again = redco::transform_blocks<net, "h", redco::block_range{4}, instead<pair, other>>;
+  CHECK(names_of<again>() == std::vector<std::string>{"h.0.up.weight", "h.0.down.weight", "h.1.t.weight",
+                                                      "h.2.up.weight", "h.2.down.weight", "h.3.t.weight",
+                                                      "h.4.t.weight", "h.5.s.weight", "last.weight", "last.bias"});
+  using inner = redco::transform_blocks<nested, "g.*.b", redco::block_range{1, 2}, instead<pair, turn>>;
+  CHECK(names_of<inner>() == std::vector<std::string>{"g.0.b.0.up.weight", "g.0.b.0.down.weight", "g.0.b.1.s.weight",
+                                                      "g.0.b.2.up.weight", "g.0.b.2.down.weight", "g.1.b.0.up.weight",
+                                                      "g.1.b.0.down.weight", "g.1.b.1.s.weight", "g.1.b.2.up.weight",
+                                                      "g.1.b.2.down.weight", "last.weight", "last.bias"});
+}
+
+struct relu_in_the_middle : redco::gpt2 {
+  using net = redco::transform_blocks<redco::gpt2::net, "h", redco::block_range{1, 3},
+                                      instead<redco::activation<&redco::gpt2_config::activation>, redco::relu>>;
+};
+
+TEST_CASE("a rewritten range of blocks ends with the last block or before") {
+  auto const entries = [](std::int64_t layers) {
+    relu_in_the_middle const model{{{.vocab = 101, .context = 40, .width = 72, .heads = 6, .layers = layers}}};
+    return redco::plan_of(model, {.tp = 2}).entries.size();
+  };
+  std::size_t const outside = 4, of_block = 16;
+  CHECK(entries(7) == outside + 3 * of_block);  // rows [0, 1), [1, 3) and [3, 7)
+  CHECK(entries(3) == outside + 2 * of_block);
+  for (std::int64_t const layers : {1, 2}) {
+    try {
+      entries(layers);
+      FAIL("accepted");
+    } catch (redco::error const& e) {
+      CHECK(e.code() == redco::exit_code::usage);
+      CHECK(std::string(e.what()) == "layer 'h' has " + std::to_string(layers) +
+                                         " blocks, and a rewrite begins or ends a range of them at 3; choose a range "
+                                         "within [0, " +
+                                         std::to_string(layers) + ")");
+    }
+  }
 }
 
 TEST_CASE("a model gives the same plan at compile time and at run time") {

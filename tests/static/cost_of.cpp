@@ -55,7 +55,11 @@ constexpr auto first_two = redco::cost_of<demo>(
 constexpr auto no_block = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}});
 constexpr std::int64_t of_block = (no_block.memory.activations - again.memory.activations) / 6;
 static_assert(fourth.memory.activations == no_block.memory.activations - of_block);
+constexpr auto middle = redco::cost_of<demo>(
+    redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = redco::recomputed_blocks::in_range({2, 5})});
 static_assert(first_two.memory.activations == no_block.memory.activations - 2 * of_block);
+static_assert(middle.memory.activations == no_block.memory.activations - 3 * of_block);
+static_assert(middle.memory.backward.recomputed == first_two.memory.backward.recomputed);
 static_assert(again.memory.peak() < first_two.memory.peak() && first_two.memory.peak() < fourth.memory.peak());
 static_assert(fourth.memory.peak() < no_block.memory.peak());
 

@@ -3,6 +3,7 @@
 #include <redco/cost/activity.hpp>
 #include <redco/cost/check_hosts.hpp>
 #include <redco/cost/check_magnitude.hpp>
+#include <redco/cost/check_recomputed.hpp>
 #include <redco/cost/check_setup.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
@@ -34,6 +35,7 @@ namespace redco::cost::detail {
 constexpr rank_cost cost_from(fact::program const& facts, int slots, setup const& s) {
   check_setup(s);
   check_hosts(s.mesh, s.hosts);
+  check_recomputed(facts, s.recompute);
   check_magnitude(facts, slots, s);
   simulation const run(facts, s);
   return {memory_of(run, slots), messages_of(run), operations_of(run.work(), s), activity_of(run)};
@@ -53,7 +55,8 @@ namespace redco {
 
 /// Returns the cost of a model whose sizes are known at run time. Requires a legal mesh, which
 /// plan_of() checks. Throws `error` with exit code 64 for an invalid run, for sizes beyond 64-bit
-/// integers, and if the hosts do not divide the ranks.
+/// integers, if the hosts do not divide the ranks, and for a range of recomputed blocks that the model
+/// does not have.
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
   cost::check_setup(s);

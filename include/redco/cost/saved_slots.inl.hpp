@@ -54,8 +54,9 @@ class slot_list {
       std::size_t const slice = static_cast<std::size_t>(i) % begins.size();
       fact::event const& in = program_.events[begins[slice]];
       int const output = program_.events[ends[slice]].tensor.id;
-      bool const runs_again = blocks_.empty() && setup_.recompute.has(i);
-      blocks_.push_back({in.blocks.number(), i});
+      std::int64_t const number = in.blocks.base + i;
+      bool const runs_again = blocks_.empty() && setup_.recompute.has(number);
+      blocks_.push_back({in.blocks.number(), number});
       storages_[in.tensor.id] = storage;
       if (runs_again) {
         save(in);

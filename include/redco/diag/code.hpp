@@ -144,6 +144,10 @@ inline constexpr diagnosis diagnoses[] = {
      "The path of a layer or parameter is kept in 80 characters, the blocks around it in six levels. The types in the message "
      "name the layer and what it has: characters or repeats.",
      "keep its path within 80 characters and nest at most six repeats"},
+    {"L011", "a rewrite names blocks that the model does not have",
+     "transform_blocks rewrites a range of the blocks of a repeat, which it finds by its path. The range has at least one block, "
+     "and neither begins nor ends after the last one; the types in the message name the repeat and its number of blocks.",
+     "name a repeat by its path, such as \"h\", and a range of at least one of its blocks"},
 };
 
 /// Returns the row of a code, or an empty row if the code does not exist.

@@ -11,6 +11,8 @@ namespace redco::fact {
 /// there are n slices of step n, or fewer for a shorter stack.
 struct block_slice {
   std::int64_t times = 1, first = 0, step = 1;
+  std::int64_t base = 0;  ///< number in the `repeat` of the row's first block
+  bool is_part = false;   ///< other rows hold the other blocks of the `repeat`
 
   constexpr std::int64_t count() const { return (times - first + step - 1) / step; }
 
@@ -25,14 +27,16 @@ struct block_slice {
   /// the slice has all blocks, or a Python slice such as "1::2" for blocks 1, 3, 5 ...
   constexpr path number() const {
     path text;
-    if (step == 1) {
+    if (!is_part && step == 1) {
       text.push("*");
-    } else {
-      write(first, text);
-      text.text[text.size++] = ':';
-      text.text[text.size++] = ':';
-      write(step, text);
+      return text;
     }
+    write(base + first, text);
+    text.text[text.size++] = ':';
+    if (is_part) write(base + times, text);
+    if (step == 1) return text;
+    text.text[text.size++] = ':';
+    write(step, text);
     return text;
   }
 

@@ -71,12 +71,12 @@ class recorder {
   /// Returns the path of the layer that is being declared.
   constexpr path const& here() const { return here_; }
 
-  /// Checks a size of the current layer and returns it. `what` is its name, such as "heads". If
-  /// `extent` is below 1, records a mistake and returns 1, so that the recording continues.
-  constexpr std::int64_t size(std::string_view what, std::int64_t extent) {
-    if (extent >= 1) return extent;
-    refuse({.what = mistake::size, .wanted = 1, .found = extent, .reader = here_}, what);
-    return 1;
+  /// Returns `extent`, the layer's number of `what`. One below `least` breaks `rule`, and `least` is taken so that the facts go on.
+  constexpr std::int64_t size(std::string_view what, std::int64_t extent, std::int64_t least = 1,
+                              mistake rule = mistake::size) {
+    if (extent >= least) return extent;
+    refuse({.what = rule, .wanted = least, .found = extent, .reader = here_}, what);
+    return least;
   }
 
   /// Checks that a size of the current layer is a multiple of another. `what` is the name of the

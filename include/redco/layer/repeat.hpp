@@ -1,11 +1,10 @@
 #pragma once
 
+#include <redco/layer/blocks_in.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/parts.hpp>
-#include <redco/fact/block_slice.hpp>
-#include <redco/fact/finish.hpp>
-#include <redco/fact/flow.hpp>
+#include <redco/fact/mistake_fact.hpp>
 #include <redco/fact/recorder.hpp>
 
 #include <cstdint>
@@ -13,25 +12,14 @@
 
 namespace redco {
 
-namespace detail {
-
-template <class X, class... Ys>
-struct repeat_out {
-  using type = finished_t<X>;
-  static_assert((std::is_same_v<X, finished_t<Ys, finished_t<X>>> && ...),
-                "redco[S007]: the block of a repeat changes the layout; end it in the layout in which it begins");
-};
-
-}  // namespace detail
-
-/// A stack of `Times` blocks, each with its own parameters "<index>.<name>". Several block types
-/// alternate: block i has type i mod n of n types, and the last cycle may be incomplete. Each block
-/// type is planned, instantiated and compiled once.
+/// `Times` blocks one after another, each with its own parameters "<index>.<name>". They are equal, or take turns where several
+/// are given: block i is the (i mod n)-th of n, and the last round may be cut short. Each kind of block is planned,
+/// instantiated and compiled once. `transform_blocks` gives some of them other layers.
 template <auto Times, layer... Blocks>
   requires(sizeof...(Blocks) > 0)
 struct repeat {
   using layer_concept = layer_tag;
-  using subs = parts<part<"*", Blocks>...>;
+  using subs = parts<detail::part_of_repeat<Blocks>...>;
   template <class... Others>
   using rebind = repeat<Times, Others...>;
   static constexpr bool unnamed = (is_unnamed<Blocks> || ...);
@@ -42,30 +30,27 @@ struct repeat {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const times = w.size("blocks", of<Times>(config));
-    // Sizes that a block derives from the number of blocks may be invalid.
-    if (times != of<Times>(config)) return;
-    fact::block_slice slice{times, 0, sizeof...(Blocks)};
-    fact::flow last;
-    (slice_facts<X, unpaired_t<Blocks>>(config, w, slice, last), ...);
-    w.activation = last;
+    if (times != of<Times>(config)) return;  // what a block derives from their number may be no size
+    rows_facts<X>(config, w, times, detail::rows_of<Blocks...>());
   }
 
  private:
-  /// Declares to the recorder `w` the parameters, saved tensors and messages of all blocks of type
-  /// `Block`, if there are any. Stores the output of the last block of the whole stack in `last`.
-  template <class X, class Block, class Config>
-  static constexpr void slice_facts(Config const& config, fact::recorder& w, fact::block_slice& slice,
-                                    fact::flow& last) {
-    if (slice.first < slice.times)
-      w.repeated(slice, [&] {
-        fact::flow const input = w.activation;
-        Block::template facts<X>(config, w);
-        fact::detail::finish_facts<out_t<Block, X>, X>(w);
-        w.expect_like(input);
-      });
-    if (slice.has(slice.times - 1)) last = w.activation;
-    ++slice.first;
+  template <class X, class... Rows, class Config>
+  static constexpr void rows_facts(Config const& config, fact::recorder& w, std::int64_t times, detail::rows<Rows...>) {
+    std::int64_t last = 0;
+    ((last = Rows::begin), ...);
+    if (w.size("blocks", times, last, fact::mistake::blocks) == times)
+      (Rows::template row_facts<X>(config, w, times), ...);
   }
 };
+
+namespace detail {
+
+template <class L>
+inline constexpr bool is_repeat = false;
+template <auto Times, class... Blocks>
+inline constexpr bool is_repeat<repeat<Times, Blocks...>> = true;
+
+}  // namespace detail
 
 }  // namespace redco

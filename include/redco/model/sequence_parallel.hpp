@@ -19,13 +19,7 @@ namespace redco {
 
 namespace detail {
 
-template <class L>
-inline constexpr bool is_repeat = false;
-template <auto Times, class... Blocks>
-inline constexpr bool is_repeat<repeat<Times, Blocks...>> = true;
-
-/// True if L is a `repeat`, or a layer whose only inner layer is one for which this variable is
-/// true.
+/// Whether L is a repeat, or has one part only, which is one under a name or within other layers of one part.
 template <class L, class Parts = parts_of<L>>
 inline constexpr bool wraps_repeat = is_repeat<L>;
 template <class L, class Only>

@@ -3,11 +3,14 @@
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/recomputed.hpp>
+#include <redco/layer/blocks_in.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/repeat.hpp>
+#include <redco/shape/block_range.hpp>
 #include <redco/shape/recomputed_blocks.hpp>
 #include <redco/diag/ill_formed.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,6 +22,19 @@
 
 namespace redco {
 
+namespace detail {
+
+/// A block of any kind of some rows, in their order.
+template <class X, class Rows, class... Modules>
+struct any_block_of {
+  using type = std::variant<Modules...>;
+};
+template <class X, block_range Range, class... Kinds, class... Others, class... Modules>
+struct any_block_of<X, rows<blocks_in<Range, Kinds...>, Others...>, Modules...>
+    : any_block_of<X, rows<Others...>, Modules..., module<unpaired_t<Kinds>, X>...> {};
+
+}  // namespace detail
+
 template <auto Times, class... Blocks, class X>
 struct module<repeat<Times, Blocks...>, X> {
   template <class Config>
@@ -26,7 +42,7 @@ struct module<repeat<Times, Blocks...>, X> {
     auto const times = static_cast<std::size_t>(b.template extent<Times>());
     begin = b.taken().size();
     blocks.reserve(times);
-    while (blocks.size() < times) round(b, times, std::index_sequence_for<Blocks...>());
+    make_rows<0>(b, times, detail::rows_of<Blocks...>());
   }
 
   /// Runs the blocks of this rank (by default all, or those of its pipeline stage) one after
@@ -58,7 +74,7 @@ struct module<repeat<Times, Blocks...>, X> {
     return y;
   }
 
-  using any_block = std::variant<module<unpaired_t<Blocks>, X>...>;
+  using any_block = typename detail::any_block_of<X, detail::rows_of<Blocks...>>::type;
 
   std::vector<any_block> blocks;
   /// For each block, the end index of its parameters in network().parameters()
@@ -69,11 +85,19 @@ struct module<repeat<Times, Blocks...>, X> {
   std::size_t first_run = 0, end_run = 0;
 
  private:
-  /// Builds the next block of each block type in turn, but no more than `times` blocks in total.
-  template <class Config, std::size_t... Kind>
-  void round(builder<Config>& b, std::size_t times, std::index_sequence<Kind...>) {
-    auto const one = [&](auto kind) {
-      if (blocks.size() == times) return;
+  /// Makes the blocks of the rows, whose kinds are those of `any_block` from `First` on.
+  template <std::size_t First, class Config, block_range Range, class... Kinds, class... Others>
+  void make_rows(builder<Config>& b, std::size_t times, detail::rows<detail::blocks_in<Range, Kinds...>, Others...>) {
+    auto const end = std::min(times, static_cast<std::size_t>(Range.end));
+    while (blocks.size() < end) make_round<First>(b, end, std::index_sequence_for<Kinds...>());
+    if constexpr (sizeof...(Others) > 0) make_rows<First + sizeof...(Kinds)>(b, times, detail::rows<Others...>());
+  }
+
+  /// Makes one block of each kind in turn, as long as there are fewer than `end`.
+  template <std::size_t First, class Config, std::size_t... Kind>
+  void make_round(builder<Config>& b, std::size_t end, std::index_sequence<Kind...>) {
+    auto const one = [&](auto kind, std::size_t turn) {
+      if (blocks.size() == end || blocks.size() % sizeof...(Kind) != turn) return;
       b.inside(std::to_string(blocks.size()), [&] {
         bool const runs = b.block([&] { blocks.emplace_back(kind, b); });
         ends.push_back(b.taken().size());
@@ -82,7 +106,7 @@ struct module<repeat<Times, Blocks...>, X> {
         end_run = blocks.size();
       });
     };
-    (one(std::in_place_index<Kind>), ...);
+    (one(std::in_place_index<First + Kind>, Kind), ...);
   }
 
   template <class Context>

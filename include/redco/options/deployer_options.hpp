@@ -57,7 +57,8 @@ struct deployer_options {
                             "record forward and backward of a batch's shape once, and repeat them as a CUDA graph"),
         field<"recompute">(
             &o::recompute,
-            "keep only the input of all blocks, every k-th or the first n, and compute them again in backward"),
+            "keep only the input of all blocks, every k-th, the first n or those from B to E - 1 (counted from 0), and compute "
+            "them again in backward"),
         field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),
         field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks").at_least(0),
         field<"deadline">(

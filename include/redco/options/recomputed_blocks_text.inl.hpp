@@ -4,33 +4,44 @@
 
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <system_error>
 
 namespace redco::options {
 
 REDCO_INLINE std::string to_text(recomputed_blocks const& blocks) {
   if (blocks == recomputed_blocks(true)) return "all";
-  if (blocks.every > 0) return "every:" + std::to_string(blocks.every);
-  if (blocks.first > 0) return "first:" + std::to_string(blocks.first);
-  return "none";
+  if (!blocks.any()) return "none";
+  auto const& [begin, end] = blocks.range;
+  std::string const last = end == block_range::no_end ? "" : std::to_string(end);
+  if (blocks.every > 1) return "every:" + std::to_string(blocks.every);
+  return begin == 0 ? "first:" + last : "range:" + std::to_string(begin) + ":" + last;
 }
 
 REDCO_INLINE recomputed_blocks parse_recomputed_blocks(std::string_view text) {
   if (text == "none" || text == "false") return {};
   if (text == "all" || text == "true") return true;
-  std::size_t const colon = text.find(':');
-  std::string_view const name = text.substr(0, colon);
-  std::int64_t number = 0;
-  if (colon != std::string_view::npos && (name == "every" || name == "first")) {
-    char const* const end = text.data() + text.size();
-    auto const [rest, problem] = std::from_chars(text.data() + colon + 1, end, number);
-    if (problem == std::errc{} && rest == end && number >= 1)
-      return name == "every" ? recomputed_blocks::every_kth(number) : recomputed_blocks::first_n(number);
+  auto const number = [](std::string_view digits) -> std::int64_t {
+    std::int64_t n = -1;
+    auto const [rest, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    return problem == std::errc{} && rest == digits.data() + digits.size() ? n : -1;
+  };
+  std::size_t const colon = std::min(text.find(':'), text.size());
+  std::string_view const name = text.substr(0, colon), rest = text.substr(std::min(colon + 1, text.size()));
+  if (name == "range" && rest.find(':') != std::string_view::npos) {
+    std::string_view const last = rest.substr(rest.find(':') + 1);
+    block_range const blocks{number(rest.substr(0, rest.find(':'))), last.empty() ? block_range::no_end : number(last)};
+    if (blocks.begin >= 0 && blocks.begin < blocks.end) return recomputed_blocks::in_range(blocks);
+  } else if (std::int64_t const n = number(rest); n >= 1) {
+    if (name == "every") return recomputed_blocks::every_kth(n);
+    if (name == "first") return recomputed_blocks::first_n(n);
   }
   throw error(exit_code::usage, "'" + std::string(text) +
-                                    "' names no blocks; write all, none, every:2 for every second block, or first:3 "
-                                    "for the first three");
+                                    "' names no blocks; write all, none, every:2 for every second block, first:3 for "
+                                    "the first three, or range:4:8 for blocks 4 to 7, counted from 0");
 }
 
 }  // namespace redco::options

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <redco/run/deployer.hpp>
+#include <redco/cost/check_recomputed.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/options/deployer_options.hpp>
 #include <redco/options/launch.hpp>
 #include <redco/fact/parameter_fact.hpp>
+#include <redco/fact/program.hpp>
 #include <redco/shape/mesh.hpp>
 
 #include <vector>
@@ -21,7 +23,9 @@ void check_widths(std::vector<fact::parameter_fact> const& parameters, mesh cons
 /// of `check_widths`.
 template <model M>
 dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
-  check_widths(facts_of(m).parameters, on, where.options(), options::launched());
+  fact::program const facts = facts_of(m);
+  check_widths(facts.parameters, on, where.options(), options::launched());
+  cost::check_recomputed(facts, where.options().recompute);
   return plan_of(m, on);
 }
 

@@ -38,6 +38,9 @@ REDCO_INLINE void refuse(fact::mistake_fact const& m) {
   } else if (m.what == fact::mistake::depth) {
     text = reader + " has " + found + " " + of + ", more than " + wanted +
            "; give the layers around it shorter names, or nest fewer repeats";
+  } else if (m.what == fact::mistake::blocks) {
+    text = reader + " has " + found + " blocks, and a rewrite begins or ends a range of them at " + wanted +
+           "; choose a range within [0, " + found + ")";
   } else if (added) {
     std::string const what = m.what == fact::mistake::rank ? "dimensions" : of;
     text = giver + " gives " + found + " " + what + ", to be added to or put in place of the " + wanted + " of " +

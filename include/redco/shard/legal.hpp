@@ -58,7 +58,8 @@ struct size_verdict {
   static constexpr auto blame(std::index_sequence<G...>, std::index_sequence<R...>) {
     if constexpr (found.what == fact::mistake::divisor) {
       return layer_divides<found.found, found.wanted, found.reader.text[R]...>{};
-    } else if constexpr (found.what == fact::mistake::size || found.what == fact::mistake::depth) {
+    } else if constexpr (found.what == fact::mistake::size || found.what == fact::mistake::depth ||
+                         found.what == fact::mistake::blocks) {
       return layer_has<found.found, found.reader.text[R]...>{};
     } else {
       return blamed_layers<layer_gives<found.found, found.giver.text[G]...>,
@@ -154,6 +155,10 @@ struct legal {
   static_assert(
       diag::verdict<shard::detail::size_check<fact::mistake::depth>{sizes::found.what}, typename sizes::blamed>{},
       "redco[L010]: a layer is nested too deeply; keep its path within 80 characters and nest at most six repeats");
+  static_assert(
+      diag::verdict<shard::detail::size_check<fact::mistake::blocks>{sizes::found.what}, typename sizes::blamed>{},
+      "redco[L011]: a rewrite names blocks that the model does not have; name a repeat by its path, such as \"h\", and a "
+      "range of at least one of its blocks");
   static_assert(
       plannable(Mesh),
       "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and no plan "

@@ -2,6 +2,7 @@
 
 #include <redco/shard/placed.hpp>
 
+#include <redco/fact/block_slice.hpp>
 #include <redco/config.hpp>
 
 #include <cstdint>
@@ -29,16 +30,18 @@ REDCO_INLINE void expand(std::vector<placed_parameter> const& from, std::size_t 
     }
     auto const at = static_cast<std::size_t>(number.data() - name.data());
     std::string const prefix{name.substr(0, at)};
+    fact::block_slice const first = from[i].plan.fact.blocks[level];
     std::vector<placed_parameter> row;
     while (i < from.size() && from[i].name.compare(0, at, prefix) == 0 &&
-           number_in(from[i].name).data() == from[i].name.data() + at)
+           number_in(from[i].name).data() == from[i].name.data() + at &&
+           from[i].plan.fact.blocks[level].base == first.base)
       row.push_back(from[i++]);
-    for (std::int64_t block = 0; block < row.front().plan.fact.blocks[level].times; ++block) {
+    for (std::int64_t block = 0; block < first.times; ++block) {
       std::vector<placed_parameter> one;
       for (placed_parameter const& p : row) {
         if (!p.plan.fact.blocks[level].has(block)) continue;
         one.push_back(p);
-        one.back().name.replace(at, number_in(p.name).size(), std::to_string(block));
+        one.back().name.replace(at, number_in(p.name).size(), std::to_string(first.base + block));
       }
       expand(one, level + 1, to);
     }

@@ -46,7 +46,7 @@ class backward_pass {
     for (std::int64_t const block : row.last_blocks()) {
       block_row::kind const& one = row.kinds[row.kind_of(block)];
       now_.activations = outside + row.saved_in(block + 1);
-      now_.block = block;
+      now_.block = row.base() + block;
       own_input_ = row.has_own_input(block);
       again_ = row.again.has(block);
       if (again_) enter_block(one);

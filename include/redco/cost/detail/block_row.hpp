@@ -1,23 +1,27 @@
 #pragma once
 
 #include <redco/fact/block_slice.hpp>
+#include <redco/shape/block_range.hpp>
 #include <redco/shape/recomputed_blocks.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace redco::cost::detail {
 
-/// Returns the number of blocks of a slice that are recomputed in backward.
-constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_blocks const& again) {
-  if (blocks.step == 1) return again.count(blocks.times);
+/// Returns the number of blocks of a slice that run again in backward.
+constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_blocks const& of_repeat) {
+  recomputed_blocks const again = of_repeat.from(blocks.base);
+  if (blocks.step == 1 || !again.any()) return again.count(blocks.times);
+  auto const before = [&](std::int64_t end) { return fact::block_slice{end, blocks.first, blocks.step}.count(); };
+  std::int64_t const begin = std::clamp<std::int64_t>(again.range.begin, 0, blocks.times),
+                     end = std::clamp<std::int64_t>(again.range.end, 0, blocks.times);
+  if (again.every == 1) return before(end) - before(begin);
   std::int64_t count = 0;
-  if (again.every == 0) {
-    count = fact::block_slice{again.count(blocks.times), blocks.first, blocks.step}.count();
-  } else {
-    for (std::int64_t i = again.every - 1; i < blocks.times; i += again.every) count += blocks.has(i);
-  }
+  std::int64_t const skipped = (begin - again.range.begin) % again.every;
+  for (std::int64_t i = begin + again.every - 1 - skipped; i < end; i += again.every) count += blocks.has(i);
   return count;
 }
 
@@ -41,11 +45,13 @@ struct block_row {
   };
 
   std::vector<kind> kinds;
-  recomputed_blocks again;
+  recomputed_blocks again;       ///< counts as the row does, from 0
   bool entry_saved = false;      ///< a layer before the row saves the first block's input
   std::int64_t input_bytes = 0;  ///< bytes of one block's input
 
   constexpr std::int64_t blocks() const { return kinds[0].blocks.times; }
+  /// Returns the number of the row's first block in its `repeat`.
+  constexpr std::int64_t base() const { return kinds[0].blocks.base; }
   constexpr std::size_t kind_of(std::int64_t block) const {
     return static_cast<std::size_t>(block % kinds[0].blocks.step);
   }
@@ -61,15 +67,13 @@ struct block_row {
   constexpr std::vector<counts> count(std::int64_t n) const {
     std::vector<counts> of(kinds.size());
     std::int64_t const length = period();
-    for (std::int64_t i = 0; i < n; ++i) {
-      std::int64_t times = 1;
-      // Number of equal periods from this block on
-      if (i > again.first && i % length == 0) times = (n - i) / length;
-      if (times > 1) {
-        for (std::int64_t j = i; j < i + length; ++j) add(of, j, times);
-        i += times * length - 1;
-      } else {
-        add(of, i, 1);
+    for (block_range const& one : stretches(n)) {
+      for (std::int64_t i = one.begin; i < one.end;) {
+        // From its second block on, the periods of a stretch are equal.
+        std::int64_t const times = i > one.begin ? (one.end - i) / length : 0;
+        std::int64_t const next = times > 0 ? i + length : i + 1;
+        for (std::int64_t j = i; j < next; ++j) add(of, j, times > 0 ? times : 1);
+        i = times > 0 ? i + times * length : next;
       }
     }
     return of;
@@ -88,22 +92,28 @@ struct block_row {
   /// blocks hold most, because all preceding blocks' activations are still held.
   constexpr std::vector<std::int64_t> last_blocks() const {
     std::vector<std::int64_t> last;
-    auto const find = [&](std::int64_t end, std::int64_t most) {
-      for (std::int64_t i = end; i-- > 0 && i >= end - most;) {
+    std::vector<block_range> const all = stretches(blocks());
+    for (std::size_t n = all.size(); n-- > 0;) {
+      for (std::int64_t i = all[n].end; i-- > all[n].begin && i >= all[n].end - period();) {
         bool seen = false;
         for (std::int64_t const other : last)
           seen = seen || (kind_of(other) == kind_of(i) && again.has(other) == again.has(i));
         if (!seen) last.push_back(i);
       }
-    };
-    find(blocks(), period());
-    if (again.first < blocks()) find(again.first, kinds[0].blocks.step);
+    }
     return last;
   }
 
  private:
-  /// Returns the number of blocks after which the pattern of kinds and recomputation repeats.
-  constexpr std::int64_t period() const { return kinds[0].blocks.step * (again.every > 0 ? again.every : 1); }
+  /// Number of blocks after which the kinds and choices of a stretch come again.
+  constexpr std::int64_t period() const { return kinds[0].blocks.step * (again.any() ? again.every : 1); }
+
+  /// Returns the first `n` blocks as ranges before, within, and after the range of blocks that may run again.
+  constexpr std::vector<block_range> stretches(std::int64_t n) const {
+    std::int64_t const begin = std::clamp<std::int64_t>(again.range.begin, 0, n),
+                       end = std::clamp<std::int64_t>(again.range.end, 0, n);
+    return {{0, begin}, {begin, end}, {end, n}};
+  }
 
   constexpr void add(std::vector<counts>& of, std::int64_t block, std::int64_t times) const {
     counts& one = of[kind_of(block)];

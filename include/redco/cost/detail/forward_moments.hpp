@@ -36,10 +36,11 @@ class forward_moments {
     std::int64_t const outside = now_.activations;
     std::vector<std::int64_t> const last = row.last_blocks();
     for (std::size_t n = last.size(); n-- > 0;) {
-      now_.block = last[n];
-      now_.activations = outside + row.saved_in(now_.block);
-      block_row::kind const& kind = row.kinds[row.kind_of(now_.block)];
-      bool const again = row.again.has(now_.block), own_input = row.has_own_input(now_.block);
+      std::int64_t const block = last[n];
+      now_.block = row.base() + block;
+      now_.activations = outside + row.saved_in(block);
+      block_row::kind const& kind = row.kinds[row.kind_of(block)];
+      bool const again = row.again.has(block), own_input = row.has_own_input(block);
       for (std::size_t i = kind.begin; i < kind.end; ++i) {
         placed_tensor const& t = tensors_[i];
         if (t.what == placed_tensor::kind::own && !again) save(i, t.of_block());

@@ -182,7 +182,7 @@ class forward_pass {
       open_.push_back({e.blocks, e.tensor.id, e.from, saved ? e.blocks.count() : 0, left_.entry_saved, left_.inputs});
     if (open_.size() > 1) return;
     place(i, kind::block_input, e.blocks.count());
-    if (first) rows.push_back({{}, setup_.recompute, kept_.has(e.from), tensors[i].bytes});
+    if (first) rows.push_back({{}, setup_.recompute.from(e.blocks.base), kept_.has(e.from), tensors[i].bytes});
     rows.back().kinds.push_back({i, i, e.blocks});
   }
 

@@ -72,7 +72,7 @@ std::string kind_of() {
   } else if constexpr (std::is_same_v<T, mesh>) {
     return "DPxTP";
   } else if constexpr (std::is_same_v<T, recomputed_blocks>) {
-    return "all|every:K|first:N";
+    return "all|every:K|first:N|range:B:E";
   } else {
     std::string names;
     for (T const value : choices<T>) names.append(names.empty() ? "" : "|").append(name_of(value));
