@@ -5,18 +5,18 @@
 
 namespace redco {
 
-/// A choice of the blocks of a `repeat` that save only their input in forward and run again in
-/// backward. Choices are none, all, every k-th (torchtitan's selective activation checkpointing),
-/// or the first n (Megatron-LM's `--recompute-method block`). A `repeat` nested in a block runs
-/// again as a whole, with that block.
+/// A choice of the blocks of a `repeat` that are recomputed: they save only their input in forward
+/// and run again in backward. The choice is none, all, every k-th block (torchtitan's selective
+/// activation checkpointing), or the first n (Megatron-LM's `--recompute-method block`). A `repeat`
+/// nested in a recomputed block is recomputed as a part of the block.
 struct recomputed_blocks {
-  /// Period of the recomputed blocks: 1 for all, 2 for the second, fourth and so on; 0 if `first`
-  /// decides.
+  /// Distance between recomputed blocks: 1 recomputes all, 2 the second, fourth and so on. 0:
+  /// `first` determines the blocks.
   std::int64_t every = 0;
-  std::int64_t first = 0;  ///< Number of recomputed blocks, from the first on
+  std::int64_t first = 0;  ///< Number of recomputed blocks at the beginning; used if `every` is 0
 
   constexpr recomputed_blocks() = default;
-  /// Chooses all blocks (true) or none (false).
+  /// Recomputes all blocks if `all` is true, none otherwise. Accepts only a bool.
   template <class Bool>
     requires std::is_same_v<Bool, bool>
   constexpr recomputed_blocks(Bool all) : every(all ? 1 : 0) {}
@@ -25,7 +25,7 @@ struct recomputed_blocks {
   static constexpr recomputed_blocks first_n(std::int64_t n) { return {0, n}; }
 
   constexpr bool any() const { return every > 0 || first > 0; }
-  /// Returns true if the block with this index, from 0, is recomputed.
+  /// Returns true if the block with index `block` (from 0) is recomputed.
   constexpr bool has(std::int64_t block) const { return every > 0 ? (block + 1) % every == 0 : block < first; }
   /// Returns the number of recomputed blocks among the first `blocks` blocks.
   constexpr std::int64_t count(std::int64_t blocks) const {
