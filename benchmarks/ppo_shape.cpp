@@ -1,4 +1,5 @@
-// Environment steps per second of proximal policy optimisation (Schulman et al. 2017) on CartPole-v1, and the
+// Environment steps per second of proximal policy optimisation (Schulman et al. 2017) on
+// CartPole-v1, and the
 // milliseconds of an update that act, environment and learning take. Peer: benchmarks/recipes.py.
 //   ppo_shape [--updates 60] [--threads 1] [--workdir DIR]
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Objects that the statements on pages use: those of docs/first-model.md with a language model and a Hugging Face folder.
+// Objects that the statements on pages use: a language model with its pipeline and trainer, texts,
+// and a Hugging Face folder.
 
 #include <redco/redco.hpp>
 

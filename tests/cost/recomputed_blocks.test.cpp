@@ -132,7 +132,8 @@ TEST_CASE("each block costs as much in a row of any length") {
 }
 
 TEST_CASE("blocks of a range save their input alone, of whatever length each row is") {
-  // A block saves 3 x 5 numbers of its input and 3 x 7 twice, in f32; the layer after the row saves its output.
+  // A block saves 3 x 5 numbers of its input and 3 x 7 twice, in f32. The layer after the row saves
+  // its output.
   using block = sequential<named<"a", linear<5, 7>>, gelu, named<"b", linear<7, 5>>>;
   using net = sequential<named<"i", linear<5, 5>>, named<"e", repeat<2, block>>, named<"d", repeat<5, block>>,
                          named<"o", linear<5, 3>>>;
@@ -144,7 +145,8 @@ TEST_CASE("blocks of a range save their input alone, of whatever length each row
   CHECK(saved(false) == all);
   CHECK(saved(recomputed_blocks::in_range({2, 4})) == all - 2 * 4 * 3 * 2 * 7);
   CHECK(saved(recomputed_blocks::in_range({4, 400})) == all - 1 * 4 * 3 * 2 * 7);
-  CHECK(saved(recomputed_blocks::in_range({1, 3})) == all - 3 * 4 * 3 * 2 * 7);  // "e.1", "d.1" and "d.2"
+  // Recomputes "e.1", "d.1" and "d.2".
+  CHECK(saved(recomputed_blocks::in_range({1, 3})) == all - 3 * 4 * 3 * 2 * 7);
 }
 
 TEST_CASE("a range that begins behind the last block of the longest row is refused") {

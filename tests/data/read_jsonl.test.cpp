@@ -58,7 +58,8 @@ TEST_CASE("a line that is none is named by its number") {
 }
 
 TEST_CASE("bytes of lines that are no UTF-8 are counted, refused above a share, and read as U+FFFD below it") {
-  std::string const latin1 = "{\"a\": \"x\"}\n{\"a\": \"na\xEFve\", \"b\": \"caf\xE9\"}\r\n";  // 2 bytes of 40
+  // Two bytes of 40 are invalid.
+  std::string const latin1 = "{\"a\": \"x\"}\n{\"a\": \"na\xEFve\", \"b\": \"caf\xE9\"}\r\n";
   CHECK(refused_lines(latin1) ==
         "redco_read.jsonl:2: 0xEF at byte 9 is the first of 2 bytes of 40 that are no UTF-8: convert it with iconv -t "
         "UTF-8 and -f with its encoding, such as LATIN1, or allow this share of bytes with --invalid-utf8 0.05");

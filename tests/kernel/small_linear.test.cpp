@@ -289,7 +289,8 @@ TEST_CASE("a small linear map and its tanh are one node in each order, and no op
   torch::autograd::grad(first, {g}, u, true);
   CHECK(count.all().nodes == counts{{"small_linear", 1}, {"small_linear_gradients", 1}});
   CHECK(count.operators() == 0);
-  torch::autograd::grad(first, {g, leaves[0], leaves[1]}, u);  // y depends on x and W: backward of the map again
+  // y depends on x and W, so backward of the map runs again.
+  torch::autograd::grad(first, {g, leaves[0], leaves[1]}, u);
   CHECK(count.all().nodes == counts{{"small_linear", 2}, {"small_linear_gradients", 2}});
 }
 

@@ -66,7 +66,8 @@ struct ranges_outcome {
   std::vector<std::size_t> of_range;  ///< number of parameters of each range
 };
 
-/// Trains the blocks of the ranges one range after the other, each in a network of its own over one store.
+/// Trains the blocks of one range after another, each range in its own network over one common
+/// store.
 template <model M = two_rows>
 ranges_outcome in_ranges(std::vector<block_range> const& ranges, recomputed_blocks const& recompute) {
   ranges_outcome o;

@@ -24,7 +24,8 @@
 #include <type_traits>
 #include <vector>
 
-// A GPT-2 whose blocks 1 and 2 have no dropout and another activation, against one whose blocks are written out by hand.
+// Compares a GPT-2 whose blocks 1 and 2 have no dropout and another activation with a model whose
+// blocks are written out by hand.
 
 namespace transform_blocks_test {
 

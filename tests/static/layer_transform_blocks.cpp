@@ -1,4 +1,5 @@
-// Blocks of a repeat rewritten by number: types, names in plans, and costs, which are those of one row where nothing differs.
+// Blocks of a repeat rewritten by number: types, names in plans, and costs, which are those of one
+// row if nothing differs.
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/input.hpp>
@@ -61,7 +62,8 @@ static_assert(std::is_same_v<wide_in<plain, block_range{0, 2}, 24, 96>,
 static_assert(std::is_same_v<wide_in<plain, block_range{4}, 24, 96>,
                              net<repeat<5, in<block_range{0, 4}, block<24>>, in<block_range{4, end}, block<96>>>>>);
 static_assert(std::is_same_v<wide_in<plain, block_range{}, 24, 96>, net<repeat<5, block<96>>>>);
-// A second rewrite cuts the rows in which it changes a block; a rewrite of all blocks reaches into each row.
+// A second rewrite cuts the rows in which it changes a block; a rewrite of all blocks reaches into
+// each row.
 static_assert(std::is_same_v<wide_in<middle, block_range{2, 4}, 24, 48>,
                              net<repeat<5, in<block_range{0, 1}, block<24>>, in<block_range{1, 3}, block<96>>,
                                         in<block_range{3, 4}, block<48>>, in<block_range{4, end}, block<24>>>>>);
@@ -114,11 +116,12 @@ inline constexpr bool costs_as_whole =
             costs_as<Net, Whole, recomputed_blocks::in_range({2, 4})>&&
                 costs_as<Net, Whole, recomputed_blocks::in_range({3})>;
 static_assert(costs_as_whole<wide_in<plain, block_range{1, 3}, 24, 24L>, plain>);
-static_assert(costs_as_whole<wide_in<plain, block_range{2, 5}, 24, 24L>, plain>);  // no block is left for the last row
+// No block is left for the last row.
+static_assert(costs_as_whole<wide_in<plain, block_range{2, 5}, 24, 24L>, plain>);
 using cycle = net<repeat<7, block<24>, other<24>>>;
 static_assert(costs_as_whole<wide_in<cycle, block_range{1, 4}, 24, 24L>, cycle>);
 
-// Repeats in repeats are rewritten by the path of theirs, and what a rewrite does not change stays as it was.
+// A nested repeat is rewritten by its own path. Types that a rewrite does not change stay equal.
 using nested = net<repeat<4, named<"g", repeat<3, block<24>>>>>;
 static_assert(std::is_same_v<transform_blocks<nested, "h.*.g", block_range{1, 2}, widened<24, 24L>>, nested>);
 struct narrowed {

@@ -11,15 +11,17 @@
 
 namespace redco::cost {
 
-/// Bytes that the forward pass of one layer saves for backward on one rank, summed over all
-/// repeated blocks.
+/// The bytes that forward saves for backward in one layer on one rank, summed over all repeated
+/// blocks that contain the layer.
 struct layer_activations {
   fact::path layer;
   std::int64_t bytes = 0;
-  bool counted = true;  ///< false if the layer does not state what it saves
+  /// False if the layer does not declare what it saves (a user's opaque callable)
+  bool counted = true;
 };
 
-/// Returns the saved activations by layer, in forward order. Their sum is `memory::activations`.
+/// Returns the bytes of saved activations for each layer, in the order of forward. Their sum is
+/// `memory::activations`. Used by the report.
 inline std::vector<layer_activations> activations_of(simulation const& s) {
   std::vector<layer_activations> all;
   for (std::size_t i = 0; i < s.tensors().size(); ++i) {

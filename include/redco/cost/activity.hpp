@@ -12,9 +12,10 @@
 
 namespace redco::cost {
 
-/// Memory traffic of one rank in one step, apart from matrix products. Forward passes count once,
-/// recomputed blocks once more, and backward twice. Counts the tensors that layers make, their
-/// bytes, and the bytes of weights that are read or whose gradients are accumulated.
+/// The memory traffic of one rank in one step, outside of matrix products. `tensors` and `bytes`
+/// count the tensors that layers make: once for forward, once more for recomputation, and twice for
+/// backward. `weight_bytes` are the bytes of weights that are read and of gradients that are
+/// accumulated.
 struct activity {
   std::int64_t tensors = 0;
   std::int64_t bytes = 0;

@@ -6,14 +6,17 @@
 
 namespace redco::cost {
 
-/// Bytes that one rank holds at a moment of backward, in addition to the bytes that it holds during
-/// the whole step.
+/// A moment of backward and the bytes that one rank holds at this moment. Bytes that the rank holds
+/// during the whole step, such as parameters and optimizer state, are not included.
 struct backward_moment {
-  fact::path layer;  ///< layer whose backward runs
-  /// Activations saved by forward and not yet freed, outside of a recomputed block.
+  fact::path layer;  ///< Path of the layer whose backward runs
+  /// Bytes of activations that forward saved and backward has not freed yet, without those that a
+  /// recomputed block saves again.
   std::int64_t activations = 0;
-  std::int64_t recomputed = 0;  ///< activations saved by a recomputed block
-  std::int64_t gradients = 0;   ///< gradients in flight
+  /// Bytes of activations that the recomputed block saves while backward runs it again
+  std::int64_t recomputed = 0;
+  /// Bytes of gradients of activations and weights that exist at this moment
+  std::int64_t gradients = 0;
 
   constexpr std::int64_t bytes() const { return activations + recomputed + gradients; }
 

@@ -8,7 +8,8 @@
 
 namespace redco::cost {
 
-/// Throws `error` with exit code 64 if `hosts` does not divide the ranks of the mesh.
+/// Throws `error` with exit code 64 if the number of ranks of the mesh is not a multiple of
+/// `hosts`.
 constexpr void check_hosts(mesh const& on, int hosts) {
   if (hosts < 1 || on.ranks() % hosts != 0)
     throw error(exit_code::usage, std::to_string(on.ranks()) + (on.ranks() == 1 ? " rank" : " ranks") +

@@ -16,9 +16,10 @@
 
 namespace redco::cost {
 
-/// Returns an upper bound of every sum of bytes that the cost computes, or `saturated` if the bound
-/// exceeds 63 bits. The bound is the number of elements of all facts, times 16 bytes (widest type
-/// plus padding), times the repetitions by optimizer states, prefetched batches and messages.
+/// Returns an upper bound of every sum of bytes in the cost computation, or `saturated` if the
+/// bound exceeds 63 bits. The bound is the number of elements of all declared tensors, times 16
+/// bytes (widest type plus padding), times the repetitions by optimizer states, prefetched batches
+/// and messages.
 constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup const& s) {
   std::int64_t elements = 0;
   auto const add = [&](extents const& shape, std::int64_t copies) {
@@ -39,8 +40,8 @@ constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup c
   return saturating_multiply(saturating_multiply(elements, 16), times);
 }
 
-/// Throws `error` with exit code 64 if the cost could exceed 64-bit integers, so that no later sum
-/// or product overflows.
+/// Throws `error` with exit code 64 if the cost of the run could exceed 64-bit integers. No later
+/// sum or product can then overflow.
 constexpr void check_magnitude(fact::program const& facts, int slots, setup const& s) {
   if (cost_bound(facts, slots, s) == saturated)
     throw error(exit_code::usage,

@@ -12,7 +12,8 @@
 
 namespace redco::cost {
 
-/// Refuses a range of blocks to recompute in which no outermost `repeat` of the model has a block. Errors: exit code 64.
+/// Throws `error` with exit code 64 if no outermost `repeat` of the model has a block in the range
+/// of blocks to recompute.
 constexpr void check_recomputed(fact::program const& facts, recomputed_blocks const& again) {
   std::int64_t const begin = again.range.begin;
   std::int64_t most = 0, depth = 0;

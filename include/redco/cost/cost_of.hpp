@@ -17,8 +17,8 @@
 
 namespace redco {
 
-/// Cost of one rank of a run: bytes that it holds, and its messages and memory traffic in one step.
-/// The operations are those of its whole replica.
+/// The predicted cost of one rank in one step: bytes of memory, messages and memory traffic. The
+/// operations are those of the whole replica, over all its shards.
 struct rank_cost {
   redco::cost::memory memory;
   redco::cost::messages messages;
@@ -45,29 +45,31 @@ constexpr rank_cost cost_from(fact::program const& facts, int slots, setup const
 
 namespace redco::cost {
 
-/// Returns the cost of a program of facts. `slots` is the number of optimizer state tensors per
-/// parameter. Compiled once. Throws the errors of cost_of.
+/// Returns the cost of one rank for a model's program (the parameters, tensors and messages that
+/// its layers declare). `slots` is the number of optimizer state tensors per parameter. Not a
+/// template, so it is compiled once. Throws the errors of cost_of().
 rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s);
 
 }  // namespace redco::cost
 
 namespace redco {
 
-/// Returns the cost of a model whose sizes are known at run time. Requires a legal mesh, which
-/// plan_of() checks. Throws `error` with exit code 64 for an invalid run, for sizes beyond 64-bit
-/// integers, if the hosts do not divide the ranks, and for a range of recomputed blocks that the model
-/// does not have.
+/// Returns the cost of one rank for a model whose sizes are known at run time. Requires that the
+/// mesh can hold the model, which plan_of() checks. Throws `error` with exit code 64 if the setup
+/// `s` is invalid, if sizes exceed 64-bit integers, or if the hosts do not divide the ranks. Throws
+/// it also if the model does not have the range of recomputed blocks.
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
   cost::check_setup(s);
   return cost::cost_of_program(facts_of(m, s.load), state_slots(optimizer).size(), s);
 }
 
-/// Returns the cost of a constexpr model. Requires legal<Model, mesh>.
+/// Returns the cost of one rank for a constexpr model. Requires legal<Model, mesh> (the mesh can
+/// hold the model).
 ///
-///   constexpr redco::setup run{.mesh = {.tp = 2}, .load = {16, 256}};
-///   constexpr auto c = redco::cost_of<model>(redco::adamw{}, run);
-///   static_assert(c.memory.peak() < redco::GiB(4));
+/// constexpr redco::setup run{.mesh = {.tp = 2}, .load = {16, 256}};
+/// constexpr auto c = redco::cost_of<model>(redco::adamw{}, run);
+/// static_assert(c.memory.peak() < redco::GiB(4));
 template <auto const& Model, class Optimizer>
 constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
   cost::check_setup(s);

@@ -10,8 +10,8 @@
 
 namespace redco::cost::detail {
 
-/// Result of the check of fits<>: true if the peak of one rank is within the budget. The other
-/// members show the use of memory in error messages.
+/// The result of the check fits<>: converts to true if the peak memory of one rank is within the
+/// budget. The other members are printed in the compile error to show the use of memory.
 struct budget_check {
   redco::mesh mesh;
   std::int64_t peak_mib = 0, budget_mib = 0;
@@ -42,14 +42,14 @@ constexpr budget_check check_budget() {
 
 namespace redco {
 
-/// A check that a run of a constexpr model is legal on the mesh and needs at most `Budget` bytes of
-/// tensors on every rank.
+/// A compile-time check that a mesh can hold a constexpr model and that each rank needs at most
+/// `Budget` bytes for tensors.
 ///
-///   static_assert(redco::fits<model, redco::adamw{}, redco::mesh{.dp = 1, .tp = 2},
-///                             redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
+/// static_assert(redco::fits<model, redco::adamw{}, redco::mesh{.dp = 1, .tp = 2},
+///                           redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
 ///
-/// On failure gives one compile error: an error of legal<>, or redco[C001] with the peak, the
-/// budget and the two largest parts.
+/// A failure gives one compile error: an error of legal<> if the mesh cannot hold the model, or
+/// redco[C001] with the peak, the budget and the two largest parts.
 template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute = dtype::f32,
           recomputed_blocks Recompute = recomputed_blocks()>
 struct fits : legal<Model, Mesh> {

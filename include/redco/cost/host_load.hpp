@@ -13,8 +13,8 @@
 
 namespace redco::cost {
 
-/// Distribution over hosts of the groups along some axes, which all send at once, and the bytes
-/// that the busiest host sends.
+/// A description of how the groups of ranks over some mesh axes spread over hosts, and the bytes
+/// that the busiest host sends if all groups communicate at once.
 class host_load {
  public:
   constexpr host_load(host_map const& map, axes over) : here_(map.mesh.size(over)) {
@@ -45,13 +45,13 @@ class host_load {
     }
   }
 
-  /// Returns the maximum number of hosts that one group spans; here() returns the maximum number of
-  /// members of one group on a host.
+  /// `hosts` returns the largest number of hosts over which one group spreads. `here` returns the
+  /// largest number of ranks of one group on one host.
   constexpr int hosts() const { return hosts_; }
   constexpr int here() const { return here_; }
 
-  /// Returns the bytes that the busiest host sends to other hosts if each of its groups makes one
-  /// call.
+  /// Returns the bytes that the busiest host sends to other hosts if each group makes one call of
+  /// kind `what` with `payload` bytes.
   constexpr std::int64_t bytes(collective what, std::int64_t payload) const {
     std::int64_t most = 0;
     for (std::vector<groups> const& all : by_host_) {
@@ -63,7 +63,7 @@ class host_load {
   }
 
  private:
-  /// A number of groups of a host with equal distribution over hosts.
+  /// A number of groups on one host which spread over hosts in an equal way.
   struct groups {
     host_share share;
     std::int64_t count = 0;
@@ -81,7 +81,8 @@ class host_load {
   }
 
   int hosts_ = 1, here_ = 1;
-  std::vector<std::vector<groups>> by_host_;  ///< distinct sets of groups of a host
+  /// Groups of each host; hosts with equal groups are listed once
+  std::vector<std::vector<groups>> by_host_;
 };
 
 }  // namespace redco::cost

@@ -2,8 +2,9 @@
 
 namespace redco::cost {
 
-/// Collectives of one forward or backward pass. One of n ranks sends `numbers` * (n - 1) / n
-/// elements per token.
+/// The collectives of one forward or backward pass, in the comparison of layouts: number of calls
+/// and elements per token. In a ring of n ranks, each rank sends `numbers` * (n - 1) / n elements
+/// per token.
 struct layout_moves {
   int calls = 0;
   double numbers = 0;
@@ -18,7 +19,7 @@ struct layout_moves {
   }
 };
 
-/// Collectives of forward and backward.
+/// The collectives of forward and of backward, in the comparison of layouts.
 struct pass_moves {
   layout_moves forward, backward;
 

@@ -10,7 +10,8 @@
 
 namespace redco::cost {
 
-/// Returns the shape of one rank's part of an activation, including padding.
+/// Returns the shape of one rank's part of a tensor that is cut over `shards` ranks, including
+/// padding.
 constexpr extents local_extents(fact::flow const& f, int shards) {
   extents shape = f.shape;
   if (f.split_dim >= 0 && f.units > 0 && shards > 1)
@@ -18,11 +19,11 @@ constexpr extents local_extents(fact::flow const& f, int shards) {
   return shape;
 }
 
-/// Returns the type in which sums are accumulated: f64 for f64, otherwise f32. Optimizer masters
-/// have this type too.
+/// Returns the dtype in which sums are accumulated for this compute dtype: f64 for f64, otherwise
+/// f32. The optimizer's copies of parameters have this dtype too.
 constexpr dtype accumulate_type(dtype compute) { return compute == dtype::f64 ? dtype::f64 : dtype::f32; }
 
-/// Returns the element type of an activation or message.
+/// Returns the dtype of a tensor or message of this kind, for a run with this compute dtype.
 constexpr dtype type_of(fact::width_kind kind, dtype compute) {
   switch (kind) {
     case fact::width_kind::compute: return compute;
@@ -32,10 +33,11 @@ constexpr dtype type_of(fact::width_kind kind, dtype compute) {
   return compute;
 }
 
-/// Returns the bytes of one element of an activation or message.
+/// Returns the bytes of one element of a tensor or message of this kind, for a run with this
+/// compute dtype.
 constexpr std::int64_t size_of(fact::width_kind kind, dtype compute) { return size_of(type_of(kind, compute)); }
 
-/// Returns the bytes of one rank's part of an activation.
+/// Returns the bytes of one rank's part of a tensor that is cut over `shards` ranks.
 constexpr std::int64_t local_bytes(fact::flow const& f, fact::width_kind kind, int shards, dtype compute) {
   return local_extents(f, shards).count() * size_of(kind, compute);
 }

@@ -9,72 +9,78 @@
 
 namespace redco::cost {
 
-/// Compute speed of a machine while `ranks` ranks run on it at once, each on its share of the
-/// cores. All numbers are totals over the machine.
+/// The measured compute speed of a machine while `ranks` ranks compute on it concurrently, each on
+/// its share of the cores. All speeds are sums over these ranks.
 struct compute_speed {
   dtype compute = dtype::f32;
   int ranks = 1;
-  double operations_per_second = 1;  ///< speed of matrix products
-  /// Speed of element-wise work, relative to activity::bytes
+  /// Speed of matrix products, in floating-point operations per second
+  double operations_per_second = 1;
+  /// Speed of element-wise work, in bytes as activity::bytes counts them
   double activation_bytes_per_second = 1;
-  /// Speed of reading weights, relative to activity::weight_bytes
+  /// Speed of reading weights and accumulating gradients, in bytes as activity::weight_bytes counts
+  /// them
   double weight_bytes_per_second = 1;
-  /// Overhead per tensor of activity::tensors, on every rank at once
+  /// Overhead in seconds for each tensor that activity::tensors counts, on all ranks concurrently
   double seconds_per_tensor = 0;
 
   friend bool operator==(compute_speed const&, compute_speed const&) = default;
 };
 
-/// Speed of messages in groups of `group` ranks inside a host, while the groups of all `ranks`
-/// ranks communicate at once.
+/// The measured speed of messages between the ranks of one host, in groups of `group` ranks. All
+/// groups that `ranks` ranks form communicate concurrently.
 struct group_speed {
   int group = 2;
   int ranks = 2;
-  /// Latency of a call with minimal payload, including waiting for other ranks
+  /// Seconds of a call with a minimal payload, including the wait for other ranks
   double seconds_per_call = 0;
-  /// Bytes per second that a rank sends, relative to message_total::inside_bytes
+  /// Bytes per second that one rank sends, as message_total::inside_bytes counts them
   double bytes_per_second = 1;
 
   friend bool operator==(group_speed const&, group_speed const&) = default;
 };
 
-/// Speed of messages between hosts, in groups of `hosts` hosts, while the groups of all `of` hosts
-/// communicate at once.
+/// The measured speed of messages between hosts, in groups of `hosts` hosts. All groups that `of`
+/// hosts form communicate concurrently.
 struct host_link {
   int hosts = 2;
   int of = 2;
-  /// Number of hosts that share one machine's cores, for processes started on one machine.
+  /// Number of measured "hosts" (processes) that ran on one machine and shared its cores; 1 for
+  /// real hosts.
   int hosts_of_machine = 1;
-  /// Latency of a call with minimal payload, including waiting for other hosts
+  /// Seconds of a call with a minimal payload, including the wait for other hosts
   double seconds_per_call = 0;
-  /// Bytes per second that a host sends for all its groups, relative to message_total::host_bytes.
+  /// Bytes per second that one host sends for all its groups, as message_total::host_bytes counts
+  /// them.
   double bytes_per_second = 1;
-  double busy = 0;  ///< share of a host's cores that a message in flight takes
+  double busy = 0;  ///< Fraction of a host's cores that work on a message while it is in flight
 
   friend bool operator==(host_link const&, host_link const&) = default;
 };
 
-/// Speeds of a machine and of the links between several such machines. Measured by `redco-plan
-/// --calibrate` and read by `step_time_of`. Every speed is positive.
+/// The measured speeds of a machine and of the links between several such machines. `redco-plan
+/// --calibrate` measures them; `step_time_of` predicts times from them. Every speed is positive.
 struct machine {
-  std::string device = "cpu";  ///< device on which the ranks compute
+  std::string device = "cpu";  ///< Device on which the ranks compute, such as "cpu"
   std::vector<compute_speed> compute;
-  std::vector<group_speed> groups;    ///< speeds of messages inside a host
-  std::vector<host_link> links = {};  ///< speeds of messages between hosts; empty if not measured
-  /// Bytes of parameters, masters, gradients and optimizer state that an update processes per
-  /// second.
+  std::vector<group_speed> groups;    ///< Speeds of messages between ranks of one host
+  std::vector<host_link> links = {};  ///< Speeds of messages between hosts; empty if not measured
+  /// Speed of the optimizer: bytes of parameters, f32 copies, gradients and optimizer state that it
+  /// processes per second.
   double update_bytes_per_second = 1;
 
-  /// Returns the speed measured with the largest number of ranks up to `ranks`, otherwise with the
-  /// smallest number above. Throws `error` with exit code 65 if the type was not measured.
+  /// Returns the speed measured for this compute dtype with the largest number of ranks that is at
+  /// most `ranks`. If there is none, returns the speed for the smallest number. Throws `error` with
+  /// exit code 65 if the dtype was not measured.
   compute_speed const& speed_of(dtype compute_in, int ranks) const;
 
-  /// Returns the all-reduce speed measured with the group size and number of ranks nearest to these
-  /// on a log scale. Throws `error` with exit code 65 if none was measured.
+  /// Returns the message speed that was measured with the group size nearest to `group`, and then
+  /// the number of ranks nearest to `ranks`, on a log scale. Throws `error` with exit code 65 if no
+  /// speed inside a host was measured.
   group_speed const& group_of(int group, int ranks) const;
 
-  /// Returns the link speed measured with the numbers of hosts nearest to these on a log scale.
-  /// Throws `error` with exit code 65 if none was measured.
+  /// Returns the link speed that was measured with the numbers of hosts nearest to `hosts` and
+  /// `of`, on a log scale. Throws `error` with exit code 65 if no link was measured.
   host_link const& link_of(int hosts, int of) const;
 
   friend bool operator==(machine const&, machine const&) = default;

@@ -26,8 +26,8 @@ REDCO_INLINE compute_speed const& machine::speed_of(dtype compute_in, int ranks)
 
 namespace detail {
 
-/// Returns the first speed whose members `first` and `second` are nearest to `a` and `b` on a log
-/// scale, or null if the list is empty. `first` has priority.
+/// Returns the element of `speeds` whose members `first` and `second` are nearest to `a` and `b` on
+/// a log scale. Compares `first` before `second`. Returns null for an empty list.
 template <class Speed>
 Speed const* nearest(std::vector<Speed> const& speeds, int Speed::*first, int Speed::*second, int a, int b) {
   Speed const* best = nullptr;

@@ -6,7 +6,7 @@
 
 namespace redco::cost {
 
-/// Returns the content of a machine file: schema "redco.machine", version 1.
+/// Returns the JSON content of a machine file (measured speeds): schema "redco.machine", version 1.
 json::json_value machine_json(machine const& m);
 
 }  // namespace redco::cost

@@ -28,11 +28,12 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, int slots
 
 }  // namespace detail
 
-/// Returns the bytes of one rank. `slots` is the number of optimizer state tensors per parameter.
+/// Returns the bytes that one rank holds. `slots` is the number of optimizer state tensors per
+/// parameter.
 ///
-/// The peak occurs in one of three phases. The loss holds everything that forward saves. Backward
-/// frees activations layer by layer while gradients are in flight. The update works in place. Only
-/// the loss of a language head is counted; other losses are user code.
+/// The peak is in one of three phases. The loss holds everything that forward saves. Backward frees
+/// activations layer by layer while gradients exist. The update works in place. Only the loss of a
+/// language head is included; other losses are user code.
 constexpr memory memory_of(simulation const& of, int slots) {
   setup const& s = of.run();
   memory m;

@@ -12,22 +12,21 @@
 
 namespace redco::cost {
 
-/// Messages of one purpose in which one rank takes part during a step. Groups of one rank send
-/// none. The bytes that a rank sends are those of a ring over all ranks of the group (`traffic`).
-/// `host_bytes` is the number of bytes that the busiest host sends to other hosts for all its
-/// groups.
+/// The messages of one purpose (such as gradient sums) that one rank sends in one step. Groups of
+/// one rank send none. `wire_bytes` assumes a ring over all ranks of the group. `host_bytes` are
+/// the bytes that the busiest host sends to other hosts for all its groups.
 struct message_total : traffic::entry {
   std::string_view purpose;
-  axes over = axis::tp;  ///< axes along which the group extends
+  axes over = axis::tp;  ///< Mesh axes over which the group extends
   collective what = collective::all_reduce;
   int ranks = 1;
-  int hosts = 1;  ///< maximum number of hosts that one group spans
-  int here = 1;   ///< maximum number of ranks of one group on a host
-  /// Bytes that a rank sends in rings of the ranks of its groups on its host.
+  int hosts = 1;  ///< Largest number of hosts over which one group spreads
+  int here = 1;   ///< Largest number of ranks of one group on one host
+  /// Bytes that a rank sends to ranks on its own host, in rings of the group's ranks on this host.
   std::int64_t inside_bytes = 0;
 
-  /// Adds `times` calls of `payload` bytes. Requires more than one rank. `on` is the distribution
-  /// of the groups over hosts.
+  /// Adds `times` calls with `payload` bytes each. Requires a group of more than one rank. `on`
+  /// describes how the groups spread over hosts.
   constexpr void add(std::int64_t times, std::int64_t payload, host_load const& on) {
     *this += {times, times * payload, times * ring_bytes(what, payload, ranks), times * on.bytes(what, payload)};
     hosts = on.hosts();

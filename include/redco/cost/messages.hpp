@@ -21,7 +21,8 @@
 
 namespace redco::cost {
 
-/// Messages of one step: `messages[purpose]`, followed by messages over axes that have no purpose.
+/// The messages of one rank in one step, summed by purpose: `messages[messages::gradients]`.
+/// Messages over other axes than those of the named purposes follow in `all`.
 struct messages {
   enum purpose : std::size_t {
     forward,
@@ -48,7 +49,7 @@ struct messages {
   constexpr message_total const* begin() const { return all.data(); }
   constexpr message_total const* end() const { return all.data() + used; }
 
-  /// Returns the total of a kind of message, or a new total if none exists.
+  /// Returns the entry with the purpose, axes and collective of `like`; adds one if there is none.
   constexpr message_total& total(message_total const& like) {
     for (std::size_t i = 0; i < used; ++i)
       if (all[i].purpose == like.purpose && all[i].over == like.over && all[i].what == like.what) return all[i];
@@ -77,14 +78,14 @@ struct messages {
 /// Maximum number of terms of a loss.
 inline constexpr std::int64_t most_loss_terms = 16;
 
-/// Number of f64 elements that a step sums over all ranks for its loss: per term its weighted sum,
-/// its sum and its count, plus one flag.
+/// Number of f64 values that a step sums over all ranks for its loss. Each term of the loss has
+/// three (weighted sum, sum and count), and there is one flag.
 inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 
 namespace detail {
 
-/// Returns the total to which a message of the model's pass is added. Collectives without a purpose
-/// get a row of their own.
+/// Returns the entry of `m` to which a message that a layer declares is added. A message that fits
+/// no named purpose gets an entry of its own.
 constexpr message_total& total_of(messages& m, fact::message_fact const& fact, mesh const& on) {
   bool const sums = fact.what == collective::all_reduce, gathers = fact.what == collective::all_gather,
              scatters = fact.what == collective::reduce_scatter;
@@ -98,8 +99,8 @@ constexpr message_total& total_of(messages& m, fact::message_fact const& fact, m
   return m.all[first + (gathers ? 1 : scatters ? 2 : 0)];
 }
 
-/// Returns the number of elements of a message. Tokens that shards gather or scatter are padded so
-/// that all ranks have equal numbers of tokens.
+/// Returns the number of elements of a message that a layer declares. If tokens are gathered or
+/// scattered, they are padded so that all ranks have equal numbers of tokens.
 constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   extents shape = fact.shape;
   bool const of_tokens = fact.what == collective::all_gather || fact.what == collective::reduce_scatter;
@@ -107,8 +108,9 @@ constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   return shape.count();
 }
 
-/// Calls `sum(axes, times, bytes)` for the gradient sums of all regions, whose sizes are in bytes.
-/// Adjacent regions over equal axes form one sum; with buckets, each bucket is one sum.
+/// Calls `sum(axes, times, bytes)` for each gradient sum of a step. The sizes of the regions `all`
+/// are in bytes. Adjacent regions that are summed over equal axes form one sum. With gradient
+/// buckets of `bucket` bytes, each bucket is one sum.
 template <class Sum>
 constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket, Sum const& sum) {
   for (shard::region const& one : bucket == 0 ? all.sums() : all) {
@@ -121,7 +123,7 @@ constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket,
 
 }  // namespace detail
 
-/// Returns the messages of one step.
+/// Returns the messages of one rank in one step.
 constexpr messages messages_of(simulation const& of) {
   setup const& s = of.run();
   messages m;

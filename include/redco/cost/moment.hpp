@@ -5,19 +5,23 @@
 
 namespace redco::cost {
 
-/// A moment of a step, and the bytes that one rank holds at this moment in addition to the bytes
-/// held during the whole step.
+/// A moment of a step and the bytes that one rank holds at this moment. Bytes that the rank holds
+/// during the whole step, such as parameters and optimizer state, are not included.
 struct moment {
   enum class phase : std::uint8_t { forward, loss, backward, update };
 
   phase when = phase::forward;
-  int layer = -1;           ///< index of the layer in the program's layers; -1: none
-  std::int64_t block = -1;  ///< index of the outermost block around the layer; -1: none
+  int layer = -1;  ///< Index in program::layers of the layer that runs at this moment; -1: none
+  /// Index of the block of an outermost repeat that runs; -1: outside repeats
+  std::int64_t block = -1;
 
-  std::int64_t activations = 0;  ///< activations saved by forward and not yet freed
-  std::int64_t recomputed = 0;   ///< activations saved by a recomputed block
-  std::int64_t gradients = 0;    ///< gradients in flight
-  std::int64_t loss = 0;         ///< bytes of the loss and its workspace
+  /// Bytes of activations that forward saved and backward has not freed yet
+  std::int64_t activations = 0;
+  /// Bytes of activations that a recomputed block saves while backward runs it again
+  std::int64_t recomputed = 0;
+  /// Bytes of gradients of activations and weights that exist at this moment
+  std::int64_t gradients = 0;
+  std::int64_t loss = 0;  ///< Bytes of the loss's saved and temporary tensors
 
   constexpr std::int64_t bytes() const { return activations + recomputed + gradients + loss; }
 

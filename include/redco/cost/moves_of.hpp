@@ -9,7 +9,8 @@ namespace redco::cost {
 
 namespace detail {
 
-/// State of an activation on the ranks: unsharded, cut along its features, or a pending sum.
+/// Distributions of an activation over ranks, in the comparison of layouts: complete on every rank,
+/// cut along its features, or a pending sum over the ranks.
 enum class spread : unsigned char { replicated, cut, pending };
 
 constexpr spread output_of(weight_cut w) {
@@ -17,16 +18,16 @@ constexpr spread output_of(weight_cut w) {
 }
 constexpr spread input_of(weight_cut w) { return w == weight_cut::inputs ? spread::cut : spread::replicated; }
 
-/// Returns the cost of the cheapest collective between two layouts, in elements per feature:
-/// all-reduce 2, reduce-scatter and all-gather 1.
+/// Returns the cost of the cheapest collective that changes one distribution into another, in
+/// elements sent per feature. An all-reduce costs 2, a reduce-scatter or all-gather 1.
 constexpr double change(spread from, spread to) {
   if (from == to || from == spread::replicated) return 0;
   if (from == spread::pending) return to == spread::replicated ? 2 : 1;
   return 1;
 }
 
-/// Returns the layout of the gradient of a dense layer's input. output_gradient_of() returns the
-/// layout that a dense layer needs for the gradient of its output.
+/// Returns the distribution of the gradient of a dense layer's input. output_gradient_of() returns
+/// the distribution that the layer needs for the gradient of its output.
 constexpr spread input_gradient_of(weight_cut w) {
   return w == weight_cut::outputs ? spread::pending : w == weight_cut::inputs ? spread::cut : spread::replicated;
 }
@@ -36,9 +37,9 @@ constexpr spread output_gradient_of(weight_cut w) {
 
 }  // namespace detail
 
-/// Returns the collectives of parallel pairs that read one unsharded activation of `width` elements
-/// per token and add to one output. Results and gradients that are pending sums are added before a
-/// single reduction.
+/// Returns the collectives of parallel pairs of dense layers that read one complete activation of
+/// `width` elements per token and are added to one output. Pending sums of all pairs are added up
+/// before one reduction, in forward for results and in backward for gradients.
 constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width) {
   using detail::spread;
   pass_moves m;
@@ -66,8 +67,8 @@ constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width
   return m;
 }
 
-/// Returns the collectives of an embedding [vocabulary, width] that is cut along dimension `dim`;
-/// -1 means replicated.
+/// Returns the collectives of an embedding table [vocabulary, width] that is cut along dimension
+/// `dim`; -1 means replicated.
 constexpr pass_moves embedding_moves(int dim, double width) {
   pass_moves m;
   m.forward.add(dim == 0 ? 2 : dim == 1 ? 1 : 0, width);
@@ -75,7 +76,8 @@ constexpr pass_moves embedding_moves(int dim, double width) {
 }
 
 /// Returns the collectives of a language head [vocabulary, width] that is cut along dimension
-/// `dim`. The loss is computed on the cut logits.
+/// `dim`; -1 means replicated. If the head is cut by vocabulary, the loss is computed on the cut
+/// logits.
 constexpr pass_moves head_moves(int dim, double vocabulary, double width) {
   pass_moves m;
   m.forward.add(dim == 1 ? 1 : 0, vocabulary);

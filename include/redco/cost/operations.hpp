@@ -9,17 +9,19 @@
 
 namespace redco::cost {
 
-/// Floating-point operations of matrix products in one step of one replica, over all its shards and
-/// micro-batches.
+/// The floating-point operations of matrix products in one step of one replica, summed over all its
+/// shards and micro-batches.
 struct operations {
   std::int64_t forward = 0;
-  std::int64_t backward = 0;  ///< operations for the gradients of both factors of every product
-  std::int64_t again = 0;     ///< operations of recomputed blocks
-  std::int64_t columns = 0;   ///< operations of forward with column-cut weights
-  std::int64_t rows = 0;      ///< operations of forward with row-cut weights
+  /// Operations of backward, for the gradients of both factors of every product
+  std::int64_t backward = 0;
+  std::int64_t again = 0;    ///< Operations of the second forward of recomputed blocks
+  std::int64_t columns = 0;  ///< Operations of forward with column-parallel weights
+  std::int64_t rows = 0;     ///< Operations of forward with row-parallel weights
 
   constexpr std::int64_t total() const { return saturating_add(saturating_add(forward, backward), again); }
-  /// Returns the operations of the step per token, or per example if the sequence length is 1.
+  /// Returns the operations of the step divided by its number of tokens, or of examples if the
+  /// sequence length is 1.
   constexpr double per_token(setup const& s) const {
     return static_cast<double>(total()) / static_cast<double>(s.load.batch * s.load.sequence * s.micro_batches);
   }

@@ -10,11 +10,11 @@
 
 namespace redco::cost {
 
-/// Returns the machine described by a machine file, as written by machine_json(). `source` is the
-/// file's name in messages.
+/// Returns the machine (measured speeds) from the JSON content of a machine file that
+/// machine_json() has made. `source` is the name of the file in error messages.
 ///
 /// Throws `error` with exit code 65 for another schema or version, missing or unknown keys, invalid
-/// numbers, duplicate speeds, and a file without any speed.
+/// numbers, duplicate speeds, or a file without any speed.
 machine read_machine(json::json_value const& content, std::string const& source);
 
 }  // namespace redco::cost

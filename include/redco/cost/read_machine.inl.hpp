@@ -16,7 +16,8 @@ namespace redco::cost {
 
 namespace detail {
 
-/// A JSON object of a machine file that records which keys were read.
+/// A JSON object of a machine file. Records the keys that were read, so that unknown keys can be
+/// reported.
 class machine_object {
  public:
   machine_object(json::json_value const& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -44,8 +45,8 @@ class machine_object {
     if (!value.is_array()) refuse("has a \"" + key + "\" that is no list");
     return value;
   }
-  /// Returns a finite number above 0, or from 0 on if `zero` is true. Throws `error` with exit code
-  /// 65 for any other value.
+  /// Returns the number under `key`, which must be finite and above 0; if `zero` is true, it may be
+  /// 0. Throws `error` with exit code 65 for any other value.
   double number(std::string const& key, bool zero = false) {
     json::json_value const& value = at(key);
     double const x = value.is_number() ? value.get<double>() : -1;

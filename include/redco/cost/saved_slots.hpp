@@ -12,23 +12,25 @@
 
 namespace redco::cost {
 
-/// A storage that forward saves for backward on one rank, as declared by the layers.
+/// A tensor storage that forward saves for backward on one rank, as the model's layers declare it.
 struct saved_slot {
-  /// A layer that saves the storage: its path with the index of each block, and the name of the
-  /// saved tensor.
+  /// A layer that saves the storage: the layer's path with the index of each block, and the name
+  /// under which the layer declares the tensor.
   struct owner {
     std::string layer, name;
   };
 
-  std::vector<owner> owners;  ///< owners in forward order; several if layers save one activation
+  /// Layers that save the storage, in the order of forward; several if they save one activation
+  std::vector<owner> owners;
   dtype type = dtype::f32;
-  extents shape;  ///< shape of this rank's part, as stated by its first owner
+  extents shape;  ///< Shape of this rank's part, as the first of these layers declares it
 
   std::int64_t bytes() const { return shape.count() * size_of(type); }
 };
 
-/// Returns all saved storages of one micro-batch in forward order, including every block. Omits
-/// tensors of the batch and of the loss. Their bytes sum to `simulation::activations()`.
+/// Returns all storages that forward saves in one micro-batch, in the order of forward and for
+/// every repeated block. Tensors of the batch and of the loss are not included. The sum of the
+/// bytes is `simulation::activations()`. Used by --check-saved.
 std::vector<saved_slot> saved_slots(fact::program const& facts, setup const& run);
 
 }  // namespace redco::cost

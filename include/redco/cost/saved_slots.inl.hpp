@@ -18,8 +18,8 @@ namespace redco::cost {
 
 namespace detail {
 
-/// A traversal of a program in forward order, through every block of each `repeat`, that records
-/// the storage of each activation.
+/// A traversal of a program in the order of forward, through every block of each `repeat`, which
+/// collects the saved storages in `slots`.
 class slot_list {
  public:
   slot_list(fact::program const& p, setup const& s) : program_(p), setup_(s) { go_through(0, p.events.size()); }
@@ -40,8 +40,8 @@ class slot_list {
     }
   }
 
-  /// Traverses the blocks of the row whose first slice begins at event `begin`. Returns the index
-  /// of the row's last event.
+  /// Traverses all blocks of a stack of repeated blocks. `begin` is the index of the stack's first
+  /// event. Returns the index of its last event.
   std::size_t go_through_row(std::size_t begin) {
     // First and last events of the row's slices
     std::vector<std::size_t> begins{begin}, ends{end_of(begin)};
@@ -70,7 +70,7 @@ class slot_list {
     return ends.back();
   }
 
-  /// Returns the index of the end event of the `repeat` at `begin`.
+  /// Returns the index of the `repeat_end` event for the `repeat` event with index `begin`.
   std::size_t end_of(std::size_t begin) const {
     std::size_t end = begin;
     for (int open = 1; open > 0;) {
@@ -98,7 +98,8 @@ class slot_list {
     if (owners.empty() || owners.back().layer != owner.layer) owners.push_back(std::move(owner));
   }
 
-  /// Returns the path of an event's layer with the index of each block.
+  /// Returns the path of an event's layer, with the indices of the current blocks in place of "*"
+  /// or a slice.
   std::string layer_of(fact::event const& e) const {
     std::string text;
     std::size_t level = 0;
@@ -113,16 +114,19 @@ class slot_list {
   }
 
   struct open_block {
-    fact::path number;  ///< number as in the names of layers
+    /// Component that replaces the block's index in the paths of layers: "*" or a slice such as
+    /// "1::2".
+    fact::path number;
     std::int64_t index = 0;
   };
 
   fact::program const& program_;
   setup const& setup_;
-  std::vector<open_block> blocks_;  ///< blocks of all open repeats
-  /// Activation id -> storage; the storage of the model's input is `batch`
+  std::vector<open_block> blocks_;  ///< Blocks that enclose the current event, the outermost first
+  /// Map from activation number (flow::id) to storage number; the storage of the model's input is
+  /// `batch`.
   std::map<int, int> storages_;
-  std::map<int, std::size_t> slot_of_;  ///< storage -> index in slots
+  std::map<int, std::size_t> slot_of_;  ///< Map from storage number to index in `slots`
   int last_storage_ = batch;
 };
 

@@ -17,28 +17,30 @@
 
 namespace redco::cost {
 
-/// Search space of plans. Every plan computes an equal global batch.
+/// The space of runs that a search tries: meshes, micro-batches, dtypes and recomputation. Every
+/// run computes an equal global batch.
 struct search_space {
-  workload load = {};  ///< global batch and the length of its examples
+  workload load = {};  ///< Number of examples of the global batch and their length
   int ranks = 1;
-  int hosts = 1;            ///< number of hosts of the ranks; see setup
-  std::int64_t budget = 0;  ///< maximum bytes per rank; 0: no limit
-  /// Bytes of gradients summed at once during backward if replicas are on several hosts; 0 sums all
-  /// gradients after backward.
+  int hosts = 1;            ///< Number of hosts; each has an equal number of consecutive ranks
+  std::int64_t budget = 0;  ///< Maximum bytes of memory per rank; 0: no limit
+  /// Bytes of gradients that are summed at once during backward, used if the replicas are on
+  /// several hosts; 0: all gradients are summed after backward.
   std::int64_t gradient_bucket = 0;
   std::vector<dtype> compute = {dtype::f32, dtype::bf16};
 };
 
-/// A plan found by a search.
+/// A run that a search has found, with its predicted memory and time.
 struct found_plan {
   setup run;
-  /// The model is a `sequence_parallel`, whose tokens are split between blocks
+  /// True if the run uses the model's sequence-parallel form, whose tokens are split between blocks
   bool sequence_parallel = false;
-  std::int64_t peak = 0;  ///< peak bytes of one rank
+  std::int64_t peak = 0;  ///< Largest number of bytes that one rank holds at any time
   step_time time;
 };
 
-/// Plans that fit, the fastest first, and the plan with the smallest peak, which need not fit.
+/// The result of a search: all runs whose memory is within the budget, the fastest first, and the
+/// run with the smallest memory, which may exceed the budget.
 struct search_result {
   std::vector<found_plan> plans;
   found_plan smallest;
@@ -48,21 +50,24 @@ namespace detail {
 
 std::vector<std::int64_t> divisors_of(std::int64_t n);
 
-/// Returns the runs on meshes of `space.ranks` ranks with these numbers of model shards, for every
-/// type, equal micro-batches, and recomputation of no, every second, or all blocks. Throws `error`
-/// with exit code 64 if no run gives all replicas equal shares of the batch.
+/// Returns the runs that a search tries on meshes with the numbers of model shards in `shards`.
+/// Varies dtype, number of equal micro-batches, and recomputation of no block, every second block
+/// or all blocks. Throws `error` with exit code 64 if no run gives all replicas equal shares of the
+/// batch.
 std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards);
 
-/// Sorts plans by time, then by peak bytes.
+/// Sorts found runs by predicted time, and runs of equal time by memory.
 void sort_by_time(std::vector<found_plan>& plans);
 
 }  // namespace detail
 
-/// Returns the plans of a model on `space.ranks` ranks. Tries all meshes, micro-batches, types and
-/// recomputations; replicas and micro-batches get equal shares of the batch.
+/// Returns the best runs of a model on `space.ranks` ranks, by predicted memory and time. Tries all
+/// meshes, micro-batches, dtypes and recomputations in which replicas and micro-batches get equal
+/// shares of the batch.
 ///
 /// Throws `error` with exit code 64 if no mesh can hold the model and divide the batch, or if sizes
-/// overflow. Throws 65 if the machine's speed was not measured.
+/// exceed 64-bit integers. Throws `error` with exit code 65 if a needed speed of the machine was
+/// not measured.
 template <model M, class Optimizer>
 search_result search(M const& m, Optimizer const& optimizer, search_space const& space, machine const& on) {
   auto const parameters = facts_of(m).parameters;

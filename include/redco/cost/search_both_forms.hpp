@@ -8,14 +8,15 @@ namespace redco::cost {
 
 namespace detail {
 
-/// Adds the plans with more than one shard of a model's sequence-parallel form to the plans of the
-/// model.
+/// Merges the results of two searches. Adds the runs in `split` (found for the model's
+/// sequence-parallel form) that have more than one shard to the runs in `whole` (found for the
+/// model itself).
 search_result joined(search_result whole, search_result const& split);
 
 }  // namespace detail
 
-/// Searches plans of a model as it is and of its sequence-parallel form (tokens split between
-/// blocks). Throws the errors of search().
+/// Returns the best runs of a model and of its sequence-parallel form (whose tokens are split
+/// between blocks), found by two searches. Throws the errors of search().
 template <model M, class Optimizer>
   requires repeats_blocks<M> search_result search_both_forms(M const& m, Optimizer const& optimizer,
                                                              search_space const& space, machine const& on) {

@@ -9,19 +9,22 @@
 
 namespace redco {
 
-/// A run whose cost is computed.
+/// The settings of a run on which its cost depends.
 struct setup {
   redco::mesh mesh = {};
-  workload load = {};                ///< batch and lengths of one rank's micro-batch
-  dtype compute = dtype::f32;        ///< compute type; bf16 also keeps f32 masters
-  recomputed_blocks recompute = {};  ///< blocks of each repeat that are recomputed in backward
-  std::int64_t micro_batches = 1;    ///< number of micro-batches per step and rank
-  /// Number of batches prepared ahead, in addition to the current batch
+  workload load = {};  ///< Number of examples and their length in one rank's micro-batch
+  /// Dtype of computation; with bf16, the optimizer keeps f32 copies of parameters
+  dtype compute = dtype::f32;
+  recomputed_blocks recompute = {};  ///< Blocks of each `repeat` that are recomputed in backward
+  std::int64_t micro_batches = 1;    ///< Number of micro-batches per step on each rank
+  /// Number of batches prepared ahead, in addition to the current one
   std::int64_t prefetch = 2;
-  int hosts = 1;  ///< number of hosts; each has an equal number of consecutive ranks
-  /// Bytes of gradients summed at once during backward; 0: all after backward
+  int hosts = 1;  ///< Number of hosts; each has an equal number of consecutive ranks
+  /// Bytes of gradients that are summed at once during backward; 0: all gradients are summed after
+  /// backward
   std::int64_t gradient_bucket = 0;
-  bool overlap_shards = false;  ///< messages between shards overlap with their matrix products
+  /// True if messages between tensor-parallel shards overlap with matrix products
+  bool overlap_shards = false;
 };
 
 }  // namespace redco

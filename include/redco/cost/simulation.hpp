@@ -18,8 +18,9 @@
 
 namespace redco::cost {
 
-/// A simulation of a model's program on one rank, forward and backward. Gives its tensors,
-/// products, messages and memory over time. The program and the setup must outlive the simulation.
+/// A simulation of forward and backward of a model's program on one rank. Gives its tensors,
+/// operations, messages and memory over time. Refers to the program and the setup, which must
+/// outlive the simulation.
 class simulation {
  public:
   constexpr simulation(fact::program const& p, setup const& s) : program_(p), setup_(s), forward_(p, s) {
@@ -40,22 +41,22 @@ class simulation {
   constexpr fact::program const& program() const { return program_; }
   constexpr setup const& run() const { return setup_; }
 
-  /// Returns the tensor that each event of the program states on this rank.
+  /// Returns, for each event of the program, its tensor as this rank holds it.
   constexpr std::vector<detail::placed_tensor> const& tensors() const { return forward_.tensors; }
-  /// Returns how many times each of the program's messages is sent per micro-batch.
+  /// Returns, for each message of the program, how many times it is sent per micro-batch.
   constexpr std::vector<std::int64_t> const& sent() const { return forward_.sent; }
-  /// Returns the operations of forward.
+  /// Returns the floating-point operations of one forward pass of a micro-batch.
   constexpr redco::fact::work const& work() const { return forward_.work; }
-  /// Returns the bytes that forward saves for backward. Of recomputed blocks only the inputs are
-  /// saved.
+  /// Returns the bytes that forward saves for backward in one micro-batch. Recomputed blocks save
+  /// only their inputs.
   constexpr std::int64_t activations() const { return activations_; }
-  /// Returns the bytes that the loss computes in forward and saves for backward. loss_workspace()
-  /// returns the temporary bytes of the loss.
+  /// Returns the bytes of gradients that the loss computes in forward and saves for backward.
+  /// loss_workspace() returns the bytes of the loss's temporary tensors.
   constexpr std::int64_t loss() const { return loss_; }
   constexpr std::int64_t loss_workspace() const { return loss_workspace_; }
-  /// Returns memory over one micro-batch and the update: forward and backward layer by layer, the
-  /// loss, the update. In an outermost `repeat`, lists only the blocks that hold most: of each kind
-  /// the last recomputed block and the last other block.
+  /// Returns the memory of one rank at each moment of a micro-batch and the update, in order of
+  /// time. In a stack of repeated blocks, only the blocks that hold most are listed: of each block
+  /// type, the last recomputed block and the last other block.
   constexpr std::vector<moment> moments() const {
     std::vector<moment> all = detail::forward_moments(program_, forward_).list;
     all.push_back({.when = moment::phase::loss, .activations = activations_, .loss = loss_ + loss_workspace_});
@@ -63,7 +64,7 @@ class simulation {
     all.push_back({.when = moment::phase::update});
     return all;
   }
-  /// Returns the moment of backward with the most bytes.
+  /// Returns the moment of backward at which the rank holds the most bytes.
   constexpr backward_moment backward() const {
     backward_moment most{{}, most_.activations, most_.recomputed, most_.gradients};
     if (most_.layer >= 0) most.layer = program_.layers[static_cast<std::size_t>(most_.layer)];
@@ -76,7 +77,7 @@ class simulation {
   detail::forward_pass forward_;
   std::int64_t activations_ = 0, loss_ = 0, loss_workspace_ = 0;
   std::vector<moment> backward_;
-  moment most_;  ///< moment of backward with the most bytes
+  moment most_;  ///< Moment of backward at which the rank holds the most bytes
 };
 
 }  // namespace redco::cost

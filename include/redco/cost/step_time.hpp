@@ -6,27 +6,28 @@
 
 namespace redco::cost {
 
-/// Predicted seconds of one step, by kind of work.
+/// The predicted seconds of one step, by kind of work.
 struct step_time {
-  double products = 0;     ///< seconds of matrix products
-  double activations = 0;  ///< seconds of all element-wise work
-  /// Seconds of reading weights and accumulating their gradients, over all micro-batches
+  double products = 0;     ///< Seconds of matrix products
+  double activations = 0;  ///< Seconds of element-wise work on activations
+  /// Seconds of reading weights and accumulating their gradients, summed over all micro-batches
   double weights = 0;
-  double tensors = 0;  ///< seconds of overhead per tensor
+  double tensors = 0;  ///< Seconds of overhead per tensor, such as allocation and dispatch
   double messages = 0;
-  double update = 0;  ///< seconds of the optimizer
-  /// Seconds of messages that overlap with computation, counted in the parts above
+  double update = 0;  ///< Seconds of the optimizer's update
+  /// Seconds of messages that overlap with computation, to be subtracted from the sum of the other
+  /// members
   double hidden = 0;
 
   double total() const { return products + activations + weights + tensors + messages + update - hidden; }
 };
 
-/// Returns the predicted time of one step, from the run's cost and the machine's speed. Computation
-/// and messages take turns, except for overlapping messages (setup::gradient_bucket and
-/// setup::overlap_shards). README.md describes the model of time.
+/// Returns the predicted time of one step, from the run's cost and the machine's measured speeds.
+/// Messages do not overlap with computation, except where setup::gradient_bucket or
+/// setup::overlap_shards ask for it. README.md describes the model of time.
 ///
-/// Throws `error` with exit code 65 if the machine's speed in this type, of all-reduces, or between
-/// hosts was not measured.
+/// Throws `error` with exit code 65 if no speed was measured for the compute dtype, for messages
+/// inside a host, or for links between hosts, where the run needs one.
 step_time step_time_of(rank_cost const& what, setup const& run, machine const& on);
 
 }  // namespace redco::cost

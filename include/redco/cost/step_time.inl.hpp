@@ -16,19 +16,22 @@ namespace redco::cost {
 
 namespace detail {
 
-/// Messages that can be in flight while their rank computes.
+/// The messages of one purpose in a step that can be in flight while their rank computes: their
+/// total seconds, calls and bytes.
 struct messages_beside {
   double seconds = 0;
   std::int64_t calls = 0, bytes = 0;
-  /// Share of the cores that the messages take; 1 inside a host, where messages use the cores that
-  /// compute.
+  /// Fraction of the cores that work on the messages; 1 inside a host, where the computing cores
+  /// also copy the messages.
   double busy = 1;
 
-  /// Returns the seconds saved if the messages overlap with products that take `products` seconds.
+  /// Returns the seconds that a step saves if the messages overlap with matrix products that take
+  /// `products` seconds.
   double saved_beside(double products) const { return std::min(seconds, products) * (1 - busy); }
 
-  /// Returns the seconds saved by equal buckets. The last bucket can start only when `backward`
-  /// ends.
+  /// Returns the seconds that a step saves if gradients are summed in equal buckets during
+  /// backward, which takes `backward` seconds. The sum of the last bucket can start only at the end
+  /// of backward.
   double saved_in_buckets(double backward) const {
     if (calls == 0) return 0;
     double const n = static_cast<double>(calls), behind = std::max(seconds / n, backward / n + seconds - backward);
@@ -36,9 +39,9 @@ struct messages_beside {
   }
 };
 
-/// Returns the seconds saved by messages between shards that overlap with their products,
-/// `beside[purpose]`. A product is computed in several runs, one of which has no message to overlap
-/// with.
+/// Returns the seconds that a step saves if messages between shards overlap with their products.
+/// `beside[purpose]` are the messages of one purpose. A product is computed in several chunks, one
+/// of which has no message to overlap with.
 inline double saved_by_shards(std::array<messages_beside, messages::purposes> const& beside, operations const& made,
                               double seconds_per_operation) {
   auto const seconds = [&](std::int64_t all) { return static_cast<double>(all) * seconds_per_operation; };

@@ -15,8 +15,8 @@ namespace redco {
 /// `most` lines; 0 reads all. `invalid` (0 to 1) is the largest share of the bytes that may be
 /// invalid UTF-8, as in read_text_files; U+FFFD replaces such bytes. Throws `error` with exit code
 /// 65 for a file that is missing, unreadable, compressed, UTF-16 or without lines. Throws it with
-/// "path:line: why" for a line over 64 MiB, a NUL, too many invalid bytes, a line that is no object,
-/// and a missing key. Other keys, empty lines and a byte order mark are ignored.
+/// "path:line: why" for a line over 64 MiB, a NUL, too many invalid bytes, a line without an
+/// object, and a missing key. Other keys, empty lines and a byte order mark are ignored.
 std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path, std::span<std::string const> keys,
                                                  std::int64_t most = 0, double invalid = 0);
 

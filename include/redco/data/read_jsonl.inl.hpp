@@ -21,9 +21,9 @@ namespace detail {
 
 inline constexpr std::size_t longest_line = std::size_t{64} << 20;
 
-/// Reads the next line, without its end, into `line`. Returns the number of bytes read, with the
-/// line's end; 0 after the last line. Throws `error` with exit code 65 for a line over 64 MiB before
-/// all of it is in memory.
+/// Reads the next line, without its end, into `line`. Returns the number of bytes read, including
+/// the line's end; 0 after the last line. Throws `error` with exit code 65 for a line over 64 MiB
+/// before all of it is in memory.
 inline std::size_t next_line(std::istream& in, std::string& line, std::string const& where) {
   line.clear();
   auto* const bytes = in.rdbuf();

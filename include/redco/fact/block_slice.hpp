@@ -8,7 +8,8 @@ namespace redco::fact {
 
 /// A slice of equal blocks in a stack of `times` repeated blocks: block `first`, block first +
 /// step, and so on. If all blocks are equal, one slice has all of them. If n block types alternate,
-/// there are n slices of step n, or fewer for a shorter stack.
+/// there are n slices of step n, or fewer for a shorter stack. The stack may be a range of a
+/// `repeat`'s blocks, which it numbers from 0.
 struct block_slice {
   std::int64_t times = 1, first = 0, step = 1;
   std::int64_t base = 0;  ///< number in the `repeat` of the row's first block
@@ -24,7 +25,7 @@ struct block_slice {
   constexpr std::int64_t last_round() const { return times > step ? times - step : 0; }
 
   /// Returns the path component that replaces the index of a block in parameter names. It is "*" if
-  /// the slice has all blocks, or a Python slice such as "1::2" for blocks 1, 3, 5 ...
+  /// the slice has all blocks, or a Python slice such as "1::2" (blocks 1, 3, 5 ...) or "3:7".
   constexpr path number() const {
     path text;
     if (!is_part && step == 1) {

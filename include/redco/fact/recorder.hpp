@@ -9,6 +9,7 @@
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/path.hpp>
 #include <redco/fact/program.hpp>
+#include <redco/fact/size_checks.hpp>
 #include <redco/fact/width_kind.hpp>
 
 #include <redco/shape/extents.hpp>
@@ -23,15 +24,16 @@
 namespace redco::fact {
 
 class side_products;
+
 /// A recorder of a model's program. Each layer type's function `facts` calls it to declare
 /// parameters, tensors saved for backward, messages and changes of the activation. Each call
 /// becomes an event of the program. The same code runs at compile time and at run time.
-class recorder {
+class recorder : public size_checks {
  public:
   /// Starts the program of a model with input shapes `input` and `encoder_input`. If `stated` is
   /// false, the model does not declare its input; the shape [batch, sequence] may then get features
   /// from the first layer.
-  constexpr recorder(extents input, extents encoder_input, bool stated) : stated_(stated) {
+  constexpr recorder(extents input, extents encoder_input, bool stated) : size_checks(stated) {
     activation.shape = input;
     source.shape = encoder_input;
     program_.events.reserve(512);
@@ -40,9 +42,8 @@ class recorder {
     program_.messages.reserve(32);
   }
 
-  flow activation;  ///< Current activation, the input of the layer that is declared next
-  flow source;      ///< Input of the model's encoder (token ids), if it has one
-  flow encoded;     ///< Output of the model's encoder, which cross-attention reads
+  flow source;   ///< Input of the model's encoder (token ids), if it has one
+  flow encoded;  ///< Output of the model's encoder, which cross-attention reads
   /// Standard deviation that an outer layer prescribes for normal initial weights of inner layers;
   /// 0: each layer's own.
   double deviation = 0;
@@ -66,73 +67,6 @@ class recorder {
     program_.events.push_back(
         {.what = event_kind::parameter, .count = static_cast<std::int64_t>(program_.parameters.size())});
     program_.parameters.push_back(fact);
-  }
-
-  /// Returns the path of the layer that is being declared.
-  constexpr path const& here() const { return here_; }
-
-  /// Returns `extent`, the layer's number of `what`. One below `least` breaks `rule`, and `least` is taken so that the facts go on.
-  constexpr std::int64_t size(std::string_view what, std::int64_t extent, std::int64_t least = 1,
-                              mistake rule = mistake::size) {
-    if (extent >= least) return extent;
-    refuse({.what = rule, .wanted = least, .found = extent, .reader = here_}, what);
-    return least;
-  }
-
-  /// Checks that a size of the current layer is a multiple of another. `what` is the name of the
-  /// size `extent`, and `by` the name of the size `divisor`. If it is no multiple, records a
-  /// mistake.
-  constexpr void multiple(std::string_view what, std::int64_t extent, std::string_view by, std::int64_t divisor) {
-    if (extent < 1 || divisor < 1 || extent % divisor == 0) return;
-    mistake_fact m{.what = mistake::divisor, .wanted = divisor, .found = extent, .reader = here_};
-    m.by.push(by);
-    refuse(m, what);
-  }
-
-  /// Checks that the current activation has `rank` dimensions: 2 [batch, ids], 3 [batch, tokens,
-  /// features], 4 [batch, channels, height, width]. Otherwise records a mistake and returns false;
-  /// then the layer must declare nothing more.
-  [[nodiscard]] constexpr bool expect_rank(int rank) { return expect_rank(activation, rank); }
-  [[nodiscard]] constexpr bool expect_rank(flow& given, int rank) {
-    if (given.shape.rank == 2 && rank == 3 && is_open(given)) given.shape.push(1);
-    if (given.shape.rank == rank) return true;
-    refuse_given(mistake::rank, "", rank, given.shape.rank, given.made);
-    return false;
-  }
-
-  /// Checks that the current activation has `extent` elements along dimension `dim`; otherwise
-  /// records a mistake. `what` is the name of the dimension, such as "features" or "channels".
-  constexpr void expect(std::string_view what, int dim, std::int64_t extent) { expect(activation, what, dim, extent); }
-  constexpr void expect(flow const& given, std::string_view what, int dim, std::int64_t extent) {
-    if (given.shape[dim] != extent) refuse_given(mistake::width, what, extent, given.shape[dim], given.made);
-  }
-
-  /// Checks that the last dimension of the current activation has `features` elements; otherwise
-  /// records a mistake. If the model does not declare its input and this is the input, sets the
-  /// number of features.
-  constexpr void expect_features(std::int64_t features) {
-    if (is_open(activation)) activation.shape[-1] = features;
-    expect("features", -1, features);
-  }
-
-  /// Checks that the current activation has the shape of `other`, because it is added to `other` or
-  /// is the input of an equal block; otherwise records a mistake.
-  constexpr void expect_like(flow const& other) {
-    extents const &given = activation.shape, &wanted = other.shape;
-    if (given == wanted || is_open(other)) return;
-    int dim = given.rank - 1;
-    while (given.rank == wanted.rank && given[dim] == wanted[dim]) --dim;
-    bool const width = given.rank == wanted.rank;
-    refuse({.what = width ? mistake::width : mistake::rank,
-            .wanted = width ? wanted[dim] : wanted.rank,
-            .found = width ? given[dim] : given.rank,
-            .reader = maker(other.made),
-            .giver = maker(activation.made),
-            .makers = {other.made, activation.made}},
-           !width                                    ? ""
-           : dim == given.rank - 1 && given.rank < 4 ? "features"
-           : dim == 1                                ? "channels"
-                                                     : "positions");
   }
 
   /// Declares that forward saves the current activation for backward under the name `slot`. An
@@ -349,45 +283,6 @@ class recorder {
     bool from_batch = false;
   };
 
-  static constexpr bool is_input(flow const& f) { return f.id == 0; }
-  /// Returns true if `f` is the model's input and the model does not declare its number of
-  /// features.
-  constexpr bool is_open(flow const& f) const { return is_input(f) && !stated_; }
-
-  /// Returns the number of features in the last dimension, or of channels for an image [batch,
-  /// channels, height, width].
-  static constexpr std::int64_t width_of(extents const& shape) { return shape[shape.rank == 4 ? 1 : -1]; }
-
-  /// Returns the path of the layer that gave a tensor its number of features, for error messages.
-  /// `made` is the tensor's member flow::made; the path is empty for the model's input.
-  constexpr path maker(int made) const {
-    if (made == 0) return {};
-    return program_.layers[static_cast<std::size_t>(makers_[static_cast<std::size_t>(made - 1)])];
-  }
-
-  constexpr void refuse_given(mistake what, std::string_view of, std::int64_t wanted, std::int64_t found, int made) {
-    refuse(
-        {.what = what, .wanted = wanted, .found = found, .reader = here_, .giver = maker(made), .makers = {-1, made}},
-        of);
-  }
-
-  constexpr void check_length(path const& name) {
-    if (name.missing == 0) return;
-    refuse({.what = mistake::depth,
-            .wanted = static_cast<std::int64_t>(path::capacity),
-            .found = static_cast<std::int64_t>(name.size + name.missing),
-            .reader = name},
-           "characters in the path of a layer");
-  }
-
-  /// Records a mistake about the size named `of`. Keeps the first mistake. But a wrong number of
-  /// dimensions replaces a wrong size, because it prevents a layer from declaring the rest.
-  constexpr void refuse(mistake_fact m, std::string_view of) {
-    m.of.push(of);
-    mistake_fact& first = program_.mistake;
-    if (!first || (first.what == mistake::width && m.what == mistake::rank)) first = m;
-  }
-
   /// Returns the index of the current layer in program::layers; adds the layer if necessary.
   constexpr int layer() {
     if (layer_ < 0) {
@@ -427,15 +322,10 @@ class recorder {
     program_.messages.push_back(fact);
   }
 
-  program program_;
-  bool stated_;
-  path here_;
   /// Index in program::layers of the current layer; -1: the layer has no event yet
   int layer_ = -1;
   block_slices blocks_;
   block block_;
-  /// Indices in program::layers of layers that changed the number of features
-  std::vector<int> makers_;
   int last_ = 0;  ///< Number of the latest activation (flow::id)
   /// Number of biases to add after the next reduction of a pending sum
   std::int64_t addends_ = 0;

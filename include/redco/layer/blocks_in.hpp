@@ -23,8 +23,9 @@ struct repeat_out {
                 "redco[S007]: the block of a repeat changes the layout; end it in the layout in which it begins");
 };
 
-/// The blocks of a `repeat` that have their numbers in `Range`, and the kinds that take turns there: block i is the
-/// (i mod n)-th of n. Stands among the blocks of a `repeat`, after and before such layers for all its other blocks.
+/// The blocks of a `repeat` with indices in `Range`. Block i has type i mod n of the n types
+/// `Kinds`. A `repeat` whose blocks were rewritten by number is a list of such layers, which
+/// together have all of its blocks.
 template <block_range Range, layer... Kinds>
 struct blocks_in {
   using layer_concept = layer_tag;
@@ -38,7 +39,7 @@ struct blocks_in {
   template <class X>
   using out = typename repeat_out<X, out_t<unpaired_t<Kinds>, X>...>::type;
 
-  /// The facts of the blocks of the range in a `repeat` of `times`.
+  /// Declares the facts of the range's blocks in a `repeat` of `times` blocks.
   template <class X, class Config>
   static constexpr void row_facts(Config const& config, fact::recorder& w, std::int64_t times) {
     std::int64_t const end = times < Range.end ? times : Range.end;
@@ -50,7 +51,7 @@ struct blocks_in {
  private:
   static constexpr std::int64_t count = sizeof...(Kinds);
 
-  /// The kind of the range's block I, counted from its first.
+  /// Type of block number I of the range, counted from the range's first block.
   template <std::size_t I>
   using turn =
       unpaired_t<std::tuple_element_t<static_cast<std::size_t>((Range.begin + static_cast<std::int64_t>(I)) % count),
@@ -64,7 +65,8 @@ struct blocks_in {
     w.activation = last;
   }
 
-  /// The facts of the blocks of one kind, if the row has any; and the output of its last block, if it is among them.
+  /// Declares the facts of all blocks of type `Block`, if the range has any. Stores the output of
+  /// the range's last block in `last` if that block has this type.
   template <class X, class Block, class Config>
   static constexpr void slice_facts(Config const& config, fact::recorder& w, fact::block_slice& slice,
                                     fact::flow& last) {
@@ -85,11 +87,11 @@ inline constexpr bool is_blocks_in = false;
 template <block_range Range, class... Kinds>
 inline constexpr bool is_blocks_in<blocks_in<Range, Kinds...>> = true;
 
-/// A block of a `repeat` as its part; ranges of blocks have no name of their own.
+/// A block type of a `repeat` as an inner layer, with the name "*"; a range of blocks has no name.
 template <class Block>
 using part_of_repeat = std::conditional_t<is_blocks_in<Block>, part<"", Block>, part<"*", Block>>;
 
-/// All blocks of a `repeat`, each row a `blocks_in`.
+/// A list of `blocks_in` that together have all blocks of a `repeat`.
 template <class... Rows>
 struct rows {};
 template <class... Blocks>

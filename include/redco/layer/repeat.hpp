@@ -12,9 +12,9 @@
 
 namespace redco {
 
-/// `Times` blocks one after another, each with its own parameters "<index>.<name>". They are equal, or take turns where several
-/// are given: block i is the (i mod n)-th of n, and the last round may be cut short. Each kind of block is planned,
-/// instantiated and compiled once. `transform_blocks` gives some of them other layers.
+/// A stack of `Times` blocks, each with its own parameters "<index>.<name>". Several block types
+/// alternate: block i has type i mod n of n types, and the last cycle may be incomplete. Each block
+/// type is planned, instantiated and compiled once. `transform_blocks` rewrites blocks by index.
 template <auto Times, layer... Blocks>
   requires(sizeof...(Blocks) > 0)
 struct repeat {
@@ -30,7 +30,8 @@ struct repeat {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const times = w.size("blocks", of<Times>(config));
-    if (times != of<Times>(config)) return;  // what a block derives from their number may be no size
+    // Sizes that a block derives from the number of blocks may be invalid.
+    if (times != of<Times>(config)) return;
     rows_facts<X>(config, w, times, detail::rows_of<Blocks...>());
   }
 

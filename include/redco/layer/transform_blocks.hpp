@@ -19,7 +19,7 @@ namespace redco {
 
 namespace detail {
 
-/// A list of one row, or of none where its range is empty.
+/// Returns a tuple with the type `Row`, or an empty tuple if the row's range is empty.
 template <class Row>
 constexpr auto row_if() {
   if constexpr (Row::is_empty) return std::tuple<>();
@@ -30,7 +30,8 @@ constexpr block_range overlap(block_range const& a, block_range const& b) {
   return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
 }
 
-/// A row with its blocks in `Named` rewritten: up to three rows, or the row where the rewrite changes none of its kinds.
+/// Returns the types of a row (a range of blocks) after its blocks in `Named` are rewritten. These
+/// are up to three rows, or the row itself if the rewrite changes no block type.
 template <block_range Named, class Rewrite, fact::path Here, block_range Range, class... Kinds>
 constexpr auto cut_row(std::type_identity<blocks_in<Range, Kinds...>> row) {
   using rewritten =
@@ -51,7 +52,8 @@ template <auto Times, block_range Named, class Rewrite, fact::path Here, class..
 auto cut_rows(rows<Rows...>)
     -> decltype(repeat_of<Times>(std::tuple_cat(cut_row<Named, Rewrite, Here>(std::type_identity<Rows>())...)));
 
-/// Rewrites the blocks in `Named` of each repeat whose path matches `Path`.
+/// A rewrite for `transform` that rewrites the blocks in `Named` of each `repeat` whose path
+/// matches `Path`.
 template <fixed_string Path, block_range Named, class Rewrite>
 struct in_blocks {
   template <class L, fact::path Here>
@@ -66,7 +68,8 @@ struct in_blocks {
   };
 };
 
-/// In a function: clang drops a name that is declared by a class whose static_assert fails.
+/// Checks that the model has blocks in `Named` at `Path`. This is a function, because clang drops
+/// names that a class declares after a failed static_assert.
 template <layer Net, fixed_string Path, block_range Named>
 consteval bool check_blocks() {
   constexpr bool exist = Named.begin >= 0 && Named.begin < Named.end && any_layer<Net, in_blocks<Path, Named, void>>;
@@ -78,15 +81,13 @@ consteval bool check_blocks() {
 
 }  // namespace detail
 
-/// The layer tree `Net` with blocks `Named` of each `repeat` whose path matches `Path` (`*` any run, `?` one character)
-/// rewritten as `transform` does, in which they have the paths of all blocks: "h.*.mlp". Names of parameters ("h.1.mlp.up"),
-/// checkpoints and numbers of blocks stay those of the whole model; random sites are numbered from the first block to the last.
+/// The layer tree `Net` with the blocks in `Named` rewritten by `Rewrite`, as `transform` does. It
+/// concerns each outermost `repeat` whose path matches `Path` (`*`: any text, `?`: one character).
+/// Names of parameters ("h.1.mlp.up"), checkpoints and indices of blocks stay those of the whole
+/// model. Compile error: redco[L011] if no `repeat` has this path, for an empty range, and (in
+/// `legal<>` and `fits<>`) if the range exceeds the blocks. `plan_of` throws exit code 64 then.
 ///
-///   using net = transform_blocks<gpt2::net, "h", block_range{1, 3}, without_dropout>;  // blocks 1 and 2
-///
-/// A range may be rewritten again; where the rewrite changes nothing, the repeat stays the type that it was. Of repeats within
-/// each other that match, the outermost is rewritten. Errors: redco[L011] for a path that is no repeat's, and for an empty range.
-/// A range that begins or ends after the last block is redco[L011] of `legal<>` and `fits<>`, and exit code 64 of `plan_of`.
+///   using net = transform_blocks<gpt2::net, "h", block_range{1, 3}, without_dropout>;
 template <layer Net, fixed_string Path, block_range Named, class Rewrite>
 using transform_blocks = std::conditional_t<detail::check_blocks<Net, Path, Named>(),
                                             transform<Net, detail::in_blocks<Path, Named, Rewrite>>, Net>;

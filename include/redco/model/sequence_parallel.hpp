@@ -19,7 +19,8 @@ namespace redco {
 
 namespace detail {
 
-/// Whether L is a repeat, or has one part only, which is one under a name or within other layers of one part.
+/// True if L is a `repeat`, or a layer whose only inner layer is one for which this variable is
+/// true.
 template <class L, class Parts = parts_of<L>>
 inline constexpr bool wraps_repeat = is_repeat<L>;
 template <class L, class Only>

@@ -85,7 +85,8 @@ struct module<repeat<Times, Blocks...>, X> {
   std::size_t first_run = 0, end_run = 0;
 
  private:
-  /// Makes the blocks of the rows, whose kinds are those of `any_block` from `First` on.
+  /// Builds the blocks of all rows (ranges of blocks). `First` is the index in `any_block` of the
+  /// first row's first block type.
   template <std::size_t First, class Config, block_range Range, class... Kinds, class... Others>
   void make_rows(builder<Config>& b, std::size_t times, detail::rows<detail::blocks_in<Range, Kinds...>, Others...>) {
     auto const end = std::min(times, static_cast<std::size_t>(Range.end));
@@ -93,7 +94,7 @@ struct module<repeat<Times, Blocks...>, X> {
     if constexpr (sizeof...(Others) > 0) make_rows<First + sizeof...(Kinds)>(b, times, detail::rows<Others...>());
   }
 
-  /// Makes one block of each kind in turn, as long as there are fewer than `end`.
+  /// Builds the next block of each block type in turn, but no more than `end` blocks in total.
   template <std::size_t First, class Config, std::size_t... Kind>
   void make_round(builder<Config>& b, std::size_t end, std::index_sequence<Kind...>) {
     auto const one = [&](auto kind, std::size_t turn) {

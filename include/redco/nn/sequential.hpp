@@ -40,8 +40,8 @@ struct activation_of<module<activation<Kind>, X>> : std::true_type {
   static constexpr bool is_plain = std::is_constructible_v<tensor<X>, at::Tensor>;
 };
 
-/// True if the module type First is a linear layer and Next an activation that can form one autograd
-/// node with it. The values decide at run time.
+/// True if the module type First is a linear layer and Next an activation that can form one
+/// autograd node with it. The values decide at run time.
 template <class Next, class First, class Context>
 inline constexpr bool may_fuse = false;
 template <class Next, class First, class Context>

@@ -10,7 +10,7 @@
 namespace redco::options {
 
 /// Returns the text of --recompute: "none", "all", "every:2" for every second block, "first:3" for
-/// the first three blocks.
+/// the first three blocks, "range:4:8" for blocks 4 to 7, or "range:4:" from block 4 on.
 std::string to_text(recomputed_blocks const& blocks);
 
 /// Returns the blocks named by `text`, in the form that to_text() returns. "true" means all and

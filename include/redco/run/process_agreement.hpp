@@ -25,12 +25,13 @@ struct process_choices {
   kernel_set kernels = kernel_set::fastest;
   std::int64_t gradient_bucket = 0;  ///< In bytes; 0: gradients are summed after backward.
   bool overlaps_shards = false;
-  /// Shards of one replica are in several processes. Each computes replicated parameters and sampled
-  /// tokens for itself, and these must stay equal to the last bit.
+  /// True if the shards of one replica are in several processes. Each process computes replicated
+  /// parameters and sampled tokens itself, and they must stay equal to the last bit.
   bool shards_span_processes = false;
   int threads = 1;              ///< Threads of a rank; compared only if shards span processes.
-  std::string instruction_set;  ///< Of libtorch; compared only if shards span processes.
-  bf16_path bf16_products{};    ///< Compared only if shards span processes.
+  /// Instruction set that libtorch uses; compared only if shards span processes.
+  std::string instruction_set;
+  bf16_path bf16_products{};  ///< Path of bf16 products; compared only if shards span processes.
 };
 
 /// Returns what all processes must have alike before they know their mesh: the digest of the

@@ -7,7 +7,8 @@
 
 namespace redco {
 
-/// Returns the names of a set of axes, from the outermost to the innermost: "dp+ep".
+/// Returns the names of mesh axes, from the outermost to the innermost, with the text `between`
+/// after each but the last: "dp+ep".
 inline std::string axes_text(axes some, std::string_view between = "+") {
   std::string text;
   for (axis const a : all_axes) {

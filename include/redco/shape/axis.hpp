@@ -5,9 +5,8 @@
 
 namespace redco {
 
-/// Axes of a mesh, the ways in which ranks divide a run, from the outermost to the innermost:
-/// pipeline stages (pp), data-parallel replicas (dp), expert-parallel ranks (ep) and
-/// tensor-parallel shards (tp).
+/// Axes of a mesh of ranks, from the outermost to the innermost: pipeline stages (pp),
+/// data-parallel replicas (dp), expert-parallel ranks (ep) and tensor-parallel shards (tp).
 enum class axis : std::uint8_t { pp, dp, ep, tp };
 inline constexpr axis all_axes[] = {axis::pp, axis::dp, axis::ep, axis::tp};
 
@@ -16,7 +15,8 @@ constexpr std::string_view name_of(axis a) {
   return names[static_cast<unsigned>(a)];
 }
 
-/// A set of mesh axes, which defines groups of ranks: `axis::dp | axis::ep`.
+/// A set of mesh axes, such as `axis::dp | axis::ep`. Ranks whose indices differ only along these
+/// axes form a group.
 struct axes {
   std::uint8_t bits = 0;
 
@@ -34,14 +34,16 @@ struct axes {
 };
 constexpr axes operator|(axis a, axis b) { return axes(a) | axes(b); }
 
-/// Axes that divide the examples of a batch. Dense layers have dp x ep replicas.
+/// Mesh axes that divide the examples of a batch: dp and ep. Dense layers (without experts) have dp
+/// x ep replicas.
 inline constexpr axes batch_axes = axis::dp | axis::ep;
 
-/// Axes within one replica: ranks that differ only along these compute the same examples.
+/// Mesh axes within one replica: pp and tp. Ranks that differ only along these axes compute the
+/// same examples.
 inline constexpr axes replica_axes = axis::pp | axis::tp;
 
-/// Axes that may divide a model's parameters permanently. Ranks that differ only along other axes
-/// hold equal parameters.
+/// Mesh axes over which parameters of a model may be divided: pp, ep and tp. Ranks that differ only
+/// along dp hold equal parameters.
 inline constexpr axes model_axes = axis::pp | axis::ep | axis::tp;
 inline constexpr axes every_axis = axis::pp | axis::dp | axis::ep | axis::tp;
 

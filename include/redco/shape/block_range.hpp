@@ -5,8 +5,9 @@
 
 namespace redco {
 
-/// The range [begin, end) of a model's blocks that a pipeline stage runs; by default all. Blocks
-/// are numbered from 0, in the order in which the outermost `repeat`s state them.
+/// A range [begin, end) of a model's blocks, which one pipeline stage runs; by default all blocks.
+/// Blocks are numbered from 0 in the order in which the model runs them, over all outermost
+/// `repeat`s.
 struct block_range {
   static constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 

@@ -6,7 +6,8 @@
 
 namespace redco {
 
-/// Kinds of communication call of a group of ranks, in facts, plans, counters and messages.
+/// Kinds of communication call of a group of ranks. Plans, counters and messages of errors use
+/// them.
 enum class collective : std::uint8_t {
   all_reduce,
   all_gather,
@@ -18,10 +19,10 @@ enum class collective : std::uint8_t {
   barrier,
 };
 
-/// Number of kinds of `collective`.
+/// Number of values of the enumeration `collective`.
 inline constexpr std::size_t collectives = 8;
 
-/// Returns the name of a kind of call, such as "all_reduce".
+/// Returns the name of a kind of communication call, such as "all_reduce".
 constexpr std::string_view name_of(collective what) {
   constexpr std::string_view names[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
                                         "broadcast",  "send",       "recv",           "barrier"};

@@ -5,10 +5,10 @@
 
 namespace redco {
 
-/// Element types of plans, tensors and files.
+/// Element types of tensors in plans, in memory and in files.
 enum class dtype : std::uint8_t { f64, f32, bf16, f16, i64, i32, u8, boolean };
 
-/// Returns the number of bytes of one element.
+/// Returns the number of bytes of one element of this type.
 constexpr std::int64_t size_of(dtype type) {
   switch (type) {
     case dtype::f64:
@@ -23,7 +23,7 @@ constexpr std::int64_t size_of(dtype type) {
   return 0;
 }
 
-/// Returns the name of an element type in options, reports and logs: "f32", "bf16", ...
+/// Returns the name of an element type as options, reports and logs show it: "f32", "bf16", ...
 constexpr std::string_view name_of(dtype type) {
   constexpr std::string_view names[] = {"f64", "f32", "bf16", "f16", "i64", "i32", "u8", "bool"};
   return names[static_cast<std::size_t>(type)];

@@ -8,8 +8,8 @@
 
 namespace redco {
 
-/// A tensor's shape as a structural value: usable as a template argument, comparable, at most six
-/// dimensions.
+/// The shape of a tensor with at most six dimensions, as a structural type: a value may be a
+/// template argument.
 struct extents {
   static constexpr int max_rank = 6;
 
@@ -21,7 +21,8 @@ struct extents {
     for (std::int64_t const s : sizes) push(s);
   }
 
-  /// Appends a dimension of this extent. At most six dimensions fit.
+  /// Appends a dimension of size `extent`. Requires that the shape has at most five dimensions
+  /// before the call.
   constexpr void push(std::int64_t extent) { size.at(static_cast<std::size_t>(rank++)) = extent; }
 
   constexpr std::int64_t operator[](int dim) const {
@@ -29,7 +30,8 @@ struct extents {
   }
   constexpr std::int64_t& operator[](int dim) { return size[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
 
-  /// Returns the number of elements, at most `saturated`; 1 for a scalar. Requires extents >= 0.
+  /// Returns the number of elements of the tensor; 1 for a scalar. The result is at most
+  /// `saturated`, even if the product overflows. Requires sizes >= 0.
   constexpr std::int64_t count() const {
     std::int64_t product = 1;
     for (int d = 0; d < rank; ++d) product = saturating_multiply(product, size[static_cast<std::size_t>(d)]);

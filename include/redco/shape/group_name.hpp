@@ -7,9 +7,9 @@
 
 namespace redco {
 
-/// Returns the name of the groups of ranks over these axes. The name is "world" for all axes,
-/// otherwise the axes along which the mesh has more than one rank, such as "tp" or "dp+ep". Groups
-/// with one name on one mesh have the same ranks.
+/// Returns a name for the groups of ranks over the mesh axes `over`, for messages and reports. It
+/// is "world" for all axes, otherwise the axes along which the mesh has more than one rank, such as
+/// "tp" or "dp+ep". On one mesh, equal names mean groups of equal ranks.
 inline std::string group_name(mesh const& on, axes over) {
   if (over == every_axis) return "world";
   axes several;

@@ -8,14 +8,13 @@
 
 namespace redco {
 
-/// Returns the bytes that one host sends to other hosts for one call of a group. A host combines
-/// its members' data in shared memory and exchanges it once. B is `payload`; the group has n
-/// members on h hosts, k of them on this host:
+/// Returns the bytes that one host sends to other hosts for one call of a group. The host combines
+/// the data of its members in shared memory and exchanges them once. B is `payload`; n members are
+/// on h hosts, k of them on this host:
 /// - all_reduce: ceil(2 (h - 1) B / h), a ring of hosts; all_gather: (h - 1) k B / n
-/// - reduce_scatter: (n - k) B / n, partial sums of remote parts; all_to_all: k (n - k) B / n
-/// - broadcast from this host: (h - 1) B; send to another host: B; recv and barrier: 0
-///
-/// If `sends` is false, broadcast and send count 0 bytes.
+/// - reduce_scatter: (n - k) B / n, sums for parts of other hosts; all_to_all: k (n - k) B / n
+/// - broadcast or send from this host: (h - 1) B and B, or 0 if `sends` is false; recv and barrier:
+///   0
 constexpr std::int64_t host_bytes(collective what, std::int64_t payload, host_share const& on, bool sends = true) {
   if (on.here == 0) return 0;
   std::int64_t const part = payload / on.members, elsewhere = on.members - on.here;

@@ -7,12 +7,12 @@
 
 namespace redco {
 
-/// A grid of a run's ranks: the number of ranks along each axis. Rank numbers count along `tp`
-/// first and along `pp` last, so the shards of a replica are consecutive. Write axes by name:
-/// `mesh{.dp = 2, .tp = 4}`.
+/// A grid of the ranks of a run, given by the number of ranks along each axis: `mesh{.dp = 2, .tp =
+/// 4}`. Rank numbers count along `tp` first and along `pp` last, so the shards of a replica have
+/// consecutive numbers.
 struct mesh {
-  /// A guard against numbers without names: `mesh{2, 4}` does not compile, because a reader cannot
-  /// see the axes.
+  /// A guard type for the first member of a mesh. With it, sizes without axis names, such as
+  /// `mesh{2, 4}`, do not compile, because a reader could not see the axes.
   class by_name {
     constexpr by_name() = default;
     friend mesh;
@@ -30,7 +30,7 @@ struct mesh {
   }
   constexpr int& operator[](axis a) { return a == axis::pp ? pp : a == axis::dp ? dp : a == axis::ep ? ep : tp; }
 
-  /// Returns the number of ranks of a group over these axes; at most the largest int.
+  /// Returns the number of ranks in a group over the mesh axes `over`; at most the largest int.
   constexpr int size(axes over) const {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     std::int64_t product = 1;
@@ -42,7 +42,8 @@ struct mesh {
   }
   constexpr int ranks() const { return size(every_axis); }
 
-  /// Returns the index of a rank in its group over these axes, in the order of rank numbers.
+  /// Returns the index of `rank` within its group over the mesh axes `over`. Indices follow the
+  /// rank numbers.
   constexpr int coordinate(int rank, axes over) const {
     int place = 0;
     int stride = ranks();

@@ -6,10 +6,10 @@
 
 namespace redco {
 
-/// CPU instruction sets for bf16 products, the fastest first.
+/// Instruction sets of CPUs for bf16 matrix products, the fastest first.
 enum class bf16_instructions : unsigned char { amx, avx512, none };
 
-/// Returns this CPU's instruction set for bf16 products.
+/// Returns the fastest instruction set for bf16 matrix products that this CPU has.
 inline bf16_instructions cpu_bf16_instructions() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -19,7 +19,8 @@ inline bf16_instructions cpu_bf16_instructions() {
   return bf16_instructions::none;
 }
 
-/// Returns true if this CPU has instructions for bf16 products, which make bf16 faster than f32.
+/// Returns true if this CPU has instructions for bf16 matrix products, so that bf16 is faster than
+/// f32.
 inline bool multiplies_bf16() { return cpu_bf16_instructions() != bf16_instructions::none; }
 
 }  // namespace redco

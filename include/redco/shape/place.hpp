@@ -6,34 +6,36 @@
 
 namespace redco {
 
-/// Rules for a tensor whose units cannot be divided evenly among the ranks along an axis.
+/// Rules for a tensor dimension whose units (such as heads or rows) cannot be divided evenly among
+/// the ranks of a mesh axis.
 enum class remainder : std::uint8_t {
-  refused,  ///< The mesh is illegal
-  /// The last ranks hold fewer units or none, and padding. Used for vocabularies.
+  refused,  ///< Rule that such a mesh is an error
+  /// Rule that the last ranks hold fewer units or none, and padding. Used for vocabularies.
   padded,
-  /// Fewer units than ranks are legal: neighbouring ranks, a sharer group, hold the same unit. Used
-  /// for key-value heads.
+  /// Rule that there may be fewer units than ranks: neighbouring ranks (a sharer group) then hold
+  /// the same unit. Used for key-value heads.
   shared,
 };
 
-/// A place, the cut of a tensor over a mesh axis: along one dimension, in indivisible units, over
-/// the ranks of the axis.
+/// A place: the cut of a tensor over the ranks of a mesh axis. Cuts one dimension into parts of
+/// whole units, such as heads or rows.
 struct place {
   redco::axis axis = axis::tp;
-  int dim = -1;            ///< Dimension that is cut; -1: none
-  std::int64_t units = 0;  ///< Number of units along dim, such as heads, columns or rows
+  int dim = -1;  ///< Dimension of the tensor that is cut; -1: none
+  /// Number of indivisible units along the cut dimension, such as heads, columns or rows
+  std::int64_t units = 0;
   remainder rest = remainder::refused;
 
-  /// Returns true if the tensor can be cut over `ranks` ranks: the units divide evenly, or may be
-  /// padded or shared.
+  /// Returns true if the tensor can be cut over `ranks` ranks: the units divide evenly, or the rule
+  /// `remainder` permits padding or shared units.
   constexpr bool can_cut(int ranks) const {
     if (dim < 0 || ranks == 1) return true;
     if (rest == remainder::padded) return ranks <= units;
     return units % ranks == 0 || (rest == remainder::shared && ranks % units == 0);
   }
 
-  /// Returns the size of a sharer group: the number of neighbouring ranks of the axis that hold the
-  /// same part. Requires can_cut(ranks).
+  /// Returns the number of neighbouring ranks that hold the same part (a sharer group) if the
+  /// tensor is cut over `ranks` ranks. Requires can_cut(ranks).
   constexpr int sharers(int ranks) const {
     return rest == remainder::shared && units < ranks ? static_cast<int>(ranks / units) : 1;
   }
@@ -41,8 +43,8 @@ struct place {
   friend constexpr bool operator==(place const&, place const&) = default;
 };
 
-/// Returns the extent of each rank's part, including padding, of a dimension `extent` with `units`
-/// equal units.
+/// Returns the size of each rank's part of a dimension that has `extent` elements in `units` equal
+/// units and is cut over `ranks` ranks. Includes padding.
 constexpr std::int64_t part_extent(std::int64_t extent, std::int64_t units, int ranks) {
   return (units + ranks - 1) / ranks * (extent / units);
 }

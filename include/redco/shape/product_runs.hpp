@@ -5,14 +5,15 @@
 
 namespace redco {
 
-/// A division of a matrix product's rows into runs, so that one run is sent while the next is
-/// computed. The units are rows, or examples of `rows_of_one` rows each. There are at most `most`
-/// runs. Each run except the last has at least `least` bytes and `least_rows` rows, and a multiple
-/// of `step` units. Products of fewer rows use other kernels (see kernel::linear).
+/// A division of a matrix product's rows into chunks (runs), so that one chunk is sent while the
+/// next is computed. Rows are counted in units: single rows, or examples of `rows_of_one` rows.
+/// There are at most `most` chunks. Each except the last has at least `least` bytes and
+/// `least_rows` rows, and a multiple of `step` units. Products of fewer rows would use other
+/// kernels (see kernel::linear).
 struct product_runs {
   static constexpr std::int64_t most = 4, least_rows = 33;
-  /// Minimum bytes of a run: a smaller message takes about as long as handing it to another thread
-  /// (0.2 ms at 10 Gbit/s).
+  /// Minimum bytes of a chunk of a matrix product's rows. Sending fewer bytes takes about as long
+  /// as handing them to another thread (0.2 ms at 10 Gbit/s).
   static constexpr std::int64_t least_bytes = 256 * 1024;
 
   std::int64_t all, each;
@@ -26,7 +27,7 @@ struct product_runs {
 
   constexpr std::int64_t count() const { return up(all, each); }
 
-  /// Calls f(first, count) for each run, in order.
+  /// Calls f(first, count) for each chunk in order. The chunk has the units [first, first + count).
   template <class F>
   constexpr void for_each(F const& f) const {
     for (std::int64_t first = 0; first < all; first += each) f(first, std::min(each, all - first));

@@ -9,24 +9,28 @@
 
 namespace redco {
 
-/// A choice of the blocks of a `repeat` that save only their input in forward and run again in
+/// A choice of the blocks of a `repeat` that save only their input in forward and are recomputed in
 /// backward. Choices are none, all, every k-th (torchtitan's selective activation checkpointing),
-/// or the first n (Megatron-LM's `--recompute-method block`). A `repeat` nested in a block runs
-/// again as a whole, with that block.
+/// the first n (Megatron-LM's `--recompute-method block`), and a range.
+///
+/// Each outermost `repeat` counts its blocks from 0, also on a rank that has only some of them. A
+/// `repeat` nested in a block is recomputed as a whole, with that block.
 struct recomputed_blocks {
-  std::int64_t every = 0;  ///< 1: each block of `range`; 2: its second, fourth and so on; 0: none
-  block_range range = {};  ///< may end after the last block of a `repeat`
+  /// Distance between recomputed blocks of `range`: 1 recomputes all of them, 2 the second, fourth
+  /// and so on, 0 none.
+  std::int64_t every = 0;
+  block_range range = {};  ///< Range of blocks; may end after the last block of a `repeat`
 
   constexpr recomputed_blocks() = default;
-  /// Chooses all blocks (true) or none (false).
+  /// Recomputes all blocks if `all` is true, none otherwise. Accepts only a bool.
   template <class Bool>
     requires std::is_same_v<Bool, bool>
   constexpr recomputed_blocks(Bool all) : every(all ? 1 : 0) {}
 
   static constexpr recomputed_blocks every_kth(std::int64_t k) { return {k, {}}; }
-  /// The first `n` blocks; none if `n` is 0.
+  /// Returns the choice of the first `n` blocks; none if `n` is 0.
   static constexpr recomputed_blocks first_n(std::int64_t n) { return n == 0 ? recomputed_blocks() : in_range({0, n}); }
-  /// Blocks [begin, end). Errors: exit code 64 for a range without blocks.
+  /// Returns the choice of the blocks in a range. Throws `error` with exit code 64 if it is empty.
   static constexpr recomputed_blocks in_range(block_range const& blocks) {
     if (blocks.begin >= 0 && blocks.begin < blocks.end) return {1, blocks};
     throw error(exit_code::usage, "[" + std::to_string(blocks.begin) + ", " + std::to_string(blocks.end) +
@@ -34,16 +38,16 @@ struct recomputed_blocks {
   }
 
   constexpr bool any() const { return every > 0; }
-  /// Returns true if block `block` of a `repeat`, counted from 0, runs again.
+  /// Returns true if the block with index `block` (from 0) is recomputed.
   constexpr bool has(std::int64_t block) const {
     return any() && range.has(block) && (block - range.begin + 1) % every == 0;
   }
-  /// Returns the number of blocks that run again among the first `blocks` of a `repeat`.
+  /// Returns the number of recomputed blocks among the first `blocks` blocks of a `repeat`.
   constexpr std::int64_t count(std::int64_t blocks) const {
     std::int64_t const begin = range.begin > 0 ? range.begin : 0, end = blocks < range.end ? blocks : range.end;
     return any() && end > begin ? (end - range.begin) / every - (begin - range.begin) / every : 0;
   }
-  /// Returns the choice among blocks `first`, first + 1, ... of a `repeat` when they are counted from 0.
+  /// Returns this choice for the blocks from index `first` on, with `first` as their index 0.
   constexpr recomputed_blocks from(std::int64_t first) const {
     return {every, {range.begin - first, range.end < block_range::no_end ? range.end - first : range.end}};
   }

@@ -7,18 +7,18 @@
 namespace redco {
 
 /// Returns the bytes that one of `ranks` ranks sends in a ring all-reduce of `payload` bytes
-/// (Patarasuk and Yuan 2009). A reduce-scatter and an all-gather send together 2 (n - 1) / n of the
-/// payload, rounded up.
+/// (Patarasuk and Yuan 2009). For n ranks this is 2 (n - 1) / n of the payload, rounded up: a
+/// reduce-scatter and an all-gather.
 constexpr std::int64_t all_reduce_ring_bytes(std::int64_t payload, int ranks) {
   return 2 * payload - 2 * payload / ranks;
 }
 
 /// Returns the bytes that one of `ranks` ranks sends in a ring all_gather, reduce_scatter or
-/// all_to_all: (n - 1) / n of `payload`, the bytes of the unsharded value.
+/// all_to_all. For n ranks this is (n - 1) / n of `payload`, the bytes of the complete value.
 constexpr std::int64_t gather_ring_bytes(std::int64_t payload, int ranks) { return payload / ranks * (ranks - 1); }
 
-/// Returns the bytes that one of `ranks` ranks sends in one call of this kind by the ring
-/// algorithm. For broadcast and point-to-point calls, the bytes of a rank that sends.
+/// Returns the bytes that one of `ranks` ranks sends in one call of kind `what`, by ring
+/// algorithms. For a broadcast or a send, these are the bytes of a rank that sends.
 constexpr std::int64_t ring_bytes(collective what, std::int64_t payload, int ranks) {
   switch (what) {
     case collective::all_reduce: return all_reduce_ring_bytes(payload, ranks);

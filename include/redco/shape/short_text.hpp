@@ -9,9 +9,9 @@
 
 namespace redco {
 
-/// A text of at most 120 characters as a structural value, so that a model's config can contain it
-/// and still be a template argument. Throws `error` with exit code 64 for a longer text; in a
-/// constant expression, a longer text does not compile.
+/// A text of at most 120 characters as a structural type, so that the config of a model can contain
+/// it and still be a template argument. Throws `error` with exit code 64 for a longer text; a
+/// longer text in a constant expression does not compile.
 struct short_text {
   static constexpr std::size_t capacity = 120;
 

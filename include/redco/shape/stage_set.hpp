@@ -6,12 +6,13 @@
 
 namespace redco {
 
-/// A set of pipeline stages that hold a parameter: all stages of a run, one, or several (the first
-/// and the last for tied embeddings). Stages are numbered from 0 to 63.
+/// A set of pipeline stages that hold a parameter: all stages, one, or several (the first and the
+/// last for tied embeddings). Stages are numbered from 0 to 63.
 ///
-/// An aggregate: with constructors, g++ 12 adds errors to ours if a model is ill-formed.
+/// The type is an aggregate, because constructors would make g++ 12 print additional errors for an
+/// ill-formed model.
 struct stage_set {
-  /// Bit i is set for stage i; by default all stages of a run.
+  /// Set of stages as bits: bit i is set if stage i belongs to it; by default all stages
   std::uint64_t bits = ~std::uint64_t{0};
 
   static constexpr stage_set of(std::initializer_list<int> stages) {
@@ -22,12 +23,12 @@ struct stage_set {
 
   constexpr bool has(int stage) const { return (bits >> stage & 1) != 0; }
 
-  /// Returns the number of stages of the set in a run of `stages` stages.
+  /// Returns the number of stages in this set, for a run with `stages` stages.
   constexpr int count(int stages) const {
     return std::popcount(stages < 64 ? bits & ((std::uint64_t{1} << stages) - 1) : bits);
   }
 
-  /// Returns the first stage of the set.
+  /// Returns the smallest stage number in this set.
   constexpr int first() const { return std::countr_zero(bits); }
 
   friend constexpr bool operator==(stage_set, stage_set) = default;

@@ -8,13 +8,13 @@
 
 namespace redco {
 
-/// The communication of one rank with one group, per kind of call: planned for a step, or counted
-/// since the group's start or last reset. Groups of one rank count nothing.
+/// The communication of one rank in one group, for each kind of call: planned for a step, or
+/// counted since the group's start or last reset. All counts are 0 in a group of one rank.
 ///
-/// `payload_bytes` is the size of the unsharded value: the tensor, the input of reduce_scatter and
-/// all_to_all, or the result of all_gather. `wire_bytes` is this rank's part in a ring algorithm,
-/// whatever the implementation sends. `host_bytes` are really sent to other processes, for all
-/// members in this process, without the few bytes that agree on a call.
+/// `payload_bytes` is the size of the complete value: the tensor, the input of reduce_scatter and
+/// all_to_all, or the result of all_gather. `wire_bytes` is what this rank would send in a ring
+/// algorithm. `host_bytes` is what this process really sends to other processes for all its ranks
+/// in the group.
 struct traffic {
   struct entry {
     std::int64_t calls = 0;
@@ -38,16 +38,16 @@ struct traffic {
   constexpr entry const& operator[](collective kind) const { return kinds[static_cast<std::size_t>(kind)]; }
   constexpr entry& operator[](collective kind) { return kinds[static_cast<std::size_t>(kind)]; }
 
-  /// Returns the sum over all kinds of call.
+  /// Returns the sum of calls and bytes over all kinds of call.
   constexpr entry total() const {
     entry sum;
     for (entry const& one : kinds) sum += one;
     return sum;
   }
 
-  /// Returns the bytes that rank `rank` of `size` ranks sends in one ring call of `kind` with
-  /// `payload` bytes. `root` is used by broadcast only: the rank before the root is the ring's last
-  /// and sends 0 bytes.
+  /// Returns the bytes that rank `rank` of a group of `size` ranks sends in one ring call of this
+  /// kind with `payload` bytes. `root`, the sender, is used by broadcast only: the rank before it
+  /// is the last in the ring and sends nothing.
   static constexpr std::int64_t wire(collective kind, std::int64_t payload, int rank, int size, int root = 0) {
     bool const ends_the_ring = kind == collective::broadcast && (rank + 1) % size == root;
     return ends_the_ring ? 0 : ring_bytes(kind, payload, size);

@@ -11,15 +11,15 @@
 
 namespace redco::shard {
 
-/// An entry of a plan: the shards of one parameter on a mesh, and the reason for the split.
-/// Computes all consequences of the parameter's places (its cuts over mesh axes): extents, offsets,
-/// owners and holders.
+/// An entry of a plan: how one parameter is split over a mesh, and why. Its functions compute
+/// shapes, offsets, owners and holders of the shards from the parameter's cuts over mesh axes.
 struct entry {
   fact::parameter_fact fact;
   redco::mesh mesh = {};
-  stage_set stages = {};  ///< pipeline stages that hold the parameter
+  stage_set stages = {};  ///< Pipeline stages whose ranks hold the parameter
 
-  /// Returns true if the ranks along this axis hold different parts.
+  /// Returns true if the mesh axis `over` cuts the parameter and has more than one rank, so that
+  /// its ranks hold different parts.
   constexpr bool is_split(axis over) const { return fact.on(over).dim >= 0 && mesh[over] > 1; }
   constexpr bool is_split() const {
     for (axis const a : all_axes)
@@ -27,11 +27,11 @@ struct entry {
     return false;
   }
 
-  /// Returns the size of a sharer group (neighbouring ranks with equal parts, whose gradients are
-  /// summed) along an axis that cuts the parameter, or 1 along other axes.
+  /// Returns the number of neighbouring ranks that hold equal parts (a sharer group, whose
+  /// gradients are summed) if the mesh axis `over` cuts the parameter. Returns 1 for other axes.
   constexpr int sharers(axis over) const { return is_split(over) ? fact.on(over).sharers(mesh[over]) : 1; }
 
-  /// Returns the shape of every rank's part, including padding.
+  /// Returns the shape of one rank's part, including padding. It is equal on all ranks.
   constexpr extents local() const {
     extents shape = fact.shape;
     for (place const& p : fact.places)
@@ -39,8 +39,8 @@ struct entry {
     return shape;
   }
 
-  /// Returns the offset of a rank's part in the parameter. If the rank holds only padding, the
-  /// offset is the end of the dimension.
+  /// Returns the offset of the part of `rank` in the complete parameter, along each dimension. If
+  /// the rank holds only padding, the offset is the end of the dimension.
   constexpr extents offset(int rank) const {
     extents begin = fact.shape;
     for (int d = 0; d < begin.rank; ++d) begin[d] = 0;
@@ -53,7 +53,7 @@ struct entry {
     return begin;
   }
 
-  /// Returns the shape of a rank's part without padding. The shape is empty if the rank holds only
+  /// Returns the shape of the part of `rank` without padding. A size is 0 if the rank holds only
   /// padding.
   constexpr extents logical(int rank) const {
     extents shape = local();
@@ -63,8 +63,8 @@ struct entry {
     return shape;
   }
 
-  /// Returns the index, in the unsharded parameter, of the first element of a row of a rank's part
-  /// without padding. A row extends along the last dimension.
+  /// Returns the element index, in the complete parameter, of the first element of one row of the
+  /// part of `rank`. Rows are counted without padding and extend along the last dimension.
   constexpr std::int64_t first_of_row(int rank, std::int64_t row) const {
     extents const part = logical(rank), begin = offset(rank);
     std::int64_t first = 0, stride = 1;
@@ -77,11 +77,11 @@ struct entry {
     return first;
   }
 
-  /// Returns true if the rank's pipeline stage has the parameter.
+  /// Returns true if the pipeline stage of `rank` holds the parameter.
   constexpr bool is_held_by(int rank) const { return stages.has(mesh.coordinate(rank, axis::pp)); }
 
-  /// Returns the number of ranks that hold equal parts, among the ranks of a group over these axes
-  /// whose stages hold the parameter.
+  /// Returns the number of ranks that hold equal parts of the parameter, within a group over the
+  /// mesh axes `over`. Ranks of stages without the parameter are not counted.
   constexpr int holders(axes over) const {
     int count = 1;
     for (axis const a : all_axes) {
@@ -91,8 +91,8 @@ struct entry {
     return count;
   }
 
-  /// Returns true if the rank is the first of the ranks with its part. The owner writes the part to
-  /// checkpoints.
+  /// Returns true if `rank` owns its part of the parameter: it is the first of all ranks that hold
+  /// this part. The owner writes the part to checkpoints.
   constexpr bool owns(int rank) const {
     if (mesh.coordinate(rank, axis::pp) != stages.first()) return false;
     for (axis const a : all_axes)
@@ -101,15 +101,15 @@ struct entry {
   }
 };
 
-/// Returns the first place (cut of the tensor over an axis) that the mesh cannot satisfy, or a
-/// place without a dimension.
+/// Returns the first cut of a parameter (place) that is impossible on the mesh, for example because
+/// heads do not divide evenly. Returns a place with `dim` -1 if all cuts are possible.
 constexpr place illegal_place(fact::parameter_fact const& fact, mesh const& on) {
   for (place const& p : fact.places)
     if (!p.can_cut(on[p.axis])) return p;
   return {};
 }
 
-/// Returns true if the mesh can cut the parameter at all its places.
+/// Returns true if all cuts of the parameter are possible on the mesh.
 constexpr bool can_split(fact::parameter_fact const& fact, mesh const& on) { return illegal_place(fact, on).dim < 0; }
 
 }  // namespace redco::shard

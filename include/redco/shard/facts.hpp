@@ -14,7 +14,8 @@
 
 namespace redco {
 
-/// The parts of a program that a constant can hold: parameters, messages, and the first mistake.
+/// The parts of a model's program that can be a constant: parameters, messages, and the first
+/// mistake in the model's sizes.
 template <std::size_t Parameters, std::size_t Messages>
 struct constant_facts {
   std::array<fact::parameter_fact, Parameters> parameters{};
@@ -26,7 +27,8 @@ struct constant_facts {
 
 namespace redco::shard::detail {
 
-/// Returns the program of a model (the facts that its layers state), including the first mistake.
+/// Returns the program of a model: the parameters, saved tensors, operations and messages that its
+/// layers declare for this workload. If sizes are wrong, the program contains the first mistake.
 template <model M>
 constexpr fact::program record(M const& m, workload const& load) {
   fact::recorder w(input_of(m, load), input_of(m, of_source(load)), states_input<M>);
@@ -36,18 +38,21 @@ constexpr fact::program record(M const& m, workload const& load) {
   return w.take();
 }
 
-/// Returns the mistake `found` under one workload if it occurs under every workload, otherwise no
-/// mistake. Mistakes of one workload are reported where the workload is known.
+/// Returns `found`, a mistake in the model's sizes for one workload, if it also occurs with another
+/// workload; otherwise no mistake. A mistake of one workload only is reported where the workload is
+/// known.
 template <model M>
 constexpr fact::mistake_fact constant_mistake(M const& m, fact::mistake_fact const& found) {
   return found && record(m, {.batch = 2, .sequence = 3}).mistake == found ? found : fact::mistake_fact{};
 }
 
-/// Throws `error` with exit code 64 if `m` is a mistake.
+/// Throws `error` with exit code 64 and a message about the mistake `m`. Does nothing if `m` is no
+/// mistake.
 void refuse(fact::mistake_fact const& m);
 
-/// Arrays large enough for the facts of most models, so that a program is recorded only once. The
-/// numbers of facts are known only after recording.
+/// A buffer for the parameters and messages of a model in constant expressions, large enough for
+/// most models. Their numbers are known only after recording; with this buffer a program is
+/// recorded once instead of twice.
 struct fact_room {
   constant_facts<64, 48> facts;
   std::size_t parameters = 0, messages = 0;
@@ -89,14 +94,14 @@ constexpr auto recorded_facts() {
 
 namespace redco {
 
-/// Parameters and messages of a constexpr model, recorded once. They are meaningful only if legal<>
-/// passes.
+/// Parameters and messages that the layers of a constexpr model declare, recorded once. Use them
+/// only if legal<> passes (the model's sizes are correct).
 template <auto const& Model, workload Load = workload{}>
 inline constexpr auto constant_facts_of = shard::detail::recorded_facts<Model, Load>();
 
-/// Returns the program of a model whose sizes are known at run time, under a workload. Throws
-/// `error` with exit code 64 if layers do not match each other or the input, or if a size is below
-/// one.
+/// Returns the program (parameters, saved tensors, operations and messages in order of forward) of
+/// a model whose sizes are known at run time. Throws `error` with exit code 64 if sizes of layers
+/// do not match each other or the input, or if a size is below 1.
 template <model M>
 fact::program facts_of(M const& m, workload const& load) {
   fact::program p = shard::detail::record(m, load);
@@ -104,8 +109,9 @@ fact::program facts_of(M const& m, workload const& load) {
   return p;
 }
 
-/// Returns the program of a model without a particular workload, for results that do not depend on
-/// the workload. Throws `error` with exit code 64 for mistakes that occur under every workload.
+/// Returns the program (parameters, tensors and messages) of a model for a default workload, for
+/// uses that do not depend on batch and sequence length. Throws `error` with exit code 64 for wrong
+/// sizes that occur with every workload.
 template <model M>
 fact::program facts_of(M const& m) {
   fact::program p = shard::detail::record(m, {});
@@ -113,8 +119,8 @@ fact::program facts_of(M const& m) {
   return p;
 }
 
-/// Returns the program of a constexpr model in a constant expression. The program is meaningful
-/// only if legal<> passes.
+/// Returns the program (parameters, saved tensors, operations and messages) of a constexpr model,
+/// in a constant expression. Use it only if legal<> passes (the model's sizes are correct).
 template <auto const& Model>
 constexpr fact::program facts_of(workload const& load = {}) {
   return shard::detail::record(Model, load);

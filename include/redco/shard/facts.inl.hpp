@@ -10,7 +10,7 @@
 
 namespace redco::shard::detail {
 
-/// Returns "layer 'h.*.attn'", or `whole` for a layer without a name.
+/// Returns "layer 'h.*.attn'" for the path of a layer, or the text `whole` for an empty path.
 inline std::string layer_text(fact::path const& layer, char const* whole) {
   return layer.size > 0 ? "layer '" + std::string(layer.view()) + "'" : std::string(whole);
 }

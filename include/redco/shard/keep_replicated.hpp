@@ -14,7 +14,7 @@
 
 namespace redco::shard::detail {
 
-/// Returns true if the pattern matches a path or the path of an enclosing layer.
+/// Returns true if `pattern` matches the path `here` of a layer, or the path of a layer around it.
 constexpr bool matches_around(std::string_view pattern, std::string_view here) {
   for (std::size_t end = 0; end < here.size(); ++end)
     if ((end == 0 || here[end] == '.') && meta::glob(pattern, here.substr(0, end))) return true;
@@ -26,8 +26,8 @@ inline constexpr bool is_overridable = requires {
   typename L::overridden;
 };
 
-/// A rewriting rule for transform<>: replaces each layer under a matching path by its replicated
-/// form.
+/// A rewrite for transform<>: replaces each layer whose path, or the path of a layer around it,
+/// matches `Pattern` by its replicated form.
 template <fixed_string Pattern>
 struct overrides {
   template <class L, fact::path Here>
@@ -41,7 +41,8 @@ struct overrides {
   };
 };
 
-/// A function, because clang drops a name declared by a class whose static_assert fails.
+/// Checks that `Pattern` matches at least one layer of `Net` that can be replicated. It is a
+/// function, because clang drops a name that is declared by a class whose static_assert fails.
 template <layer Net, fixed_string Pattern>
 consteval bool check_override() {
   static_assert(any_layer<Net, overrides<Pattern>>,
@@ -53,12 +54,13 @@ consteval bool check_override() {
 
 namespace redco {
 
-/// The type `Net` with all linear and gated layers under a path that matches `Pattern` replicated
-/// on every rank. In patterns, `*` matches any text and `?` one character.
+/// Layer type `Net` in which all linear and gated layers under paths that match `Pattern` are
+/// replicated on every rank instead of split. In patterns, `*` matches any text and `?` one
+/// character.
 ///
-///   using net = redco::keep_replicated<gpt2::net, "h.*.mlp">;
+/// using net = redco::keep_replicated<gpt2::net, "h.*.mlp">;
 ///
-/// The plan states the reason. If no layer matches, the compile error is redco[S009].
+/// The plan shows the override as the reason. Compile error: redco[S009] if no layer matches.
 template <layer Net, fixed_string Pattern>
 using keep_replicated = std::conditional_t<shard::detail::check_override<Net, Pattern>(),
                                            transform<Net, shard::detail::overrides<Pattern>>, Net>;

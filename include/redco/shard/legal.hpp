@@ -11,18 +11,19 @@
 
 namespace redco {
 
-/// The first eight numbers of ranks, along the axis in question, that can cut every parameter of a
-/// model. Appears in compile errors.
+/// A type that shows legal numbers of ranks in a compile error. `Width` are the first eight numbers
+/// along the mesh axis at fault over which every parameter can be cut.
 template <int... Width>
 struct legal_widths_are {};
 
-/// The parameter at fault in a compile error, readable with g++ and clang: its number of units
-/// (heads, columns or rows), the legal widths, and its name.
+/// A type that shows the parameter at fault in a compile error. `Units` is its number of heads,
+/// columns or rows, and `Widths` has the legal numbers of ranks. `Name` is its name in characters,
+/// which g++ and clang print readably.
 template <std::int64_t Units, class Widths, char... Name>
 struct blamed_parameter {};
 
-/// Two layers at fault in a compile error: the extent that one layer gives and the extent that the
-/// other reads, each with the characters of its path. A giver without a path is the model's input.
+/// Types that show two layers at fault in a compile error: one layer returns size `Extent`, the
+/// other reads another size. `Layer` is the path of a layer; it is empty for the model's input.
 template <std::int64_t Extent, char... Layer>
 struct layer_gives {};
 template <std::int64_t Extent, char... Layer>
@@ -30,11 +31,12 @@ struct layer_reads {};
 template <class Gives, class Reads>
 struct blamed_layers {};
 
-/// A layer at fault in a compile error because of one of its sizes.
+/// A type that shows a layer with a wrong size in a compile error; `Layer` is its path.
 template <std::int64_t Size, char... Layer>
 struct layer_has {};
 
-/// A layer at fault in a compile error because `Size` is no multiple of `Divisor`.
+/// A type that shows a layer at fault in a compile error, because its size `Size` is not a multiple
+/// of `Divisor`; `Layer` is its path.
 template <std::int64_t Size, std::int64_t Divisor, char... Layer>
 struct layer_divides {};
 
@@ -42,7 +44,7 @@ struct layer_divides {};
 
 namespace redco::shard::detail {
 
-/// A check of legal<>: passes unless the sizes of the model contain the mistake `Broken`.
+/// A check inside legal<>: fails if the sizes of the model contain a mistake of the kind `Broken`.
 template <fact::mistake Broken>
 struct size_check {
   fact::mistake found = fact::mistake::none;
@@ -70,8 +72,8 @@ struct size_verdict {
       decltype(blame(std::make_index_sequence<found.giver.size>{}, std::make_index_sequence<found.reader.size>{}));
 };
 
-/// A check of legal<>: passes unless cutting the parameter's units over the mesh breaks the rule
-/// `Broken`.
+/// A check inside legal<>: fails if cutting a parameter over the mesh breaks the rule `Broken`. The
+/// members are printed in the compile error.
 template <legality Broken>
 struct width_check {
   redco::mesh mesh;
@@ -84,16 +86,17 @@ struct width_check {
 template <auto const& Model, mesh Mesh>
 struct mesh_verdict {
   static constexpr auto const& facts = constant_facts_of<Model>.parameters;
-  /// Index of the first illegal parameter. Models with wrong sizes have none, because wrong sizes
-  /// have their own error.
+  /// Index of the first parameter that cannot be cut over the mesh, or the number of parameters if
+  /// there is none. A model with wrong sizes counts as having none, because wrong sizes are a
+  /// separate error.
   static constexpr std::size_t at = constant_facts_of<Model>.mistake ? facts.size() : first_illegal(facts, Mesh);
   static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh) : legality::ok;
   static constexpr place broken = at < facts.size() ? illegal_place(facts[at], Mesh) : place{};
   static constexpr std::int64_t units = broken.units;
 
   static constexpr int most_widths = 8;
-  /// Returns the i-th legal number of ranks along the axis at fault, counted from 0, or 0 if there
-  /// are fewer.
+  /// Returns the legal number of ranks with index `i` (from 0) along the mesh axis at fault, or 0
+  /// if there are fewer legal numbers.
   static constexpr int width(int i) {
     for (int n = 1; n <= 64; ++n)
       if (first_illegal(facts, line_of(broken.axis, n)) == facts.size() && i-- == 0) return n;
@@ -124,12 +127,13 @@ struct mesh_verdict {
 
 namespace redco {
 
-/// A proof that a mesh can hold a constexpr model: true, or one compile error.
+/// A compile-time check that a mesh can hold a constexpr model: converts to true, or gives one
+/// compile error.
 ///
-///   static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
+/// static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
 ///
-/// The error names the parameter at fault with its units and the legal widths, or the layers at
-/// fault with their extents. Sizes: redco[L004], [L005], [L006], [L009], [L010]. Splits:
+/// The error shows the parameter at fault and the legal numbers of ranks, or the layers at fault
+/// and their sizes. Codes for sizes: redco[L004], [L005], [L006], [L009] to [L011]. Codes for splits:
 /// redco[S001] heads, [S002] key-value heads, [S003] other.
 template <auto const& Model, mesh Mesh>
 struct legal {

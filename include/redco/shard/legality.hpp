@@ -8,16 +8,21 @@
 
 namespace redco::shard {
 
-/// Rule that a width breaks for a parameter; ok if none.
+/// Rules that a mesh axis can break if a parameter is cut over its ranks; `ok` if none is broken.
 enum class legality : std::uint8_t {
   ok,
-  heads,            ///< number of heads not divisible by the width (S001)
-  key_value_heads,  ///< key-value heads do not match the width (S002)
-  declared_split,   ///< an even split does not divide (S003)
-  vocabulary,       ///< fewer vocabulary rows than ranks (S003)
+  heads,  ///< Broken rule: the number of heads must be a multiple of the number of ranks (S001)
+  /// Broken rule: the number of key-value heads must divide the number of ranks, or be a multiple
+  /// of it (S002).
+  key_value_heads,
+  /// Broken rule: the units of an even split must be a multiple of the number of ranks (S003)
+  declared_split,
+  /// Broken rule: a vocabulary must have at least as many rows as there are ranks (S003)
+  vocabulary,
 };
 
-/// Returns ok if the mesh can hold a parameter, otherwise the broken rule.
+/// Returns the rule that cutting the parameter `fact` over the mesh breaks, or `ok` if the mesh can
+/// hold it.
 constexpr legality legality_of(fact::parameter_fact const& fact, mesh const& on) {
   if (can_split(fact, on)) return legality::ok;
   switch (fact.why) {

@@ -10,15 +10,16 @@
 
 namespace redco::shard::detail {
 
-/// Returns true once the facts of a model are recorded. The call is no constant expression if a
-/// layer does not state constant facts.
+/// Records the program of the model type M and returns true. The call is no constant expression if
+/// a layer cannot declare its parameters in a constant expression, which the concept
+/// literally_sized tests.
 template <model M>
 constexpr bool records() {
   fact::program const recorded = record(M{}, workload{});
   return !recorded.layers.empty();
 }
 
-/// A constant model whose sizes are all literals.
+/// A constant object of a model type whose sizes are all literals.
 template <model M>
 inline constexpr M literal_model{};
 
@@ -26,17 +27,17 @@ inline constexpr M literal_model{};
 
 namespace redco {
 
-/// Concept of a model whose sizes are all literals and whose layers state their facts in constant
-/// expressions.
+/// Concept of a model type whose sizes are all literals in its type, and whose layers declare their
+/// parameters in constant expressions.
 template <class M>
 concept literally_sized = model<M> && std::is_empty_v<decltype(M::config)> && sizeof(M) == sizeof(M::config) &&
                           std::is_default_constructible_v<M>&& requires {
   typename std::bool_constant<shard::detail::records<M>()>;
 };
 
-/// Causes the compile error of `legal<>` if the literal sizes of a model type do not match. Sizes
-/// that are values are checked at run time, and cross-attention without an encoder by redco[L002].
-/// Must be called in a function, because clang drops the members of a class after a failed
+/// Gives the compile error of `legal<>` if literal sizes of layers in a model type do not match.
+/// Sizes in a config are checked at run time instead. Cross-attention without an encoder gives
+/// redco[L002]. It is a function, because clang drops the members of a class after a failed
 /// static_assert.
 template <model M>
 constexpr void check_literal_sizes() {

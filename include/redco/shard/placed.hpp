@@ -9,8 +9,8 @@
 
 namespace redco::shard {
 
-/// A parameter of the running model: the plan's entry under its full name with the block's index
-/// ("h.3.attn.q.weight").
+/// A parameter of one block: the entry of the plan, under the full name with the index of the block
+/// ("h.3.attn.q.weight") instead of "*".
 struct placed_parameter {
   std::string name;
   entry plan;
@@ -22,8 +22,8 @@ void expand(std::vector<placed_parameter> const& from, std::size_t level, std::v
 
 }  // namespace detail
 
-/// Returns the plan's entries with all repeats expanded, block after block, in the order in which
-/// layers state them.
+/// Returns the parameters of a plan with one element per repeated block, block after block. Within
+/// a block, they are in the order in which layers declare them.
 template <class Entries>
 std::vector<placed_parameter> placed_parameters(plan<Entries> const& p) {
   std::vector<placed_parameter> named, result;

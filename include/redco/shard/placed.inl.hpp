@@ -11,8 +11,8 @@ namespace redco::shard {
 
 namespace detail {
 
-/// Returns the component of a name that represents the index of a block ("*" or a slice), or an
-/// empty text.
+/// Returns the component of a parameter name that replaces the index of a block ("*" or a slice
+/// such as "1::2"), or an empty text if there is none.
 inline std::string_view number_in(std::string_view name) {
   std::size_t const mark = name.find_first_of("*:");
   if (mark == std::string_view::npos) return {};

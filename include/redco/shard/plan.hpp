@@ -15,22 +15,23 @@
 
 namespace redco {
 
-/// A plan: one entry per parameter of a model on a mesh, each with its reason. `Entries` is a
-/// std::array for constexpr models and a std::vector otherwise.
+/// A plan: the split of every parameter of a model over a mesh, one entry per parameter with its
+/// reason. `Entries` is a std::array for constexpr models and a std::vector otherwise.
 template <class Entries>
 struct plan {
   redco::mesh mesh;
   Entries entries{};
 };
 
-/// Plan of a model whose sizes are read at run time
+/// Plan (split of every parameter) of a model whose sizes are known only at run time
 using dynamic_plan = plan<std::vector<shard::entry>>;
 
-/// Returns true if a model can be planned on the mesh: every axis has ranks and there is one
-/// pipeline stage, because plans do not support several stages.
+/// Returns true if plans support the mesh: each axis has at least one rank, and there is one
+/// pipeline stage. Plans do not support several stages.
 constexpr bool plannable(mesh const& on) { return on.pp == 1 && on.dp > 0 && on.ep > 0 && on.tp > 0; }
 
-/// Returns the index of the first parameter that the mesh cannot hold, or facts.size().
+/// Returns the index of the first parameter in `facts` that the mesh cannot hold, or facts.size()
+/// if it can hold all.
 template <class Facts>
 constexpr std::size_t first_illegal(Facts const& facts, mesh const& on) {
   std::size_t at = 0;
@@ -38,15 +39,15 @@ constexpr std::size_t first_illegal(Facts const& facts, mesh const& on) {
   return at;
 }
 
-/// Returns a mesh of `ranks` ranks along one axis.
+/// Returns a mesh of `ranks` ranks along the axis `along`, and one rank along each other axis.
 constexpr mesh line_of(axis along, int ranks) {
   mesh line;
   line[along] = ranks;
   return line;
 }
 
-/// Returns the numbers of ranks along an axis, up to `limit` and ascending, that can cut every
-/// parameter. The default axis is tp (model shards).
+/// Returns, in ascending order, the numbers of ranks up to `limit` along one mesh axis over which
+/// every parameter in `facts` can be cut. The default axis is tp (model shards).
 template <class Facts>
 std::vector<int> legal_widths(Facts const& facts, int limit = 64, axis along = axis::tp) {
   std::vector<int> widths;
@@ -62,8 +63,9 @@ namespace redco::shard::detail {
 std::string illegal_mesh_message(fact::parameter_fact const& fact, mesh const& on, std::vector<int> const& widths,
                                  std::string const& cure);
 
-/// Returns the message of the error that the mesh cannot hold the parameter with index `bad`, with
-/// the legal widths.
+/// Returns the text of the error that the mesh `on` cannot hold the parameter with index `bad` in
+/// `facts`. The text lists the legal numbers of ranks and ends with the advice `cure` (by default,
+/// to choose one of them).
 template <class Facts>
 std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const& on, std::string cure = "") {
   axis const along = illegal_place(facts[bad], on).axis;
@@ -71,22 +73,24 @@ std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const
   return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along), cure);
 }
 
-/// Returns the plan of these parameters in this order. Throws the errors of plan_of.
+/// Returns the plan (the split of each parameter over the mesh) for a list of parameters, in the
+/// order of the list. Throws the errors of plan_of().
 dynamic_plan plan_from(std::vector<fact::parameter_fact> const& facts, mesh const& on);
 
 }  // namespace redco::shard::detail
 
 namespace redco {
 
-/// Returns the plan of a model whose sizes are known at run time. Throws `error` with exit code 64
-/// if the mesh cannot hold the model (the message lists the legal widths) or has several pipeline
-/// stages.
+/// Returns the plan (the split of each parameter over the mesh) of a model whose sizes are known at
+/// run time. Throws `error` with exit code 64 if the mesh has several pipeline stages or cannot
+/// hold the model; the message lists the legal numbers of ranks.
 template <model M>
 dynamic_plan plan_of(M const& m, mesh const& on) {
   return shard::detail::plan_from(facts_of(m).parameters, on);
 }
 
-/// Returns the plan of a constexpr model. Requires legal<Model, on>.
+/// Returns the plan (the split of each parameter over the mesh) of a constexpr model. Requires
+/// legal<Model, on> (the mesh can hold the model).
 template <auto const& Model>
 constexpr auto plan_of(mesh const& on) {
   constexpr auto const& facts = constant_facts_of<Model>.parameters;

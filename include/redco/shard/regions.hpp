@@ -10,13 +10,16 @@
 
 namespace redco::shard {
 
-/// A range [begin, end) of elements in a rank's flat buffers whose parameters are treated alike.
+/// A region: a range [begin, end) of elements in a rank's flat buffers whose parameters are trained
+/// alike (trained or frozen, weight decay, axes of gradient sums).
 struct region {
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  bool trained = true;            ///< true if gradient and optimizer state cover the region
-  bool decay = true;              ///< true if weight decay applies
-  axes summed_over = batch_axes;  ///< axes over which gradients are summed after backward
+  /// True if the parameters are trained, so that gradients and optimizer state exist for the region
+  bool trained = true;
+  bool decay = true;  ///< True if weight decay applies to the region's parameters
+  /// Mesh axes over whose ranks the region's gradients are summed after backward
+  axes summed_over = batch_axes;
 
   constexpr std::int64_t size() const { return end - begin; }
   constexpr bool is_like(region const& other) const {
@@ -26,9 +29,10 @@ struct region {
   friend constexpr bool operator==(region const&, region const&) = default;
 };
 
-/// Returns an empty region for parameters like `e`. Gradients are summed over the axes that divide
-/// the examples of a batch, except axes along which the ranks hold different parts. For example,
-/// the gradient of an expert already includes the examples of all ranks along ep.
+/// Returns the properties of the region to which the parameter `e` belongs, as an empty region. Its
+/// gradients are summed over the mesh axes that divide the batch (dp, ep), except axes that split
+/// the parameter. For example, the gradient of an expert already includes the examples of all ranks
+/// along ep.
 constexpr region region_of(entry const& e, bool trained) {
   if (!trained) return {0, 0, false, false, {}};
   axes over;
@@ -37,14 +41,14 @@ constexpr region region_of(entry const& e, bool trained) {
   return {0, 0, true, e.fact.decay, over};
 }
 
-/// The flat buffers of a rank as a list of regions. Store, gradient buckets, norm, optimizer, cost
-/// and checkpoints all use this list. All ranks have equal regions. Order: trained parameters by
-/// the axes over which their gradients are summed, then frozen parameters. Within one set of axes,
-/// regions with weight decay come first.
+/// A list of the regions of a rank's flat buffers (ranges of parameters that are trained alike).
+/// Parameter store, gradient buckets, gradient norm, optimizer, cost and checkpoints use this list;
+/// it is equal on all ranks. Trained regions are sorted by the axes of their gradient sums, and
+/// regions with weight decay come first. Frozen parameters are last.
 class regions {
  public:
-  /// Adds `elements` elements to the region of a kind of parameters and shifts the regions after
-  /// it.
+  /// Makes the region with the properties of `like` longer by `elements` elements, or adds such a
+  /// region. Shifts the regions after it.
   constexpr void add(region const& like, std::int64_t elements) {
     std::size_t at = 0;
     while (at < used_ && is_before(all_[at], like)) ++at;
@@ -60,21 +64,24 @@ class regions {
   constexpr region const* begin() const { return all_.data(); }
   constexpr region const* end() const { return all_.data() + used_; }
 
-  /// Returns the index of the region of a kind of parameters, which must exist.
+  /// Returns the index of the region with the properties of `like` (trained, weight decay, axes of
+  /// gradient sums). Requires that there is one.
   constexpr std::size_t index_of(region const& like) const {
     std::size_t at = 0;
     while (!all_.at(at).is_like(like)) ++at;
     return at;
   }
 
-  /// Returns the index of the region that contains this element, which must exist.
+  /// Returns the index of the region that contains the element with this index in the flat buffer.
+  /// Requires that there is one.
   constexpr std::size_t index_at(std::int64_t element) const {
     std::size_t at = 0;
     while (all_.at(at).end <= element) ++at;
     return at;
   }
 
-  /// Returns the number of elements of all regions; trained() counts only trained regions.
+  /// `size` returns the number of elements of all regions. `trained` returns the number of elements
+  /// of trained regions only.
   constexpr std::int64_t size() const { return used_ == 0 ? 0 : all_[used_ - 1].end; }
   constexpr std::int64_t trained() const {
     std::int64_t last = 0;
@@ -83,8 +90,8 @@ class regions {
     return last;
   }
 
-  /// Returns the trained regions, with adjacent regions merged if their gradients are summed over
-  /// equal axes.
+  /// Returns the trained regions, after merging adjacent regions whose gradients are summed over
+  /// equal mesh axes.
   constexpr regions sums() const {
     regions merged;
     for (region const& one : *this) {
@@ -99,13 +106,15 @@ class regions {
   friend constexpr bool operator==(regions const&, regions const&) = default;
 
  private:
-  /// Returns the sort key of a region. Regions with more axes have smaller keys.
+  /// Returns the key by which regions are sorted, the smallest first. Regions with more axes of
+  /// gradient sums have smaller keys.
   static constexpr int turn(region const& r) {
     return (r.trained ? 0 : 64) + 2 * (31 - r.summed_over.bits) + (r.decay ? 0 : 1);
   }
   static constexpr bool is_before(region const& a, region const& b) { return turn(a) < turn(b); }
 
-  /// Capacity: with and without weight decay over each subset of two axes, plus frozen parameters.
+  /// Regions in their order, of which the first `used_` exist. The capacity is enough for regions
+  /// with and without weight decay for each subset of two mesh axes, plus frozen parameters.
   std::array<region, 9> all_{};
   std::size_t used_ = 0;
 };

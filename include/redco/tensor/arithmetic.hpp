@@ -20,8 +20,8 @@ template <class A, class B>
 inline constexpr bool one_is_pending = (std::is_same_v<A, partial> && std::is_same_v<B, replicated>) ||
                                        (std::is_same_v<A, replicated> && std::is_same_v<B, partial>);
 
-/// Layout of the sum of layouts A and B: the common layout if A and B are equal. A replicated
-/// tensor plus a partial tensor is partial, because the replicated one becomes an addend.
+/// Layout of the sum of two tensors with the layouts A and B. Equal layouts give the common layout.
+/// A replicated tensor plus a partial tensor (a pending sum over ranks) is partial.
 template <class A, class B>
 using added_t = std::conditional_t<std::is_same_v<A, B>, A, partial>;
 

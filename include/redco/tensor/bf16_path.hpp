@@ -14,27 +14,28 @@ namespace redco {
 /// An implementation of bf16 matrix products on CPUs. All implementations sum in f32 and round
 /// once.
 enum class bf16_path : unsigned char {
-  onednn,  ///< oneDNN, or MKL if the result is f32; the fastest on CPUs with AMX
-  /// redco's own kernel over packed pairs: the fastest on CPUs with AVX512-bf16, where MKL
-  /// multiplies bf16 no faster than f32.
+  onednn,  ///< oneDNN, or MKL for products with an f32 result: the fastest on CPUs with AMX
+  /// redco's own kernel, which packs pairs of bf16: the fastest on CPUs with AVX512-bf16 but no
+  /// AMX. On these CPUs, MKL multiplies bf16 no faster than f32.
   packed,
-  blas  ///< MKL; the fastest on CPUs without bf16 instructions
+  blas  ///< MKL: the fastest on CPUs without bf16 instructions
 };
 
 constexpr std::string_view name_of(bf16_path path) {
   return path == bf16_path::onednn ? "onednn" : path == bf16_path::packed ? "packed" : "blas";
 }
 
-/// Returns the fastest bf16 implementation for a CPU with the given instructions.
+/// Returns the fastest implementation of bf16 matrix products for a CPU with the given
+/// instructions.
 constexpr bf16_path fastest_bf16_path(bf16_instructions cpu) {
   return cpu == bf16_instructions::amx      ? bf16_path::onednn
          : cpu == bf16_instructions::avx512 ? bf16_path::packed
                                             : bf16_path::blas;
 }
 
-/// Returns the bf16 implementation named by `wanted`, the value of the environment variable
-/// REDCO_BF16_PRODUCTS. Returns the fastest implementation for `cpu` if `wanted` is null or empty.
-/// Throws `error` with exit code 64 if `wanted` names no implementation.
+/// Returns the implementation of bf16 matrix products that `wanted` names. `wanted` is the value of
+/// the environment variable REDCO_BF16_PRODUCTS; if it is null or empty, returns the fastest
+/// implementation for `cpu`. Throws `error` with exit code 64 if `wanted` names no implementation.
 inline bf16_path bf16_path_of(char const* wanted, bf16_instructions cpu) {
   if (wanted == nullptr || *wanted == 0) return fastest_bf16_path(cpu);
   for (bf16_path const path : {bf16_path::onednn, bf16_path::packed, bf16_path::blas})
@@ -52,12 +53,13 @@ inline std::atomic<bf16_path>& bf16_path_cell() {
 
 }  // namespace detail
 
-/// Returns the implementation that all bf16 products of this process use. The first call reads
-/// REDCO_BF16_PRODUCTS and throws `error` with exit code 64 if its value names none.
+/// Returns the implementation that all bf16 matrix products of this process use. The first call
+/// reads the environment variable REDCO_BF16_PRODUCTS. Throws `error` with exit code 64 if its
+/// value is invalid.
 inline bf16_path bf16_path_in_use() { return detail::bf16_path_cell().load(std::memory_order_relaxed); }
 
-/// A scope that selects another bf16 implementation for all threads of the process. The destructor
-/// restores the previous one. Used by tests and benchmarks.
+/// A scope that selects another implementation of bf16 matrix products for all threads of the
+/// process. The destructor restores the previous one. Used by tests and benchmarks.
 class forced_bf16_path {
  public:
   explicit forced_bf16_path(bf16_path path) : before_(detail::bf16_path_cell().exchange(path)) {}

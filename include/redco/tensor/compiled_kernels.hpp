@@ -12,12 +12,12 @@
 
 namespace redco {
 
-/// A launcher that compiles CUDA kernels with NVRTC at their first use and caches them. Each source
-/// is compiled once per process, device and element type, in some tenths of a second. NVRTC and the
-/// CUDA driver are opened at run time, so that no program links to them.
+/// A kernel launcher that compiles CUDA kernels with NVRTC at their first use and caches them. Each
+/// source is compiled once per process, device and element type, in some tenths of a second. NVRTC
+/// and the CUDA driver are opened at run time, so programs do not link to them.
 ///
 /// Throws `error` with exit code 64 if NVRTC or the driver is missing. Throws `error` with exit
-/// code 70 and the compiler's log or the driver's message if compiling or launching fails.
+/// code 70 and the compiler's or driver's message if compiling or launching fails.
 class compiled_kernels final : public kernel_launcher {
  public:
   static compiled_kernels& of_process();
@@ -29,8 +29,8 @@ class compiled_kernels final : public kernel_launcher {
   int compute_major(at::Device device);
 
  private:
-  /// A CUDA device: its primary context (shared with libtorch) and its architecture, such as
-  /// "sm_90".
+  /// A CUDA device as the launcher sees it: its primary context (shared with libtorch) and its
+  /// architecture, such as "sm_90".
   struct device_code {
     int index = 0;
     int major = 0;  // major compute capability

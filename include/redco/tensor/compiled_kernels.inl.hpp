@@ -13,8 +13,8 @@
 
 namespace redco {
 
-/// Returns the only instance. It is never destroyed, because the driver may already be unloaded
-/// when static objects are destroyed.
+/// Returns the only compiled_kernels object of the process. It is never destroyed, because the CUDA
+/// driver may already be unloaded when static objects are destroyed.
 REDCO_INLINE compiled_kernels& compiled_kernels::of_process() {
   static auto& all = *new compiled_kernels;
   return all;

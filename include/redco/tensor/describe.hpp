@@ -7,14 +7,14 @@
 
 namespace redco {
 
-/// Returns a shape as messages write it: "[3, 5]".
+/// Returns a shape as text for messages, such as "[3, 5]".
 inline std::string describe(at::IntArrayRef sizes) {
   std::string text;
   for (std::int64_t const extent : sizes) text += (text.empty() ? "[" : ", ") + std::to_string(extent);
   return text.empty() ? "[]" : text + "]";
 }
 
-/// Returns the dtype and shape of a tensor as messages write them: "Float [3, 5]".
+/// Returns the dtype and shape of a tensor as text for messages, such as "Float [3, 5]".
 inline std::string describe(at::Tensor const& x) {
   return std::string(c10::toString(x.scalar_type())) + " " + describe(x.sizes());
 }

@@ -9,15 +9,15 @@
 
 namespace redco {
 
-/// Returns the device whose tensors host code accesses through pointers: files, messages between
-/// threads, tensors from users.
+/// Returns the CPU device. Host code accesses tensors on it through pointers, for files, for
+/// messages between threads, and for tensors of the user.
 inline at::Device host_device() { return at::kCPU; }
 
 inline bool in_host_memory(at::Tensor const& x) { return x.device() == host_device(); }
 
-/// Returns the values of `x` in contiguous host memory; copies only if `x` is elsewhere or not
-/// contiguous. Waits for the device unless host_copies knows the values. Throws `error` with exit
-/// code 64 while a device graph is recorded; see look_on_host.
+/// Returns the values of `x` in contiguous host memory; copies only if `x` is on a device or not
+/// contiguous. Waits for the device unless host_copies has a host copy of `x`. Throws `error` with
+/// exit code 64 while a device graph is recorded; see look_on_host.
 inline at::Tensor on_host(at::Tensor const& x) {
   graph_recording::refuse_host_read();
   if (in_host_memory(x)) return x.contiguous();
@@ -25,29 +25,30 @@ inline at::Tensor on_host(at::Tensor const& x) {
   return (known ? *known : x.to(host_device())).contiguous();
 }
 
-/// A description of the devices on which the ranks of this process compute.
+/// A choice of the devices on which the ranks of this process compute.
 struct device_choice {
   at::DeviceType type = at::kCPU;
-  int count = 1;  ///< number of devices of this type on this host
-  /// True if all devices multiply bf16 on tensor cores; meaningful for CUDA devices only.
+  int count = 1;  ///< number of devices of the chosen type on this host
+  /// True if all chosen devices multiply bf16 on tensor cores. Meaningful for CUDA devices only.
   bool multiplies_bf16 = true;
-  std::string why = {};  ///< reason for the choice: "asked for", or what was found
+  /// Reason for the choice, for messages: "asked for", or a description of the devices found.
+  std::string why = {};
 
-  /// Returns the device of a rank: CUDA devices are assigned to ranks in turn.
+  /// Returns the device of rank number `rank`. CUDA devices are assigned to the ranks round-robin.
   at::Device of_rank(int rank) const {
     return type == at::kCPU ? host_device() : at::Device(type, static_cast<at::DeviceIndex>(rank % count));
   }
 };
 
-/// Returns the devices that the option `--device` names: "cpu", "cuda" or "auto". "cuda" opens
-/// libtorch's CUDA library and disables TF32; see `multiply_in_tf32`. "auto" uses the environment
-/// variable REDCO_DEVICE if set, else CUDA if a device and its libraries are found, else the CPU.
+/// Returns the choice of devices for `name`, a value of the option `--device`: "cpu", "cuda" or
+/// "auto". "cuda" opens libtorch's CUDA library and disables TF32. "auto" uses the environment
+/// variable REDCO_DEVICE if set, else CUDA if it is usable, else the CPU.
 ///
-/// Throws `error` with exit code 64 for other names. Throws it for "cuda" if CUDA is not usable;
-/// the message says what is missing and what installs it.
+/// Throws `error` with exit code 64 for any other name. Throws it for "cuda" if CUDA is not usable;
+/// the message says which package is missing.
 device_choice choose_device(std::string_view name);
 
-/// Returns the device of rank 0 for a value of the option `--device`. Throws the errors of
+/// Returns the device of rank 0 for `name`, a value of the option `--device`. Throws the errors of
 /// choose_device.
 inline at::Device device_of(std::string_view name) { return choose_device(name).of_rank(0); }
 

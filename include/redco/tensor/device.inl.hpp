@@ -18,8 +18,8 @@ namespace redco {
 
 namespace detail {
 
-/// The CUDA part of libtorch, opened once per process: the number of CUDA devices, or the reason
-/// why none is usable.
+/// libtorch's CUDA library, opened once per process. Holds the number of CUDA devices, or the
+/// reason why none is usable.
 struct cuda_part {
   int count = 0;
   std::string missing = {};
@@ -60,8 +60,8 @@ inline device_choice cuda_devices(std::string why) {
   return {at::kCUDA, count, cuda_multiplies_bf16(count), std::move(why)};
 }
 
-/// Returns the devices to use if the user names none: CUDA if it is usable, else the CPU with the
-/// reason.
+/// Returns the choice of devices if the user names none. This is CUDA if it is usable, else the CPU
+/// together with the reason.
 inline device_choice found_device() {
   if (!shared_library::open({"libcuda.so.1"})) return {.why = "no NVIDIA driver is here"};
   auto const& cuda = cuda_part::of_process();

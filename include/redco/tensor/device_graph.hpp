@@ -17,14 +17,16 @@ class device_graph {
   device_graph& operator=(device_graph const&) = delete;
   virtual ~device_graph() = default;
 
-  /// Calls `f` once; its operators on the device are recorded and not run. Throws what `f` throws,
-  /// and libtorch's error if an operator cannot be recorded, such as one that waits for the device.
+  /// Calls `f` once and records its device work instead of running it. Throws what `f` throws.
+  /// Throws libtorch's error if an operator cannot be recorded, such as one that waits for the
+  /// device.
   virtual void record(std::function<void()> f) = 0;
 
   /// Launches the recorded work on this thread's current stream.
   virtual void replay() = 0;
 
-  /// A factory of device graphs. `serves` returns true if graphs can be made for a device.
+  /// A factory of device graphs. Its member `serves` returns true if it can make graphs for a
+  /// device.
   class maker {
    public:
     virtual ~maker() = default;
@@ -32,12 +34,12 @@ class device_graph {
     virtual std::unique_ptr<device_graph> make(at::Device device) const = 0;
   };
 
-  /// Returns the factory that the process uses: CUDA graphs, unless a `forced` object selects
-  /// another.
+  /// Returns the factory of device graphs that this process uses. It makes CUDA graphs, unless a
+  /// `device_graph::forced` object selects another factory.
   static maker const& maker_in_use();
 
-  /// A scope that selects another graph factory for all threads. The destructor restores the
-  /// previous one.
+  /// A scope that selects another factory of device graphs for all threads, for tests. The
+  /// destructor restores the previous one.
   class forced {
    public:
     explicit forced(maker const& other);

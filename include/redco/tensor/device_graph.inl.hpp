@@ -11,8 +11,8 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the factory of CUDA graphs. Declared early: cuda_graph derives from device_graph, so its
-/// definition comes later.
+/// Returns the factory that makes CUDA graphs. Only declared here: cuda_graph derives from
+/// device_graph, so the definition is in a later header.
 REDCO_INLINE device_graph::maker const& cuda_graph_maker();
 
 inline std::atomic<device_graph::maker const*>& graph_maker_cell() {

@@ -12,8 +12,8 @@
 namespace redco {
 
 /// Returns a tensor of `n` zeros for a long-lived buffer that is read from end to end. On Linux,
-/// the function advises the system to use pages of 2 MiB for host memory. Reads of such pages are a
-/// fifth faster. If the system ignores the advice, the memory is ordinary.
+/// asks the system for pages of 2 MiB for host memory, which are read a fifth faster. If the system
+/// gives none, the memory is ordinary.
 inline at::Tensor flat_zeros(std::int64_t n, at::TensorOptions const& options) {
   at::Tensor const x = at::empty({n}, options);
 #if defined(__linux__)

@@ -9,9 +9,9 @@
 
 namespace redco {
 
-/// Calls f(at::Tensor&) for each defined tensor in `x`: `x` itself, members of structs, elements of
-/// containers, pairs, tuples and optionals. Skips const objects, classes with a base class, and
-/// classes with constructors.
+/// Calls f(at::Tensor&) for each defined tensor in `x`. `x` may be a tensor, a plain struct, a
+/// container, a pair, a tuple or an optional, nested in any way. Skips const objects, classes with
+/// a base class, and classes with constructors.
 template <class T, class F>
 void for_each_tensor(T& x, F const& f) {
   [[maybe_unused]] auto const each = [&f](auto&... parts) { (for_each_tensor(parts, f), ...); };

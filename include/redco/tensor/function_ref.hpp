@@ -9,8 +9,8 @@ namespace redco {
 template <class Signature>
 class function_ref;
 
-/// A reference to a callable that outlives it: two pointers. Code that only calls a function is
-/// compiled once instead of once per callable type.
+/// A non-owning reference to a callable, consisting of two pointers. The callable must outlive it.
+/// Code that takes a function_ref is compiled once instead of once per callable type.
 template <class Result, class... Args>
 class function_ref<Result(Args...)> {
  public:

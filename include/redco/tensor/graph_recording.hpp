@@ -10,17 +10,17 @@
 
 namespace redco {
 
-/// The host's part of a recorded step (--cuda-graph). A replay repeats device work only, so the
-/// recording keeps the host's reads of the batch and repeats them before each replay. A thread uses
-/// at most one recording at a time.
+/// Host work that belongs to a recorded device graph (--cuda-graph). A replay of the graph repeats
+/// device work only. The recording therefore stores functions that read the batch on the host, and
+/// repeats them before each replay. A thread uses at most one recording at a time.
 ///
 ///   graph_recording kept;
 ///   { graph_recording::scope const here(&kept);  graph.record(f); }   // f calls look_on_host, ...
 ///   kept.look_again();  graph.replay();                               // for each later batch
 class graph_recording {
  public:
-  /// A scope that makes `to` the recording of this thread. A null pointer suspends recording, so
-  /// that the host may read tensors again.
+  /// A scope that makes `to` the recording of this thread. With a null pointer, it suspends the
+  /// current recording, so that host code may read tensors.
   class scope {
    public:
     explicit scope(graph_recording* to) : before(std::exchange(of_thread_, to)) {}
@@ -31,36 +31,37 @@ class graph_recording {
     graph_recording* const before;
   };
 
-  /// Returns this thread's recording, or null if the thread records nothing.
+  /// Returns this thread's recording of a device graph, or null if the thread records none.
   static graph_recording* of_thread() { return of_thread_; }
 
-  /// Throws `error` with exit code 64 if this thread records a graph, because a replay would not
-  /// read the batch again.
+  /// Throws `error` with exit code 64 if this thread records a device graph. Called before the host
+  /// reads a tensor, because a replay would not repeat the read.
   static void refuse_host_read() {
     refuse(
         "the loss reads values of its batch on the host, where a recorded graph would see the first batch's for "
         "ever: compute with tensors alone, or train without --cuda-graph");
   }
 
-  /// Throws `error` with exit code 64 if this thread records a graph, because each replay would
-  /// draw the same random numbers.
+  /// Throws `error` with exit code 64 if this thread records a device graph. Called before random
+  /// numbers are drawn, because each replay would use the same numbers.
   static void refuse_random_numbers() {
     refuse(
         "--cuda-graph would repeat the random numbers of the step that it records, so that dropout drops the same "
         "in all: train without dropout, or leave it out");
   }
 
-  /// Adds host work that is repeated for each later batch. The work must not refer to objects that
-  /// are destroyed before the recording.
+  /// Adds a function that is called again for each later batch, before the graph is replayed. The
+  /// function must not refer to objects that are destroyed before this recording.
   void repeat(std::function<void()> work) { again_.push_back(std::move(work)); }
 
-  /// Records that the user's loss function received a number that the host read from the batch.
+  /// Records that the user's loss function has received a number that the host read from the batch.
+  /// A replay cannot change such a number.
   void hand_out() { handed_out_ = true; }
   bool handed_out() const { return handed_out_; }
 
-  /// Adds a count that the host reads from each batch; `now` is the count of the recorded batch.
-  /// Returns a placeholder number for the count. If a loss uses the placeholder as its count, each
-  /// replay weighs the loss by the count of its own batch; see `latest`.
+  /// Adds a loss count (number of labels, tokens or pixels). `now` is the count of the recorded
+  /// batch; `read` computes the count of each later batch. Returns a placeholder number. If a loss
+  /// uses the placeholder as its count, each replay weighs the loss by the count of its own batch.
   double add_count(double now, std::function<double()> read) {
     std::size_t const index = counts_.size();
     counts_.push_back(now);
@@ -69,22 +70,23 @@ class graph_recording {
     return placeholder(index);
   }
 
-  /// Returns the index of the count to which a placeholder refers; -1 for any other number.
+  /// Returns the index of the loss count for which `number` is a placeholder, or -1 if `number` is
+  /// no placeholder.
   std::int64_t count_of(double number) const {
     for (std::size_t i = 0; i < counts_.size(); ++i)
       if (number == placeholder(i)) return static_cast<std::int64_t>(i);
     return -1;
   }
 
-  /// Returns `number` itself, or, if it is a placeholder, the count of the batch that `look_again`
-  /// read last.
+  /// Returns the current value of a loss count: `number` itself, or, if it is a placeholder from
+  /// add_count(), the count of the batch read by the last look_again().
   double latest(double number) const {
     std::int64_t const index = count_of(number);
     return index < 0 ? number : counts_[static_cast<std::size_t>(index)];
   }
 
-  /// Repeats the recorded host work for the batch that is now in the graph's tensors. Throws what
-  /// the host work throws.
+  /// Calls all recorded host functions again, for the batch that is now in the graph's input
+  /// tensors. Throws what these functions throw.
   void look_again() {
     for (auto const& work : again_) work();
   }
@@ -94,9 +96,10 @@ class graph_recording {
   graph_recording& operator=(graph_recording const&) = delete;
 
  private:
-  /// Returns placeholder number `index`, in [2^-1000, 2^-999). Twice a placeholder, the sum of two,
-  /// or the maximum of one and 1 is no placeholder. A tensor divided by a placeholder is not
-  /// finite, which ends the step with an error.
+  /// Returns the placeholder for the loss count number `index`, a number in [2^-1000, 2^-999). A
+  /// count that user code computes from placeholders (twice one, a sum, a maximum with 1) is
+  /// therefore no placeholder. A tensor divided by a placeholder is not finite, which ends the step
+  /// with an error.
   static double placeholder(std::size_t index) {
     double const part = static_cast<double>(index + 1) * 0.6180339887498949;
     return std::ldexp(1 + (part - std::floor(part)), -1000);

@@ -8,9 +8,8 @@
 
 namespace redco {
 
-/// A table of the host tensors from which a batch on a device was copied. Host code that reads
-/// labels or token ids finds the values here without waiting for the device. Each thread has its
-/// own table.
+/// A table of the host tensors from which a batch was copied to a device. With it, host code reads
+/// labels or token ids without waiting for the device. Each thread has its own table.
 class host_copies {
  public:
   static host_copies& of_thread() {
@@ -18,16 +17,16 @@ class host_copies {
     return all;
   }
 
-  /// Records that `there` (on a device) has the values of `here` (in host memory) until `there` is
-  /// modified. Ignores pairs with different strides.
+  /// Records that the device tensor `there` has the values of the host tensor `here`. The entry is
+  /// valid until `there` is modified. Ignores pairs with different strides.
   void add(at::Tensor const& there, at::Tensor const& here) {
     if (there.strides() == here.strides()) all_.push_back({there, here, there._version()});
   }
 
   void clear() { all_.clear(); }
 
-  /// Returns the values of `x` in host memory if `x` is a recorded device tensor or a view of one.
-  /// Returns nothing for other tensors and for tensors modified since they were recorded.
+  /// Returns the values of the device tensor `x` from its recorded host copy; `x` may be a view.
+  /// Returns nothing if `x` has no recorded copy or was modified since.
   std::optional<at::Tensor> find(at::Tensor const& x) const {
     for (auto const& [there, here, version] : all_)
       if (x.is_alias_of(there) && x.scalar_type() == there.scalar_type() && x._version() == version)

@@ -10,16 +10,16 @@
 
 namespace redco {
 
-/// A cache of freed blocks of large CPU tensors of one thread. A block is reused for a later tensor
-/// of at least half its size. Reuse avoids the cost of new pages, which the system clears, because
-/// each training step asks for the same blocks. Cached and used bytes together never exceed the
-/// peak of used bytes. The blocks return to the system when the scope ends.
+/// A cache of freed memory blocks of large CPU tensors of one thread. A block is reused for a later
+/// tensor of at least half its size. Reuse avoids new pages, which the system must clear; each
+/// training step asks for the same blocks. Cached and used bytes together never exceed the peak of
+/// used bytes. The blocks return to the system when the kept_memory::scope ends.
 class kept_memory {
  public:
   /// Size in bytes of the smallest block that is cached; malloc caches smaller blocks itself.
   static constexpr std::size_t least = std::size_t{8} << 20;
 
-  /// A scope during which the freed blocks of this thread are cached.
+  /// A scope during which freed memory blocks of large CPU tensors of this thread are cached.
   class scope {
    public:
     scope();
@@ -33,11 +33,11 @@ class kept_memory {
     std::shared_ptr<kept_memory> mine_ = std::make_shared<kept_memory>(), before_;
   };
 
-  /// Installs the caching allocator for libtorch's CPU tensors, once per process. Does nothing if
-  /// the program has set an allocator of its own.
+  /// Installs an allocator with these caches for libtorch's CPU tensors, once per process. Does
+  /// nothing if the program has set an allocator of its own.
   static void install();
 
-  /// Returns the number of cached bytes.
+  /// Returns the number of bytes that this cache holds for reuse.
   std::size_t kept() const;
 
  private:

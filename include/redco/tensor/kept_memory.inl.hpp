@@ -15,8 +15,8 @@
 
 namespace redco {
 
-/// A CPU allocator for libtorch. Large blocks of threads with a kept_memory::scope use that
-/// thread's cache; all other blocks use libtorch's default allocator.
+/// An allocator for libtorch's CPU tensors. A large block of a thread with a kept_memory::scope
+/// comes from that thread's cache. All other blocks come from libtorch's default allocator.
 struct kept_memory::allocator final : c10::Allocator {
   static inline thread_local std::shared_ptr<kept_memory> owner;
 
@@ -42,8 +42,8 @@ struct kept_memory::allocator final : c10::Allocator {
 
   static c10::Allocator& otherwise() { return *c10::GetDefaultCPUAllocator(); }
 
-  /// Returns the table of blocks in use. The table is never destroyed, because tensors may outlive
-  /// all static objects.
+  /// Returns the process's table of memory blocks that tensors use now, with the cache of each. The
+  /// table is never destroyed, because tensors may outlive all static objects.
   static table& given() {
     static table& all = *new table;
     return all;
@@ -120,8 +120,8 @@ REDCO_INLINE void kept_memory::give(void* block, std::size_t size) noexcept {
   c10::free_cpu(block);
 }
 
-/// Frees cached blocks, largest first, until at most `most` bytes are cached. This order frees the
-/// fewest blocks.
+/// Frees cached memory blocks, largest first, until at most `most` bytes remain cached. Largest
+/// first means that the fewest blocks are freed.
 REDCO_INLINE void kept_memory::release_until(std::size_t most) noexcept {
   while (kept_ > most) {
     auto const largest = std::prev(blocks_.end());

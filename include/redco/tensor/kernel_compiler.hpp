@@ -7,16 +7,17 @@
 
 namespace redco {
 
-/// A wrapper of NVRTC, which compiles CUDA C++ at run time. Compiling needs no CUDA device.
+/// A wrapper of NVRTC, NVIDIA's run-time compiler for CUDA C++. Compiling needs no CUDA device.
 class kernel_compiler {
  public:
-  /// Returns the only instance; the first call opens NVRTC. Throws `error` with exit code 64 if
-  /// NVRTC is missing or older than CUDA 11.1; the message says how to install it.
+  /// Returns the only kernel_compiler of the process; the first call opens NVRTC. Throws `error`
+  /// with exit code 64 if NVRTC is missing or older than CUDA 11.1; the message says how to install
+  /// it.
   static kernel_compiler const& of_process();
 
-  /// Compiles a source to machine code (cubin) for `architecture`, such as "sm_90". `element` is
-  /// the source's element type, "float" or "bf16". Throws `error` with exit code 70 and the
-  /// compiler's log if compiling fails.
+  /// Compiles kernels to machine code (cubin) for `architecture`, such as "sm_90". `element` is the
+  /// type of the tensors' elements in the source, "float" or "bf16". Throws `error` with exit code
+  /// 70 and the compiler's log if compiling fails.
   std::string compile(kernel_source const& source, std::string const& element, std::string const& architecture) const;
 
  private:

@@ -20,9 +20,9 @@ namespace redco {
 
 namespace detail {
 
-/// Loads the libraries whose names begin with `name` from the folder of the library that contains
-/// `function`. NVRTC searches for its builtins library by name alone, so the library must be loaded
-/// already if the loader does not know its folder.
+/// Loads (dlopen) all libraries in the folder of the library that contains `function` if their file
+/// names begin with `name`. NVRTC opens its builtins library by name alone, which succeeds if that
+/// library is already loaded.
 inline void open_beside(void* function, std::string_view name) {
   Dl_info from{};
   if (dladdr(function, &from) == 0 || from.dli_fname == nullptr) return;

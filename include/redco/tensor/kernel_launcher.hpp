@@ -10,7 +10,7 @@
 
 namespace redco {
 
-/// An interface that runs kernels given as CUDA C++ text.
+/// An interface that compiles and runs kernels given as CUDA C++ text.
 class kernel_launcher {
  public:
   struct argument {
@@ -18,7 +18,8 @@ class kernel_launcher {
     std::size_t bytes;
   };
 
-  /// A description of one kernel launch. `element` is at::kFloat or at::kBFloat16.
+  /// A description of one kernel launch: the source, the kernel's name `entry`, the element type
+  /// (at::kFloat or at::kBFloat16), the device, and the number of blocks.
   struct call {
     kernel_source const& source;
     char const* entry;
@@ -29,18 +30,19 @@ class kernel_launcher {
 
   virtual ~kernel_launcher() = default;
 
-  /// Returns true if kernels can read and write tensors on `device`.
+  /// Returns true if this launcher can run kernels on tensors on `device`.
   virtual bool serves(at::Device device) const = 0;
 
-  /// Launches a kernel on the device's current stream. `what` names its entry function.
+  /// Launches the kernel that `what` describes on the current stream of its device. `arguments` are
+  /// the values of the kernel's parameters, in order.
   virtual void run(call const& what, std::span<argument const> arguments) = 0;
 
-  /// Returns the launcher that the process uses: compiled_kernels, unless a `forced` object selects
-  /// another.
+  /// Returns the kernel launcher that this process uses. It is compiled_kernels, unless a
+  /// `kernel_launcher::forced` object selects another.
   static kernel_launcher& in_use();
 
-  /// A scope that selects another kernel launcher for all threads. The destructor restores the
-  /// previous one.
+  /// A scope that selects another kernel launcher for all threads, for tests. The destructor
+  /// restores the previous one.
   class forced {
    public:
     explicit forced(kernel_launcher& launcher);
@@ -53,19 +55,19 @@ class kernel_launcher {
   };
 };
 
-/// Number of threads in each block of a kernel.
+/// Number of threads per block in all kernel launches.
 inline constexpr int kernel_threads = 256;
 
-/// Returns the number of blocks with one thread per element of n, at most 65536. In a smaller grid,
-/// each thread loops over several elements.
+/// Returns the number of blocks for a kernel over `n` elements: enough for one thread per element,
+/// but at most 65536. With fewer threads than elements, each thread loops over several elements.
 inline std::int64_t blocks_for(std::int64_t n) {
   std::int64_t const blocks = (n + kernel_threads - 1) / kernel_threads;
   return blocks < 65536 ? blocks : 65536;
 }
 
-/// Launches the function `entry` of `source` with `blocks` blocks on the device of `x`; does
-/// nothing for zero blocks. The dtype of `x` is the source's element type. Each argument has the
-/// type of the kernel's parameter: std::int64_t for i64, device pointers, or plain structs.
+/// Launches the function `entry` of `source` with `blocks` blocks on the device of `x`. Does
+/// nothing if `blocks` is 0. The dtype of `x` is the element type of the source. Each argument has
+/// the type of the kernel's parameter: std::int64_t for i64, device pointers, or plain structs.
 template <class... Args>
 void launch_kernel(kernel_source const& source, char const* entry, at::Tensor const& x, std::int64_t blocks,
                    Args const&... args) {

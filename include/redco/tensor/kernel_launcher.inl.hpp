@@ -10,8 +10,8 @@ namespace redco {
 
 namespace detail {
 
-/// Returns compiled_kernels::of_process(). Declared early: compiled_kernels derives from
-/// kernel_launcher, so its definition comes later.
+/// Returns the launcher compiled_kernels::of_process(). Only declared here: compiled_kernels
+/// derives from kernel_launcher, so the definition is in a later header.
 REDCO_INLINE kernel_launcher& compiled_launcher();
 
 inline std::atomic<kernel_launcher*>& forced_launcher_cell() {

@@ -2,9 +2,9 @@
 
 namespace redco {
 
-/// CUDA C++ text that precedes each kernel_source. The text defines fixed-size integers, bf16
-/// stored as bits, loops over a grid, sums and maxima over a block, and the Philox generator of
-/// random/philox.hpp.
+/// CUDA C++ text that is compiled before the text of each kernel_source. It defines fixed-size
+/// integers, bf16 stored as bits, loops over a grid, sums and maxima over a block, and the Philox
+/// generator of random/philox.hpp.
 inline constexpr char kernel_prelude[] = R"cuda(
 #ifndef REDCO_ENTRY
 #define REDCO_ENTRY extern "C" __global__

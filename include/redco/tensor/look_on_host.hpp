@@ -6,9 +6,10 @@
 
 namespace redco {
 
-/// Returns f(x in host memory). While a device graph is recorded, `f` is stored and called again
-/// for each later batch. Then `f` must not refer to objects destroyed before the graph, and a loss
-/// whose count was computed from the result is refused; see `count_on_host`.
+/// Returns f(y), where `y` has the values of `x` in host memory. While a device graph is recorded,
+/// `f` is stored and called again for each later batch. In this case, `f` must not refer to objects
+/// destroyed before the graph. A recorded loss must not use the result as its count; see
+/// `count_on_host`.
 template <class F>
 auto look_on_host(at::Tensor const& x, F f) -> decltype(f(x)) {
   graph_recording::scope const free(nullptr);
@@ -20,8 +21,8 @@ auto look_on_host(at::Tensor const& x, F f) -> decltype(f(x)) {
   return value;
 }
 
-/// Calls f(x in host memory); `f` throws if `x` is wrong. A recorded device graph stores `f` and
-/// calls it again for each later batch.
+/// Calls f(y), where `y` has the values of `x` in host memory; `f` throws if a value is wrong.
+/// While a device graph is recorded, `f` is stored and called again for each later batch.
 template <class F>
 void check_on_host(at::Tensor const& x, F f) {
   graph_recording::scope const free(nullptr);
@@ -29,9 +30,10 @@ void check_on_host(at::Tensor const& x, F f) {
   if (free.before != nullptr) free.before->repeat([x, f] { f(on_host(x)); });
 }
 
-/// Returns f(x in host memory), the count of a loss: number of labels, tokens or pixels. While a
-/// device graph is recorded, the result is a placeholder, to be passed to `mean::count` unchanged.
-/// Each replay then weighs the loss by `f` of its own batch.
+/// Returns f(y), where `y` has the values of `x` in host memory, as the count of a loss (number of
+/// labels, tokens or pixels). While a device graph is recorded, the result is a placeholder, which
+/// must be passed to `mean::count` unchanged. Each replay then weighs the loss by the count of its
+/// own batch.
 template <class F>
 double count_on_host(at::Tensor const& x, F f) {
   graph_recording::scope const free(nullptr);

@@ -11,9 +11,8 @@
 namespace redco {
 
 /// A counter of the current and peak bytes of tensor memory (c10 allocators, all devices) of the
-/// threads that report to it. A block that any of these threads frees is subtracted. Blocks
-/// allocated before counting began stay uncounted. Blocks freed by other threads are not
-/// subtracted.
+/// threads that report to it. A block counts if a reporting thread allocates it, until a reporting
+/// thread frees it. Blocks allocated before counting began are not counted.
 class memory_counter final : public c10::MemoryReportingInfoBase {
  public:
   /// A scope during which this thread reports its allocations to a counter. A thread can have one
@@ -30,7 +29,7 @@ class memory_counter final : public c10::MemoryReportingInfoBase {
   std::int64_t current() const noexcept { return current_.load(std::memory_order_relaxed); }
   std::int64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
 
-  /// Resets the peak to the number of bytes held now.
+  /// Resets the peak to the number of bytes allocated now.
   void reset_peak() noexcept { peak_.store(current(), std::memory_order_relaxed); }
 
   void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device) override {
@@ -47,8 +46,9 @@ class memory_counter final : public c10::MemoryReportingInfoBase {
 };
 
 /// Returns this thread's counter of memory that a library such as oneDNN allocates and frees within
-/// one call. Code that makes such calls opens a `memory_counter::scope` with this counter. These
-/// bytes are no tensors and vary with the library's version and the CPU.
+/// one call. Code that calls such a library opens a `memory_counter::scope` with this counter. The
+/// bytes belong to no tensors and vary with the library's version and the CPU, so they are counted
+/// separately.
 inline std::shared_ptr<memory_counter> const& library_memory() {
   thread_local auto const counter = std::make_shared<memory_counter>();
   return counter;

@@ -10,12 +10,13 @@
 
 namespace redco {
 
-/// Returns true if `parallel`, called here, would run on the calling thread alone.
+/// Returns true if a call of `parallel` at this point would run on the calling thread alone.
 inline bool computes_alone() { return at::get_num_threads() == 1 || at::in_parallel_region(); }
 
-/// Calls f(begin, end) on at most ceil(n / grain) parts of [0, n), on at most at::get_num_threads()
-/// threads of ATen. Within a part, ATen and BLAS use one thread. `f` must not touch autograd state,
-/// and its results must not depend on the partition. An exception from `f` reaches the caller.
+/// Divides [0, n) into at most ceil(n / grain) parts and calls f(begin, end) for each part, in
+/// parallel on ATen's threads. Within a part, ATen and BLAS use one thread. `f` must not touch
+/// autograd state, and its results must not depend on the partition. An exception from `f` reaches
+/// the caller.
 ///
 /// Uses TensorIterator::for_each, because at::parallel_for is serial in programs built without
 /// -fopenmp. A separate thread pool would compete with OpenMP's spinning threads.

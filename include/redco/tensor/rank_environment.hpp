@@ -11,8 +11,8 @@
 
 namespace redco {
 
-/// A scope that prepares a thread to act as a rank. Backward runs on this thread, so that
-/// collectives may block in it. The thread gets its own number of operator threads, a name for
+/// A scope that prepares a thread to act as a rank. Backward runs on this thread itself, so that
+/// collectives may block in it. The thread gets its own number of libtorch threads, a name for
 /// debuggers, a memory counter, and a cache of large tensor blocks (kept_memory).
 class rank_environment {
  public:

@@ -14,8 +14,8 @@ namespace redco {
 using recorded_backward = torch::autograd::variable_list (*)(torch::autograd::AutogradContext*,
                                                              torch::autograd::variable_list const&);
 
-/// The arguments of a recorded call. `tensors` holds the defined tensors. `is_tensor` has one flag
-/// per argument (per element of a list): true if the argument is a defined tensor.
+/// Arguments of a differentiable function. `tensors` holds the defined tensors. `is_tensor` has one
+/// flag per argument, or per element of a list argument: true if it is a defined tensor.
 struct recorded_arguments {
   torch::autograd::variable_list tensors;
   std::vector<bool> is_tensor;
@@ -34,9 +34,10 @@ struct recorded_arguments {
   }
 };
 
-/// The only torch::autograd::Function of this library. Each instantiation of Function compiles some
-/// 12 KB of code, most of it for torch.compile. All differentiable functions therefore share this
-/// node type, which calls them through pointers.
+/// The only torch::autograd::Function of this library. Each instantiation of
+/// torch::autograd::Function compiles to some 12 KB of code, most of it for torch.compile. All
+/// differentiable functions of redco therefore share this node type, which calls them through
+/// pointers.
 struct recorded_call : torch::autograd::Function<recorded_call> {
   struct callee : torch::CustomClassHolder {
     callee(recorded_backward b, std::vector<bool> i) : backward(b), is_tensor(std::move(i)) {}

@@ -10,8 +10,8 @@
 namespace redco {
 
 /// Returns a new autograd node of type T, with one edge per input and no edge for an undefined
-/// input. The caller fills the node. Used for small operations, which take less time than the maps
-/// and lists of torch::autograd::Function.
+/// input. The caller fills the node's members. Used for small operations, for which a
+/// torch::autograd::Function would take longer than the arithmetic.
 template <class T, class... Inputs>
 std::shared_ptr<T> recorded_node(Inputs const&... inputs) {
   std::shared_ptr<T> node(new T, torch::autograd::deleteNode);
@@ -19,7 +19,8 @@ std::shared_ptr<T> recorded_node(Inputs const&... inputs) {
   return node;
 }
 
-/// Returns true if autograd records a function of these tensors. Some of them may be undefined.
+/// Returns true if autograd must record a function of these tensors: grad mode is on and a tensor
+/// requires a gradient. Tensors may be undefined.
 template <class... Inputs>
 bool is_recorded(Inputs const&... inputs) {
   return at::GradMode::is_enabled() && ((inputs.defined() && inputs.requires_grad()) || ...);

@@ -7,9 +7,10 @@
 
 namespace redco {
 
-/// Returns `x` and declares that autograd saves it for backward as the slot named `slot` in the
-/// layer's facts. `slot` must be a string literal. Kernels name the tensors that they create for
-/// backward; the layer that creates a kernel's input names the input.
+/// Returns `x` and declares its name for the check of saved tensors (--check-saved): autograd saves
+/// `x` for backward as the slot `slot` that the layer type declares. `slot` must be a string
+/// literal. A kernel names the tensors that it creates for backward; the layer names the kernel's
+/// input.
 inline at::Tensor const& save_as(std::string_view slot, at::Tensor const& x) {
   saved_watch::name(slot, x);
   return x;

@@ -6,23 +6,24 @@
 
 namespace redco {
 
-/// A link in the chain of hooks for tensors that autograd saves for backward. A link either
-/// inspects each tensor or moves its bytes to other memory (a tier) until backward.
+/// A hook in a chain of hooks for tensors that autograd saves for backward. Each hook either
+/// inspects a saved tensor, or moves its bytes to other memory (a tier such as a file) until
+/// backward.
 class saved_link {
  public:
-  /// A tensor in the form in which a link passes it on, and the function that restores the
-  /// original.
+  /// The result of a hook for a saved tensor: the tensor `x` that is saved instead, and the
+  /// function that restores the original.
   struct packed {
     at::Tensor x;
-    std::function<at::Tensor(at::Tensor const&)> unpack =
-        /// Returns the saved tensor for the packed tensor `x`. Empty if `x` is the saved tensor
-        /// itself.
-        {};
+    /// Function that returns the original tensor, given the tensor `x`. Empty if `x` is the
+    /// original tensor.
+    std::function<at::Tensor(at::Tensor const&)> unpack = {};
   };
 
-  /// Packs a tensor that autograd saves on the link's thread. Autograd keeps `unpack` until it
-  /// frees the graph, and calls it during backward on any thread. `unpack` must own all that it
-  /// needs, because it may be called after the link has left the chain.
+  /// Called when autograd saves a tensor on the thread of this hook; returns the tensor to save
+  /// instead. The function `unpack` in the result is kept until the autograd graph is freed, and
+  /// called during backward on any thread. It must own all that it needs, because this hook may be
+  /// gone by then.
   virtual packed pack(at::Tensor const& x) = 0;
 
  protected:
@@ -30,22 +31,22 @@ class saved_link {
   ~saved_link() = default;
 };
 
-/// A chain of links for the tensors that autograd saves on one thread. Saved tensors pass the links
-/// first to last, and last to first in backward. Links that watch come before links that move
-/// bytes, so that they see the layers' own tensors.
+/// A chain of hooks for the tensors that autograd saves on one thread. A saved tensor passes the
+/// hooks from first to last, and in backward from last to first. Hooks that watch come before hooks
+/// that move bytes, so that they see the layers' own tensors.
 ///
 ///   file_tier tier(path);                                          // a saved_link
 ///   saved_chain::scope const here(tier, saved_chain::role::moves);  // then run forward
 class saved_chain {
  public:
   enum class role : unsigned char {
-    watches,  ///< passes on each tensor unchanged
-    moves     ///< passes on another tensor
+    watches,  ///< role of a hook that leaves each saved tensor unchanged
+    moves     ///< role of a hook that replaces saved tensors
   };
 
-  /// A scope that adds a link to this thread's chain. Scopes may end in any order. The first scope
-  /// of a process replaces libtorch's autograd engine by one that asks the chain for hooks;
-  /// backward itself does not change.
+  /// A scope that adds a hook (saved_link) to this thread's chain. Scopes may end in any order. The
+  /// first scope of a process replaces libtorch's autograd engine by one that asks the chain for
+  /// hooks; backward itself does not change.
   class scope {
    public:
     scope(saved_link& link, role as);

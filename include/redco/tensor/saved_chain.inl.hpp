@@ -20,14 +20,15 @@ struct joined_link {
   saved_chain::role as;
 };
 
-/// Returns this thread's links in the order in which they pack a saved tensor.
+/// Returns this thread's hooks for saved tensors (saved_link), in the order in which they pack a
+/// tensor.
 inline std::vector<joined_link>& saved_links() {
   thread_local std::vector<joined_link> all;
   return all;
 }
 
-/// Autograd hooks of one saved tensor: packs the tensor through all links of the thread and unpacks
-/// it in reverse order.
+/// The object by which libtorch calls this thread's hooks (saved_link) for one saved tensor. It
+/// packs the tensor through all hooks in order, and unpacks it in reverse order.
 struct chained_hooks final : torch::autograd::SavedVariableHooks {
   saved_link::packed now;
 

@@ -11,23 +11,25 @@
 namespace redco {
 
 /// A recorder of the tensors that autograd saves for backward on this thread. Each storage is
-/// listed once, with the layers that save it, however many nodes do. The watch is a link of the
-/// thread's saved_chain. A thread can have one watch at a time.
+/// listed once, with the layers that save it, even if several nodes do. The recorder is a hook
+/// (saved_link) in the thread's saved_chain. A thread can have one recorder at a time.
 class saved_watch final : saved_link {
  public:
   /// A storage that autograd saves, with the layers that save it.
   struct entry {
-    /// First saved tensor of the storage. Holding it prevents reuse of its address.
+    /// First saved tensor that uses the storage. Holding the tensor prevents reuse of its address.
     at::Tensor tensor;
-    std::vector<std::string> layers;  ///< paths of the layers that save the storage, each once
-    std::string_view slot;            ///< slot name from the first of these layers, or empty
+    /// Paths of the layers that save the storage, without repetition.
+    std::vector<std::string> layers;
+    /// Name that the first of these layers declared for the saved tensor; empty if none.
+    std::string_view slot;
 
     std::int64_t bytes() const { return static_cast<std::int64_t>(tensor.storage().nbytes()); }
     bool lies_with(at::Tensor const& x) const { return tensor.storage().data() == x.storage().data(); }
   };
 
-  /// A scope that attributes tensors saved on this thread to a layer. `component` is the layer's
-  /// name in the enclosing layer. Costs nothing without a watch.
+  /// A scope during which tensors saved on this thread are attributed to a layer. `component` is
+  /// the layer's name in the enclosing layer. Costs nothing if the thread has no saved_watch.
   class layer {
    public:
     explicit layer(std::string_view component);
@@ -39,14 +41,16 @@ class saved_watch final : saved_link {
     saved_watch* watch_;
   };
 
-  /// Path of a layer, one name per level. The names must outlive the path.
+  /// Path of a layer in the model, one name per level of nesting. The strings must outlive the
+  /// path.
   using place = std::vector<std::string_view>;
 
-  /// Returns the path of the current layer; empty without a watch.
+  /// Returns the path of the layer that this thread computes now. Empty if the thread has no
+  /// saved_watch.
   static place here();
 
-  /// A scope that attributes tensors saved on this thread to the layer at path `other`. Used when a
-  /// layer's deferred work runs later, inside another layer.
+  /// A scope during which tensors saved on this thread are attributed to the layer at path `other`.
+  /// Used when a layer's deferred work runs later, inside another layer.
   class elsewhere {
    public:
     explicit elsewhere(place other);
@@ -64,22 +68,23 @@ class saved_watch final : saved_link {
   saved_watch(saved_watch const&) = delete;
   saved_watch& operator=(saved_watch const&) = delete;
 
-  /// Lists the storage of `x` as saved by the current layer.
+  /// Adds the storage of `x` to the list of saved storages, as saved by the current layer.
   void add(at::Tensor const& x);
-  /// Lists the storage of `x` as saved by the current layer, if this thread has a watch. Used for
-  /// tensors that a layer passes to a loss, which will save them.
+  /// Adds the storage of `x` to this thread's list of saved storages, as saved by the current
+  /// layer. Does nothing without a saved_watch. Used for a tensor that a layer passes to a loss,
+  /// which will save it.
   static void expect(at::Tensor const& x);
 
-  /// Declares that the current layer saves `x`, now or soon, as the slot named `slot`, a string
-  /// literal. Costs nothing without a watch.
+  /// Declares that the current layer saves `x`, now or soon, under the name `slot` (a string
+  /// literal) of the layer type's declaration. Costs nothing if the thread has no saved_watch.
   static void name(std::string_view slot, at::Tensor const& x);
 
-  /// Removes the storage of `x` from the list.
+  /// Removes the storage of `x` from the list of saved storages.
   void leave_out(at::Tensor const& x);
 
   /// Returns the saved storages in the order in which they were first saved.
   std::vector<entry> const& entries() const { return entries_; }
-  /// Returns the total bytes of all listed storages.
+  /// Returns the total bytes of all saved storages in the list.
   std::int64_t bytes() const;
 
  private:
@@ -94,8 +99,8 @@ class saved_watch final : saved_link {
   std::vector<entry>::iterator find(at::Tensor const& x);
 
   std::vector<entry> entries_;
-  place here_;                          ///< path of the current layer
-  std::vector<name_of_storage> names_;  ///< slot names declared for tensors not yet saved
+  place here_;                          ///< path of the layer that the thread computes now
+  std::vector<name_of_storage> names_;  ///< declared slot names of tensors that are not saved yet
   saved_chain::scope const in_chain_{*this, saved_chain::role::watches};
 };
 

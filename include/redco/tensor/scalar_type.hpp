@@ -5,7 +5,7 @@
 
 namespace redco {
 
-/// Returns ATen's scalar type for a dtype.
+/// Returns the at::ScalarType that corresponds to a redco::dtype.
 inline at::ScalarType scalar_type_of(dtype type) {
   switch (type) {
     case dtype::f64: return at::kDouble;

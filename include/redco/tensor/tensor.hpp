@@ -10,11 +10,11 @@
 
 namespace redco {
 
-/// One rank's part of an activation. The activation's layout over the tensor-parallel group is the
-/// type `Layout`.
+/// One rank's part of an activation. The template argument `Layout` says how the activation is
+/// distributed over the tensor-parallel ranks.
 ///
 /// A `replicated` tensor converts to and from at::Tensor implicitly. Other layouts are constructed
-/// explicitly (`tensor<partial>{x}`) and read through `local()`, so that a partial sum is never
+/// explicitly (`tensor<partial>{x}`) and read through `local()`. A pending sum is therefore never
 /// used as a value by mistake.
 template <layout Layout>
 class tensor {
@@ -22,10 +22,11 @@ class tensor {
   tensor() = default;
   explicit tensor(at::Tensor local) : local_(std::move(local)) {}
 
-  /// Returns this rank's part.
+  /// Returns this rank's part of the activation.
   at::Tensor const& local() const { return local_; }
 
-  /// Returns `other` as a tensor of this layout.
+  /// Returns `other`, this rank's part of another activation, as a tensor with the layout of this
+  /// one.
   tensor like(at::Tensor other) const { return tensor(std::move(other)); }
 
  private:
@@ -34,7 +35,7 @@ class tensor {
 
 /// An activation of which each rank holds a contiguous range of the tokens of every example. The
 /// local shape is [B, ceil(tokens / ranks), features]. If the division leaves a remainder, the last
-/// ranges are padded; `tokens()` is the unpadded count.
+/// ranges are padded. `tokens()` returns the number of tokens without padding.
 template <>
 class tensor<token_split> {
  public:
@@ -67,8 +68,9 @@ class tensor<replicated> {
   at::Tensor value_;
 };
 
-/// A tensor whose value is a pending sum over the ranks. Its addends (biases of row-parallel
-/// layers, replicated branches) are equal on all ranks. They are added once, after the reduction.
+/// An activation whose value is a pending sum over the ranks. It carries addends (biases of
+/// row-parallel layers, replicated branches), which are equal on all ranks and added once, after
+/// the sum.
 template <>
 class tensor<partial> {
  public:

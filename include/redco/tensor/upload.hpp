@@ -9,14 +9,15 @@
 
 namespace redco {
 
-/// A copy of a batch's tensors to a device, in flight while the device computes earlier work. The
-/// copies start from pinned memory, on a stream owned by the copying thread.
+/// Copies of a batch's tensors from host to device memory, in flight while the device computes
+/// earlier work. They read pinned memory and use a stream that belongs to the copying thread.
 class upload {
  public:
   upload() = default;
 
-  /// Starts copying each tensor of `batch` (see for_each_tensor) to `device` and replaces it by the
-  /// device tensor. Tensors that are already on `device` stay as they are.
+  /// Starts to copy each tensor in `batch` to `device`, and replaces it in `batch` by the device
+  /// tensor. Tensors that are already on `device` stay as they are. See for_each_tensor for the
+  /// tensors found.
   template <class Batch>
   upload(Batch& batch, at::Device device) {
     begin(device);
@@ -28,8 +29,9 @@ class upload {
   upload& operator=(upload&&) = default;
   ~upload() = default;
 
-  /// Makes the calling thread's stream wait for the copies, and registers them in the thread's
-  /// host_copies until its next `arrive`. Call it on the thread that computes with the batch.
+  /// Makes the calling thread's stream wait for the copies. Registers the host tensors in the
+  /// thread's host_copies table until its next `arrive`. The thread that computes with the batch
+  /// must call it.
   void arrive();
 
  private:

@@ -9,7 +9,8 @@
 
 namespace redco {
 
-/// Selects the copy stream: one stream of libtorch's pool, obtained once per thread and device.
+/// Prepares the copies to `device` by selecting their stream. Each thread and device uses one
+/// stream of libtorch's pool.
 REDCO_INLINE void upload::begin(at::Device device) {
   if (!at::accelerator::isAccelerator(device.type())) return;
   thread_local std::optional<c10::Stream> own;

@@ -12,9 +12,10 @@
 
 namespace redco::workdir {
 
-/// Adds sample values of a learning-rate function to a run's settings, because a function has no
-/// text. The samples are the rates at steps 0, 1, 10, 100, ..., halfway, and at the last of
-/// `run_steps` steps. Does nothing for other schedules, which settings_of() describes completely.
+/// Adds sample values of the learning rate to a run's settings if the rate is a function, which has
+/// no text by which runs could be compared. The samples are the rates at steps 0, 1, 10, 100, ...,
+/// halfway, and at the last of `run_steps` steps. Does nothing for other schedules, which
+/// settings_of() describes completely.
 template <class Optimizer>
 void add_rates(std::map<std::string, std::string>& settings, Optimizer const& optimizer, std::int64_t run_steps) {
   if (auto const schedule = schedule_of(optimizer); schedule && schedule->kind != schedule_kind::function) return;

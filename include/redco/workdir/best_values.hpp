@@ -10,16 +10,15 @@
 
 namespace redco::workdir {
 
-/// A map of the best values of watched metrics by the names of their checkpoints: "min_loss",
-/// "max_accuracy".
+/// A map of the metrics' best values by checkpoint name, such as "min_loss" or "max_accuracy".
 class best_values : public std::map<std::string, manifest::best_value> {
  public:
   best_values() = default;
   best_values(std::map<std::string, manifest::best_value> known) : map(std::move(known)) {}
 
-  /// Returns the best value with this name. `name` is the name of a checkpoint, or of a metric with
-  /// only one of min and max watched ("accuracy"). Throws `error` with exit code 70 that lists the
-  /// known names if there is none.
+  /// Returns the best value under `name`: the name of a checkpoint ("max_accuracy"), or of a metric
+  /// ("accuracy") if only its minimum or only its maximum is kept. Throws `error` with exit code 70
+  /// and the known names if there is no such value.
   manifest::best_value const& at(std::string const& name) const;
 };
 

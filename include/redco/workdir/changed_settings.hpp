@@ -7,10 +7,10 @@
 
 namespace redco::workdir {
 
-/// Returns a description of the settings that differ, such as "global_batch is 3, was 4;
-/// optimizer.lr is 0.1, was 0.02". `before` are a checkpoint's settings, `now` are a run's. Returns
-/// an empty text if none differ. Skips remarks, whose names begin with #. Also skips names that
-/// only one of them has, which belong to another optimizer or version.
+/// Returns a description of the settings that differ between a checkpoint (`before`) and a run
+/// (`now`), such as "global_batch is 3, was 4; optimizer.lr is 0.1, was 0.02". Returns an empty
+/// text if none differ. Skips remarks (names that begin with #), and names that only one of the two
+/// maps has, because they belong to another optimizer or version.
 inline std::string changed_settings(std::map<std::string, std::string> const& before,
                                     std::map<std::string, std::string> const& now) {
   std::string text;

@@ -15,9 +15,9 @@
 
 namespace redco::workdir {
 
-/// Reads and returns a checkpoint's manifest, and checks that its files match: their sizes, their
-/// headers and, with `verify`, the hash of every byte. Throws `error` with exit code 65 that names
-/// the wrong file, or 74 if the system cannot read it.
+/// Reads and returns a checkpoint's manifest, and checks that the checkpoint's files match it:
+/// their sizes, their headers and, if `verify` is true, the hash of all bytes. Throws `error` with
+/// exit code 65 and the name of a wrong file, or with 74 if the system cannot read a file.
 inline manifest check_checkpoint(std::filesystem::path const& directory, bool verify = true) {
   manifest facts = read_manifest(directory);
   auto const damaged = [&](std::string const& name, std::string const& why) {

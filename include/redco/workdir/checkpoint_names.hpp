@@ -12,16 +12,16 @@
 
 namespace redco::workdir {
 
-/// A set of functions and constants for the names of the entries in a run's folder `ckpts/`.
+/// A set of functions and constants for the names in a run's folder of checkpoints, `ckpts/`.
 struct checkpoint_names {
   static constexpr std::string_view folder = "ckpts";
   static constexpr std::string_view pointer_file = "last_ckpt.txt";
   static constexpr std::string_view last = "last";
 
-  /// Returns a name such as "step_1200".
+  /// Returns the folder name of a checkpoint, such as "step_1200".
   static std::string of_step(std::int64_t step) { return "step_" + std::to_string(step); }
 
-  /// Returns the step in the name of a complete checkpoint, or nothing for every other name.
+  /// Returns the step of a folder name such as "step_1200"; empty if `name` is not of this form.
   static std::optional<std::int64_t> step_of(std::string_view name) {
     constexpr std::string_view prefix = "step_";
     if (!name.starts_with(prefix)) return std::nullopt;
@@ -33,8 +33,8 @@ struct checkpoint_names {
     return step;
   }
 
-  /// Returns the steps that have a checkpoint directory (not a link), newest first. Returns an
-  /// empty list if `directory` does not exist.
+  /// Returns the steps of the checkpoint folders in `directory`, newest first. Ignores links.
+  /// Returns an empty list if `directory` does not exist.
   static std::vector<std::int64_t> steps_in(std::filesystem::path const& directory) {
     std::vector<std::int64_t> steps;
     std::error_code absent;

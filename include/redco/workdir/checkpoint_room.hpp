@@ -7,7 +7,7 @@
 
 namespace redco::workdir {
 
-/// A set of checks of a working directory before a run starts hours of work.
+/// A set of checks, made before training starts, that a workdir can hold the checkpoints.
 struct checkpoint_room {
   /// Throws `error` with exit code 64 if `<workdir>/ckpts` exists and is neither a folder nor a
   /// link to a folder.
@@ -17,8 +17,8 @@ struct checkpoint_room {
   /// `bytes` bytes.
   static void check_space(std::filesystem::path const& workdir, std::uintmax_t bytes, std::uintmax_t available);
 
-  /// Returns the free bytes of the folder's file system, or the largest number if the system does
-  /// not report them.
+  /// Returns the number of free bytes in the file system of the folder `workdir`. Returns the
+  /// largest number if the system does not report it.
   static std::uintmax_t available(std::filesystem::path const& workdir);
 };
 

@@ -25,13 +25,14 @@
 
 namespace redco::workdir {
 
-/// A writer of a run's folder `ckpts/`, for rank 0 only. Each call keeps the disk consistent: a
-/// crash or power cut during the call loses nothing that was complete before. Members throw `error`
-/// with exit code 74 that names the path, or with 70 if a name is invalid.
+/// A writer of a run's folder of checkpoints, `ckpts/`, for rank 0 only. If the process or the
+/// machine stops during a call, everything that was complete before is still complete. Members
+/// throw `error` with exit code 74 and the path if the disk fails, or with 70 if a name is invalid.
 template <safetensors::file_ops Ops = safetensors::posix_file_ops>
 class checkpoint_store {
  public:
-  /// Creates a writer for `directory`. `run` is the run's id, which must be a plain file name.
+  /// Creates a writer for the folder `directory`. `run`: id of the run, a plain file name. `ops`:
+  /// system calls, which tests replace.
   checkpoint_store(Ops& ops, std::filesystem::path directory, std::string run)
       : disk_(ops), directory_(std::move(directory)), run_(std::move(run)) {
     check_name(run_);
@@ -39,13 +40,13 @@ class checkpoint_store {
 
   std::filesystem::path const& directory() const { return directory_; }
 
-  /// Returns the folder in which the files of a checkpoint are written until the checkpoint is
-  /// complete.
+  /// Returns the folder into which the files of step `step`'s checkpoint are written until the
+  /// checkpoint is complete.
   std::filesystem::path unfinished(std::int64_t step) const {
     return directory_ / (std::string(unfinished_mark) + checkpoint_names::of_step(step) + "-" + run_);
   }
 
-  /// Creates the empty folder of an unfinished checkpoint and returns its path.
+  /// Creates the empty folder for the files of step `step`'s checkpoint and returns its path.
   std::filesystem::path begin(std::int64_t step) {
     if (!std::filesystem::exists(directory_)) {
       disk_.make_directory(directory_);
@@ -56,9 +57,9 @@ class checkpoint_store {
     return unfinished(step);
   }
 
-  /// Writes the manifest next to the files in the folder that begin() returned, then renames the
-  /// folder to its final name in one step. The files must already be on the disk. Returns the final
-  /// path.
+  /// Completes a checkpoint: writes the manifest `facts` into the folder that begin() returned, and
+  /// renames the folder to its final name in one step. The other files must be on the disk already.
+  /// Returns the final path.
   std::filesystem::path commit(manifest const& facts) {
     std::filesystem::path const from = unfinished(facts.step);
     std::filesystem::path const to = directory_ / checkpoint_names::of_step(facts.step);
@@ -87,11 +88,11 @@ class checkpoint_store {
     return to;
   }
 
-  /// Removes the folder that begin() created. Call after a failed save.
+  /// Removes the folder that begin() has created for step `step`. Call it after a failed save.
   void discard(std::int64_t step) { disk_.remove_all(unfinished(step)); }
 
-  /// Makes `last_ckpt.txt` and the links `last` and each of `names` (epoch_3, min_loss, ...) point
-  /// to this step.
+  /// Makes `last_ckpt.txt` and the link `last` name the checkpoint of step `step`. Also makes a
+  /// link to it for each of `names`, such as epoch_3 or min_loss.
   void point(std::int64_t step, std::vector<std::string> const& names) {
     std::string const target = checkpoint_names::of_step(step);
     std::filesystem::path const text = temporary(std::string(checkpoint_names::pointer_file));
@@ -107,10 +108,10 @@ class checkpoint_store {
     }
   }
 
-  /// Sets the pointers that a crash between commit() and point() left unset. They are `last`, the
-  /// names under which the newest checkpoint was saved, and the best checkpoints that it knows.
-  /// Call before retain(), which removes checkpoints without a pointer. Returns the best values
-  /// whose checkpoints exist.
+  /// Sets the links that a run has not set because it was killed between commit() and point():
+  /// `last`, the names of the newest checkpoint, and the best checkpoints. The manifest `newest`
+  /// lists them. Call it before retain(), which removes checkpoints without a link. Returns the
+  /// best values whose checkpoints exist.
   std::map<std::string, manifest::best_value> repair(manifest const& newest) {
     point(newest.step, newest.names);
     std::map<std::string, manifest::best_value> there;
@@ -123,9 +124,9 @@ class checkpoint_store {
     return there;
   }
 
-  /// Removes all but the newest `keep_last` checkpoints of this run, oldest first; 0 keeps all.
-  /// Keeps checkpoints that a pointer names, that another run saved, or that have no readable
-  /// manifest.
+  /// Removes this run's checkpoints except the newest `keep_last`, oldest first; 0 keeps all. Also
+  /// keeps checkpoints that a link names, that another run has saved, or whose manifest cannot be
+  /// read.
   void retain(int keep_last) {
     if (keep_last <= 0) return;
     std::set<std::string> const named = pointed_at();
@@ -144,9 +145,9 @@ class checkpoint_store {
     }
   }
 
-  /// Removes the unfinished folders of dead runs in the locked working directory. The lock proves
-  /// that those runs are dead. If a dead run was replacing an older checkpoint that has already
-  /// lost its name, the complete new checkpoint gets the name.
+  /// Removes unfinished checkpoint folders of earlier runs. Holding `lock` proves that those runs
+  /// have ended. If a run was killed while it replaced an older checkpoint, after the old folder
+  /// lost its name, the complete new folder gets the name.
   void sweep(workdir_lock const& lock) {
     std::filesystem::path const folder = lock.workdir() / checkpoint_names::folder;
     std::error_code absent;
@@ -179,8 +180,9 @@ class checkpoint_store {
     return directory_ / (std::string(unfinished_mark) + name + "-" + run_);
   }
 
-  /// Completes a commit() that died while it replaced a checkpoint, after the old one lost its name
-  /// and before the new one got it. This happens only on file systems that cannot swap names.
+  /// Completes a commit() that was killed while it replaced a checkpoint: after the folder `old`
+  /// lost its name and before the new folder got the name. Such a gap exists only on file systems
+  /// that cannot swap two names.
   void finish_replacing(std::filesystem::path const& folder, std::filesystem::path const& old) {
     // For example "step_4-run".
     std::string const rest = old.filename().string().substr(trash_mark.size());

@@ -8,9 +8,9 @@
 
 namespace redco::workdir {
 
-/// Sets the exit code of a summary, and its reason if `code` differs from the run's own code. Adds
-/// the command to resume if repeating the command can make progress. Exit codes 64 (wrong options)
-/// and 79 (the same step would not be finite again) get no such command.
+/// Sets the exit code of a program in its summary. Also sets the reason, unless the fit has ended
+/// with the same code. Adds the command that resumes the run, if repeating it can succeed: not for
+/// code 64 (wrong options), nor for 79 (the same step would not be finite again).
 void conclude(run_summary& summary, exit_code code, std::string const& reason);
 
 }  // namespace redco::workdir

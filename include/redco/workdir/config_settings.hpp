@@ -7,9 +7,9 @@
 
 namespace redco::workdir {
 
-/// Returns the options of a program (JSON text or empty) as settings by name. Leaves out the fields
-/// of `deployer_options`, which say where and how a run is computed, and remarks. Throws `error`
-/// with exit code 65 if the text is not JSON.
+/// Converts a program's options (JSON text or empty) to settings by name, by which runs are
+/// compared. Leaves out remarks, and the fields of `deployer_options`, which say where and how a
+/// run is computed. Throws `error` with exit code 65 if the text is not JSON.
 std::map<std::string, std::string> config_settings(std::string const& options);
 
 }  // namespace redco::workdir

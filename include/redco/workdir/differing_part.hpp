@@ -7,8 +7,8 @@
 
 namespace redco::workdir {
 
-/// Returns the words of `text` from the first to the last in which it differs from `other`. Returns
-/// all of `text` if both texts are short.
+/// Returns the words of `text` from the first to the last one that differs from `other`, for
+/// messages about long texts. Returns all of `text` if both texts are short.
 inline std::string differing_part(std::string_view text, std::string_view other) {
   constexpr std::size_t few = 60;
   constexpr std::string_view between = " ,";

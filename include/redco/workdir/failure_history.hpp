@@ -6,23 +6,23 @@
 
 namespace redco::workdir {
 
-/// A record of the failed runs in a working directory since the last successful run. The text file
-/// `failures.log` has a line `<step> <reason>` for each. The function last_words() appends to the
-/// file too.
+/// A list of the failed runs in a workdir since the last successful run: the text file
+/// `failures.log` with one line `<step> <reason>` per failure. The function last_words() also
+/// appends to the file.
 class failure_history {
  public:
   explicit failure_history(std::filesystem::path const& workdir) : file_(workdir / "failures.log") {}
 
   std::filesystem::path const& file() const { return file_; }
 
-  /// Records that a run failed in update number `step`, counted from 1. Ignores write errors.
+  /// Appends a failure in step number `step`, counted from 1. Ignores errors of writing.
   void add(std::int64_t step, std::string const& reason) const;
 
-  /// Empties the record. Call after a successful run.
+  /// Empties the list of failed runs. Call it after a successful run.
   void clear() const;
 
-  /// Returns a sentence for the start of a run if the last two or more runs failed at the same
-  /// step, else an empty text.
+  /// Returns a warning for the start of a run if the last two or more runs failed in the same step,
+  /// else an empty text.
   std::string repeated() const;
 
  private:

@@ -17,10 +17,11 @@ namespace redco::workdir {
 
 namespace detail {
 
-/// A description of the content of `last_ckpt.txt`.
+/// The content of the file `last_ckpt.txt`, which names the newest checkpoint.
 struct pointer_state {
-  bool there = false;  ///< true if the file exists
-  /// Step that the file names; nothing if the file is invalid or names no existing checkpoint.
+  bool there = false;  ///< true if `last_ckpt.txt` exists
+  /// Step that `last_ckpt.txt` names; empty if the file is invalid or the checkpoint does not
+  /// exist.
   std::optional<std::int64_t> step;
 };
 
@@ -37,8 +38,8 @@ inline pointer_state read_pointer(std::filesystem::path const& directory) {
   return {true, std::nullopt};
 }
 
-/// Renames a damaged checkpoint and returns the new path. Never removes it: someone may want to
-/// inspect or repair it.
+/// Renames the folder of a damaged checkpoint to `.corrupt-...` and returns the new path. Does not
+/// remove the folder, because a user may want to inspect or repair it.
 inline std::filesystem::path put_aside(std::filesystem::path const& checkpoint) {
   std::string const name = ".corrupt-" + checkpoint.filename().string();
   std::filesystem::path aside = checkpoint.parent_path() / name;
@@ -50,10 +51,10 @@ inline std::filesystem::path put_aside(std::filesystem::path const& checkpoint) 
   return aside;
 }
 
-/// Returns the steps in the order in which find_newest() tries them: newest first, but steps that
-/// another run saved come last. Otherwise an old, longer run would win over the current run. Steps
-/// beyond the pointer's step may belong to the current run, which can die before it sets the
-/// pointer.
+/// Returns the steps of the checkpoints in `directory` in the order in which they are tried: newest
+/// first, then those of other runs. Without this rule, an old, longer run would win over the
+/// current run. Steps after the pointer's step may belong to the current run, which can be killed
+/// before it writes the pointer (`last_ckpt.txt`).
 inline std::vector<std::int64_t> candidates(std::filesystem::path const& directory, pointer_state const& pointer) {
   std::vector<std::int64_t> steps = checkpoint_names::steps_in(directory);
   if (!pointer.step) return steps;

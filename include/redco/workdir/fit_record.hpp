@@ -12,9 +12,9 @@
 
 namespace redco::workdir {
 
-/// A record of a fit for its checkpoints and for the final summary, from the view of rank 0.
+/// A record of a fit on rank 0, for its checkpoints and for the summary at the program's end.
 struct fit_record {
-  /// Id of the run, shared by all its resumptions.
+  /// Id of the run; a resumed run keeps its id.
   std::string run = new_run_id();
   std::map<std::string, std::string> settings;  ///< settings of the run by name
   std::int64_t first_step = 0, step = 0, steps = 0;
@@ -22,15 +22,15 @@ struct fit_record {
   double per_second = 0;
   std::vector<double> losses;                ///< loss of each step of this fit
   std::string unit = "tokens";               ///< unit of `per_second`
-  std::vector<std::filesystem::path> files;  ///< written files of results and events
-  /// Number of rows of metrics and events that could not be written.
+  std::vector<std::filesystem::path> files;  ///< paths of the written result files and event files
+  /// Number of rows of metrics and number of events that could not be written, added up.
   std::int64_t lost_rows = 0;
   metric_map evaluation;
   std::map<std::string, manifest::best_value> best;
   std::filesystem::path checkpoint;
-  int signal = 0;  ///< signal that ended the fit early; 0: none
+  int signal = 0;  ///< number of the signal that ended the fit early, or 0
 
-  /// Reads or writes the record, so that other processes of the run get it.
+  /// Converts the record to bytes or back with cereal, because rank 0 sends it to other processes.
   template <class Archive>
   void serialize(Archive& archive) {
     std::string newest = checkpoint.string();

@@ -11,9 +11,9 @@
 
 namespace redco::workdir {
 
-/// A description of a checkpoint, the content of `manifest.json` (format 2). Future versions may
-/// add keys to the format, but rename none. Format 1, written before the first release of redco,
-/// has no names, no configuration, and no hash of itself.
+/// The content of a checkpoint's file `manifest.json` (format 2), which describes the checkpoint.
+/// Later versions of the format may add keys, but do not rename keys. Format 1, written before the
+/// first release of redco, lacks checkpoint names, settings, and the hash of the file itself.
 struct manifest {
   struct file_facts {
     std::uint64_t bytes = 0;
@@ -21,8 +21,8 @@ struct manifest {
     friend bool operator==(file_facts const&, file_facts const&) = default;
   };
   struct best_value {
-    double value = 0;       ///< value, always finite
-    std::int64_t step = 0;  ///< step after which it was measured
+    double value = 0;       ///< best value of the metric, always finite
+    std::int64_t step = 0;  ///< number of steps before the evaluation that gave the value
     template <class Archive>
     void serialize(Archive& archive) {
       archive(value, step);
@@ -40,36 +40,37 @@ struct manifest {
     friend bool operator==(data_facts const&, data_facts const&) = default;
   };
   struct patience_facts {
-    /// Checkpoint name of the metric that decides early stopping, such as "min_loss"; empty if none
-    /// does.
+    /// Checkpoint name, such as "min_loss", of the metric by which a fit stops early; empty if no
+    /// metric has a best checkpoint.
     std::string metric = {};
-    std::int64_t stale = 0;  ///< evaluations since that metric was best
+    std::int64_t stale = 0;  ///< number of evaluations since `metric` last improved
     friend bool operator==(patience_facts const&, patience_facts const&) = default;
   };
 
-  /// Newest format that this library can read, and the format that it writes.
+  /// Number of the format that this library writes, and the newest format that it can read.
   static constexpr std::int64_t newest_format = 2;
 
   std::int64_t format = newest_format;
   std::string redco = "0.1.0";  ///< version of redco that wrote the checkpoint
-  /// Id of the run, shared by all its resumptions: a plain file name.
+  /// Id of the run, a plain file name; a resumed run keeps its id.
   std::string run;
-  std::int64_t step = 0;  ///< number of optimizer updates done
+  std::int64_t step = 0;  ///< number of steps that the run has done
   std::int64_t epoch = 0;
-  /// Number of examples of this epoch that all ranks together have used.
+  /// Number of examples of the current epoch that all ranks together have used.
   std::int64_t epoch_position = 0;
-  redco::mesh mesh;  ///< mesh that saved; any other may load
+  redco::mesh mesh;  ///< mesh of the run that saved the checkpoint
   random_facts rng;
   data_facts data;
   std::map<std::string, best_value> best;
   patience_facts patience;
-  /// True if a signal came before the evaluation that is due after this step.
+  /// True if a signal ended the run before the evaluation that is due after this step.
   bool interrupted = false;
-  /// Number of updates of each network's parameters; steps without weight do not count.
+  /// Number of updates of each network by its name. Steps in which no token or example counted do
+  /// not count.
   std::map<std::string, std::int64_t> updates;
-  /// Names besides `last` under which the checkpoint was saved: epoch_3, min_loss.
+  /// Names of the links to the checkpoint besides `last`, such as epoch_3 or min_loss.
   std::vector<std::string> names;
-  /// Settings of the run by name: "optimizer.lr" is "0.001".
+  /// Settings of the run by name, such as "optimizer.lr" with the value "0.001".
   std::map<std::string, std::string> config;
   safetensors::tensor_table tensors;
   std::map<std::string, file_facts> files;

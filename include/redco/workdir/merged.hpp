@@ -13,8 +13,9 @@
 
 namespace redco::workdir {
 
-/// Adds the tensors and files of a rank's `share` to `facts`, which holds those of the previous
-/// ranks. Throws `error` with exit code 70 if ranks disagree about a tensor.
+/// Adds the tensors and files in one rank's manifest (`share`) to `facts`, which has those of the
+/// ranks before. Throws `error` with exit code 70 if ranks disagree about a tensor's dtype or
+/// shape.
 inline void merge(manifest& facts, manifest const& share) {
   facts.files.insert(share.files.begin(), share.files.end());
   for (auto const& [name, tensor] : share.tensors) {
@@ -28,16 +29,18 @@ inline void merge(manifest& facts, manifest const& share) {
   }
 }
 
-/// Returns a manifest with the tensors and files of all ranks. Each share is the text of a rank's
-/// manifest. Throws `error` with exit code 70 if ranks disagree about a tensor.
+/// Merges the manifests that the ranks have written (`shares`, as texts) into one, with the tensors
+/// and files of all ranks. Throws `error` with exit code 70 if ranks disagree about a tensor's
+/// dtype or shape.
 inline manifest put_together(std::vector<std::string> const& shares) {
   manifest all;
   for (std::string const& share : shares) merge(all, detail::parse_manifest(share, "a rank's share"));
   return all;
 }
 
-/// Returns the manifest of a checkpoint: `facts` about the run plus the tensors and files that the
-/// ranks wrote. Throws `error` with exit code 70 if the parts of a tensor leave a hole or overlap.
+/// Returns the manifest of a checkpoint: `facts` about the run, plus the tensors and files in the
+/// ranks' manifests (`shares`, as texts). Throws `error` with exit code 70 if the ranks' parts of a
+/// tensor overlap or do not cover it.
 inline manifest merged(manifest facts, std::vector<std::string> const& shares) {
   manifest all = put_together(shares);
   facts.tensors = std::move(all.tensors);

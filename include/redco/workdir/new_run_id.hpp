@@ -6,7 +6,7 @@
 
 namespace redco::workdir {
 
-/// Returns a unique id of 128 random bits, such as "0a1b2c3d-...".
+/// Returns a new id for a run: 128 random bits as text, such as "0a1b2c3d-...".
 inline std::string new_run_id() {
   std::random_device entropy;
   std::string id;

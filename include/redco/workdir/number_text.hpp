@@ -6,7 +6,7 @@
 
 namespace redco::workdir {
 
-/// Returns the shortest text that converts back to the same number: "0.1", "3e-04".
+/// Returns the shortest text that converts back to exactly `value`, such as "0.1" or "3e-04".
 template <class Number>
 std::string number_text(Number value) {
   std::array<char, 32> text{};

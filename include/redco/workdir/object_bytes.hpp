@@ -19,14 +19,14 @@
 
 namespace redco::workdir {
 
-/// A type that object_bytes() and read_object() accept: cereal supports it, or it has a member or
-/// function `serialize(archive)`.
+/// Concept of a type that object_bytes() and read_object() accept: cereal can serialize it, or it
+/// has a member or function `serialize(archive)`.
 template <class Object>
 concept storable = cereal::traits::is_output_serializable<Object, cereal::PortableBinaryOutputArchive>::value &&
     cereal::traits::is_input_serializable<Object, cereal::PortableBinaryInputArchive>::value;
 
-/// Returns the bytes of an object, which every machine reads alike. Its type must be supported by
-/// cereal or have a member or function `serialize(archive)`.
+/// Converts an object to bytes that read_object() reads on every kind of machine. Requires that
+/// cereal can serialize its type, or that it has a member or function `serialize(archive)`.
 template <class Object>
 std::string object_bytes(Object const& object) {
   std::ostringstream bytes;
@@ -35,8 +35,9 @@ std::string object_bytes(Object const& object) {
   return std::move(bytes).str();
 }
 
-/// Fills `object` from its bytes. Throws `error` with exit code 65 that names `what` if the bytes
-/// belong to another type; `object` may then be partly filled.
+/// Sets `object` from bytes that object_bytes() has returned. Throws `error` with exit code 65 if
+/// the bytes belong to another type; `object` may then be partly filled. `what`: name of the object
+/// in the message.
 template <class Object>
 void read_object(std::string const& bytes, Object& object, std::string const& what) {
   auto const refuse = [&](std::string const& why) {

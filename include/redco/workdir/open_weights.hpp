@@ -8,9 +8,9 @@
 
 namespace redco::workdir {
 
-/// Opens weights at `path`: files that open_safetensors() takes, or the parameters of a redco
-/// checkpoint, whose hashes are verified by an additional read. Throws `error` with exit code 65 if
-/// there are no valid weights. If `path` is a working directory, the message names its checkpoints.
+/// Opens the model weights at `path`: files that open_safetensors() accepts, or a redco checkpoint,
+/// whose hashes are verified first by reading all bytes. Throws `error` with exit code 65 if there
+/// are no valid weights. If `path` is a workdir, the message names its checkpoints.
 safetensors::weights_source open_weights(std::filesystem::path const& path);
 
 }  // namespace redco::workdir

@@ -17,8 +17,8 @@ namespace redco::workdir {
 
 namespace detail {
 
-/// Throws `error` with exit code 65 if `path` is a working directory or its folder of checkpoints.
-/// The message names the paths to give instead.
+/// Throws `error` with exit code 65 if `path` is a workdir or its folder of checkpoints, because
+/// weights come from one checkpoint. The message names the checkpoints.
 inline void refuse_workdir(std::filesystem::path const& path) {
   std::error_code unknown;
   for (char const* const file : {"model.safetensors", "model.safetensors.index.json"})

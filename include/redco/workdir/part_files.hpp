@@ -7,8 +7,8 @@
 
 namespace redco::workdir {
 
-/// Returns the kind of file that stores a tensor: "optimizer", "masters", "objects" or
-/// "parameters".
+/// Returns the kind of checkpoint file that stores the tensor `name`: "optimizer", "masters",
+/// "objects" or "parameters".
 inline std::string kind_of(std::string_view name) {
   if (name.starts_with("optimizer.")) return "optimizer";
   if (name.starts_with("master.")) return "masters";
@@ -16,9 +16,9 @@ inline std::string kind_of(std::string_view name) {
   return "parameters";
 }
 
-/// Returns the name of the file of this kind that `rank` writes, such as
-/// "parameters-0of2.safetensors". `writers` has a list of kinds, one per line, for each rank. The
-/// numbers count the ranks whose list has `kind`.
+/// Returns the name of the checkpoint file of kind `kind` that `rank` writes, such as
+/// "parameters-0of2.safetensors". The two numbers count only the ranks that write a file of this
+/// kind. `writers`: for each rank, the kinds of files that it writes, one per line.
 inline std::string file_name(std::string const& kind, std::vector<std::string> const& writers, int rank) {
   int before = 0;
   int all = 0;

@@ -11,25 +11,26 @@
 
 namespace redco::workdir {
 
-/// A description of the ranks that hold the same part of a state, and of the rank among them that
-/// reads the part.
+/// The ranks that hold equal copies of one part of a tensor, and the rank among them that reads the
+/// part from a checkpoint.
 struct part_holders {
-  /// Ranks of the model group that hold the same box (range of elements) as this rank, in every
-  /// replica.
+  /// Indices, within a replica, of the ranks that hold the same box (range of elements) as this
+  /// rank. Equal in every replica.
   std::vector<int> shards;
-  int shard = 0;    ///< rank among `shards` that reads the part
-  int replica = 0;  ///< index of the replica that reads the part
+  int shard = 0;    ///< index, within its replica, of the rank that reads the part
+  int replica = 0;  ///< index of the replica in which a rank reads the part
 };
 
-/// Returns a hash that identifies the part `place` (a box of elements) of the tensor `name`.
+/// Returns a hash of the tensor name `name` and the box `place` (offsets and sizes). Ranks compare
+/// hashes to find the holders of equal parts.
 inline std::int64_t hash_of_part(std::string const& name, safetensors::box const& place) {
   return static_cast<std::int64_t>(
       safetensors::xxh64::of(name + safetensors::text_of(place.offset) + safetensors::text_of(place.shape)));
 }
 
-/// Returns the holders of each part of rank `shard`, one of `shards` ranks in each of `replicas`
-/// replicas. `hashes` has the hashes of all shards' parts, shard by shard. Holders take turns in
-/// reading, so that the work is spread.
+/// Returns, for each part of a tensor that rank `shard` of a replica holds, the ranks with equal
+/// parts. `shards`: ranks per replica. `hashes`: hash_of_part() of all parts of rank 0, then of
+/// rank 1, ... The holders take turns in reading, which balances the work.
 inline std::vector<part_holders> holders_of(std::span<std::int64_t const> hashes, int shard, int shards, int replicas) {
   std::size_t const parts = hashes.size() / static_cast<std::size_t>(shards);
   auto const hash = [&](int of, std::size_t part) { return hashes[static_cast<std::size_t>(of) * parts + part]; };

@@ -16,10 +16,10 @@
 
 namespace redco::workdir {
 
-/// Returns the manifest in the text of a `manifest.json`; `source` names the text in messages.
-/// Ignores unknown keys. Throws `error` with exit code 65 if the hash at the end is wrong, or if a
-/// key is missing or has the wrong type. Also throws if a file name is a path, if parts overlap or
-/// leave a hole, or if the format is newer. Format 1 has no hash, but all other checks apply.
+/// Returns the manifest in the text of a `manifest.json`; `source` names the text in error
+/// messages. Ignores unknown keys. Throws `error` with exit code 65 for a newer format, a wrong
+/// hash, a missing key, or a value of a wrong type. Also throws it if a file name is a path, or if
+/// parts overlap or do not cover a tensor. Format 1 has no hash, but all other checks apply.
 inline manifest read_manifest(std::string_view text, std::string const& source) {
   auto const invalid = [&](std::string const& why) {
     throw error(exit_code::data, source + " is not a valid manifest: " + why + ". Resume from another checkpoint.");
@@ -41,8 +41,8 @@ inline manifest read_manifest(std::string_view text, std::string const& source) 
   return facts;
 }
 
-/// Returns the manifest of the checkpoint in this directory. Throws `error` with exit code 65 if it
-/// is invalid, or if a directory step_<n> holds another step.
+/// Returns the manifest in a checkpoint's folder. Throws `error` with exit code 65 if the manifest
+/// is invalid, or if its step is not n in a folder named step_<n>.
 inline manifest read_manifest(std::filesystem::path const& directory) {
   std::filesystem::path const path = directory / "manifest.json";
   manifest facts =

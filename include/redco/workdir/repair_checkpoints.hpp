@@ -9,10 +9,10 @@
 
 namespace redco::workdir {
 
-/// Sets the pointers that a killed run left unset in the locked working directory: see
-/// checkpoint_store::repair(). `newest` is the checkpoint from which the run continues. Returns the
-/// best values whose checkpoints exist, or none if `newest` is in another directory. Throws `error`
-/// with exit code 74 that names the path.
+/// Sets the links to checkpoints that a killed run has not set, as checkpoint_store::repair() does.
+/// `newest`: the checkpoint from which the run continues. Returns the best values whose checkpoints
+/// exist, or none if `newest` is in another workdir. Throws `error` with exit code 74 and the path
+/// if the disk fails.
 std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock const& lock,
                                                                found_checkpoint const& newest);
 

@@ -8,12 +8,12 @@
 
 namespace redco::workdir {
 
-/// Writes `results` as indented JSON to `file` (`eval_results_epoch0.json`, `min_metrics.json`)
-/// completely or not at all. An earlier file of that name stays until the new one is on the disk.
-/// Numbers that are not finite become null. Only one process may write a name at a time: rank 0.
+/// Writes `results` as indented JSON to `file`, such as `min_metrics.json`, completely or not at
+/// all. An earlier file of this name stays until the new file is on the disk. Numbers that are not
+/// finite become null. Only one process (that of rank 0) may write the file.
 ///
-/// Throws `error` with exit code 74, or 65 if a string is not UTF-8; then the earlier file is
-/// unchanged.
+/// Throws `error` with exit code 74 if the disk fails, or 65 if a string is not UTF-8. The earlier
+/// file is then unchanged.
 void write_results(std::filesystem::path const& file, json::json_value const& results);
 
 }  // namespace redco::workdir

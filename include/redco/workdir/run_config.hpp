@@ -7,8 +7,9 @@
 
 namespace redco::workdir {
 
-/// Returns the content of config.json: the options (JSON text or empty) with the dtype in which the
-/// run computes. The reason for that dtype is added as a remark, which `--config` ignores.
+/// Returns the content of config.json: the program's options (JSON text or empty) and the dtype in
+/// which the run computes. The reason for the dtype is added as a remark, which the option --config
+/// ignores.
 json::json_value run_config(std::string const& options, chosen_dtype const& chosen);
 
 }  // namespace redco::workdir

@@ -20,56 +20,60 @@
 
 namespace redco::workdir {
 
-/// A writer of the outputs of training on rank 0: progress bar, metrics.jsonl, TensorBoard events,
-/// results files. Failed writes never stop a run; they are counted.
+/// A writer of the outputs of training on rank 0: progress bar, metrics.jsonl, TensorBoard events
+/// and result files. A failed write does not end the run, but is counted.
 class run_recorder {
  public:
-  /// Opens the outputs in `workdir`. `unit` names the items of the rate per second: "tokens" are
-  /// counted by the weight of the loss, all others by examples.
+  /// Opens the outputs in `workdir`. `unit`: unit of the throughput. For "tokens", the weight of
+  /// the loss is counted per second, for all other units the number of examples.
   run_recorder(log::console& where, log::run_log& log, std::filesystem::path workdir, std::int64_t steps_done,
                std::string unit);
 
   void begin_epoch(int epoch, int epochs, std::int64_t steps, std::int64_t done, std::int64_t run_left);
 
-  /// Records a training step over `examples` examples, whose loss had the weight `weight`.
+  /// Records a training step over `examples` examples. `weight`: number of tokens or examples that
+  /// counted in its loss.
   void step(fit_event const& e, std::int64_t done_in_epoch, double weight, std::int64_t examples);
 
-  /// Starts the record of a program's own loop of `total` steps, of which `done` are done.
-  /// Afterwards, loop_step() records `steps` steps with named values.
+  /// Starts the record of a worker's loop of `total` steps, of which `done` are done already. Each
+  /// call of loop_step() then records `steps` steps with named values.
   void begin_loop(std::int64_t total, std::int64_t done);
   void loop_step(std::int64_t step, std::int64_t steps, std::vector<std::pair<std::string, double>> const& values);
 
-  /// Restarts the clock of the rate. Call after an evaluation, whose time is no training time.
+  /// Restarts the clock of the throughput. Call it after an evaluation or a save, so that this time
+  /// is not counted as training time.
   void resume_clock() { last_ = clock::now(); }
   void end_epoch() { bar_.finish(); }
 
-  /// Records the metrics of an evaluation, of an epoch or of a loop without epochs.
+  /// Records the metrics of an evaluation after `step` steps. `epoch` is empty in loops without
+  /// epochs.
   void evaluation(metric_map const& metrics, std::int64_t step, std::optional<int> epoch);
 
-  /// Writes a results file. A failure becomes a warning.
+  /// Writes `results` to the JSON file `name` in the workdir. Logs a warning if writing fails.
   void save(std::string const& name, json::json_value const& results);
 
-  /// Writes min_metrics.json and max_metrics.json.
+  /// Writes the best metric values to min_metrics.json and max_metrics.json.
   void save_best(best_metrics const& best);
 
-  /// Writes outputs_epoch<i>.json. `outputs` is `[{"example": ..., "output": ...}, ...]`. The first
-  /// texts in it become samples in TensorBoard.
+  /// Writes outputs_epoch<i>.json with examples and their predictions: `[{"example": ..., "output":
+  /// ...}, ...]`. The first texts also go to TensorBoard.
   void outputs(json::json_value const& outputs, std::int64_t step, int epoch);
 
   ~run_recorder();
 
   double per_second() const { return total_seconds_ > 0 ? total_items_ / total_seconds_ : 0; }
 
-  /// Returns the written files of results and events.
+  /// Returns the paths of the written result files and event files.
   std::vector<std::filesystem::path> files() const;
 
-  /// Returns the number of rows and events that could not be written.
+  /// Returns the number of rows of metrics and events that could not be written.
   std::int64_t lost() const { return metrics_.lost() + events_.lost(); }
 
  private:
   using clock = std::chrono::steady_clock;
 
-  /// Adds items that were computed since the last call, and returns their number per second.
+  /// Adds `items` (tokens or examples) computed since the last call. Returns the number of items
+  /// per second since that call.
   double rate_of(double items);
 
   std::filesystem::path workdir_;

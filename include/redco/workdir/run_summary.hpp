@@ -10,20 +10,20 @@
 
 namespace redco::workdir {
 
-/// A metric's best value and the step that reached it.
+/// The best value of a metric and the step of its evaluation, for the summary of a run.
 struct best_metric {
-  std::string name;  ///< name such as "eval loss"
+  std::string name;  ///< text for the metric, such as "eval loss"
   double value = 0;
   std::int64_t step = 0;
 };
 
-/// A summary of how a run ended. Every member has a default, so that the summary can be printed at
-/// any time and after any failure.
+/// A summary of a run, printed at the program's end. Every member has a default, so that the
+/// summary can be printed after any failure.
 struct run_summary {
   exit_code code = exit_code::done;
-  std::string reason = {};  ///< message of the error, or a text such as "SIGTERM, SLURM job 4711"
+  std::string reason = {};  ///< error message, or a text such as "SIGTERM, SLURM job 4711"
   std::int64_t step = 0;
-  std::int64_t steps = 0;  ///< number of requested steps; 0: unknown
+  std::int64_t steps = 0;  ///< number of steps that were requested; 0 if unknown
   std::int64_t epoch = 0;
   std::int64_t epochs = 0;
   double seconds = 0;
@@ -31,18 +31,19 @@ struct run_summary {
   std::string unit = "tokens";  ///< unit of `per_second`
   std::optional<double> train_loss = {};
   std::vector<best_metric> best = {};
-  /// Newest checkpoint, such as "run/ckpts/step_1200  (verified, 1.9 GB, saved in 1.2 s)".
+  /// Text about the newest checkpoint, such as "run/ckpts/step_1200  (verified, 1.9 GB, saved in
+  /// 1.2 s)".
   std::string checkpoint = {};
-  std::vector<std::string> files = {};  ///< files of the run that exist
-  /// Additional lines, such as "held-out loss 2.04 nats per byte (bound 2.1)".
+  std::vector<std::string> files = {};  ///< paths of the run's files that exist
+  /// Additional lines of the user's, such as "held-out loss 2.04 nats per byte (bound 2.1)".
   std::vector<std::string> lines = {};
   std::int64_t warnings = 0;
-  std::int64_t lost_lines = 0;  ///< log lines, rows and events that could not be written
-  /// Exact command to resume; empty if resuming makes no sense.
+  std::int64_t lost_lines = 0;  ///< number of log lines, rows and events that could not be written
+  /// Command that resumes the run; empty if resuming cannot help.
   std::string resume = {};
 };
 
-/// Returns the name of an exit code in a summary.
+/// Returns the word for an exit code that the summary prints, such as "DONE" for 0.
 constexpr std::string_view status_name(exit_code code) {
   switch (code) {
     case exit_code::done: return "DONE";
@@ -59,9 +60,9 @@ constexpr std::string_view status_name(exit_code code) {
   return "UNKNOWN";
 }
 
-/// Returns the text that ends every run, also a failed one. It has status and exit code, steps,
-/// time, speed, losses, checkpoint, files, problems, and the command to resume. The text does not
-/// end with a line feed.
+/// Returns the summary as text, without a line feed at its end: status and exit code, steps, time,
+/// speed, losses, checkpoint, files, problems, and the command to resume. Printed at the end of
+/// every run, also after failures.
 std::string summary_text(run_summary const& run);
 
 }  // namespace redco::workdir

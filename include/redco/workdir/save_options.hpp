@@ -8,15 +8,18 @@
 
 namespace redco::workdir {
 
-/// A set of options for a save: the data besides the tensors, and the number of older checkpoints
-/// to keep.
+/// Options of save_checkpoint: the content of the manifest, the links to set, and the number of
+/// older checkpoints to keep.
 struct save_options {
-  std::filesystem::path workdir;  ///< folder: the checkpoint becomes `<workdir>/ckpts/step_<s>`
-  /// Facts about the run: run, step, epoch, mesh, ... The save fills in `tensors` and `files`.
+  /// Folder of the run: the checkpoint is `<workdir>/ckpts/step_<s>`.
+  std::filesystem::path workdir;
+  /// Manifest of the checkpoint: run, step, epoch, mesh, ... The save fills in its `tensors` and
+  /// `files`.
   manifest facts;
-  /// Names besides `last` that point to the checkpoint: epoch_3, min_loss, max_accuracy.
+  /// Names of links to the checkpoint besides `last`, such as epoch_3, min_loss or max_accuracy.
   std::vector<std::string> pointers{};
-  /// Number of this run's checkpoints to keep, besides those with a name; 0 keeps all.
+  /// Number of this run's newest checkpoints to keep, in addition to those with a link; 0 keeps
+  /// all.
   int keep_last = 0;
 };
 

@@ -25,8 +25,8 @@ namespace redco::workdir {
 
 namespace detail {
 
-/// Returns a learning rate as text: "0.001", "cosine peak 0.001 warmup 100". A function is only
-/// named "function".
+/// Returns a learning rate as text, such as "0.001" or "cosine peak 0.001 warmup 100". A rate that
+/// is a function has only the text "function".
 inline std::string schedule_text(learning_rate const& rate) {
   constexpr std::string_view kinds[] = {"constant", "linear_decay", "cosine", "one_cycle", "function"};
   if (rate.kind == schedule_kind::constant && rate.warmup == 0) return number_text(rate.peak);
@@ -43,8 +43,8 @@ inline std::string schedule_text(learning_rate const& rate) {
   return text;
 }
 
-/// Adds a value to the settings by its name, and members of a struct by "name.member". Skips types
-/// that have neither a text nor members.
+/// Adds the value `value` to the settings under `name`; members of a struct are added under
+/// "name.member". Skips values whose type has neither a text nor members.
 template <class T>
 void add_settings(std::map<std::string, std::string>& all, std::string const& name, T const& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -78,8 +78,7 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
   }
 }
 
-/// Returns the compiler with its release, such as "g++ 12.2.0" or "clang++ 14.0.6", because each
-/// compiler prints types in its own way.
+/// Returns the name and release of the compiler, such as "g++ 12.2.0" or "clang++ 14.0.6".
 inline std::string compiler() {
 #ifdef __clang__
   return "clang++ " __clang_version__;
@@ -96,10 +95,10 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
 
 }  // namespace detail
 
-/// Returns the settings of a run's model and optimizer by name, for its checkpoints: "optimizer.lr"
-/// is "0.001", "model.dropout" is "0.1". Literals in a network's type appear in the type's name.
-/// Each compiler prints that name in its own way, so its setting names the compiler: "network by
-/// g++ 12.2.0".
+/// Returns the settings of a run's model and optimizer by name, for its checkpoints, such as
+/// "optimizer.lr" with "0.001". The type of the network is a setting, because it contains sizes
+/// that the config lacks. Each compiler prints a type in its own way, so the setting's name
+/// contains the compiler: "network by g++ 12.2.0".
 template <model M, class Optimizer>
 std::map<std::string, std::string> settings_of(M const& m, Optimizer const& optimizer, dtype compute) {
   std::map<std::string, std::string> all;
@@ -111,7 +110,7 @@ std::map<std::string, std::string> settings_of(M const& m, Optimizer const& opti
   return all;
 }
 
-/// Adds the settings of a fit that its result depends on, such as the number of epochs and the
+/// Adds the settings of a fit on which its result depends, such as the number of epochs and the
 /// batch sizes.
 inline void add_settings(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
   detail::add_settings(all, "epochs", fit.epochs);
@@ -122,8 +121,8 @@ inline void add_settings(std::map<std::string, std::string>& all, options::fit_s
   detail::add_settings(all, "frozen", fit.frozen);
 }
 
-/// Adds the settings that decide when the ranks of a fit evaluate, save and stop. They also decide
-/// which collectives the ranks call.
+/// Adds the settings that decide when a fit evaluates, saves and stops. All processes must agree on
+/// them, because they decide which collectives the ranks call.
 inline void add_course(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
   detail::add_settings(all, "training examples", fit.train_size);
   detail::add_settings(all, "evaluation examples", fit.eval_size);

@@ -9,14 +9,14 @@
 
 namespace redco::workdir {
 
-/// A holder of weights that all ranks of a process share. The first rank that needs the weights
-/// opens them.
+/// Model weights in files, shared by all ranks of a process. The first rank that needs the weights
+/// opens the files.
 class shared_weights {
  public:
   explicit shared_weights(std::filesystem::path path) : path_(std::move(path)) {}
 
-  /// Returns the weights, and opens them on the first call. Throws the errors of open_weights().
-  /// Any thread may call it.
+  /// Opens the files on the first call, and returns the weights. Any thread may call it. Throws the
+  /// errors of open_weights().
   safetensors::weights_source const& open() const {
     std::lock_guard const lock(mutex_);
     if (!source_) source_ = open_weights(path_);

@@ -8,9 +8,9 @@
 
 namespace redco::workdir {
 
-/// Copies a fit's record and the existing files of the working directory into `summary`, whose code
-/// and reason are already set. If the fit failed in a step, adds the failure to `failures`. A
-/// successful run clears `failures`.
+/// Fills `summary` with the record of a fit and the existing files of the workdir. The members
+/// `code` and `reason` of the summary must be set already. If the fit failed in a step, adds the
+/// failure to `failures`; after a successful run, empties `failures`.
 void summarise(run_summary& summary, fit_record const& fit, std::filesystem::path const& workdir,
                failure_history const& failures);
 

@@ -19,7 +19,7 @@ namespace redco::workdir {
 
 namespace detail {
 
-/// Returns the paths as lines for a summary. JSON files that differ only in their number become one
+/// Returns paths as lines for the summary. JSON files whose names differ only in a number share one
 /// line: "run/eval_results_epoch0.json ... 59.json (60 files)".
 inline std::vector<std::string> grouped(std::vector<std::filesystem::path> const& files) {
   std::vector<std::string> lines;

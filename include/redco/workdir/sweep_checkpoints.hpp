@@ -6,8 +6,9 @@
 
 namespace redco::workdir {
 
-/// Removes the unfinished folders of dead runs in the locked working directory, before `run` saves
-/// there: see checkpoint_store::sweep(). Throws `error` with exit code 74 that names the path.
+/// Removes unfinished checkpoint folders of earlier runs from the locked workdir, as
+/// checkpoint_store::sweep() does. Call it before the run with the id `run` saves there. Throws
+/// `error` with exit code 74 and the path if the disk fails.
 void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
 
 }  // namespace redco::workdir

@@ -7,11 +7,11 @@
 
 namespace redco::workdir {
 
-/// A lock on a working directory, held by one live process at a time: flock on the file
-/// `<workdir>/.lock`, which names the holder. The system releases the lock when the process ends,
-/// however it ends. The constructor creates the directory if it does not exist. It throws `error`
-/// with exit code 64 that names process and host if a live run has the lock. It throws 64 also if
-/// the directory is unusable, or 74 if the file system has no locks.
+/// A lock on a workdir, held by one live process at a time: flock on the file `<workdir>/.lock`,
+/// which names the process and its host. The system releases the lock when the process ends,
+/// however it ends. The constructor creates the folder if it does not exist. Throws `error` with
+/// exit code 64 and the holder if another live process holds the lock. Throws 64 also for an
+/// unusable folder, and 74 if the file system has no locks.
 class workdir_lock {
  public:
   explicit workdir_lock(std::filesystem::path workdir);

@@ -27,7 +27,8 @@ namespace detail {
 // Views that define how cereal writes a manifest in format 2. Reading a manifest is strict and does
 // not use cereal.
 
-/// A view that writes a map as a JSON object with the keys of the map. `View` writes a value.
+/// A serializer that writes a map as a JSON object with the map's keys, for the manifest. `View`
+/// serializes a value.
 template <class Map, class View>
 struct keyed_view {
   Map const& map;
@@ -44,7 +45,8 @@ struct text_view {
   std::string save_minimal(auto const&) const { return text; }
 };
 
-/// A view that writes a best value as `[value, step]`.
+/// A serializer that writes a metric's best value as the JSON list `[value, step]`, for the
+/// manifest.
 struct best_view {
   manifest::best_value const& best;
 
@@ -85,8 +87,9 @@ struct tensor_view {
   }
 };
 
-/// A view that writes a mesh. The key of tp is `mp`, as in the first version of the format. The
-/// later axes pp and ep are written only if they have more than one rank.
+/// A serializer that writes a mesh as a JSON object, for the manifest. The size of the axis tp has
+/// the key `mp`, as in the first format. The axes pp and ep are written only if they have more than
+/// one rank.
 struct mesh_view {
   mesh const& of;
 
@@ -131,7 +134,7 @@ struct count_view {
   std::int64_t save_minimal(auto const&) const { return count; }
 };
 
-/// Returns the hash of the lines `name=value`, sorted by name.
+/// Returns the hash of a run's settings: of the lines `name=value`, sorted by name.
 inline std::uint64_t config_hash(std::map<std::string, std::string> const& config) {
   std::string lines;
   for (auto const& [name, value] : config) lines += name + "=" + value + "\n";
@@ -140,9 +143,9 @@ inline std::uint64_t config_hash(std::map<std::string, std::string> const& confi
 
 }  // namespace detail
 
-/// Returns the text of `manifest.json`. Keys have the format's order and names are sorted, so that
-/// equal manifests give equal bytes. Throws `error` with exit code 70 if a best value is not finite
-/// or a metric name is invalid.
+/// Returns the manifest as the text of `manifest.json`. Keys have a fixed order and names are
+/// sorted, so that equal manifests give equal bytes. Throws `error` with exit code 70 if a best
+/// value is not finite or a metric's name is invalid.
 inline std::string write_manifest(manifest const& facts) {
   for (auto const& [metric, best] : facts.best) {
     if (!safetensors::tensor_name(metric) || !std::isfinite(best.value)) {

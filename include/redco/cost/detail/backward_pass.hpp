@@ -16,12 +16,13 @@
 
 namespace redco::cost::detail {
 
-/// A traversal of a program's events in backward order that lists the moments of backward. In a row
-/// of repeated blocks, visits only the last recomputed block and the last other block of each kind.
-/// These blocks hold most, because the activations of all preceding blocks are still held.
+/// A traversal of a program's events in the order of backward, which lists the moments of backward
+/// with their bytes. Of a stack of repeated blocks it visits few blocks: of each block type, the
+/// last recomputed block and the last other block. Memory peaks there, because the activations of
+/// all earlier blocks are still held.
 class backward_pass {
  public:
-  /// Traverses the program. `saved` is the number of bytes that forward saves.
+  /// Traverses the program `p`. `saved` is the number of bytes that forward saves in total.
   constexpr backward_pass(fact::program const& p, std::vector<placed_tensor> const& tensors,
                           std::vector<block_row> const& rows, setup const& s, std::int64_t saved)
       : events_(p.events), tensors_(tensors), setup_(s) {
@@ -34,13 +35,15 @@ class backward_pass {
       else visit(order_[i]);
   }
 
-  /// Moments in order of time; a row of blocks contributes only the last blocks of each kind
+  /// Moments of backward in order of time. For a stack of repeated blocks, they contain only the
+  /// last blocks of each type.
   std::vector<moment> list;
 
  private:
   using kind = placed_tensor::kind;
 
-  /// Visits the last blocks of a row and returns the index of the row's first event.
+  /// Visits the last blocks of a stack of repeated blocks. Returns the index of the stack's first
+  /// event.
   constexpr std::size_t visit_row(block_row const& row) {
     std::int64_t const outside = now_.activations - row.saved_in(row.blocks());
     for (std::int64_t const block : row.last_blocks()) {
@@ -91,7 +94,8 @@ class backward_pass {
     list.push_back(now_);
   }
 
-  /// Lists the moment of a layer after all tensors of the moment were counted.
+  /// Adds the current moment of backward to the list, after all gradients at this moment were
+  /// counted. `layer` is the layer's index.
   constexpr void end_moment(int layer) {
     look(layer, carried_ + weights_ + held_);
     // The output gradient of this moment is held from now on
@@ -111,8 +115,8 @@ class backward_pass {
     else if (t.what == kind::saved_input && !again_ && own_input_) now_.activations -= t.bytes;
   }
 
-  /// Starts a recomputed block. Its saved tensors, its output and the gradient of the output are
-  /// held until the end of the block.
+  /// Starts the backward of a recomputed block. The tensors that the block saves when it runs
+  /// again, and its output and output gradient, are held until the end of the block.
   constexpr void enter_block(block_row::kind const& block) {
     block_gradient_ = tensors_[block.end].bytes;
     output_again_ = events_[block.end].tensor.id;
@@ -131,21 +135,28 @@ class backward_pass {
   std::vector<placed_tensor> const& tensors_;
   setup const& setup_;
   moment now_;
-  std::vector<std::size_t> order_;  ///< indices of events in visiting order
-  bool again_ = false;              ///< the visited block of an outermost repeat is recomputed
-  bool own_input_ = false;          ///< the visited block alone saves its input
-  /// Output of the recomputed block, held until the end of the block whether saved or not.
+  /// Indices of the program's events, in the order in which the blocks run
+  std::vector<std::size_t> order_;
+  bool again_ = false;  ///< True while the visited block is recomputed
+  /// True if the visited block saves its input and no layer before the block does
+  bool own_input_ = false;
+  /// Activation number of the recomputed block's output. It is held until the end of the block,
+  /// even if no layer saves it.
   int output_again_ = -1;
-  std::int64_t held_ = 0;      ///< bytes of gradients of this moment
-  std::int64_t carried_ = 0;   ///< bytes of gradients held while the backward of a branch runs
-  std::int64_t arriving_ = 0;  ///< bytes of gradients that are held from the next moment on
-  /// Bytes of weight gradients of a recomputed block, which the parameters receive at the end of
-  /// the block.
+  std::int64_t held_ = 0;      ///< Bytes of gradients that are held only at the current moment
+  std::int64_t carried_ = 0;   ///< Bytes of gradients that are held during the backward of a branch
+  std::int64_t arriving_ = 0;  ///< Bytes of gradients that are held from the next moment on
+  /// Bytes of the weight gradients of a recomputed block, which are added to the gradient buffers
+  /// at the end of the block. `waiting_weights_` are those of the current moment.
   std::int64_t weights_ = 0, waiting_weights_ = 0;
-  /// Bytes of the output gradient of a recomputed block, before the block's first moment.
+  /// Bytes of the gradient of a recomputed block's output, counted until the block's first moment.
   std::int64_t block_gradient_ = 0;
-  bool kept_to_block_end_ = false;  ///< the open branch carries the block's gradient
-  std::int64_t outside_ = 0;        ///< bytes of gradients held while a recomputed block runs
+  /// True if the gradient held during the visited branch is the gradient of the recomputed block's
+  /// output.
+  bool kept_to_block_end_ = false;
+  /// Bytes of gradients from outside a recomputed block that are held while the block's backward
+  /// runs.
+  std::int64_t outside_ = 0;
 };
 
 }  // namespace redco::cost::detail

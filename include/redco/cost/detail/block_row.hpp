@@ -11,7 +11,8 @@
 
 namespace redco::cost::detail {
 
-/// Returns the number of blocks of a slice that run again in backward.
+/// Returns the number of blocks that are recomputed in backward, among the blocks of a slice (equal
+/// blocks of a stack).
 constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_blocks const& of_repeat) {
   recomputed_blocks const again = of_repeat.from(blocks.base);
   if (blocks.step == 1 || !again.any()) return again.count(blocks.times);
@@ -25,45 +26,49 @@ constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_b
   return count;
 }
 
-/// The consecutive blocks of an outermost `repeat`, and the bytes that forward saves of them. Each
-/// block has a kind and may be recomputed. The input of a block shares storage with the output of
-/// the preceding block.
+/// A stack of repeated blocks that is not nested in another one, and the bytes that forward saves
+/// of it. Each block has a kind (block type) and may be recomputed. The input of a block shares
+/// storage with the output of the block before.
 struct block_row {
-  /// A set of equal blocks: every n-th block of the row, stored as a slice.
+  /// A kind of block: all blocks of one type, which are every n-th block of the stack.
   struct kind {
-    std::size_t begin = 0, end = 0;  ///< range of events of the program
+    /// Range [begin, end) of indices of the block type's events in the program
+    std::size_t begin = 0, end = 0;
     fact::block_slice blocks;
-    /// Bytes that one block of this kind saves in addition to its input, if the block is not
-    /// recomputed.
+    /// Bytes that one block of this type saves for backward in addition to its input, if the block
+    /// is not recomputed.
     std::int64_t bytes = 0;
     bool saves_input = false, saves_output = false;
   };
-  /// Numbers of blocks of one kind: blocks that are not recomputed, and blocks with an input of
-  /// their own, not recomputed and recomputed.
+  /// Numbers of blocks of one type. `once`: blocks that are not recomputed. `inputs_once` and
+  /// `inputs_again`: blocks that are the first to save their input, not recomputed and recomputed
+  /// ones.
   struct counts {
     std::int64_t once = 0, inputs_once = 0, inputs_again = 0;
   };
 
   std::vector<kind> kinds;
-  recomputed_blocks again;       ///< counts as the row does, from 0
-  bool entry_saved = false;      ///< a layer before the row saves the first block's input
-  std::int64_t input_bytes = 0;  ///< bytes of one block's input
+  recomputed_blocks again;  ///< Recomputed blocks, numbered from the first block of this row
+  /// True if a layer before the stack of blocks saves the first block's input
+  bool entry_saved = false;
+  std::int64_t input_bytes = 0;  ///< Bytes of the input of one block
 
   constexpr std::int64_t blocks() const { return kinds[0].blocks.times; }
-  /// Returns the number of the row's first block in its `repeat`.
+  /// Returns the index of the row's first block in its `repeat`.
   constexpr std::int64_t base() const { return kinds[0].blocks.base; }
   constexpr std::size_t kind_of(std::int64_t block) const {
     return static_cast<std::size_t>(block % kinds[0].blocks.step);
   }
 
-  /// Returns true if a block saves its input and no layer before the block saves this input.
+  /// Returns true if the block with this index saves its input, and the block or layer before it
+  /// does not save the same tensor.
   constexpr bool has_own_input(std::int64_t block) const {
     if (!again.has(block) && !kinds[kind_of(block)].saves_input) return false;
     if (block == 0) return !entry_saved;
     return again.has(block - 1) || !kinds[kind_of(block - 1)].saves_output;
   }
 
-  /// Returns the counts of each kind among the first `n` blocks.
+  /// Returns, for each block type, the numbers of blocks among the first `n` blocks of the stack.
   constexpr std::vector<counts> count(std::int64_t n) const {
     std::vector<counts> of(kinds.size());
     std::int64_t const length = period();
@@ -79,7 +84,7 @@ struct block_row {
     return of;
   }
 
-  /// Returns the bytes that the first `n` blocks save.
+  /// Returns the bytes that forward saves in the first `n` blocks of the stack.
   constexpr std::int64_t saved_in(std::int64_t n) const {
     std::vector<counts> const of = count(n);
     std::int64_t bytes = 0;
@@ -88,8 +93,9 @@ struct block_row {
     return bytes;
   }
 
-  /// Returns the last recomputed and the last other block of each kind, in descending order. These
-  /// blocks hold most, because all preceding blocks' activations are still held.
+  /// Returns indices of blocks in descending order: of each block type, the last recomputed block
+  /// and the last other block. Memory in backward peaks in these blocks, because the activations of
+  /// all earlier blocks are still held.
   constexpr std::vector<std::int64_t> last_blocks() const {
     std::vector<std::int64_t> last;
     std::vector<block_range> const all = stretches(blocks());
@@ -105,10 +111,12 @@ struct block_row {
   }
 
  private:
-  /// Number of blocks after which the kinds and choices of a stretch come again.
+  /// Returns the number of blocks after which the pattern of block types and recomputed blocks
+  /// repeats.
   constexpr std::int64_t period() const { return kinds[0].blocks.step * (again.any() ? again.every : 1); }
 
-  /// Returns the first `n` blocks as ranges before, within, and after the range of blocks that may run again.
+  /// Returns the first `n` blocks as three ranges: before, within and after the range of blocks
+  /// that may be recomputed.
   constexpr std::vector<block_range> stretches(std::int64_t n) const {
     std::int64_t const begin = std::clamp<std::int64_t>(again.range.begin, 0, n),
                        end = std::clamp<std::int64_t>(again.range.end, 0, n);

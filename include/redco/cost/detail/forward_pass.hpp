@@ -14,44 +14,51 @@
 
 namespace redco::cost::detail {
 
-/// A tensor that one event of a program states, as placed on one rank.
+/// A tensor of one event of a model's program, as one rank holds it: its bytes, its lifetime
+/// (`what`) and the number of its copies in repeated blocks.
 struct placed_tensor {
   enum class kind : std::uint8_t {
-    none,         ///< does not exist on this mesh, or shares existing storage
-    own,          ///< lives from forward until its layer's backward
-    saved_input,  ///< like `own`, but is the input of each outermost block
-    block_input,  ///< input from which an outermost block is recomputed
-    /// Output of a recomputed outermost block; a copy if no layer in the block saves the output.
+    /// Lifetime of a tensor that does not exist on this mesh, or shares the storage of another one
+    none,
+    own,  ///< Lifetime of a saved tensor: from forward until the backward of its layer
+    /// Lifetime of a saved tensor that is also the input of a block of an outermost repeat
+    saved_input,
+    /// Lifetime of the input of a block of an outermost repeat, which is held if the block is
+    /// recomputed.
+    block_input,
+    /// Lifetime of the output of a recomputed block of an outermost repeat. It is an extra tensor
+    /// if no layer in the block saves it.
     block_output,
-    batch,  ///< tensor of the batch
-    loss,   ///< lives from the loss until the loss's backward
+    batch,  ///< Lifetime of a tensor that belongs to the batch and needs no extra memory
+    loss,   ///< Lifetime of a tensor of the loss: from the loss until its backward
     loss_workspace,
   };
 
   kind what = kind::none;
-  std::int64_t bytes = 0;   ///< bytes of one copy
-  std::int64_t copies = 0;  ///< number of copies in the whole model, if no block were recomputed
-  std::int64_t saved = 0;   ///< number of copies that forward saves for backward
-  /// Number of equal blocks in the enclosing outermost repeat; 0 outside repeats
+  std::int64_t bytes = 0;  ///< Bytes of one copy of the tensor on this rank
+  /// Number of copies of the tensor in all repeated blocks, if no block were recomputed
+  std::int64_t copies = 0;
+  std::int64_t saved = 0;  ///< Number of copies of the tensor that forward saves for backward
+  /// Number of equal blocks in the outermost repeat around the tensor; 0: outside repeats
   std::int64_t blocks = 0;
-  std::int64_t again = 0;  ///< number of these blocks that are recomputed
+  std::int64_t again = 0;  ///< Number of these equal blocks that are recomputed in backward
 
   constexpr bool in_block() const { return blocks > 0; }
   constexpr bool is_saved() const { return what == kind::own || what == kind::saved_input; }
   constexpr std::int64_t all() const { return bytes * copies; }
   constexpr std::int64_t saved_bytes() const { return bytes * saved; }
-  /// Returns the bytes in one outermost block. Requires that the tensor is inside a block.
+  /// Returns the bytes of the tensor's copies in one block of the outermost repeat. Requires that
+  /// the tensor is inside a block.
   constexpr std::int64_t of_block() const { return bytes * (copies / blocks); }
-  /// Returns the number of copies that are made again by recomputation.
+  /// Returns the number of copies of the tensor that recomputation makes again in backward.
   constexpr std::int64_t copies_again() const {
     return in_block() ? copies / blocks * again + copies % blocks * again / blocks : 0;
   }
 };
 
-/// A traversal of a program's events in forward order that finds the storage of each tensor. An
-/// activation saved by several layers is one storage. The output of a block shares storage with the
-/// input of the next block. This also holds between slices and between rounds (a round is one block
-/// of every slice).
+/// A traversal of a program's events in the order of forward, which finds the storage of each
+/// tensor. An activation saved by several layers is stored once. The output of a block shares
+/// storage with the input of the next block, even if block types alternate.
 class forward_pass {
  public:
   constexpr forward_pass(fact::program const& p, setup const& s) : tensors(p.events.size()), program_(p), setup_(s) {
@@ -60,16 +67,17 @@ class forward_pass {
     for (std::size_t i = 0; i < p.events.size(); ++i) visit(i);
   }
 
-  std::vector<placed_tensor> tensors;  ///< tensors, one per event
-  std::vector<block_row> rows;         ///< rows of blocks of the outermost repeats
-  /// Number of times that each message of the program is sent per micro-batch
+  std::vector<placed_tensor> tensors;  ///< Tensors of the program's events, one for each event
+  std::vector<block_row> rows;  ///< Stacks of blocks of all outermost repeats
+  /// Number of times that each message of the program is sent per micro-batch, including
+  /// recomputation
   std::vector<std::int64_t> sent;
   redco::fact::work work;
 
  private:
   using kind = placed_tensor::kind;
 
-  /// A set of activations by id.
+  /// A set of activations, identified by their numbers (flow::id).
   class activations_set {
    public:
     constexpr bool has(int id) const {
@@ -89,10 +97,13 @@ class forward_pass {
   struct open_repeat {
     fact::block_slice blocks;
     int input = -1, from = -1;
-    /// Number of its blocks' inputs that a layer before the blocks saves.
+    /// Number of this repeat's block inputs that are saved already by the layer or block before
+    /// them.
     std::int64_t inputs_saved = 0;
-    bool entry_saved = false;         ///< a layer before the row saves the first block's input
-    placed_tensor* inputs = nullptr;  ///< saved inputs of the row's first slice
+    /// True if a layer before the stack of blocks saves the first block's input
+    bool entry_saved = false;
+    /// Saved block inputs of the stack's first block type; null if none are saved
+    placed_tensor* inputs = nullptr;
   };
 
   constexpr std::int64_t copies() const {
@@ -101,7 +112,8 @@ class forward_pass {
     return product;
   }
 
-  /// Returns how many of `of` copies in all outermost blocks belong to recomputed blocks.
+  /// Returns how many of a tensor's `of` copies are in recomputed blocks of the current outermost
+  /// repeat.
   constexpr std::int64_t again(std::int64_t of) const {
     return open_.empty() ? 0 : of / open_[0].blocks.count() * count_again(open_[0].blocks, setup_.recompute);
   }
@@ -140,8 +152,9 @@ class forward_pass {
     }
   }
 
-  /// Attributes the products since the latest make event to column-cut (split_dim 0) or row-cut
-  /// (split_dim 1) weights, as stated by the following weight-gradient event.
+  /// Adds the operations since the latest `make` event to those of column-parallel weights
+  /// (`split_dim` 0) or row-parallel weights (`split_dim` 1). Called at the event of the weight's
+  /// gradient, which has the cut of the weight.
   constexpr void end_products(int split_dim) {
     if (split_dim == 0) work.columns = saturating_add(work.columns, products_);
     if (split_dim == 1) work.rows = saturating_add(work.rows, products_);
@@ -206,7 +219,8 @@ class forward_pass {
     if (outermost && last.blocks.is_last_slice()) end_row(rows.back());
   }
 
-  /// Sets the saved bytes of a finished row, and whether the row's input and output are saved.
+  /// Computes the saved bytes of a finished stack of repeated blocks, and whether the stack's input
+  /// and output are saved.
   constexpr void end_row(block_row& row) {
     auto const counts = row.count(row.blocks());
     for (std::size_t k = 0; k < row.kinds.size(); ++k) {
@@ -229,12 +243,12 @@ class forward_pass {
   fact::program const& program_;
   setup const& setup_;
   std::vector<open_repeat> open_;
-  /// The repeat that was closed last. At the start of every slice but the first, this is the
-  /// preceding slice.
+  /// The repeat that ended last. If block types alternate, this is the repeat of the preceding
+  /// block type.
   open_repeat left_;
-  activations_set saved_;      ///< activations that would be saved if no block were recomputed
-  activations_set kept_;       ///< activations that are saved
-  std::int64_t products_ = 0;  ///< operations since the latest activation was made
+  activations_set saved_;      ///< Activations that forward would save if no block were recomputed
+  activations_set kept_;       ///< Activations that forward really saves
+  std::int64_t products_ = 0;  ///< Floating-point operations since the latest `make` event
 };
 
 }  // namespace redco::cost::detail

@@ -8,9 +8,9 @@
 
 namespace redco::cost::detail {
 
-/// Returns the indices of a program's events in the order in which the last blocks of all slices
-/// run inside an outermost block. This is the program's order, except in a row whose last round
-/// (one block of every slice) is incomplete: there, the first slices come last.
+/// Returns the indices of a program's events in the order in which the last blocks of each type run
+/// inside an outermost block. This is the program's order unless a nested stack of alternating
+/// block types ends with an incomplete cycle. There, the first block types run last.
 constexpr std::vector<std::size_t> inner_order(std::vector<fact::event> const& events) {
   struct open_row {
     std::size_t begin, earliest;

@@ -23,8 +23,8 @@ namespace redco::detail {
   throw error(exit_code::data, "text " + path.string() + " " + why);
 }
 
-/// Returns advice for a text of which `bad` of `bytes` bytes are invalid: convert the file, or allow
-/// this share of bytes (rounded up to six decimals).
+/// Returns advice for a text of which `bad` of `bytes` bytes are invalid: convert the file, or
+/// allow this share of bytes (rounded up to six decimals).
 inline std::string encoding_cure(std::size_t bad, std::size_t bytes) {
   std::ostringstream cure;
   cure << "convert it with iconv -t UTF-8 and -f with its encoding, such as LATIN1, or allow this share of bytes with "

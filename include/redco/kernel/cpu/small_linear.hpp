@@ -12,9 +12,9 @@ namespace redco::kernel::cpu {
 /// multiplications, contiguous rows, and sizes that fit.
 bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
-/// Returns x W^T + b, or its activation `next`, computed on the calling thread as one autograd node.
-/// One call computes all gradients; under create_graph the gradients are one node again, with a
-/// backward of its own. Saves x and W.
+/// Returns x W^T + b, or its activation `next`, computed on the calling thread as one autograd
+/// node. One call computes all gradients. Under create_graph the gradients are one node again, with
+/// a backward of its own. Saves x and W.
 ///
 /// Requires is_small_linear. With an activation, autograd must record the call, and the caller must
 /// call save_result next.

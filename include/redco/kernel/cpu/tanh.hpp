@@ -13,8 +13,8 @@
 
 namespace redco::kernel::cpu {
 
-/// y0 = tanh(x). f32, to 2 units in the last place: x + x^3 P(x^2) (Cephes' polynomial) below 0.625,
-/// 1 - 2 / (exp(2 |x|) + 1) with the sign of x beyond.
+/// Computes y0 = tanh(x) in f32, to 2 units in the last place. Below 0.625 it is x + x^3 P(x^2)
+/// with Cephes' polynomial P, beyond 1 - 2 / (exp(2 |x|) + 1) with the sign of x.
 struct tanh_op {
   template <int W>
   [[gnu::always_inline]] void operator()(typename lanes<W>::real& y0, typename lanes<W>::real&,

@@ -23,8 +23,8 @@
 
 namespace redco::options::detail {
 
-/// Returns `text` in lines of at most `width` characters, broken at spaces; a longer word has a line
-/// of its own.
+/// Returns `text` in lines of at most `width` characters, broken at spaces. A longer word has a
+/// line of its own.
 inline std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);
   while (!text.empty()) {
@@ -36,8 +36,8 @@ inline std::vector<std::string> wrapped(std::string_view text, std::size_t width
   return lines;
 }
 
-/// Returns the lines of one option in a help text: `left` (flag and kind) in a column of 30
-/// characters, `about` to its right in lines that end at column 100.
+/// Returns the lines of one option in a help text. `left` (flag and kind) has a column of 30
+/// characters. `about` is to its right, in lines that end at column 100.
 inline std::string help_lines(std::string const& left, std::string_view about) {
   constexpr std::size_t column = 32, end = 100;
   std::string text = "  " + left;

@@ -9,8 +9,8 @@
 
 namespace redco::detail {
 
-/// A table of the CUDA driver functions that redco calls, with the signatures of the driver's
-/// manual. Handles are void*.
+/// A table of pointers to the CUDA driver functions that redco calls. Signatures are those of the
+/// driver's manual, with void* for handles.
 struct cuda_driver {
   static constexpr int compute_major = 75, compute_minor = 76;  // ids of device attributes
 
@@ -25,7 +25,7 @@ struct cuda_driver {
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
   int (*words)(int, char const**);
 
-  /// Returns the functions of the CUDA driver; the first call opens and initialises the driver.
+  /// Returns the table of CUDA driver functions. The first call opens and initialises the driver.
   /// Throws `error` with exit code 64 if the driver is missing or older than CUDA 7.
   static cuda_driver const& of_process() {
     static cuda_driver const driver = opened();
@@ -41,8 +41,8 @@ struct cuda_driver {
     return {major, minor};
   }
 
-  /// Throws `error` with exit code 70 and the driver's message unless `status` is 0 (success).
-  /// `what` names the action that failed.
+  /// Throws `error` with exit code 70 and the driver's message if `status`, the result of a driver
+  /// function, is not 0 (success). `what` names the action for the message.
   void check(int status, std::string const& what) const {
     if (status == 0) return;
     char const* text = nullptr;

@@ -17,8 +17,8 @@
 
 namespace redco::detail {
 
-/// A device graph implemented by libtorch's at::cuda::CUDAGraph. libtorch's allocator reserves the
-/// memory of recorded work, so that other work never reuses it.
+/// A device_graph (recorded device work) implemented by libtorch's at::cuda::CUDAGraph. libtorch's
+/// allocator reserves the memory of the recorded work until the graph is destroyed.
 class cuda_graph final : public device_graph {
  public:
   class maker final : public device_graph::maker {
@@ -30,7 +30,7 @@ class cuda_graph final : public device_graph {
   };
 
   /// Creates an empty graph on `device`. Throws `error` with exit code 64 if libtorch's CUDA
-  /// library lacks the graph functions of libtorch 2.11.
+  /// library lacks the graph functions that libtorch 2.11 has.
   explicit cuda_graph(at::Device device) : device_(device), calls_(functions::of_process()) {
     c10::DeviceGuard const on(device_);
     calls_.construct(place_.data(), false);
@@ -41,7 +41,8 @@ class cuda_graph final : public device_graph {
     calls_.destroy(place_.data());
   }
 
-  /// Records on a stream from the pool, because CUDA cannot record the default stream.
+  /// Calls `f` and records its device work instead of running it. Uses a stream of libtorch's pool,
+  /// because CUDA cannot record the default stream.
   void record(std::function<void()> f) override {
     auto const before = mark_on(device_);
     c10::StreamGuard const in(c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_));

@@ -8,15 +8,15 @@ namespace redco::detail::cuda_graph_api {
 // Declares at::cuda::CUDAGraph without its header, which needs CUDA's own headers. The members are
 // found by their mangled names (Itanium C++ ABI, where `this` is the first argument).
 
-/// Size and alignment in bytes of a buffer for one at::cuda::CUDAGraph.
-/// tests/tensor/cuda_graph_header.cpp compares them, and the signatures below, with libtorch's
-/// header.
+/// Size and alignment in bytes of the memory in which redco constructs an at::cuda::CUDAGraph. The
+/// test tests/tensor/cuda_graph_header.cpp compares these numbers and the signatures below with
+/// libtorch's header.
 inline constexpr std::size_t size = 512, alignment = 16;
 
 using pool = std::pair<unsigned long long, unsigned long long>;
 
-/// Value of cudaStreamCaptureModeThreadLocal. Other threads may allocate device memory during a
-/// capture in this mode.
+/// Value of cudaStreamCaptureModeThreadLocal, CUDA's capture mode in which other threads may
+/// allocate device memory during the capture.
 inline constexpr int this_thread = 1;
 
 using construct = void(void* self, bool keep);

@@ -11,8 +11,8 @@
 #ifdef REDCO_THREAD_SANITIZER
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
-/// Attribute of a function that reads data of another thread before it can declare the
-/// synchronisation to ThreadSanitizer.
+/// Attribute for a function that accesses another thread's data before it can declare its
+/// synchronisation to ThreadSanitizer. Excludes the function from the checks.
 #define REDCO_UNSEEN_BY_THREAD_SANITIZER __attribute__((no_sanitize("thread")))
 #else
 #define REDCO_UNSEEN_BY_THREAD_SANITIZER
@@ -20,10 +20,10 @@ extern "C" void __tsan_release(void* address);
 
 namespace redco::detail {
 
-/// A scope that declares the synchronisation of a parallel loop to ThreadSanitizer, because libgomp
-/// is not instrumented. The parts of the loop start after the caller's earlier code and end before
-/// its later code. The caller and each part hold a fork_join while they run and give the same
-/// address.
+/// A scope that declares the synchronisation of a parallel loop to ThreadSanitizer, which cannot
+/// see it in libgomp. The caller's earlier code happens before the parts of the loop, and these
+/// before the caller's later code. The caller and each part hold a fork_join with the same address
+/// `loop`.
 class fork_join {
  public:
   enum class side { caller, part };

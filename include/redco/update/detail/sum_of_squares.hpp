@@ -73,7 +73,7 @@ double blocked_sum_of_squares(T const* x, std::int64_t n) {
   return total;
 }
 
-/// Of elements [begin, end) of a contiguous tensor.
+/// Returns the sum of squares of elements [begin, end) of a contiguous tensor.
 inline double sum_of_squares_of(at::Tensor const& flat, std::int64_t begin, std::int64_t end) {
   auto const sum = [&]<class T>(T const* x) { return blocked_sum_of_squares(x + begin, end - begin); };
   if (flat.scalar_type() == at::kDouble) return sum(flat.const_data_ptr<double>());

@@ -15,7 +15,7 @@
 
 namespace redco::workdir::detail {
 
-/// A JSON value of a manifest together with its path for messages, such as
+/// A JSON value in a checkpoint's manifest, with its path for error messages, such as
 /// "tensors.h.0.weight.shape".
 class manifest_field {
  public:
@@ -35,7 +35,7 @@ class manifest_field {
 
   bool has(char const* key) const { return object().contains(key); }
 
-  /// Calls `visit(key, field)` for every member of an object.
+  /// Calls `visit(key, field)` for each member of this field, which must be a JSON object.
   template <class Visit>
   void each(Visit visit) const {
     for (auto const& [key, value] : object().items()) {
@@ -68,8 +68,8 @@ class manifest_field {
     return value_.get<std::uint64_t>();
   }
 
-  /// Returns a count of at most 2^53: sums of counts do not overflow, and every JSON reader
-  /// represents them exactly.
+  /// Returns the field as a number from 0 to 2^53. Sums of such numbers do not overflow, and every
+  /// JSON reader represents them exactly.
   std::int64_t count() const { return static_cast<std::int64_t>(whole_number(std::uint64_t{1} << 53)); }
 
   double number() const {

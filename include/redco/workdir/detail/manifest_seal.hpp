@@ -8,16 +8,16 @@
 
 namespace redco::workdir::detail {
 
-/// Returns the end of a manifest: its last member, which is the XXH64 of all bytes `before`, and
-/// the closing brace.
+/// Returns the end of a manifest's text: the last JSON member, which is the XXH64 hash of all bytes
+/// `before`, and the closing brace.
 inline std::string manifest_seal(std::string_view before) {
   return ",\n \"manifest_xxh64\": \"" + safetensors::xxh64::text_of(safetensors::xxh64::of(before)) + "\"\n}\n";
 }
 
 enum class seal_state { absent, broken, whole };
 
-/// Returns the state of the hash at the end of a manifest: `absent`, `broken` if it does not match
-/// the text before it, or `whole`.
+/// Returns the state of the hash at the end of a manifest's text: `absent`, `whole` if it matches
+/// the text before it, `broken` otherwise.
 inline seal_state seal_of(std::string_view text) {
   static std::string const form = manifest_seal("");
   std::size_t const digits = form.find_last_of(':') + 3;

@@ -4,8 +4,8 @@
 
 namespace redco::workdir::detail {
 
-/// An error with exit code 65 for a checkpoint that a newer redco wrote. Such a checkpoint is not
-/// damaged, so it is not set aside and no older one replaces it.
+/// An error with exit code 65 for a checkpoint in a format of a newer redco. Such a checkpoint is
+/// not damaged, so a run does not rename it and does not continue from an older one.
 struct newer_format : error {
   using error::error;
 };

@@ -20,8 +20,8 @@
 
 namespace redco::workdir::detail {
 
-/// Limits of a manifest: its bytes, its depth and its number of values, enough for some 200,000
-/// parts.
+/// Largest accepted manifest, by bytes, depth of nesting and number of JSON values: enough for some
+/// 200,000 parts of tensors.
 inline constexpr json::json_limits manifest_limits{.bytes = 256u << 20, .depth = 16, .values = 4'000'000};
 
 inline safetensors::stored_tensor read_stored_tensor(manifest_field const& field) {
@@ -45,8 +45,8 @@ inline safetensors::stored_tensor read_stored_tensor(manifest_field const& field
   return tensor;
 }
 
-/// Returns the mesh in the format of write_manifest(): tp has the key `mp`, and pp and ep may be
-/// absent.
+/// Returns the mesh in a manifest's field, in the format of write_manifest(). The size of the axis
+/// tp has the key `mp`, and the keys pp and ep may be absent.
 inline mesh read_mesh(manifest_field const& field) {
   auto const extent = [](manifest_field const& of) {
     return static_cast<int>(of.whole_number(std::numeric_limits<int>::max()));
@@ -57,8 +57,9 @@ inline mesh read_mesh(manifest_field const& field) {
   return m;
 }
 
-/// Returns the manifest in `text` after checking its keys, types and names. Does not check that the
-/// parts of each tensor are complete, because a rank's share is not.
+/// Returns the manifest in `text` after checking its keys, types and names. `source` names the text
+/// in error messages. Does not check that the parts cover each tensor, because one rank's manifest
+/// lists only its own parts.
 inline manifest parse_manifest(std::string_view text, std::string const& source) {
   json::json_value const value = json::parse_json(text, source, manifest_limits);
   manifest_field const top(value, "", source);

@@ -8,12 +8,12 @@
 
 namespace redco::workdir::detail {
 
-/// Largest number of parts of a tensor: more than any mesh makes, and few enough to compare each
-/// with each.
+/// Largest accepted number of parts of a tensor. No mesh makes as many, and the check that compares
+/// each part with each other part is still fast.
 inline constexpr std::size_t most_parts = 4096;
 
-/// Returns the reason why the parts do not cover each element of the tensor exactly once, or an
-/// empty text if they do. The tensor's number of bytes must fit into 63 bits.
+/// Returns the reason why a tensor's parts do not cover each of its elements exactly once, or an
+/// empty text if they do. Requires that the tensor's number of bytes fits into 63 bits.
 inline std::string why_not_whole(safetensors::stored_tensor const& tensor) {
   if (tensor.parts.size() > most_parts) return "has more than " + std::to_string(most_parts) + " parts";
   std::int64_t covered = 0;
