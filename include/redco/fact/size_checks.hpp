@@ -25,7 +25,7 @@ class size_checks {
   constexpr path const& here() const { return here_; }
 
   /// Checks a size of the current layer and returns it. `what` is its name, such as "heads". If
-  /// `extent` is below `least`, records the mistake `rule` and returns `least`, so that the recording
+  /// `extent` is below `least`, records the mistake `rule` and returns `least`, so that recording
   /// continues.
   constexpr std::int64_t size(std::string_view what, std::int64_t extent, std::int64_t least = 1,
                               mistake rule = mistake::size) {

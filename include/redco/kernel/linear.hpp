@@ -14,8 +14,8 @@ at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor cons
 /// Returns linear(x, W, b) for a following call of `activated`, which applies the activation `next`
 /// (relu or tanh). With f = `next`, activated(linear_before(f, x, W, b), f) equals
 /// f(linear(x, W, b)) bit by bit. A small recorded product and its activation become one autograd
-/// node, which saves x, W and the result. No other code may use the intermediate result: `activated`
-/// overwrites it if autograd does not record it.
+/// node, which saves x, W and the result. No other code may use the intermediate result, because
+/// `activated` overwrites it if autograd does not record it.
 at::Tensor linear_before(after_linear next, at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias = {});
 /// Returns the activation `next` of a product that linear_before returned.
 at::Tensor activated(at::Tensor const& product, after_linear next);

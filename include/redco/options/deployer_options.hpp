@@ -44,39 +44,61 @@ struct deployer_options {
     return redco::fields(
         field<"ranks">(
             &o::ranks,
-            "workers, as many in each process, a thread each; default: a launcher's processes, else the model shards")
-            .at_least(1),
-        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model").at_least(1),
-        field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
-        field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints"),
-        field<"seed">(&o::seed, "of parameters, dropout and the order of examples"),
-        field<"device">(&o::device, "what computes: cpu, cuda, or auto: cuda where a device and its libraries are"),
-        field<"dtype">(&o::dtype, "f32, bf16 or f64; default: bf16 where the device multiplies it faster, else f32"),
-        field<"tf32">(&o::tf32, "CUDA devices round the factors of f32 products to 10 bits: faster"),
+            "number of ranks, each a thread, equally many per process; default: a launcher's processes, else the model shards")
+            .at_least(1)
+            .in_group("mesh"),
+        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model")
+            .at_least(1)
+            .in_group("mesh"),
+        field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above").in_group("mesh"),
+        field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints").in_group("checkpoints"),
+        field<"seed">(&o::seed, "seed of parameters, dropout and the order of examples").in_group("computation"),
+        field<"device">(&o::device,
+                        "device that computes: cpu, cuda, or auto (cuda if a device and its libraries exist)")
+            .in_group("computation"),
+        field<"dtype">(&o::dtype,
+                       "type that the model computes in; default: bf16 if the device multiplies it faster, else f32")
+            .in_group("computation"),
+        field<"tf32">(&o::tf32, "rounds the factors of f32 products to 10 bits on CUDA devices, which is faster")
+            .in_group("computation"),
         field<"cuda_graph">(&o::cuda_graph,
-                            "record forward and backward of a batch's shape once, and repeat them as a CUDA graph"),
+                            "records forward and backward once per batch shape, and repeats them as a CUDA graph")
+            .in_group("computation"),
         field<"recompute">(
             &o::recompute,
-            "keep only the input of all blocks, every k-th, the first n or those from B to E - 1 (counted from 0), and compute "
-            "them again in backward"),
-        field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),
-        field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks").at_least(0),
+            "keeps only the input of these blocks and computes them again in backward: all, every k-th, the first n, or "
+            "blocks B to E - 1 (from 0)")
+            .in_group("computation"),
+        field<"resume">(&o::resume, "checkpoint to continue from: auto (the newest in workdir), none, or a path")
+            .in_group("checkpoints"),
+        field<"threads">(&o::threads, "threads of each rank; 0: the cores divided by the ranks")
+            .at_least(0)
+            .in_group("computation"),
         field<"deadline">(
             &o::deadline,
-            "seconds that ranks wait for each other, from the start on; default: 120, and 300 until the first step"),
+            "seconds that ranks wait for each other, from the start; default: 120, and 300 until the first step is over")
+            .in_group("communication"),
         field<"overlap">(
             &o::overlap,
-            "send gradients during backward (default: between processes), and activations of shards during matrix products (default: between hosts)"),
-        field<"gradient_bucket">(&o::gradient_bucket, "MiB of gradients that are summed at once then"),
+            "send gradients during backward (default: between processes), and activations of shards during matrix products (default: between hosts)")
+            .in_group("communication"),
+        field<"gradient_bucket">(&o::gradient_bucket,
+                                 "MiB of gradients that are summed together while they overlap with backward")
+            .in_group("communication"),
         field<"deterministic">(
             &o::deterministic,
-            "sums in rank order also where processes of several ranks would send less; all others do"),
-        field<"quiet">(&o::quiet, "no progress bar, plain lines only"),
-        field<"check_saved">(&o::check_saved,
-                             "compare what the first step keeps for backward with what layers declare"),
-        field<"verify">(&o::verify,
-                        "train nothing: compare the first steps on this mesh with one rank, in f64 without --dtype"),
-        field<"verify_steps">(&o::verify_steps, "updates that --verify compares").at_least(1));
+            "sums in rank order even if processes with several ranks would otherwise send fewer bytes")
+            .in_group("communication"),
+        field<"quiet">(&o::quiet, "prints plain lines without a progress bar").in_group("logging"),
+        field<"check_saved">(
+            &o::check_saved,
+            "compares the tensors that the first step saves for backward with the layers' declarations")
+            .in_group("checks"),
+        field<"verify">(
+            &o::verify,
+            "compares the first steps on this mesh with one rank instead of training, in f64 without --dtype")
+            .in_group("checks"),
+        field<"verify_steps">(&o::verify_steps, "updates that --verify compares").at_least(1).in_group("checks"));
   }
 };
 

@@ -21,16 +21,21 @@ struct training_flags {
   static constexpr auto fields() {
     using o = training_flags;
     return redco::fields(
-        field<"epochs">(&o::epochs, "passes over the examples").at_least(0),
-        field<"max_steps">(&o::max_steps, "updates at most; 0: all of the epochs").at_least(0),
-        field<"global_batch">(&o::global_batch, "examples of one update, over all ranks").at_least(1),
+        field<"epochs">(&o::epochs, "passes over the examples").at_least(0).in_group("training"),
+        field<"max_steps">(&o::max_steps, "largest number of updates; 0: all of the epochs")
+            .at_least(0)
+            .in_group("training"),
+        field<"global_batch">(&o::global_batch, "examples of one update, over all ranks")
+            .at_least(1)
+            .in_group("training"),
         field<"micro_batch">(&o::micro_batch,
                              "examples that a data-parallel shard computes at once; 0: all of its share")
-            .at_least(0),
-        field<"lr">(&o::lr, "peak of the learning rate, which then falls to 0").at_least(0),
-        field<"warmup">(&o::warmup, "updates until the peak").at_least(0),
-        field<"weight_decay">(&o::weight_decay, "of AdamW").at_least(0),
-        field<"clip_norm">(&o::clip_norm, "largest gradient norm; 0: any").at_least(0));
+            .at_least(0)
+            .in_group("training"),
+        field<"lr">(&o::lr, "peak of the learning rate, which then falls to 0").at_least(0).in_group("training"),
+        field<"warmup">(&o::warmup, "updates until the peak").at_least(0).in_group("training"),
+        field<"weight_decay">(&o::weight_decay, "weight decay of AdamW").at_least(0).in_group("training"),
+        field<"clip_norm">(&o::clip_norm, "largest gradient norm; 0: no clipping").at_least(0).in_group("training"));
   }
 
   friend bool operator==(training_flags const&, training_flags const&) = default;

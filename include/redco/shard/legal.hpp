@@ -133,7 +133,7 @@ namespace redco {
 /// static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
 ///
 /// The error shows the parameter at fault and the legal numbers of ranks, or the layers at fault
-/// and their sizes. Codes for sizes: redco[L004], [L005], [L006], [L009] to [L011]. Codes for splits:
+/// and their sizes. Codes for sizes: redco[L004] to [L006] and [L009] to [L011]. Codes for splits:
 /// redco[S001] heads, [S002] key-value heads, [S003] other.
 template <auto const& Model, mesh Mesh>
 struct legal {
