@@ -31,7 +31,7 @@ struct activation_of<module<activation<Kind>, X>> : std::true_type {
 };
 
 /// True if the module type Next may be a ReLU, and First a linear layer that can form one autograd
-/// node with it. The values decide at run time.
+/// node with it. Run-time conditions decide if they do.
 template <class Next, class First, class Context>
 inline constexpr bool may_rectify = false;
 template <class Next, class First, class Context>
