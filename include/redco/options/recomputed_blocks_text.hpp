@@ -9,12 +9,13 @@
 
 namespace redco::options {
 
-/// Returns the text of --recompute: "none", "all", "every:2" for every second block, "first:3" for
-/// the first three blocks.
+/// Returns the text of the option --recompute: "none", "all", "every:2" for every second block, or
+/// "first:3" for the first three blocks.
 std::string to_text(recomputed_blocks const& blocks);
 
-/// Returns the blocks named by `text`, in the form that to_text() returns. "true" means all and
-/// "false" means none. Numbers are at least 1 and unsigned.
+/// Returns the blocks to recompute in backward, as `text` (the option --recompute) names them:
+/// "none", "all", "every:K" or "first:K" with an unsigned number K of at least 1. "true" means all
+/// and "false" means none.
 ///
 /// Throws `error` with exit code 64 for any other text.
 recomputed_blocks parse_recomputed_blocks(std::string_view text);
