@@ -7,25 +7,25 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns true if small_linear can compute x W^T + b: dtype f32 or f64, at most small_work()
-/// multiplications, contiguous rows, and sizes that fit.
+/// Returns true if small_linear can compute x W^T + b. Requirements: dtype f32 or f64, at most
+/// small_work() multiplications, contiguous rows, and sizes that fit together.
 bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
 /// Returns x W^T + b, or max(x W^T + b, 0) if `rectified`, computed on the calling thread as one
-/// autograd node. One call computes all gradients; under create_graph the gradients are one node
-/// again, with a backward of its own. Saves x and W.
+/// autograd node. One backward call computes all gradients; under create_graph they are again one
+/// differentiable node. Autograd saves x and W.
 ///
-/// Requires is_small_linear. If `rectified`, autograd must record the call, and the caller must
-/// call save_rectified next.
+/// Requires that is_small_linear returns true. If `rectified`, autograd must record the call, and
+/// the caller must then call save_rectified on the result.
 at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, bool rectified = false);
 
-/// Saves `y` for backward if `y` is a rectified result of small_linear that is not saved yet.
-/// Returns true in this case.
+/// Saves `y` for backward if `y` is the result of small_linear with `rectified` and is not saved
+/// yet. Returns true in this case.
 bool save_rectified(at::Tensor const& y);
 
-/// The autograd node of small_linear.
+/// The autograd node of small_linear (x W^T + b, optionally with a relu).
 struct small_linear_node final : torch::autograd::Node {
-  /// `y` is the result, saved only if it is rectified.
+  /// Saved tensors. `y` is the result of the relu; it is saved only with a relu.
   torch::autograd::SavedVariable x, weight, y;
   bool rectified = false, saved = false;
 
@@ -34,8 +34,8 @@ struct small_linear_node final : torch::autograd::Node {
   std::string name() const override { return "small_linear"; }
 };
 
-/// The autograd node of small_linear's gradients. Its inputs are the gradient g of the result, x
-/// and W.
+/// The autograd node of small_linear's gradients, for derivatives of second order. Its inputs are
+/// x, W, and the gradient g of the result.
 struct small_linear_gradients_node final : torch::autograd::Node {
   torch::autograd::SavedVariable g, x, weight, y;
   bool rectified = false;

@@ -14,8 +14,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns a view of a tensor's rows: all dimensions but the last are one. Only a 2-D tensor may
-/// have gaps between rows.
+/// Returns a view of `x` as a matrix of rows, with all dimensions except the last flattened. Only a
+/// 2-D tensor may have gaps between rows.
 template <class T>
 stepped_matrix<T> rows_of(at::Tensor const& x) {
   return {x.const_data_ptr<T>(), x.dim() == 2 ? x.stride(0) : x.size(-1), 1};
@@ -23,7 +23,7 @@ stepped_matrix<T> rows_of(at::Tensor const& x) {
 
 inline std::int64_t row_count(at::Tensor const& x) { return x.numel() / x.size(-1); }
 
-/// Returns true if rows_of can view x.
+/// Returns true if rows_of can view `x` as a matrix of rows.
 inline bool has_rows(at::Tensor const& x) {
   return x.dim() == 2 ? x.stride(1) == 1 || x.size(1) == 1 : x.is_contiguous();
 }
@@ -31,15 +31,15 @@ inline bool has_rows(at::Tensor const& x) {
 /// Returns `g`, or a contiguous copy if rows_of cannot view `g`.
 inline at::Tensor with_rows(at::Tensor const& g) { return has_rows(g) ? g : g.contiguous(); }
 
-/// Returns the gradient of a relu's input, given the gradient `g` of its result `y`. Returns `g` if
-/// `y` is undefined (no relu). Not recorded by autograd.
+/// Returns the gradient of a relu's input, given the gradient `g` of the relu's result `y`. Returns
+/// `g` if `y` is undefined (no relu). Not recorded by autograd.
 inline at::Tensor through_relu(at::Tensor const& g, at::Tensor const& y) {
   if (!y.defined()) return g;
   at::NoGradGuard const unrecorded;
   return masked_gradient(g, y);
 }
 
-/// A computation of the column sums of g.
+/// A task that sums the columns of a gradient g, which gives the gradient of the bias.
 template <class T>
 struct column_sums {
   stepped_matrix<T> g;
