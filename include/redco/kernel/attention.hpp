@@ -7,13 +7,12 @@
 namespace redco::kernel {
 
 /// Computes self-attention, softmax(scale q k^T + bias) v, of one packed tensor qkv [B, T, (H + 2
-/// Hkv) D]. Its columns are all query heads, then all key heads, then all value heads. Returns a
-/// contiguous tensor [B, T, H D]. A query whose keys are all masked gets the mean of the values
-/// that the causal rule allows.
+/// Hkv) D]. Its columns are H query heads, Hkv key heads and Hkv value heads, of D elements each.
+/// Returns a contiguous tensor [B, T, H D]. A query whose keys are all masked gets the mean of the
+/// values that the causal rule allows.
 ///
 /// Autograd saves qkv, the result, the log-sum-exp [B, H, T], and bias and mask if given. Throws
-/// `error` with exit code 70 if shapes, dtypes or devices do not fit. The README of kernel/ lists
-/// memory.
+/// `error` with exit code 70 if shapes, dtypes or devices do not fit. Memory: README of kernel/.
 at::Tensor self_attention(at::Tensor const& qkv, attention_options const& options);
 
 /// Computes attention of queries q [B, T, H D] to keys k and values v [B, S, Hkv D], for

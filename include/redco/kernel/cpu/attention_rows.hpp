@@ -9,8 +9,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Number of columns to whose multiple a block of scores is padded, so that vector loops have no
-/// remainder.
+/// Unit of padding for blocks of attention scores: the number of columns in memory is a multiple of
+/// it, so that vector loops have no remainder.
 inline constexpr std::int64_t score_lanes = 16;
 
 constexpr std::int64_t padded_columns(std::int64_t n) { return (n + score_lanes - 1) / score_lanes * score_lanes; }

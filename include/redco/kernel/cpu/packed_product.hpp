@@ -59,7 +59,7 @@ struct packed_product {
   }
 
  private:
-  /// Number of rows of a transposed `a` that are packed together.
+  /// Number of rows of a transposed left matrix `a` that are packed into pairs of bf16 at once.
   static constexpr std::int64_t row_group = 2 * tile_rows;
   static constexpr std::int64_t kept_pairs = 1 << 20;
 
