@@ -18,7 +18,7 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the extension in lower case, such as ".jsonl".
+/// Returns the file name's extension in lower case, such as ".jsonl".
 inline std::string lower_extension(std::filesystem::path const& path) {
   std::string extension = path.extension().string();
   for (char& c : extension)
@@ -26,8 +26,8 @@ inline std::string lower_extension(std::filesystem::path const& path) {
   return extension;
 }
 
-/// Appends the text under `key` of each object of a .json file: an array, or an object on each
-/// line.
+/// Appends to `texts` the string under `key` of each object in a .json file. The file has an array
+/// of objects, or one object per line.
 inline void append_json(std::filesystem::path const& path, std::string const& key, std::vector<std::string>& texts) {
   std::string whole = read_text(path, 0);
   std::size_t const begin = whole.find_first_not_of(" \t\r\n");
