@@ -12,15 +12,16 @@
 
 namespace redco {
 
-/// A list of adapter tensors with PEFT's names and shapes, as one rank holds them.
+/// The parts of LoRA adapter tensors that one rank holds, with the names and shapes of PEFT's file.
 struct adapter_parts {
   std::vector<ckpt::state_part> parts;
-  /// One place for each part: PEFT's module of the tensor.
+  /// Position of each tensor in PEFT's file, in the order of `parts`.
   std::vector<adapter_place> places;
 };
 
-/// Returns a rank's adapter tensors renamed and placed as in PEFT's file; the values are views.
-/// Throws the errors of `adapter_place_of`.
+/// Converts a rank's parts of adapter parameters to the names, shapes and boxes of PEFT's file. The
+/// results view the values of `parts`. `names`: names of the frozen model's weights in its own
+/// files. Throws the errors of `adapter_place_of`.
 inline adapter_parts adapter_parts_of(std::span<stored_name const> names, std::span<ckpt::state_part const> parts) {
   adapter_parts found;
   for (ckpt::state_part const& part : parts) {

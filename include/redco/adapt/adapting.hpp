@@ -9,8 +9,8 @@
 
 namespace redco {
 
-/// A folder of adapters, such as `adapter_folder`. The concept avoids an include of the folder's
-/// header in programs without adapters.
+/// Concept of a folder of LoRA adapters, such as `adapter_folder`. With the concept, trainers need
+/// not include the folder's header.
 template <class T>
 concept adapting = requires(T const& folder, std::span<stored_name const> names) {
   { folder.weights() } -> std::convertible_to<safetensors::weights_source const&>;

@@ -16,17 +16,17 @@
 
 namespace redco::detail {
 
-/// The low-rank adapters of one layer's product y = x W^T. Each adapter adds s (x A^T) B^T to the
-/// columns of y that belong to its weight.
+/// The LoRA adapters of one layer that computes y = x W^T, where W may join several weights. Each
+/// adapter adds s (x A^T) B^T to the columns of `y` that its weight computes.
 class low_rank final : public side_source {
  public:
-  /// Finds the layer's adapters. `weights`: names of the layer's weights; `whole`: their common
-  /// name, for one adapter over all of them. empty() is true if the layer has no adapters.
+  /// Finds the adapters of a layer; empty() is true if there are none. `weights`: names of the
+  /// layer's weights. `whole`: name of all weights together, to which one common A may belong.
   low_rank(lora_options const& options, builder_base& b, std::span<std::string_view const> weights,
            std::string_view whole);
 
   bool empty() const { return products_.empty(); }
-  /// Returns the paths of the adapted weights.
+  /// Returns the paths of the weights that have adapters.
   std::vector<std::string> const& adapted() const { return adapted_; }
 
   std::vector<product_of_halves> products(at::Tensor const& x, context_base const& ctx, bool own_tokens) const override;
@@ -35,12 +35,12 @@ class low_rank final : public side_source {
  private:
   struct product {
     parameter a, b = {};
-    /// Tensor dimension along which the weight is split; -1 for none
+    /// Tensor dimension along which the adapted weight is split over ranks; -1 for none.
     int cut = -1;
-    std::int64_t first = 0;  ///< first column of y that the adapter changes
-    /// Number of neighbouring ranks that hold equal rows of `b`.
+    std::int64_t first = 0;  ///< first column of the layer's output to which the adapter adds
+    /// Number of neighbouring ranks that hold equal rows of `b`, from row `shared_from` on.
     int sharers = 1;
-    /// Index of the first row of `b` that several ranks share; all later rows are shared, too.
+    /// Index of the first row of `b` that several ranks hold; they hold all later rows, too.
     std::int64_t shared_from = 0;
 
     void share(int ranks, std::int64_t from) {
@@ -48,7 +48,7 @@ class low_rank final : public side_source {
     }
   };
 
-  /// The master parameters of one weight's adapter.
+  /// The parameters A and B of one weight's adapter, in the optimizer's precision.
   struct halves {
     std::string weight;
     at::Tensor a, b;
@@ -62,7 +62,7 @@ class low_rank final : public side_source {
   int tp_index_ = 0;
 };
 
-/// A factory of the adapters of all layers inside a low_rank_adapted layer.
+/// A factory that makes the adapters of all layers inside a low_rank_adapted layer.
 class low_rank_maker final : public side_maker {
  public:
   explicit low_rank_maker(lora_options const& options) : options_(options) {}
@@ -70,8 +70,8 @@ class low_rank_maker final : public side_maker {
   std::shared_ptr<side_source const> make(builder_base& b, std::span<std::string_view const> weights,
                                           std::string_view whole) override;
 
-  /// Throws `error` with exit code 64 if a target names no weight that can have adapters, or if
-  /// there are no targets.
+  /// Throws `error` with exit code 64 if an entry of the options' `targets` names no weight that
+  /// can have adapters, or if `targets` is empty.
   void check_targets() const;
 
  private:

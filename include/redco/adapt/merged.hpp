@@ -7,9 +7,9 @@
 
 namespace redco {
 
-/// Returns the parameters without adapters, with every adapted weight replaced by a copy W + s B A.
-/// `base`: the network's parameters except adapters, under the store's names. Sends no messages
-/// between ranks.
+/// Returns a rank's parts of the model's parameters with LoRA adapters merged: each adapted weight
+/// is a copy W + s B A. `base`: the rank's parts of all parameters except adapters. Sends no
+/// messages between ranks.
 std::vector<ckpt::state_part> merged(network_base const& net, std::vector<ckpt::state_part> base);
 
 }  // namespace redco

@@ -10,8 +10,8 @@ namespace redco {
 
 template <auto Options, class L, class X>
 struct module<low_rank_adapted<Options, L>, X> {
-  /// Makes the inner layer and its adapters. Throws `error` with exit code 64 if a target names no
-  /// weight of the layer.
+  /// Makes the frozen layer and its LoRA adapters. Throws `error` with exit code 64 if a target in
+  /// the options names no weight of the layer.
   template <class Config>
   explicit module(builder<Config>& b) : inner(made(b)) {}
 

@@ -8,9 +8,9 @@
 
 namespace redco::ckpt {
 
-/// Returns the properties by which folders of weights are compared, by name. For each tensor:
-/// dtype, shape, file, offset and a digest of its first values. For config.json: each key. For each
-/// other file of a model folder: a digest.
+/// Returns the properties by which processes compare the weights that they have opened, by name.
+/// For each tensor: dtype, shape, file, offset and a digest of its first values. For config.json:
+/// the value of each key. For each other file of a model folder: a digest.
 std::map<std::string, std::string> identity_of(safetensors::weights_source const& weights);
 
 /// Checks that all processes have opened equal weights, each from its own host's files. All ranks

@@ -27,8 +27,8 @@ namespace redco::ckpt {
 
 namespace detail {
 
-/// Returns the description of a stored tensor, such as "F32 [6, 4] in model.safetensors from byte
-/// 96, digest 0123456789abcdef".
+/// Returns a text that identifies one stored part of a tensor, such as "F32 [6, 4] in
+/// model.safetensors from byte 96, digest 0123456789abcdef". The digest covers its first values.
 inline std::string part_identity(safetensors::open_files const& files, std::string const& tensor,
                                  safetensors::tensor_part const& part) {
   safetensors::safetensors_reader const& file = files[part.file];

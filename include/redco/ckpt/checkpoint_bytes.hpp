@@ -8,8 +8,8 @@
 
 namespace redco::ckpt {
 
-/// Returns the number of bytes of a checkpoint that has the tensors of these parts. Counts the
-/// whole, unsharded tensors.
+/// Returns the number of bytes of the tensors in a checkpoint. `parts`: one rank's parts of all
+/// tensors; each tensor is counted whole, not by its part.
 inline std::uintmax_t checkpoint_bytes(std::span<state_part const> parts) {
   std::uintmax_t bytes = 0;
   for (state_part const& part : parts)

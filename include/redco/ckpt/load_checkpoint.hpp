@@ -16,7 +16,7 @@ namespace redco::ckpt {
 
 /// Options of load_checkpoint.
 struct load_options {
-  /// Prefixes of names of tensors that the checkpoint may have although no rank loads them, such as
+  /// Prefixes of tensor names that the checkpoint may have although no rank loads them, such as
   /// {"optimizer.", "master."} for prediction.
   std::vector<std::string> unread{};
 };

@@ -23,8 +23,8 @@ namespace redco::ckpt {
 
 namespace detail {
 
-/// Returns true if this host has the checkpoint that rank 0 has found. Another host may have no
-/// folder under the path, or the folder of another run.
+/// Returns true if this host has the checkpoint that rank 0 has found. Other hosts may have no
+/// folder under this path, or a folder of another run.
 inline bool sees(workdir::found_checkpoint const& checkpoint) {
   try {
     workdir::manifest const here = workdir::read_manifest(checkpoint.directory);

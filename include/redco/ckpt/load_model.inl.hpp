@@ -23,12 +23,12 @@ namespace redco {
 
 namespace detail {
 
-/// The parts that this rank loads, in the model's layout (`ours`) and in the layout of the files
-/// (`stored`).
+/// The parts that this rank loads: `ours` in the model's layout, `stored` in the layout of the
+/// files.
 struct wanted_parts {
   std::vector<ckpt::state_part> ours, stored;
-  safetensors::tensor_table table = {};  ///< name, dtype and shape of each part of `stored`
-  std::vector<std::string> unread = {};  ///< names in the files that are not loaded
+  safetensors::tensor_table table = {};  ///< name, dtype and shape of each part in `stored`
+  std::vector<std::string> unread = {};  ///< names of tensors in the files that are not loaded
   std::string missing = {};              ///< quoted names of heads missing in the files
 };
 

@@ -21,8 +21,8 @@
 
 namespace redco::ckpt {
 
-/// Saves a checkpoint as save_checkpoint does, with the system calls of `ops`. Tests pass calls
-/// that fail.
+/// Saves a checkpoint as save_checkpoint does. `ops`: system calls for writing files, which tests
+/// replace by calls that fail.
 template <safetensors::file_ops Ops>
 std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const& options,
                                            std::span<state_part const> parts, group& world) {

@@ -58,7 +58,8 @@ void write_whole(Ops& ops, std::filesystem::path const& path, safetensors::safet
 
 }  // namespace detail
 
-/// Saves a model as save_model does, with the system calls of `ops`. Tests pass calls that fail.
+/// Saves a model as save_model does. `ops`: system calls for writing files, which tests replace by
+/// calls that fail.
 template <safetensors::file_ops Ops>
 void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span<stored_name const> names,
                      std::span<state_part const> parts, group& world, save_model_options const& options) {

@@ -6,11 +6,12 @@
 
 namespace redco::compat {
 
-/// A parameter of the Python original: its path and shape.
+/// A parameter of a model of Redco for Python (the original of this library): path and shape.
 struct compat_parameter {
-  /// Non-empty names in the tree, joined by "/": "model/layers/0/mlp/wi/kernel".
+  /// Names from the root of the parameter tree to this parameter, joined by "/". Example:
+  /// "model/layers/0/mlp/wi/kernel". No name is empty.
   std::string_view path;
-  extents shape;  ///< shape as stored in the original: a dense kernel is [in, out]
+  extents shape;  ///< Shape as stored by Redco for Python; a dense kernel is [in, out]
 };
 
 }  // namespace redco::compat

@@ -11,13 +11,13 @@
 
 namespace redco {
 
-/// Returns the Python original's (redco 0.4.23) split of each parameter on `model_shards` devices,
-/// decided from names and shapes. For comparison with `plan_of`; never executed. Parameters with an
-/// equal key share one rule. The key is the last two names of a kernel's path, otherwise the last
-/// name. A parameter follows the first rule, in name order, whose key occurs in its path. Keys for
-/// which the original raises an exception are replicated. Names are literal; the original treats
-/// them as regular expressions. The order of `parameters` only affects the choice between the
-/// reasons ranks_differ and raises. Requires model_shards >= 1.
+/// Returns the split of each parameter that Redco for Python 0.4.23 chooses for `model_shards`
+/// devices. Used only for comparison with `plan_of`, never executed. Requires model_shards >= 1.
+/// Parameters with an equal key share one rule. The key is the last name of the path, or the last
+/// two names for a kernel. A parameter follows the first rule, in name order, whose key occurs in
+/// its path. Keys are matched literally; Python treats them as regular expressions. A parameter is
+/// replicated if Python raises an exception for its key. The order of `parameters` affects only the
+/// choice between the reasons `ranks_differ` and `raises`.
 constexpr std::vector<compat::compat_split> compat_plan(std::span<compat::compat_parameter const> parameters,
                                                         int model_shards) {
   if (model_shards == 1) return std::vector<compat::compat_split>(parameters.size());

@@ -6,26 +6,43 @@
 
 namespace redco::compat {
 
-/// Reason of the Python original for the cut dimension of a parameter, or for replicating the
-/// parameter.
+/// Reason for which Redco for Python cuts a parameter along a dimension or replicates the
+/// parameter. A dimension "divides" if its extent is a multiple of the number of model shards.
 enum class compat_reason : std::uint8_t {
-  embedding,         ///< cut along the first dimension that divides
-  query_key_value,   ///< query, key or value: cut along the last dimension that divides
-  attention_output,  ///< attention output: cut along the first dimension that divides
-  widening,          ///< widening layer: cut along the last dimension that divides
-  narrowing,         ///< narrowing layer: cut along the first dimension that divides
-  head,              ///< head: cut along the last dimension that divides
-  /// No special name: cut along the last dimension that divides, or the one before if the preceding
-  /// alternating name was cut along an equal dimension.
+  /// Embedding: Redco for Python cuts the first dimension whose extent the number of model shards
+  /// divides.
+  embedding,
+  /// Attention query, key or value: Redco for Python cuts the last dimension whose extent the
+  /// number of model shards divides.
+  query_key_value,
+  /// Attention output: Redco for Python cuts the first dimension whose extent the number of model
+  /// shards divides.
+  attention_output,
+  /// Layer that widens the activation: Redco for Python cuts the last dimension whose extent the
+  /// number of model shards divides.
+  widening,
+  /// Layer that narrows the activation: Redco for Python cuts the first dimension whose extent the
+  /// number of model shards divides.
+  narrowing,
+  /// Output head: Redco for Python cuts the last dimension whose extent the number of model shards
+  /// divides.
+  head,
+  /// No special name: Redco for Python cuts the last dimension whose extent the number of model
+  /// shards divides. If the preceding rule without a special name cut this dimension, the next
+  /// lower such dimension is cut, if there is one.
   alternating,
-  one_shard,  ///< replicated, because there is one model shard
-  /// Replicated, because the last name of the path is neither kernel nor embedding
+  one_shard,  ///< Replicated by Redco for Python, because there is one model shard
+  /// Replicated by Redco for Python, because the last name of the path is neither "kernel" nor
+  /// "embedding".
   not_kernel_or_embedding,
-  /// Replicated, because no dimension divides for all parameters of this name
+  /// Replicated by Redco for Python. No dimension has an extent that the number of model shards
+  /// divides in all parameters of this name.
   no_dimension_divides,
-  ranks_differ,  ///< replicated, because two parameters of this name have different ranks
-  /// Replicated, because the original raises TypeError: ranks differ, and another parameter of this
-  /// name does not divide.
+  /// Replicated by Redco for Python, because two parameters of this name differ in their number of
+  /// dimensions.
+  ranks_differ,
+  /// Replicated here, because Redco for Python raises TypeError. Parameters of this name differ in
+  /// their number of dimensions, and model shards do not divide an extent of a later parameter.
   raises,
 };
 

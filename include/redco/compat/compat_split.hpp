@@ -4,9 +4,10 @@
 
 namespace redco::compat {
 
-/// Decision of the Python original for one parameter.
+/// The split that Redco for Python chooses for one parameter.
 struct compat_split {
-  int dim = -1;  ///< Dimension that is cut into one equal part per model shard; -1: replicated.
+  /// Dimension of the parameter that is cut into one equal piece per model shard; -1: replicated.
+  int dim = -1;
   compat_reason why = compat_reason::one_shard;
 
   friend constexpr bool operator==(compat_split const&, compat_split const&) = default;

@@ -33,8 +33,8 @@ constexpr void check_axes(mesh const& on) {
   for (axis const a : all_axes) check_count("the size of a mesh axis", on[a], 1);
 }
 
-/// Throws `error` with exit code 64 if a setting of the run is impossible, such as a mesh axis or
-/// micro-batch of size 0.
+/// Throws `error` with exit code 64 if a setting of the run is impossible, such as a mesh axis of
+/// size 0 or no micro-batches.
 constexpr void check_setup(setup const& s) {
   check_axes(s.mesh);
   check_load(s.load);

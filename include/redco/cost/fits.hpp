@@ -10,8 +10,8 @@
 
 namespace redco::cost::detail {
 
-/// The result of the check fits<>: converts to true if the peak memory of one rank is within the
-/// budget. The other members are printed in the compile error to show the use of memory.
+/// The result of the check fits<>: passed() returns true if the peak memory of one rank is within
+/// the budget. The other members are printed in the compile error to show the use of memory.
 struct budget_check {
   redco::mesh mesh;
   std::int64_t peak_mib = 0, budget_mib = 0;

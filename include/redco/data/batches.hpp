@@ -12,24 +12,24 @@
 
 namespace redco {
 
-/// Options that divide the examples of an epoch into batches. Sizes are global, so another mesh
-/// does the same job.
+/// Options that divide the examples of an epoch into batches. Sizes are numbers over all ranks, so
+/// that every mesh does the same steps.
 struct batch_options {
   /// Number of examples of one step over all ranks, at least `dp`. The last step of an epoch uses
   /// the remaining examples.
   std::int64_t global_batch = 1;
-  /// Largest number of examples that a data-parallel shard computes at once; 0 for its whole share
-  /// of a step.
+  /// Largest number of examples that a data-parallel shard computes at once; 0 to compute its whole
+  /// share of a step at once.
   std::int64_t micro_batch = 0;
-  /// Number of data-parallel shards: replicas along the axes dp and ep.
+  /// Number of data-parallel shards (replicas): the product of the sizes of the axes dp and ep.
   int dp = 1;
   /// Index of this data-parallel shard, from 0 to `dp - 1`.
   int dp_index = 0;
 };
 
-/// The position of a run in its data, saved in checkpoints: the epoch, and the number of its
-/// examples that all ranks have used. Counts examples rather than steps, so that a resumed run may
-/// change the global batch.
+/// The position of a run in its data, saved in checkpoints: the epoch, and the number of the
+/// epoch's examples that all ranks have used. It counts examples, not steps, so that a resumed run
+/// may have another global batch.
 struct data_position {
   std::int64_t epoch = 0;
   std::int64_t position = 0;
@@ -37,49 +37,53 @@ struct data_position {
   friend constexpr bool operator==(data_position const&, data_position const&) = default;
 };
 
-/// One optimizer step from the view of a data-parallel shard. Intervals are positions in the
-/// epoch's order.
+/// The examples of one optimizer step, as one data-parallel shard sees them. Intervals are ranges
+/// of positions in the epoch's shuffled order.
 struct batch_step {
-  /// Examples of the step over all shards.
+  /// Range of the step's examples over all data-parallel shards.
   interval global;
-  /// Examples of this shard; empty if the last batch has fewer examples than shards. A shard
-  /// without examples runs no micro-batch and joins the step's collectives with zero gradients
-  /// and a count of zero.
+  /// Range of this shard's examples; empty if the last batch has fewer examples than shards. A
+  /// shard without examples runs no micro-batch, and joins the step's collectives with zero
+  /// gradients and a count of zero.
   interval local;
-  /// Number of micro-batches of this shard; shards may differ. Layers that sum over dp within a
-  /// micro-batch do so in rounds. A shard without a micro-batch in a round takes part with zeros.
+  /// Number of micro-batches of this shard; other shards may have another number. Layers such as
+  /// batch norm sum over the shards once per micro-batch; a shard that has no further micro-batch
+  /// takes part with zeros.
   std::int64_t micro_batches = 0;
-  /// Number of micro-batches of the largest shard: the number of rounds in which ranks must meet if
-  /// layers sum over dp.
+  /// Number of micro-batches of the largest shard: how often the shards must meet if layers such as
+  /// batch norm sum over them.
   std::int64_t rounds = 0;
-  /// Number of micro-batches of the smallest shard: the number of rounds in which every shard has a
-  /// micro-batch.
+  /// Number of micro-batches of the smallest shard: how many micro-batches every shard has.
   std::int64_t full_rounds = 0;
-  /// Position of the run after this step. The end of an epoch is the start of the next one.
+  /// Position of the run in its data after this step. After an epoch's last step, it is the start
+  /// of the next epoch.
   data_position next;
 };
 
-/// The examples that one rank passes through the model at once.
+/// A micro-batch: the examples for which one rank runs the model at once, and their position in the
+/// step.
 struct micro_batch {
-  /// Index of the micro-batch's step, counted from the position at which the batches began.
+  /// Index of the micro-batch's optimizer step, counted from the first step of its `batches`
+  /// object.
   std::int64_t step = 0;
-  /// Index of the micro-batch in its step on this data-parallel shard.
+  /// Index of the micro-batch among the micro-batches of its step on this data-parallel shard.
   std::int64_t index = 0;
-  /// Index of the first example in the step's global batch. Together with the step, it keys random
-  /// numbers.
+  /// Index of the micro-batch's first example in the step's global batch. Random numbers depend on
+  /// the step and this index.
   std::int64_t first_example = 0;
-  /// Indices of the examples in the data set, at least one.
+  /// Indices in the data set of the micro-batch's examples; never empty.
   std::vector<std::int64_t> examples;
 };
 
-/// The remaining steps and micro-batches of an epoch for one data-parallel shard. The sampler's
-/// order is cut into global batches, then contiguous shards, then micro-batches. No example is
-/// dropped or repeated; the last global batch may be smaller. Every lookup takes constant time, and
-/// threads may call concurrently.
+/// The remaining steps and micro-batches of an epoch on one data-parallel shard. The shuffled order
+/// of examples is cut into global batches, these into one contiguous range per shard, and these
+/// into micro-batches. No example is dropped or repeated; the last global batch may be smaller.
+/// Every lookup takes constant time, and threads may call concurrently.
 class batches {
  public:
-  /// Throws `error` with exit code 64 if global_batch is smaller than dp or a number is out of
-  /// range, 65 if the position is outside the data set.
+  /// Makes the batches from position `from` to the epoch's end. Throws `error` with exit code 64 if
+  /// global_batch is smaller than dp or a number is out of range, 65 if `from` is outside the data
+  /// set.
   batches(redco::sampler const& order, batch_options const& options, data_position from = {})
       : sampler_(order), options_(options), from_(from) {
     check();
@@ -94,7 +98,7 @@ class batches {
   /// Returns the number of optimizer steps left in the epoch, equal on every rank.
   std::int64_t steps() const { return ceil_divide(remaining(), options_.global_batch); }
 
-  /// Returns step `k`, 0 <= k < steps(), counted from the starting position.
+  /// Returns step `k`, counted from the starting position. Requires 0 <= k < steps().
   batch_step step(std::int64_t k) const {
     std::int64_t const begin = from_.position + k * options_.global_batch;
     std::int64_t const end = std::min(begin + options_.global_batch, sampler_.size());
@@ -111,7 +115,7 @@ class batches {
   /// Returns the number of micro-batches left in the epoch on this data-parallel shard.
   std::int64_t size() const { return size_; }
 
-  /// Returns micro-batch `i`, 0 <= i < size(), counted over all steps.
+  /// Returns micro-batch `i` of this shard, counted over all steps. Requires 0 <= i < size().
   micro_batch operator[](std::int64_t i) const {
     std::int64_t const k = i / micro_per_step_;
     std::int64_t const index = i % micro_per_step_;

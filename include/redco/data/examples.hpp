@@ -16,9 +16,9 @@
 
 namespace redco {
 
-/// A random-access range of examples with its type erased, the parameter of fit and predict. An
-/// lvalue is referenced and must outlive the call; an rvalue is kept. All ranks read it
-/// concurrently, so const access must be thread-safe.
+/// A random-access range of examples with its type erased; fit() and predict() take one. Refers to
+/// an lvalue, which must outlive the call; keeps an rvalue. All ranks read it concurrently, so
+/// const access must be thread-safe.
 template <class Example>
 class examples {
  public:
@@ -41,14 +41,14 @@ class examples {
 
   std::int64_t size() const { return size_; }
 
-  /// Returns the first `count` examples; valid as long as this object.
+  /// Returns the first `count` examples. They are valid as long as this object.
   gathered<Example> first(std::int64_t count) const {
     std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
     std::iota(indices.begin(), indices.end(), 0);
     return gather_(indices);
   }
 
-  /// Returns the examples at `indices`; valid as long as this object.
+  /// Returns the examples at `indices`, in this order. They are valid as long as this object.
   gathered<Example> operator[](std::span<std::int64_t const> indices) const { return gather_(indices); }
 
  private:
@@ -56,8 +56,8 @@ class examples {
   std::function<gathered<Example>(std::span<std::int64_t const>)> gather_;
 };
 
-/// A function that returns the length of an example. Collate can then pad to the longest example of
-/// the global batch.
+/// A user's function that returns the length of an example. With it, collate can pad to the longest
+/// example of the global batch.
 template <class Example>
 using length_of = std::function<std::int64_t(Example const&)>;
 

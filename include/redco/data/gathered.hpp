@@ -13,8 +13,8 @@
 
 namespace redco {
 
-/// The examples of a micro-batch as the span that collate takes; valid as long as the data. If the
-/// examples are consecutive in memory (evaluation, prediction), the span views the data set;
+/// The examples of a micro-batch as one span, which collate takes; valid as long as the data set.
+/// The span views the data set if the examples are consecutive in memory, as in evaluation;
 /// otherwise it views copies.
 template <class Example>
 class gathered {

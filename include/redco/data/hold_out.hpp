@@ -9,15 +9,16 @@
 
 namespace redco {
 
-/// A text in two parts that share no byte: one for training, one for evaluation.
+/// Texts of a data set in two lists that share no byte: one for training, one for evaluation.
 struct text_split {
   std::vector<text_file> train;
   std::vector<text_file> held_out;
 };
 
-/// Holds out at least one file: every `every`-th, beginning with index min(every, files) / 2. From
-/// a single file, holds out the last 1 / every of its bytes, rounded up. Equal lists give equal
-/// splits. Throws `error` with exit code 65 if one part would be empty. Requires every >= 2.
+/// Splits files into training and evaluation data. Holds out every `every`-th file for evaluation,
+/// beginning with index min(every, files) / 2. If there is one file, holds out the last 1 / every
+/// of its bytes, rounded up. Equal lists of files give equal splits. Throws `error` with exit code
+/// 65 if one part would be empty. Requires every >= 2.
 text_split hold_out(std::vector<text_file> files, std::int64_t every = 20);
 
 }  // namespace redco

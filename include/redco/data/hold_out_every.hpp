@@ -6,14 +6,15 @@
 
 namespace redco {
 
-/// Examples in two parts: one for training, one for evaluation.
+/// The examples of a data set in two lists: one for training, one for evaluation.
 template <class Example>
 struct example_split {
   std::vector<Example> train;
   std::vector<Example> held_out;
 };
 
-/// Holds out the last of each `every` consecutive examples, in their order; 0 holds out none.
+/// Splits examples into training and evaluation data. Holds out the last one of each `every`
+/// consecutive examples for evaluation; `every` 0 holds out none.
 template <class Example>
 example_split<Example> hold_out_every(std::vector<Example> all, std::int64_t every) {
   example_split<Example> split;

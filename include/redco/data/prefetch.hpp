@@ -13,15 +13,15 @@
 
 namespace redco {
 
-/// A queue that calls produce(0), ..., produce(count - 1) on its own thread and returns the results
-/// in order, at most `depth` ahead of the consumer. With depth 0 there is no thread, and next()
-/// computes each result. An exception of `produce` is rethrown to the consumer instead of its
-/// result. The destructor waits for the running call.
+/// A queue that calls produce(0), ..., produce(count - 1) on its own thread, and returns the
+/// results in order. The thread works at most `depth` results ahead of the consumer. With depth 0
+/// there is no thread, and next() computes each result. If `produce` throws, next() rethrows the
+/// exception. The destructor waits for a call of `produce` in progress.
 template <class T>
 class prefetch {
  public:
-  /// `on_thread_start` runs first on the new thread, for memory counters or thread counts. With
-  /// depth 0 it does not run, because the consumer's thread does the work.
+  /// Starts the thread. `on_thread_start` runs first on it, for example to set memory counters.
+  /// With depth 0, `on_thread_start` is not called, because the consumer's thread does the work.
   prefetch(std::int64_t count, int depth, std::function<T(std::int64_t)> produce,
            std::function<void()> on_thread_start = {})
       : count_(count), depth_(static_cast<std::size_t>(depth > 0 ? depth : 0)), produce_(std::move(produce)) {
@@ -35,7 +35,7 @@ class prefetch {
   ~prefetch() = default;
 
   /// Returns the next result, or nothing after the last one. Rethrows an exception of `produce` or
-  /// `on_thread_start`, also on later calls.
+  /// `on_thread_start`; later calls rethrow it again.
   std::optional<T> next() {
     if (taken_ == count_) return std::nullopt;
     if (depth_ == 0) {

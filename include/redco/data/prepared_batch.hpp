@@ -17,23 +17,23 @@
 
 namespace redco {
 
-/// A micro-batch that is collated and ready for the model.
+/// A micro-batch after collating: the batch, and the indices of its examples.
 template <class Batch>
 struct prepared_batch {
   micro_batch place;
   Batch batch;
 };
 
-/// Settings that collating needs apart from the pipeline.
+/// Settings of the run that collate functions receive in `collate_info`.
 struct collate_settings {
   std::uint64_t seed = 0;
-  /// Index in the run of the batches' step 0.
+  /// Index in the run of the step that has index 0 in the `batches` object.
   std::int64_t first_step = 0;
 };
 
-/// Returns one rank's micro-batches, collated in order by a thread of the rank, at most `depth`
-/// ahead. The collating thread passes each one to `finish(prepared_batch<Batch>)`, whose results
-/// the queue returns.
+/// Returns a queue of one rank's micro-batches, collated in order on a thread of the queue, at most
+/// `depth` ahead. The thread passes each one to `finish(prepared_batch<Batch>)`, for example to
+/// copy it to a device, and the queue returns the results of `finish`.
 template <class Example, class Batch, class Pipeline, class Finish>
 prefetch<std::invoke_result_t<Finish const&, prepared_batch<Batch>>> prepared_batches(
     Pipeline const& pipeline, examples<Example> const& data, batches const& from, sampler const& order,

@@ -24,8 +24,8 @@ std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& pa
 
 namespace redco::detail {
 
-/// Returns the texts under `keys` of each line of `in`, the content of the file `path`; see
-/// read_jsonl.
+/// Reads JSONL from the stream `in` as read_jsonl does, and returns result[line][key]. `path`: name
+/// of the file, for error messages.
 std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
                                                  std::span<std::string const> keys, std::int64_t most, double invalid);
 

@@ -19,7 +19,7 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the extension in lower case, such as ".jsonl".
+/// Returns the file name's extension in lower case, such as ".jsonl".
 inline std::string lower_extension(std::filesystem::path const& path) {
   std::string extension = path.extension().string();
   for (char& c : extension)
@@ -27,11 +27,11 @@ inline std::string lower_extension(std::filesystem::path const& path) {
   return extension;
 }
 
-/// Appends the text under `key` of each object of a .json file: an array, or an object on each
-/// line.
+/// Appends to `texts` the string under `key` of each object in a .json file. The file has an array
+/// of objects, or one object per line.
 inline void append_json(std::filesystem::path const& path, std::string const& key, double invalid,
                         std::vector<std::string>& texts) {
-  std::string whole = read_text(path, 1);  // what is no UTF-8 is counted below
+  std::string whole = read_text(path, 1);  // invalid UTF-8 is counted below
   std::size_t const begin = whole.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos || whole[begin] != '[') {
     std::istringstream lines(std::move(whole));

@@ -11,13 +11,14 @@
 
 namespace redco {
 
-/// The order in which an epoch visits the examples: a pure function of (size, seed, epoch), equal
-/// on every rank, mesh, compiler and machine. Each lookup takes constant time and memory, so only
-/// the position needs to be saved.
+/// The order in which an epoch visits the examples. It depends only on (size, seed, epoch), so it
+/// is equal on every rank, mesh, compiler and machine. Each lookup takes constant time and memory.
+/// A checkpoint therefore needs only the position in the epoch.
 class sampler {
  public:
-  /// Shuffles `size` examples by `seed`, differently in each epoch; without `shuffle` each epoch is
-  /// 0, 1, ..., size - 1. Throws `error` with exit code 65 if there are no examples.
+  /// Makes an order of `size` examples that `seed` determines, different in each epoch. Without
+  /// `shuffle`, each epoch is 0, 1, ..., size - 1. Throws `error` with exit code 65 if there are no
+  /// examples.
   constexpr explicit sampler(std::int64_t size, std::uint64_t seed = 0, bool shuffle = true)
       : size_(size), seed_(seed), shuffle_(shuffle) {
     if (size < 1)
@@ -27,12 +28,13 @@ class sampler {
 
   constexpr std::int64_t size() const { return size_; }
 
-  /// Returns the index of the example at `position` of the epoch. Requires 0 <= position < size().
+  /// Returns the index in the data set of the example at `position` of the epoch. Requires 0 <=
+  /// position < size().
   constexpr std::int64_t at(std::int64_t epoch, std::int64_t position) const {
     return shuffle_ ? permutation(epoch)(position) : position;
   }
 
-  /// Returns the order of the whole epoch, in which every index occurs exactly once.
+  /// Returns the indices of all examples in the order of the epoch; each index occurs exactly once.
   std::vector<std::int64_t> order(std::int64_t epoch) const {
     std::vector<std::int64_t> result(static_cast<std::size_t>(size_));
     for (std::int64_t i = 0; i < size_; ++i) result[static_cast<std::size_t>(i)] = at(epoch, i);

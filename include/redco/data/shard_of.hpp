@@ -15,9 +15,9 @@ struct interval {
   friend constexpr bool operator==(interval const&, interval const&) = default;
 };
 
-/// Returns part `index` of `whole`, cut into `parts` contiguous intervals. Sizes differ by at most
-/// one, larger parts first: 16 in 3 parts is 6, 5, 5. With fewer elements than parts, the last
-/// parts are empty. Requires parts >= 1 and 0 <= index < parts.
+/// Returns part `index` of the interval `whole`, cut into `parts` contiguous parts. Their sizes
+/// differ by at most one, larger parts first: 16 elements in 3 parts are 6, 5, 5. With fewer
+/// elements than parts, the last parts are empty. Requires parts >= 1 and 0 <= index < parts.
 constexpr interval shard_of(interval whole, std::int64_t parts, std::int64_t index) {
   std::int64_t const small = whole.size() / parts;
   std::int64_t const larger = whole.size() % parts;

@@ -11,9 +11,9 @@
 
 namespace redco {
 
-/// Returns windows of at most `context + 1` bytes for byte-level language modelling. A window
-/// begins at the last byte of the window before, so every byte except a file's first is predicted
-/// exactly once. No window spans two files; the last one of a file has at least two bytes. Throws
+/// Cuts each file into windows of at most `context + 1` bytes, as examples for byte-level language
+/// modelling. A window begins with the last byte of the window before, so that every byte except a
+/// file's first is predicted exactly once. A window has at least two bytes of one file. Throws
 /// `error` with exit code 65 if every file is shorter than two bytes. Requires context >= 1.
 std::vector<std::string> text_windows(std::span<text_file const> files, std::int64_t context);
 

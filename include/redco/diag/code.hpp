@@ -5,19 +5,20 @@
 
 namespace redco::diag {
 
-/// A compile-time error of redco. The compiler prints "redco[CODE]: sentence; cure". The cause is
-/// only for the documentation page.
+/// A compile-time error message of redco: "redco[CODE]: sentence; cure". The compiler does not
+/// print the member `cause`, which is for the documentation page of the error.
 struct diagnosis {
   std::string_view code;
   std::string_view sentence;
   std::string_view cause;
   std::string_view cure;
-  /// More specific sentences for this error, each used at one place with its own cure
+  /// More specific sentences that replace `sentence` of this error; each is used by one
+  /// static_assert with its own cure.
   std::array<std::string_view, 8> closer{};
 };
 
-/// Table of all compile-time errors. Each static_assert repeats its text as a literal, because
-/// C++20 requires a literal. A test compares the literals with this table.
+/// Table of all compile-time error messages. Each static_assert repeats the text as a string
+/// literal, because C++20 requires a literal. A test compares these literals with this table.
 inline constexpr diagnosis diagnoses[] = {
     // P: pipeline collate | loss | predict
     {"P001", "loss does not accept what collate returns",
@@ -150,7 +151,8 @@ inline constexpr diagnosis diagnoses[] = {
      "name a repeat by its path, such as \"h\", and a range of at least one of its blocks"},
 };
 
-/// Returns the row of a code, or an empty row if the code does not exist.
+/// Returns the compile-time error message with this code, such as "S003", or an empty message if
+/// the code does not exist.
 constexpr diagnosis diagnosis_of(std::string_view code) {
   for (diagnosis const& row : diagnoses) {
     if (row.code == code) return row;

@@ -4,11 +4,12 @@
 
 namespace redco::diag {
 
-/// A function that returns the message of an exception. Replaces `what()` for libraries whose
-/// message is longer than a user needs.
+/// A pointer to a function that returns the message of an exception for the user. Shortens messages
+/// of libraries whose what() has more than a user needs.
 using exception_words = char const* (*)(std::exception const&) noexcept;
 
-/// Returns `failure.what()`.
+/// Returns `failure.what()`. The default choice of a function that returns the message of an
+/// exception.
 inline char const* what_of(std::exception const& failure) noexcept { return failure.what(); }
 
 }  // namespace redco::diag

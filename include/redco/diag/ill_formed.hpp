@@ -20,25 +20,26 @@ inline constexpr bool is_list_of_values<std::initializer_list<T>> = true;
 template <class T>
 concept other_than_ill_formed = !std::is_same_v<std::remove_cvref_t<T>, ill_formed>;
 
-/// Concept of a type that the conversion template of `ill_formed` accepts. Excludes numbers,
-/// pointers and initializer lists, which would make overloads and constructors ambiguous.
+/// A type to which an `ill_formed` (replacement for a value after a compile-time error) converts by
+/// template. Numbers, pointers and initializer lists would make overloads ambiguous and are
+/// excluded.
 template <class T>
 concept made_of_ill_formed =
     !std::is_arithmetic_v<T> && !std::is_pointer_v<T> && !is_list_of_values<T> && other_than_ill_formed<T>;
 
 }  // namespace detail
 
-/// Result of an operation whose compile-time error has already been printed. Accepts every use of a
-/// value (calls, operators, loops, conversions), so that the first error stays the only one.
-/// Replaces a batch, a loss or predictions whose types are unknown. Programs that contain an
-/// ill_formed never compile, so no member ever runs.
+/// Replacement for the result of an operation whose compile-time error has already been printed,
+/// such as a batch or a loss. Accepts every use of a value (calls, operators, loops, conversions),
+/// so that no further error follows. Programs that contain an ill_formed never compile, so no
+/// member ever runs.
 struct ill_formed {
   constexpr ill_formed() = default;
   template <detail::other_than_ill_formed T>
   constexpr ill_formed(T&&) {}
 
-  /// The only conversion to a number. A single one keeps overload sets such as std::to_string
-  /// unambiguous.
+  /// Converts to a number. Conversion to only one number type keeps overload sets such as
+  /// std::to_string unambiguous.
   constexpr operator std::int64_t() const { return 0; }
   template <detail::made_of_ill_formed T>
   operator T() const;
@@ -93,8 +94,8 @@ struct ill_formed {
   friend constexpr std::strong_ordering operator<=>(ill_formed, auto&&) { return std::strong_ordering::equal; }
 };
 
-/// Declares a value of type `T` in place of the result of a rejected operation. Has no definition,
-/// so programs that call it do not link; they already fail to compile.
+/// Returns a value of type `T` in place of the result of an operation that redco rejects at compile
+/// time. Only declared: programs that call this function never compile.
 template <class T>
 T unmade();
 

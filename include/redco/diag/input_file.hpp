@@ -19,8 +19,8 @@
 
 namespace redco::diag {
 
-/// Policy for symbolic links. Cached weights are often symbolic links; files of a checkpoint never
-/// are.
+/// Policy for symbolic links when a file is opened. Cached weights are often symbolic links; files
+/// of a checkpoint never are.
 enum class links : bool { refused, followed };
 
 /// A regular file, open for reading at any position. Reads with pread and never maps the file:
@@ -53,13 +53,14 @@ class input_file {
 
   std::filesystem::path const& path() const { return path_; }
 
-  /// Returns the size in bytes at the time of opening.
+  /// Returns the size of the file in bytes at the time of opening.
   std::uint64_t size() const { return size_; }
 
-  /// Returns the number of bytes read so far by all threads.
+  /// Returns the number of bytes that all threads have read from the file so far.
   std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
 
-  /// Fills `target` with the bytes from `position` on. May be called concurrently.
+  /// Fills `target` with the bytes of the file from byte `position` on. Threads may call this
+  /// function concurrently.
   void read(std::uint64_t position, std::span<std::byte> target) const {
     while (!target.empty()) {
       ::ssize_t const got = ::pread(descriptor_, target.data(), target.size(), static_cast<::off_t>(position));

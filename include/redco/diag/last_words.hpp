@@ -6,12 +6,14 @@
 
 namespace redco::diag {
 
-/// Reports an abnormal end of the process while an object of this class exists. Writes one line
-/// with rank, step and user function to standard error, the log and failure_history.
+/// A reporter of abnormal ends of the process, active during its lifetime. Writes one line with
+/// rank, step and user function to standard error, the log and failure_history. One object per
+/// process.
 /// - Reports SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, then runs the previous signal action.
 /// - Reports uncaught exceptions, also in noexcept functions, then exits with their code or 70.
 /// - Reports `exit()` on a rank's thread, which would look like success, then exits with 70.
-/// SIGKILL cannot be reported. At most one object may exist per process.
+///
+/// SIGKILL cannot be reported.
 class last_words {
  public:
   explicit last_words(exception_words words = what_of);
@@ -19,11 +21,13 @@ class last_words {
   last_words& operator=(last_words const&) = delete;
   ~last_words();
 
-  /// Sets the paths of the log and the failure_history, to which the line is also appended.
+  /// Sets the paths of two files, the log and the failure_history of the run. Reports of an
+  /// abnormal end of the process are appended to both.
   void keep(std::filesystem::path const& log, std::filesystem::path const& failures);
 
-  /// Marks the calling thread as the thread of `rank` during its lifetime. Makes `exit()` on this
-  /// thread be reported, and provides a signal stack so that a stack overflow can be reported.
+  /// A guard that marks the calling thread as the thread of `rank` during its lifetime, so that
+  /// calls of `exit()` on this thread are reported. Provides a signal stack, so that a stack
+  /// overflow can be reported.
   class rank_thread {
    public:
     explicit rank_thread(int rank);

@@ -46,8 +46,8 @@ struct last_words_state {
 };
 inline last_words_state last_state;
 
-/// A line of text in its own buffer. Allocates nothing and calls only functions that are allowed in
-/// signal handlers.
+/// A line of text with a fixed buffer, written by signal handlers. Allocates no memory and calls
+/// only async-signal-safe functions.
 class plain_line {
  public:
   plain_line& operator<<(std::string_view text) {
@@ -80,7 +80,8 @@ class plain_line {
   std::size_t size_ = 0;
 };
 
-/// Reports the cause of the end of this process; only the first call has an effect.
+/// Writes `what`, the cause of an abnormal end of the process, with rank, step and user function to
+/// standard error, the log and failure_history. Only the first call has an effect.
 inline void say_last(std::string_view what) {
   if (last_state.told.exchange(true)) return;
   run_place here = run_place::here();

@@ -13,14 +13,15 @@
 
 namespace redco::diag {
 
-/// Results of a piece of work that all ranks performed.
+/// A set of results of a function that all ranks ran, gathered from all ranks.
 struct outcomes {
-  std::vector<std::string> texts;  ///< results of all ranks, in rank order
-  std::optional<error> failure;    ///< failure of the first rank that failed
+  std::vector<std::string> texts;  ///< Texts that the function returned on all ranks, in rank order
+  /// Error of the first rank whose function failed; empty: none failed.
+  std::optional<error> failure;
 };
 
-/// Runs `work()`, which returns a text. Returns its text or its error encoded as one text that a
-/// rank can send to other ranks.
+/// Runs `work()`, which returns a text. Returns one text that a rank can send to other ranks: "+"
+/// and the result, or, if `work` threw an exception, "-", the exit code and the message.
 template <class Work>
 std::string told_outcome(Work work) {
   auto const failed = [](exit_code code, char const* what) {
@@ -35,8 +36,8 @@ std::string told_outcome(Work work) {
   }
 }
 
-/// Decodes the encoded texts of all ranks, given in rank order. If there are several ranks, the
-/// failure names its rank.
+/// Decodes the texts that told_outcome() returned on all ranks, given in rank order. If there are
+/// several ranks, the decoded failure names its rank.
 inline outcomes outcomes_of(std::vector<std::string> told) {
   outcomes result{.texts = std::move(told), .failure = std::nullopt};
   for (std::size_t rank = 0; rank < result.texts.size(); ++rank) {

@@ -10,11 +10,11 @@
 
 namespace redco::diag {
 
-/// Functions to open files whose path comes from outside. Only regular files are opened, because a
-/// FIFO blocks until its other end is opened and a device has no end.
+/// A set of functions that open files whose path comes from the user. Opens only regular files,
+/// because opening a FIFO can block and a device has no end.
 struct regular_file {
-  /// Opens a file like ::open. Returns -1 and sets errno (see `why_not`) if the file cannot be
-  /// opened or is not regular.
+  /// Opens a regular file with the arguments of ::open and returns its descriptor. Returns -1 and
+  /// sets errno if the file cannot be opened or is not regular; why_not(errno) is the message.
   static int open(char const* path, int flags, ::mode_t mode = 0) {
     int const file = ::open(path, flags | O_CLOEXEC | O_NONBLOCK, mode);
     if (file < 0) {

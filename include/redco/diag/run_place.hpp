@@ -6,22 +6,25 @@
 
 namespace redco::diag {
 
-/// Position of a thread in a run (rank, step, user function), reported if the process ends
-/// unexpectedly.
+/// A position of a thread in a training run: rank, step and user function. Named in error messages
+/// and in the report of an abnormal end of the process.
 struct run_place {
-  int rank = -1;           ///< rank of the thread; -1 if no rank owns the thread
-  std::int64_t step = -1;  ///< step, counted from 0; -1 before the first step
-  /// Name of the user function being called, a string literal; null outside user functions
+  int rank = -1;           ///< Rank that the thread executes; -1 if the thread belongs to no rank
+  std::int64_t step = -1;  ///< Step that the thread executes, from 0; -1 before the first step
+  /// Name of the user function that the thread is calling, as a string literal; null if the thread
+  /// calls none.
   char const* function = nullptr;
 
-  /// Returns the position of the calling thread.
+  /// Returns the position (rank, step, user function) of the calling thread.
   static run_place& here();
 
-  /// Records that the calling rank's thread begins the update `number`, counted from 0.
+  /// Records that the calling thread, which belongs to a rank, begins step `number`, counted from
+  /// 0.
   static void begin_step(std::int64_t number);
 
-  /// Returns the known parts as text, such as "step 3, in loss: ". The step is counted from 1, as
-  /// in the program's output.
+  /// Returns the step and the user function as the beginning of a message, such as "step 3, in
+  /// loss: ". The step is counted from 1, as in the program's output. Returns an empty text if both
+  /// are unknown.
   std::string text() const {
     std::string words = step < 0 ? "" : "step " + std::to_string(step + 1);
     if (function != nullptr) words += (words.empty() ? "in " : ", in ") + std::string(function);
@@ -45,7 +48,8 @@ inline void run_place::begin_step(std::int64_t number) {
   detail::latest_step.store(number, std::memory_order_relaxed);
 }
 
-/// Marks the calling thread as running a user function during its lifetime.
+/// A guard that records, during its lifetime, that the calling thread runs a user function, for
+/// messages about errors.
 class in_user_function {
  public:
   in_user_function(char const* function, std::int64_t step) : before_(run_place::here()) {

@@ -12,8 +12,8 @@
 
 namespace redco::diag {
 
-/// Returns the name of a signal, such as "SIGTERM", or "" for a signal that stop_signals does not
-/// watch.
+/// Returns the name of a signal, such as "SIGTERM", or "" for a signal that `stop_signals` does not
+/// handle.
 constexpr std::string_view signal_name(int signal) {
   return signal == SIGINT    ? "SIGINT"
          : signal == SIGTERM ? "SIGTERM"
@@ -76,11 +76,12 @@ inline void on_stop_signal(int number, siginfo_t* information, void* context) {
 
 }  // namespace detail
 
-/// Turns SIGINT, SIGTERM, SIGHUP and SIGUSR1 into a flag during its lifetime. The step loop reads
-/// the flag, saves and exits with code 75. A second signal (not SIGUSR1), `grace_seconds` or more
-/// after the first, ends the process. Earlier repetitions are ignored, because launchers forward
-/// one request twice. Calls previous handlers too, and restores them at the end. Ignored signals
-/// stay ignored (`nohup`). At most one object may exist per process.
+/// A guard that turns SIGINT, SIGTERM, SIGHUP and SIGUSR1 into a stop request during its lifetime.
+/// The step loop reads the request, saves and exits with code 75. A second signal (not SIGUSR1)
+/// ends the process if it comes at least `grace_seconds` after the first. Earlier repetitions are
+/// ignored, because launchers forward one request twice. Previous handlers are called too, and
+/// restored by the destructor. Signals that the process ignores stay ignored (`nohup`). One object
+/// per process.
 class stop_signals {
  public:
   explicit stop_signals(double grace_seconds = 0.5) {
@@ -107,8 +108,8 @@ class stop_signals {
   stop_signals(stop_signals const&) = delete;
   stop_signals& operator=(stop_signals const&) = delete;
 
-  /// Restores the previous handlers. After a request, signals with the default action stay watched,
-  /// and a repeated signal within five seconds does not end the process.
+  /// Restores the previous signal handlers. If a stop was requested, signals whose previous action
+  /// was the default stay handled, and a repetition within five seconds does not end the process.
   ~stop_signals() {
     if (requested() != 0) wait_before_quitting();
     for (std::size_t index = 0; index < count; ++index) {
@@ -119,12 +120,13 @@ class stop_signals {
     }
   }
 
-  /// Returns the first unanswered signal, even if an earlier stop_signals object received it, or 0.
-  /// Thread-safe.
+  /// Returns the number of the signal that requested a stop, or 0 if no request is unanswered. The
+  /// signal may have arrived during the lifetime of an earlier stop_signals object. Thread-safe.
   int requested() const { return detail::stop_signal.requested.load(); }
 
-  /// Marks the request as answered, after the exit code was reported. Repeated signals within five
-  /// seconds are ignored; a later signal ends the process, which is then assumed to hang.
+  /// Marks the stop request as answered. Call after the exit code was reported. Repeated signals
+  /// within five seconds are ignored. A later signal ends the process, because the process is then
+  /// assumed to hang.
   void answered() const {
     detail::stop_signal.answered = true;
     wait_before_quitting();
@@ -145,10 +147,10 @@ class stop_signals {
   bool watched_[count] = {};
 };
 
-/// Makes writes to a closed pipe or past the file size limit fail (EPIPE, EFBIG) instead of ending
-/// the process by SIGPIPE or SIGXFSZ. A run then continues without its console and counts lost file
-/// writes. Lasts until the process ends. Child programs get the default action again. Previously
-/// installed handlers and SIG_IGN stay.
+/// Makes writes to a closed pipe or beyond the file size limit fail with EPIPE or EFBIG, instead of
+/// ending the process by SIGPIPE or SIGXFSZ. A training run thus continues without its console and
+/// counts lost file writes. Applies until the process ends, but not to child programs. Previously
+/// installed handlers and SIG_IGN are kept.
 inline void let_writes_fail() {
   for (int const number : {SIGPIPE, SIGXFSZ}) {
     struct sigaction now {};

@@ -8,20 +8,20 @@
 
 namespace redco {
 
-/// The best hypotheses of each prompt after beam search. Rows of one prompt are consecutive, the
-/// best first.
+/// The result of beam search: the best hypotheses (token sequences) of each prompt. Rows of one
+/// prompt are consecutive, the best first.
 struct beam_result {
-  /// Ids, int64 [B * results, T + longest continuation]: prompt, continuation, padding.
+  /// Token ids, int64 [B * results, T + longest continuation]: prompt, continuation, padding.
   at::Tensor ids;
-  at::Tensor scores;  ///< length-normalised scores, f64 [B * results]
+  at::Tensor scores;  ///< length-normalised scores of the rows, f64 [B * results]
 };
 
-/// Continues prompts [B, T] by beam search with Hugging Face's semantics. A step considers max(2, 1
-/// + number of stop ids) candidates per beam; only its best `beams` candidates can finish. A prompt
-/// ends when its best running hypothesis scores no better than its worst finished one, at the
-/// length that options.stop chooses. Results are equal on every mesh. Throws `error` with exit code
-/// 64 for options out of range or if prompt and continuation exceed the model's context; 79 if
-/// logits are NaN, +inf or all -inf.
+/// Continues prompts [B, T] by beam search, as Hugging Face does. A step considers max(2, 1 +
+/// number of stop ids) candidates per beam; only its best `beams` candidates can finish. A prompt
+/// is done when none of its running hypotheses can still beat its worst finished one; options.stop
+/// selects the length for this comparison. Results are equal on every mesh. Throws `error` with
+/// exit code 64 for invalid options or if prompt and continuation exceed the model's context.
+/// Throws it with 79 if logits are NaN, +inf or all -inf.
 template <model M, class... Items>
 beam_result beam_search(bound_network<M, Items...> const& net, at::Tensor const& prompts,
                         beam_options const& options = {}) {

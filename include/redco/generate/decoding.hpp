@@ -14,16 +14,16 @@
 
 namespace redco {
 
-/// A decoder that asks a network for one token after the other. Keys and values of earlier
-/// positions are cached, so a call computes its own positions only. If the network has a `key_mask`
-/// [B, T] of the prompts, masked tokens stay hidden, and positions count from the first visible
-/// token.
+/// A decoder that asks a network for one token after another. It caches keys and values of earlier
+/// positions, so a call computes only the new positions. If the network is bound to a `key_mask`
+/// [B, T] of the prompts, masked tokens are never attended to, and positions count from each row's
+/// first unmasked token.
 template <model M, class... Items>
 class decoding {
  public:
-  /// Prepares for prompts of `length` tokens and `more` new ones; each prompt may continue as at
-  /// most `copies` rows. Throws `error` with exit code 64 if a prompt has no visible token, or if
-  /// `length + more` exceeds the model's context.
+  /// Prepares for prompts of `length` tokens and `more` new tokens. `copies`: largest number of
+  /// rows per prompt, as in beam search. Throws `error` with exit code 64 if a prompt has no
+  /// unmasked token, or if `length + more` exceeds the model's context.
   decoding(bound_network<M, Items...> const& net, std::int64_t length, std::int64_t more, std::int64_t copies = 1)
       : net_(net), cache_(net.base().cache_slots(), length + more, copies), pass_(decoding_pass(net.pass(), cache_)) {
     if (length < 1) throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
@@ -48,8 +48,8 @@ class decoding {
 
   redco::pass const& pass() const { return pass_; }
 
-  /// Returns the logits [B, 1] of the token after `input` [B, T]; `input` follows all earlier
-  /// inputs.
+  /// Returns the logits [B, 1] of the token that follows `input` [B, T]. `input` continues the
+  /// tokens of all earlier calls.
   logits next(at::Tensor const& input) {
     std::int64_t const begin = cache_.length(), length = input.size(1);
     logits const result = masked(begin, length, [&](auto const& net) { return net(input).last(); });
@@ -57,7 +57,8 @@ class decoding {
     return result;
   }
 
-  /// Makes row i continue the earlier row rows[i], for each i.
+  /// Replaces the rows of the decoder's state: the new row i continues the old row rows[i]. Beam
+  /// search calls it after each step.
   void select_rows(at::Tensor const& rows) {
     cache_.select_rows(rows);
     for (at::Tensor* const by_row : {&shown_, &places_, &shown_source_})
@@ -68,7 +69,8 @@ class decoding {
   template <class Key>
   static constexpr bool given = bound_network<M, Items...>::template has<Key>;
 
-  /// Calls `use` with the network under the masks and positions of the current call.
+  /// Calls `use` with the network, bound to the masks and positions for `length` tokens from
+  /// position `begin` on.
   template <class Use>
   logits masked(std::int64_t begin, std::int64_t length, Use const& use) const {
     auto const with_source = [&](auto const& net) {

@@ -12,8 +12,8 @@
 
 namespace redco {
 
-/// Continues prompts token by token: int64 [B, T] to [B, T + new tokens], including the prompt.
-/// Prompts have one length; left-pad shorter ones and hide the padding by a `key_mask`. The ids are
+/// Continues prompts token by token: int64 [B, T] to [B, T + new tokens], including the prompt. All
+/// prompts have one length: left-pad shorter ones and mask the padding by a `key_mask`. The ids are
 /// equal on every mesh. Throws `error` with exit code 64 for an option out of range, or if prompt
 /// and continuation exceed the model's context. Throws it with 79, prompt and position if logits
 /// are NaN, +inf or all -inf.

@@ -10,13 +10,13 @@
 
 namespace redco::json {
 
-/// Returns the value of a whole JSON text, in time linear in its size. Also refuses texts that
-/// readers understand differently: equal keys in one object, NUL, and more than `limits`. Numbers
-/// with a point, an exponent or more than 64 bits become doubles. An integer reader thus refuses
-/// 4.0. Other readers accept 1000000000000000019884624838656, which other programs write for "no
-/// limit". A leading byte order mark is skipped.
+/// Returns the value of a whole JSON text, in linear time. Skips a leading byte order mark. Numbers
+/// with a point, an exponent or more than 64 bits become doubles, so code that expects an integer
+/// refuses 4.0. Large numbers such as 1000000000000000019884624838656, which programs write for "no
+/// limit", are accepted.
 ///
-/// Throws `error` with exit code 65 and the text "source:line:column: why" if the text is refused.
+/// Throws `error` with exit code 65 ("source:line:column: why") for invalid JSON and for texts that
+/// programs interpret differently: equal keys in one object, NUL, or more than `limits`.
 json_value parse_json(std::string_view text, std::string const& source, json_limits limits = {});
 
 }  // namespace redco::json

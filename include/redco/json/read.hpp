@@ -9,11 +9,11 @@
 
 namespace redco::json {
 
-/// Returns the value of the JSON file at `path`: see parse_json(). Reads at most the limit into
-/// memory.
+/// Returns the value of the JSON file at `path`; parse_json() states the rules. Reads at most
+/// `limits.bytes` bytes into memory.
 ///
-/// Throws `error` with exit code 65 if the file is missing, no regular file, or refused. Throws it
-/// with 74 if the system cannot read the file.
+/// Throws `error` with exit code 65 if the file is missing, is no regular file, or is refused by
+/// parse_json(). Throws `error` with exit code 74 if the system cannot read the file.
 json_value read_json(std::filesystem::path const& path, json_limits limits = {});
 
 }  // namespace redco::json

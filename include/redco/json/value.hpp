@@ -4,8 +4,8 @@
 
 namespace redco::json {
 
-/// A JSON value whose objects keep the order in which keys were added. The lookup of a key is
-/// linear in the size of the object: iterate over large objects instead.
+/// A JSON value whose objects keep the order in which keys were added. A lookup by key takes time
+/// linear in the size of the object, so code iterates over large objects instead.
 using json_value = nlohmann::ordered_json;
 
 }  // namespace redco::json

@@ -4,8 +4,8 @@
 
 namespace redco::json {
 
-/// A declaration of `json_value`, for headers that only pass values on. Access to the content needs
-/// <redco/json/value.hpp>, which takes a second to compile.
+/// A declaration of the type of JSON values, for headers that only pass values on. Code that
+/// accesses the content includes <redco/json/value.hpp>, which takes a second to compile.
 using json_value = nlohmann::ordered_json;
 
 }  // namespace redco::json

@@ -7,21 +7,20 @@
 namespace redco::kernel {
 
 /// Computes self-attention, softmax(scale q k^T + bias) v, of one packed tensor qkv [B, T, (H + 2
-/// Hkv) D]. Its columns are all query heads, then all key heads, then all value heads. Returns a
-/// contiguous tensor [B, T, H D]. A query whose keys are all masked gets the mean of the values
-/// that the causal rule allows.
+/// Hkv) D]. Its columns are H query heads, Hkv key heads and Hkv value heads, of D elements each.
+/// Returns a contiguous tensor [B, T, H D]. A query whose keys are all masked gets the mean of the
+/// values that the causal rule allows.
 ///
 /// Autograd saves qkv, the result, the log-sum-exp [B, H, T], and bias and mask if given. Throws
-/// `error` with exit code 70 if shapes, dtypes or devices do not fit. See README.md for memory and
-/// devices.
+/// `error` with exit code 70 if shapes, dtypes or devices do not fit. Memory: README of kernel/.
 at::Tensor self_attention(at::Tensor const& qkv, attention_options const& options);
 
-/// Computes attention of q [B, T, H D] to k and v [B, S, Hkv D]: cross-attention, or decoding with
-/// a cache. For a cache, k and v are views of it and query0 = S - T. Returns a contiguous tensor
-/// [B, T, H D].
+/// Computes attention of queries q [B, T, H D] to keys k and values v [B, S, Hkv D], for
+/// cross-attention and for decoding with a cache. For a cache, k and v are views of it and query0 =
+/// S - T. Returns a contiguous tensor [B, T, H D].
 ///
 /// Autograd saves q, k, v, the result, the log-sum-exp [B, H, T], and bias and mask if given.
-/// Masked queries, errors and precision are those of self_attention.
+/// Precision, errors, and results of masked queries are those of self_attention.
 at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
                            attention_options const& options);
 

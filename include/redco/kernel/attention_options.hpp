@@ -10,38 +10,41 @@
 
 namespace redco::kernel {
 
-/// Options of an attention call. B is the number of examples, T of queries, S of keys, H of heads,
-/// D of elements per head.
+/// Options of an attention call. The comments use five letters for sizes: B examples, T queries, S
+/// keys, H heads, and D elements per head.
 struct attention_options {
   std::int64_t heads = 1;  ///< number of query heads (H) on this rank
   /// Number of key-value heads on this rank; divides `heads`. Query head h reads key-value head h /
   /// (heads / kv_heads).
   std::int64_t kv_heads = 1;
-  bool causal = false;  ///< true: query i sees only the keys 0 ... query0 + i
-  /// Number of latest keys that a query sees, up to and including position query0 + i; 0: no limit.
+  bool causal = false;  ///< causal rule: if true, query i sees only the keys 0 to query0 + i
+  /// Number of latest keys that a query sees, ending with its own position query0 + i. 0 means no
+  /// limit.
   std::int64_t window = 0;
-  double scale = 0;          ///< factor of q k^T; 0 means 1 / sqrt(D)
-  at::Tensor key_mask = {};  ///< bool [B, S], true for visible keys; undefined: all
-  at::Tensor bias =
-      /// Differentiable, finite bias added to the scaled scores; may be undefined. Shape [1 or B,
-      /// H, T, S], or [H, distances]: key j of query i gets column distance0 + j - (query0 + i).
-      {};
+  double scale = 0;  ///< factor of q k^T; 0 means 1 / sqrt(D)
+  /// Mask of keys: bool [B, S], true for visible keys. If undefined, all keys are visible.
+  at::Tensor key_mask = {};
+  /// Differentiable, finite bias that is added to the scaled scores; may be undefined. It has the
+  /// shape [1 or B, H, T, S], or [H, distances] for a bias given per distance. In the latter case,
+  /// key j of query i gets column distance0 + j - (query0 + i).
+  at::Tensor bias = {};
   std::int64_t distance0 = 0;
-  double dropout = 0;  ///< probability of zeroing an attention probability; needs `key`
-  random::stream key =
-      /// Random stream of this call. The word of query i, key j, head h, example b has the
-      /// coordinates (row0 + b, head0 + h, query0 + i, j). The dropout mask is therefore
-      /// independent of how examples and heads are split over ranks.
-      {};
-  std::int64_t row0 = 0;    ///< global index of example 0
-  std::int64_t head0 = 0;   ///< global index of head 0
-  std::int64_t query0 = 0;  ///< position of query 0 among the keys (decoding: S - T)
+  /// Probability of zeroing an element of the softmax. If it is not 0, `key` must be set.
+  double dropout = 0;
+  /// Random stream for the dropout of this call. The 32-bit word for query i, key j, head h and
+  /// example b has the coordinates (row0 + b, head0 + h, query0 + i, j). The dropout mask is
+  /// therefore independent of how examples and heads are split over ranks.
+  random::stream key = {};
+  std::int64_t row0 = 0;    ///< global index of example 0, for dropout
+  std::int64_t head0 = 0;   ///< global index of this rank's head 0, for dropout
+  std::int64_t query0 = 0;  ///< position of query 0 among the keys; S - T in decoding with a cache
 
-  /// Returns the factor of q k^T for heads of `d` elements.
+  /// Returns the factor of q k^T for heads of `d` elements: `scale`, or 1 / sqrt(d) if `scale` is
+  /// 0.
   double scale_of(std::int64_t d) const { return scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(d)); }
 
-  /// Returns the dropout threshold: an attention probability is zeroed if its random 32-bit word is
-  /// less.
+  /// Returns the dropout threshold. An element of the softmax is zeroed if its random 32-bit word
+  /// is below the threshold.
   std::uint32_t dropped_below() const {
     return static_cast<std::uint32_t>(std::min(std::ldexp(dropout, 32), 4294967295.0));
   }

@@ -10,26 +10,27 @@
 
 namespace redco::kernel {
 
-/// A loss summed over the rows that are not ignored, and the number of these rows.
+/// The result of cross_entropy: the loss summed over the rows that are not ignored, and the number
+/// of these rows.
 struct vocabulary_loss {
-  at::Tensor sum;  ///< scalar, f32 (f64 for f64), equal on all ranks
+  at::Tensor sum;  ///< summed loss, equal on all ranks: a scalar in f32, or in f64 for f64 inputs
   std::int64_t count = 0;
 };
 
 /// Options of cross_entropy.
 struct cross_entropy_options {
-  std::int64_t ignored = -100;     ///< label of rows that are left out
+  std::int64_t ignored = -100;     ///< label that marks rows to leave out of the loss
   std::int64_t chunk_rows = 1024;  ///< number of rows whose logits are in memory at once
 };
 
-/// Returns the summed cross-entropy of labels [N] for the logits hidden [N, d] x weight^T + bias,
-/// whose columns are split over `ranks`. All ranks must call it together, and `ranks` must outlive
-/// the autograd graph. `hidden` must be an entered tensor, because its gradient is a pending sum
-/// over ranks.
+/// Returns the summed cross-entropy of labels [N] for the logits hidden [N, d] x weight^T + bias.
+/// The columns of the logits are split over `ranks`. All ranks must call it, and `ranks` must
+/// outlive the autograd graph. The gradient of `hidden` is a pending sum over ranks, so `hidden`
+/// must be `entered`.
 ///
-/// Logits are computed for chunk_rows rows at a time. The same pass computes the gradients, which
-/// autograd saves; README.md lists memory and messages. Throws `error` with exit code 65 for a
-/// label outside the vocabulary, 70 if shapes or dtypes do not fit.
+/// Computes chunk_rows rows at a time, together with the gradients, which autograd saves. The
+/// README of kernel/ lists memory and messages. Throws `error` with exit code 65 for a label
+/// outside the vocabulary, 70 if shapes or dtypes do not fit.
 vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                               group& ranks, cross_entropy_options const& options = {});
 

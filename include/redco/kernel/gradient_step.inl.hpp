@@ -12,8 +12,8 @@ namespace redco::kernel {
 
 namespace detail {
 
-/// Returns true if the kernels of cpu/ can compute the step in one pass: all tensors are f32, or
-/// all are f64, in host memory.
+/// Returns true if redco's CPU kernels can compute the gradient step p - rate g of all parameters
+/// in one pass. Requires that all tensors are in host memory and all f32, or all f64.
 inline bool is_flat_step(std::vector<at::Tensor> const& parameters, std::vector<at::Tensor> const& gradients) {
   at::ScalarType const type = parameters.front().scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;

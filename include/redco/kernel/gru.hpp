@@ -4,11 +4,13 @@
 
 namespace redco::kernel {
 
-/// Returns the outputs [B, T, H] of a gated recurrent unit that starts from zero; T >= 1. Let p =
-/// projected [B, T, 3 H], and q = weight [3 H, H] times the previous output h, plus bias [3 H].
+/// Returns the outputs [B, T, H] of a gated recurrent unit whose first state is zero; T >= 1. In
+/// each step, p is that step of `projected` [B, T, 3 H]. With the previous output h, weight [3 H,
+/// H] and bias [3 H], q = weight h + bias. p and q consist of three parts of H elements.
 ///
-/// Then r = sigmoid(p0 + q0), z = sigmoid(p1 + q1), n = tanh(p2 + r q2), and the output is (1 - z)
-/// n + z h. Autograd saves projected, weight, bias and the outputs. Differentiable to any order.
+/// The gates are r = sigmoid(p0 + q0), z = sigmoid(p1 + q1) and n = tanh(p2 + r q2). The output is
+/// (1 - z) n + z h. Autograd saves projected, weight, bias and the outputs. Differentiable to any
+/// order.
 at::Tensor gru(at::Tensor const& projected, at::Tensor const& weight, at::Tensor const& bias);
 
 }  // namespace redco::kernel

@@ -4,9 +4,9 @@
 
 namespace redco::kernel {
 
-/// Returns the outputs [B, T, H] of a long short-term memory that starts from zero; T >= 1. The
-/// gates (input, forget, cell, output) are projected [B, T, 4 H] + weight [4 H, H] times the
-/// previous output.
+/// Returns the outputs [B, T, H] of a long short-term memory whose first state is zero; T >= 1. The
+/// gates (input, forget, cell, output) are computed from projected [B, T, 4 H] plus weight [4 H, H]
+/// times the previous output.
 ///
 /// Autograd saves projected, weight, the outputs and the cells [B, T, H]; backward recomputes the
 /// gates with one product. Differentiable to any order.

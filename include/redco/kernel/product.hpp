@@ -4,13 +4,14 @@
 
 namespace redco::kernel {
 
-/// Returns the matrix product a b, as used for the gradients of `linear`. For bf16 on a CPU, the
-/// implementation in use (bf16_path) computes the product, else ATen. With grad mode on
+/// Returns the matrix product a b, as the gradients of `linear` need it. For bf16 on a CPU, uses
+/// the bf16 implementation of this process (see bf16_path), else ATen. With grad mode on
 /// (create_graph), ATen computes the product and autograd records it.
 at::Tensor product(at::Tensor const& a, at::Tensor const& b);
 
-/// Computes y = a b + bias into existing memory; `bias` may be undefined. Gives the bits of
-/// `linear` for many rows (b = W^T), and of `product`. Not recorded by autograd.
+/// Computes y = a b + bias into existing memory; `bias` may be undefined. The result is bit-equal
+/// to that of `linear` for many rows (if b = W^T), and to that of `product`. Not recorded by
+/// autograd.
 void product_into(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias = {});
 
 }  // namespace redco::kernel

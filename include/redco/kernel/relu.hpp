@@ -4,9 +4,9 @@
 
 namespace redco::kernel {
 
-/// Returns max(x, 0) of each element. Few elements on a CPU are computed as one autograd node
-/// without operator dispatch. ATen computes many elements, which it does at memory speed. Both give
-/// equal bits. Differentiable to any order. Autograd saves the result.
+/// Returns max(x, 0) of each element. A small tensor on a CPU is computed as one autograd node
+/// without operator dispatch, a large one by ATen, which runs at memory speed. Both give equal
+/// bits. Differentiable to any order. Autograd saves the result.
 at::Tensor relu(at::Tensor const& x);
 
 }  // namespace redco::kernel

@@ -8,19 +8,19 @@
 
 namespace redco::kernel {
 
-/// A description of the columns that `rotate` rotates: in each row, the first `heads` heads of
-/// `head_dim` columns.
+/// A description of the columns that `rotate` rotates. They are the first `heads` heads of
+/// `head_dim` columns in each row.
 struct rotation {
   std::int64_t heads = 1;
   std::int64_t head_dim = 1;
   rotary_angles angles = {};
-  std::int64_t first = 0;  ///< position of the first row, if no positions are given
+  std::int64_t first = 0;  ///< position of row 0, used if no tensor of positions is given
 };
 
-/// Returns x [B, T, columns] with its heads rotated by their positions (Su et al. 2021). Positions
-/// are `positions` (int64 [B or 1, T]), or rotation::first + t for row t. May modify x, so use only
-/// the result. Angles are computed in f64. Autograd saves only the positions. Differentiable to any
-/// order.
+/// Returns x [B, T, columns] with its heads rotated by their positions (Su et al. 2021).
+/// `positions` is int64 [B or 1, T]; if undefined, row t has the position by.first + t. May modify
+/// x, so use only the result. Angles are computed in f64. Autograd saves only the positions.
+/// Differentiable to any order.
 at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions = {});
 
 }  // namespace redco::kernel

@@ -56,11 +56,12 @@ constexpr void apply_trait(Arguments&&... arguments) {
 }  // namespace detail
 
 /// A scaled dot-product attention layer (Vaswani et al. 2017) over [B, T, Width], split by heads
-/// over the ranks. Weights q, k and v (each [heads * head_dim, Width]) are column-parallel. Weight
-/// o [Width, Heads * head_dim] is row-parallel, so the result is a pending sum over the ranks.
-/// Query heads share fewer key-value heads (Ainslie et al. 2023) if a trait says so. `Traits`, in
-/// any order, are options such as `key_value_heads`, `biased` and `rotary`. Compile error:
-/// redco[L008] for an option given twice, or a type that is no option.
+/// over the ranks. Weights q [Heads * head_dim, Width], k and v [key_value_heads * head_dim, Width]
+/// are column-parallel. Weight o [Width, Heads * head_dim] is row-parallel, so the result is a
+/// pending sum over the ranks. Query heads may share fewer key-value heads (Ainslie et al. 2023).
+/// With fewer key-value heads than ranks, neighbouring ranks hold equal ones. `Traits`, in any
+/// order, are options such as `key_value_heads`, `biased` and `rotary`. Compile error: redco[L008]
+/// for an option given twice, or a type that is no option.
 template <attention_kind Kind, auto Width, auto Heads, class... Traits>
 struct attention {
   using layer_concept = leaf_tag;

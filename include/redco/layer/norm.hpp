@@ -12,7 +12,7 @@
 namespace redco {
 
 /// Number of rows over which the backward of a norm sums parameter gradients at a time. The sums of
-/// these groups of rows are then added in order, so results do not depend on threads.
+/// these groups of rows are then added in order.
 inline constexpr std::int64_t norm_block_rows = 64;
 
 /// A base of layer_norm and rms_norm, which normalise over the last dimension with learned weights.

@@ -17,7 +17,8 @@ namespace redco {
 /// blocks.
 ///
 /// Half of the buckets are for single distances; the rest grow up to `Farthest`, and larger
-/// distances share the last bucket. Full attention divides the buckets between both directions.
+/// distances share the last bucket. Full attention divides the buckets between both directions;
+/// causal attention uses all for earlier keys.
 template <attention_kind Kind, auto Heads, auto Buckets, auto Farthest, layer Body>
 struct with_distance_bias : detail::forwarding<Body> {
   template <class Other>

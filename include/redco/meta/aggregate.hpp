@@ -8,12 +8,12 @@
 
 namespace redco::meta {
 
-/// A plain struct (aggregate class) whose members redco can visit without knowing their names.
+/// A plain struct (aggregate class), whose members redco can visit without their names.
 template <class T>
 concept aggregate = std::is_aggregate_v<std::remove_cvref_t<T>> && std::is_class_v<std::remove_cvref_t<T>>;
 
-/// Returns references to the members of `a` in the order of declaration, as a `hana::basic_tuple`;
-/// references to const for a const aggregate. Requires at most 32 members, all public, none
+/// Returns references to the members of `a`, in the order of declaration, as a `hana::basic_tuple`.
+/// The references are const if `a` is const. Requires at most 32 members, all public and none
 /// inherited.
 template <aggregate Aggregate>
 constexpr auto tie_fields(Aggregate& a) {

@@ -5,8 +5,9 @@
 
 namespace redco::meta {
 
-/// Returns the least number of insertions, deletions, replacements and swaps of adjacent characters
-/// that turn `a` into `b` (Damerau-Levenshtein distance; no substring is edited twice).
+/// Returns the smallest number of edits that turn `a` into `b`. An edit inserts, deletes or
+/// replaces a character, or swaps two adjacent ones. No substring is edited twice (restricted
+/// Damerau-Levenshtein distance).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace redco::meta

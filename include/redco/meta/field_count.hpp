@@ -8,9 +8,9 @@ namespace redco::meta {
 
 namespace detail {
 
-/// A placeholder that converts to the type of any member of `Aggregate`, but not to `Aggregate`
-/// itself, which would be a copy. Never called. It has a body because compilers ask for one when
-/// they choose std::optional's constructor.
+/// A placeholder that converts to any type except `Aggregate`, used to test how many initializers
+/// `Aggregate` accepts. A conversion to `Aggregate` itself would be a copy. The operator is never
+/// called; it has a body because compilers need one to choose std::optional's constructor.
 template <class Aggregate>
 struct any_member {
   template <class T>
@@ -26,15 +26,16 @@ constexpr bool takes_values(std::index_sequence<I...>) {
   return requires { T{repeated<T, I>{}...}; };
 }
 
-/// Returns true if `T{value..., {}, value...}` is valid. `{}` initialises exactly one member, even
-/// a C array, whose elements bare values would fill one by one.
+/// Returns true if `T` can be initialized by `T{value..., {}, value...}`, with a value per index
+/// `I` before `{}` and per index `J` after it. `{}` initializes exactly one member of T, even a C
+/// array; values without braces would initialize the array's elements one by one.
 template <class T, std::size_t... I, std::size_t... J>
 constexpr bool takes_braces(std::index_sequence<I...>, std::index_sequence<J...>) {
   return requires { T{repeated<T, I>{}..., {}, repeated<T, J>{}...}; };
 }
 
-/// Returns the largest number of initializers of T without inner braces: the number of members,
-/// plus the additional elements of C arrays.
+/// Returns the largest number of initializers that the aggregate T accepts without inner braces. A
+/// C array of n elements takes n initializers, any other member takes 1.
 template <class T, std::size_t N = 0, bool Before = false>
 constexpr std::size_t initializers() {
   static_assert(N <= 256,
@@ -50,8 +51,9 @@ constexpr std::size_t initializers() {
   }
 }
 
-/// Returns the number of the `Total` initializers that belong to the member starting at initializer
-/// `At`: 1, or the number of elements of a C array.
+/// Returns the number of initializers of one member of the aggregate T: 1, or the number of
+/// elements of a C array. The member's first initializer has index `At` among all `Total`
+/// initializers of T.
 template <class T, std::size_t Total, std::size_t At, std::size_t Width = 1>
 constexpr std::size_t width() {
   if constexpr (At + Width > Total) {
@@ -75,10 +77,10 @@ constexpr std::size_t members() {
 
 }  // namespace detail
 
-/// Number of members of the aggregate `T`, found by testing how many initializers it accepts. A
+/// Number of members of the aggregate `T`, found by tests of how many initializers T accepts. A
 /// member that is an aggregate, container, tensor or C array counts once. Requires no base class,
 /// no reference members, and default constructors for classes inside C arrays. Compile time grows
-/// with the square of the count.
+/// with the square of the number of members.
 template <class T>
   requires std::is_aggregate_v<std::remove_cv_t<T>>
 inline constexpr std::size_t field_count =

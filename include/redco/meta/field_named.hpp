@@ -16,7 +16,7 @@ constexpr auto first_named(First const& first, Rest const&... rest) {
 
 }  // namespace meta
 
-/// Returns the field of a reflected struct that has this name. Use it in a derived struct that
+/// Returns the field with the name `Name` of a reflected struct, for use in a derived struct that
 /// offers fewer options:
 ///
 ///   struct fewer : opts {

@@ -11,8 +11,9 @@
 
 namespace redco {
 
-/// A field, which describes one member of a reflected struct. Holds its name (part of the type), a
-/// pointer to it, a sentence about the member, and the smallest number that it may hold.
+/// A description of one member of a reflected struct. It holds the member's name (a template
+/// argument), a pointer to the member, a sentence about it, and the smallest number that the member
+/// may hold.
 template <fixed_string Name, class Class, class Type>
 struct field_of {
   using class_type = Class;
@@ -20,24 +21,25 @@ struct field_of {
 
   Type Class::*member;
   std::string_view about;
-  /// True if the default has no meaning, so that the member must be set explicitly.
+  /// True if users must set the described member, because its default has no meaning.
   bool required = false;
-  /// Smallest number that the member may hold.
+  /// Smallest number that the described member may hold.
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
-  /// Title under which a program's help text lists the member, such as "mesh"; empty for none.
+  /// Title of the section of a program's help text that lists the member, such as "mesh"; empty:
+  /// none.
   std::string_view group = {};
 
-  /// Returns this field with a lower bound:
-  /// `field<"epochs">(&options::epochs, "passes over the data").at_least(1)`. Readers of options
-  /// reject smaller numbers.
+  /// Returns this field with the lower bound `number`. Readers of options reject smaller values.
+  /// Example: `field<"epochs">(&options::epochs, "passes over the data").at_least(1)`.
   constexpr field_of at_least(std::int64_t number) const {
     field_of bounded = *this;
     bounded.least = number;
     return bounded;
   }
 
-  /// Returns this field with the title of a group of options for the help text:
-  /// `field<"epochs">(&options::epochs, "passes over the data").in_group("training")`.
+  /// Returns this field with the title of a section of the program's help text, which then lists
+  /// the option. Example: `field<"epochs">(&options::epochs, "passes over the
+  /// data").in_group("training")`.
   constexpr field_of in_group(std::string_view title) const {
     field_of grouped = *this;
     grouped.group = title;
@@ -47,28 +49,29 @@ struct field_of {
   static constexpr std::string_view name() { return Name.view(); }
 };
 
-/// Returns a field that names a member:
+/// Returns a field, which describes a member of a struct by its name and a sentence. Example:
 /// `field<"epochs">(&options::epochs, "passes over the training data")`.
 template <fixed_string Name, class Class, class Type>
 constexpr field_of<Name, Class, Type> field(Type Class::*member, std::string_view about = {}) {
   return {member, about};
 }
 
-/// Returns a field whose member must be set:
+/// Returns a field, which describes a member that users must set. Example:
 /// `required_field<"model">(&options::model, "folder of the model")`.
 template <fixed_string Name, class Class, class Type>
 constexpr field_of<Name, Class, Type> required_field(Type Class::*member, std::string_view about = {}) {
   return {member, about, true};
 }
 
-/// Returns the given fields as a tuple. A reflected struct returns this tuple from
-/// `static constexpr auto fields()`, with the fields in display order.
+/// Returns the given fields (descriptions of members) as a tuple, in display order. A reflected
+/// struct returns this tuple from its `static constexpr auto fields()`.
 template <class... Field>
 constexpr hana::basic_tuple<Field...> fields(Field... list) {
   return hana::basic_tuple<Field...>{list...};
 }
 
-/// A struct that names its members: `static constexpr auto fields()` returns `redco::fields(...)`.
+/// A struct that describes its members in a function `fields()`, which returns
+/// `redco::fields(...)`:
 ///   struct o {
 ///     int epochs = 3;
 ///     static constexpr auto fields() { return redco::fields(redco::field<"epochs">(&o::epochs)); }
@@ -78,9 +81,9 @@ concept reflected = std::is_class_v<std::remove_cvref_t<T>> && requires {
   std::remove_cvref_t<T>::fields();
 };
 
-/// Calls f(field, member) for each field of `object`: `field` has name and sentence, `member` is a
-/// reference. A member that is itself reflected is passed as a whole; call for_each_named again for
-/// its fields.
+/// Calls f(field, member) for each field of `object`, where `field` has the name and description of
+/// a member, and `member` is a reference to it. A member that is itself a reflected struct is
+/// passed as a whole; for its fields, call for_each_named again.
 template <reflected T, class F>
 constexpr void for_each_named(T& object, F&& f) {
   hana::unpack(std::remove_cv_t<T>::fields(), [&](auto const&... field) { (f(field, object.*(field.member)), ...); });

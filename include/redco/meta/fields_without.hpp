@@ -18,7 +18,8 @@ constexpr bool is_one_of([[maybe_unused]] std::string_view name) {
   return ((name == Name.view()) || ...);
 }
 
-/// Returns the indices of the fields whose names are not in `Name`, in ascending order.
+/// Returns the indices of the fields in the tuple whose names are not among `Name`, in ascending
+/// order. `Kept` is the number of these fields.
 template <std::size_t Kept, fixed_string... Name, class... Field>
 constexpr std::array<std::size_t, Kept> kept_fields(hana::basic_tuple<Field...> const&) {
   std::array<std::size_t, Kept> kept{};
@@ -41,14 +42,14 @@ constexpr std::size_t count_of(hana::basic_tuple<Field...> const&) {
   return sizeof...(Field);
 }
 
-/// A reflected struct that has a field of this name.
+/// A reflected struct that has a field with the name `Name`.
 template <class Struct, fixed_string Name>
 concept has_field = is_among<Name>(Struct::fields());
 
 }  // namespace meta::detail
 
-/// Returns the fields of a reflected struct except those with these names. The struct must have a
-/// field of each name. Use it in a derived struct that offers fewer options:
+/// Returns the fields of a reflected struct except the fields with the names `Name`, which must
+/// exist. For use in a derived struct that offers fewer options:
 ///
 ///   struct short_options : my_options {
 ///     static constexpr auto fields() { return redco::fields_without<my_options, "epochs">(); }

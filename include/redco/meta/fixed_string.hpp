@@ -16,10 +16,10 @@ struct fixed_string {
     for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
   }
 
-  /// Returns the text without its terminating NUL.
+  /// Returns the characters of the string literal without the terminating NUL.
   constexpr std::string_view view() const { return {characters, N - 1}; }
-  /// Returns true if both texts are equal. Not defaulted: g++ 14 evaluates `a == b && !(a == c)` to
-  /// false if the members are compared.
+  /// Returns true if both texts are equal. A defaulted operator compares the members; g++ 14 then
+  /// evaluates `a == b && !(a == c)` incorrectly to false.
   friend constexpr bool operator==(fixed_string const& a, fixed_string const& b) { return a.view() == b.view(); }
 };
 

@@ -5,9 +5,9 @@
 
 namespace redco::meta {
 
-/// Returns true if the whole `name` matches `pattern`. `*` matches any run of characters, even an
-/// empty one; `?` matches exactly one; every other character matches itself. Time is at most
-/// proportional to pattern length times name length.
+/// Returns true if the whole `name` matches `pattern`. In a pattern, `*` matches any number of
+/// characters, including none; `?` matches exactly one character. Every other character matches
+/// itself. Takes time proportional to at most the product of both lengths.
 constexpr bool glob(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;

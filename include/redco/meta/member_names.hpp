@@ -13,8 +13,8 @@ namespace redco::meta {
 
 namespace detail {
 
-/// A union with an object of type T that is never constructed, for the addresses of its members.
-/// Not a constant, because not every type can be one.
+/// A union with an object of type T that is never constructed. The addresses of the object's
+/// members yield the names of the members. Not constexpr, because not every type T can be.
 template <class T>
 union unmade {
   char none;
@@ -25,8 +25,8 @@ union unmade {
 template <class T>
 inline unmade<T> const example{};
 
-/// A pointer to a member inside a class, because clang does not accept a plain one as a template
-/// argument.
+/// A pointer to a member of an object, wrapped in a class, because clang accepts no bare pointer to
+/// a member as a template argument.
 template <class T>
 struct member_place {
   T const* at;
@@ -37,8 +37,9 @@ constexpr std::string_view written_place() {
   return __PRETTY_FUNCTION__;
 }
 
-/// Returns the last identifier before the last brace of `text`. g++ writes "(&
-/// example<T>.unmade<T>::object.T::name)}; ...", clang writes "{&example.object.name}]".
+/// Returns the name of a member from the compiler's text for a function, __PRETTY_FUNCTION__: the
+/// last identifier before the last closing brace. g++ writes "(&
+/// example<T>.unmade<T>::object.T::name)}; ...", and clang writes "{&example.object.name}]".
 constexpr std::string_view member_in(std::string_view text) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   std::size_t const last = text.find_last_of(letters, text.rfind('}'));
@@ -58,8 +59,8 @@ constexpr auto place_of_member() {
 
 }  // namespace detail
 
-/// Names of an aggregate's members, in the order of declaration. Requirements are those of
-/// `tie_fields`.
+/// Names of the members of the aggregate T, in the order of declaration. Requires at most 32
+/// members, all public and none inherited.
 template <aggregate T>
 inline constexpr auto member_names = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array<std::string_view, sizeof...(I)>{

@@ -7,9 +7,9 @@
 namespace redco::meta {
 
 /// Returns the name in `names` that a user who typed `typed` most likely meant, for messages such
-/// as "did you mean x?". Chooses the first name at the least edit distance. Ignores a name if its
-/// distance reaches its length, or exceeds both 2 and a third of the longer word. Returns an empty
-/// string if all names are ignored.
+/// as "did you mean x?". The result has the smallest edit distance and is the first among equals.
+/// Ignores a name if its distance reaches its length, or exceeds both 2 and a third of the longer
+/// word. Returns an empty string if all names are ignored.
 std::string nearest(std::string_view typed, std::span<std::string const> names);
 
 }  // namespace redco::meta

@@ -9,8 +9,8 @@ namespace redco::meta {
 
 namespace detail {
 
-/// A placeholder that converts to any base class of T only. An aggregate that inherits begins with
-/// its base.
+/// A placeholder that converts to any base class of T. If it can be the first initializer of the
+/// aggregate T, then T has a base class.
 template <class T>
 struct any_base {
   template <class Base>
@@ -25,7 +25,8 @@ constexpr bool inherits() {
 
 }  // namespace detail
 
-/// A struct whose members can all be visited: at most 32, none inherited.
+/// A struct whose members redco can all visit: an aggregate with at most 32 members, none
+/// inherited.
 template <class T>
 concept plain_struct = aggregate<T> && !detail::inherits<T>() && field_count<T> <= 32;
 

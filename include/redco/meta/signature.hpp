@@ -6,10 +6,10 @@
 
 namespace redco::meta {
 
-/// The signature of a callable with fixed types: a function pointer, or an object with exactly one
-/// non-template call operator. `known` is false for every other callable, such as a generic lambda
-/// or an overloaded functor: only a call can reveal its types. `on_const` is true if a const object
-/// can be called.
+/// A description of the parameter and result types of a callable: a function pointer, or an object
+/// with exactly one call operator that is no template. `known` is false for every other callable,
+/// such as a generic lambda, because only a call reveals its types. `on_const` is true if a const
+/// object can be called.
 template <class F>
 struct signature {
   static constexpr bool known = false;

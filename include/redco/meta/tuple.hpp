@@ -7,9 +7,8 @@
 
 namespace redco {
 
-/// An alias for Boost.Hana; only this header includes the library. redco uses `hana::basic_tuple`
-/// (values of different types, no cost for empty ones), `hana::at_c`, `hana::unpack` and
-/// `hana::for_each`.
+/// A short name for Boost.Hana, which only this header includes. redco uses `hana::basic_tuple` (a
+/// tuple without cost for empty types), `hana::at_c`, `hana::unpack` and `hana::for_each`.
 namespace hana = boost::hana;
 
 }  // namespace redco

@@ -14,8 +14,8 @@ consteval auto written_type() {
 
 }  // namespace detail
 
-/// Returns the name of a type as the compiler writes it, with namespaces: "redco::llama". For
-/// classes and enumerations, whose names g++ and clang write equally.
+/// Returns the name of a class or enumeration with its namespaces, such as "redco::llama". Other
+/// types are not supported, because g++ and clang write their names differently.
 template <class T>
 consteval std::string_view type_name() {
   std::string_view const known = "char", text = detail::written_type<T>(), sample = detail::written_type<char>();

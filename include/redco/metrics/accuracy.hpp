@@ -4,8 +4,9 @@
 
 namespace redco {
 
-/// Returns the share of predictions that equal the expected values, from 0 to 1. Takes ranges of
-/// any type with ==. Throws `error` with exit code 65 if the ranges are empty or differ in length.
+/// Returns the fraction of predictions that equal the expected values, from 0 to 1. The ranges may
+/// have elements of any types that can be compared with ==. Throws `error` with exit code 65 if the
+/// ranges are empty or differ in length.
 template <class Predicted, class Expected>
 double accuracy(Predicted const& predicted, Expected const& expected) {
   double right = 0;

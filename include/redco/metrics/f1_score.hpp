@@ -7,23 +7,24 @@
 
 namespace redco {
 
-/// The method that combines the F1 scores of all classes into one number.
+/// A method to combine the F1 scores of all classes into one number.
 enum class f1_average : std::uint8_t {
-  /// Mean of the scores over the classes that are predicted or expected.
+  /// Mean of the F1 scores of all classes that occur among predictions or expected labels.
   macro,
-  /// Score of all classes' decisions together, which equals the accuracy.
+  /// One F1 score from the decisions about all classes counted together; equals the accuracy.
   micro,
-  /// Score of the class `positive` alone.
+  /// F1 score of only one class, the argument `positive` of f1_score().
   binary,
 };
 
-/// Returns the F1 score (van Rijsbergen 1979), 2 tp / (2 tp + fp + fn), from 0 to 1, as
-/// scikit-learn's f1_score does. The ranges hold integer labels; a class without decisions scores
-/// 0. Throws `error` with exit code 65 if the ranges are empty or differ in length.
+/// Returns the F1 score 2 tp / (2 tp + fp + fn) of true positives tp, false positives fp and false
+/// negatives fn, from 0 to 1 (van Rijsbergen 1979). Equals scikit-learn's f1_score. The ranges hold
+/// integer labels; a class that does not occur scores 0. Throws `error` with exit code 65 if the
+/// ranges are empty or differ in length.
 template <class Predicted, class Expected>
 double f1_score(Predicted const& predicted, Expected const& expected, f1_average average, std::int64_t positive = 1) {
   struct decisions {
-    double right = 0, all = 0;  ///< true positives (tp), and 2 tp + fp + fn
+    double right = 0, all = 0;  ///< For one class: number of true positives tp, and 2 tp + fp + fn
 
     double f1() const { return all > 0 ? 2 * right / all : 0; }
   };

@@ -6,26 +6,29 @@
 
 namespace redco {
 
-/// The agreement of two texts as three numbers from 0 to 1.
+/// A ROUGE-L score, which measures the agreement of a candidate text with a reference text by three
+/// numbers from 0 to 1.
 struct rouge_score {
-  /// Share of the candidate's words in the common subsequence.
+  /// Fraction of the candidate's words that are in the longest common subsequence with the
+  /// reference.
   double precision = 0;
-  /// Share of the reference's words in the common subsequence.
+  /// Fraction of the reference's words that are in the longest common subsequence with the
+  /// candidate.
   double recall = 0;
-  double f = 0;  ///< harmonic mean of precision and recall
+  double f = 0;  ///< Harmonic mean of the members `precision` and `recall`
 };
 
 /// Returns the words that ROUGE compares: runs of ASCII letters and digits, in lower case.
 std::vector<std::string> rouge_words(std::string_view text);
 
-/// Returns the ROUGE-L score (Lin 2004, section 3.1, beta = 1): the longest common subsequence of
-/// words, relative to the words of each text. Scores 0 if a text has no words. Time and memory grow
-/// with the product of the numbers of words.
+/// Returns the ROUGE-L score (Lin 2004, section 3.1, beta = 1), computed from the longest common
+/// subsequence of words. All numbers are 0 if a text has no words. Time and memory grow with the
+/// product of the numbers of words.
 rouge_score rouge_l(std::string_view candidate, std::string_view reference);
 
 /// Returns the ROUGE-L score of summaries (Lin 2004, section 3.2), in which each line is a
-/// sentence. For each reference sentence, counts the union of its longest common subsequences with
-/// all candidate sentences. No word counts more often than it occurs in either text.
+/// sentence. Counts the words of each reference sentence that are in a longest common subsequence
+/// with at least one candidate sentence. No word counts more often than it occurs in either text.
 rouge_score rouge_l_of_summaries(std::string_view candidate, std::string_view reference);
 
 }  // namespace redco

@@ -14,8 +14,8 @@ namespace detail {
 
 using rouge_sentence = std::vector<std::string>;
 
-/// Returns a table: entry [i][j] is the length of the longest common subsequence of the first i
-/// words of `a` and the first j words of `b`.
+/// Returns a table for ROUGE-L. Entry [i][j] is the length of the longest common subsequence of the
+/// first `i` words of `a` and the first `j` words of `b`.
 inline std::vector<std::vector<int>> longest_common(rouge_sentence const& a, rouge_sentence const& b) {
   std::vector<std::vector<int>> longest(a.size() + 1, std::vector<int>(b.size() + 1));
   for (std::size_t i = 1; i <= a.size(); ++i)
@@ -24,7 +24,8 @@ inline std::vector<std::vector<int>> longest_common(rouge_sentence const& a, rou
   return longest;
 }
 
-/// Marks the words of `reference` that belong to one longest common subsequence with `candidate`.
+/// Sets marked[i] to true for each word `i` of `reference` that belongs to one longest common
+/// subsequence with `candidate`. Leaves all other marks unchanged.
 inline void mark_common(rouge_sentence const& reference, rouge_sentence const& candidate, std::vector<bool>& marked) {
   auto const longest = longest_common(reference, candidate);
   for (std::size_t i = reference.size(), j = candidate.size(); i > 0 && j > 0;) {
@@ -48,7 +49,7 @@ inline rouge_score score_of(double common, double candidate_words, double refere
   return s;
 }
 
-/// Returns the words of each line of a text; lines without words are left out.
+/// Returns one list of words per line of a text. Lines without words are left out.
 inline std::vector<rouge_sentence> sentences_of(std::string_view text) {
   std::vector<rouge_sentence> all;
   while (!text.empty()) {

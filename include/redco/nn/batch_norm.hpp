@@ -24,8 +24,8 @@ inline void follow(stored_parameter const& running, at::Tensor const& now, doubl
 
 /// A module that computes batch normalisation. Training normalises by the statistics of all
 /// micro-batches that the replicas compute concurrently. Evaluation normalises by the running
-/// statistics. Throws `error` with exit code 64 if these micro-batches have one element per channel
-/// in total, because one element has no variance.
+/// statistics. In training, throws `error` with exit code 64 if the concurrent micro-batches of all
+/// replicas have only one element per channel in total, because one element has no variance.
 template <auto Channels, auto Epsilon, auto Momentum, class X>
 struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
   template <class Config>

@@ -69,9 +69,9 @@ inline bool composition(cost::saved_slot const& slot, saved_watch::entry const& 
 }
 
 /// Compares a tensor that autograd saved with the declared tensor `slot` that was assigned to it.
-/// Appends to `differences` a sentence for each layer that declares but does not save it, and for
-/// each layer that saves but does not declare it. If `may_be_unsaved` is true, reports only
-/// undeclared saves.
+/// Appends to `differences` a sentence for each layer that declares the tensor but does not save
+/// it, and for each layer that saves the tensor but does not declare it. If `may_be_unsaved` is
+/// true, reports only undeclared saves.
 inline void compare_layers(cost::saved_slot const& slot, saved_watch::entry const& saved, bool may_be_unsaved,
                            std::vector<std::string>& differences) {
   for (cost::saved_slot::owner const& owner : slot.owners)

@@ -30,7 +30,7 @@ class network_base {
   /// must be equal on all replicas.
   std::vector<stored_parameter> const& statistics() const { return statistics_; }
   /// Returns all side products of the network: objects that compute products which an outer layer,
-  /// such as a low-rank adapter, adds to those of a weight.
+  /// such as a low-rank adapter, adds to the products of a weight.
   std::vector<std::shared_ptr<detail::side_source const>> const& side_products() const { return side_products_; }
   parameter_store const& store() const { return *store_; }
 

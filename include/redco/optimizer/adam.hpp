@@ -7,9 +7,9 @@
 
 namespace redco {
 
-/// The optimizer Adam. Weight decay is an L2 penalty: weight_decay * p is added to the gradient,
-/// and so enters the moments. All else is as in adamw. Source: Kingma and Ba 2015; equals
-/// torch.optim.Adam.
+/// The optimizer Adam. Its weight decay is an L2 penalty: weight_decay * p is added to the gradient
+/// and thus enters both moments. All other formulas are those of `adamw`. Source: Kingma and Ba
+/// 2015; equals torch.optim.Adam.
 struct adam {
   learning_rate lr = 1e-3;
   double beta1 = 0.9;
@@ -17,9 +17,10 @@ struct adam {
   double eps = 1e-8;
   double weight_decay = 0;
   bool amsgrad = false;
-  /// True if norms and biases decay too, as in torch with one parameter group.
+  /// True to apply weight decay to norms and biases too, as torch does with one parameter group.
   bool decay_all = false;
-  /// Global norm to which larger gradients are scaled down; 0: no clipping.
+  /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
+  /// clipping.
   double clip_norm = 0;
 
   static constexpr std::string_view name = "adam";

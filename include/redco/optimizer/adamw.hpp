@@ -7,14 +7,14 @@
 
 namespace redco {
 
-/// The optimizer Adam with decoupled weight decay. For a parameter p with gradient g at update t =
-/// 1, 2, ...:
+/// The optimizer Adam with decoupled weight decay. For a parameter `p` with gradient `g` at update
+/// `t` = 1, 2, ...:
 /// - p *= 1 - lr weight_decay
 /// - m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2
 /// - p -= lr / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + eps)
 ///
-/// With amsgrad, the largest v so far replaces v in the last line. Source: Loshchilov and Hutter
-/// 2019; equals torch.optim.AdamW.
+/// With amsgrad, the maximum of `v` over all updates replaces `v` in the last formula. Source:
+/// Loshchilov and Hutter 2019; equals torch.optim.AdamW.
 struct adamw {
   learning_rate lr = 1e-3;
   double beta1 = 0.9;
@@ -22,9 +22,10 @@ struct adamw {
   double eps = 1e-8;
   double weight_decay = 0.01;
   bool amsgrad = false;
-  /// True if norms and biases decay too, as in torch with one parameter group.
+  /// True to apply weight decay to norms and biases too, as torch does with one parameter group.
   bool decay_all = false;
-  /// Global norm to which larger gradients are scaled down; 0: no clipping.
+  /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
+  /// clipping.
   double clip_norm = 0;
 
   static constexpr std::string_view name = "adamw";

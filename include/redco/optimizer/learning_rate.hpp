@@ -10,12 +10,13 @@
 
 namespace redco {
 
-/// A shape of the curve of a learning_rate over the steps.
+/// Shape of a learning-rate schedule: the member `kind` of `learning_rate`.
 enum class schedule_kind { constant, linear_decay, cosine, one_cycle, function };
 
-/// A learning rate for every step: a schedule, a number, or a captureless function (step, steps of
-/// the run) -> rate. A structural type, so that a description can be a template argument (with g++
-/// 12 only if it holds no function). For functions with captures see scheduled.hpp.
+/// A learning rate as a function of the step: a schedule, a number, or a captureless function
+/// (step, number of steps of the run) -> rate. A structural type, so that optimizer settings can be
+/// template arguments; with g++ 12 only if no function is held. For functions with captures see
+/// `scheduled`.
 struct learning_rate {
   using function_type = double (*)(std::int64_t, std::int64_t);
 
@@ -45,8 +46,8 @@ struct learning_rate {
     requires(std::convertible_to<Function, function_type> && !std::convertible_to<Function, double>)
   constexpr learning_rate(Function f) : kind(schedule_kind::function), function(f) {}
 
-  /// Returns the rate of step `step` (from 0) in a run of `run_steps` steps. After the last step of
-  /// the schedule, the rate stays constant. Requires step >= 0.
+  /// Returns the learning rate of step `step` (from 0) in a training run of `run_steps` steps.
+  /// After the last step of the schedule, the rate stays constant. Requires step >= 0.
   double at(std::int64_t step, std::int64_t run_steps) const {
     std::int64_t const end = total > 0 ? total : run_steps;
     if (kind == schedule_kind::function) return function(step, end);

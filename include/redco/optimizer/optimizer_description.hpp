@@ -9,9 +9,9 @@
 
 namespace redco {
 
-/// Returns the learning rate of step `step` (from 0) in a run of `run_steps` steps. Uses the
-/// description's own learning_rate_at(step, run_steps) if it has one, else its `lr` (a number or a
-/// schedule).
+/// Returns an optimizer's learning rate at step `step` (from 0) of a training run of `run_steps`
+/// steps. Calls description.learning_rate_at(step, run_steps) if this member exists. Otherwise
+/// evaluates the member `lr`, a number or a schedule.
 template <class Description>
 double learning_rate_at(Description const& description, std::int64_t step, std::int64_t run_steps) requires(
     requires { description.learning_rate_at(step, run_steps); } || requires { learning_rate(description.lr); }) {
@@ -20,25 +20,25 @@ double learning_rate_at(Description const& description, std::int64_t step, std::
   else return learning_rate(description.lr).at(step, run_steps);
 }
 
-/// Returns the global norm to which an optimizer scales larger gradients down; 0 (no clipping) if
-/// the description has no clip_norm.
+/// Returns the maximum global norm of the gradients, to which larger gradients are scaled down.
+/// Returns 0 (no clipping) if the optimizer's settings have no member `clip_norm`.
 template <class Description>
 constexpr double clip_norm(Description const& description) {
   if constexpr (requires { double(description.clip_norm); }) return description.clip_norm;
   else return 0;
 }
 
-/// Returns true if an optimizer decays norms and biases too; false if the description has no
-/// decay_all.
+/// Returns true if the optimizer applies weight decay to norms and biases too. Returns false if the
+/// optimizer's settings have no member `decay_all`.
 template <class Description>
 constexpr bool decay_all(Description const& description) {
   if constexpr (requires { bool(description.decay_all); }) return description.decay_all;
   else return false;
 }
 
-/// Satisfied by an optimizer's settings: a static `name`, a learning rate (`lr` or
-/// learning_rate_at()), and the names of its state slots. Optional: clip_norm, decay_all. update/
-/// has the update rules; a user's own type brings its rule as
+/// A type of optimizer settings: a static `name`, a learning rate (`lr` or learning_rate_at()), and
+/// the names of the state slots. The members `clip_norm` and `decay_all` are optional. The room
+/// update/ has the update rules of redco's optimizers. A user's own type has its rule as a member:
 ///   void update(redco::update::segment&, double lr, std::int64_t step) const;
 template <class D>
 concept optimizer_description = std::copyable<D> && requires(D const& d) {

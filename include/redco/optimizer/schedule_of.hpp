@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// Returns the schedule of an optimizer's learning rate; nothing if the description computes its
-/// rate in learning_rate_at().
+/// Returns the learning-rate schedule of an optimizer's settings, or nullopt if the settings
+/// compute the rate in their member learning_rate_at().
 template <class Description>
 std::optional<learning_rate> schedule_of(Description const& description) {
   if constexpr (requires { description.learning_rate_at(0, 1); }) return {};

@@ -6,9 +6,9 @@
 
 namespace redco {
 
-/// An optimizer whose learning rate is any function (step from 0, steps of the run) -> rate, with
-/// captures. The `lr` of the description is not used. The type cannot be a template argument; give
-/// the plain description to plans.
+/// An optimizer `Description` whose learning rate comes from any function (step from 0, number of
+/// steps of the run) -> rate, with captures. The member `lr` is ignored. This type cannot be a
+/// template argument; compute plans from the plain `Description` instead.
 template <class Description>
 struct scheduled : Description {
   std::function<double(std::int64_t, std::int64_t)> schedule;

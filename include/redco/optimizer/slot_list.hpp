@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// A list of at most four names of an optimizer's state slots. Each slot has one element per
-/// parameter element, in the dtype of the master parameters.
+/// A list of at most four names of an optimizer's state slots, such as the two moments of Adam.
+/// Each slot has one element per parameter element, in the dtype of the master parameters.
 class slot_list {
  public:
   constexpr slot_list() = default;

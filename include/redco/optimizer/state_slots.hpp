@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// Returns the names of an optimizer's state slots: the result of slots(), or the static range
-/// `slots` of names.
+/// Returns the names of an optimizer's state slots (such as the two moments of Adam). Takes the
+/// names from the member function slots() of the settings, or from their static member `slots`.
 template <class Description>
 constexpr slot_list state_slots(Description const& description) requires(
     requires { slot_list(description.slots()); } || requires { std::string_view(*std::begin(Description::slots)); }) {

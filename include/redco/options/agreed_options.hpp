@@ -17,8 +17,8 @@ std::map<std::string, std::string> agreed(std::vector<entry> const& entries);
 }  // namespace detail
 
 /// Returns the options that must be equal in all processes of a run, as text by flag, for example
-/// {"--lr", "0.001"}. Omits paths, --workdir, --threads and --quiet, which may differ between
-/// hosts.
+/// {"--lr", "0.001"}. Omits paths, --workdir, --threads and --quiet, because they may differ
+/// between hosts.
 template <reflected Options>
 std::map<std::string, std::string> agreed_options(Options options) {
   std::vector<detail::entry> entries;
@@ -26,8 +26,8 @@ std::map<std::string, std::string> agreed_options(Options options) {
   return detail::agreed(entries);
 }
 
-/// Returns the agreed options with which `main_of` started this program. Empty in programs without
-/// `main_of`.
+/// Returns the options of this program that must be equal in all processes, as text by flag.
+/// `main_of` sets them; empty in programs without `main_of`.
 inline std::map<std::string, std::string>& program_options() {
   static std::map<std::string, std::string> all;
   return all;

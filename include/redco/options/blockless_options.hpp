@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// The `deployer_options` of a program whose model has no repeated blocks. Omits --recompute,
-/// because recomputation works on repeated blocks.
+/// The options of a program whose model has no repeated blocks: `deployer_options` without
+/// --recompute, because recomputation works on repeated blocks.
 struct blockless_options : deployer_options {
   static constexpr auto fields() { return fields_without<deployer_options, "recompute">(); }
 };

@@ -7,11 +7,10 @@
 
 namespace redco::options {
 
-/// Returns the number of bytes written in `text`: an unsigned number with at most three decimals,
-/// directly followed by KiB, MiB, GiB or TiB, such as "1.5GiB".
+/// Returns the number of bytes written in `text`, such as "1.5GiB": an unsigned number with at most
+/// three decimals, directly followed by KiB, MiB, GiB or TiB.
 ///
-/// Throws `error` with exit code 64 for any other text, for zero, and for more bytes than 63 bits
-/// can hold.
+/// Throws `error` with exit code 64 for any other text, for zero, and for 2^63 bytes or more.
 std::int64_t parse_bytes(std::string_view text);
 
 }  // namespace redco::options

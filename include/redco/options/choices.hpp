@@ -16,7 +16,8 @@ namespace redco::options {
 template <class Enum>
 inline constexpr std::array<Enum, 0> choices{};
 
-/// Types in which a model can compute. Excludes f16, whose gradients underflow.
+/// Dtypes in which a model can compute, for the option --dtype. Excludes f16, whose gradients
+/// underflow.
 template <>
 inline constexpr std::array<dtype, 3> choices<dtype> = {dtype::f32, dtype::bf16, dtype::f64};
 

@@ -9,22 +9,23 @@
 
 namespace redco {
 
-/// The type in which a run computes, and the reason for the choice.
+/// The dtype in which a run computes, and the reason for the choice.
 struct chosen_dtype {
   dtype compute = dtype::f32;
   std::string why;
 };
 
-/// Returns `wanted` or, if empty, the fastest type on this CPU. Throws `error` with exit code 64
-/// for f16, in which no model can be trained.
+/// Returns the dtype `wanted` or, if empty, the fastest dtype on this CPU. Throws `error` with exit
+/// code 64 for f16, in which no model can be trained.
 chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instructions cpu = cpu_bf16_instructions());
 
-/// Returns `wanted` or, if empty, bf16 on devices that multiply bf16 on tensor cores, otherwise
-/// f32. Throws `error` with exit code 64 for f16.
+/// Returns the dtype `wanted` or, if empty, the default of a device: bf16 if the device multiplies
+/// bf16 on tensor cores (`multiplies_bf16`), otherwise f32. Throws `error` with exit code 64 for
+/// f16.
 chosen_dtype choose_device_dtype(std::optional<dtype> wanted, bool multiplies_bf16);
 
-/// Returns {"dtype", name} and {"#dtype", reason} for a checkpoint's manifest. Entries that begin
-/// with # are remarks.
+/// Returns {"dtype", name} and {"#dtype", reason} as settings for a checkpoint's manifest. Names
+/// that begin with # are remarks, which are not compared.
 std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen);
 
 }  // namespace redco

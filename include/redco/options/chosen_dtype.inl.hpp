@@ -10,8 +10,8 @@ namespace redco {
 
 namespace options {
 
-/// Returns the type that the user asked for, if any. Throws `error` with exit code 64 for f16, in
-/// which no model can be trained.
+/// Returns the dtype that the user has requested; empty if none. Throws `error` with exit code 64
+/// for f16, in which no model can be trained.
 inline std::optional<chosen_dtype> asked_for(std::optional<dtype> wanted) {
   if (wanted == dtype::f16)
     throw error(exit_code::usage, "--dtype f16 cannot be trained in: its gradients underflow; use bf16 (or f32, f64)");

@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// Returns the command that started this process, quoted for a shell. A wrapper script can set
-/// REDCO_COMMAND to its own command, which is then returned.
+/// Returns the command that started this process, quoted for a shell. If the environment variable
+/// REDCO_COMMAND is set, returns its value; a wrapper script can put its own command there.
 std::string command_line();
 
 /// Returns the command that continues this run: the command line with its --resume option replaced

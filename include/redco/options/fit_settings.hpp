@@ -11,15 +11,16 @@
 
 namespace redco::options {
 
-/// The settings of a fit without the types of its examples: `fit_options` with every default filled
-/// in. The compiled training code reads these settings.
+/// The settings of a fit: `fit_options` without the types of examples, and with every default
+/// filled in. Training code that is compiled once for all programs reads them.
 struct fit_settings {
   int epochs = 1;
   std::int64_t max_steps = 0, global_batch = 8, micro_batch = 0;
   int prefetch = 2;
   std::string unit = {};
   std::int64_t train_size = 0, eval_size = 0;  ///< numbers of training and evaluation examples
-  /// true if the program provides the function of this name
+  /// True if the program provides the function after which the member is named, such as
+  /// `train_step`.
   bool train_of_epoch = false, has_predict = false, has_metrics = false, has_length = false, has_train_step = false;
   std::int64_t eval_every_steps = 0;
   bool eval_predictions = false, sanity_check = true;
@@ -35,12 +36,12 @@ struct fit_settings {
   std::string config = {};
   std::function<void(fit_event const&)> on_step = {}, on_epoch = {};
 
-  /// Returns true if evaluations run predict.
+  /// Returns true if evaluations also predict the examples, for `metrics` or for an outputs file.
   bool predicts() const { return eval_predictions || has_metrics; }
 };
 
-/// Returns the settings of a fit on `train_size` examples. Options that are empty take the values
-/// of `flags`.
+/// Returns the settings of a fit on `train_size` examples. `flags` provide the options of `o` that
+/// are empty.
 template <class Options>
 fit_settings settings_of_fit(Options const& o, training_flags const& flags, std::int64_t train_size, bool has_predict) {
   fit_settings s;

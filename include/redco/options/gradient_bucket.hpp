@@ -7,10 +7,10 @@
 
 namespace redco::options {
 
-/// Returns the bytes of gradients, a multiple of 8, that a run sums at once during backward.
-/// Returns 0 if all gradients are summed after backward. By default, `overlap` is true if replicas
-/// are on several of the `hosts` processes. Throws `error` with exit code 64 unless `mebibytes` is
-/// in (0, 1e6].
+/// Returns the number of bytes of gradients, a multiple of 8, that a run sums at once during
+/// backward. Returns 0 if all gradients are summed after backward. `overlap`: the user's choice; if
+/// empty, true if replicas are in several of the `hosts` processes. Throws `error` with exit code
+/// 64 unless `mebibytes` is in (0, 1e6].
 std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes);
 
 }  // namespace redco::options

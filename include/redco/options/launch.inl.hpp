@@ -31,8 +31,8 @@ class launch_variables {
     return given != nullptr ? given : "";
   }
 
-  /// Returns the variable `name` as a number. Throws `error` with exit code 64 unless the number is
-  /// from `least` to `most`.
+  /// Returns the environment variable `name` as a number. Throws `error` with exit code 64 unless
+  /// the value is a number from `least` to `most`.
   int number(char const* name, int least, int most) const { return number(name, text(name), least, most); }
 
   int number_or(char const* name, int least, int most, int otherwise) const {
@@ -59,15 +59,15 @@ class launch_variables {
 
 constexpr int most_processes = 1'000'000, most_port = 65'535;
 
-/// A launcher that set its variables: the process counts, and a function that reads the rendezvous
-/// of several processes.
+/// A launcher whose environment variables are set: the numbers of processes, and a function that
+/// reads the address at which several processes connect.
 struct launch_source {
   launch one;
   void (*complete)(launch_variables const& in, launch& one);
 };
 
-/// Returns a launch with the number of processes and the index of this process, read from the two
-/// given variables.
+/// Returns a launch by the launcher `by`. `processes` and `process` name the environment variables
+/// with the number of processes and the index of this process.
 inline launch counted(launch_variables const& in, std::string by, char const* processes, char const* process) {
   launch one;
   one.by = std::move(by);
@@ -76,7 +76,8 @@ inline launch counted(launch_variables const& in, std::string by, char const* pr
   return one;
 }
 
-/// Returns "::1" for "[::1]". Returns any other text unchanged.
+/// Returns an IPv6 address without its brackets: "::1" for "[::1]". Returns any other text
+/// unchanged.
 inline std::string without_brackets(std::string const& host) {
   bool const has = host.size() > 2 && host.front() == '[' && host.back() == ']';
   return has ? host.substr(1, host.size() - 2) : host;
@@ -88,7 +89,7 @@ inline void meet_at(launch_variables const& in, launch& one, char const* host, c
   one.port = in.number(port, 1, most_port);
 }
 
-/// Returns REDCO_SECRET. Throws `error` with exit code 64 if the secret has fewer than 16
+/// Returns the value of REDCO_SECRET. Throws `error` with exit code 64 if it has fewer than 16
 /// characters. The message does not contain the secret, because messages go into logs.
 inline std::string secret(launch_variables const& in) {
   constexpr std::size_t least = 16;
@@ -128,7 +129,7 @@ inline void complete_mpich(launch_variables const& in, launch& one) {
   one.here = in.number("MPI_LOCALNRANKS", 1, one.processes);
 }
 
-/// Returns the first host of a SLURM host list: n01 for "n[01-04,7],m3".
+/// Returns the first host of a SLURM host list: "n01" for "n[01-04,7],m3".
 inline std::string first_host(std::string const& nodes) {
   std::string host;
   for (std::size_t at = 0; at < nodes.size() && nodes[at] != ','; ++at) {
@@ -144,8 +145,8 @@ inline std::string first_host(std::string const& nodes) {
   return host;
 }
 
-/// Returns the number for the node with index `node` from SLURM's list by node, such as "2(x3),1".
-/// Returns 0 if the list is too short.
+/// Returns the number of tasks on the node with index `node`. `by_node` is SLURM's list, such as
+/// "2(x3),1" for nodes with 2, 2, 2 and 1 tasks. Returns 0 if the list is too short.
 inline int of_node(launch_variables const& in, char const* name, std::string const& by_node, int node) {
   std::string_view rest = by_node;
   while (!rest.empty()) {
@@ -163,9 +164,9 @@ inline int of_node(launch_variables const& in, char const* name, std::string con
   return 0;
 }
 
-/// Returns true inside a job step that srun started for a program. Excludes the special step
-/// numbers of slurm.h (SLURM_BATCH_SCRIPT and others): shells of batch scripts and of `salloc`,
-/// external processes, and waiting steps.
+/// Returns true if srun started this process as a task of a program. Returns false in shells of
+/// batch scripts and of `salloc`, in external processes, and in waiting steps: slurm.h gives them
+/// special step numbers (SLURM_BATCH_SCRIPT and others).
 inline bool is_step_of_srun(launch_variables const& in) {
   std::string const step = in.text("SLURM_STEP_ID");
   return !step.empty() && in.has("SLURM_PROCID") && step != "4294967290" && step != "4294967291" &&
@@ -201,7 +202,7 @@ inline void complete_pytorch_job(launch_variables const& in, launch& one) {
   meet_at(in, one, "MASTER_ADDR", "MASTER_PORT");
 }
 
-/// Returns all launchers that set variables, in order of priority.
+/// Returns the launchers whose environment variables are set, in order of priority.
 inline std::vector<launch_source> sources_of(launch_variables const& in) {
   bool const torchrun = in.has("RANK") && in.has("LOCAL_RANK");
   std::vector<launch_source> all;

@@ -6,11 +6,11 @@
 
 namespace redco::options {
 
-/// Returns the mesh of `ranks` ranks in which each model is cut into `n_model_shards`
-/// tensor-parallel shards.
+/// Returns the mesh of `ranks` ranks in which each replica has `n_model_shards` tensor-parallel
+/// shards.
 ///
-/// Throws `error` with exit code 64 unless both numbers are positive and n_model_shards divides
-/// ranks.
+/// Throws `error` with exit code 64 unless both numbers are positive and `n_model_shards` divides
+/// `ranks`.
 mesh mesh_of(int ranks, int n_model_shards);
 
 }  // namespace redco::options

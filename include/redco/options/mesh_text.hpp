@@ -9,12 +9,12 @@
 
 namespace redco::options {
 
-/// Returns "2x3" for two data-parallel replicas of three tensor-parallel shards. Other axes are
-/// written by name: "dp=2,ep=4,tp=3".
+/// Returns the text of a mesh for --mesh, such as "2x3" for two data-parallel replicas of three
+/// tensor-parallel shards. Meshes with other axes are written by name: "dp=2,ep=4,tp=3".
 std::string to_text(mesh const& m);
 
-/// Returns the mesh written in `text`: DPxTP, or axes by name in any order. Axes that are not named
-/// have extent 1. Numbers are at least 1 and unsigned.
+/// Returns the mesh written in `text`: DPxTP, or axes by name in any order, such as "dp=2,tp=3". An
+/// axis that is not named has size 1. Sizes are unsigned numbers of at least 1.
 ///
 /// Throws `error` with exit code 64 for any other text.
 mesh parse_mesh(std::string_view text);

@@ -11,20 +11,21 @@ namespace redco::options {
 
 namespace detail {
 
-/// Returns true if all of `text` is a number of at least 1, and stores the number in `to`.
+/// Reads the size of a mesh axis into `to`. Returns false unless all of `text` is a number of at
+/// least 1.
 inline bool read_extent(std::string_view text, int& to) {
   char const* const end = text.data() + text.size();
   auto const [rest, problem] = std::from_chars(text.data(), end, to);
   return problem == std::errc{} && rest == end && to >= 1;
 }
 
-/// Reads a mesh of the form DPxTP. Returns false for any other form.
+/// Reads a mesh of the form DPxTP, such as "2x3", into `m`. Returns false for any other form.
 inline bool read_grid(std::string_view text, mesh& m) {
   std::size_t const x = text.find('x');
   return x != std::string_view::npos && read_extent(text.substr(0, x), m.dp) && read_extent(text.substr(x + 1), m.tp);
 }
 
-/// Reads a mesh of the form "pp=2,dp=2,tp=2". Returns false for any other form.
+/// Reads a mesh of the form "pp=2,dp=2,tp=2" into `m`. Returns false for any other form.
 inline bool read_named(std::string_view text, mesh& m) {
   axes seen;
   while (true) {

@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// The `deployer_options` of a program that only predicts. Omits --workdir and all options that
-/// only training reads.
+/// The options of a program that only predicts: `deployer_options` without --workdir and all
+/// options that only training reads.
 struct predicting_options : deployer_options {
   static constexpr auto fields() {
     using o = deployer_options;

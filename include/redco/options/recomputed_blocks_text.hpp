@@ -13,8 +13,9 @@ namespace redco::options {
 /// the first three blocks, "range:4:8" for blocks 4 to 7, or "range:4:" from block 4 on.
 std::string to_text(recomputed_blocks const& blocks);
 
-/// Returns the blocks named by `text`, in the form that to_text() returns. "true" means all and
-/// "false" means none. Numbers are at least 1 and unsigned.
+/// Returns the blocks to recompute in backward, as `text` (the option --recompute) names them:
+/// "none", "all", "every:K" or "first:K" with an unsigned number K of at least 1. "true" means all
+/// and "false" means none.
 ///
 /// Throws `error` with exit code 64 for any other text.
 recomputed_blocks parse_recomputed_blocks(std::string_view text);

@@ -15,12 +15,10 @@ namespace redco::options {
 
 /// Reads the options of a program into the reflected struct `Options`. A flag overrides the JSON
 /// file of `--config`, which overrides the default; the last occurrence of a flag counts. A member
-/// `n_model_shards` has the flag `--n-model-shards` and the key "n_model_shards". A bool has
-/// `--quiet` and `--no-quiet`. A list takes all following words. Nested reflected structs join the
-/// flat list.
-///
-/// Throws `error` with exit code 64 for invalid options and 65 for an unreadable file. Throws
-/// `help_requested` for --help.
+/// `n_model_shards` has the flag `--n-model-shards` and the JSON key "n_model_shards". A bool
+/// `quiet` has `--quiet` and `--no-quiet`. A list takes all following words. Members of nested
+/// structs are options, too. Throws `error` with exit code 64 for invalid options and 65 for an
+/// unreadable file. Throws `help_requested` for --help.
 template <reflected Options>
 resolved<Options> resolve(int argc, char const* const* argv, std::string_view about = {}) {
   Options options{};

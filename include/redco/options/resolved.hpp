@@ -25,18 +25,18 @@ class resolved {
 
   std::vector<row> const& rows() const { return rows_; }
 
-  /// Returns the source of the option `name` (default, file or flag). Throws `error` with exit code
-  /// 70 if no option has this name.
+  /// Returns the source (default, file or flag) of the value of the option `name`. Throws `error`
+  /// with exit code 70 if no option has this name.
   provenance source_of(std::string_view name) const { return detail::source_of(rows_, name); }
 
-  /// Returns true if a file or a flag set the option, even to its default value. If two options
-  /// exclude each other, use the one with the greater `source_of`.
+  /// Returns true if a file or a flag has set the option `name`, even to its default value. If two
+  /// options exclude each other, use the one with the greater `source_of`.
   bool given(std::string_view name) const { return source_of(name) != provenance::standard; }
 
-  /// Returns the values as a flat JSON object, readable by `--config`.
+  /// Returns a flat JSON object with the values of all options, in the format of a --config file.
   std::string json() const { return detail::json_text(rows_); }
 
-  /// Prints one line per option: flag, value, source.
+  /// Prints a table of the options: flag, value and source of the value, one line per option.
   void print(std::ostream& out) const { detail::print(rows_, out); }
 
  private:

@@ -7,9 +7,9 @@
 
 namespace redco::options {
 
-/// A row of the printed table: an option, its value and the source of the value.
+/// A row of the printed table of options: an option, its value and the source of the value.
 struct row {
-  std::string name;  ///< name of the member and of the JSON key
+  std::string name;  ///< name of the option's member and JSON key
   std::string flag;
   detail::option_value value;
   provenance source;

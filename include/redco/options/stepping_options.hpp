@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// The `deployer_options` of a program that runs its own steps with a `worker`. Omits the options
-/// that only `fit` reads, and --recompute, which needs repeated blocks.
+/// The options of a program whose training loop uses a `worker`: `deployer_options` without the
+/// options that only `fit` reads, and without --recompute, which needs repeated blocks.
 struct stepping_options : deployer_options {
   static constexpr auto fields() {
     return fields_without<deployer_options, "cuda_graph", "recompute", "check_saved">();

@@ -10,7 +10,7 @@
 
 namespace redco::options {
 
-/// Returns the options as a flat JSON object, readable by `--config`.
+/// Returns a flat JSON object with the values of all options, in the format of a --config file.
 template <reflected Options>
 std::string to_json(Options options) {
   std::vector<detail::entry> entries;

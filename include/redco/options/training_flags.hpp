@@ -40,7 +40,7 @@ struct training_flags {
 
   friend bool operator==(training_flags const&, training_flags const&) = default;
 
-  /// Returns AdamW with these learning rates, weight decay and clipping norm.
+  /// Returns AdamW with the learning rates, weight decay and clipping norm of these flags.
   adamw optimizer() const {
     return {.lr = linear_decay{.peak = lr, .warmup = warmup}, .weight_decay = weight_decay, .clip_norm = clip_norm};
   }

@@ -15,7 +15,7 @@ inline constexpr bool is_pipeline<pipeline<Stage...>> = true;
 
 }  // namespace detail
 
-/// A pipeline: a type that `collate`, `loss`, `predict` or operator| returns.
+/// Concept of a pipeline: a type that `collate`, `loss`, `predict` or operator| returns.
 template <class T>
 concept any_pipeline = detail::is_pipeline<std::remove_cvref_t<T>>;
 

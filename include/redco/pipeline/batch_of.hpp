@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// The type of the batch that a pipeline's collate makes of examples of type `Example`.
+/// The type of batch that the collate function of `Pipeline` makes from examples of type `Example`.
 template <class Pipeline, class Example>
 using batch_of =
     decltype(std::declval<Pipeline const&>().collate(std::declval<std::span<Example const> const&>(), collate_info{}));

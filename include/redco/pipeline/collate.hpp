@@ -7,12 +7,12 @@
 
 namespace redco {
 
-/// Returns a pipeline of one function that makes a batch, any aggregate, of one rank's examples of
-/// one micro-batch. Calls `f(std::span<Example const>)`, or `f(std::span<Example const>,
-/// collate_info const&)` if `f` takes two arguments.
+/// Makes a pipeline with a collate function: `f(std::span<Example const>)` or `f(std::span<Example
+/// const>, collate_info const&)`. `f` makes a batch, any aggregate, from the examples of one rank's
+/// micro-batch.
 ///
-/// Compile errors: P007 if a const `f` cannot be called; P009 if `f` returns nothing. P009 appears
-/// here if `f` is neither generic nor overloaded, else at the call.
+/// Compile errors: P007 if a const `f` cannot be called; P009 if `f` returns nothing. If `f` is
+/// generic or overloaded, P009 appears only when the pipeline calls it.
 template <class F>
 constexpr auto collate(F f) {
   return detail::pipeline_of<detail::collate_stage>(std::move(f));

@@ -5,12 +5,12 @@
 
 namespace redco {
 
-/// True if a loss function may return `T`. The pipeline knows no tensors: tensor/ sets it for mean,
-/// terms and scalars.
+/// True if a loss function may return `T`. Specialised in tensor/ for mean, terms and scalar
+/// tensors, because this header does not include tensors.
 template <class T>
 inline constexpr bool enable_loss = false;
 
-/// A type that a loss function may return.
+/// Concept of a type that a loss function may return, such as `mean`.
 template <class T>
 concept loss_value = enable_loss<std::remove_cvref_t<T>>;
 

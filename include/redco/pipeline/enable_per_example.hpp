@@ -6,13 +6,13 @@
 
 namespace redco {
 
-/// True if a `T` holds one element per example although it is no sized range. The room tensor/ sets
-/// it for tensors, whose first dimension counts the examples.
+/// True if a `T` holds one element per example although it is no sized range. Specialised in
+/// tensor/ for tensors, whose first dimension counts the examples.
 template <class T>
 inline constexpr bool enable_per_example = false;
 
-/// A type that a predict function may return: a type with begin, end and size, or one with
-/// enable_per_example.
+/// Concept of a type that a predict function may return: one with begin, end and size, or one for
+/// which enable_per_example is true.
 template <class T>
 concept per_example = enable_per_example<std::remove_cvref_t<T>> || requires(std::remove_cvref_t<T> const& t) {
   t.begin();

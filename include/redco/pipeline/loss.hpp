@@ -7,11 +7,11 @@
 
 namespace redco {
 
-/// Returns a pipeline of one function that is minimised: `f(net, Batch const&)` returns a mean,
+/// Makes a pipeline with a loss function to be minimised: `f(net, Batch const&)` returns a mean,
 /// terms or a scalar.
 ///
-/// Compile errors: P007 if a const `f` cannot be called; P003 for another result type. P003 appears
-/// here if `f` is neither generic nor overloaded, else at the call.
+/// Compile errors: P007 if a const `f` cannot be called; P003 for another result type. If `f` is
+/// generic or overloaded, P003 appears only when the pipeline calls it.
 template <class F>
 constexpr auto loss(F f) {
   return detail::pipeline_of<detail::loss_stage>(std::move(f));

@@ -5,7 +5,7 @@
 
 namespace redco {
 
-/// The type that a pipeline's loss returns for a network and a batch.
+/// The type that the loss function of a pipeline returns for a network and a batch.
 template <class Pipeline, class Net, class Batch>
 using loss_of = std::remove_cvref_t<decltype(std::declval<Pipeline const&>().loss(std::declval<Net const&>(),
                                                                                   std::declval<Batch const&>()))>;

@@ -13,7 +13,7 @@ namespace redco {
 
 namespace detail {
 
-/// True if a pipeline has at most one collate, one loss and one predict.
+/// True if a pipeline has at most one collate, one loss and one predict function.
 template <class... Stage>
 inline constexpr bool is_once = stages_of<collate_stage, Stage...> <= 1 && stages_of<loss_stage, Stage...> <= 1 &&
                                 stages_of<predict_stage, Stage...> <= 1;
@@ -25,8 +25,9 @@ consteval bool check_once() {
   return is_once<Stage...>;
 }
 
-/// Returns true if the loss and the predict among `Stage` take the batch of collate, or if collate
-/// is generic, so that its batch is unknown; else reports a compile error.
+/// Returns true if the loss and predict functions among `Stage` take the batch of the collate
+/// function, or if collate is generic, so that its batch type is unknown. Otherwise reports a
+/// compile error.
 template <class... Stage>
 consteval bool check_batches() {
   if constexpr (stages_of<collate_stage, Stage...> == 0) {
@@ -42,10 +43,11 @@ consteval bool check_batches() {
 }  // namespace detail
 
 /// Joins the functions of two pipelines, in any order: `collate(f) | loss(g) | predict(h)`. Checks
-/// without calling the functions that each purpose occurs once, and that loss and predict accept
+/// at compile time that each kind of function occurs at most once, and that loss and predict accept
 /// collate's batch.
 ///
-/// Compile errors: P001, P002 or P005, one at a time.
+/// Compile errors: P001 (loss does not take the batch), P002 (predict does not take it) or P005
+/// (two functions of one kind), one at a time.
 template <class... A, class... B>
 constexpr auto operator|(pipeline<A...> a, pipeline<B...> b) {
   // The compiler has reported a repeated function already.

@@ -33,8 +33,8 @@ class pipeline {
   constexpr hana::basic_tuple<Stage...> const& stages() const& { return stages_; }
   constexpr hana::basic_tuple<Stage...>&& stages() && { return std::move(stages_); }
 
-  /// Returns the batch of `examples`, a span or a type that converts to one. Passes `info` on if
-  /// the collate function takes it.
+  /// Calls the collate function with `examples`, a span or a type that converts to one, and returns
+  /// the batch. Passes `info` if the function has a second parameter.
   template <class Examples>
   constexpr auto collate(Examples const& examples, collate_info const& info = {}) const {
     using example = std::remove_const_t<typename decltype(std::span(examples))::element_type>;
@@ -54,13 +54,14 @@ class pipeline {
     }
   }
 
-  /// Returns the loss of `net` on one batch.
+  /// Calls the loss function with a network and one batch, and returns the loss.
   template <class Net, class Batch>
   constexpr auto loss(Net const& net, Batch const& one) const {
     return call<detail::loss_stage>(net, one);
   }
 
-  /// Returns the predictions of `net` for one batch, in the order of its examples.
+  /// Calls the predict function with a network and one batch. Returns the predictions in the order
+  /// of the batch's examples.
   template <class Net, class Batch>
   constexpr auto predict(Net const& net, Batch const& one) const {
     return call<detail::predict_stage>(net, one);

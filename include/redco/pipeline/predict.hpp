@@ -7,11 +7,11 @@
 
 namespace redco {
 
-/// Returns a pipeline of one function that makes results: `f(net, Batch const&)` returns one
-/// element per example, in order.
+/// Makes a pipeline with a predict function: `f(net, Batch const&)` returns one element per
+/// example, in order.
 ///
-/// Compile errors: P007 if a const `f` cannot be called; P004 for another result type. P004 appears
-/// here if `f` is neither generic nor overloaded, else at the call.
+/// Compile errors: P007 if a const `f` cannot be called; P004 for another result type. If `f` is
+/// generic or overloaded, P004 appears only when the pipeline calls it.
 template <class F>
 constexpr auto predict(F f) {
   return detail::pipeline_of<detail::predict_stage>(std::move(f));

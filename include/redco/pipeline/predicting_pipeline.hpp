@@ -6,7 +6,8 @@
 
 namespace redco {
 
-/// A pipeline that can predict: it has collate and predict. A failed check reports P006.
+/// Concept of a pipeline that can predict: it has collate and predict functions. A failed check is
+/// reported as redco[P006].
 template <class T>
 concept predicting_pipeline =
     any_pipeline<T> && std::remove_cvref_t<T>::has_collate && std::remove_cvref_t<T>::has_predict;

@@ -10,8 +10,8 @@
 
 namespace redco::safetensors {
 
-/// A box of elements in a tensor: its first index and its extent in each dimension. The box of a
-/// scalar has no numbers.
+/// A box of elements in a tensor, given by its first index and its extent in every dimension. Both
+/// are empty for a scalar.
 struct box {
   std::vector<std::int64_t> offset;
   std::vector<std::int64_t> shape;
@@ -29,7 +29,8 @@ inline std::int64_t count_of(std::span<std::int64_t const> shape) {
 /// Returns the box that covers all elements of a tensor of this shape.
 inline box whole(std::vector<std::int64_t> const& shape) { return {std::vector<std::int64_t>(shape.size(), 0), shape}; }
 
-/// Returns true if the box has as many dimensions as `shape` and is inside it.
+/// Returns true if the box `inner` has as many dimensions as `shape` and is completely inside a
+/// tensor of this shape.
 inline bool inside(box const& inner, std::span<std::int64_t const> shape) {
   if (inner.offset.size() != shape.size() || inner.shape.size() != shape.size()) return false;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -40,8 +41,9 @@ inline bool inside(box const& inner, std::span<std::int64_t const> shape) {
   return true;
 }
 
-/// Returns true if a local tensor with extents `local` has room for the box `place` in its leading
-/// corner. Also requires that `place` is inside a tensor of shape `shape`.
+/// Returns true if a local tensor with extents `local` can hold the elements of the box `place`,
+/// beginning at its index 0. Also requires that the box is inside the unsharded tensor, which has
+/// shape `shape`.
 inline bool has_room(std::span<std::int64_t const> local, box const& place, std::span<std::int64_t const> shape) {
   if (local.size() != shape.size() || !inside(place, shape)) return false;
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -49,7 +51,8 @@ inline bool has_room(std::span<std::int64_t const> local, box const& place, std:
   return true;
 }
 
-/// Returns the common elements of two boxes of one tensor as a box, or nothing if there are none.
+/// Returns the elements that two boxes of one tensor share, as a box, or nullopt if they share
+/// none.
 inline std::optional<box> intersect(box const& a, box const& b) {
   box common = a;
   for (std::size_t d = 0; d < a.offset.size(); ++d) {
@@ -60,14 +63,14 @@ inline std::optional<box> intersect(box const& a, box const& b) {
   return common;
 }
 
-/// Returns `inner` with its offset counted from the origin of `outer` instead of the origin of the
-/// tensor.
+/// Returns the box `inner` with its first index counted from the first index of `outer`, instead of
+/// from index 0 of the tensor.
 inline box relative_to(box inner, box const& outer) {
   for (std::size_t d = 0; d < inner.offset.size(); ++d) inner.offset[d] -= outer.offset[d];
   return inner;
 }
 
-/// Returns a shape as text, such as "[3, 5]".
+/// Returns a shape as text for messages, such as "[3, 5]".
 inline std::string text_of(std::vector<std::int64_t> const& shape) {
   std::string text = "[";
   for (std::size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + std::to_string(shape[d]);

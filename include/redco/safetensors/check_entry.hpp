@@ -12,7 +12,8 @@
 
 namespace redco::safetensors {
 
-/// Throws `error` with exit code 65 unless the file has a tensor with this name, dtype and shape.
+/// Throws `error` with exit code 65 unless the file has a tensor with the given name, dtype and
+/// shape.
 inline void check_entry(safetensors_reader const& file, std::string const& name, file_dtype type,
                         std::vector<std::int64_t> const& shape) {
   safetensors_entry const* const entry = file.find(name);

@@ -16,22 +16,26 @@
 
 namespace redco::safetensors {
 
-/// A set of rules for the comparison of two tables of tensors.
+/// A set of exceptions for the comparison of a file's tensors with the tensors that a model
+/// expects.
 struct comparison {
-  /// Patterns of names in the file that the model need not have.
+  /// Patterns, with * and ?, of tensor names that may be in the file although the model has no such
+  /// tensor.
   std::vector<std::string> unread;
-  /// True to accept a floating-point type in the file if the model has another one.
+  /// True if a tensor of the file may have another floating-point type than the model's tensor.
   bool any_float = false;
 };
 
-/// Returns patterns for all names that begin with one of these texts.
+/// Returns patterns that match all names beginning with one of the given texts: each text with "*"
+/// appended.
 inline std::vector<std::string> names_beginning_with(std::vector<std::string> beginnings) {
   for (std::string& text : beginnings) text += "*";
   return beginnings;
 }
 
-/// Returns one sentence for each tensor that differs, sorted by name: missing, not wanted, or of
-/// another shape or dtype.
+/// Returns one sentence for each difference between the tensors of a file (`stored`) and of a model
+/// (`wanted`), in alphabetical order. Differences are a tensor that the file lacks, a tensor that
+/// the model lacks, and another shape or dtype.
 inline std::vector<std::string> differences(tensor_table const& stored, tensor_table const& wanted,
                                             comparison const& how) {
   std::vector<std::string> all;
@@ -60,8 +64,9 @@ inline std::vector<std::string> differences(tensor_table const& stored, tensor_t
   return all;
 }
 
-/// Throws `error` with exit code 65 if there are differences. The message has the first 20
-/// differences, their number, and `cure`, which says what to do.
+/// Throws `error` with exit code 65 if `all`, the list of differences between a file's tensors and
+/// a model's, is not empty. The message has the first 20 differences, their number, and `cure`, a
+/// sentence with a remedy.
 inline void refuse_differences(
     std::string const& source, std::vector<std::string> const& all,
     std::string const& cure = "Use the configuration it was saved with, or another checkpoint.") {

@@ -12,16 +12,16 @@
 
 namespace redco::safetensors {
 
-/// Throws `error` with exit code 74 for a failed system call on `path`. `doing` names the call, and
-/// `cause` is its errno.
+/// Throws `error` with exit code 74 for a failed system call on `path`. `doing` names the system
+/// call in the message, and `cause` is the value of errno after the call.
 [[noreturn]] inline void throw_io(std::string_view doing, std::filesystem::path const& path, int cause,
                                   std::string const& more = "") {
   throw error(exit_code::io, "cannot " + std::string(doing) + " " + path.string() + ": " + std::strerror(cause) + more +
                                  ". Free some space or check the permissions; older checkpoints are untouched.");
 }
 
-/// A wrapper of `file_ops` that takes paths and throws `error` with exit code 74 instead of
-/// returning -1.
+/// A wrapper of `Ops`, a set of file system calls. Its functions take paths and throw `error` with
+/// exit code 74 where the system calls return -1.
 template <file_ops Ops>
 class disk {
  public:

@@ -10,8 +10,8 @@
 
 namespace redco::safetensors {
 
-/// An element type of safetensors files. It has more values than `dtype`, because a file from
-/// outside may hold more types than a plan.
+/// A type of tensor elements in safetensors files. Has more values than `dtype`, the types of a
+/// model's parameters, because a file from outside may hold more types.
 enum class file_dtype : std::uint8_t {
   f64,
   f32,
@@ -38,7 +38,8 @@ struct file_dtype_fact {
   std::int64_t bytes;
 };
 
-/// Names and sizes of the element types, in the order of `file_dtype`.
+/// Names and sizes in bytes of the element types of safetensors files, in the order of the
+/// enumeration `file_dtype`.
 inline constexpr std::array<file_dtype_fact, 16> file_dtypes{{
     {"F64", 8},
     {"F32", 4},
@@ -58,20 +59,21 @@ inline constexpr std::array<file_dtype_fact, 16> file_dtypes{{
     {"C64", 8},
 }};
 
-/// Names of types that the format defines and redco cannot read: the error says "unsupported", not
-/// "unknown".
+/// Names of element types that the safetensors format defines and redco cannot read. The error for
+/// such a file says "unsupported" instead of "unknown".
 inline constexpr std::array<std::string_view, 6> unsupported_dtypes{"F4",      "F6_E2M3",     "F6_E3M2",
                                                                     "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"};
 
 }  // namespace detail
 
-/// Returns the bytes of one element.
+/// Returns the size in bytes of one element of this type.
 constexpr std::int64_t size_of(file_dtype type) { return detail::file_dtypes[static_cast<std::size_t>(type)].bytes; }
 
-/// Returns the name of the type in files: "F32", "BF16", ...
+/// Returns the name of the element type as written in safetensors files: "F32", "BF16", ...
 constexpr std::string_view name_of(file_dtype type) { return detail::file_dtypes[static_cast<std::size_t>(type)].name; }
 
-/// Returns the type with exactly this name in files, or nothing if redco cannot read the type.
+/// Returns the element type with exactly this name in safetensors files, such as "F32", or nullopt
+/// if redco cannot read the type.
 constexpr std::optional<file_dtype> file_dtype_of(std::string_view name) {
   for (std::size_t i = 0; i < detail::file_dtypes.size(); ++i) {
     if (detail::file_dtypes[i].name == name) return static_cast<file_dtype>(i);
@@ -79,7 +81,7 @@ constexpr std::optional<file_dtype> file_dtype_of(std::string_view name) {
   return std::nullopt;
 }
 
-/// Returns the file type that corresponds to a dtype of plans and tensors.
+/// Returns the element type in safetensors files for a dtype of model parameters.
 constexpr file_dtype file_dtype_of(dtype type) {
   using enum file_dtype;
   // In the order of `dtype`.
@@ -87,7 +89,8 @@ constexpr file_dtype file_dtype_of(dtype type) {
   return types[static_cast<std::size_t>(type)];
 }
 
-/// Returns true if the type is a real floating-point type; false for complex types.
+/// Returns true if the element type is a real floating-point type, and false for integer and
+/// complex types.
 constexpr bool floating(file_dtype type) { return type <= file_dtype::f8_e4m3; }
 
 }  // namespace redco::safetensors

@@ -10,9 +10,9 @@
 
 namespace redco::safetensors {
 
-/// A set of the system calls that change a disk. They return 0 (or a count or descriptor) on
-/// success, and -1 with errno on failure. Code that saves takes a type with these members as a
-/// parameter. A test can thus record the calls, make them fail, or lose data that was never synced.
+/// A set of the system calls that change files. Functions return 0 (or a count or a descriptor) on
+/// success, and -1 with errno on failure. Code that saves files takes this type as a template
+/// parameter. Tests pass another type that records calls, makes them fail, or loses unsynced data.
 struct posix_file_ops {
   int make_directory(char const* path) { return ::mkdir(path, 0777); }
   /// Creates a new file for writing; fails if the file exists.
@@ -21,7 +21,7 @@ struct posix_file_ops {
   int sync(int file) { return ::fsync(file); }
   int close(int file) { return ::close(file); }
   int rename(char const* from, char const* to) { return ::rename(from, to); }
-  /// Swaps two names in one step; fails if the file system does not support it.
+  /// Exchanges the files of two names atomically. Fails if the file system does not support it.
   int exchange(char const* a, char const* b) { return ::renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE); }
   int make_link(char const* target, char const* path) { return ::symlink(target, path); }
   int remove_file(char const* path) { return ::unlink(path); }
@@ -35,7 +35,8 @@ struct posix_file_ops {
   }
 };
 
-/// A type that has the members of `posix_file_ops` and can replace it.
+/// A type with all members of `posix_file_ops` (system calls that change files), so that tests can
+/// replace the system calls.
 template <class T>
 concept file_ops = requires(T ops, char const* path, int file, void const* bytes, std::size_t count) {
   { ops.make_directory(path) } -> std::same_as<int>;

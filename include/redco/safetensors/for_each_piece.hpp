@@ -8,7 +8,8 @@
 namespace redco::safetensors {
 
 /// Calls `visit(part, from, to)` for each part of a stored tensor that shares elements with the box
-/// `wanted`. `from` are the shared elements relative to the part, and `to` relative to `wanted`.
+/// `wanted`. `from` is the box of shared elements relative to the part's first element, and `to` is
+/// this box relative to the first element of `wanted`.
 template <class Visit>
 void for_each_piece(stored_tensor const& tensor, box const& wanted, Visit visit) {
   for (tensor_part const& part : tensor.parts) {

@@ -8,8 +8,8 @@
 
 namespace redco::safetensors {
 
-/// Calls `visit(box)` for slabs of rows of a tensor in the order of its bytes. A slab has at most
-/// 16 MiB, but at least one row.
+/// Calls `visit(box)` for boxes that divide a tensor along its first dimension, in the order of its
+/// bytes. A box has at most 16 MiB, but at least one row.
 template <class Visit>
 void for_each_slab(safetensors_entry const& entry, Visit visit) {
   constexpr std::int64_t most = 16 << 20;

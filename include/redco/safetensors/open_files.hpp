@@ -12,8 +12,8 @@
 
 namespace redco::safetensors {
 
-/// A set of the safetensors files of a directory. A file is opened, and its header read, once: when
-/// it is first requested. All threads of a process may share the set.
+/// A set of the safetensors files in a directory. Each file is opened, and its header read, only
+/// once: when it is first requested. All threads of a process may share one set.
 class open_files {
  public:
   explicit open_files(std::filesystem::path directory, diag::links policy = diag::links::followed)
@@ -21,14 +21,14 @@ class open_files {
 
   std::filesystem::path const& directory() const { return directory_; }
 
-  /// Returns the file with this name, and opens it on first use. Throws the errors of
-  /// safetensors_reader.
+  /// Returns a reader of the file with this name. Opens the file at the first call. Throws the
+  /// errors of the constructor of safetensors_reader.
   safetensors_reader const& operator[](std::string const& name) const {
     std::lock_guard const lock(mutex_);
     return files_.try_emplace(name, directory_ / name, policy_).first->second;
   }
 
-  /// Returns the number of bytes that were read from all files so far.
+  /// Returns the number of bytes read so far from all safetensors files of this set.
   std::uint64_t bytes_read() const {
     std::lock_guard const lock(mutex_);
     std::uint64_t sum = 0;

@@ -9,8 +9,8 @@
 
 namespace redco::safetensors {
 
-/// Returns the names of weight files in a folder that are not safetensors: pickles, which can run
-/// code, and files of other frameworks.
+/// Returns the names of files in a folder that contain weights in formats other than safetensors:
+/// pickles, which can run code, and files of other frameworks.
 inline std::vector<std::string> other_weights(std::filesystem::path const& folder) {
   constexpr std::array<std::string_view, 6> names{"pytorch_model.bin", "pytorch_model.bin.index.json",
                                                   "tf_model.h5",       "flax_model.msgpack",

@@ -16,9 +16,9 @@
 
 namespace redco::safetensors {
 
-/// A new file that is written from beginning to end, hashed during writing, and durable when
+/// A new file, written from beginning to end and hashed meanwhile. Its content is durable when
 /// finish() returns. Members throw `error` with exit code 74 that names the path, the bytes written
-/// and the bytes left. The destructor closes an unfinished file, but does not remove it.
+/// and the bytes left. The destructor closes an unfinished file but does not remove it.
 template <file_ops Ops = posix_file_ops>
 class output_file {
  public:
@@ -32,7 +32,8 @@ class output_file {
     if (descriptor_ >= 0) ops_.close(descriptor_);
   }
 
-  /// Writes all of `bytes`. A loop is needed because a full disk first appears as a short write.
+  /// Writes all of `bytes` to the file. Repeats the system call, because a full disk first appears
+  /// as a write of fewer bytes.
   void write(std::span<std::byte const> bytes) {
     hash_.update(bytes);
     size_ += bytes.size();
@@ -44,8 +45,8 @@ class output_file {
   }
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
-  /// Makes the content durable and closes the file. The name of the file is durable once its
-  /// directory is synced too.
+  /// Makes the content of the file durable and closes the file. The name of the file becomes
+  /// durable only when its directory is synced too.
   void finish() {
     if (ops_.sync(descriptor_) != 0) throw_io("fsync", path_, errno);
     if (ops_.close(std::exchange(descriptor_, -1)) != 0) throw_io("close", path_, errno);

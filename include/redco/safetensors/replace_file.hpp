@@ -5,14 +5,15 @@
 
 namespace redco::safetensors {
 
-/// Writes `text` to `path`. At any moment, `path` holds its old content or all of `text`, even if
-/// the process is killed. For a link, its target is replaced; a pipe or a device is written to.
-/// `cure` ends the message of an error. Throws `error` with exit code 74 if the file cannot be
-/// written; the old content then stays.
+/// Replaces the content of the file `path` by `text` atomically: the file always has all of its old
+/// or all of its new content, even if the process is killed. If `path` is a link, replaces the
+/// link's target. If `path` is a pipe or a device, writes to it. Throws `error` with exit code 74
+/// if the file cannot be written; the old content then stays. `cure`, a remedy, ends the error
+/// message.
 void replace_file(std::filesystem::path const& path, std::string_view text, std::string_view cure);
 
-/// Throws the error that replace_file() would throw if the folder of `path` accepts no file. Leaves
-/// `path` and its folder unchanged.
+/// Throws the error that replace_file() would throw if no file can be created in the folder of
+/// `path`. Leaves the folder and its files unchanged.
 void check_replaceable(std::filesystem::path const& path, std::string_view cure);
 
 }  // namespace redco::safetensors

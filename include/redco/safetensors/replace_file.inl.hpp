@@ -23,8 +23,9 @@ namespace redco::safetensors {
 
 namespace detail {
 
-/// A temporary file next to the file that it will replace. The destructor removes the temporary
-/// file unless place() has succeeded. Members throw std::system_error.
+/// A temporary file in the folder of the file that it will replace. The member place() renames it
+/// to the name of that file. The destructor removes the temporary file unless place() has
+/// succeeded. Members throw std::system_error.
 class unfinished_file {
  public:
   explicit unfinished_file(std::filesystem::path const& target)
@@ -64,7 +65,7 @@ class unfinished_file {
   bool placed_ = false;
 };
 
-/// Returns the path of the file to which links lead.
+/// Returns `path`, or, if `path` is a symbolic link, the path of the file to which its links lead.
 inline std::filesystem::path link_target(std::filesystem::path const& path) {
   std::error_code none;
   std::filesystem::path const target = std::filesystem::weakly_canonical(path, none);
@@ -82,8 +83,8 @@ inline bool takes_bytes_only(std::filesystem::path const& path) {
   throw error(exit_code::io, path.string() + ": cannot be written (" + why + "); " + std::string(cure));
 }
 
-/// Calls `write` with a new temporary file for `path`. Throws `error` with exit code 74 if a system
-/// call fails.
+/// Calls `write` with a new temporary file in the folder of `path`. Throws `error` with exit code
+/// 74 if a system call fails; `cure`, a remedy, ends the message.
 template <class Write>
 void with_unfinished(std::filesystem::path const& path, std::string_view cure, Write const& write) {
   if (std::filesystem::is_directory(path)) refuse_file(path, "it is a folder", cure);

@@ -8,8 +8,8 @@
 
 namespace redco::safetensors {
 
-/// A description of one tensor of a safetensors file: name, type, shape, and the range of its
-/// bytes. The range counts from the first byte after the header.
+/// A description of one tensor in a safetensors file: name, type, shape, and byte range. The range
+/// counts from the first byte after the header.
 struct safetensors_entry {
   std::string name;
   file_dtype type = file_dtype::f32;

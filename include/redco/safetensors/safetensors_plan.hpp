@@ -20,21 +20,21 @@
 
 namespace redco::safetensors {
 
-/// A plan of a safetensors file, made before any tensor's bytes exist: the header's text, then the
-/// tensors' bytes in the order of `entries`. Equal tensors always give an equal text. Entries are
-/// sorted by element size, largest first, so that every tensor is aligned, then by name. The header
-/// is padded with spaces to a multiple of 8 bytes.
+/// A layout of a safetensors file, computed before any tensor's bytes exist: the header's text,
+/// followed by the tensors' bytes in the order of `entries`. Depends only on the descriptions of
+/// the tensors. Entries are sorted by element size, largest first, so that every tensor is aligned,
+/// and by name among equal sizes. The header is padded with spaces to a multiple of 8 bytes.
 struct safetensors_plan {
-  std::string header;  ///< header, including its 8-byte length
+  std::string header;  ///< Header of the file, preceded by its length in 8 bytes
   std::vector<safetensors_entry> entries;
 
-  /// Returns the number of bytes of the whole file.
+  /// Returns the size in bytes of the whole safetensors file.
   std::uint64_t bytes() const { return header.size() + (entries.empty() ? 0 : entries.back().end); }
 };
 
-/// Returns the plan of a file with these tensors. Ignores `begin` and `end` of the entries.
-/// `metadata` are texts that the header carries. Throws `error` with exit code 70 if a name occurs
-/// twice or is invalid.
+/// Returns the layout of a safetensors file with these tensors. Ignores the byte ranges (`begin`
+/// and `end`) of the entries. `metadata` are texts to store in the header. Throws `error` with exit
+/// code 70 if a name occurs twice or is invalid.
 inline safetensors_plan plan_safetensors(std::vector<safetensors_entry> entries,
                                          std::map<std::string, std::string> const& metadata = {}) {
   std::sort(entries.begin(), entries.end(), [](safetensors_entry const& a, safetensors_entry const& b) {

@@ -23,11 +23,11 @@
 
 namespace redco::safetensors {
 
-/// A safetensors file that is open for reading any box of any tensor. The file may come from
-/// anywhere. Opening checks all rules of the format, runs no code from the file, and costs memory
-/// and time in proportion to the header. Values are not checked (NaN is legal). Any number of
-/// threads may read concurrently. Members throw `error` with exit code 65 that names file, tensor
-/// and cause, or 74 if the system cannot read.
+/// A safetensors file that is open for reading any box of any tensor. The file may come from an
+/// untrusted source. The constructor checks all rules of the format, runs no code from the file,
+/// and takes memory and time in proportion to the header. Values of elements are not checked (NaN
+/// is legal). Any number of threads may read concurrently. Members throw `error` with exit code 65
+/// that names file, tensor and cause, or with 74 if the system cannot read the file.
 class safetensors_reader {
  public:
   explicit safetensors_reader(std::filesystem::path const& path, diag::links policy = diag::links::followed)
@@ -55,13 +55,13 @@ class safetensors_reader {
 
   std::filesystem::path const& path() const { return file_.path(); }
 
-  /// Returns the number of bytes of the whole file.
+  /// Returns the size in bytes of the whole safetensors file.
   std::uint64_t size() const { return file_.size(); }
 
-  /// Returns all tensors in the order of their bytes.
+  /// Returns descriptions of all tensors in the file, in the order of their bytes.
   std::vector<safetensors_entry> const& entries() const { return entries_; }
 
-  /// Returns the tensor with this name, or null.
+  /// Returns the description of the tensor with this name, or null if the file has no such tensor.
   safetensors_entry const* find(std::string_view name) const {
     auto const at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
                                      [&](std::size_t i, std::string_view wanted) { return entries_[i].name < wanted; });
@@ -69,9 +69,9 @@ class safetensors_reader {
   }
 
   /// Reads the box `source` of a tensor into the dense row-major array `target` of shape
-  /// `target_shape`, from index `target_offset` on. Elements of `target` outside the box keep their
-  /// values. The tensor must be in the file, `source` inside the tensor, and the moved box inside
-  /// `target`.
+  /// `target_shape`, beginning at index `target_offset`. Elements of `target` outside this range
+  /// keep their values. The tensor must be in the file, `source` inside the tensor, and the box at
+  /// `target_offset` inside `target`.
   void read(std::string_view name, box const& source, std::span<std::byte> target,
             std::span<std::int64_t const> target_shape, std::span<std::int64_t const> target_offset) const {
     safetensors_entry const* const entry = find(name);
@@ -99,11 +99,12 @@ class safetensors_reader {
         });
   }
 
-  /// Returns the number of bytes that were read from the file so far, including its header.
+  /// Returns the number of bytes read from the file so far, including its header.
   std::uint64_t bytes_read() const noexcept { return file_.bytes_read(); }
 
  private:
-  /// Returns the header. It is read in pieces, so that reading a hostile header stops early.
+  /// Returns the text of the file's header, `length` bytes. Reads it piece by piece, so that
+  /// reading stops early if a malicious header is too large.
   std::string header_text(std::size_t length) const {
     constexpr std::size_t piece = 1 << 20;
     std::string const source = path().string();
@@ -118,17 +119,17 @@ class safetensors_reader {
     return text;
   }
 
-  /// A buffer for contiguous bytes of the file. All of them are needed, for several ranges of the
-  /// target.
+  /// A buffer of consecutive bytes of the file, read by one system call for several pieces of a
+  /// box. Every byte in the buffer is needed.
   struct window {
     std::uint64_t position = 0;
     std::vector<std::byte> bytes;
   };
 
-  /// Reads one run of a box. Runs have equal sizes and come in the order of the file. The next
-  /// `left` bytes of the box, a multiple of the run, are contiguous in the file from `position` on.
-  /// No byte is read twice, and no byte that the box does not need: bytes between its ranges may be
-  /// for another rank to read.
+  /// Reads the piece of a box that begins at byte `position` of the file into `target`. Pieces of a
+  /// box have equal sizes and are read in file order. The next `left` bytes from `position` belong
+  /// to the box and fill a whole number of pieces. Reads no byte twice, and no byte outside the
+  /// box, because other bytes may be for another rank to read.
   void read_run(window& ahead, std::uint64_t position, std::uint64_t left, std::span<std::byte> target) const {
     constexpr std::uint64_t most = 512 << 10;
     if (position >= ahead.position + ahead.bytes.size()) {

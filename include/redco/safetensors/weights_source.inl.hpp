@@ -22,8 +22,8 @@ namespace redco::safetensors {
 
 namespace detail {
 
-/// Adds the tensors of one file to the source. Throws `error` with exit code 65 if a tensor is in
-/// two files.
+/// Adds the tensors of the file `name` to a set of weights. Throws `error` with exit code 65 if the
+/// set already has a tensor with an equal name.
 inline void add_file(weights_source& source, std::string const& name) {
   for (safetensors_entry const& entry : (*source.files)[name].entries()) {
     tensor_part whole_file{name, std::vector<std::int64_t>(entry.shape.size(), 0), entry.shape};
@@ -34,8 +34,8 @@ inline void add_file(weights_source& source, std::string const& name) {
   }
 }
 
-/// Reads an index `{"metadata": {"total_size": bytes}, "weight_map": {tensor: file}}` and checks
-/// all of its entries against the files.
+/// Reads an index of several safetensors files and checks all its entries against the files. Form:
+/// `{"metadata": {"total_size": bytes}, "weight_map": {tensor: file}}`.
 inline weights_source read_index(std::filesystem::path const& path) {
   weights_source source{.tensors = {}, .files = std::make_shared<open_files const>(path.parent_path())};
   auto const fail = [&](std::string const& why) {

@@ -8,9 +8,9 @@
 
 namespace redco::safetensors {
 
-/// Writes all of `bytes` in as many calls as needed, and removes the written bytes from `bytes`.
-/// Returns 0, or the errno of the failed call. Returns ENOSPC if a call writes nothing without an
-/// error, because repeating it would never end.
+/// Writes all of `bytes` to `file` in as many system calls as needed. Advances `bytes` past the
+/// bytes written. Returns 0, or the errno of the failed call. Returns ENOSPC if a call writes
+/// nothing without an error, because repeating the call would never end.
 template <file_ops Ops>
 int write_all(Ops& ops, int file, std::span<std::byte const>& bytes) {
   while (!bytes.empty()) {

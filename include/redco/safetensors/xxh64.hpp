@@ -16,8 +16,8 @@
 
 namespace redco::safetensors {
 
-/// A computation of XXH64 (seed 0) over bytes that arrive in pieces; `xxhsum -H1` prints equal
-/// hashes. The hash finds damage, but protects no secret.
+/// A computation of the XXH64 hash (seed 0) of bytes that arrive in pieces. Equals the hash that
+/// `xxhsum -H1` prints. Detects damage, but gives no protection against attackers.
 class xxh64 {
  public:
   xxh64() : state_(XXH64_createState()) {
@@ -32,13 +32,13 @@ class xxh64 {
     if (!bytes.empty()) XXH64_update(state_, bytes.data(), bytes.size());
   }
 
-  /// Returns the hash of all bytes so far.
+  /// Returns the hash of all bytes added so far.
   std::uint64_t digest() const { return XXH64_digest(state_); }
 
   /// Returns the hash of a text.
   static std::uint64_t of(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
 
-  /// Returns the hash of a file's content, which is read in pieces of 1 MiB.
+  /// Returns the hash of a file's content. Reads the file in pieces of 1 MiB.
   static std::uint64_t of(diag::input_file const& file) {
     constexpr std::uint64_t piece = 1 << 20;
     xxh64 hash;

@@ -15,19 +15,24 @@
 
 namespace redco::schedule {
 
-/// The operations of all ranks in one optimizer step.
+/// A table of the operations (`step_op`) that all ranks of a mesh execute in one optimizer step.
+/// The input of check_step().
 struct step_table {
   mesh on;
-  /// Mesh axes over which the gradients of each region are summed.
+  /// Mesh axes over which gradients are summed, indexed by the member `region` of a `reduce`
+  /// operation.
   std::vector<axes> sums;
-  bool meets_replicas = false;                ///< true: layers sum over replicas in a micro-batch
-  std::vector<std::vector<step_op>> of_rank;  ///< list of operations of each rank of the mesh
+  /// True if layers of the model communicate between replicas within a micro-batch, as batch norm
+  /// does.
+  bool meets_replicas = false;
+  /// Operations in order of execution, one list per rank of the mesh.
+  std::vector<std::vector<step_op>> of_rank;
 };
 
 namespace detail {
 
-/// A simulation of the operations of all ranks, run as far as they get. Sends do not wait. Receives
-/// wait for their send, and sums wait for all ranks of their group.
+/// A simulation that executes the operation lists of all ranks until no rank can continue. A send
+/// completes at once. A receive waits for its send, and a sum waits for all ranks of its group.
 class step_run {
  public:
   constexpr explicit step_run(step_table const& all) : all_(all), at_(all.of_rank.size(), std::size_t{0}) {}
@@ -53,7 +58,8 @@ class step_run {
     bool received = false;
   };
 
-  /// An operation that all ranks of a group do together.
+  /// A collective that all ranks of a group execute together: the mesh axes of the group, the kind
+  /// of operation, and the index of the micro-batch or region.
   struct meeting {
     axes over;
     op kind;
@@ -65,15 +71,17 @@ class step_run {
   constexpr bool ended(std::size_t rank) const { return at_[rank] == all_.of_rank[rank].size(); }
   constexpr step_op const& next(std::size_t rank) const { return all_.of_rank[rank][at_[rank]]; }
 
-  /// Returns the rank that holds the model chunk `chunk` in the pipeline of rank `rank`.
+  /// Returns the rank that holds `chunk` (consecutive blocks of the model) among the pipeline
+  /// stages to which `rank` belongs.
   constexpr std::size_t holder(std::size_t rank, std::int16_t chunk) const {
     auto const stages = static_cast<std::size_t>(all_.on.pp), in_stage = at_.size() / stages;
     return rank % in_stage + static_cast<std::size_t>(chunk) % stages * in_stage;
   }
 
-  /// Returns the collective to which an operation belongs if layers sum over replicas: all
-  /// operations of a round are one collective. A replica without a micro-batch can sit out a round
-  /// only if the other replicas finish the round with end_round.
+  /// Returns the collective to which the operation `one` belongs in a model whose layers
+  /// communicate between replicas. All operations of a round (one micro-batch per replica) are one
+  /// collective. A replica without a micro-batch can sit out a round only if the other replicas end
+  /// the round with end_round.
   constexpr meeting round_of(std::size_t rank, step_op const& one) const {
     auto const& list = all_.of_rank[rank];
     bool const gaps = std::any_of(list.begin(), list.end(), [&](step_op const& other) {
@@ -98,8 +106,8 @@ class step_run {
     return {};
   }
 
-  /// Returns true if all ranks of the group have reached the collective `at`; then advances all of
-  /// them past it.
+  /// Returns true if the next operation of every rank in the group of `rank` belongs to the
+  /// collective `at`. In this case, moves all these ranks past the collective.
   constexpr bool meet(std::size_t rank, meeting const& at) {
     axes apart;
     for (axis const a : all_axes)
@@ -141,7 +149,8 @@ class step_run {
   std::vector<message> sent_;
 };
 
-/// Returns the first fault that one rank's list has by itself, without the lists of other ranks.
+/// Returns the first fault that is visible in the operations of one rank alone, without the
+/// operations of other ranks.
 constexpr step_fault check_list(std::vector<step_op> const& list, std::size_t regions, int rank) {
   using kind = step_fault::kind;
   auto const count = [&](std::size_t until, auto const& f) {
@@ -169,9 +178,12 @@ constexpr step_fault check_list(std::vector<step_op> const& list, std::size_t re
 
 }  // namespace detail
 
-/// Returns the first fault in the operations of a step. In a sound step, each micro-batch has one
-/// forward and one backward. The gradients of each region are summed once before the update, which
-/// is the last operation. All ranks reach their end, whatever time operations take.
+/// Returns the first fault in the operations of a step, or a `step_fault` without fault if all
+/// rules hold:
+/// - Each micro-batch has one forward and one backward.
+/// - The gradients of each region of parameters are summed once before the update.
+/// - The update is the last operation.
+/// - All ranks reach the end of their lists, whatever time the operations take.
 constexpr step_fault check_step(step_table const& all) {
   for (std::size_t r = 0; r < all.of_rank.size(); ++r)
     if (auto const fault = detail::check_list(all.of_rank[r], all.sums.size(), static_cast<int>(r))) return fault;

@@ -9,22 +9,25 @@
 
 namespace redco::schedule {
 
-/// A fault in the operations of a step: its kind, rank and position.
+/// A fault in the operations that ranks execute in an optimizer step: kind of fault, rank, and
+/// position in the rank's list of operations.
 struct step_fault {
   enum class kind : std::uint8_t {
     none,
-    waits_forever,   ///< a receive without its send, or ranks that wait for different operations
-    never_received,  ///< a send without its receive
-    no_forward,      ///< backward of a micro-batch without an earlier forward
-    no_backward,     ///< forward of a micro-batch without a later backward
-    repeated,        ///< an operation on a micro-batch, a sum or the update occurs twice
-    not_reduced,     ///< update without an earlier sum of every region's gradients
-    not_updated,     ///< no update, or an operation after it
+    /// Fault: a receive has no matching send, or ranks wait for different operations.
+    waits_forever,
+    never_received,  ///< Fault: a send has no matching receive
+    no_forward,      ///< Fault: a backward has no earlier forward of its micro-batch
+    no_backward,     ///< Fault: a forward has no later backward of its micro-batch
+    repeated,        ///< Fault: an operation other than send and receive occurs twice
+    not_reduced,     ///< Fault: the update precedes the sum of some parameters' gradients
+    not_updated,     ///< Fault: the update is missing, or an operation follows the update
   };
 
   kind what = kind::none;
   int rank = -1;
-  /// Index of the operation in the rank's list; the list's size if the operation is missing.
+  /// Index of the faulty operation in the rank's list, or the size of the list if the operation is
+  /// missing.
   std::size_t place = 0;
 
   constexpr explicit operator bool() const { return what != kind::none; }
@@ -43,7 +46,7 @@ constexpr std::string_view text_of(step_fault::kind what) {
   return texts[static_cast<unsigned>(what)];
 }
 
-/// Returns a sentence that describes the fault.
+/// Returns a sentence that describes a fault in the operations of a step, for error messages.
 inline std::string text_of(step_fault const& fault) {
   if (!fault) return "the step is sound";
   return "operation " + std::to_string(fault.place) + " of rank " + std::to_string(fault.rank) + " " +

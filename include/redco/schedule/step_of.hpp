@@ -7,25 +7,28 @@
 
 namespace redco::schedule {
 
-/// The facts that determine a rank's operations in a step. All members except `micro_batches` are
-/// equal on all ranks.
+/// A set of numbers and flags from which step_of() computes the operations of a rank in an
+/// optimizer step. All members except `micro_batches` are equal on all ranks.
 struct step_facts {
-  std::int64_t micro_batches = 1;  ///< number of micro-batches of this rank's replica
-  std::int64_t rounds = 1;         ///< largest number of micro-batches of any replica
-  std::int64_t full_rounds = 1;    ///< smallest number of micro-batches of any replica
-  std::int64_t regions = 1;        ///< number of gradient sums
-  bool meets_replicas = false;     ///< true: layers sum over replicas within a micro-batch
-  /// True if the loss has several terms, each divided by its global count before backward.
+  std::int64_t micro_batches = 1;  ///< Number of micro-batches that this rank's replica computes
+  std::int64_t rounds = 1;         ///< Largest number of micro-batches of any replica in the step
+  std::int64_t full_rounds = 1;    ///< Smallest number of micro-batches of any replica in the step
+  std::int64_t regions = 1;        ///< Number of gradient sums (`reduce` operations) of the step
+  /// True if layers communicate between replicas within a micro-batch, as batch norm does.
+  bool meets_replicas = false;
+  /// True if the loss has several terms. Each term is divided by its count over all replicas before
+  /// backward.
   bool several_terms = false;
-  /// True if forward and backward are one operation: a step written by the user, or a recorded
-  /// graph.
+  /// True if forward and backward of a micro-batch cannot be separated, because the user wrote the
+  /// step or the step is a recorded CUDA graph.
   bool in_one = false;
 
   friend constexpr bool operator==(step_facts const&, step_facts const&) = default;
 };
 
-/// Returns the operations of a rank in a step. The backward of each micro-batch follows its forward
-/// directly, so that the saved tensors of only one micro-batch are in memory.
+/// Returns the operations of a rank in an optimizer step, in order. The backward of each
+/// micro-batch follows its forward directly, so that saved tensors of only one micro-batch are in
+/// memory.
 constexpr std::vector<step_op> step_of(step_facts const& of) {
   std::vector<step_op> all;
   auto const add = [&all](op what, std::int64_t micro) {

@@ -7,18 +7,26 @@ namespace redco::schedule {
 
 /// A kind of operation of a rank in an optimizer step.
 enum class op : std::uint8_t {
-  forward,           ///< computes the loss of a micro-batch
-  total_counts,      ///< sums the counts of a multi-term loss over replicas
-  backward,          ///< adds the gradients of a micro-batch to the step's gradients
-  compute,           ///< forward and backward of a micro-batch in one operation
-  end_round,         ///< notifies replicas without a micro-batch that a round ended
-  sit_out,           ///< takes part in a round without a micro-batch of its own
-  share_statistics,  ///< copies statistics of replica 0, which is in all rounds
-  send,              ///< sends a tensor to another chunk; does not wait
-  receive,           ///< waits for the tensor of another chunk
-  reduce,            ///< sums the gradients of a region, finished before the update
-  total,             ///< sums the loss and its counts over all ranks
-  update,            ///< waits for all sums, clips gradients, updates parameters
+  forward,       ///< Operation: computes the loss of a micro-batch
+  total_counts,  ///< Operation: sums the count of each loss term over all replicas
+  backward,      ///< Operation: adds the gradients of a micro-batch to the step's gradients
+  compute,       ///< Operation: forward and backward of a micro-batch together
+  /// Operation: notifies replicas without a micro-batch that all others have finished a round (one
+  /// micro-batch per replica).
+  end_round,
+  /// Operation: takes part in the collectives of a round (one micro-batch per replica) although
+  /// this replica has no micro-batch left.
+  sit_out,
+  /// Operation: copies batch-norm statistics from replica 0, which has a micro-batch in every
+  /// round, to all replicas.
+  share_statistics,
+  send,     ///< Operation: starts to send a tensor to the rank of another model chunk
+  receive,  ///< Operation: waits for a tensor from the rank of another model chunk
+  /// Operation: starts to sum the gradients of a group of parameters over ranks; the sum is
+  /// complete before the update.
+  reduce,
+  total,   ///< Operation: sums the loss and its counts over all ranks
+  update,  ///< Operation: waits for all sums, clips gradients and updates parameters
 };
 
 constexpr std::string_view name_of(op what) {
@@ -28,13 +36,18 @@ constexpr std::string_view name_of(op what) {
   return names[static_cast<unsigned>(what)];
 }
 
-/// An operation of a rank in a step. Members that do not apply to the operation are -1.
+/// An operation that a rank executes in an optimizer step. Members without meaning for the
+/// operation are -1.
 struct step_op {
   op what = op::update;
-  std::int32_t micro = -1;  ///< index of the micro-batch, or of the round of micro-batches
-  std::int16_t chunk = -1;  ///< index of the model chunk that computes, sends or receives
-  std::int16_t other = -1;  ///< send and receive: index of the chunk at the other end
-  /// Index of the group of regions that `reduce` sums together (shard::regions::sums).
+  /// Index of the micro-batch in its replica, or, for end_round and sit_out, of the round (one
+  /// micro-batch per replica).
+  std::int32_t micro = -1;
+  /// Index of the model chunk (consecutive blocks) that computes, sends or receives.
+  std::int16_t chunk = -1;
+  std::int16_t other = -1;  ///< For send and receive: index of the model chunk at the other end
+  /// For `reduce`: index into `shard::regions::sums`, the groups of parameters whose gradients are
+  /// summed together.
   std::int16_t region = -1;
 
   friend constexpr bool operator==(step_op const&, step_op const&) = default;

@@ -7,9 +7,9 @@
 
 namespace redco {
 
-/// A grid of the ranks of a run, given by the number of ranks along each axis: `mesh{.dp = 2, .tp =
-/// 4}`. Rank numbers count along `tp` first and along `pp` last, so the shards of a replica have
-/// consecutive numbers.
+/// A grid of the ranks of a run: `mesh{.dp = 2, .tp = 4}` has 2 x 4 ranks. The members are the
+/// numbers of ranks along each axis. Rank numbers count along `tp` first and along `pp` last, so
+/// the shards of a replica have consecutive numbers.
 struct mesh {
   /// A guard type for the first member of a mesh. With it, sizes without axis names, such as
   /// `mesh{2, 4}`, do not compile, because a reader could not see the axes.

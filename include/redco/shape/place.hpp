@@ -9,11 +9,11 @@ namespace redco {
 /// Rules for a tensor dimension whose units (such as heads or rows) cannot be divided evenly among
 /// the ranks of a mesh axis.
 enum class remainder : std::uint8_t {
-  refused,  ///< Rule that such a mesh is an error
-  /// Rule that the last ranks hold fewer units or none, and padding. Used for vocabularies.
+  refused,  ///< Rule: a mesh over which the units do not divide evenly is an error
+  /// Rule: the last ranks hold fewer units or none, and padding. Used for vocabularies.
   padded,
-  /// Rule that there may be fewer units than ranks: neighbouring ranks (a sharer group) then hold
-  /// the same unit. Used for key-value heads.
+  /// Rule: there may be fewer units than ranks: neighbouring ranks (a sharer group) then hold the
+  /// same unit. Used for key-value heads.
   shared,
 };
 

@@ -13,8 +13,8 @@
 
 namespace redco {
 
-/// A choice of the code that computes tensor operations (room kernel/) and optimizer updates (room
-/// update/).
+/// A choice of the code that computes tensor operations (folder kernel/) and optimizer updates
+/// (folder update/).
 enum class kernel_set : unsigned char {
   /// redco's kernels for the device of the tensors; ATen's operators if redco has no such kernel.
   fastest,

@@ -9,8 +9,8 @@
 
 namespace redco {
 
-/// Returns, for each row of ids [B, T], the text that columns `first` to T - 1 add to the text of
-/// the columns before. Special tokens, such as padding and the end token, are left out.
+/// Converts each row of ids [B, T] to text and returns, for each row, the text that the columns
+/// from `first` on add. Special tokens, such as padding and the end token, are left out.
 std::vector<std::string> decoded_rows(any_tokenizer const& tokenizer, at::Tensor const& ids, std::int64_t first = 0);
 
 }  // namespace redco

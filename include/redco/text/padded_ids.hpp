@@ -8,18 +8,18 @@
 
 namespace redco {
 
-/// A batch of rows of ids, padded to one length, with the mask of their padding.
+/// Rows of token ids, padded to one length, with a mask that marks the padding.
 struct padded_ids {
-  at::Tensor ids;  ///< ids, int64 [B, T]; T is the longest row's length
-  /// Mask, bool [B, T]; false for padding.
+  at::Tensor ids;  ///< token ids, int64 [B, T]; T is the longest row's length
+  /// mask of `ids`, bool [B, T]; false for padding
   at::Tensor mask;
 };
 
-/// Left-pads rows of ids, so that the last ids of all rows are in one column. For prompts; hide the
-/// padding by `key_mask`.
+/// Left-pads rows of token ids with id `padding`, so that all rows end in the last column. Use it
+/// for prompts, and pass the mask to the network as `key_mask`.
 padded_ids padded_in_front(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
 
-/// Right-pads rows of ids: texts for an encoder, or labels.
+/// Right-pads rows of token ids with id `padding`. Use it for texts of an encoder and for labels.
 padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
 
 }  // namespace redco

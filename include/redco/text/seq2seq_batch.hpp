@@ -8,28 +8,30 @@
 
 namespace redco {
 
-/// A pair of token-id sequences: a source text and its target text, including the end token.
+/// An example of a sequence-to-sequence task: the token ids of a source text and of its target
+/// text. Both include the end token.
 struct seq2seq_example {
   std::vector<std::int64_t> source;
   std::vector<std::int64_t> target;
 };
 
-/// Returns the first `most` ids of a text, with the text's last id (its end token) in last place.
+/// Shortens a text to at most `most` token ids: its first ids, then its last id (the end token).
 /// Requires most > 0.
 std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most);
 
-/// A batch for an encoder-decoder model.
+/// A training batch for an encoder-decoder model.
 struct seq2seq_batch {
-  at::Tensor source;       ///< ids of the source texts, int64 [B, S]
+  at::Tensor source;       ///< token ids of the source texts, int64 [B, S]
   at::Tensor source_mask;  ///< mask of `source`, bool [B, S]; false for padding
-  /// Input of the decoder, int64 [B, T]: `start`, then the target without its last id.
+  /// Token ids of the decoder's input, int64 [B, T]: the start id, then the target without its last
+  /// id.
   at::Tensor decoder_ids;
-  /// Target ids, int64 [B, T]; -100 after the end of a target.
+  /// Token ids that the decoder should predict, int64 [B, T]: the target, then -100.
   at::Tensor labels;
 };
 
-/// Returns a batch of right-padded examples. `start`: first id of the decoder's input; `padding`:
-/// id of padding.
+/// Converts examples to a batch with right padding. `start`: first id of the decoder's input;
+/// `padding`: id of padding.
 seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::int64_t start, std::int64_t padding);
 
 }  // namespace redco

@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// A batch for language modelling, two int64 tensors [B, T]. labels[b][t] is the token that should
-/// follow input_ids[b][t]; label -100 is not counted.
+/// A training batch for language models: two int64 tensors [B, T]. labels[b][t] is the token that
+/// should follow input_ids[b][t]; the loss ignores label -100.
 struct token_batch {
   at::Tensor input_ids;
   at::Tensor labels;

@@ -10,15 +10,15 @@
 
 namespace redco {
 
-/// Returns windows of at most `context + 1` ids of each text, as examples for language modelling. A
-/// window begins at the last id of the window before, so that every id except a text's first is
-/// predicted exactly once. The last window has at least two ids. Throws `error` with exit code 65
-/// if there is no window. Requires context >= 1.
+/// Cuts each text into windows of at most `context + 1` token ids, as examples for language models.
+/// A window begins with the last id of the window before, so that every id except a text's first is
+/// predicted exactly once. A window has at least two ids. Throws `error` with exit code 65 if there
+/// is no window. Requires context >= 1.
 std::vector<std::vector<std::int64_t>> token_windows(std::span<std::vector<std::int64_t> const> texts,
                                                      std::int64_t context);
 
-/// Returns windows as a batch; the label of an id is the id after it. Shorter windows are
-/// right-padded with id `padding` and label -100.
+/// Converts windows of token ids to a training batch; the label of an id is the next id of its
+/// window. Shorter windows are right-padded with id `padding` and label -100.
 token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding);
 
 }  // namespace redco

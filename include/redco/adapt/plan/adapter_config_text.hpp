@@ -10,7 +10,8 @@
 
 namespace redco {
 
-/// Returns the text of PEFT's adapter_config.json for adapters at these places.
+/// Returns the text of PEFT's file adapter_config.json. `places`: positions of the adapters'
+/// tensors in PEFT's file.
 std::string adapter_config_text(lora_options const& adapters, std::span<adapter_place const> places,
                                 save_adapter_options const& options);
 

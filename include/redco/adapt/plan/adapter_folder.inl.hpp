@@ -22,7 +22,8 @@ namespace redco {
 
 namespace detail {
 
-/// An option of PEFT that would change the computation in a way that redco does not support.
+/// A key of PEFT's adapter_config.json that redco does not support, and a phrase for error
+/// messages.
 struct uncomputed_option {
   std::string_view key, what;
 };
@@ -42,9 +43,9 @@ inline constexpr uncomputed_option uncomputed_options[] = {
 inline constexpr std::string_view merge_cure =
     " not computed here; merge the adapter into its model with PEFT (merge_and_unload) and give that folder";
 
-/// Throws `error` with exit code 65 for an initialisation that makes the adapter alone differ from
-/// PEFT's result. PiSSA, OLoRA, CorDA, LoftQ and LoRA-GA also change the base weights; MiCA keeps
-/// half of each adapter frozen.
+/// Throws `error` with exit code 65 for a method of initialisation (init_lora_weights) with which
+/// the adapter alone does not give PEFT's result. PiSSA, OLoRA, CorDA, LoftQ and LoRA-GA also
+/// change the base weights; MiCA keeps half of each adapter frozen.
 inline void check_initialisation(config_reader& c) {
   json::json_value const* const how = c.find("init_lora_weights");
   if (how == nullptr || how->is_boolean()) return;
@@ -81,8 +82,8 @@ inline lora_options read_adapter_config(std::filesystem::path const& file) {
   return found;
 }
 
-/// Returns the shortest end of `path`, in whole components, that no weight without adapters has
-/// too. `all`: paths of all weights; `adapted`: paths of the adapted ones.
+/// Returns the shortest end of `path`, in whole components, with which no path of a weight without
+/// adapters ends. `all`: paths of all weights; `adapted`: paths of the adapted ones.
 inline std::string shortest_target(std::string_view path, std::set<std::string> const& adapted,
                                    std::set<std::string> const& all) {
   for (std::size_t dot = path.rfind('.'); dot != std::string_view::npos && dot > 0; dot = path.rfind('.', dot - 1)) {
@@ -105,8 +106,8 @@ inline safetensors::weights_source open_adapter_weights(std::filesystem::path co
   return safetensors::open_safetensors(folder / adapter_weights_name);
 }
 
-/// Returns a phrase for a tensor in an adapter's file that belongs to no plain LoRA of a linear
-/// layer.
+/// Returns a phrase, for an error message, about a tensor in an adapter's file that belongs to no
+/// plain LoRA of a linear layer.
 inline std::string_view uncomputed_tensor(std::string_view name) {
   if (name.find(".lora_magnitude_vector") != std::string_view::npos) return "a magnitude of DoRA (use_dora)";
   if (name.find(".lora_embedding_") != std::string_view::npos) return "an adapter of an embedding";

@@ -11,21 +11,23 @@
 
 namespace redco {
 
-/// The place of one half of an adapter (A or B) in PEFT's file, with its entries of
-/// adapter_config.json.
+/// The position of one adapter matrix (A or B) in PEFT's adapter file, and the facts about its
+/// module for adapter_config.json.
 struct adapter_place {
-  /// Name, shape and box in PEFT's file: "base_model.model.<module>.lora_A.weight".
+  /// Name, shape and box (offsets and sizes) of the matrix in PEFT's file. The name has the form
+  /// "base_model.model.<module>.lora_A.weight".
   stored_part part;
-  /// Path of the module after the block's number: "self_attn.q_proj".
+  /// Path of the adapted module after the block's number, such as "self_attn.q_proj".
   std::string module;
-  /// True if the module stores its own weight transposed (fan_in_fan_out).
+  /// True if the adapted module stores its own weight transposed (PEFT's fan_in_fan_out).
   bool transposed = false;
 };
 
-/// Returns the place of parameter `ours` ("layers.0.self_attn.q.lora_B.weight") in PEFT's file.
-/// `names`: stored names of the frozen model. Weights that a file stores as one tensor have one A,
-/// and their B's are concatenated. Throws `error` with exit code 64 if fused weights have separate
-/// A's or separate weights share one, 70 if `names` lacks the weight.
+/// Returns the position in PEFT's file of the adapter parameter `ours`, such as
+/// "layers.0.self_attn.q.lora_B.weight". `names`: names of the frozen model's weights in its own
+/// files. Weights that a file stores as one tensor have one A, and their B matrices are
+/// concatenated. Throws `error` with exit code 64 if such weights have several A, or if separate
+/// weights share one A. Throws it with 70 if `names` lacks the weight.
 adapter_place adapter_place_of(std::span<stored_name const> names, std::string const& ours,
                                std::vector<std::int64_t> const& shape, safetensors::box const& place);
 

@@ -8,8 +8,8 @@
 namespace redco {
 
 /// Throws `error` with exit code 65 if an adapter's file has a tensor of `wanted` in some blocks of
-/// the model but not in all. PEFT saves such files with layers_to_transform or with a pattern as
-/// target_modules. `source`: the file's folder, for messages.
+/// the model but not in all. PEFT saves such files if layers_to_transform is set or target_modules
+/// is a pattern. `source`: folder of the file, for messages.
 void check_adapted_blocks(std::string const& source, safetensors::tensor_table const& stored,
                           std::span<std::string const> wanted);
 

@@ -15,7 +15,8 @@ namespace redco {
 
 namespace detail {
 
-/// Returns `name` with each numeric component replaced by `*`, which gives one name for all blocks.
+/// Replaces each numeric component of a tensor's name by `*`, so that a tensor has one name in all
+/// blocks.
 inline std::string in_every_block(std::string_view name) {
   std::string pattern;
   while (!name.empty()) {

@@ -14,14 +14,14 @@ namespace redco {
 struct lora_options {
   std::int64_t rank = 8;
   double alpha = 16;
-  /// Probability of dropping an element of the input of A.
+  /// Probability of dropping an element of the input x of A in training.
   double dropout = 0;
   /// Weights to adapt: comma-separated ends of their paths, such as "q,v" or
-  /// "self_attn.q,mlp.down". "qkv" gives queries, keys and values of an attention one common A, as
-  /// PEFT does for GPT-2's fused weight.
+  /// "self_attn.q,mlp.down". The target "qkv" gives the queries, keys and values of an attention
+  /// one common A, as PEFT does for GPT-2's fused weight.
   short_text targets = "q,v";
 
-  /// Calls `f(target)` for each name in `targets`.
+  /// Calls `f(target)` for each entry of the comma-separated list `targets`.
   template <class F>
   constexpr void for_each_target(F const& f) const {
     for (std::string_view rest = targets.view(); !rest.empty();) {
@@ -31,14 +31,16 @@ struct lora_options {
     }
   }
 
-  /// Returns true if a target names the weight at `path`, such as "layers.*.self_attn.q".
+  /// Returns true if an entry of `targets` names the weight at `path`, such as
+  /// "layers.*.self_attn.q".
   constexpr bool adapts(std::string_view path) const {
     bool any = false;
     for_each_target([&](std::string_view target) { any = any || names(target, path); });
     return any;
   }
 
-  /// Returns true if `target` equals `path` or its end, in whole components.
+  /// Returns true if `target` is the whole of `path` or its end, in whole components: "q" names
+  /// "self_attn.q".
   static constexpr bool names(std::string_view target, std::string_view path) {
     if (target.empty() || !path.ends_with(target)) return false;
     return path.size() == target.size() || path[path.size() - target.size() - 1] == '.';

@@ -22,10 +22,10 @@
 
 namespace redco::detail {
 
-/// States the facts (sizes and messages in the plan) of one half of an adapter for weight `of`. The
-/// half is B [Out, rank] if `dim` is 0, and A [rank, In] if `dim` is 1. The half is split as
-/// dimension `dim` of the weight. If only the other half is split, or ranks see their own tokens
-/// only, all ranks hold the half and sum its gradient.
+/// Adds one matrix of a LoRA adapter for weight `of` to the plan: its sizes, split and messages.
+/// The matrix is B [Out, rank] if `dim` is 0, and A [rank, In] if `dim` is 1. It is split as
+/// dimension `dim` of the weight. If only the other matrix is split, or each rank sees only its own
+/// tokens, all ranks hold the matrix and sum its gradient.
 constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::parameter_fact const& of, int dim,
                              extents shape, bool own_tokens) {
   fact::parameter_fact half;
@@ -40,9 +40,10 @@ constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::par
   if (own_tokens || of.on(axis::tp).dim == 1 - dim) w.message(collective::all_reduce, true, shape);
 }
 
-/// States the facts of the adapters that `lora_options` name for a layer's products. If a weight is
-/// split along its outputs, B is split too. If a weight is split along its inputs, A is split, and
-/// the adapter's product joins the weight's pending sum.
+/// A recorder that adds a layer's LoRA adapters to the plan: parameters, saved tensors, matrix
+/// products and messages. If a weight is split along its outputs, B is split too. If it is split
+/// along its inputs, A is split, and the adapter's product joins the weight's pending sum over
+/// ranks.
 class low_rank_facts final : public fact::side_products {
  public:
   constexpr explicit low_rank_facts(lora_options const& options) : options_(options) {}

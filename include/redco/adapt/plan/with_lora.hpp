@@ -12,13 +12,14 @@
 
 namespace redco {
 
-/// A model's config together with the options of its adapters.
+/// A model's config together with the options of its LoRA adapters.
 template <class Config>
 struct lora_config : Config {
   using extends = Config;
   lora_options lora = {};
 
-  /// Returns the option fields of this struct; the fields of `Config` come from `extends`.
+  /// Returns the fields that this struct adds as options; `extends` provides the fields of
+  /// `Config`.
   static constexpr auto fields() { return redco::fields(field<"lora">(&lora_config::lora)); }
 };
 
@@ -42,8 +43,8 @@ struct with_lora {
   constexpr extents input(workload const& load) const { return Same{config}.input(load); }
 };
 
-/// Stored names of the frozen parameters, equal to M's. adapt/plan/adapter_place.hpp has PEFT's
-/// names of the adapters.
+/// Names in files of the frozen parameters: those of `M`. adapter_place_of() returns PEFT's names
+/// of the adapters.
 template <model M>
 struct stored_names<with_lora<M>> : stored_names<M> {};
 

@@ -24,14 +24,14 @@
 
 namespace redco::ckpt::detail {
 
-/// The tensors whose parts are spread over the ranks. Any box (rectangular region) of a tensor can
-/// be gathered on rank 0.
+/// A set of tensors whose parts are spread over the ranks. Any box (offsets and sizes) of a tensor
+/// can be gathered on rank 0.
 class gathered_tensors {
  public:
-  /// Collects the table of all parts; all ranks must call it. `own` may have several parts of one
-  /// tensor. Values are converted to the dtype type_of(part), which must be equal for all parts of
-  /// a tensor. Throws `error` with exit code 70 if the owners' boxes do not cover each tensor
-  /// exactly once.
+  /// Gathers a table of the parts that all ranks hold; all ranks must call it. `own`: this rank's
+  /// parts, also several of one tensor. Values are converted to the dtype `type_of(part)`, which
+  /// must be equal for all parts of a tensor. Throws `error` with exit code 70 unless the parts
+  /// with `owner` cover each element exactly once.
   template <class TypeOf>
   gathered_tensors(std::span<state_part const> own, TypeOf const& type_of, group& world) : world_(world) {
     std::vector<std::string> const shares = together(world_, [&] {
@@ -50,12 +50,13 @@ class gathered_tensors {
     table_ = workdir::merged({}, shares).tensors;
   }
 
-  /// Returns the table of all tensors. The `file` of each part is the number of the rank that owns
-  /// the part.
+  /// Returns the table of all tensors and their parts. The member `file` of a part is the number of
+  /// the rank that owns the part.
   safetensors::tensor_table const& table() const { return table_; }
 
-  /// Returns the values of a box of a tensor on rank 0, contiguous, and an undefined tensor on all
-  /// other ranks. All ranks must call it with the same box.
+  /// Gathers the box `wanted` (offsets and sizes) of a tensor on rank 0 and returns it there as a
+  /// contiguous tensor. Returns an undefined tensor on all other ranks. All ranks must call it with
+  /// an equal box.
   at::Tensor on_first(std::string const& name, safetensors::box const& wanted) const {
     at::Tensor values;
     safetensors::for_each_piece(
@@ -80,7 +81,8 @@ class gathered_tensors {
     return values;
   }
 
-  /// Returns the values of a box of one part on rank 0. The rank that owns the part sends them.
+  /// Returns, on rank 0, the values of a box within one part of a tensor. The rank that owns the
+  /// part sends them; all other ranks do nothing.
   at::Tensor piece_on_first(std::string const& name, safetensors::tensor_part const& part,
                             safetensors::box const& place) const {
     int const holder = std::stoi(part.file);
@@ -97,7 +99,7 @@ class gathered_tensors {
   }
 
   group& world_;
-  /// this rank's parts, by name and box offset
+  /// the parts that this rank owns, by tensor name and offset
   std::map<std::pair<std::string, std::vector<std::int64_t>>, at::Tensor> owned_;
   safetensors::tensor_table table_;
 };

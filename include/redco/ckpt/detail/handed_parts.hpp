@@ -34,9 +34,11 @@
 
 namespace redco::ckpt::detail {
 
-inline constexpr std::size_t handed_bytes = std::size_t{16} << 20;  ///< largest message in bytes
+/// Largest size of a message in bytes.
+inline constexpr std::size_t handed_bytes = std::size_t{16} << 20;
 
-/// Sends bytes to rank `to` in messages of at most 16 MiB, each after a request from that rank.
+/// Sends bytes to rank `to` in messages of at most 16 MiB. Waits for a request from that rank
+/// before each message. The counterpart of take_over().
 inline void hand_over(group& world, int to, std::span<std::byte> bytes) {
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(handed_bytes, bytes.size()))) {
     at::Tensor const asked = at::empty({1}, at::kByte);
@@ -46,8 +48,8 @@ inline void hand_over(group& world, int to, std::span<std::byte> bytes) {
   }
 }
 
-/// Receives `bytes` bytes from rank `from`, one requested message at a time, and calls
-/// take(message) for each.
+/// Receives `bytes` bytes that rank `from` sends by hand_over(). Requests one message at a time and
+/// calls take(message) for each.
 template <class Take>
 void take_over(group& world, int from, std::size_t bytes, Take const& take) {
   while (bytes > 0) {
@@ -59,7 +61,8 @@ void take_over(group& world, int from, std::size_t bytes, Take const& take) {
   }
 }
 
-/// A recorder of the first error that its calls throw. After an error, later calls do nothing.
+/// A store for the first error of several pieces of work. After an error, attempt() skips later
+/// work, and raise() throws the error.
 class first_failure {
  public:
   template <class Work>
@@ -79,8 +82,8 @@ class first_failure {
   std::optional<error> failure_;
 };
 
-/// Sends the tensors of this rank's checkpoint files to rank 0, file by file, in the order of each
-/// file's plan.
+/// Sends the tensors of this rank's checkpoint files to rank 0, which writes the files. `kinds`:
+/// parts by the kind of file. Files follow each other, and tensors have their order in the file.
 inline void hand_over_files(std::map<std::string, std::vector<state_part const*>> const& kinds, group& world) {
   for (auto const& [kind, parts] : kinds) {
     std::map<std::string, state_part const*> by_name;
@@ -96,8 +99,9 @@ inline void hand_over_files(std::map<std::string, std::vector<state_part const*>
   }
 }
 
-/// Receives the parts of rank `from`, writes them to their files, and adds the files to that rank's
-/// share of the manifest. Called by rank 0 for a rank that does not see the folder.
+/// Receives the tensors of rank `from`, writes that rank's checkpoint files, and adds the files to
+/// `share`, that rank's part of the manifest. Called by rank 0 for a rank whose host does not see
+/// the folder.
 template <safetensors::file_ops Ops>
 void take_over_files(Ops& ops, std::filesystem::path const& directory, workdir::manifest& share, int from, group& world,
                      first_failure& failure) {
@@ -121,7 +125,7 @@ void take_over_files(Ops& ops, std::filesystem::path const& directory, workdir::
   }
 }
 
-/// Returns the parts by name, without those that hold no element.
+/// Returns the parts by tensor name, without parts that hold no element (only padding).
 inline std::map<std::string, state_part const*> wanted_parts(std::span<state_part const> parts) {
   std::map<std::string, state_part const*> wanted;
   for (state_part const& part : parts)
@@ -129,7 +133,8 @@ inline std::map<std::string, state_part const*> wanted_parts(std::span<state_par
   return wanted;
 }
 
-/// Returns a table of the boxes that a rank wants to load from each tensor, for `hand_over_wished`.
+/// Returns a table of the box (offsets and sizes) that this rank wants of each tensor. The rank
+/// sends it to rank 0, which passes it to hand_over_wished().
 inline safetensors::tensor_table wishes_of(std::span<state_part const> parts) {
   safetensors::tensor_table wishes;
   for (auto const& [name, part] : wanted_parts(parts))
@@ -138,8 +143,8 @@ inline safetensors::tensor_table wishes_of(std::span<state_part const> parts) {
   return wishes;
 }
 
-/// Reads the boxes that rank `to` wants from the files and sends them to that rank. Called by rank
-/// 0.
+/// Reads the boxes in `wishes`, the table of what rank `to` wants, and sends them to that rank.
+/// Called by rank 0 for a rank whose host does not see the files.
 inline void hand_over_wished(safetensors::open_files const& files, safetensors::tensor_table const& table,
                              safetensors::tensor_table const& wishes, int to, group& world, first_failure& failure) {
   for (auto const& [name, wish] : wishes) {
@@ -151,7 +156,7 @@ inline void hand_over_wished(safetensors::open_files const& files, safetensors::
   }
 }
 
-/// Fills this rank's parts with the values that rank 0 sends. Padding becomes zero.
+/// Fills this rank's parts with values that rank 0 reads and sends. Sets padding to zero.
 inline void take_over_wished(std::span<state_part const> parts, group& world) {
   at::NoGradGuard const no_grad;
   for (state_part const& part : parts) part.local.detach().zero_();

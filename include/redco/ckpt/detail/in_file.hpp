@@ -12,9 +12,9 @@
 
 namespace redco::ckpt::detail {
 
-/// Returns all parts of a model in the layout of their files. Each has the file's tensor name,
-/// shape and box, and a view of the values without padding. Throws `error` with exit code 70 if the
-/// table has no row for a part, or the part does not fit its row.
+/// Converts parts of a model's parameters to the layout of the model's files. Each result has the
+/// name, shape and box of the file's tensor, and views the part's values without padding. Throws
+/// `error` with exit code 70 if `names` has no row for a part, or if a part does not fit its row.
 inline std::vector<state_part> in_files(std::span<stored_name const> names, std::span<state_part const> parts) {
   std::vector<state_part> stored;
   stored.reserve(parts.size());

@@ -18,12 +18,12 @@
 
 namespace redco::ckpt::detail {
 
-/// Returns the group of ranks that together hold one copy of the model. Ranks that differ only
-/// along the axis dp hold equal parts.
+/// Returns the group of ranks that together hold one replica of the model. Ranks that differ only
+/// in their index on the axis dp hold equal parts.
 inline group& ranks_of_copy(rank_context& rank) { return rank.group(model_axes); }
 
-/// Returns, for each of this rank's parts, the ranks that hold an equal part. All ranks of a copy
-/// must call it.
+/// Returns, for each of this rank's parts, the ranks that hold an equal part. All ranks of a
+/// replica must call it.
 inline std::vector<workdir::part_holders> holders_of(std::span<state_part const> parts, rank_context& rank) {
   auto const count = static_cast<std::int64_t>(parts.size());
   at::Tensor const boxes = at::empty({count}, at::kLong);
@@ -35,8 +35,8 @@ inline std::vector<workdir::part_holders> holders_of(std::span<state_part const>
                              ranks.size(), rank.dp.size());
 }
 
-/// Distributes the values that one rank has read to all other ranks that hold an equal part. All
-/// holders must call it.
+/// Sends the values that one rank has read to all other ranks that hold an equal part. `of`: these
+/// ranks and the reader. All of them must call it.
 inline void hand_on(at::Tensor const& values, workdir::part_holders const& of, rank_context& rank) {
   group& ranks = ranks_of_copy(rank);
   if (rank.dp.rank() == of.replica) {
@@ -53,8 +53,8 @@ inline void hand_on(at::Tensor const& values, workdir::part_holders const& of, r
   rank.dp.broadcast(values, of.replica);
 }
 
-/// Fills every rank's `parts` so that each byte of the files is read by one rank only. Padding
-/// becomes zero. `stored` are the same parts in the layout of the files.
+/// Fills every rank's `parts` from files so that each byte is read by one rank only. Sets padding
+/// to zero. `stored`: the same parts in the layout of the files.
 ///
 /// All ranks must call it with the same tensors in the same order. Ranks that hold equal parts must
 /// hold them in one dtype. If a rank cannot read, all ranks throw its error.

@@ -10,16 +10,16 @@
 
 namespace redco::ckpt::detail {
 
-/// Runs `work()` on every rank and shares the outcomes with all ranks, so that no rank waits
-/// forever or continues alone after a failure. `work` returns a text and must not call a
-/// collective. All ranks must call it. Throws only if the group itself fails.
+/// Runs `work()` on every rank. Returns, on all ranks, the texts of all ranks and the first error,
+/// so that no rank waits forever or continues alone after a failure. `work` must not call a
+/// collective. All ranks must call it. Throws only if the exchange of outcomes fails.
 template <class Work>
 diag::outcomes attempt_together(group& world, Work work) {
   return diag::outcomes_of(comm::gather_texts(world, diag::told_outcome(work)));
 }
 
-/// Runs `work()` on every rank and returns the texts of all ranks. If one rank fails, every rank
-/// throws that rank's error. `work` must not call a collective.
+/// Runs `work()` on every rank and returns the texts of all ranks. If it throws on one rank, every
+/// rank throws that rank's error. `work` must not call a collective.
 template <class Work>
 std::vector<std::string> together(group& world, Work work) {
   diag::outcomes result = attempt_together(world, work);

@@ -27,8 +27,8 @@
 
 namespace redco::ckpt::detail {
 
-/// Returns the parts that this rank writes, grouped by file kind. Parts without elements are
-/// written by no rank.
+/// Returns the parts that this rank writes to a checkpoint, by kind of file ("parameters",
+/// "optimizer", ...). Skips parts without elements.
 inline std::map<std::string, std::vector<state_part const*>> written_parts(std::span<state_part const> parts) {
   std::map<std::string, std::vector<state_part const*>> kinds;
   for (state_part const& part : parts) {
@@ -38,8 +38,9 @@ inline std::map<std::string, std::vector<state_part const*>> written_parts(std::
   return kinds;
 }
 
-/// Returns a table of this rank's tensors (name, dtype, unsharded shape) without parts. Throws
-/// `error` with exit code 70 if a name occurs twice or a part does not fit its tensor.
+/// Returns a table with name, dtype and unsharded shape of this rank's tensors, with empty lists of
+/// parts. Throws `error` with exit code 70 if a name occurs twice or a part does not fit its
+/// tensor.
 inline safetensors::tensor_table described(std::span<state_part const> parts) {
   safetensors::tensor_table table;
   for (state_part const& part : parts) {
@@ -55,8 +56,8 @@ inline safetensors::tensor_table described(std::span<state_part const> parts) {
   return table;
 }
 
-/// Writes the safetensors file `name` with these parts and adds the file to the rank's share of the
-/// manifest.
+/// Writes these parts to a safetensors file `name`, and adds the file's size and hash to `share`,
+/// this rank's part of the manifest.
 template <safetensors::file_ops Ops>
 void write_parts(Ops& ops, std::filesystem::path const& directory, std::string const& name,
                  std::vector<state_part const*> const& parts, workdir::manifest& share) {

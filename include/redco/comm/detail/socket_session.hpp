@@ -31,8 +31,8 @@
 namespace redco::comm::detail {
 
 /// A process_session (connection with all other processes) by TCP, with one connection per pair of
-/// processes. There is no progress thread: a thread that polls for its own messages also moves the
-/// bytes of all other messages.
+/// processes. Any thread that polls for its own messages also moves the bytes of all other messages
+/// of this process.
 class socket_session final : public process_session {
  public:
   /// Connects this process with all other processes of the launcher. Throws `error` with exit code

@@ -8,8 +8,8 @@ namespace redco::compat::detail {
 
 constexpr std::string_view last_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// Returns the part of a path that selects the rule: the last two names for a kernel, otherwise the
-/// last name.
+/// Returns the key by which Redco for Python selects the splitting rule of a parameter: the last
+/// two names of the path of a kernel, otherwise the last name.
 constexpr std::string_view compat_key(std::string_view path) {
   std::string_view const last = last_name(path);
   if (last != "kernel" || last.size() == path.size()) return last;
@@ -17,7 +17,8 @@ constexpr std::string_view compat_key(std::string_view path) {
   return path.substr(before.size() - last_name(before).size());
 }
 
-/// Orders paths name by name. The separator sorts before every character of a name.
+/// A comparison of two parameter paths, name by name. The separator "/" sorts before every
+/// character of a name.
 struct by_names {
   constexpr bool operator()(std::string_view a, std::string_view b) const {
     auto const place = [](char c) { return c == '/' ? 0 : 1 + static_cast<unsigned char>(c); };
@@ -26,8 +27,8 @@ struct by_names {
   }
 };
 
-/// Returns true if `piece` occurs in `text` between separators or ends: "in" in "fc_in" by '_',
-/// "up/kernel" in "h/up/kernel" by '/'.
+/// Returns true if `piece` occurs in `text`, and each end of it is at a separator or an end of
+/// `text`. Examples: "in" in "fc_in" with '_', "up/kernel" in "h/up/kernel" with '/'.
 constexpr bool stands_in(std::string_view piece, std::string_view text, char separator) {
   for (std::size_t at = 0;; ++at) {
     std::string_view const rest = text.substr(at);
@@ -37,7 +38,7 @@ constexpr bool stands_in(std::string_view piece, std::string_view text, char sep
   }
 }
 
-/// Returns true if a path contains "attention" or "attn" in upper or lower case.
+/// Returns true if a parameter's path contains "attention" or "attn", in upper or lower case.
 constexpr bool names_attention(std::string_view path) {
   auto const same = [](char c, char small) { return c == small || ('A' <= c && c <= 'Z' && c - 'A' == small - 'a'); };
   auto const has = [path, same](std::string_view word) {

@@ -16,18 +16,23 @@
 
 namespace redco::compat::detail {
 
-/// The original's information on all parameters with an equal key, and its decision for them.
+/// A splitting rule of Redco for Python: its information about all parameters with an equal key
+/// (the last names of the path), and its decision for them.
 struct compat_rule {
   std::string_view key;
   int rank = 0;
-  /// Per dimension: true if it divides in all parameters
+  /// One flag per dimension: true if the number of model shards divides the extent in all
+  /// parameters of the rule.
   std::array<bool, extents::max_rank> divides{true, true, true, true, true, true};
-  bool in_attention = true;              ///< true if the path of every parameter names an attention
-  std::optional<compat_reason> whole{};  ///< reason to replicate regardless of divisibility
+  /// True if the path of every parameter of the rule contains "attention" or "attn".
+  bool in_attention = true;
+  /// Reason to replicate the rule's parameters whatever their extents; empty: none.
+  std::optional<compat_reason> whole{};
   compat_split decided{};
 };
 
-/// Returns one rule per key, in name order.
+/// Returns the splitting rules of Redco for Python for these parameters and `n` model shards: one
+/// undecided rule per key (the last names of a path), in name order.
 constexpr std::vector<compat_rule> collect_compat_rules(std::span<compat_parameter const> parameters, int n) {
   std::vector<compat_rule> rules;
   for (compat_parameter const& p : parameters) {
@@ -56,7 +61,8 @@ constexpr std::vector<compat_rule> collect_compat_rules(std::span<compat_paramet
   return rules;
 }
 
-/// Returns the first special name of the original that matches a rule.
+/// Returns the first kind of layer (such as embedding or head) that Redco for Python recognizes in
+/// the names of a rule, or `alternating` if there is none.
 constexpr compat_reason special_name_of(compat_rule const& r) {
   std::string_view const name = r.key.substr(0, r.key.find('/'));
   auto const edge = [name](char c) { return name.starts_with(c) || name.ends_with(c); };
@@ -71,8 +77,8 @@ constexpr compat_reason special_name_of(compat_rule const& r) {
   return compat_reason::alternating;
 }
 
-/// Decides every rule. Rules without a special name alternate dimensions in name order, not in the
-/// order of the data flow.
+/// Sets the decision of every splitting rule. Successive rules without a special name alternate
+/// between dimensions, in name order instead of data-flow order.
 constexpr void decide_compat_rules(std::span<compat_rule> rules) {
   int taken = -1;  // dimension taken by the preceding alternating rule
   for (compat_rule& r : rules) {

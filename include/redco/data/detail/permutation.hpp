@@ -8,13 +8,13 @@
 
 namespace redco::detail {
 
-/// A keyed permutation of 0 ... size - 1 in constant memory (Black and Rogaway, Ciphers with
-/// arbitrary finite domains, 2002). A Feistel network, with Philox as its round function, permutes
-/// the next power of two. A value outside the range is permuted again until it is inside, less than
-/// twice on average.
+/// A permutation of 0 ... size - 1 that a key determines, in constant memory (Black and Rogaway,
+/// Ciphers with arbitrary finite domains, 2002). A Feistel network, with Philox as its round
+/// function, permutes 0 ... n - 1, where n is the next power of two. An image >= size is permuted
+/// again until it is smaller: less than twice on average.
 class permutation {
  public:
-  /// Makes the permutation for a key. Requires 1 <= size < 2^62.
+  /// Makes the permutation that `key` determines. Requires 1 <= size < 2^62.
   constexpr permutation(std::int64_t size, random::stream key)
       : size_(static_cast<std::uint64_t>(size)),
         key_(key),

@@ -11,8 +11,8 @@ namespace redco::detail {
 
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// Throws `error` with exit code 65 if a file's first bytes show that it is no plain text, whatever
-/// its name is. The message has the format and a command that converts the file.
+/// Throws `error` with exit code 65 if a file's first bytes (`front`) show that it is no plain
+/// text, whatever its name is. The message has the format and a command that converts the file.
 inline void refuse_other_formats(std::filesystem::path const& path, std::string_view front) {
   using namespace std::string_view_literals;
   constexpr std::string_view utf16 = "UTF-16 or UTF-32: convert it with iconv -f UTF-16 -t UTF-8";

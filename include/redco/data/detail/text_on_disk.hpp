@@ -32,8 +32,8 @@ inline std::string encoding_cure(std::size_t bad, std::size_t bytes) {
   return cure.str();
 }
 
-/// Throws `error` with exit code 65 if more than the share `invalid` of a text's bytes is NUL or no
-/// UTF-8.
+/// Throws `error` with exit code 65 if too much of a text is NUL or no UTF-8: more than the share
+/// `invalid` (0 to 1) of its bytes.
 inline void check_encoding(std::filesystem::path const& path, std::string const& text, double invalid) {
   auto const broken = invalid_utf8_of(text);
   std::size_t const nul = text.find('\0');
@@ -76,9 +76,9 @@ inline std::vector<std::filesystem::path> files_below(std::filesystem::path cons
   return found;
 }
 
-/// Calls use(file) for the file `path`, or for each file below the folder `path`. `use` returns
-/// true if the file has text. Throws `error` with exit code 65 if the path is missing, unreadable
-/// or without text.
+/// Calls use(file) for the file `path`, or for each file below the folder `path` with one of the
+/// `extensions`. `use` returns true if the file has text. Throws `error` with exit code 65 if the
+/// path is missing or unreadable, or if no file has text.
 template <class Use>
 void each_text_file(std::filesystem::path const& path, std::span<std::string const> extensions, Use const& use) {
   namespace fs = std::filesystem;

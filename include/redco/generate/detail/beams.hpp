@@ -8,41 +8,43 @@
 
 namespace redco::detail {
 
-/// The hypotheses of B prompts with n beams each: the running ones, and the best finished ones.
+/// The hypotheses (token sequences) of a beam search for B prompts with n beams each: the running
+/// ones, and the best finished ones.
 class beams {
  public:
-  /// `first_prompt`: global index of the first prompt, for messages. Throws `error` with exit code
-  /// 64 for options out of range.
+  /// Begins a beam search. `first_prompt`: global index of the first prompt, for error messages.
+  /// Throws `error` with exit code 64 for options out of range.
   beams(at::Tensor const& prompts, beam_options const& options, std::int64_t first_prompt = 0);
 
-  /// Extends the running hypotheses by a token, from their logits [B n, 1]; the first call takes
-  /// the prompts' logits [B, 1]. Throws `error` with exit code 79 if a row of logits is NaN, +inf
-  /// or all -inf.
+  /// Extends each running hypothesis by one token. `next`: logits after the hypotheses [B n, 1], in
+  /// the first call after the prompts [B, 1]. Throws `error` with exit code 79 if a row of logits
+  /// is NaN, +inf or all -inf.
   void extend(logits const& next);
 
-  /// Returns, for each running hypothesis, the row that it extends, [B n].
+  /// Returns, for each running hypothesis [B n], the row that it extended in the last step.
   at::Tensor origins() const { return origins_; }
   /// Returns the last token of each running hypothesis, [B n, 1].
   at::Tensor last_tokens() const;
 
   bool unfinished() const { return unfinished_; }
 
-  /// Returns the best hypotheses of each prompt, [B * results, T + longest continuation].
+  /// Returns the token ids of each prompt's best hypotheses, [B * results, T + longest
+  /// continuation].
   at::Tensor ids() const;
-  /// Returns the scores of the best hypotheses, f64 [B * results].
+  /// Returns the length-normalised scores of each prompt's best hypotheses, f64 [B * results].
   at::Tensor scores() const;
 
  private:
-  /// The best continuations of each row, [rows, candidates]: f64 log-probabilities in descending
-  /// order, and int64 tokens.
+  /// The most likely next tokens of each row, [rows, candidates]: f64 log-probabilities in
+  /// descending order, and int64 tokens.
   struct continuations {
     at::Tensor log_p, tokens;
   };
 
   continuations best_of(logits const& next, std::int64_t count) const;
   continuations ruled_best_of(logits const& next, std::int64_t count) const;
-  /// Throws `error` with exit code 79 if the largest logit of row `row` of `rows` is not finite;
-  /// see check_finite.
+  /// Throws `error` with exit code 79 if the largest logit of row `row` (of `rows`) is NaN or
+  /// infinite. The message has prompt and position.
   void check(double largest, std::int64_t row, std::int64_t rows) const;
   void run_on(at::Tensor const& scores, at::Tensor const& beam, at::Tensor const& candidates, at::Tensor const& ended);
   void finish(at::Tensor const& scores, at::Tensor const& candidates, at::Tensor const& ended);

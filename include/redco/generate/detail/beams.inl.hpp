@@ -62,8 +62,8 @@ REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_
   return {on_host(best.logits - best.log_sum.unsqueeze(1)), on_host(best.entries)};
 }
 
-/// Returns the best continuations after rules. Rules change log-probabilities, so all of them are
-/// computed.
+/// Returns each row's `count` most likely next tokens after the options' rules, such as the
+/// repetition penalty. Computes all log-probabilities, because rules change them.
 REDCO_INLINE beams::continuations beams::ruled_best_of(logits const& next, std::int64_t count) const {
   at::Tensor const log_p = on_host(next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1));
   std::int64_t const rows = log_p.size(0), vocabulary = log_p.size(1), total = running_.size(2);
@@ -136,9 +136,9 @@ REDCO_INLINE void beams::finish(at::Tensor const& scores, at::Tensor const& cand
   finished_scores_ = best;
 }
 
-/// Marks prompts as done whose best running hypothesis is no better than their worst finished one.
-/// The running score is normalised by the present length. With beam_stop::when_impossible and a
-/// positive length penalty, the largest possible length is used instead.
+/// Marks prompts as done whose best running hypothesis scores no better than their worst finished
+/// one. A running score is normalised by the current length. With beam_stop::when_impossible and a
+/// positive length penalty, it is normalised by the largest possible length.
 REDCO_INLINE void beams::close() {
   bool const longest = options_.stop == beam_stop::when_impossible && options_.length_penalty > 0;
   auto const length = static_cast<double>(longest ? options_.max_new_tokens : generated_);

@@ -5,8 +5,8 @@
 
 namespace redco::detail {
 
-/// Throws `error` with exit code 64 for the first option out of range; the message has its name and
-/// legal range.
+/// Throws `error` with exit code 64 if an option is out of range; the message has the option's name
+/// and range.
 void check_options(generate_options const& options);
 void check_options(beam_options const& options);
 

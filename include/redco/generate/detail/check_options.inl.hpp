@@ -20,7 +20,8 @@ void check_option(bool legal, char const* name, T value, std::string const& rang
   throw error(exit_code::usage, text.str());
 }
 
-/// Checks the options that sampling and beam search have in common.
+/// Checks the options that generate() and beam_search() have in common. Throws `error` with exit
+/// code 64 if one is out of range.
 template <class Options>
 void check_rules(Options const& o) {
   check_option(std::isfinite(o.repetition_penalty) && o.repetition_penalty > 0, "repetition_penalty",

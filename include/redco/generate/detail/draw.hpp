@@ -7,11 +7,11 @@
 
 namespace redco::detail {
 
-/// Returns the id that the uniform number `u` in [0, 1) draws from logits [vocabulary] after
-/// temperature, top_k, top_p and min_p. Ids keep their order, and each covers an interval as wide
-/// as its probability. For equal logits, top_p prefers the lower id. The most likely id always
-/// remains, and an id with -inf is never drawn. Throws `error` with exit code 79 if no logit is
-/// finite, or one is NaN or +inf.
+/// Returns the token id that the uniform random number `u` in [0, 1) draws from the logits
+/// [vocabulary], after temperature, top_k, top_p and min_p. Ids keep their order; each covers an
+/// interval of [0, 1) as wide as its probability. Among equal logits, top_p prefers the lower id.
+/// The most likely id always remains, and an id with logit -inf is never drawn. Throws `error` with
+/// exit code 79 if no logit is finite, or one is NaN or +inf.
 std::int64_t draw(std::span<double const> logits, generate_options const& options, double u);
 
 }  // namespace redco::detail

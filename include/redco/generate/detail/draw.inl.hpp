@@ -30,14 +30,15 @@ inline double likeliest(std::span<double const> logits) {
   return top;
 }
 
-/// Returns the k-th largest logit, k >= 1.
+/// Returns the k-th largest logit. Requires k >= 1.
 inline double kth_largest(std::span<double const> logits, std::int64_t k) {
   std::vector<double> all(logits.begin(), logits.end());
   std::nth_element(all.begin(), all.begin() + (k - 1), all.end(), std::greater<>());
   return all[static_cast<std::size_t>(k - 1)];
 }
 
-/// Sets all weights to 0 except the largest ones that together reach the share `p` of the total.
+/// Sets weights to 0 except the largest ones that together reach the share `p` of the sum of all
+/// weights. Among equal logits, the lower id is kept.
 inline void keep_top_p(std::span<double> weights, std::span<double const> logits, double p) {
   std::vector<std::int32_t> ids;
   double total = 0;

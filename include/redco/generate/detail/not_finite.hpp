@@ -21,9 +21,9 @@ inline double largest_or_nan(std::span<double const> logits) {
   return top;
 }
 
-/// Throws `error` with exit code 79 unless a row's largest logit is finite. `prompt`: global index
-/// of the row; `step`: index of its new token; `position`: position of that token in the row. All
-/// count from 0.
+/// Throws `error` with exit code 79 if the largest logit of a row is not finite. For the message:
+/// `prompt` is the row's global index, `step` the index of its new token, and `position` the
+/// token's position in the row, all from 0.
 inline void check_finite(double largest, std::int64_t prompt, std::int64_t step, std::int64_t position) {
   if (std::isfinite(largest)) return;
   throw error(exit_code::not_finite, "new token " + std::to_string(step + 1) + " of prompt " +

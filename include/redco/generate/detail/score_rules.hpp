@@ -7,25 +7,26 @@
 
 namespace redco::detail {
 
-/// Divides positive scores of the ids in `seen` by `penalty` and multiplies negative ones (Keskar
-/// et al. 2019), once per id. Ids outside the vocabulary are ignored.
+/// Penalises repetition (Keskar et al. 2019): for each id in `seen`, divides a positive score by
+/// `penalty` and multiplies a negative one. Ignores ids outside the vocabulary.
 void penalise(std::span<double> scores, std::span<std::int64_t const> seen, double penalty);
 
-/// Sets to -inf the scores of ids that would complete an n-gram of `size` ids which `seen` contains
-/// already.
+/// Sets to -inf the score of each id with which the sequence `seen` would end in an n-gram of
+/// `size` ids that it contains already.
 void ban_repeated(std::span<double> scores, std::span<std::int64_t const> seen, std::int64_t size);
 
 /// Sets the scores of `ids` to -inf; ids outside the vocabulary are ignored.
 void ban(std::span<double> scores, std::span<std::int64_t const> ids);
 
-/// Returns true if a rule changes the scores of the `step`-th new token.
+/// Returns true if an option, such as a repetition penalty, changes the scores of the new token
+/// with index `step`.
 template <class Options>
 bool has_rules(Options const& o, std::int64_t step) {
   return o.repetition_penalty != 1 || o.no_repeat_ngram > 0 || (step < o.min_new_tokens && !o.stop_ids.empty());
 }
 
-/// Applies the rules to the scores of the `step`-th new token after `seen`, in the order of Hugging
-/// Face's processors.
+/// Applies the options' rules, such as the repetition penalty, to the scores of the new token with
+/// index `step` after `seen`. The order is that of Hugging Face's logits processors.
 template <class Options>
 void apply_rules(std::span<double> scores, std::span<std::int64_t const> seen, Options const& o, std::int64_t step) {
   if (o.repetition_penalty != 1) penalise(scores, seen, o.repetition_penalty);
@@ -33,8 +34,8 @@ void apply_rules(std::span<double> scores, std::span<std::int64_t const> seen, O
   if (step < o.min_new_tokens) ban(scores, o.stop_ids);
 }
 
-/// Returns the id that the options force as the `step`-th new token after a prompt of `length`
-/// tokens; empty for none.
+/// Returns the id that the options force as the new token with index `step` after a prompt of
+/// `length` tokens; empty for none.
 template <class Options>
 std::optional<std::int64_t> forced_id(Options const& o, std::int64_t length, std::int64_t step) {
   if (o.forced_end >= 0 && step + 1 == o.max_new_tokens) return o.forced_end;

@@ -15,7 +15,7 @@
 
 namespace redco::json::detail {
 
-/// An input for the parser that counts the characters it has returned in `*read`.
+/// An input of the JSON parser that counts in `*read` the characters that the parser has taken.
 struct counting_reader {
   using char_type = char;
 
@@ -28,9 +28,9 @@ struct counting_reader {
   }
 };
 
-/// A builder of a value from the parser's events that refuses input which the parser accepts: equal
-/// keys, NUL in strings, too much depth, too many values. Keys are compared in a hash set and
-/// appended to the object without a search, so that the time is linear in the text.
+/// A builder of a JSON value from the parser's events. Refuses input that the parser accepts: equal
+/// keys in an object, NUL in strings, too much depth, too many values. Checks keys in a hash set
+/// and appends them without a search, so that the time is linear in the text.
 class strict_builder final : public nlohmann::json_sax<json_value> {
  public:
   strict_builder(std::string_view text, std::string const& source, json_limits limits)

@@ -13,7 +13,8 @@
 
 namespace redco::kernel::composed {
 
-/// Returns the dropout factors of attention, [B, H, T, S]: 0, or 1 / (1 - dropout).
+/// Returns the factors [B, H, T, S] by which dropout multiplies the softmax: each is 0 or 1 / (1 -
+/// dropout).
 inline at::Tensor attention_factors(attention_options const& o, std::int64_t batch, std::int64_t queries,
                                     std::int64_t keys) {
   auto const words_of = [&](std::int64_t row, std::uint32_t* words) {
@@ -26,7 +27,8 @@ inline at::Tensor attention_factors(attention_options const& o, std::int64_t bat
       .view({batch, o.heads, queries, keys});
 }
 
-/// Returns the bias of all scores, [1 or B, H, T, S]; expands a bias given by distance.
+/// Returns the bias that is added to the scores, [1 or B, H, T, S]. A bias given per distance, [H,
+/// distances], is expanded.
 inline at::Tensor attention_bias(attention_options const& o, std::int64_t queries, std::int64_t keys) {
   at::Tensor const bias = widened(o.bias);
   if (bias.dim() == 4) return bias;
@@ -35,7 +37,8 @@ inline at::Tensor attention_bias(attention_options const& o, std::int64_t querie
   return bias.index_select(1, (distance + (o.distance0 - o.query0)).flatten()).view({1, o.heads, queries, keys});
 }
 
-/// Computes attention by its definition with ATen operators. Holds all probabilities [B, H, T, S].
+/// Computes attention by its definition with ATen operators, as the reference. Needs memory for all
+/// probabilities [B, H, T, S].
 inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::Tensor const& v_in,
                             attention_options const& o) {
   std::int64_t const queries = q_in.size(1), keys = k_in.size(1), group = o.heads / o.kv_heads;
@@ -60,7 +63,8 @@ inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::
   return at::matmul(p, v).transpose(1, 2).flatten(2).to(q_in.scalar_type());
 }
 
-/// Computes self-attention of one packed tensor qkv with ATen operators.
+/// Computes self-attention of the packed tensor qkv by its definition with ATen operators, as the
+/// reference.
 inline at::Tensor self_attention(at::Tensor const& qkv, attention_options const& o) {
   std::int64_t const d = qkv.size(2) / (o.heads + 2 * o.kv_heads), of_keys = o.kv_heads * d;
   auto const parts = qkv.split_with_sizes({o.heads * d, of_keys, of_keys}, 2);

@@ -16,15 +16,15 @@ inline std::vector<std::int64_t> all_but_channels(at::Tensor const& x) {
   return dims;
 }
 
-/// Reshapes one element per channel, [C], so that it broadcasts over [B, C, ...].
+/// Reshapes `channels`, one element per channel [C], so that it broadcasts over `x` [B, C, ...].
 inline at::Tensor beside(at::Tensor const& channels, at::Tensor const& x) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.dim()), 1);
   sizes[1] = channels.numel();
   return channels.view(sizes);
 }
 
-/// Computes batch norm with statistics that are differentiable functions of `x`. `count` is the
-/// number of elements per channel over all replicas of the round.
+/// Computes batch norm of `x` with ATen operators. Mean and variance are computed from `x` as
+/// differentiable functions. `count` is the number of elements per channel over all replicas.
 inline at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double count,
                              comm::replica_round const& round, double epsilon) {
   auto const dims = all_but_channels(x);

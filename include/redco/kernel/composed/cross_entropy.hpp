@@ -12,8 +12,9 @@
 
 namespace redco::kernel::composed {
 
-/// Returns the sum of the cross-entropy losses of all rows; holds all logits. Communicates one
-/// all_reduce(max) of [N] and one all_reduce(sum) of [2, N] elements.
+/// Returns the sum of the cross-entropy losses of all rows, computed with ATen operators. Needs
+/// memory for all logits of this shard. Communicates one all_reduce(max) of [N] and one
+/// all_reduce(sum) of [2, N] elements.
 inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                                 std::int64_t ignored, group& ranks) {
   std::int64_t const valid = head.valid();

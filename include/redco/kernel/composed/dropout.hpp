@@ -19,14 +19,15 @@ struct dropout_key {
   random::stream numbers;
   std::int64_t row0, feature0, position0;
 
-  /// Returns the threshold below which a random 32-bit word zeroes its element.
+  /// Returns the dropout threshold. An element is zeroed if its random 32-bit word is below the
+  /// threshold.
   std::uint32_t threshold() const {
     return static_cast<std::uint32_t>(std::min(std::llround(probability * 0x1p32), 0xFFFFFFFFll));
   }
   double scale() const { return 1 / (1 - probability); }
 };
 
-/// Applies dropout with ATen operators. Autograd saves the mask.
+/// Applies dropout with ATen operators, as the reference. Autograd saves the mask.
 inline at::Tensor dropout(at::Tensor const& x, dropout_key const& key) {
   if (x.numel() == 0) return x.clone();
   std::int64_t const features = x.size(-1), positions = x.numel() / (x.size(0) * features);

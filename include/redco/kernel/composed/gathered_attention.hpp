@@ -6,14 +6,14 @@
 
 namespace redco::kernel::composed {
 
-/// Returns the rows of x [entries, width] with the indices places [R, S], as a tensor [R, S,
-/// width].
+/// Returns rows of x [entries, width] as a tensor [R, S, width]. `places` [R, S] holds the indices
+/// of the rows.
 inline at::Tensor gathered(at::Tensor const& x, at::Tensor const& places) {
   return x.index_select(0, places.to(x.device()).flatten()).view({places.size(0), places.size(1), x.size(1)});
 }
 
-/// Computes attention to cached keys and values after copying the keys and values of each row to a
-/// contiguous tensor.
+/// Computes attention to cached keys and values with ATen operators. First copies the keys and
+/// values of each row of `q` to a contiguous tensor.
 inline at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, attention_options const& o) {
   return attention(q, gathered(seen.keys, seen.places), gathered(seen.values, seen.places), o);
 }

@@ -6,9 +6,9 @@
 
 namespace redco::kernel::composed {
 
-/// Returns the gradients of f(inputs) in a form that can be differentiated again; `f` is composed
-/// of differentiable operators. A hand-written backward returns these gradients under create_graph.
-/// The gradient of an input is undefined if the input is undefined or needs no gradient.
+/// Returns the gradients of f(inputs) in a form that can be differentiated again. `f` must consist
+/// of differentiable operators. A hand-written backward calls this function under create_graph. The
+/// gradient is undefined for an input that is undefined or needs no gradient.
 template <class F>
 torch::autograd::variable_list gradients_of(F const& f, torch::autograd::variable_list inputs,
                                             at::Tensor const& gradient) {

@@ -7,7 +7,8 @@
 
 namespace redco::kernel::composed {
 
-/// Computes the outputs of a GRU step by step with ATen operators.
+/// Computes the outputs of a GRU (gated recurrent unit) step by step with ATen operators, as the
+/// reference.
 inline at::Tensor gru(at::Tensor const& projected, at::Tensor const& weight, at::Tensor const& bias) {
   at::Tensor h = at::zeros({projected.size(0), weight.size(1)}, projected.options());
   std::vector<at::Tensor> outputs;

@@ -8,8 +8,9 @@
 
 namespace redco::kernel::composed {
 
-/// Returns dropout factors, f64 [rows, n] in host memory. A factor is 0 if the random word is less
-/// than `dropped`, else `kept`. words_of(row, out) writes the n random words of a row.
+/// Returns dropout factors, f64 [rows, n] in host memory. A factor is 0 if its random 32-bit word
+/// is below `dropped`, else `kept`. words_of(row, out) must write the n random words of a row to
+/// `out`.
 template <class Words>
 at::Tensor keyed_factors(std::int64_t rows, std::int64_t n, std::uint32_t dropped, double kept, Words const& words_of) {
   at::Tensor const factors = at::empty({rows, n}, at::kDouble);

@@ -8,7 +8,8 @@
 
 namespace redco::kernel::composed {
 
-/// Computes the outputs and cells of an LSTM step by step with ATen operators.
+/// Computes the outputs and cells of an LSTM (long short-term memory) step by step with ATen
+/// operators, as the reference.
 inline std::pair<at::Tensor, at::Tensor> lstm(at::Tensor const& projected, at::Tensor const& weight) {
   at::Tensor const turned = weight.t();
   at::Tensor h = at::zeros({projected.size(0), weight.size(1)}, projected.options()), c = h;

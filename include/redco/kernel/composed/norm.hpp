@@ -5,8 +5,8 @@
 
 namespace redco::kernel::composed {
 
-/// The result y = (x - mean) rstd of a norm, and its statistics. `mean` and `rstd` have one element
-/// per row, in f64 for f64 inputs, else f32.
+/// Result y = (x - mean) rstd of a norm over the last dimension, with its statistics. rstd is 1 /
+/// deviation. `mean` and `rstd` have one element per row, in f64 for f64 inputs, else f32.
 struct norm_result {
   at::Tensor y, mean, rstd;
 };
@@ -19,7 +19,8 @@ norm_result norm_hat(at::Tensor const& x, double epsilon) {
   return {centered * rstd, mean, rstd};
 }
 
-/// Computes layer norm (Centered) or rms norm (not Centered). `weight` and `bias` may be undefined.
+/// Computes layer norm (if Centered) or rms norm with ATen operators, as the reference. `weight`
+/// and `bias` may be undefined.
 template <bool Centered>
 norm_result norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
   auto result = norm_hat<Centered>(x, epsilon);

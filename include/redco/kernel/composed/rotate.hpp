@@ -12,7 +12,7 @@
 
 namespace redco::kernel::composed {
 
-/// Returns the rotation angle of pair `i` per position, in radians.
+/// Returns the angle in radians by which rotary positions rotate feature pair `i` per position.
 inline double frequency(rotary_angles const& a, std::int64_t i) {
   double const plain = std::pow(a.theta, -2.0 * static_cast<double>(i) / static_cast<double>(a.dims));
   rotary_scaling const& s = a.scaling;
@@ -25,7 +25,8 @@ inline double frequency(rotary_angles const& a, std::int64_t i) {
   return plain * (mix + (1 - mix) / s.factor);
 }
 
-/// Returns a rotated copy of `x` (rotary positions).
+/// Returns a copy of `x` with its heads rotated by their positions (rotary positions), computed
+/// with ATen operators.
 inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions) {
   std::int64_t const turned = by.heads * by.head_dim, dims = by.angles.dims, half = dims / 2;
   std::vector<double> each;

@@ -10,8 +10,8 @@
 
 namespace redco::kernel::composed {
 
-/// Finds the k largest logits by gathering (one all-gather of [N, columns]) and sorting the logits
-/// of the whole vocabulary.
+/// Finds the k largest logits of each row by sorting the logits of the whole vocabulary. Gathers
+/// all logits first, by one all-gather of [N, columns] elements.
 inline largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k,
                                   group& ranks) {
   at::Tensor own = at::linear(hidden, head.weight, head.bias).to(at::kDouble);

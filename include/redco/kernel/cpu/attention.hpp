@@ -49,8 +49,8 @@ inline at::Tensor in_sum_type(at::Tensor const& x, at::ScalarType type) {
   return x.defined() ? x.to(composed::sum_type(type)).contiguous() : x;
 }
 
-/// The CPU implementation of attention: its forward and backward. detail/attention_function.hpp
-/// records it for autograd.
+/// The CPU implementation of attention: functions forward and backward.
+/// detail/attention_function.hpp makes a differentiable function of them.
 struct attention_twin {
   static attention_result forward(attention_tensors const& t, attention_options const& o) {
     auto const type = t.q.scalar_type();

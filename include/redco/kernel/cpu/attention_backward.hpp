@@ -12,11 +12,11 @@
 
 namespace redco::kernel::cpu {
 
-/// Computes the gradients of key-value head `g` of example `b` and of the query heads that read it.
-/// Recomputes the probabilities from the log-sum-exp, one block of query rows at a time.
+/// Computes the gradients for key-value head `g` of example `b` and for the query heads that read
+/// it. Recomputes the probabilities from the log-sum-exp, one block of query rows at a time.
 ///
-/// The last block is computed first: it sees the most keys, so it writes dk and dv, to which the
-/// other blocks add.
+/// Computes the last block of rows first. It sees the most keys, so it writes dk and dv; the other
+/// blocks add to them.
 template <int W, class T>
 [[gnu::always_inline]] inline void attention_backward_head(attention_problem<T> const& a, std::int64_t b,
                                                            std::int64_t g) {
@@ -88,7 +88,8 @@ template <int W, class T>
   }
 }
 
-/// A call of attention_backward_head for one key-value head, as a function object for with_lanes.
+/// The work of attention_backward_head for one key-value head, as a function object for with_lanes,
+/// which selects the CPU's vector width.
 template <class T>
 struct attention_backward_task {
   attention_problem<T> const& a;

@@ -50,7 +50,8 @@ template <int W, class T>
   }
 }
 
-/// A call of attention_forward_head for one head, as a function object for with_lanes.
+/// The work of attention_forward_head for one head, as a function object for with_lanes, which
+/// selects the CPU's vector width.
 template <class T>
 struct attention_forward_task {
   attention_problem<T> const& a;

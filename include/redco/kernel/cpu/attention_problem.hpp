@@ -14,7 +14,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Type in which sums of products of T are computed: double for double, else float.
+/// Type in which sums of products of elements of type T are computed: double for double, else
+/// float.
 template <class T>
 using sum_of = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -55,8 +56,8 @@ struct attention_problem {
 
   sum scale() const { return static_cast<sum>(options.scale_of(width)); }
 
-  /// Returns the end of the key range [0, n) that the causal rule allows to query `i`, before the
-  /// key mask and the window.
+  /// Returns the number of keys that the causal rule alone allows to query `i`. Ignores the key
+  /// mask and the window.
   std::int64_t visible(std::int64_t i) const { return options.causal ? std::min(keys, options.query0 + i + 1) : keys; }
 
   /// Returns the index of the first key within the window of query `i`.
@@ -64,24 +65,24 @@ struct attention_problem {
     return options.window > 0 ? std::max<std::int64_t>(0, options.query0 + i + 1 - options.window) : 0;
   }
 
-  /// Returns the offset of row (b, h, i) of the bias. The elements of neighbouring keys are
-  /// adjacent, also for a bias by distance.
+  /// Returns the offset in the bias of the row for example `b`, head `h` and query `i`, such that
+  /// key j is at the offset plus j. Holds for a full bias and for a bias given per distance.
   std::int64_t bias_row(std::int64_t b, std::int64_t h, std::int64_t i) const {
     if (distances > 0) return h * distances + options.distance0 - options.query0 - i;
     return (((bias_shared ? 0 : b) * heads() + h) * queries + i) * keys;
   }
 
-  /// Returns the index of the first unmasked key of example `b` at or after `from`; the number of
-  /// keys if there is none.
+  /// Returns the index of the first unmasked key of example `b`, starting at key `from`. Returns
+  /// the number of keys if there is none.
   std::int64_t first_key(std::int64_t b, std::int64_t from) const {
     if (mask == nullptr) return from;
     auto const* const row = mask + b * keys;
     return std::find(row + from, row + keys, true) - row;
   }
 
-  /// Prepares the `n` scores `z` of row (b, h, i) for softmax: adds the bias and sets hidden keys
-  /// to -infinity. If the query sees no key, sets all scores that its position allows to 0 and
-  /// returns false.
+  /// Prepares the `n` scores `z` of query `i`, head `h`, example `b` for softmax. Adds the bias,
+  /// and sets the scores of hidden keys to -infinity. If the query sees no key, returns false and
+  /// sets the scores of all keys that its position allows to 0.
   bool adjust(sum* z, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
     std::int64_t const low = lowest(i);
     bool const sees = first_key(b, low) < n;
@@ -106,8 +107,9 @@ struct attention_problem {
   }
 };
 
-/// Returns the dropout factors (0 or 1 / (1 - dropout)) of `n` keys of row (b, h, i); null without
-/// dropout. The buffers `words` and `factors` hold a.stride() elements each.
+/// Returns the dropout factors (0 or 1 / (1 - dropout)) for `n` keys of query `i`, head `h`,
+/// example `b`. Returns null without dropout. The buffers `words` and `factors` must hold
+/// a.stride() elements each.
 template <int W, class T>
 [[gnu::always_inline]] inline sum_of<T> const* keep_factors(attention_problem<T> const& a, std::uint32_t* words,
                                                             sum_of<T>* factors, std::int64_t n, std::int64_t b,
@@ -120,8 +122,8 @@ template <int W, class T>
   return factors;
 }
 
-/// Returns the number of query rows per block of scores. A block takes about 256 KiB in f32, to
-/// stay in the second-level cache.
+/// Returns the number of query rows per block of scores against `keys` keys. A block takes about
+/// 256 KiB in f32, so that it stays in the second-level cache.
 constexpr std::int64_t query_rows(std::int64_t keys) {
   return std::clamp<std::int64_t>(65536 / padded_columns(std::max<std::int64_t>(keys, 1)), 16, 64);
 }

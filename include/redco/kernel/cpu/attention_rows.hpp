@@ -9,15 +9,15 @@
 
 namespace redco::kernel::cpu {
 
-/// Multiple to which the columns of a block of scores are padded, so that vector loops need no
-/// tail.
+/// Unit of padding for blocks of attention scores: the number of columns in memory is a multiple of
+/// it, so that vector loops have no remainder.
 inline constexpr std::int64_t score_lanes = 16;
 
 constexpr std::int64_t padded_columns(std::int64_t n) { return (n + score_lanes - 1) / score_lanes * score_lanes; }
 
-/// Replaces z[0, n) by exp(z - max z). Writes the result times `keep` (if not null) to `p`, and
-/// zeros up to `width`. Returns the sum of the exponentials before `keep`; `top` receives the
-/// maximum. z, p and keep hold padded_columns(n) elements.
+/// Replaces z[0, n) by exp(z - max z). Writes these values times `keep` (dropout factors, may be
+/// null) to `p`, and zeros from n to `width`. Returns the sum of the values before dropout; `top`
+/// receives max z. z, p and keep must hold padded_columns(n) elements.
 template <int W, class T>
 [[gnu::always_inline]] inline float softmax_lanes(float* z, std::int64_t n, std::int64_t width, float const* keep, T* p,
                                                   float& top) {
@@ -48,9 +48,10 @@ template <int W, class T>
   return sum_of_lanes<W>(total);
 }
 
-/// Computes the backward of softmax from the scores z, their log-sum-exp and the gradient dp of the
-/// kept probabilities. Writes p = exp(z - lse) keep and ds = exp(z - lse) (dp keep - delta), and
-/// zeros from n to `width`. p may alias z; ds may alias dp.
+/// Computes the backward of softmax from the scores z, their log-sum-exp lse, the dropout factors
+/// keep, and the gradient dp of the probabilities after dropout. Writes p = exp(z - lse) keep and
+/// ds = exp(z - lse) (dp keep - delta), and zeros from n to `width`. p may alias z; ds may alias
+/// dp.
 template <int W, class T>
 [[gnu::always_inline]] inline void softmax_backward_lanes(float* z, float const* dp, std::int64_t n, std::int64_t width,
                                                           float const* keep, float lse, float delta, T* p, T* ds) {

@@ -20,9 +20,9 @@ void run_attention_forward(attention_problem<T> const& a) {
   });
 }
 
-/// Computes the gradients of attention for all heads of all examples. If examples share a bias, its
-/// gradient is a sum over examples. Then threads share the work by heads only, so that no two
-/// threads write one element.
+/// Computes the gradients of attention for all heads of all examples. If examples share a bias, the
+/// bias gradient is a sum over examples. Threads then divide the work by heads only, so that no two
+/// threads write to one element.
 template <class T>
 void run_attention_backward(attention_problem<T> const& a) {
   auto const groups = a.options.kv_heads;

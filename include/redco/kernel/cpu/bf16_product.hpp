@@ -12,8 +12,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Computes y [m, n] = a [m, k] b [k, n] + bias with MKL. The f32 sums of a block of rows, about 8
-/// MB, are kept in this thread's scratch memory.
+/// Computes y [m, n] = a [m, k] b [k, n] + bias with MKL, for bf16. Blocks of rows are summed in
+/// f32, in about 8 MB of scratch memory that the thread keeps.
 inline void blas_product(at::Tensor const& y, matrix<at::BFloat16> a, matrix<at::BFloat16> b, std::int64_t k,
                          at::Tensor const& bias) {
   std::int64_t const m = y.size(0), n = y.size(1), most = std::max<std::int64_t>(64, (std::int64_t{1} << 21) / n);
@@ -28,8 +28,8 @@ inline void blas_product(at::Tensor const& y, matrix<at::BFloat16> a, matrix<at:
   }
 }
 
-/// Computes y = a b + bias in bf16, summed in f32, by the implementation in use (bf16_path). a and
-/// b may be transposed; rows of y may be strided.
+/// Computes y = a b + bias in bf16, summed in f32, by the bf16 implementation that this process
+/// uses (see bf16_path). a and b may be transposed; rows of y may be strided.
 inline void bf16_product(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias = {}) {
   bf16_path const path = bf16_path_in_use();
   if (path == bf16_path::onednn) {

@@ -5,8 +5,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns true if the kernels of cpu/ compute operations on `x`; otherwise the kernels of
-/// composed/ do.
+/// Returns true if redco's CPU kernels (folder cpu/) compute operations on `x`. Otherwise ATen
+/// operators (folder composed/) do.
 inline bool computes(at::Tensor const& x) {
   return takes_cpu_kernels(x) &&
          (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kDouble);

@@ -37,7 +37,8 @@ struct cross_entropy_state : torch::CustomClassHolder {
   cross_entropy_wants wants;
 };
 
-/// Computes target [n, d] = a^T b, or target += a^T b if `add`, in f32 (f64 for f64).
+/// Computes target [n, d] = a^T b, or adds the product to `target` if `add`. `target` is f32, or
+/// f64 for f64 operands.
 template <class T>
 void outer(at::Tensor const& target, at::Tensor const& a, at::Tensor const& b, bool add) {
   using sum = sum_of<T>;
@@ -45,11 +46,12 @@ void outer(at::Tensor const& target, at::Tensor const& a, at::Tensor const& b, b
        matrix<T>{b.const_data_ptr<T>(), row_step(b)}, sum(add ? 1 : 0), target.mutable_data_ptr<sum>(), target.size(1));
 }
 
-/// Returns the stride between rows of logits, in elements. Large rows are padded to 16 elements:
-/// products are a third slower if many rows begin at odd addresses.
+/// Returns the stride in elements between rows of `columns` logits. Large rows are padded to a
+/// multiple of 16 elements, because products are a third slower if many rows begin at odd
+/// addresses.
 inline std::int64_t logits_stride(std::int64_t columns) { return columns < 4096 ? columns : (columns + 15) / 16 * 16; }
 
-/// Computes c = a b. Rows of a and c may be strided.
+/// Computes the matrix product c = a b. Rows of a and c may be strided.
 inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
   if (a.scalar_type() == at::kBFloat16) {
     bf16_product(c, a, b);
@@ -58,7 +60,8 @@ inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
   }
 }
 
-/// Computes logits = h W^T + bias. Rows of `logits` may be strided.
+/// Computes logits = h W^T + bias, where W is this rank's shard of the head. Rows of `logits` may
+/// be strided.
 inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard const& head) {
   if (h.scalar_type() == at::kBFloat16) {
     bf16_product(logits, h, head.weight.t(), head.bias);
@@ -69,8 +72,8 @@ inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard co
   }
 }
 
-/// Returns the summed loss and computes the requested gradients for an incoming gradient of 1. All
-/// tensors must be contiguous.
+/// Returns the summed loss and computes the requested gradients of it. All tensors must be
+/// contiguous.
 template <class T>
 at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                               cross_entropy_state const& s, head_gradients& gradients) {
@@ -124,8 +127,8 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
   return at::full({}, loss, hidden.options().dtype(type));
 }
 
-/// The differentiable function of cross-entropy. Saves hidden, weight, bias and labels (for higher
-/// derivatives) and the gradients, which forward computes.
+/// The differentiable function of cross-entropy on the CPU. Forward already computes the gradients
+/// and saves them. It also saves hidden, weight, bias and labels, for derivatives of higher order.
 struct cross_entropy_function : redco::recorded_function<cross_entropy_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias, at::Tensor const& labels,

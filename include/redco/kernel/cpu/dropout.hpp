@@ -15,7 +15,7 @@ namespace redco::kernel::cpu {
 
 using composed::dropout_key;
 
-/// A range of elements for dropout: to[i] = words[i] < threshold ? 0 : scale * from[i].
+/// A task on a range of n elements: to[i] = words[i] < threshold ? 0 : scale * from[i].
 template <class T>
 struct dropout_run {
   T const* from;
@@ -101,8 +101,8 @@ struct dropout_function : redco::recorded_function<dropout_function> {
   }
 };
 
-/// Applies dropout on the CPU. Dropout is linear in x, so backward applies dropout again, recorded
-/// by autograd if grad mode is on.
+/// Applies dropout on the CPU. Backward applies the same dropout to the gradient, because dropout
+/// is linear in x. Under create_graph, autograd records that call.
 inline at::Tensor dropout(at::Tensor const& x, dropout_key const& key) { return dropout_function::apply(x, key); }
 
 }  // namespace redco::kernel::cpu

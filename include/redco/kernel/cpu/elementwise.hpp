@@ -12,17 +12,17 @@
 
 namespace redco::kernel::cpu {
 
-/// A tensor seen as runs of adjacent elements. All runs have one length and begin `stride` elements
-/// apart.
+/// A tensor divided into contiguous ranges of elements of equal length. Successive ranges begin
+/// `stride` elements apart.
 struct runs {
   at::Tensor owner;
   std::int64_t length;
   std::int64_t stride;
 };
 
-/// Splits `x` into runs of adjacent elements: one run if `x` is contiguous. A chunk of a wider
-/// tensor has one run per row of its last dimension. Any other tensor is copied to a contiguous
-/// one.
+/// Divides `x` into contiguous ranges of elements. A contiguous tensor is one range. A slice of a
+/// wider tensor along the last dimension has one range per row. Any other tensor is first copied to
+/// a contiguous one.
 inline runs runs_of(at::Tensor const& x) {
   if (x.is_contiguous() || x.numel() == 0) return {x, x.numel(), x.numel()};
   bool regular = x.dim() > 1 && x.stride(-1) == 1;
@@ -31,8 +31,8 @@ inline runs runs_of(at::Tensor const& x) {
   return {x.contiguous(), x.numel(), x.numel()};
 }
 
-/// A range of elements to which `op` is applied: out[i] = op(in[i]). The last, partial vector is
-/// computed in a padded buffer, so that an element's value does not depend on its position.
+/// A task on a range of elements: out[i] = op(in[i]). A last, incomplete vector is computed in a
+/// padded buffer. The value of an element therefore does not depend on its position.
 template <class Op, class T, std::size_t In, std::size_t Out>
 struct elementwise_run {
   Op op;
@@ -77,8 +77,8 @@ struct elementwise_run {
 };
 
 /// Fills the outputs by applying `op` to all inputs: to vectors of f32 (for f32 and bf16) or to
-/// single elements (f64). All tensors have one shape and dtype. Each output is contiguous or a
-/// chunk of a contiguous tensor.
+/// single elements (for f64). All tensors must have one shape and dtype. Each output must be
+/// contiguous or a chunk of a contiguous tensor.
 template <class T, class Op, std::size_t In, std::size_t Out>
 void elementwise_into_as(Op op, std::array<at::Tensor, Out> const& outputs, std::array<at::Tensor, In> const& inputs) {
   std::int64_t const numbers = inputs[0].numel();

@@ -14,7 +14,7 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns the sum of all lanes of a vector, by adding halves.
+/// Returns the sum of all W elements of a vector, by adding its halves repeatedly.
 template <int W>
 [[gnu::always_inline]] inline float folded_sum(typename lanes<W>::real const& x) {
   if constexpr (W > 4) {
@@ -27,8 +27,8 @@ template <int W>
   }
 }
 
-/// A product y [rows, out] = x [rows, in] W^T + b of few rows, for which reading W takes longer
-/// than multiplying. Each element of W is read from memory once and in order.
+/// Operands of a product y [rows, out] = x [rows, in] W^T + b with few rows. Reading W then takes
+/// longer than multiplying, so each element of W is read from memory once and in order.
 template <class T>
 struct few_rows_problem {
   float const* x;  // contiguous
@@ -39,7 +39,7 @@ struct few_rows_problem {
   std::int64_t rows, in, out;
 };
 
-/// The computation of columns [begin, end) of y, one thread's part of a few-rows product.
+/// One thread's part of a product with few rows: the columns [begin, end) of y.
 template <class T>
 struct few_rows_task {
   few_rows_problem<T> const& a;
@@ -68,7 +68,7 @@ struct few_rows_task {
     }
   }
 
-  /// Computes a tile of up to four rows by one or three columns of y; the sums stay in registers.
+  /// Computes a tile of y, up to four rows by one or three columns. The sums stay in registers.
   template <int W, std::size_t Columns, std::size_t... Row>
   [[gnu::always_inline]] void tile(std::int64_t row, std::int64_t column, std::index_sequence<Row...>) const {
     using real = typename lanes<W>::real;
@@ -99,8 +99,8 @@ struct few_rows_task {
     }
   }
 
-  /// Writes one element of y: the sum of the lanes, the products of the remaining elements from j
-  /// on, and the bias.
+  /// Writes element (row, column) of y. Its value is the sum of the vector's elements, plus the
+  /// products of the remaining elements from index j on, plus the bias.
   template <int W>
   [[gnu::always_inline]] void store(std::int64_t row, std::int64_t column, T const* w, std::int64_t j,
                                     typename lanes<W>::real const& sum) const {
@@ -111,11 +111,11 @@ struct few_rows_task {
   }
 };
 
-/// Largest number of rows for which few_rows_linear is the fastest.
+/// Largest number of rows for which few_rows_linear is faster than other products.
 inline constexpr std::int64_t few_rows = 32;
 
-/// Returns true if few_rows_linear should compute x W^T: grad mode is off, and x has at most
-/// `few_rows` rows.
+/// Returns true if few_rows_linear should compute x W^T. This is the case if grad mode is off and x
+/// has at most `few_rows` rows.
 inline bool has_few_rows(at::Tensor const& x, at::Tensor const& weight) {
   return !at::GradMode::is_enabled() && x.scalar_type() == weight.scalar_type() && weight.dim() == 2 &&
          weight.stride(1) == 1 && x.numel() > 0 && x.numel() <= few_rows * x.size(-1) && x.size(-1) == weight.size(1);
@@ -139,7 +139,8 @@ void run_few_rows(at::Tensor const& x, at::Tensor const& weight, at::Tensor cons
   });
 }
 
-/// Returns x W^T + b in f32 or bf16 (summed in f32), for few rows.
+/// Returns x W^T + b in f32, or in bf16 with f32 sums, for an x with few rows. Each element of W is
+/// read once.
 inline at::Tensor few_rows_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
   c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
   at::Tensor const rows = x.dim() == 2 ? x.contiguous() : x.reshape({-1, sizes.back()}).contiguous();

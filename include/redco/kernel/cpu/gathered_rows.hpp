@@ -14,7 +14,7 @@
 
 namespace redco::kernel::cpu {
 
-/// Pointers and sizes of one call of gathered_attention.
+/// Pointers and sizes of one call of gathered_attention (attention to cached keys in any order).
 template <class T>
 struct gathered_problem {
   using sum = sum_of<T>;
@@ -39,7 +39,7 @@ struct gathered_problem {
   }
 };
 
-/// Adds factor * from[0, n) to to[0, n).
+/// Adds factor * from[0, n) to to[0, n), with vectors of W elements.
 template <int W, class T>
 [[gnu::always_inline]] inline void add_lanes(float* to, T const* from, float factor, std::int64_t n) {
   typename lanes<W>::real x, y;
@@ -57,9 +57,9 @@ void add_lanes(double* to, double const* from, double factor, std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j) to[j] += from[j] * factor;
 }
 
-/// The attention of query `i` of row `r` for the heads [h0, h0 + heads). Computes all scores key by
-/// key, then softmax, then the sums of values key by key. The keys of a position are therefore read
-/// once and contiguously.
+/// The attention of query `i` of row `r`, for the heads [h0, h0 + heads). First computes all
+/// scores, key by key, then softmax, then the weighted sums of values, key by key. Each cached key
+/// and value is therefore read once and contiguously.
 template <class T>
 struct gathered_task {
   gathered_problem<T> const& a;

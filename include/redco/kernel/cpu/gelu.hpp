@@ -11,9 +11,9 @@
 
 namespace redco::kernel::cpu {
 
-/// The gate of gelu in its tanh form: gelu(x) = x sigmoid(2 k (x + c x^3)), where k = sqrt(2 / pi).
-/// This equals 0.5 x (1 + tanh(k (x + c x^3))). For |x| > 10 the f32 sigmoid is 0 or 1, so x is
-/// clamped there to prevent overflow.
+/// The gate of gelu in its tanh form: gelu(x) = x sigmoid(2 k (x + c x^3)), where k = sqrt(2 / pi)
+/// and c = 0.044715. This equals 0.5 x (1 + tanh(k (x + c x^3))). For |x| > 10 the f32 sigmoid is 0
+/// or 1, so x is clamped there to prevent overflow.
 struct tanh_gate {
   static constexpr double steep = 1.5957691216057308, cube = 0.044715;
 
@@ -41,8 +41,8 @@ struct tanh_gate {
 };
 
 /// The gate of gelu in its exact form: the normal distribution function Phi(x) and its derivative.
-/// In f32, erf is the rational approximation of Eigen and XLA on [-4, 4]. Its error is 2 units in
-/// the last place.
+/// In f32, erf is the rational approximation on [-4, 4] that Eigen and XLA use. Its error is 2
+/// units in the last place.
 struct normal_gate {
   template <int W>
   [[gnu::always_inline]] static void lanes_of(typename lanes<W>::real& s, typename lanes<W>::real& slope,

@@ -19,9 +19,9 @@ template <class T, class Sum>
 using blas_gemm = void (*)(char const*, char const*, int const*, int const*, int const*, Sum const*, T const*,
                            int const*, T const*, int const*, Sum const*, Sum*, int const*);
 
-/// Returns the gemm function of the BLAS that libtorch has loaded; null if this BLAS has none for
-/// T (bf16 is an extension of MKL). Calling it takes a microsecond less than at::mm, and needs no
-/// tensors.
+/// Returns the gemm function of the BLAS library that libtorch has loaded, or null if it has none
+/// for T (bf16 is an extension of MKL). A direct call takes a microsecond less than at::mm, and
+/// needs no tensors.
 template <class T, class Sum>
 blas_gemm<T, Sum> find_blas_gemm() {
   constexpr auto name = std::is_same_v<T, double>  ? "dgemm_"
@@ -30,8 +30,8 @@ blas_gemm<T, Sum> find_blas_gemm() {
   return reinterpret_cast<blas_gemm<T, Sum>>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// Returns the stride between rows of a matrix, in elements; at least the row length, even for a
-/// single row.
+/// Returns the stride between rows of a matrix, in elements. It is at least the row length, which
+/// BLAS requires even for a single row.
 inline std::int64_t row_step(at::Tensor const& x) { return std::max(x.stride(0), x.size(1)); }
 
 template <class T, class Sum>
@@ -41,22 +41,24 @@ at::Tensor as_tensor(matrix<T> m, std::int64_t rows, std::int64_t columns) {
       .to(c10::CppTypeToScalarType<Sum>::value);
 }
 
-/// Returns a view of a 2-D tensor or of its transpose. One stride of `x` must be 1.
+/// Returns a row-major view of a 2-D tensor, or of its transpose if its columns are contiguous. One
+/// stride of `x` must be 1.
 template <class T>
 matrix<T> matrix_of(at::Tensor const& x) {
   if (x.stride(1) == 1) return {x.const_data_ptr<T>(), row_step(x), false};
   return {x.const_data_ptr<T>(), std::max(x.stride(1), x.size(0)), true};
 }
 
-/// Returns `x`, or a contiguous copy if neither its rows nor its columns are contiguous, for
-/// matrix_of.
+/// Returns a tensor that matrix_of can view: `x` itself, or a contiguous copy if neither rows nor
+/// columns of `x` are contiguous.
 inline at::Tensor with_unit_stride(at::Tensor const& x) {
   bool const rows = x.stride(1) == 1 && x.stride(0) >= x.size(1),
              columns = x.stride(0) == 1 && x.stride(1) >= x.size(0);
   return rows || columns ? x : x.contiguous();
 }
 
-/// Computes c[m, n] = alpha a[m, k] b[k, n] + beta c with BLAS, row-major, summed in `Sum`.
+/// Computes c[m, n] = alpha a[m, k] b[k, n] + beta c with BLAS. Matrices are row-major; sums have
+/// the type `Sum`.
 template <class T, class Sum>
 void blas_gemm_call(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a, matrix<T> b, Sum beta,
                     Sum* c, std::int64_t stride) {
@@ -74,8 +76,8 @@ void blas_gemm_call(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, m
   blas(&tb, &ta, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, c, &ldc);
 }
 
-/// Computes c[m, n] = alpha a[m, k] b[k, n] + beta c by the fastest implementation for T. Within a
-/// parallel region, only the calling thread computes.
+/// Computes c[m, n] = alpha a[m, k] b[k, n] + beta c by the fastest implementation for T. If the
+/// caller is inside a parallel loop, uses only the calling thread.
 template <class T, class Sum>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a, matrix<T> b, Sum beta, Sum* c,
           std::int64_t stride) {

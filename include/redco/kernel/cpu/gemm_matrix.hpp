@@ -4,8 +4,8 @@
 
 namespace redco::kernel::cpu {
 
-/// A row-major matrix operand of a product. If `transposed`, the stored rows are the columns of the
-/// operand.
+/// A row-major matrix operand of a product. If `transposed`, the operand is the transpose of the
+/// stored matrix.
 template <class T>
 struct matrix {
   T const* data;

@@ -16,8 +16,8 @@
 
 namespace redco::kernel::cpu {
 
-/// A range of elements: to = base + factor x, rounded once as ATen does, or to = factor x if `base`
-/// is null.
+/// A task on a range of elements: to = base + factor x, rounded once as ATen does. If `base` is
+/// null, to = factor x.
 template <class T>
 struct scaled_sum {
   T const* base;
@@ -35,8 +35,8 @@ struct scaled_sum {
   }
 };
 
-/// Returns uninitialised tensors with the sizes of `all`, adjacent in one buffer. An undefined
-/// tensor stays undefined.
+/// Returns uninitialised tensors with the sizes of the tensors `all`, adjacent in one buffer. For
+/// an undefined tensor, the result is undefined.
 inline std::vector<at::Tensor> empty_side_by_side(std::vector<at::Tensor> const& all, at::ScalarType type) {
   std::int64_t size = 0;
   for (at::Tensor const& one : all)
@@ -55,8 +55,8 @@ inline std::vector<at::Tensor> empty_side_by_side(std::vector<at::Tensor> const&
   return parts;
 }
 
-/// Returns base + factor x for each x of `all`, or factor x if `bases` is null. The result for an
-/// undefined x is undefined.
+/// Returns base + factor x for each tensor x of `all` and its base, or factor x if `bases` is null.
+/// For an undefined x, the result is undefined.
 inline std::vector<at::Tensor> scaled_sums(std::vector<at::Tensor> const* bases, std::vector<at::Tensor> const& all,
                                            double factor, at::ScalarType type) {
   std::vector<at::Tensor> const sums = empty_side_by_side(all, type);
@@ -72,8 +72,8 @@ inline std::vector<at::Tensor> scaled_sums(std::vector<at::Tensor> const* bases,
   return sums;
 }
 
-/// The autograd node of p - rate g. It passes the incoming gradient to p, and -rate times that
-/// gradient to g.
+/// The autograd node of a gradient step p - rate g. Backward passes the incoming gradient to p, and
+/// -rate times that gradient to g.
 struct gradient_step_node final : torch::autograd::Node {
   double rate = 0;
 
@@ -95,8 +95,8 @@ inline torch::autograd::variable_list gradient_step_node::apply(torch::autograd:
   return all;
 }
 
-/// Returns p - rate g for each parameter p with gradient g; p itself if g is undefined. Parameters
-/// and gradients must have one dtype, f32 or f64.
+/// Returns p - rate g for each parameter p and its gradient g, or p itself if g is undefined. All
+/// parameters and gradients must have one dtype, f32 or f64.
 inline std::vector<at::Tensor> gradient_step(std::vector<at::Tensor> const& parameters,
                                              std::vector<at::Tensor> const& gradients, double rate) {
   std::vector<at::Tensor> next = scaled_sums(&parameters, gradients, -rate, parameters.front().scalar_type());

@@ -78,8 +78,8 @@ template <int W>
   return sum;
 }
 
-/// Writes 0 if the word is less than `dropped`, else `factor`, for each of `n` words. `words` and
-/// `to` must hold a multiple of 16 elements.
+/// Writes for each of the `n` random words: 0 if the word is below `dropped`, else `factor`.
+/// `words` and `to` must have room for n rounded up to a multiple of 16 elements.
 template <int W>
 [[gnu::always_inline]] inline void threshold_lanes(std::uint32_t const* words, std::int64_t n, std::uint32_t dropped,
                                                    float factor, float* to) {
@@ -91,7 +91,7 @@ template <int W>
   }
 }
 
-/// Writes to = factor * from, rounded to T.
+/// Writes factor * from[i] to to[i] for i in [0, n), rounded to T.
 template <int W, class T>
 [[gnu::always_inline]] inline void scale_lanes(float const* from, float factor, std::int64_t n, T* to) {
   typename lanes<W>::real x;
@@ -129,14 +129,14 @@ template <class Body>
   body.template operator()<8>();
 }
 
-/// Calls `body` with 4 lanes, for CPUs without AVX2. Marked cold, so that the compiler spends
-/// little time on it.
+/// Calls `body` compiled for vectors of 4 f32 elements, for CPUs without AVX2. Marked cold, so that
+/// the compiler spends little time on it.
 template <class Body>
 [[gnu::cold, gnu::noinline]] void with_sse(Body const& body) {
   body.template operator()<4>();
 }
 
-/// Returns the number of f32 lanes that this CPU computes at once: 16, 8 or 4.
+/// Returns the number of f32 elements in the widest vector that this CPU supports: 16, 8 or 4.
 inline int widest_lanes() {
   static int const widest = [] {
     __builtin_cpu_init();
@@ -151,9 +151,9 @@ inline int widest_lanes() {
 
 #endif
 
-/// Calls body.operator()<W>() compiled for the widest vectors of this CPU. f64 bodies are plain
-/// loops and compiled once. The operator must be always_inline; otherwise it is compiled for the
-/// instruction set of the file.
+/// Calls body.operator()<W>() compiled for vectors of W f32 elements, the widest that this CPU
+/// supports. For T = double, the body is compiled once as a plain loop. The operator must be
+/// always_inline, because otherwise it is compiled for the instruction set of the file.
 template <class T, class Body>
 void with_lanes(Body const& body) {
 #if defined(__x86_64__)

@@ -7,8 +7,8 @@
 
 namespace redco::kernel::cpu {
 
-/// The differentiable function of table lookup. Saves only the ids; backward computes one dense
-/// gradient of the table.
+/// The differentiable function of table lookup. Autograd saves only the ids. Backward computes one
+/// dense gradient of the table.
 struct lookup_function : redco::recorded_function<lookup_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& table, at::Tensor const& local_ids,
                             bool foreign, std::int64_t padding) {
@@ -37,8 +37,8 @@ struct lookup_function : redco::recorded_function<lookup_function> {
   }
 };
 
-/// Returns rows of a table shard. If `foreign`, some ids may be -1 (ids of other shards), which
-/// give zeros. The row with the id `padding` gets no gradient.
+/// Returns rows of this rank's shard of a table. If `foreign`, ids of other shards are given as -1,
+/// and their rows are zeros. The row with the id `padding` gets no gradient.
 inline at::Tensor lookup(at::Tensor const& table, at::Tensor const& local_ids, bool foreign, std::int64_t padding) {
   return lookup_function::apply(table, local_ids, foreign, padding);
 }

@@ -22,7 +22,8 @@ struct norm_gradients {
 
 inline bool norm_has_vectors(at::Tensor const& x) { return x.scalar_type() != at::kDouble && x.numel() > 0; }
 
-/// Returns a norm's weight or bias as contiguous f32, for the kernels; undefined if `p` is.
+/// Returns the weight or bias `p` of a norm as contiguous f32, as the kernels need it. The result
+/// is undefined if `p` is.
 inline at::Tensor norm_parameter(at::Tensor const& p) { return p.defined() ? p.to(at::kFloat).contiguous() : p; }
 
 inline float const* norm_data(at::Tensor const& p) { return p.defined() ? p.const_data_ptr<float>() : nullptr; }
@@ -75,8 +76,8 @@ norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weight, at::Ten
 }
 
 /// Computes the backward of a norm for f32 and bf16. The gradients of weight and bias are summed
-/// per block of 64 rows, and the blocks are added in order. The sums are therefore independent of
-/// the number of threads, and rounding errors are smaller than in one long sum.
+/// per block of 64 rows, and then the sums of the blocks are added in order. The result is
+/// therefore independent of the number of threads, and more exact than one long sum.
 template <bool Centered, class T>
 norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const& any, at::Tensor const& weight,
                                     at::Tensor const& mean, at::Tensor const& rstd, bool want_bias,
@@ -151,8 +152,7 @@ struct norm_function : redco::recorded_function<norm_function<Centered>> {
   }
 };
 
-/// Computes layer norm (Centered) or rms norm (not Centered) on the CPU. `weight` and `bias` may be
-/// undefined.
+/// Computes layer norm (if Centered) or rms norm on the CPU. `weight` and `bias` may be undefined.
 template <bool Centered>
 at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
   auto const maybe = [](at::Tensor const& p) { return p.defined() ? std::optional(p) : std::nullopt; };

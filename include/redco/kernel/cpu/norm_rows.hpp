@@ -11,8 +11,8 @@ namespace redco::kernel::cpu {
 // Rows of layer norm (Centered) or rms norm (not Centered), computed in f32. The scalar loops
 // compute the last elements of a row whose length is no multiple of W.
 
-/// The forward of a norm for `rows` rows of `n` elements: y = (x - mean) rstd weight + bias. A null
-/// `weight` means 1; a null `bias` means 0.
+/// The forward of a norm over `rows` rows of `n` elements: y = (x - mean) rstd weight + bias, where
+/// rstd is 1 / deviation. A null `weight` means 1; a null `bias` means 0.
 template <bool Centered, class T>
 struct norm_forward_rows {
   T const* x;
@@ -74,9 +74,9 @@ struct norm_forward_rows {
   }
 };
 
-/// The backward of a norm for `rows` rows. Writes dx, and adds the gradients of weight and bias to
-/// the sums (null if not requested). With h = (x - mean) rstd and w = g weight: dx = rstd (w -
-/// mean(w) - h mean(w h)); rms norm omits mean(w).
+/// The backward of a norm over `rows` rows. Writes dx, and adds the gradients of weight and bias to
+/// sums, which are null if not requested. With h = (x - mean) rstd and w = g weight: dx = rstd (w -
+/// mean(w) - h mean(w h)). For rms norm, the term mean(w) is 0.
 template <bool Centered, class T>
 struct norm_backward_rows {
   T const* g;

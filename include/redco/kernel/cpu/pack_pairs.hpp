@@ -11,8 +11,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Two bf16 neighbours along the inner dimension of a product, in memory order. For an odd
-/// dimension, the second element of the last pair is 0.
+/// A pair of bf16 elements that are neighbours along the inner dimension of a product, in memory
+/// order. If that dimension is odd, the second element of the last pair is 0.
 using bf16_pair = std::uint32_t;
 
 inline bf16_pair pair_at(at::BFloat16 const* first) {
@@ -21,8 +21,9 @@ inline bf16_pair pair_at(at::BFloat16 const* first) {
   return pair;
 }
 
-/// Packs `count` <= Width columns of b [k, n], beginning with `column`. The pair of the rows 2 p
-/// and 2 p + 1 in column j becomes to[p][j]. Columns from `count` on are 0.
+/// Packs `count` <= Width columns of b [k, n], from column number `column` on, into a panel `to`.
+/// The elements in rows 2 p and 2 p + 1 of panel column j become the pair to[p][j]. Columns from
+/// `count` on are 0.
 template <std::int64_t Width>
 void pack_pairs_plain(matrix<at::BFloat16> b, std::int64_t k, std::int64_t column, std::int64_t count, bf16_pair* to) {
   auto const at = [&](std::int64_t row, std::int64_t j) -> bf16_pair {
@@ -36,7 +37,8 @@ void pack_pairs_plain(matrix<at::BFloat16> b, std::int64_t k, std::int64_t colum
 
 #if defined(__x86_64__)
 
-/// Transposes a block of 16 columns by up to 16 pairs of a transposed matrix in AVX512 registers.
+/// Transposes a block of 16 columns by up to 16 pairs of bf16, read from a transposed matrix, in
+/// AVX512 registers.
 REDCO_AVX512_BF16 inline void transpose_pairs(at::BFloat16 const* from, std::int64_t stride, std::int64_t columns,
                                               std::int64_t pairs, bf16_pair* to, std::int64_t width) {
   auto const inside = static_cast<__mmask16>((1u << pairs) - 1);
@@ -70,8 +72,8 @@ REDCO_AVX512_BF16 inline void transpose_pairs(at::BFloat16 const* from, std::int
   for (std::int64_t p = 0; p < pairs; ++p) _mm512_storeu_si512(to + p * width, y[p]);
 }
 
-/// Packs pairs as pack_pairs_plain does, with AVX512: panels of 32 columns, or of 24 columns that
-/// are not transposed.
+/// Packs pairs of bf16 as pack_pairs_plain does, but with AVX512. Supports panels of 32 columns,
+/// and of 24 columns if b is not transposed.
 template <std::int64_t Width>
 REDCO_AVX512_BF16 void pack_pairs_native(matrix<at::BFloat16> b, std::int64_t k, std::int64_t column,
                                          std::int64_t count, bf16_pair* to) {

@@ -12,8 +12,8 @@
 
 namespace redco::kernel::cpu {
 
-/// A bf16 matrix product c [m, n] = alpha a [m, k] b [k, n] + beta c + bias. Row-major, summed in
-/// f32 and rounded once. If beta is 0, c is not read.
+/// Operands of a bf16 matrix product c [m, n] = alpha a [m, k] b [k, n] + beta c + bias. Matrices
+/// are row-major. Sums are f32 and rounded once. If beta is 0, c is not read.
 template <class C>
 struct packed_product {
   std::int64_t m, n, k;
@@ -24,9 +24,9 @@ struct packed_product {
   at::BFloat16 const* bias = nullptr;
   bool native = has_avx512_bf16();
 
-  /// Computes the product on the caller's threads; on one thread within a parallel region. Threads
-  /// keep scratch memory: at most 4 MB for b, and 256 KB per thread for a transposed `a`; at least
-  /// one panel each.
+  /// Computes the product on several threads, or on one thread inside a parallel loop. Each thread
+  /// keeps scratch memory: at most 4 MB for packed panels of b, and 256 KB for a transposed `a`,
+  /// but at least one panel each.
   void run() const {
     std::int64_t const most =
         std::max(panel_columns, kept_pairs / std::max<std::int64_t>(1, pairs()) / panel_columns * panel_columns);
@@ -59,19 +59,20 @@ struct packed_product {
   }
 
  private:
-  /// Number of rows of a transposed `a` that are packed together
+  /// Number of rows of a transposed left matrix `a` that are packed into pairs of bf16 at once.
   static constexpr std::int64_t row_group = 2 * tile_rows;
   static constexpr std::int64_t kept_pairs = 1 << 20;
 
   std::int64_t pairs() const { return (k + 1) / 2; }
-  /// Returns the number of rows of `a` that stay in a core's cache while they are multiplied by all
-  /// panels.
+  /// Returns the number of rows of `a` that fit into a core's cache. They stay there while they are
+  /// multiplied by all panels of b.
   std::int64_t most_rows() const {
     return std::max<std::int64_t>(1, (1 << 17) / std::max<std::int64_t>(k, 1) / row_group) * row_group;
   }
   std::int64_t panel_pairs() const { return pairs() * panel_columns; }
 
-  /// Returns scratch memory of this thread, aligned to 64 bytes for vector loads.
+  /// Returns scratch memory of this thread for `n` pairs of bf16, aligned to 64 bytes for vector
+  /// loads.
   template <int Slot>
   static bf16_pair* aligned(std::int64_t n) {
     auto const address = reinterpret_cast<std::uintptr_t>(scratch<bf16_pair, Slot>(n + 15));
@@ -86,8 +87,8 @@ struct packed_product {
     pack_pairs_plain<Width>(from, k, column, count, to);
   }
 
-  /// Multiplies rows [begin, end) of `a` by the packed panels [from, to). Panel 0 begins at column
-  /// `first` of b.
+  /// Multiplies rows [begin, end) of `a` by the packed panels of b with the indices [from, to).
+  /// Panel 0 begins at column `first` of b.
   void multiply(std::int64_t begin, std::int64_t end, bf16_pair const* packed, std::int64_t first, std::int64_t from,
                 std::int64_t to) const {
     for (std::int64_t i = begin; i < end; i += most_rows()) {

@@ -15,37 +15,37 @@
 
 namespace redco::kernel::cpu {
 
-/// Number of columns of b in a packed panel.
+/// Number of columns of matrix b in one packed panel of a bf16 product.
 inline constexpr std::int64_t panel_columns = 32;
-/// Number of rows of a in the largest tile.
+/// Number of rows of matrix `a` in the largest tile of a bf16 product.
 inline constexpr std::int64_t tile_rows = 12;
 
-/// Some rows of a, seen as pairs of bf16. `row_step` and `pair_step` are the distances between rows
-/// and between pairs, in elements.
+/// A view of some rows of the left matrix of a product, as pairs of bf16 elements. `row_step` and
+/// `pair_step` are the distances between rows and between pairs, in elements.
 struct pair_rows {
   at::BFloat16 const* data;
   std::int64_t row_step, pair_step;
-  std::int64_t pairs;  ///< number of complete pairs per row
-  bool odd;            ///< true: each row ends with a single element
+  std::int64_t pairs;  ///< number of complete bf16 pairs per row
+  bool odd;            ///< true if each row ends with a single bf16
 
   pair_rows from_row(std::int64_t i) const { return {data + i * row_step, row_step, pair_step, pairs, odd}; }
   at::BFloat16 const* at(std::int64_t row, std::int64_t pair) const { return data + row * row_step + pair * pair_step; }
 };
 
-/// A destination of a tile's sums: c = alpha sums + beta c + bias, with at most panel_columns
+/// The output of a tile of a product: c = alpha sums + beta c + bias, with at most panel_columns
 /// columns.
 template <class C>
 struct tile_target {
   C* c;
   std::int64_t stride, columns;
   float alpha, beta;
-  at::BFloat16 const* bias;  ///< may be null
+  at::BFloat16 const* bias;  ///< bias per column; may be null
 
   tile_target from_row(std::int64_t i) const { return {c + i * stride, stride, columns, alpha, beta, bias}; }
 };
 
-/// A product of a few rows of a and a packed panel of b, with the compiler's vectors. bf16 is
-/// widened to f32.
+/// The product of a few rows of the left matrix and one packed panel of the right matrix, in plain
+/// C++ vectors. bf16 is converted to f32. Used on CPUs without AVX512-bf16.
 template <class C, std::size_t Rows>
 struct plain_tile {
   pair_rows const& a;
@@ -99,7 +99,8 @@ struct plain_tile {
 
 #if defined(__x86_64__)
 
-/// Stores 16 elements of one row of a tile: applies alpha, beta and bias, and rounds to C.
+/// Writes 16 elements of one row of a tile from their f32 sums: applies alpha, beta and bias, and
+/// rounds to C.
 template <class C>
 REDCO_AVX512_BF16 [[gnu::always_inline]] inline void store_sums(__m512 sums, tile_target<C> const& to, std::int64_t row,
                                                                 std::int64_t column) {
@@ -119,7 +120,8 @@ REDCO_AVX512_BF16 [[gnu::always_inline]] inline void store_sums(__m512 sums, til
   }
 }
 
-/// Multiplies a few rows of a by a packed panel of b with AVX512-bf16 instructions.
+/// Multiplies a few rows of `a` by one packed panel of b with AVX512-bf16 instructions, and writes
+/// the results to `to`.
 template <class C, std::size_t... Row>
 REDCO_AVX512_BF16 void native_tile(pair_rows const& a, bf16_pair const* panel, tile_target<C> const& to,
                                    std::index_sequence<Row...>) {
@@ -151,7 +153,8 @@ REDCO_AVX512_BF16 void native_tile(pair_rows const& a, bf16_pair const* panel, t
 
 #endif
 
-/// Multiplies `rows` rows of a by one packed panel, in the largest tiles that fit.
+/// Multiplies `rows` rows of `a` by one packed panel of b, in the largest tiles that fit. `native`
+/// selects AVX512-bf16 instructions.
 template <class C>
 void multiply_panel(pair_rows a, bf16_pair const* panel, tile_target<C> to, std::int64_t rows, bool native) {
   auto const tiles = [&]<std::size_t Rows>(std::integral_constant<std::size_t, Rows>) {

@@ -15,7 +15,8 @@
 
 namespace redco::kernel::cpu {
 
-/// A table of the cosines and sines [rows, dims / 2] of a list of positions.
+/// A table of the cosines and sines of rotary positions, each [rows, dims / 2], for a list of
+/// positions.
 template <class T>
 struct turns {
   rotary_angles angles;
@@ -38,8 +39,8 @@ struct turns {
   }
 };
 
-/// Returns the table of cosines and sines of these positions. Reuses this thread's last table if it
-/// matches, as for all layers of a step.
+/// Returns the table of cosines and sines for these positions. Reuses this thread's last table if
+/// angles and positions are equal, as in all layers of one step.
 template <class T>
 turns<T> const& turns_of(rotary_angles const& angles, std::vector<std::int64_t> const& positions) {
   thread_local turns<T> last;
@@ -47,7 +48,8 @@ turns<T> const& turns_of(rotary_angles const& angles, std::vector<std::int64_t> 
   return last;
 }
 
-/// Rotates the features of one head by `sign` times the angles of one row.
+/// Rotates the features of one head in place, by the angles of one row if `sign` is 1, and back if
+/// it is -1.
 template <class T, class Sum>
 void turn_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t half, rotary_pairs pairs) {
   std::int64_t const step = pairs == rotary_pairs::halves ? 1 : 2, apart = pairs == rotary_pairs::halves ? half : 1;
@@ -59,7 +61,7 @@ void turn_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t 
   }
 }
 
-/// Rotates x in place by `sign` times the angles of its positions.
+/// Rotates x in place by the angles of its positions if `sign` is 1, and back if it is -1.
 template <class T>
 void turn_as(at::Tensor const& x, rotation const& by, at::Tensor const& positions, double sign) {
   using sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -100,7 +102,7 @@ struct rotation_state : torch::CustomClassHolder {
 };
 
 /// The differentiable function of rotary positions; rotates x in place. Backward rotates the
-/// gradient by the negative angles, in place if no one else holds the gradient.
+/// gradient back by the same angles, in place if no other code holds the gradient.
 struct rotate_function : redco::recorded_function<rotate_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& positions, rotation const& by, double sign) {

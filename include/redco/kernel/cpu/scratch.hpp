@@ -6,8 +6,9 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns memory of this thread for at least `n` elements. The memory is kept for later calls,
-/// because the layers of a model need blocks of equal size.
+/// Returns scratch memory of this thread for at least `n` elements of type T. Each `Slot` is a
+/// separate buffer. The buffer is kept for later calls, because the layers of a model need equal
+/// sizes.
 template <class T, int Slot>
 T* scratch(std::int64_t n) {
   thread_local std::vector<T> memory;

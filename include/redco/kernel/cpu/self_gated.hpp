@@ -10,9 +10,9 @@
 
 namespace redco::kernel::cpu {
 
-/// The elementwise operation x gate(x), or its gradient g (gate(x) + x gate'(x)) if Backward.
-/// `Gate` computes gate(x) and its slope for vectors (`lanes_of<W>`) and for single elements
-/// (`exact`).
+/// The elementwise operation x gate(x), or its gradient g (gate(x) + x gate'(x)) if Backward. The
+/// functions of `Gate` compute gate(x) and its derivative: `lanes_of<W>` for vectors, `exact` for
+/// single elements.
 template <class Gate, bool Backward>
 struct self_gated_op {
   template <int W>
@@ -32,8 +32,9 @@ struct self_gated_op {
   }
 };
 
-/// The differentiable function x gate(x). Saves x. `Gate::reference(x)` computes the function with
-/// differentiable operators, for higher derivatives.
+/// The differentiable function x gate(x), such as gelu and silu. Autograd saves x.
+/// `Gate::reference(x)` computes the function with differentiable operators, for derivatives of
+/// higher order.
 template <class Gate>
 struct self_gated_function : redco::recorded_function<self_gated_function<Gate>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x) {

@@ -7,8 +7,8 @@
 namespace redco::kernel::cpu {
 
 /// Computes the sigmoid s = 1 / (1 + exp(-z)) and its derivative d. Both are accurate to a few
-/// units in the last place and stay finite for |z| > 87. d is computed as exp(-z) s^2, because s (1
-/// - s) would cancel.
+/// units in the last place and stay finite for |z| > 87. d is computed as exp(-z) s^2, because the
+/// subtraction in s (1 - s) would lose digits.
 template <int W>
 [[gnu::always_inline]] inline void sigmoid_lanes(typename lanes<W>::real& s, typename lanes<W>::real& d,
                                                  typename lanes<W>::real const& z) {

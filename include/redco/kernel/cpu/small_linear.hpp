@@ -8,8 +8,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns true if small_linear can compute x W^T + b: dtype f32 or f64, at most small_work()
-/// multiplications, contiguous rows, and sizes that fit.
+/// Returns true if small_linear can compute x W^T + b. Requirements: dtype f32 or f64, at most
+/// small_work() multiplications, contiguous rows, and sizes that fit together.
 bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
 /// Returns x W^T + b, or its activation `next`, computed on the calling thread as one autograd
@@ -25,7 +25,7 @@ at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tenso
 /// yet. Returns true in this case.
 bool save_result(at::Tensor const& y);
 
-/// The autograd node of small_linear.
+/// The autograd node of small_linear (x W^T + b, optionally with a relu).
 struct small_linear_node final : torch::autograd::Node {
   /// `y` is the result, saved only if it has an activation.
   torch::autograd::SavedVariable x, weight, y;

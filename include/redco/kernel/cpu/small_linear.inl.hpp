@@ -14,8 +14,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns a view of a tensor's rows: all dimensions but the last are one. Only a 2-D tensor may
-/// have gaps between rows.
+/// Returns a view of `x` as a matrix of rows, with all dimensions except the last flattened. Only a
+/// 2-D tensor may have gaps between rows.
 template <class T>
 stepped_matrix<T> rows_of(at::Tensor const& x) {
   return {x.const_data_ptr<T>(), x.dim() == 2 ? x.stride(0) : x.size(-1), 1};
@@ -23,7 +23,7 @@ stepped_matrix<T> rows_of(at::Tensor const& x) {
 
 inline std::int64_t row_count(at::Tensor const& x) { return x.numel() / x.size(-1); }
 
-/// Returns true if rows_of can view x.
+/// Returns true if rows_of can view `x` as a matrix of rows.
 inline bool has_rows(at::Tensor const& x) {
   return x.dim() == 2 ? x.stride(1) == 1 || x.size(1) == 1 : x.is_contiguous();
 }
@@ -45,7 +45,7 @@ inline at::Tensor result_of(small_linear_node& node) {
   return node.next == after_linear::relu ? y.detach() : y;
 }
 
-/// A computation of the column sums of g.
+/// A task that sums the columns of a gradient g, which gives the gradient of the bias.
 template <class T>
 struct column_sums {
   stepped_matrix<T> g;

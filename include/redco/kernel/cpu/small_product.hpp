@@ -11,7 +11,8 @@
 
 namespace redco::kernel::cpu {
 
-/// A matrix whose element (i, j) is data[i * row + j * column]. One of the two steps is 1.
+/// A view of a matrix whose element (i, j) is data[i * row + j * column]. Either `row` or `column`
+/// is 1.
 template <class T>
 struct stepped_matrix {
   T const* data;
@@ -20,13 +21,13 @@ struct stepped_matrix {
   stepped_matrix turned() const { return {data, column, row}; }
 };
 
-/// An initial value of each element of c, to which products are added: 0, the bias of its column,
-/// or the old value of c.
+/// Initial value of each element of a product c, to which the products of elements are added: 0,
+/// the bias of its column, or the old value of c.
 enum class product_start : unsigned char { zero, bias, sum };
 
-/// A product of small matrices on the calling thread: c [m, n] = start + a [m, k] b [k, n]. c is
-/// row-major and contiguous. The order of summation depends only on k, and on whether n is less
-/// than `few_columns`.
+/// A product of small matrices, computed on the calling thread: c [m, n] = start + a [m, k] b [k,
+/// n]. c is row-major and contiguous. The order of summation depends only on k, and on whether n is
+/// less than `few_columns`.
 template <class T>
 struct small_product {
   static constexpr std::int64_t few_columns = 8;
@@ -35,7 +36,7 @@ struct small_product {
   stepped_matrix<T> a, b;
   T* c;
   product_start start = product_start::zero;
-  T const* bias = nullptr;  ///< shape [n], read only if `start` is `bias`
+  T const* bias = nullptr;  ///< bias [n] per column, read only if `start` is `bias`
 
   void run() const {
     if (n >= few_columns) return with_rows_of_b();
@@ -43,7 +44,8 @@ struct small_product {
     turned();
   }
 
-  /// Copies b, whose rows are not contiguous, to a row-major scratch matrix and returns the copy.
+  /// Copies b, whose rows are not contiguous, to row-major scratch memory and returns a view of the
+  /// copy.
   static stepped_matrix<T> packed(stepped_matrix<T> const& b, std::int64_t rows, std::int64_t columns) {
     T* const copy = scratch<T, 30>(rows * columns);
     for (std::int64_t j = 0; j < columns; ++j)
@@ -51,7 +53,7 @@ struct small_product {
     return {copy, columns, 1};
   }
 
-  /// Computes the product with vectors of W f32 or W / 2 f64.
+  /// Computes the product with vectors of W f32 or W / 2 f64 elements.
   template <int W>
   [[gnu::always_inline]] void operator()() const {
     constexpr int lanes = W * static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(T));
@@ -76,15 +78,16 @@ struct small_product {
     with_lanes<float>(all);
   }
 
-  /// Computes the product if b has few columns: dot products of each column with the rows of a.
+  /// Computes the product for a b with few columns, as dot products of its columns with the rows of
+  /// a.
   void with_columns_of_b() const {
     small_product all = *this;
     if (b.row != 1 || b.column == 1) all.b = packed(b.turned(), n, k).turned();
     with_lanes<float>(all);
   }
 
-  /// Computes the product if b has few columns and a has contiguous columns: as c^T = b^T a^T, then
-  /// copied to c.
+  /// Computes the product for a b with few columns and an `a` with contiguous columns. Computes the
+  /// transpose c^T = b^T a^T and copies it to c.
   void turned() const {
     T* const columns = scratch<T, 31>(m * n);
     small_product all{n, m, k, b.turned(), a.turned(), columns};
@@ -117,7 +120,7 @@ struct small_product {
     }
   }
 
-  /// Computes a tile of some rows by one or two vectors of columns; the sums stay in registers.
+  /// Computes a tile of c, some rows by one or two vectors of columns. The sums stay in registers.
   template <int L, std::size_t V, std::size_t... Row>
   [[gnu::always_inline]] void tile(std::int64_t i, std::int64_t j, std::index_sequence<Row...>) const {
     using real = typename vector<L>::type;
@@ -145,7 +148,7 @@ struct small_product {
       (std::memcpy(c + (i + static_cast<std::int64_t>(Row)) * n + j + L, &right[Row], sizeof(real)), ...);
   }
 
-  /// Computes column j of c, four rows at a time.
+  /// Computes column j of c by dot products, four rows at a time.
   template <int L>
   [[gnu::always_inline]] void dots(std::int64_t j) const {
     std::int64_t i = 0;

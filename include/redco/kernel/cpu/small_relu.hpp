@@ -13,7 +13,7 @@
 
 namespace redco::kernel::cpu {
 
-/// A range of elements: to = max(x, 0). NaN and the sign of a zero are kept.
+/// A task on a range of elements: to = max(x, 0). Keeps NaN and the sign of zeros.
 template <class T>
 struct rectified {
   T const* x;
@@ -29,7 +29,7 @@ struct rectified {
   }
 };
 
-/// A range of elements: to = g, but 0 where y <= 0.
+/// A task on a range of elements, the backward of relu: to = g, but 0 where y <= 0.
 template <class T>
 struct masked {
   T const* g;
@@ -46,18 +46,19 @@ struct masked {
   }
 };
 
-/// Largest number of elements that one thread computes faster than several, which must be woken up
-/// first.
+/// Largest number of elements that one thread computes faster than several threads, which must wake
+/// up first.
 constexpr std::int64_t small_elements = 32768;
 
-/// Returns true if small_relu can compute max(x, 0): x is f32 or f64, contiguous, and has few
-/// elements.
+/// Returns true if small_relu can compute max(x, 0): x is f32 or f64, contiguous, and has at most
+/// small_elements elements.
 inline bool is_small_relu(at::Tensor const& x) {
   return (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble) && x.layout() == at::kStrided &&
          x.numel() <= small_elements && small_work() > 0 && x.is_contiguous();
 }
 
-/// Returns a new tensor like x, filled by f(pointer to x, pointer to the new tensor).
+/// Returns a new tensor with the shape and dtype of `x`. Calls f(pointer to x, pointer to the new
+/// tensor) to fill it.
 template <class F>
 at::Tensor written_like(at::Tensor const& x, F const& f) {
   at::Tensor const to = empty_on_host(x.sizes(), x.scalar_type());
@@ -67,8 +68,8 @@ at::Tensor written_like(at::Tensor const& x, F const& f) {
 
 at::Tensor masked_gradient(at::Tensor const& g, at::Tensor const& y);
 
-/// The autograd node of masked_gradient, which is linear in g: its backward masks the incoming
-/// gradient in turn.
+/// The autograd node of masked_gradient, the backward of relu. It is linear in the gradient g, so
+/// its own backward masks the incoming gradient in the same way.
 struct masked_gradient_node final : torch::autograd::Node {
   torch::autograd::SavedVariable y;
 
@@ -84,7 +85,7 @@ struct masked_gradient_node final : torch::autograd::Node {
   std::string name() const override { return "masked_gradient"; }
 };
 
-/// Returns the gradient of x, given the gradient `g` of y = max(x, 0). Differentiable.
+/// Returns the gradient of x in y = max(x, 0), given the gradient `g` of y. Differentiable in g.
 inline at::Tensor masked_gradient(at::Tensor const& g, at::Tensor const& y) {
   at::Tensor const dx = written_like(g.contiguous(), [&]<class T>(T const* from, T* to) {
     with_lanes<float>(masked<T>{from, y.const_data_ptr<T>(), to, y.numel()});
@@ -113,7 +114,7 @@ struct small_relu_node final : torch::autograd::Node {
 };
 
 /// Returns max(x, 0), computed on the calling thread as one autograd node that saves the result.
-/// Requires is_small_relu.
+/// Requires that is_small_relu(x) returns true.
 inline at::Tensor small_relu(at::Tensor const& x) {
   at::Tensor const y = written_like(x, [&]<class T>(T const* from, T* to) {
     with_lanes<float>(rectified<T>{from, to, x.numel()});

@@ -10,13 +10,13 @@ inline std::atomic<std::int64_t>& small_work_cell() {
   return most;
 }
 
-/// Returns the largest number of multiplications of a small product. One thread computes such a
-/// product before other threads would wake up. Its operators, nodes and allocations take longer
-/// than the arithmetic.
+/// Returns the largest number of multiplications for which a matrix product is small. One thread
+/// computes such a product before other threads would wake up. Operator dispatch, autograd nodes
+/// and allocations take longer than its arithmetic.
 inline std::int64_t small_work() { return small_work_cell().load(std::memory_order_relaxed); }
 
-/// A scope that sets another limit of small_work() for all threads; 0 means that no product is
-/// small. The destructor restores the previous limit.
+/// A scope that sets another limit of small_work() for all threads, for tests. 0 means that no
+/// product is small. The destructor restores the previous limit.
 class forced_small_work {
  public:
   explicit forced_small_work(std::int64_t most) : before_(small_work_cell().exchange(most)) {}

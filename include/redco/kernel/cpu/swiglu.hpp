@@ -28,7 +28,8 @@ struct swiglu_op {
   }
 };
 
-/// The elementwise gradients of swiglu: of the gate (y0) and of the other half, `up` (y1).
+/// The gradients of swiglu for single elements. y0 is the gradient of `gate`, y1 the gradient of
+/// `up`, and g the gradient of the result.
 struct swiglu_backward_op {
   template <int W>
   [[gnu::always_inline]] void operator()(typename lanes<W>::real& y0, typename lanes<W>::real& y1,
@@ -48,7 +49,7 @@ struct swiglu_backward_op {
   }
 };
 
-/// Returns the two halves of the last dimension.
+/// Returns the first and the second half of `both` along the last dimension, as views.
 inline std::array<at::Tensor, 2> halves(at::Tensor const& both) {
   std::int64_t const n = both.size(-1) / 2;
   return {both.narrow(-1, 0, n), both.narrow(-1, n, n)};

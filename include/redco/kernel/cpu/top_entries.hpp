@@ -16,7 +16,7 @@
 
 namespace redco::kernel::cpu {
 
-/// Number of columns whose logits are in memory at once.
+/// Number of vocabulary columns whose logits are in memory at once.
 inline constexpr std::int64_t head_columns = 4096;
 
 template <class T>

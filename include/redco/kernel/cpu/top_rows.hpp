@@ -11,14 +11,17 @@
 namespace redco::kernel::cpu {
 
 /// The k largest elements of a row in descending order, and the log of the sum of exponentials of
-/// all its elements. The row is added in pieces. Equal elements keep their order. The caller owns
-/// the memory: k values, and k entries stored as f64.
+/// all its elements. The row is processed in pieces. Of equal elements, the earlier one comes
+/// first. The caller owns the arrays `values` and `entries` of k elements; `entries` holds column
+/// indices as f64.
 struct top_row {
   double* values;
   double* entries;
   std::int64_t k;
-  double most = -std::numeric_limits<double>::infinity();  ///< maximum so far
-  double sum = 0;                                          ///< sum of exp(x - most) so far
+  /// Maximum of the elements processed so far.
+  double most = -std::numeric_limits<double>::infinity();
+  /// Sum of exp(x - most) over the elements x processed so far.
+  double sum = 0;
   std::int64_t size = 0;
 
   static bool above(double a, double b) { return a > b || (std::isnan(a) && !std::isnan(b)); }
@@ -42,7 +45,8 @@ struct top_row {
   double log_sum() const { return most + std::log(sum); }
 };
 
-/// An addition of n elements z with the entries first, first + 1, ... to a row.
+/// A task that adds n elements `z` of a row to its top_row (k largest elements and log-sum-exp).
+/// Their column indices are first, first + 1, ... .
 template <class T>
 struct top_row_task {
   top_row& row;
@@ -73,7 +77,8 @@ struct top_row_task {
     for (std::int64_t j = begin; j < end; ++j) row.insert(static_cast<double>(z[j]), static_cast<double>(first + j));
   }
 
-  /// Returns true if the row may accept at least one of the 4 W elements at `from`.
+  /// Returns true if at least one of the 4 W elements at `from` may belong to the k largest of the
+  /// row.
   template <int W>
   [[gnu::always_inline]] bool block_is_taken(T const* from) const {
     if (row.size < row.k) return true;
@@ -103,7 +108,8 @@ struct top_row_task {
     return result;
   }
 
-  /// Returns the sum of exp(z - base). `base` must be at least every z that is not NaN.
+  /// Returns the sum of exp(z - base) over this piece of the row. Requires that no element is
+  /// larger than `base`, except NaN.
   template <int W>
   [[gnu::always_inline]] double sum(float base) const {
     if (base == -std::numeric_limits<float>::infinity()) return 0;

@@ -12,8 +12,8 @@
 
 namespace redco::kernel::cpu {
 
-/// A chunk of this shard's logits, [rows, columns], with rows `stride` elements apart. Columns from
-/// `valid` on are padding.
+/// A chunk of the logits [rows, columns] that this rank's vocabulary shard gives, with `stride`
+/// elements between rows. Columns from `valid` on are padding.
 template <class T>
 struct logit_chunk {
   using sum = sum_of<T>;
@@ -27,15 +27,16 @@ struct logit_chunk {
   // this shard, then summed over all shards.
   sum* stats;
 
-  /// Returns the column of the label of row `r`, or -1 if another shard has the label or the row is
-  /// ignored.
+  /// Returns the column of the label of row `r` in this shard. Returns -1 if the label belongs to
+  /// another shard or the row is ignored.
   std::int64_t label(std::int64_t r) const {
     auto const column = labels[r] - first;
     return column >= 0 && column < valid && labels[r] != ignored ? column : -1;
   }
 };
 
-/// Loads the last n < W columns of a row, padded with `fill` to a full vector.
+/// Loads the last n elements of a row into a vector of W > n elements, and fills the rest with
+/// `fill`.
 template <int W>
 [[gnu::always_inline]] inline void load_tail(typename lanes<W>::real& x, float fill, auto const* from, std::int64_t n) {
   float buffer[W];
@@ -43,7 +44,7 @@ template <int W>
   load_lanes<W>(x, static_cast<float const*>(buffer));
 }
 
-/// The computation of the row maxima of a chunk, for rows [begin, end).
+/// A task that computes the maximum of each row of a chunk of logits, for rows [begin, end).
 template <class T>
 struct top_of_rows {
   logit_chunk<T> const& c;
@@ -75,8 +76,8 @@ struct top_of_rows {
   }
 };
 
-/// The computation of each row's sum of exponentials and of its label's logit, both relative to the
-/// maximum over all shards, for rows [begin, end).
+/// A task that computes, for rows [begin, end) of a chunk of logits, the sum of exponentials and
+/// the label's logit. Both are relative to the row's maximum over all vocabulary shards.
 template <class T>
 struct sums_of_rows {
   logit_chunk<T> const& c;
@@ -113,8 +114,8 @@ struct sums_of_rows {
   }
 };
 
-/// The replacement of logits by the gradient of the row's loss: probabilities, minus one at the
-/// label, for rows [begin, end). Padding and ignored rows become zero.
+/// A task that replaces the logits of rows [begin, end) by the gradient of each row's loss: the
+/// probabilities, minus one at the label. Padding and ignored rows become zero.
 template <class T>
 struct gradient_of_rows {
   logit_chunk<T> const& c;
@@ -150,8 +151,8 @@ struct gradient_of_rows {
   }
 };
 
-/// Runs `Stage` (top_of_rows, sums_of_rows or gradient_of_rows) over all rows of a chunk, on
-/// several threads.
+/// Executes the task `Stage` (top_of_rows, sums_of_rows or gradient_of_rows) for all rows of a
+/// chunk of logits, on several threads.
 template <template <class> class Stage, class T>
 void over_rows(logit_chunk<T> const& c) {
   auto const grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(c.columns, 1));

@@ -13,7 +13,8 @@
 
 namespace redco::kernel::cuda {
 
-/// An activation function; the values are the numbers that the CUDA kernel uses.
+/// An activation function of the CUDA kernel. The kernel knows each function by this enumerator's
+/// number.
 enum class activation_form : int {
   gelu_tanh = static_cast<int>(gelu_form::tanh),
   gelu_erf = static_cast<int>(gelu_form::erf),

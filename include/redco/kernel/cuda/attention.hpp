@@ -12,13 +12,14 @@
 namespace redco::kernel::cuda {
 
 enum class attention_way : unsigned char {
-  flash,  ///< ATen's flash operators, which store no scores
-  blocks  ///< blocks of scores in memory, for all other cases
+  flash,  ///< implementation by ATen's flash operators, which store no scores
+  blocks  ///< implementation by blocks of scores in memory, for all other cases
 };
 
 /// Returns the implementation of attention for these tensors. Flash operators need bf16 and no
-/// bias, mask, dropout or window. The causal rule must hide no key, or the mask must be square
-/// (query0 = 0, T = S). The operators must also support the head size and the device.
+/// bias, mask, dropout or window. With the causal rule, query i must see either all keys or exactly
+/// the keys 0 to i (query0 = 0, T = S). Flash operators must also support the head size and the
+/// device.
 inline attention_way attention_way_of(attention_tensors const& t, attention_options const& o) {
   std::int64_t const queries = t.q.size(1), keys = t.k.size(1);
   bool const causal = o.causal && o.query0 + 1 < keys, windowed = o.window > 0 && o.query0 + queries > o.window;
@@ -28,8 +29,8 @@ inline attention_way attention_way_of(attention_tensors const& t, attention_opti
   return takes && attention_device::in_use().has_flash(t.q.device()) ? attention_way::flash : attention_way::blocks;
 }
 
-/// The CUDA implementation of attention: its forward and backward. detail/attention_function.hpp
-/// records it for autograd.
+/// The CUDA implementation of attention: functions forward and backward.
+/// detail/attention_function.hpp makes a differentiable function of them.
 struct attention_twin {
   static attention_result forward(attention_tensors const& t, attention_options const& o) {
     if (attention_way_of(t, o) == attention_way::flash) return flash_forward(t, o);

@@ -16,8 +16,8 @@ using detail::attention_gradient;
 using detail::attention_result;
 using detail::attention_tensors;
 
-/// A block of attention scores, as the CUDA kernels receive it. The layout is that of `score_block`
-/// in attention_source.hpp.
+/// A block of attention scores as the argument of CUDA kernels. Its memory layout must equal that
+/// of `score_block` in attention_source.hpp.
 struct kernel_score_block {
   std::int64_t examples, heads, rows, keys, queries;
   std::int64_t query0, key0;
@@ -33,16 +33,17 @@ struct kernel_score_block {
   int causal, drops;
 };
 
-/// The size of a block of scores: a number of examples and of query rows per example.
+/// The size of a block of attention scores: number of examples, and number of query rows per
+/// example.
 struct score_extent {
   std::int64_t examples, rows;
 
   friend constexpr bool operator==(score_extent const&, score_extent const&) = default;
 };
 
-/// Returns the size of a block whose f32 scores over all heads and keys fit into `bytes`. The block
-/// has all queries of one or more examples if they fit, else some queries of one example. Their
-/// number is at least 1, and a multiple of 64 if more than 64 fit.
+/// Returns the size of a block of attention scores whose f32 scores over all heads and keys fit
+/// into `bytes`. The block has all queries of one or more examples if they fit, else some queries
+/// of one example. The number of queries is at least 1, and a multiple of 64 if more than 64 fit.
 constexpr score_extent extent_of_scores(std::int64_t batch, std::int64_t heads, std::int64_t queries, std::int64_t keys,
                                         std::int64_t bytes) {
   std::int64_t const each = std::max<std::int64_t>(4 * heads * keys, 1), rows = std::max<std::int64_t>(bytes / each, 1);
@@ -50,14 +51,14 @@ constexpr score_extent extent_of_scores(std::int64_t batch, std::int64_t heads, 
   return {1, rows > 64 ? rows / 64 * 64 : rows};
 }
 
-/// The queries and examples of one block of scores, and the range of keys that at least one of
-/// these queries may see.
+/// The examples and queries of one block of attention scores, and the range of keys that at least
+/// one of these queries may see.
 struct score_part {
   std::int64_t example, examples, query, rows, key, keys;
 };
 
-/// Returns the block of `rows` queries from `query` on, with the range of keys that the causal rule
-/// and the window allow.
+/// Returns a block of attention scores: `rows` queries from `query` on, and the range of keys that
+/// the causal rule and the window allow to them.
 inline score_part part_of(attention_options const& o, std::int64_t all_keys, std::int64_t example,
                           std::int64_t examples, std::int64_t query, std::int64_t rows) {
   std::int64_t const position = o.query0 + query;
@@ -66,7 +67,8 @@ inline score_part part_of(attention_options const& o, std::int64_t all_keys, std
   return {example, examples, query, rows, first, end - first};
 }
 
-/// Returns a view [examples, heads, rows, D] of some examples and rows of x [B, rows, heads * D].
+/// Returns a view [examples, heads, rows, D] of some examples and rows of the tensor x [B, rows,
+/// heads * D].
 inline at::Tensor by_head(at::Tensor const& x, std::int64_t heads, std::int64_t example, std::int64_t examples,
                           std::int64_t row, std::int64_t rows) {
   return x.narrow(0, example, examples).narrow(1, row, rows).unflatten(2, {heads, x.size(2) / heads}).transpose(1, 2);
@@ -78,14 +80,15 @@ inline at::Tensor stacked(at::Tensor const& by_head, std::int64_t kv_heads) {
   return by_head.reshape({by_head.size(0) * kv_heads, by_head.size(1) / kv_heads * by_head.size(2), by_head.size(3)});
 }
 
-/// Returns the batched matrix product in f32. bf16 operands are multiplied on tensor cores.
+/// Returns the batched matrix product of a and b in f32. bf16 operands are multiplied on tensor
+/// cores.
 inline at::Tensor product_in_f32(at::Tensor const& a, at::Tensor const& b) {
   if (a.scalar_type() == at::kFloat) return at::bmm(a, b);
   return a.is_cuda() ? at::bmm(a, b, at::kFloat) : at::bmm(a.to(at::kFloat), b.to(at::kFloat));
 }
 
-/// An attention call with any options, computed in blocks of scores. ATen computes the products;
-/// the kernels of attention_source compute the rest.
+/// An attention call on a CUDA device with any options, computed in blocks of scores. ATen computes
+/// the matrix products; the kernels of attention_source compute the rest.
 class attention_in_blocks {
  public:
   attention_in_blocks(attention_tensors const& t, attention_options const& o, std::int64_t bytes) : t_(t), o_(o) {
@@ -107,8 +110,8 @@ class attention_in_blocks {
     return made;
   }
 
-  /// Writes the gradients of q, k, v to `into`, whose tensors may be parts of one tensor. Returns
-  /// the gradient of the bias if requested, else an undefined tensor.
+  /// Writes the gradients of q, k and v to the tensors in `into`, which may be views of one tensor.
+  /// Returns the gradient of the bias if requested, else an undefined tensor.
   at::Tensor backward(attention_gradient const& given, attention_tensors const& into) const {
     auto const dbias = given.wants_bias ? at::zeros(t_.bias.sizes(), t_.q.options().dtype(at::kFloat)) : at::Tensor();
     for_groups_of_examples([&](std::int64_t example, std::int64_t examples) {
@@ -153,8 +156,8 @@ class attention_in_blocks {
         .copy_(from.view({part.examples, o_.heads, part.rows, width()}));
   }
 
-  /// Returns the tensor for scores rounded to the element type: `z` itself for f32, a new tensor
-  /// for bf16.
+  /// Returns the tensor for the scores `z` after rounding to the dtype of q: `z` itself for f32, a
+  /// new tensor for bf16.
   at::Tensor as_elements(at::Tensor const& z) const {
     return t_.q.scalar_type() == at::kFloat ? z : at::empty_like(z, t_.q.options());
   }
@@ -163,8 +166,8 @@ class attention_in_blocks {
     return std::min<std::int64_t>(part.examples * o_.heads * part.rows, 65536);
   }
 
-  /// Returns the block's bias in f32, [1 or examples, heads, rows, keys], or the whole bias if it
-  /// is by distance. An f32 bias is not copied.
+  /// Returns the bias of a block of scores in f32, [1 or examples, heads, rows, keys]. A bias given
+  /// per distance is returned whole. An f32 bias is not copied.
   at::Tensor bias_of(score_part const& part) const {
     if (!t_.bias.defined()) return {};
     if (t_.bias.dim() == 2) return t_.bias.to(at::kFloat);
@@ -172,8 +175,8 @@ class attention_in_blocks {
     return examples.narrow(2, part.query, part.rows).narrow(3, part.key, part.keys).to(at::kFloat);
   }
 
-  /// Returns the column of a bias by distance that belongs to the block's first query and first
-  /// key.
+  /// Returns the column of a bias given per distance ([H, distances]) for the first query and the
+  /// first key of a block of scores.
   std::int64_t column_of(score_part const& part) const { return o_.distance0 + part.key - o_.query0 - part.query; }
 
   kernel_score_block block_of(score_part const& part, at::Tensor const& bias, at::Tensor const& lse) const {

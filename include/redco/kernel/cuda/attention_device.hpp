@@ -12,15 +12,15 @@
 namespace redco::kernel::cuda {
 
 /// Operands of ATen's flash attention: q [B, T, H, D], k and v [B, S, Hkv, D] in bf16, with a
-/// contiguous last dimension. No bias, mask or dropout.
+/// contiguous last dimension. There is no bias, mask or dropout.
 struct flash_operands {
   at::Tensor q, k, v;
-  bool causal;  ///< true: query i sees only the keys 0 ... i
+  bool causal;  ///< causal rule: if true, query i sees only the keys 0 to i
   double scale;
 };
 
-/// An interface to the CUDA device operations of attention other than matrix products and compiled
-/// kernels. The tests replace it by an implementation on the CPU.
+/// An interface to the device operations that attention needs besides matrix products and compiled
+/// kernels. Tests replace it by an implementation on the CPU.
 class attention_device {
  public:
   virtual ~attention_device() = default;
@@ -39,8 +39,8 @@ class attention_device {
     return {std::get<0>(all), std::get<1>(all)};
   }
 
-  /// Returns the gradients of q, k and v. Without dropout the operator reads no random state, so
-  /// the state that forward returned is not kept.
+  /// Returns the gradients of q, k and v by ATen's flash attention. Without dropout the operator
+  /// reads no random state, so the random state from the forward call is not needed.
   virtual std::array<at::Tensor, 3> flash_backward(flash_operands const& x, at::Tensor const& grad,
                                                    at::Tensor const& out, at::Tensor const& lse) const {
     at::AutoDispatchBelowADInplaceOrView const no_autograd;
@@ -50,20 +50,20 @@ class attention_device {
     return {dq, dk, dv};
   }
 
-  /// Returns the largest size in bytes of a block of f32 scores. Backward holds two such blocks,
-  /// and in bf16 two copies of half the size.
+  /// Returns the largest size in bytes of a block of f32 attention scores. Backward holds two such
+  /// blocks, and for bf16 also two copies of half the size.
   virtual std::int64_t score_bytes() const { return std::int64_t{64} << 20; }
 
-  /// Returns the object that the process uses: a plain attention_device, unless a `forced` object
-  /// selects another.
+  /// Returns the attention_device that this process uses: a plain attention_device, unless an
+  /// `attention_device::forced` object selects another.
   static attention_device const& in_use() {
     static attention_device const own;
     attention_device const* const other = forced_cell().load(std::memory_order_relaxed);
     return other != nullptr ? *other : own;
   }
 
-  /// A scope that selects another attention_device for all threads. The destructor restores the
-  /// previous one.
+  /// A scope that selects another attention_device for all threads, for tests. The destructor
+  /// restores the previous one.
   class forced {
    public:
     explicit forced(attention_device const& device) : before_(forced_cell().exchange(&device)) {}

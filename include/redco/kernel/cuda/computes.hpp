@@ -5,7 +5,8 @@
 
 namespace redco::kernel::cuda {
 
-/// Returns true if the kernels of cuda/ compute operations on `x`; otherwise cpu/ or composed/ do.
+/// Returns true if redco's CUDA kernels (folder cuda/) compute operations on `x`. Otherwise CPU
+/// kernels (cpu/) or ATen operators (composed/) do.
 inline bool computes(at::Tensor const& x) {
   return (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16) && takes_cuda_kernels(x);
 }

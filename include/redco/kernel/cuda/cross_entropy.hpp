@@ -19,8 +19,8 @@
 
 namespace redco::kernel::cuda {
 
-/// A chunk of logits, as the CUDA kernels receive it. The layout is that of `logit_chunk` in
-/// cross_entropy_source.hpp.
+/// A chunk of logits as the argument of CUDA kernels. Its memory layout must equal that of
+/// `logit_chunk` in cross_entropy_source.hpp.
 struct kernel_logit_chunk {
   void* logits;
   std::int64_t rows, columns, stride, valid;
@@ -43,8 +43,8 @@ struct head_gradients {
   at::Tensor hidden, weight, bias;
 };
 
-/// Returns the summed loss and computes the requested gradients for an incoming gradient of 1. The
-/// host never waits for the device.
+/// Returns the summed loss and computes the requested gradients of it on a CUDA device. The host
+/// never waits for the device.
 inline at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                                      cross_entropy_state const& s, head_gradients& made) {
   auto const n = hidden.size(0), columns = head.weight.size(0),
@@ -93,8 +93,8 @@ inline at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard 
   return loss.to(at::kFloat);
 }
 
-/// The differentiable function of cross-entropy. Saves hidden, weight, bias and labels (for higher
-/// derivatives) and the gradients, which forward computes.
+/// The differentiable function of cross-entropy on CUDA. Forward already computes the gradients and
+/// saves them. It also saves hidden, weight, bias and labels, for derivatives of higher order.
 struct cross_entropy_function : redco::recorded_function<cross_entropy_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias, at::Tensor const& labels,

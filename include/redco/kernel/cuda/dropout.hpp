@@ -12,7 +12,7 @@
 
 namespace redco::kernel::cuda {
 
-/// Parameters of dropout, as the CUDA kernel receives them.
+/// Parameters of dropout as the argument of the CUDA kernel.
 struct kernel_dropout_key {
   std::uint32_t k0, k1, threshold;
   float scale;
@@ -51,8 +51,8 @@ struct dropout_function : redco::recorded_function<dropout_function> {
   }
 };
 
-/// Applies dropout on a CUDA device. Dropout is linear in x, so backward applies dropout again,
-/// recorded by autograd if grad mode is on.
+/// Applies dropout on a CUDA device. Backward applies the same dropout to the gradient, because
+/// dropout is linear in x. Under create_graph, autograd records that call.
 inline at::Tensor dropout(at::Tensor const& x, composed::dropout_key const& key) {
   return dropout_function::apply(x, key);
 }

@@ -9,12 +9,13 @@
 
 namespace redco::kernel::cuda {
 
-/// Returns true if the flash operators support heads of `d` elements with a backward on every
+/// Returns true if ATen's flash operators support heads of `d` elements, with a backward on every
 /// device. Between 192 and 225 elements some devices have no backward.
 constexpr bool flash_takes_width(std::int64_t d) { return d > 0 && d % 8 == 0 && (d <= 192 || (d > 224 && d <= 256)); }
 
-/// Returns x [B, rows, heads * D] as [B, rows, heads, D]. Copies `x` unless its rows begin at
-/// multiples of 16 bytes, the size of the operators' reads.
+/// Returns x [B, rows, heads * D] as a view [B, rows, heads, D] for ATen's flash operators. First
+/// copies `x` unless its rows begin at multiples of 16 bytes, because the operators read 16 bytes
+/// at once.
 inline at::Tensor flash_operand(at::Tensor const& x, std::int64_t heads) {
   constexpr std::int64_t bytes = 16;
   auto const size = static_cast<std::int64_t>(x.element_size());

@@ -15,7 +15,8 @@
 
 namespace redco::kernel::cuda {
 
-/// Returns a norm's weight or bias as contiguous f32, for the kernels; undefined if `p` is.
+/// Returns the weight or bias `p` of a norm as contiguous f32, as the kernels need it. The result
+/// is undefined if `p` is.
 inline at::Tensor norm_parameter(at::Tensor const& p) { return p.defined() ? p.to(at::kFloat).contiguous() : p; }
 
 inline std::int64_t norm_blocks(std::int64_t rows) { return std::min<std::int64_t>(rows, 65536); }
@@ -35,8 +36,8 @@ composed::norm_result norm_forward(at::Tensor const& any, at::Tensor const& weig
   return result;
 }
 
-/// Returns the gradients of x, weight and bias. The gradient of a missing parameter is undefined.
-/// `bias` is the dtype of the bias, or nothing if there is no bias.
+/// Returns the gradients of a norm's input, weight and bias. The gradient of a missing weight or
+/// bias is undefined. `bias` is the dtype of the bias, or nothing if there is no bias.
 template <bool Centered>
 torch::autograd::variable_list norm_backward(at::Tensor const& gradient, at::Tensor const& any,
                                              at::Tensor const& weight, at::Tensor const& mean, at::Tensor const& rstd,
@@ -96,8 +97,8 @@ struct norm_function : redco::recorded_function<norm_function<Centered>> {
   }
 };
 
-/// Computes layer norm (Centered) or rms norm (not Centered) on a CUDA device. `weight` and `bias`
-/// may be undefined.
+/// Computes layer norm (if Centered) or rms norm on a CUDA device. `weight` and `bias` may be
+/// undefined.
 template <bool Centered>
 at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
   auto const maybe = [](at::Tensor const& p) { return p.defined() ? std::optional(p) : std::nullopt; };

@@ -13,7 +13,7 @@
 
 namespace redco::kernel::cuda {
 
-/// Parameters of a rotation, as the CUDA kernel receives them.
+/// Parameters of rotary positions as the argument of the CUDA kernel.
 struct kernel_rotary_turn {
   std::int64_t batch, rows, batch_stride, row_stride, heads, head_dim, dims, first, context;
   double theta, factor, low_frequency, high_frequency;
@@ -21,7 +21,7 @@ struct kernel_rotary_turn {
   float sign;
 };
 
-/// Rotates x in place by `sign` times the angles of its positions.
+/// Rotates x in place by the angles of its positions if `sign` is 1, and back if it is -1.
 inline void turn(at::Tensor const& x, rotation const& by, at::Tensor const& some_positions, double sign) {
   at::Tensor const positions = some_positions.defined() ? some_positions.to(x.device()).contiguous() : at::Tensor();
   rotary_scaling const& s = by.angles.scaling;
@@ -53,7 +53,7 @@ struct rotation_state : torch::CustomClassHolder {
 };
 
 /// The differentiable function of rotary positions; rotates x in place. Backward rotates the
-/// gradient by the negative angles, in place if no one else holds the gradient.
+/// gradient back by the same angles, in place if no other code holds the gradient.
 struct rotate_function : redco::recorded_function<rotate_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& positions, rotation const& by, double sign) {

@@ -13,8 +13,8 @@
 
 namespace redco::kernel::detail {
 
-/// The operands of an attention call. q, k, v are separate tensors or views of one packed tensor.
-/// Their last dimension is contiguous.
+/// Operands of an attention call: q, k and v, with bias and mask if given. q, k and v are separate
+/// tensors or views of one packed tensor. Their last dimension is contiguous.
 struct attention_tensors {
   at::Tensor q, k, v, bias, mask;
 };
@@ -25,15 +25,15 @@ struct attention_result {
   at::Tensor out, lse;
 };
 
-/// The inputs of attention's backward in addition to the operands: the forward result and the
-/// gradient of `out`.
+/// Inputs of attention's backward in addition to q, k and v: the result of forward, and the
+/// gradient of its output.
 struct attention_gradient {
   attention_result made;
   at::Tensor of_out;
   bool wants_bias;
 };
 
-/// Returns views of the parts q, k, v of a packed tensor.
+/// Returns views of the parts q, k and v of the packed tensor `qkv`.
 inline attention_tensors unpack_qkv(at::Tensor const& qkv, attention_options const& o) {
   auto const d = qkv.size(2) / (o.heads + 2 * o.kv_heads);
   return {qkv.narrow(2, 0, o.heads * d),
@@ -60,8 +60,8 @@ struct attention_state : torch::CustomClassHolder {
   bool wants_bias;
 };
 
-/// Saves the operands, the output, the log-sum-exp, and bias and mask if given, for the backward of
-/// attention.
+/// Saves tensors for the backward of attention: the operands in `saved`, the output, the
+/// log-sum-exp, and bias and mask if given.
 inline void save_attention(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list saved,
                            attention_result const& made, at::Tensor const& bias, attention_options const& o,
                            bool wants_bias) {
@@ -75,12 +75,12 @@ inline attention_state const& state_of(torch::autograd::AutogradContext* ctx) {
   return static_cast<attention_state const&>(*ctx->saved_data.at("attention").toCapsule());
 }
 
-/// The differentiable function of self-attention of a packed tensor. Saves qkv, the output, the
-/// log-sum-exp, and bias and mask if given.
+/// The differentiable function of self-attention of a packed tensor. Autograd saves qkv, the
+/// output, the log-sum-exp, and bias and mask if given.
 ///
-/// A Twin has forward(tensors, options), which returns an attention_result, and backward(tensors,
-/// options, gradient, into). The latter fills q, k, v of `into` and returns the gradient of the
-/// bias if requested.
+/// `Twin` is the CPU or CUDA implementation. Twin::forward(tensors, options) returns an
+/// attention_result. Twin::backward(tensors, options, gradient, into) fills q, k and v of `into`.
+/// It returns the gradient of the bias if requested.
 template <class Twin>
 struct packed_attention : redco::recorded_function<packed_attention<Twin>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& qkv,
@@ -112,8 +112,8 @@ struct packed_attention : redco::recorded_function<packed_attention<Twin>> {
   }
 };
 
-/// The differentiable function of attention of separate q, k and v. Saves q, k, v, the output, the
-/// log-sum-exp, and bias and mask if given.
+/// The differentiable function of attention with separate q, k and v. Autograd saves q, k, v, the
+/// output, the log-sum-exp, and bias and mask if given.
 template <class Twin>
 struct separate_attention : redco::recorded_function<separate_attention<Twin>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& q, at::Tensor const& k,

@@ -7,8 +7,8 @@
 
 namespace redco::kernel::detail {
 
-/// Throws `error` with exit code 70 unless weight and bias, if defined, have the size of the last
-/// dimension of x. `name` is the operation.
+/// Throws `error` with exit code 70 if a defined `weight` or `bias` does not have the size of the
+/// last dimension of x. `name` names the operation in the message.
 inline void check_norm(char const* name, at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
   auto const fits = [&](at::Tensor const& p) { return !p.defined() || (p.dim() == 1 && p.size(0) == x.size(-1)); };
   if (x.dim() == 0 || !fits(weight) || !fits(bias))

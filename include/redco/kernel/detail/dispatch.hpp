@@ -7,8 +7,8 @@
 namespace redco::kernel::detail {
 
 /// Calls the fastest code for the device and dtype of x and returns its result. `on_cuda` launches
-/// kernels of cuda/, `on_cpu` runs kernels of cpu/, and `reference` runs ATen operators on any
-/// device. All operations of this room choose their code here.
+/// redco's CUDA kernels, `on_cpu` runs redco's CPU kernels, and `reference` runs ATen operators on
+/// any device. All operations of kernel/ choose their code by this function.
 template <class OnCuda, class OnCpu, class Reference>
 auto dispatch(at::Tensor const& x, OnCuda const& on_cuda, OnCpu const& on_cpu, Reference const& reference) {
   if (cuda::computes(x)) return on_cuda();
@@ -16,8 +16,8 @@ auto dispatch(at::Tensor const& x, OnCuda const& on_cuda, OnCpu const& on_cpu, R
   return reference();
 }
 
-/// Calls the fastest code for an operation without CUDA kernels: `on_cpu` for tensors that cpu/
-/// supports, else `reference`.
+/// Calls the fastest code for an operation without CUDA kernels: `on_cpu` if redco's CPU kernels
+/// support x, else `reference`, which runs ATen operators.
 template <class OnCpu, class Reference>
 auto dispatch(at::Tensor const& x, OnCpu const& on_cpu, Reference const& reference) {
   return cpu::computes(x) ? on_cpu() : reference();

@@ -12,8 +12,8 @@ constexpr hana::basic_tuple<T&...> tied(T&... members) {
   return hana::basic_tuple<T&...>{members...};
 }
 
-/// Returns references to the members of `a` as a tuple. One branch per number of members, because
-/// C++20 has no structured binding of a pack.
+/// Returns references to the members of `a` as a tuple. The code has one branch per number of
+/// members, because C++20 structured bindings cannot introduce a pack.
 template <class Aggregate>
 constexpr auto tie_members(Aggregate& a) {
   constexpr std::size_t n = field_count<Aggregate>;

@@ -25,7 +25,7 @@ struct in_place_of : recorded_function<in_place_of> {
   static gradients_of_node backward(node*, gradients_of_node const& gradients) { return {gradients[0], {}}; }
 };
 
-/// An autograd function that returns whole W^T + b, and `whole` itself for other readers. `x` is
+/// An autograd function that returns `whole` W^T + b, and `whole` itself for other readers. `x` is
 /// this rank's slice of `whole`, or all of `whole` if the argument `join` is null. Backward sums
 /// the gradients of both results. Saves `whole` unless the weight is frozen.
 struct product_of_entered : recorded_function<product_of_entered> {

@@ -7,8 +7,9 @@
 
 namespace redco::options::detail {
 
-/// Sets the members of the struct that `entries` refer to: first from the file of --config, then
-/// from flags. Members without either keep their defaults.
+/// Sets the members of the user's struct to which `entries` point: first from the file given by
+/// --config, then from flags in `argv`. Members with neither keep their defaults. `about`: first
+/// sentence of the help text.
 void apply(std::vector<entry>& entries, int argc, char const* const* argv, std::string_view about);
 
 }  // namespace redco::options::detail

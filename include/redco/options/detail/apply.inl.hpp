@@ -23,8 +23,8 @@
 
 namespace redco::options::detail {
 
-/// Returns `text` in lines of at most `width` characters, broken at spaces. A longer word has a
-/// line of its own.
+/// Returns `text` in lines of at most `width` characters, broken at spaces. A word longer than
+/// `width` has a line of its own.
 inline std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);
   while (!text.empty()) {
@@ -36,8 +36,8 @@ inline std::vector<std::string> wrapped(std::string_view text, std::size_t width
   return lines;
 }
 
-/// Returns the lines of one option in a help text. `left` (flag and kind) has a column of 30
-/// characters. `about` is to its right, in lines that end at column 100.
+/// Returns the lines of one option in a help text. `left` (flag and kind of value) is in a column
+/// of 30 characters. `about` is to the right of it, in lines that end at column 100.
 inline std::string help_lines(std::string const& left, std::string_view about) {
   constexpr std::size_t column = 32, end = 100;
   std::string text = "  " + left;
@@ -50,8 +50,8 @@ inline std::string help_lines(std::string const& left, std::string_view about) {
   return text;
 }
 
-/// Returns the facts that a help text adds to an option: whether it is required, else its default,
-/// and its lower bound.
+/// Returns the end of an option's help text, such as "(default 1, 0 or more)": "required" or the
+/// default value, then the lower bound.
 inline std::string help_facts(entry const& e) {
   std::string facts = e.required ? "required" : "default " + shown(e.write());
   if (e.least != std::numeric_limits<std::int64_t>::min()) facts += ", " + std::to_string(e.least) + " or more";
@@ -80,8 +80,8 @@ inline std::string help_text(std::vector<entry> const& entries, std::string_view
   return text;
 }
 
-/// Returns the lower bound of an option as advice (": give 1 or more"), or an empty text without a
-/// bound.
+/// Returns the lower bound of an option as the end of an error message, such as ": give 1 or more".
+/// Returns an empty text if the option has no bound.
 inline std::string bound_text(entry const& e) {
   if (e.least == std::numeric_limits<std::int64_t>::min()) return "";
   return ": give " + std::to_string(e.least) + " or more";
@@ -110,15 +110,16 @@ inline bool below(option_value const& value, std::int64_t least) {
       value);
 }
 
-/// Throws `error` with exit code 64 for numbers below the bounds of their options, from any source.
+/// Throws `error` with exit code 64 if the number of an option is below its lower bound. Numbers
+/// from flags, the --config file and defaults are all checked.
 inline void check_bounds(std::vector<entry> const& entries) {
   for (entry const& e : entries)
     if (option_value const value = e.write(); below(value, e.least))
       throw error(exit_code::usage, e.flag + " is " + shown(value) + " (" + e.about + ")" + bound_text(e));
 }
 
-/// Throws `error` with exit code 64 for values that are not UTF-8, because config.json could not
-/// store them.
+/// Throws `error` with exit code 64 if a value of the option `e` is not UTF-8, because JSON
+/// (config.json) cannot contain it.
 inline void refuse_other_than_utf8(entry const& e, std::vector<std::string> const& texts) {
   try {
     json_text(option_value(texts));
@@ -151,8 +152,8 @@ inline void apply_file(std::vector<entry>& entries, std::string const& path) {
   }
 }
 
-/// Returns true if a required option has no value. An empty text or list counts as no value,
-/// because an unset shell variable expands to it.
+/// Returns true if the option is required but has no value. An empty text or list counts as no
+/// value, because it often comes from an unset shell variable.
 inline bool missing(entry const& e) {
   option_value const value = e.write();
   auto const* const text = std::get_if<std::string>(&value);

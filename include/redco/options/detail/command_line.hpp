@@ -17,9 +17,9 @@
 
 namespace redco::options::detail {
 
-/// Contents of a command line before any value is converted.
+/// The words of a command line, sorted by option, before they are converted to values.
 struct command_line {
-  /// Words of each entry; empty if the option was not given
+  /// Words given for each option, in the order of the entries; empty if an option was not given.
   std::vector<std::vector<std::string>> texts;
   std::optional<std::string> config;
   bool help = false;
@@ -37,9 +37,9 @@ struct command_line {
               "unknown option " + name + "; " + (near.empty() ? "see --help for all" : "did you mean " + near + "?"));
 }
 
-/// Reads `argv` with CLI11. The last occurrence of an option counts; a list collects all of its
-/// occurrences. Throws `error` with exit code 64 for unknown options, missing values and words that
-/// belong to no option.
+/// Reads `argv` with the library CLI11. If an option occurs more than once, the last occurrence
+/// counts, but a list takes the words of all occurrences. Throws `error` with exit code 64 for
+/// unknown options, missing values and words that belong to no option.
 inline command_line read_command_line(std::vector<entry> const& entries, int argc, char const* const* argv) {
   value_words words(entries, argc, argv);
   CLI::App app;

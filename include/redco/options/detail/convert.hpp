@@ -36,7 +36,8 @@ concept readable_number = std::is_arithmetic_v<T> && requires(char const* text, 
   std::from_chars(text, text, out);
 };
 
-/// Concept of a type that is read from one word of the command line.
+/// Concept of a type whose value is one word of the command line: a bool, number, string, path, or
+/// an enumeration with `choices`.
 template <class T>
 concept readable_word = std::is_same_v<T, bool> || readable_number<T> || std::is_same_v<T, std::string> ||
     std::is_same_v<T, std::filesystem::path> || std::is_same_v<T, mesh> || std::is_same_v<T, recomputed_blocks> ||
@@ -47,12 +48,12 @@ inline constexpr bool is_optional_word = false;
 template <readable_word T>
 inline constexpr bool is_optional_word<std::optional<T>> = true;
 
-/// Concept of a member type that can be an option: a type of one word, an optional one, or a list
-/// of strings.
+/// Concept of a type that an option's member may have: one whose value is one word, a std::optional
+/// of it, or a list of strings.
 template <class T>
 concept optionable = readable_word<T> || is_optional_word<T> || std::is_same_v<T, list>;
 
-/// Returns the kind of value for the help text, such as INTEGER or PATH.
+/// Returns the kind of an option's value that the help text shows, such as INTEGER or PATH.
 template <optionable T>
 std::string kind_of() {
   if constexpr (is_optional<T>) {
@@ -80,8 +81,8 @@ std::string kind_of() {
   }
 }
 
-/// An exception with the reason why a value does not fit an option's type. The text continues a
-/// sentence that begins with the quoted value.
+/// An exception with the reason why a value does not fit an option's type. The caller puts the
+/// quoted value before what(), so that both form one sentence.
 struct unfit_value : error {
   explicit unfit_value(std::string const& reason) : error(exit_code::usage, reason) {}
 };

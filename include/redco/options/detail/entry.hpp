@@ -15,17 +15,17 @@
 
 namespace redco::options::detail {
 
-/// An option without its static type, so that the code for all options is compiled once. Points to
-/// the option's member in the user's struct.
+/// An option of a program: name, flag, help text, and a pointer to the member of the user's struct.
+/// Its type is erased, so that the code for all options is compiled once.
 struct entry {
-  std::string name = {};   ///< name of the member and of the JSON key: n_model_shards
-  std::string flag = {};   ///< flag on the command line: --n-model-shards
+  std::string name = {};   ///< name of the member and JSON key, such as n_model_shards
+  std::string flag = {};   ///< flag on the command line, such as --n-model-shards
   std::string about = {};  ///< description for the help text
   member_type type = {};
   void* member = nullptr;
-  /// True if the user must give a value
+  /// True if the user must give a value for this option.
   bool required = false;
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< minimum accepted number
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< smallest accepted number
   std::string group = {};  ///< title of the option's group in the help text; empty for none
   provenance source = provenance::standard;
 
@@ -34,7 +34,8 @@ struct entry {
   option_value write() const { return type.write(member); }
 };
 
-/// Adds an option with the given name. Throws `error` with exit code 70 if the name already exists.
+/// Appends the option `added` under the name `name`. Throws `error` with exit code 70 if an option
+/// with this name exists.
 void add_entry(std::vector<entry>& entries, std::string_view name, entry added);
 
 template <class T>
@@ -45,8 +46,9 @@ constexpr bool check_option() {
   return optionable<T>;
 }
 
-/// Adds the options of a reflected struct to `entries`. Options of members that are reflected
-/// structs join one flat list. A member of an unsupported type is the compile error redco[O001].
+/// Appends the options of a reflected struct to `entries`. Members that are reflected structs
+/// contribute their options to the same flat list. A member of an unsupported type is the compile
+/// error redco[O001].
 template <reflected Options>
 void collect(Options& object, std::vector<entry>& entries) {
   for_each_named(object, [&entries](auto const& field, auto& member) {

@@ -16,11 +16,12 @@
 
 namespace redco::options::detail {
 
-/// The operations (read, write) of a member type, with the type erased.
+/// The functions that read and write a member of one type, with the type erased.
 struct member_type {
-  std::string kind;      ///< kind of value: INTEGER, f32|bf16, ...; empty for bool
-  bool is_list = false;  ///< option takes all following words
-  /// Option may be given without a value (meaning true) and has a --no- form
+  /// Kind of value for the help text, such as INTEGER or f32|bf16; empty for bool.
+  std::string kind;
+  bool is_list = false;  ///< true if the option takes all following words, as a list
+  /// True if the option may be given without a value, which means true, and has a --no- form.
   bool is_flag = false;
   void (*read_texts)(void* member, std::vector<std::string> const& texts) = nullptr;
   void (*read)(void* member, option_value const& value) = nullptr;

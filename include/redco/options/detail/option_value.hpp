@@ -11,23 +11,23 @@ namespace redco::options::detail {
 
 using list = std::vector<std::string>;
 
-/// JSON that cannot be the value of an option: an object, or a list with an element that is not a
-/// string.
+/// A JSON value that no option can have: an object, or a list with an element that is not a string.
 struct foreign {
   std::string json;
 };
 
-/// Value of an option, between its member and JSON. std::monostate means null (not set).
+/// A value of an option of any type, used to convert between the member and JSON. std::monostate is
+/// the JSON null: the value is not set.
 using option_value =
     std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, list, foreign>;
 
 option_value value_of(json::json_value const& value);
 
-/// Returns a value as text for people: strings without quotes, lists separated by spaces, and
-/// "auto" for a value that is not set.
+/// Returns a value as text for the printed table of options: strings without quotes, lists with
+/// spaces between elements, and "auto" for a value that is not set.
 std::string shown(option_value const& value);
 
-/// Returns a value as JSON text.
+/// Returns the value of an option as JSON text.
 std::string json_text(option_value const& value);
 
 std::string padded(std::string text, std::size_t width);

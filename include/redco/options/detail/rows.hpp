@@ -12,11 +12,11 @@ namespace redco::options::detail {
 
 std::vector<row> rows_of(std::vector<entry> const& entries);
 
-/// Returns the source of the option `name`. Throws `error` with exit code 70 if no option has this
-/// name.
+/// Returns the source (default, file or flag) of the value of the option `name`. Throws `error`
+/// with exit code 70 if no option has this name.
 provenance source_of(std::vector<row> const& rows, std::string_view name);
 
-/// Returns a flat JSON object of all options, readable by `--config`.
+/// Returns a flat JSON object with the values of all options, in the format of a --config file.
 std::string json_text(std::vector<row> const& rows);
 
 void print(std::vector<row> const& rows, std::ostream& out);

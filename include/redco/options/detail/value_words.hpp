@@ -12,12 +12,11 @@
 
 namespace redco::options::detail {
 
-/// A command line whose values are replaced by numbered placeholders, which CLI11 passes on
-/// unchanged. CLI11 itself strips brackets, splits lists at commas, reads "{}" as nothing and takes
-/// a value that starts with a dash for an option.
-/// - `--name=VALUE`: the value is the text after the first '='.
-/// - `--name VALUE`: the value is the next word, unless this word is the name of an option.
-/// - `--list A B ...`: the values are the next word and all further words up to the next option.
+/// A command line whose values are replaced by numbered placeholders for CLI11. CLI11 would change
+/// the values: it strips brackets, splits lists at commas, and takes a value that starts with a
+/// dash for an option. - `--name=VALUE`: the value is the text after the first '='. - `--name
+/// VALUE`: the value is the next word, unless this word is the name of an option. - `--list A B
+/// ...`: the values are the next word and all further words up to the next option.
 class value_words {
  public:
   /// Replaces the values of `argv`. Throws `error` with exit code 64 if an option that takes a
@@ -47,18 +46,18 @@ class value_words {
     if (!waiting.empty()) refuse_missing(waiting, {});
   }
 
-  /// Returns the words in reverse order, as CLI11 expects a vector of words.
+  /// Returns the words of the command line in reverse order, as CLI11 expects a vector of words.
   std::vector<std::string> reversed() const { return {words_.rbegin(), words_.rend()}; }
 
-  /// Returns a word of CLI11's results with the placeholder replaced by the value that the user
-  /// wrote.
+  /// Returns the user's value for a placeholder in CLI11's result. Returns any other word
+  /// unchanged.
   std::string restored(std::string const& word) const {
     std::size_t const at = word.rfind(mark);
     if (at == std::string::npos) return word;
     return word.substr(0, at) + values_[std::stoul(word.substr(at + mark.size()))];
   }
 
-  /// Returns true for "-h" and for words that start with two dashes and a letter.
+  /// Returns true if `word` starts an option: "-h", or two dashes and a letter.
   static bool starts_option(std::string_view word) {
     auto const is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     return word == "-h" || (word.starts_with("--") && word.size() > 2 && is_letter(word[2]));
@@ -88,7 +87,7 @@ class value_words {
   }
 
   /// Throws `error` with exit code 64 if the --no- form of an option has a value. `value` is the
-  /// text after '=' (`joined`) or the next word, or null.
+  /// text after '=' (then `joined` is true) or the next word; null if there is none.
   void refuse_value_of_negation(std::string const& name, char const* value, bool joined) const {
     entry const* const option = find(name);
     if (option == nullptr || name == option->flag || value == nullptr) return;

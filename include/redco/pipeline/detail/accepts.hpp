@@ -8,7 +8,7 @@
 
 namespace redco::detail {
 
-/// A placeholder for an argument of unknown type; it converts to every type.
+/// A placeholder for an argument of unknown type: converts implicitly to every type.
 struct anything {
   template <class T>
   operator T() const;
@@ -16,10 +16,10 @@ struct anything {
   operator T&() const;
 };
 
-/// A competitor of a user's function in one overload set, which makes a call ambiguous exactly if
-/// the function is callable. Its ellipsis makes it worse in every argument, and its non-const call
-/// makes it better in the object. Overload resolution then chooses neither, and the body of a
-/// generic lambda is not instantiated.
+/// An overload to compete with a user's function. A call of both is ambiguous exactly if the user's
+/// function can be called. The rival's ellipsis is the worse match for the arguments, but its
+/// non-const call is the better match for the object. The body of a generic lambda is then not
+/// instantiated.
 struct rival {
   void operator()(...);
 };
@@ -30,8 +30,8 @@ struct contested : F, rival {
   using rival::operator();
 };
 
-/// Returns true if a const `f` can take these arguments, whether or not its body compiles with
-/// them.
+/// Returns true if the function type `F`, as const, can be called with these arguments. Its body
+/// need not compile with them.
 template <class F, class... Argument>
 consteval bool viable() {
   if constexpr (!std::is_class_v<F>) {
@@ -45,14 +45,14 @@ consteval bool viable() {
   }
 }
 
-/// A function that takes any network and a batch of type `Batch`. A function that constrains its
-/// network passes, because it cannot be checked before the network is known; it fails with every
-/// batch.
+/// Concept of a function that takes any network and a batch of type `Batch`. A function with a
+/// constraint on its network rejects every placeholder, so it passes here and is checked once the
+/// network is known.
 template <class F, class Batch>
 concept accepts_batch = viable<F, anything const&, Batch const&>() ||
     (!meta::signature<F>::known && !viable<F, anything const&, anything const&>());
 
-/// Returns false only if the signature shows that a const `F` cannot be called.
+/// Returns false only if the signature of `F` is known and does not allow calls of a const `F`.
 template <class F>
 consteval bool callable_on_const() {
   if constexpr (meta::signature<F>::known) {
@@ -71,7 +71,7 @@ requires meta::signature<F>::known struct named_result<F, Unknown> {
   using type = std::remove_cvref_t<typename meta::signature<F>::result>;
 };
 
-/// The result type of a function that is neither generic nor overloaded; else `Unknown`.
+/// The result type of the function `F` if it is neither generic nor overloaded; else `Unknown`.
 template <class F, class Unknown>
 using named_or = typename named_result<F, Unknown>::type;
 

@@ -11,8 +11,9 @@
 
 namespace redco::detail {
 
-/// Returns a pipeline of one function. Checks, as far as the type shows, that a const `f` can be
-/// called and that its result is allowed.
+/// Makes a pipeline with the single function `f`; `Kind` is its purpose (collate, loss or predict).
+/// Checks that a const `f` can be called and, if `f` is not generic, that its result type is
+/// allowed.
 template <template <class> class Kind, class F>
 constexpr auto pipeline_of(F f) {
   if constexpr (!check_const<F>()) {

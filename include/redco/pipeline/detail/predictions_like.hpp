@@ -11,7 +11,7 @@
 
 namespace redco::detail {
 
-/// A placeholder argument that converts to no type: only a function with an unconstrained parameter
+/// A placeholder argument that converts to no type: only a function whose parameter has any type
 /// takes it.
 struct nothing {};
 
@@ -22,8 +22,9 @@ consteval auto type_like() {
   else return std::type_identity<diag::ill_formed>();
 }
 
-/// The result type of a predict function for `Net` and the batch type that the function itself
-/// names. Used if collate makes another batch or none; void if the function names no batch.
+/// The result type of a predict function called with a `Net` and the batch type in its own
+/// signature. Used if collate makes another type of batch, or none. `type` is void if the signature
+/// names no batch type.
 template <class F, class Net>
 struct result_for_own_batch : named_result<F, void> {};
 template <class F, class Net>
@@ -33,9 +34,9 @@ struct result_for_own_batch<F, Net> {
   using type = std::remove_cvref_t<std::invoke_result_t<F const&, Net const&, anything const&>>;
 };
 
-/// The type of a placeholder for refused predictions: `Result` if it holds one element per example.
-/// A struct counts as one element. The placeholder lets later code compile, so that one mistake
-/// gives one error.
+/// The type of placeholder predictions after a compile error in predict. It is `Result` if that
+/// holds one element per example, and a vector of `Result` for a struct. With it, later code
+/// compiles, so that one mistake gives one error.
 template <class Result>
 using predictions_like = typename decltype(type_like<Result>())::type;
 

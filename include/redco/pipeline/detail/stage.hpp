@@ -16,8 +16,8 @@ namespace redco {
 
 namespace detail {
 
-/// Placeholders for results of generic or overloaded functions. They pass all checks here; the real
-/// results are checked at the call.
+/// Placeholders for the result types of generic or overloaded functions. They pass all checks here;
+/// the real result types are checked when the pipeline calls the functions.
 struct any_loss {};
 struct any_prediction {};
 struct any_batch {};
@@ -33,7 +33,8 @@ inline constexpr bool enable_per_example<detail::any_prediction> = true;
 
 namespace redco::detail {
 
-/// A placeholder for a refused function, callable with any arguments. Declared only.
+/// A placeholder for a function that was rejected with a compile error. Callable with any
+/// arguments, so that no further errors follow; declared only.
 template <class Result>
 struct refused_function {
   template <class... T>
@@ -45,12 +46,13 @@ inline constexpr bool is_stage = false;
 template <template <class> class Kind, class F>
 inline constexpr bool is_stage<Kind, Kind<F>> = true;
 
-/// Number of stages (functions with a purpose: collate, loss or predict) that have the purpose
-/// `Kind`.
+/// Number of functions in a pipeline with the purpose `Kind` (collate_stage, loss_stage or
+/// predict_stage).
 template <template <class> class Kind, class... Stage>
 inline constexpr std::size_t stages_of = (std::size_t{is_stage<Kind, Stage>} + ... + 0);
 
-/// Returns the index of the stage that has the purpose `Kind`. Requires that there is one.
+/// Returns the index among `Stage` of the pipeline's function with the purpose `Kind`
+/// (collate_stage, loss_stage or predict_stage). Requires that there is one.
 template <template <class> class Kind, class... Stage>
 consteval std::size_t stage_index() {
   bool const matches[] = {is_stage<Kind, Stage>...};
@@ -59,14 +61,14 @@ consteval std::size_t stage_index() {
   return index;
 }
 
-/// The stage that has the purpose `Kind`.
+/// The type among `Stage` with the purpose `Kind` (collate_stage, loss_stage or predict_stage).
 template <template <class> class Kind, class... Stage>
 using stage_of = std::tuple_element_t<stage_index<Kind, Stage...>(), std::tuple<Stage...>>;
 template <template <class> class Kind, class... Stage>
 using function_of = decltype(stage_of<Kind, Stage...>::function);
 
-/// Returns true if no stage has the purpose `Kind`, or if its function takes the batch; else
-/// reports the mismatch as a compile error.
+/// Returns true if the pipeline's function with the purpose `Kind` takes a `Batch`, or if there is
+/// no such function. Otherwise reports a compile error.
 template <template <class> class Kind, class Batch, class... Stage>
 consteval bool check_takes_of() {
   if constexpr (stages_of<Kind, Stage...> == 0) return true;
@@ -139,7 +141,7 @@ consteval bool check_predict_value() {
   return per_example<Result>;
 }
 
-/// A stage of a pipeline: a collate function. Takes no space if the function has no captures.
+/// A collate function in a pipeline. Takes no space if the function has no captures.
 template <class F>
 struct collate_stage {
   [[no_unique_address]] F function;
@@ -151,13 +153,13 @@ template <class F>
 struct loss_stage {
   [[no_unique_address]] F function;
 
-  /// Placeholder type for the result of a call of a refused loss.
+  /// Placeholder type for the result of a loss function after a compile error in its call.
   template <class Net, class Batch, class... Stage>
   using stand_in = diag::ill_formed;
   template <class Result>
   using stand_in_like = diag::ill_formed;
 
-  /// Returns true if the loss takes the batch; else reports a compile error.
+  /// Returns true if the loss function takes a `Batch`; otherwise reports a compile error.
   template <class Batch, class... Stage>
   static consteval bool check_takes() {
     return check_loss_batch<F, Batch>();
@@ -173,8 +175,8 @@ template <class F>
 struct predict_stage {
   [[no_unique_address]] F function;
 
-  /// Returns true if predict alone rejects the batch that collate makes; false if collate or the
-  /// loss is to blame.
+  /// Requires that predict rejects the type `Batch` that collate makes. Returns true if the fault
+  /// is predict's; false if the loss rejects the type, too, or collate has already failed.
   template <class Batch, class... Stage>
   static consteval bool is_at_fault() {
     if constexpr (std::is_same_v<Batch, diag::ill_formed>) return false;
@@ -182,17 +184,17 @@ struct predict_stage {
     else return accepts_batch<function_of<loss_stage, Stage...>, Batch>;
   }
 
-  /// Placeholder type for the predictions of a refused call. The body of a predict function that is
-  /// itself to blame is not instantiated.
+  /// Placeholder type for the predictions after a compile error in a call of predict. Does not
+  /// instantiate the body of a predict function that caused the error.
   template <class Net, class Batch, class... Stage>
   using stand_in = predictions_like<typename std::conditional_t<is_at_fault<Batch, Stage...>(), named_result<F, void>,
                                                                 result_for_own_batch<F, Net>>::type>;
   template <class Result>
   using stand_in_like = predictions_like<Result>;
 
-  /// Returns true if predict takes the batch; else reports a compile error. If the loss among
-  /// `Stage` rejects the batch, too, only the loss is reported: one mistake in collate gives one
-  /// error.
+  /// Returns true if the predict function takes a `Batch`; otherwise reports a compile error. If
+  /// the pipeline's loss rejects the type, too, only the loss is reported, so that one mistake in
+  /// collate gives one error.
   template <class Batch, class... Stage>
   static consteval bool check_takes() {
     if constexpr (accepts_batch<F, Batch>) {

@@ -8,14 +8,16 @@
 
 namespace redco::safetensors::detail {
 
-/// A position of a box in a dense row-major array.
+/// A position of a box in a dense row-major array: the array's shape and the first index of the
+/// box.
 struct dense_place {
-  std::span<std::int64_t const> shape;   ///< shape of the whole array
-  std::span<std::int64_t const> offset;  ///< first index of the box in the array
+  std::span<std::int64_t const> shape;   ///< Shape of the whole array that contains the box
+  std::span<std::int64_t const> offset;  ///< Index in the array of the first element of the box
 };
 
-/// Returns the number of elements of a box that are contiguous in a dense row-major array of shape
-/// `array`. The number does not depend on the position of the box.
+/// Returns the number of elements of each contiguous piece of a box in a dense row-major array.
+/// `array` is the shape of the array, and `shape` is the shape of the box. The position of the box
+/// does not matter.
 inline std::int64_t run_of(std::span<std::int64_t const> array, std::span<std::int64_t const> shape) {
   std::int64_t run = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
@@ -25,9 +27,9 @@ inline std::int64_t run_of(std::span<std::int64_t const> array, std::span<std::i
   return run;
 }
 
-/// Calls `visit(source element, target element, elements)` for every run of elements that is
-/// contiguous in both arrays, in the order of the source. The box must be inside both arrays, and
-/// all must have the same number of dimensions.
+/// Calls `visit(source element, target element, elements)` for each piece of a box that is
+/// contiguous in two arrays, in the order of the source array. `shape` is the shape of the box. The
+/// box must be inside both arrays, which have its number of dimensions.
 template <class Visit>
 void for_each_run(dense_place source, dense_place target, std::span<std::int64_t const> shape, Visit visit) {
   std::size_t const rank = shape.size();

@@ -20,31 +20,34 @@
 namespace redco::safetensors::detail {
 
 /// A reader of safetensors headers that checks all rules of the format. It checks every
-/// multiplication for overflow, and allocates no memory in proportion to numbers in the header.
+/// multiplication for overflow, and the memory that it allocates does not depend on numbers that
+/// the header states.
 class safetensors_header {
  public:
-  /// Largest header in bytes, a limit of Hugging Face's safetensors; a longer header is refused.
+  /// Maximum size of a header in bytes, as in Hugging Face's safetensors. A longer header is
+  /// refused.
   static constexpr std::uint64_t most_bytes = 100'000'000;
-  /// Largest number of JSON values: enough for 100,000 tensors, and a bound on the memory for a
-  /// header of tiny entries.
+  /// Maximum number of JSON values in a header: enough for 100,000 tensors. Bounds the memory for a
+  /// header of many tiny values.
   static constexpr std::size_t most_values = 1'000'000;
-  /// Largest bytes of one entry (a name, 64 sizes and the rest), and largest bytes of metadata and
-  /// padding together.
+  /// Two maximum sizes in bytes: of one tensor's entry in a header (a name, 64 sizes and the rest),
+  /// and of metadata and padding together.
   static constexpr std::size_t most_of_entry = 8 << 10;
   static constexpr std::size_t most_besides = 16 << 20;
-  /// Largest number of dimensions: some functions of libtorch support 64, and none supports more.
+  /// Maximum number of dimensions of a tensor: some functions of libtorch support 64, and none
+  /// supports more.
   static constexpr std::size_t most_dimensions = 64;
 
-  /// A count over the pieces of a header that were read before parsing. A header that is too large
-  /// is thus refused before it is read and parsed completely. In a header, each value follows a
-  /// comma or an opening bracket.
+  /// A counter of bytes, entries and values in a header, which is read piece by piece. Refuses a
+  /// header that is too large before it is read completely and parsed. Values are counted by the
+  /// comma or opening bracket before each value.
   struct measure {
     std::size_t bytes = 0;
     std::size_t entries = 0;
     std::size_t values = 0;
 
-    /// Counts the next piece of the text. Throws `error` with exit code 65 if the header is too
-    /// large.
+    /// Counts the next piece of a header's text. Throws `error` with exit code 65 if the header is
+    /// too large.
     void add(std::string_view piece, std::string const& source) {
       bytes += piece.size();
       for (char const c : piece) {
@@ -58,8 +61,9 @@ class safetensors_header {
     }
   };
 
-  /// Returns the entries in the order of their bytes. `data_bytes` is the number of bytes after the
-  /// header in the file. Throws `error` with exit code 65 if the header is invalid.
+  /// Returns a header's descriptions of tensors, in the order of the tensors' bytes. `data_bytes`
+  /// is the number of bytes that follow the header in the file. Throws `error` with exit code 65 if
+  /// the header is invalid.
   static std::vector<safetensors_entry> read(std::string_view text, std::uint64_t data_bytes,
                                              std::string const& source) {
     if (text.starts_with("\xef\xbb\xbf")) fail(source, "its header begins with a byte order mark");
@@ -151,8 +155,8 @@ class safetensors_header {
     fail(source, tensor + " has the unknown dtype " + shown(name));
   }
 
-  /// Sorts the entries by their ranges. Checks that the ranges cover all bytes of the data without
-  /// holes or overlaps.
+  /// Sorts the descriptions of tensors by their byte ranges. Throws `error` with exit code 65 if
+  /// the ranges overlap, leave a hole, or do not cover all `data_bytes` bytes after the header.
   static void check_ranges(std::vector<safetensors_entry>& entries, std::uint64_t data_bytes,
                            std::string const& source) {
     std::sort(entries.begin(), entries.end(), [](safetensors_entry const& a, safetensors_entry const& b) {
