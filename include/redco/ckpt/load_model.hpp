@@ -13,11 +13,11 @@ namespace redco {
 
 /// Fills every rank's parts with the weights of a model folder. `table` maps parameters to names
 /// and layouts of the files, with or without the base model's prefix. Each byte is read once;
-/// floating dtypes are converted. A redco checkpoint is read by the model's own names. Parts of
-/// layers in `weights.fresh` keep their values.
+/// floating dtypes are converted. A redco checkpoint is read by the model's own names. Layers whose
+/// paths `weights.fresh` lists are not loaded: their parts keep their values.
 ///
-/// Throws `error` with exit code 65 and the first 20 differences if the files do not fit; the
-/// message names missing heads that could be fresh. Throws 64 if a layer in `weights.fresh` does
+/// Throws `error` with exit code 65 and the first 20 differences if the files do not fit. The
+/// message names heads that the files lack and `fresh` could list. Throws 64 if a layer in it does
 /// not exist.
 void load_model(safetensors::weights_source const& weights, stored_table const& table,
                 std::span<ckpt::state_part const> parts, rank_context& rank);

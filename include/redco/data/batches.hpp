@@ -12,8 +12,8 @@
 
 namespace redco {
 
-/// Options that divide the examples of an epoch into batches. Sizes are numbers over all ranks, so
-/// that every mesh does the same steps.
+/// Options that divide the examples of an epoch into batches. `global_batch` counts examples over
+/// all ranks, so that every mesh does the same steps.
 struct batch_options {
   /// Number of examples of one step over all ranks, at least `dp`. The last step of an epoch uses
   /// the remaining examples.

@@ -16,9 +16,9 @@
 
 namespace redco::log {
 
-/// A log file to which whole records are appended. A failed write never throws and leaves no
-/// partial record. Lost records are counted, the first one is reported in a sentence, and the next
-/// record tries again. Not thread-safe: the owner must lock.
+/// A log file to which whole records (such as lines) are appended. A failed write never throws and
+/// leaves no partial record. Lost records are counted; the first loss is reported to a callback,
+/// and later records are tried again. Not thread-safe: the owner must lock.
 class append_file {
  public:
   using warn_function = std::function<void(std::string const&)>;
@@ -31,7 +31,8 @@ class append_file {
   append_file& operator=(append_file const&) = delete;
   ~append_file() { close(); }
 
-  /// Appends `record` with as many write calls as needed. Returns false if the record is lost.
+  /// Appends `record` to the file with as many write calls as needed. Returns false if writing
+  /// fails; the record is then lost.
   bool append(std::string_view record) {
     if (fd_ < 0 && !open()) return lose();
     off_t const before = ::lseek(fd_, 0, SEEK_END);

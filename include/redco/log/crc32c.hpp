@@ -21,8 +21,9 @@ inline constexpr std::array<std::uint32_t, 256> crc32c_table = [] {
 
 }  // namespace detail
 
-/// Returns the CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `bytes`, which TensorBoard's event
-/// files use. `before` continues an earlier sum: crc32c(b, crc32c(a)) == crc32c(ab).
+/// Returns the CRC-32C checksum (Castagnoli, RFC 3720 appendix B.4) of `bytes`, as used by
+/// TensorBoard's event files. `before` is the checksum of preceding bytes: crc32c(b, crc32c(a)) ==
+/// crc32c(ab).
 constexpr std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0) {
   std::uint32_t sum = ~before;
   for (char byte : bytes) sum = (sum >> 8) ^ detail::crc32c_table[(sum ^ static_cast<unsigned char>(byte)) & 0xFFU];

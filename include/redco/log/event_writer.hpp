@@ -21,20 +21,22 @@
 
 namespace redco::log {
 
-/// A set of options for an event_writer.
+/// A set of options of an event_writer, which writes files for TensorBoard.
 struct event_writer_options {
-  /// First step whose events TensorBoard must drop from earlier files, after a resume.
+  /// First step whose events in earlier files TensorBoard must drop, because a resumed run writes
+  /// them again; nullopt: none.
   std::optional<std::int64_t> purge_from_step = {};
-  /// Function that gets one sentence when a record is lost for the first time.
+  /// Function that is called with one sentence when a record cannot be written for the first time.
   std::function<void(std::string const&)> warn = {};
-  /// Clock for the wall time of events.
+  /// Clock that gives the wall time of events; tests replace it.
   std::function<std::chrono::system_clock::time_point()> now = std::chrono::system_clock::now;
 };
 
-/// A writer of scalars and texts for TensorBoard into a new file in `folder`, created with the
-/// first record: `events.out.tfevents.<unix time>.<host>.<pid>.<n>`. Each record reaches the system
-/// before the call returns, so that a killed run leaves a readable file. Failures are counted and
-/// never stop a run. Thread-safe. The format is TFRecord around protobuf Event and Summary.
+/// A writer of scalars and texts for TensorBoard to a new file in `folder`. The first record
+/// creates the file: `events.out.tfevents.<unix time>.<host>.<pid>.<n>`. Each record is passed to
+/// the system before the call returns, so that a killed program leaves a readable file. Failures
+/// are counted and never stop a training run. Thread-safe. The format is TFRecord with protobuf
+/// messages Event and Summary.
 class event_writer {
  public:
   using named_value = std::pair<std::string_view, double>;
@@ -42,7 +44,7 @@ class event_writer {
   explicit event_writer(std::filesystem::path const& folder, event_writer_options options = {})
       : now_(options.now), warn_(std::move(options.warn)), folder_(folder), purge_(options.purge_from_step) {}
 
-  /// Writes all `values` of one step as one record.
+  /// Writes the scalars `values` of one step as one record, for TensorBoard.
   void scalars(std::int64_t step, std::span<named_value const> values) {
     detail::protobuf summary;
     for (auto const& [tag, value] : values) {
@@ -56,7 +58,8 @@ class event_writer {
     scalars(step, one);
   }
 
-  /// Writes a text (Markdown) for TensorBoard's text page.
+  /// Writes a Markdown text of one step, which TensorBoard shows on its text page under the name
+  /// `tag`.
   void text(std::string_view tag, std::string_view markdown, std::int64_t step) {
     constexpr std::int64_t string_type = 7, tensor_class = 2;
     auto const shape = detail::protobuf{}.bytes(2, detail::protobuf{}.integer(1, 1).text());
@@ -67,13 +70,13 @@ class event_writer {
     write(step, 5, detail::protobuf{}.bytes(1, value.text()).text());
   }
 
-  /// Returns the path of the file, or an empty path before the first record.
+  /// Returns the path of the event file, or an empty path before the first record is written.
   std::filesystem::path path() const {
     std::scoped_lock lock(mutex_);
     return file_ ? file_->path() : std::filesystem::path();
   }
 
-  /// Returns the number of records that could not be written.
+  /// Returns the number of records that could not be written to the event file.
   std::int64_t lost() const {
     std::scoped_lock lock(mutex_);
     return file_ ? file_->lost() : 0;
@@ -122,7 +125,7 @@ class event_writer {
   std::function<std::chrono::system_clock::time_point()> now_;
   std::function<void(std::string const&)> warn_;
   std::filesystem::path folder_;
-  std::optional<append_file> file_;  ///< empty before the first record
+  std::optional<append_file> file_;  ///< Event file; nullopt until the first record is written
   std::optional<std::int64_t> purge_;
 };
 

@@ -8,15 +8,16 @@
 
 namespace redco::log {
 
-/// Returns a text such as "FILE: KEY, KEY change nothing here" about keys of a file that have no
-/// effect.
+/// Returns a sentence about keys of a configuration file that have no effect, such as "config.json:
+/// use_cache, torchscript change nothing here".
 inline std::string unused_text(std::string_view file, std::vector<std::string> const& keys) {
   std::string text(file);
   for (std::string const& key : keys) text += (&key == &keys.front() ? ": " : ", ") + key;
   return text + (keys.size() == 1 ? " changes" : " change") + " nothing here";
 }
 
-/// Logs one line with the keys of a file that have no effect. Does nothing if there are none.
+/// Logs one line that lists the keys of a configuration file that have no effect. Does nothing if
+/// `keys` is empty.
 inline void list_unused(run_log& log, std::string_view file, std::vector<std::string> const& keys) {
   if (!keys.empty()) log.line(unused_text(file, keys));
 }

@@ -20,32 +20,33 @@
 
 namespace redco::log {
 
-/// A row of metrics of one step. Numbers that are not finite become null.
+/// A row of metrics of one step, to be written to metrics.jsonl. NaN and infinite numbers are
+/// written as null.
 struct metrics_row {
   std::int64_t step = 0;
   double loss = 0;
   double learning_rate = 0;
   double grad_norm = 0;
   double per_second = 0;
-  /// Unit of `per_second`.
+  /// Unit of the member `per_second`, such as "tokens" for tokens per second.
   std::string unit = "tokens";
-  /// Further metrics by name.
+  /// Further metrics of the step, as pairs of a name and a value.
   std::vector<std::pair<std::string, double>> more = {};
 };
 
-/// A writer of `metrics.jsonl`, with one JSON object per step and one per evaluation after its
-/// step:
+/// A writer of `metrics.jsonl`, with one JSON object per line: one per step, and one per
+/// evaluation:
 ///
 ///   {"step":1,"loss":5.5,"lr":3e-04,"grad_norm":0.8,"tokens_per_second":1200}
 ///   {"step":1,"epoch":0,"eval/loss":5.4}
 ///
-/// Each row reaches the system before the call returns. Numbers have the fewest digits that give an
-/// equal double. Failures are counted and never stop a run. Thread-safe.
+/// Each row is passed to the system before the call returns. Numbers have the fewest digits that
+/// read back as equal doubles. Failures are counted and never stop a training run. Thread-safe.
 class metrics_log {
  public:
-  /// Opens `file` for appending. A run that resumes after step `last_step` passes that step. Rows
-  /// of later steps, which the run writes again, and a half-written last line are cut off. The file
-  /// thus has one row per step.
+  /// Opens `file` for appending. If a run resumes after step `last_step`, rows of later steps are
+  /// removed, because the run writes them again. A half-written last line is removed too. Thus the
+  /// file has one row per step.
   explicit metrics_log(std::filesystem::path const& file, std::optional<std::int64_t> last_step = {},
                        std::function<void(std::string const&)> warn = {})
       : file_(file, std::move(warn)) {
@@ -63,7 +64,7 @@ class metrics_log {
     append(line);
   }
 
-  /// Writes a row of named values, for a program's own loop.
+  /// Writes a row of named values of step `step`, for a training loop that a program writes itself.
   void write_values(std::int64_t step, std::vector<std::pair<std::string, double>> const& values, double per_second,
                     std::string const& unit) {
     json::json_line line;
@@ -73,7 +74,7 @@ class metrics_log {
     append(line);
   }
 
-  /// Writes the row of an evaluation after `step` updates.
+  /// Writes the row of an evaluation that follows update number `step`.
   void write_evaluation(std::int64_t step, std::optional<int> epoch, std::map<std::string, double> const& metrics) {
     json::json_line line;
     line.add("step", step);
@@ -82,7 +83,7 @@ class metrics_log {
     append(line);
   }
 
-  /// Returns the number of rows that could not be written.
+  /// Returns the number of rows that could not be written to the file.
   std::int64_t lost() const {
     std::scoped_lock lock(mutex_);
     return file_.lost();

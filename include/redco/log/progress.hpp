@@ -15,44 +15,51 @@
 
 namespace redco::log {
 
-/// A phase of steps with its own progress bar: an epoch or an evaluation.
+/// A phase of a run with its own progress bar: an epoch or an evaluation.
 struct progress_phase {
-  std::string label = {};  ///< label such as "epoch 1/3"
-  std::int64_t total = 0;  ///< number of steps; 0 if unknown: no bar, no ETA
-  std::int64_t first = 0;  ///< steps already done, after a resume
-  /// Steps of the run after this phase, for the ETA of the run.
+  std::string label = {};  ///< Label at the beginning of the progress bar, such as "epoch 1/3"
+  /// Number of steps of the phase. If it is 0 (unknown), the display has neither bar nor remaining
+  /// time.
+  std::int64_t total = 0;
+  std::int64_t first = 0;  ///< Number of steps of the phase that were done before a resume
+  /// Number of steps of the run that follow this phase, to compute the remaining time of the run.
   std::int64_t run_left = 0;
-  std::string unit = "tok";  ///< unit of `progress_point::items`
+  /// Unit of the member `items` of `progress_point`, for rates such as tok/s.
+  std::string unit = "tok";
 };
 
-/// A state after a step. Absent values and zero `items` are not shown.
+/// A state of a phase after a step, for the progress display. Absent values are not shown, nor are
+/// zero `items`.
 struct progress_point {
-  std::int64_t done = 0;  ///< steps of the phase that are done
+  std::int64_t done = 0;  ///< Number of steps of the phase that are done
   std::optional<double> loss = {};
   std::optional<double> learning_rate = {};
   std::optional<double> grad_norm = {};
-  std::int64_t items = 0;  ///< tokens (or examples) since the phase began
-  std::string note = {};   ///< further text, such as "accuracy 0.93"
+  std::int64_t items = 0;  ///< Number of tokens (or examples) computed since the phase began
+  std::string note = {};   ///< Further text for the progress display, such as "accuracy 0.93"
 };
 
-/// A set of options for the frequency of output.
+/// A set of options that limit how often a progress display writes.
 struct progress_options {
-  double redraws_per_second = 10;  ///< largest number of redraws per second on a terminal
-  /// Seconds between lines if the output is no terminal; 0: not by time.
+  /// Maximum number of redraws of the bar per second on a terminal.
+  double redraws_per_second = 10;
+  /// Minimum seconds between two progress lines if the output is no terminal; 0: time causes no
+  /// line.
   double line_seconds = 10;
-  /// Steps between lines if the output is no terminal; 0: not by steps.
+  /// Number of steps between two progress lines if the output is no terminal; 0: steps cause no
+  /// line.
   std::int64_t line_steps = 0;
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 
-/// A progress display, as a bar on a terminal and as plain lines elsewhere:
+/// A display of the progress of a run. Shows a bar on a terminal, and plain lines on other outputs:
 ///
 ///   epoch 1/3 ▕███▏ 420/1000 loss 2.31 lr 3.0e-4 gn 0.80 | 1.2k tok/s | 12.4 it/s
-///       | ETA 00:46 (run 02:10)
+///                                                        | ETA 00:46 (run 02:10)
 ///
-/// The first and the last point of a phase are always shown. Rates are those of the last seconds,
-/// and on the last line those of the phase. Use it on rank 0, from one thread; other threads may
-/// print on the console concurrently.
+/// The first and the last point of a phase are always shown. Rates are averages over the last
+/// seconds; the last line of a phase has averages over the phase. Only rank 0 uses this class, from
+/// one thread. Other threads may print on the console concurrently.
 class progress {
  public:
   explicit progress(console& where, progress_options options = {}) : console_(&where), options_(std::move(options)) {}
@@ -60,7 +67,7 @@ class progress {
   progress& operator=(progress const&) = delete;
   ~progress() { finish(); }
 
-  /// Finishes the current phase and begins a new one.
+  /// Ends the current phase (an epoch or an evaluation) and begins the given one.
   void start(progress_phase phase) {
     finish();
     phase_ = std::move(phase);
@@ -72,7 +79,8 @@ class progress {
     last_.done = phase_.first;
   }
 
-  /// Reports the state after a step. The call is cheap if it is not yet time to show the state.
+  /// Updates the display with the state after a step. The call is cheap if the display is not yet
+  /// due to be redrawn.
   void update(progress_point point) {
     if (!open_) return;
     auto const now = options_.now();
@@ -85,7 +93,8 @@ class progress {
     }
   }
 
-  /// Ends the phase, complete or not. Its last state stays as a line.
+  /// Ends the current phase, whether all its steps are done or not. Its last state stays on the
+  /// screen as an ordinary line.
   void finish() {
     if (!open_) return;
     open_ = false;

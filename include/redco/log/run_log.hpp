@@ -16,32 +16,34 @@
 
 namespace redco::log {
 
-/// A log of a run that writes lines to the console and, with their time (UTC), to the end of a
-/// file. Every line reaches the file before the call returns. Lines that the file cannot take are
-/// counted, and the first one is reported on the console. Logging never stops a run. If the console
-/// fails, the file says so once. Thread-safe.
+/// A log of a training run. Writes lines to the console and, with the time in UTC, to the end of a
+/// file. Every line is passed to the system before the call returns. Lines that cannot be written
+/// to the file are counted, and the first one is reported on the console. Logging never stops a
+/// run. If writing to the console fails, the file says so once. Thread-safe.
 class run_log {
  public:
   using clock_function = std::function<std::chrono::system_clock::time_point()>;
 
-  /// Creates a log that writes to `where` and, if given, to `file` (`workdir/log.txt`).
+  /// Creates a log that writes lines to the console `where` and, if given, to `file`, usually
+  /// `workdir/log.txt`.
   explicit run_log(console& where, std::optional<std::filesystem::path> const& file = {},
                    clock_function now = std::chrono::system_clock::now);
 
-  /// Writes lines to `file` from now on. First writes the lines (at most 1 MiB) that were logged
-  /// while there was no file.
+  /// Opens `file` and writes all lines to it from now on. First writes earlier lines (at most 1
+  /// MiB), which were logged while the log had no file.
   void open(std::filesystem::path const& file);
 
-  /// Logs one line or several lines.
+  /// Writes `text`, one line or several lines, to the console and to the file of the log.
   void line(std::string_view text);
 
-  /// Logs lines to the file only.
+  /// Writes `text`, one line or several lines, to the file of the log but not to the console.
   void quiet_line(std::string_view text) { to_file(text); }
 
-  /// Logs a line that begins with "warning: ", and counts it.
+  /// Logs a line that begins with "warning: " and increments the log's number of warnings.
   void warning(std::string_view text);
 
-  /// Logs `### title (step 1200)` between rules, then `text`, such as a sample or a result.
+  /// Logs a title such as `### sample (step 1200)` between two horizontal lines of dashes, followed
+  /// by `text`. For samples and results.
   void banner(std::string_view title, std::optional<std::int64_t> step = {}, std::string_view text = {});
 
   std::int64_t warnings() const {
@@ -49,7 +51,7 @@ class run_log {
     return warnings_;
   }
 
-  /// Returns the number of lines that did not reach the file.
+  /// Returns the number of lines that could not be written to the file of the log.
   std::int64_t lost() const {
     std::scoped_lock lock(mutex_);
     return lost_;
@@ -64,7 +66,7 @@ class run_log {
   console* console_;
   clock_function now_;
   std::optional<append_file> file_;
-  std::string early_;  ///< lines that were logged before there was a file
+  std::string early_;  ///< Lines that were logged before the log had a file
   std::int64_t warnings_ = 0;
   std::int64_t lost_ = 0;
   std::atomic<bool> console_told_ = false;

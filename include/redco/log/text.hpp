@@ -10,14 +10,16 @@
 
 namespace redco::log {
 
-/// Returns `value` with `decimals` digits after the point, independent of the locale.
+/// Returns `value` as text with `decimals` digits after the decimal point, independent of the
+/// locale.
 inline std::string fixed_text(double value, int decimals) {
   char buffer[400];
   auto const end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals).ptr;
   return {buffer, end};
 }
 
-/// Returns a text such as "3.0e-4": one digit after the point, and an exponent without padding.
+/// Returns `value` in scientific notation with one digit after the point, and no zeros before the
+/// exponent: "3.0e-4".
 inline std::string scientific_text(double value) {
   if (!std::isfinite(value)) return fixed_text(value, 0);
   if (value == 0) return "0";
@@ -30,8 +32,8 @@ inline std::string scientific_text(double value) {
   return text.substr(0, sign) + (text[sign] == '-' ? "-" : "") + exponent;
 }
 
-/// Returns `value` with about `digits` significant digits, such as "2.31" or "0.0123". Uses
-/// scientific notation if this text would be long.
+/// Returns `value` as text with about `digits` significant digits, such as "2.31" or "0.0123". Uses
+/// scientific notation if the plain text would be long.
 inline std::string short_text(double value, int digits) {
   double const size = std::abs(value);
   if (!std::isfinite(value) || value == 0) return fixed_text(value, 0);
@@ -40,7 +42,7 @@ inline std::string short_text(double value, int digits) {
   return fixed_text(value, before >= digits ? 0 : digits - before);
 }
 
-/// Returns a count as short text: "950", "1.2k", "18.4k", "3.1M".
+/// Returns a count as short text with a prefix of powers of 1000: "950", "1.2k", "18.4k", "3.1M".
 inline std::string count_text(double value) {
   constexpr std::string_view units[] = {"", "k", "M", "G", "T"};
   std::size_t unit = 0;
@@ -48,8 +50,8 @@ inline std::string count_text(double value) {
   return fixed_text(value, unit == 0 ? 0 : 1) + std::string(units[unit]);
 }
 
-/// Returns a duration as text: "02:10" below one hour, else "01:02:10". With `hours`, the text
-/// always has hours.
+/// Returns a duration in seconds as text: "02:10" (minutes and seconds) below one hour, otherwise
+/// "01:02:10". If `hours` is true, the text always includes hours.
 inline std::string clock_text(double seconds, bool hours = false) {
   if (!(seconds < 3.6e8)) return "--:--";
   auto const whole = seconds > 0 ? static_cast<std::int64_t>(seconds) : 0;
@@ -58,14 +60,16 @@ inline std::string clock_text(double seconds, bool hours = false) {
   return hours || whole >= 3600 ? two(whole / 3600) + ":" + tail : tail;
 }
 
-/// Returns the terminal columns that the UTF-8 text takes; every code point counts as one.
+/// Returns the number of terminal columns that the UTF-8 text occupies. Every code point counts as
+/// one column.
 inline std::size_t columns(std::string_view text) {
   std::size_t count = 0;
   for (char byte : text) count += (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
   return count;
 }
 
-/// Returns the longest prefix of the UTF-8 text that fits into `width` columns.
+/// Returns the longest prefix of a UTF-8 text that fits into `width` terminal columns, one per code
+/// point.
 inline std::string_view fit(std::string_view text, std::size_t width) {
   std::size_t bytes = 0;
   for (std::size_t seen = 0; bytes < text.size(); ++bytes) {

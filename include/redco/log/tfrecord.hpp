@@ -8,9 +8,9 @@
 
 namespace redco::log {
 
-/// Returns one record of a TFRecord file, all little-endian: u64 length, masked CRC-32C of the
-/// length, `payload`, masked CRC-32C of the payload. A reader that meets an incomplete record stops
-/// at the last complete one.
+/// Returns one record of a TFRecord file, with little-endian numbers: u64 length, masked CRC-32C of
+/// the length, `payload`, masked CRC-32C of the payload. At an incomplete record, readers stop
+/// after the last complete one.
 inline std::string tfrecord(std::string_view payload) {
   auto masked = [](std::string_view bytes) {
     std::uint32_t const sum = crc32c(bytes);

@@ -4,9 +4,9 @@
 
 namespace redco::log {
 
-/// Returns the unit that a run counts per second, by the members of its batches. The unit is
-/// "tokens" for `input_ids` or `decoder_ids`, and "images" for `images`, `image` or `pixel_values`.
-/// Otherwise the unit is "examples".
+/// Returns the unit in which a run's speed is counted, chosen by the members of the type `Batch`.
+/// The unit is "tokens" for `input_ids` or `decoder_ids`, "images" for `images`, `image` or
+/// `pixel_values`, and otherwise "examples".
 template <class Batch>
 constexpr std::string_view unit_of() {
   if constexpr (

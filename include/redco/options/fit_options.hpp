@@ -48,9 +48,10 @@ using hook = typename hook_for<Function, Seen>::type;
 
 }  // namespace detail
 
-/// Options of fitting a model to examples. Batch sizes are numbers over all ranks, so the result
-/// does not depend on the mesh. If `epochs`, `max_steps`, `global_batch` or `micro_batch` is empty,
-/// the trainer's `training_flags` provide it, with the default that the member's comment names.
+/// Options of fitting a model to examples. `global_batch` counts examples over all ranks, so the
+/// steps do not depend on the mesh. If `epochs`, `max_steps`, `global_batch` or `micro_batch` is
+/// empty, the trainer's `training_flags` provide it, with the default that the member's comment
+/// names.
 template <class Example, class Output, class CustomStep>
 struct fit_options {
   std::optional<int> epochs = {};  ///< number of passes over the examples; default 1

@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// Concept of a pipeline that can predict: it has collate and predict functions. A failed check is
-/// reported as redco[P006].
+/// Concept of a pipeline that can predict: it has collate and predict functions. Predicting with
+/// another pipeline is the compile error redco[P006].
 template <class T>
 concept predicting_pipeline =
     any_pipeline<T> && std::remove_cvref_t<T>::has_collate && std::remove_cvref_t<T>::has_predict;

@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// Concept of a pipeline that can train: it has collate and loss functions. A failed check is
-/// reported as redco[P006].
+/// Concept of a pipeline that can train: it has collate and loss functions. Training with another
+/// pipeline is the compile error redco[P006].
 template <class T>
 concept training_pipeline = any_pipeline<T> && std::remove_cvref_t<T>::has_collate && std::remove_cvref_t<T>::has_loss;
 

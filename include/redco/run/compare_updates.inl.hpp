@@ -104,7 +104,8 @@ inline std::array<double, columns> compare_parameter(updated_parameter const& ow
 
 /// Returns a phrase that names the first difference in an update; empty if nothing differs. If only
 /// gradients differ, names the last parameter with a wrong gradient, because backward runs from the
-/// last layer to the first. If the loss differs, too, names the first such parameter.
+/// last layer to the first. If the loss differs, too, names the first parameter with a wrong
+/// gradient.
 inline std::string first_difference(compared_update const& one) {
   std::size_t trained = 0;
   for (verify_row const& row : one.rows) trained += row.trained ? 1 : 0;

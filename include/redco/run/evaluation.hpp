@@ -25,7 +25,8 @@ batch_order evaluation_order(rank_context const& rank, std::int64_t examples, ev
 
 /// Returns the mean loss over all batches, computed without dropout; equal on every rank and mesh.
 /// On rank 0, the result also has each term of the loss. A value is NaN if no token or example
-/// counted in it. Throws `error` with exit code 79 if a loss with counted tokens is not finite.
+/// counted in it (all labels masked). Throws `error` with exit code 79 if any other value is not
+/// finite.
 metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_place const& place);
 
 /// Predicts all batches and stores the predictions by example index in every process. All ranks

@@ -48,8 +48,8 @@ struct verify_step {
   double loss = 0, norm = 0, count = 0;
   double loss_alone = 0, loss_here = 0;  ///< losses on one rank and on the mesh
   double norm_alone = 0, norm_here = 0;
-  /// True if a loss counted in the update. False also for a record of a network's change without a
-  /// loss.
+  /// True if a token or example counted in a loss of the update. False for a record of a network's
+  /// change that has no loss.
   bool has_loss = false;
 };
 

@@ -188,9 +188,9 @@ REDCO_INLINE step_result worker::update_by(run::network_state& network, std::vec
   return result;
 }
 
-/// Returns the facts from which the operations of an update follow, such as its number of
-/// micro-batches. If the network has batch norm, all ranks exchange these numbers, because batch
-/// norm sums over the replicas in each round of micro-batches.
+/// Returns the numbers from which the operations of an update follow, such as its number of
+/// micro-batches. If the network has batch norm, the ranks exchange these numbers, because batch
+/// norm sums over the replicas once per micro-batch.
 REDCO_INLINE schedule::step_facts worker::facts_of(run::network_state const& network, std::int64_t micro_batches,
                                                    bool several) const {
   schedule::step_facts facts{

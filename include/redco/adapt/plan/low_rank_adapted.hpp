@@ -11,10 +11,11 @@
 
 namespace redco {
 
-/// A frozen layer with low-rank adapters for the weights that the config's `lora_options` (member
-/// `Options`) name. A weight "q.weight" [Out, In] gets "q.lora_A.weight" [rank, In] and
-/// "q.lora_B.weight" [Out, rank]. A starts uniform as in PEFT and B as zeros, so training starts
-/// from `Layer` unchanged. Linear layers, gated units and attentions support adapters.
+/// A frozen layer with LoRA adapters for the weights that a `lora_options` value names: the
+/// config's member to which `Options` points. A weight "q.weight" [Out, In] gets "q.lora_A.weight"
+/// [rank, In] and "q.lora_B.weight" [Out, rank]. A starts with uniform random values, B with zeros,
+/// so training starts from the outputs of `Layer`. Linear layers, gated units and attentions
+/// support adapters.
 template <auto Options, layer Layer>
 struct low_rank_adapted : detail::forwarding<Layer> {
   template <class Other>

@@ -7,8 +7,8 @@
 
 namespace redco::log::detail {
 
-/// A protobuf message that is encoded field by field, with the wire types of event files: varint,
-/// 64 bit, bytes, 32 bit.
+/// A protobuf message that is encoded field by field. Supports the wire types of TensorBoard's
+/// event files: varint, 64 bit, bytes, 32 bit.
 class protobuf {
  public:
   protobuf& integer(int field, std::int64_t value) {
@@ -29,7 +29,7 @@ class protobuf {
     return *this;
   }
 
-  /// Appends a string field, or an encoded message as a field of this one.
+  /// Appends a field to this message: a string, or another message that is already encoded.
   protobuf& bytes(int field, std::string_view value) {
     varint(tag(field, 2));
     varint(value.size());

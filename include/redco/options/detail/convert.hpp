@@ -36,8 +36,8 @@ concept readable_number = std::is_arithmetic_v<T> && requires(char const* text, 
   std::from_chars(text, text, out);
 };
 
-/// Concept of a type whose value is one word of the command line: a bool, number, string, path, or
-/// an enumeration with `choices`.
+/// Concept of a type whose value is one word of the command line: a bool, number, string, path,
+/// mesh, set of blocks to recompute, or an enumeration with `choices`.
 template <class T>
 concept readable_word = std::is_same_v<T, bool> || readable_number<T> || std::is_same_v<T, std::string> ||
     std::is_same_v<T, std::filesystem::path> || std::is_same_v<T, mesh> || std::is_same_v<T, recomputed_blocks> ||
