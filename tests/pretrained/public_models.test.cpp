@@ -2,8 +2,8 @@
 // names of the files, and the number of parameters by transformers; or the words with which a model
 // is refused.
 //
-// Public texts confirm 71 of the 110 rows, 67 of them accepted models. `source` lists these texts as
-// owner/repository:path; they state the same tensor sizes (keras-hub: the number of parameters).
+// Public texts confirm 71 of the 110 rows, 67 of them accepted models. `source` lists these texts
+// as owner/repository:path; they state the same tensor sizes (keras-hub: the number of parameters).
 // `layout_sources` does so for tensor names. Not confirmed are the longest text of models with
 // rotary angles, which changes no tensor, and rows without `source`, some made for this test.
 #include "catch.hpp"
