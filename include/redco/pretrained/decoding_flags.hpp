@@ -10,8 +10,8 @@
 
 namespace redco {
 
-/// Command-line options of decoding, to be nested in a program's options. Options that are not
-/// given keep the values of the model's folder.
+/// A set of command-line options for decoding, to be nested in a program's options. Options that
+/// the user does not give keep the values of the model's folder.
 struct decoding_flags {
   std::optional<std::int64_t> max_new_tokens = {}, top_k = {}, beams = {};
   std::optional<double> temperature = {}, top_p = {}, min_p = {}, repetition_penalty = {}, length_penalty = {};
@@ -29,8 +29,8 @@ struct decoding_flags {
         field<"length_penalty">(&o::length_penalty, "of a beam's length: above 1 favours long ones"));
   }
 
-  /// Returns the folder's configuration overridden by the given flags. Throws `error` with exit
-  /// code 64 if flags exclude each other.
+  /// Returns the decoding settings `folder` of a model's folder, overridden by the options that the
+  /// user gave. Throws `error` with exit code 64 if options exclude each other.
   generation_config over(generation_config folder) const;
 };
 

@@ -5,8 +5,8 @@
 
 namespace redco {
 
-/// Names of the files in a Hugging Face model folder except the weights. README.md of this room
-/// lists the reader of each file.
+/// Names of the files in a Hugging Face model folder, except the weights. The README.md of
+/// pretrained/ lists which code reads each file.
 inline constexpr std::array<std::string_view, 13> folder_files{"config.json",
                                                                "generation_config.json",
                                                                "tokenizer.json",

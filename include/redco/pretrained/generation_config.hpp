@@ -13,33 +13,36 @@
 
 namespace redco {
 
-/// Decoding settings of a model's folder, named as in Hugging Face's generation_config.json.
+/// A set of decoding settings of a model's folder, with the names of Hugging Face's
+/// generation_config.json.
 struct generation_config {
   token_ids ids;
-  beam_options search;  ///< Beam-search settings. `beams` is 1 if the file requests no beam search.
-  /// Sampling settings. `temperature` is 0 if the file requests no sampling.
+  /// Settings of beam search. `beams` is 1 if the file requests no beam search.
+  beam_options search;
+  /// Settings of sampling. `temperature` is 0 if the file requests no sampling.
   generate_options sampling;
 
   // Length limits of prompt and continuation together. The prompt of an encoder-decoder is its
   // single start token.
   std::optional<std::int64_t> max_length;
   std::int64_t min_length = 0;
-  /// Limit of new tokens; has priority over max_length
+  /// Maximum number of new tokens; if set, max_length has no effect.
   std::optional<std::int64_t> max_new_tokens;
 
-  std::vector<std::string> unused;  ///< keys in the file that have no effect in redco
-  std::string source;               ///< path of the file, for error messages
+  std::vector<std::string> unused;  ///< Keys of the file that have no effect in redco
+  std::string source;               ///< Path of the file with these settings, for error messages
 
-  /// Returns the beam-search options for prompts of `prompt` tokens. `otherwise` is the limit of
-  /// new tokens if the file sets neither max_length nor max_new_tokens. Throws `error` with exit
-  /// code 64 if max_length leaves no room after the prompt.
+  /// Returns the options of beam search for prompts of `prompt` tokens. `otherwise` is the maximum
+  /// number of new tokens if the file sets neither max_length nor max_new_tokens. Throws `error`
+  /// with exit code 64 if max_length allows no token after the prompt.
   beam_options search_behind(std::int64_t prompt, std::int64_t otherwise) const;
   generate_options sampling_behind(std::int64_t prompt, std::int64_t otherwise) const;
 };
 
-/// Returns the settings of a generation_config.json, or of a config.json if `whole` is false (other
-/// keys are then allowed). Throws `error` with exit code 65 for invalid files and for keys that are
-/// unknown or request an unsupported computation; the message names the key.
+/// Returns the decoding settings of a generation_config.json. If `whole` is false, reads them from
+/// a config.json, in which other keys are allowed. Throws `error` with exit code 65 for invalid
+/// files, and for keys that are unknown or request an unsupported computation; the message names
+/// the key.
 generation_config generation_config_of(json::json_value const& config, std::string const& source, bool whole = true);
 
 }  // namespace redco

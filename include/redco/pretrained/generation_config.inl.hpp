@@ -13,8 +13,8 @@ namespace redco {
 
 namespace detail {
 
-/// Throws `error` with exit code 65 for settings that would change the generated ids and that redco
-/// does not compute.
+/// Throws `error` with exit code 65 for decoding settings of a file that would change the generated
+/// ids and that redco does not support.
 inline void refuse_generation_keys(config_reader& c) {
   for (auto const name : {"num_return_sequences", "num_beam_groups"}) c.only(name, 1);
   for (auto const name : {"diversity_penalty", "epsilon_cutoff", "eta_cutoff"}) c.only(name, 0.0);
@@ -50,8 +50,8 @@ inline void refuse_generation_keys(config_reader& c) {
           "prefill_chunk_size"});
 }
 
-/// Reads the sampling settings of a file. If do_sample is false, these settings have no effect and
-/// are marked unused.
+/// Reads the sampling settings of a generation_config.json. If do_sample is false, these settings
+/// have no effect and are marked unused.
 inline void read_draws(config_reader& c, generate_options& options) {
   if (!c.flag("do_sample", false)) return c.skip({"temperature", "top_k", "top_p", "min_p"});
   constexpr double most = 1e6;
@@ -74,7 +74,8 @@ inline std::optional<std::int64_t> read_length(config_reader& c, std::string_vie
   return found < 0 ? std::nullopt : std::optional(found);
 }
 
-/// Returns `options` with max_new_tokens and min_new_tokens set for prompts of `prompt` tokens.
+/// Returns `options` with max_new_tokens and min_new_tokens computed for prompts of `prompt`
+/// tokens. `otherwise` is the maximum number of new tokens if the settings `c` have none.
 template <class Options>
 Options behind(generation_config const& c, Options options, std::int64_t prompt, std::int64_t otherwise) {
   if (!c.max_new_tokens && c.max_length && *c.max_length <= prompt)

@@ -29,75 +29,81 @@
 
 namespace redco {
 
-/// Options for reading a model folder.
+/// A set of options for reading a Hugging Face model folder.
 struct pretrained_options {
-  /// Layers that keep their random initialisation: .fresh = {"classifier"}
+  /// Names of layers that keep their random initial values instead of being loaded: .fresh =
+  /// {"classifier"}.
   std::vector<std::string> fresh = {};
-  /// Class names of a classifier that replace those of config.json
+  /// Names of a classifier's classes, which replace the names in config.json.
   std::vector<std::string> labels = {};
 };
 
-/// A Hugging Face model folder. Reads its files and returns the options to save such a folder.
+/// A Hugging Face model folder.
 ///   redco::pretrained const folder("Qwen2-0.5B");
 ///   folder.visit<redco::decoders>([&](auto const& model) {  // one program serves every size
 ///     redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 5e-5});
 ///     trainer.start_from(folder.weights());  // then trainer.fit(texts)
 ///   });
-/// Reads config.json in the constructor and other files at first use, once for all threads and
+/// The constructor reads config.json. Other files are read at first use, once for all threads and
 /// copies. Throws `error` with exit code 65 if a file is missing or broken.
 class pretrained {
  public:
-  /// Opens a folder, or the folder of the given config.json. Throws the errors of `read_config`,
-  /// and `error` with exit code 64 for labels of a model without classes.
+  /// Opens a model folder. `path` is the folder or its config.json. Throws the errors of
+  /// `read_config`, and `error` with exit code 64 if `options.labels` is set and the model has no
+  /// classes.
   explicit pretrained(std::filesystem::path const& path, pretrained_options options = {});
 
   std::filesystem::path const& folder() const { return folder_; }
 
-  /// Returns model_type of config.json; unused() returns the keys that change neither sizes nor the
-  /// computation.
+  /// Returns the value of the key model_type in config.json, such as "gpt2". unused() returns the
+  /// keys that change neither sizes nor the computation.
   std::string const& family() const { return config_.family; }
   std::vector<std::string> const& unused() const { return config_.unused; }
 
-  /// Returns the model, for a program that expects the type M. Throws `error` with exit code 65 if
-  /// the folder describes another model.
+  /// Returns the folder's model, for a program that expects the model type `M`. Throws `error` with
+  /// exit code 65 if the folder contains a model of another type.
   template <redco::model M>
   M const& model() const {
     if (M const* const found = std::get_if<M>(&config_.model)) return *found;
     refuse({name_of_model<M>()});
   }
 
-  /// Calls `use` with the model, which must be a type of the std::variant `Models`, and returns the
-  /// result of `use`. Throws `error` with exit code 65 for any other model and names the accepted
-  /// types.
+  /// Calls `use` with the folder's model, whose type must be one of the std::variant `Models`, and
+  /// returns the result of `use`. Throws `error` with exit code 65, and names the accepted types,
+  /// for a model of any other type.
   template <class Models = any_model, class Use>
   auto visit(Use&& use) const {
     return visit_of(std::forward<Use>(use), static_cast<Models const*>(nullptr));
   }
 
-  /// Returns log lines that name the keys, tensors and files without effect in redco.
+  /// Returns lines for a log that name the keys, tensors and files of the folder that have no
+  /// effect in redco.
   std::vector<std::string> notices() const;
 
-  /// Returns the safetensors files, for `trainer::start_from`, `inference` and `load_model`.
-  /// Tensors have the names of the full transformers model. Layers in `fresh` are not loaded.
+  /// Returns the weights in the folder's safetensors files, for `trainer::start_from`, `inference`
+  /// and `load_model`. Tensors have the names of the full transformers model. Layers listed in the
+  /// option `fresh` are not loaded.
   safetensors::weights_source const& weights() const;
 
-  /// Returns the folder's tokenizer. Throws `error` with exit code 65 if its files are missing, and
-  /// the errors of `read_tokenizer`.
+  /// Returns the folder's tokenizer. Throws `error` with exit code 65 if the tokenizer's files are
+  /// missing, and the errors of `read_tokenizer`.
   any_tokenizer const& tokenizer() const;
 
-  /// Returns the ids of each text for training. Appends the folder's first end id, if there is one,
-  /// to texts that do not already end in an end id.
+  /// Returns the token ids of each text, for training. If the folder has an id that ends a text,
+  /// the first such id is appended to each text that does not already end in one.
   std::vector<std::vector<std::int64_t>> encoded(std::span<std::string const> texts) const;
 
-  /// Returns the ids that end, pad and begin texts. generation() returns all decoding settings and,
-  /// unlike ids(), throws `error` with exit code 65 for settings that redco does not compute.
+  /// Returns the ids of the tokens that end, pad and begin texts. generation() returns all decoding
+  /// settings and, unlike ids(), throws `error` with exit code 65 for settings that redco does not
+  /// support.
   token_ids const& ids() const;
   generation_config const& generation() const;
 
   /// Returns the options with which `trainer::save_model` writes a folder like this one. Each
-  /// tensor keeps the type of this folder's weights, if the folder has weights. The folder's other
-  /// files are copied; config.json gets the new labels and the class of a fresh head. Set `type`
-  /// for another type, such as f32 to train further without rounding.
+  /// tensor keeps the type that it has in this folder, if there are weights. The folder's other
+  /// files are copied; config.json gets the labels and the class of a head that was not loaded. Set
+  /// the member `type` of the result to save in another type, such as f32 to continue training
+  /// without rounding.
   save_model_options save_options() const;
 
  private:
@@ -122,15 +128,16 @@ class pretrained {
 
   stored_table table() const;
 
-  /// Returns config.json with the class and the labels of the head, or nullopt if the file already
-  /// contains both.
+  /// Returns the text of config.json with the class and the labels of the model's head inserted, or
+  /// nullopt if the file already contains both.
   std::optional<std::string> config_text() const;
 
-  /// Returns the path of generation_config.json, or of config.json if the folder has no
+  /// Returns the path of the folder's generation_config.json, or of config.json if there is no
   /// generation_config.json.
   std::filesystem::path generation_file() const;
 
-  /// Throws `error` with exit code 65: the folder's model is none of the accepted types.
+  /// Throws `error` with exit code 65, because the folder's model has none of the accepted types
+  /// `taken`.
   [[noreturn]] void refuse(std::vector<std::string> const& taken) const;
 
   std::filesystem::path folder_, config_file_;

@@ -10,12 +10,13 @@
 
 namespace redco {
 
-/// A model read from a config.json, with the family and the keys of the file.
+/// A model that a config.json describes, with further information from the file.
 struct configured {
   any_model model;
-  std::string family;               ///< model_type of the config.json
-  std::string architecture;         ///< class of transformers with an equal computation
-  std::vector<std::string> unused;  ///< keys that change neither sizes nor the computation
+  std::string family;        ///< Value of the key model_type in the config.json
+  std::string architecture;  ///< Name of the transformers class with an equal computation
+  /// Keys of the config.json that change neither sizes nor the computation.
+  std::vector<std::string> unused;
 };
 
 /// Returns the model that a Hugging Face config.json describes. Throws `error` with exit code 65

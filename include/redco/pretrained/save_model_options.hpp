@@ -11,19 +11,20 @@
 
 namespace redco {
 
-/// Options for writing a model as a folder. `pretrained::save_options` returns the options for a
-/// copy of the folder that was read.
+/// A set of options for writing a model to a Hugging Face model folder. `pretrained::save_options`
+/// returns the options to write a folder like the one that was read.
 struct save_model_options {
-  /// Type of all floating-point tensors, to which values are rounded. If nullopt, `types` decides,
-  /// or else the type of the parameter.
+  /// Type of all floating-point tensors in the files, to which values are rounded. If nullopt, the
+  /// member `types` gives the type of a tensor; a tensor that is not in `types` keeps the type of
+  /// its parameter.
   std::optional<dtype> type = {};
-  std::map<std::string, safetensors::file_dtype> types =
-      {};  ///< Types of single tensors by name in the files; used only if `type` is nullopt.
-  /// Maximum bytes of tensors per file. A larger tensor gets a file of its own.
+  /// Types of single tensors, by name in the files. Used only if the member `type` is nullopt.
+  std::map<std::string, safetensors::file_dtype> types = {};
+  /// Maximum bytes of tensors in one file. A larger tensor gets a file of its own.
   std::uint64_t file_bytes = 5'000'000'000;
-  /// Files to copy next to the weights: name in the folder -> source path
+  /// Files to copy into the folder of the weights: name in the folder -> path of the source.
   std::map<std::string, std::filesystem::path> files = {};
-  /// Further files to write next to the weights: name in the folder -> contents
+  /// Further files to write into the folder of the weights: name in the folder -> contents.
   std::map<std::string, std::string> texts = {};
 };
 

@@ -15,18 +15,22 @@
 
 namespace redco {
 
-/// A part of a parameter, located in the tensor of a file.
+/// A location of (a part of) a model's parameter in a tensor of a file.
 struct stored_part {
-  /// Name of the file's tensor, shared by all parts of a fused tensor
+  /// Name of the tensor in the file. Parameters that the file stores fused in one tensor share this
+  /// name.
   std::string name;
-  std::vector<std::int64_t> shape;  ///< shape of the file's tensor
-  safetensors::box place;           ///< box (range per dimension) of the part in the file's tensor
-  bool transposed = false;          ///< true if the file stores rows and columns exchanged
-  int ones = 0;                     ///< number of leading dimensions of extent 1 in the file
+  std::vector<std::int64_t> shape;  ///< Shape of the whole tensor in the file
+  /// Box (range per dimension) of the part within the tensor of the file.
+  safetensors::box place;
+  bool transposed = false;  ///< True if the file stores the matrix with rows and columns exchanged
+  /// Number of leading dimensions of extent 1 that only the file's tensor has.
+  int ones = 0;
 };
 
 /// Returns the location in a file of the box `place` of the parameter `ours`, which has the given
-/// shape. Throws `error` with exit code 70 if the table has no matching row for the parameter.
+/// shape. `names` is the model's table of tensor names in files. Throws `error` with exit code 70
+/// if the table has no matching row for the parameter.
 inline stored_part stored_part_of(std::span<stored_name const> names, std::string const& ours,
                                   std::vector<std::int64_t> const& shape, safetensors::box const& place) {
   stored_place const in_file = place_in_file(names, ours);

@@ -12,7 +12,8 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the ids under a key, which holds one id, a list of ids, or nothing. Ignores -1.
+/// Returns the token ids under a key of a JSON file. The key holds one id, a list of ids, or
+/// nothing. Ignores the value -1, which means no id.
 inline std::vector<std::int64_t> ids_under(json::json_value const& config, char const* key, std::string const& source) {
   std::vector<std::int64_t> ids;
   auto const add = [&](json::json_value const& value) {

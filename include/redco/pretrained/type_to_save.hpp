@@ -10,8 +10,8 @@
 
 namespace redco {
 
-/// Returns the type in which the floating-point tensor `name` is written, or nullopt to keep the
-/// tensor's own type.
+/// Returns the type in which the floating-point tensor `name` is written to a file, or nullopt if
+/// it keeps its own type.
 inline std::optional<safetensors::file_dtype> type_to_save(save_model_options const& options, std::string const& name) {
   if (options.type) return safetensors::file_dtype_of(*options.type);
   auto const known = options.types.find(name);
@@ -19,7 +19,8 @@ inline std::optional<safetensors::file_dtype> type_to_save(save_model_options co
   return known->second;
 }
 
-/// Throws `error` with exit code 64 if `type` is an integer type.
+/// Throws `error` with exit code 64 if `options.type`, the type in which tensors are written, is an
+/// integer type.
 inline void check_type_to_save(save_model_options const& options) {
   if (options.type && !safetensors::floating(safetensors::file_dtype_of(*options.type)))
     throw error(exit_code::usage, "weights cannot be saved as " + std::string(name_of(*options.type)) +

@@ -16,7 +16,7 @@
 
 namespace redco {
 
-/// A safetensors file to write, with a part of a model's weights.
+/// A description of a safetensors file to write, which contains some of a model's tensors.
 struct weights_file {
   std::string name;
   safetensors::safetensors_plan plan;
@@ -25,8 +25,8 @@ struct weights_file {
 inline constexpr std::string_view weights_name = "model.safetensors";
 inline constexpr std::string_view weights_index_name = "model.safetensors.index.json";
 
-/// Returns the name of one of several weights files, for example
-/// "model-00002-of-00012.safetensors". `number` counts from 1.
+/// Returns the name of file `number` (from 1) among several weights files of a model, for example
+/// "model-00002-of-00012.safetensors".
 inline std::string shard_name(std::size_t number, std::size_t files) {
   auto const five = [](std::size_t n) {
     std::string const digits = std::to_string(n);
@@ -35,9 +35,9 @@ inline std::string shard_name(std::size_t number, std::size_t files) {
   return "model-" + five(number) + "-of-" + five(files) + ".safetensors";
 }
 
-/// Divides the tensors, in the given order, into files with at most `file_bytes` bytes of tensors
-/// or one tensor each. The files declare the format "pt" (PyTorch), because the Python libraries
-/// refuse files without this entry.
+/// Divides a model's tensors, in the given order, into files with at most `file_bytes` bytes of
+/// tensors; a larger tensor gets its own file. The files declare the format "pt" (PyTorch), because
+/// Python libraries refuse files without this entry.
 inline std::vector<weights_file> weights_files(safetensors::tensor_table const& tensors,
                                                std::vector<std::string> const& order, std::uint64_t file_bytes) {
   std::vector<std::vector<safetensors::safetensors_entry>> groups(1);
@@ -61,7 +61,8 @@ inline std::vector<weights_file> weights_files(safetensors::tensor_table const& 
   return files;
 }
 
-/// Returns the text of the index file, which lists the file of each tensor.
+/// Returns the text of the index file of several weights files. The index names the file of each
+/// tensor.
 inline std::string weights_index(std::vector<weights_file> const& files) {
   std::map<std::string, std::string> file_of;
   std::uint64_t bytes = 0;

@@ -22,8 +22,8 @@
 
 namespace redco {
 
-/// Returns true if `name` is a weights file as written by redco: the single file, the index, or one
-/// of several files.
+/// Returns true if redco writes weights to files with this name: model.safetensors, its index, or
+/// one of several numbered files.
 inline bool is_weights_name(std::string_view name) {
   constexpr std::string_view shard = "model-#####-of-#####.safetensors";
   if (name == weights_name || name == weights_index_name) return true;
@@ -31,20 +31,21 @@ inline bool is_weights_name(std::string_view name) {
                     [](char c, char wanted) { return wanted == '#' ? c >= '0' && c <= '9' : c == wanted; });
 }
 
-/// The directory into which a model's weights are saved. Only rank 0 uses this class. Members throw
+/// A directory into which a model's weights are saved. Only rank 0 uses this class. Members throw
 /// `error` with exit code 74 that names the path.
 template <safetensors::file_ops Ops>
 class weights_folder {
  public:
   weights_folder(Ops& ops, std::filesystem::path directory) : disk_(ops), directory_(std::move(directory)) {}
 
-  /// Returns the temporary path of a file, used until all files are complete.
+  /// Returns the temporary path under which the file `name` is written until all files are
+  /// complete.
   std::filesystem::path unfinished(std::string_view name) const {
     return directory_ / (std::string(prefix) + std::string(name));
   }
 
-  /// Creates the directory if it does not exist and removes the temporary files of an interrupted
-  /// save.
+  /// Prepares a save: creates the directory if it does not exist, and removes temporary files of an
+  /// interrupted save.
   void begin() {
     if (!std::filesystem::exists(directory_)) {
       disk_.make_directory(directory_);
@@ -53,8 +54,8 @@ class weights_folder {
     discard();
   }
 
-  /// Copies files and writes texts into the directory. Skips files that already exist with equal
-  /// contents.
+  /// Copies `files` and writes `texts` into the directory, under temporary names until commit().
+  /// Skips files that already exist with equal contents.
   void copy(std::map<std::string, std::filesystem::path> const& files,
             std::map<std::string, std::string> const& texts = {}) {
     for (auto const& [name, source] : files) write(name, diag::input_file(source).text(most_bytes));
@@ -66,8 +67,8 @@ class weights_folder {
         foreign_.insert(name);
   }
 
-  /// Renames the temporary files, which must already be on disk, to their final names, then removes
-  /// older weights.
+  /// Completes a save: renames the temporary files, which must already be on disk, to their final
+  /// names, and removes files of an older save.
   void commit(std::vector<weights_file> const& files) {
     std::set<std::string> names;
     for (weights_file const& file : files) names.insert(file.name);
@@ -98,7 +99,7 @@ class weights_folder {
     disk_.sync_directory(directory_);
   }
 
-  /// Removes the temporary files.
+  /// Removes the temporary files of an interrupted save.
   void discard() {
     remove([&](std::string_view name) {
       if (!name.starts_with(prefix)) return false;
@@ -110,7 +111,7 @@ class weights_folder {
 
  private:
   static constexpr std::string_view prefix = ".tmp-";
-  /// Maximum size of a file other than the weights
+  /// Maximum size in bytes of a file that contains no weights
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
   void write(std::string const& name, std::string const& content) {
@@ -134,9 +135,9 @@ class weights_folder {
 
   safetensors::disk<Ops> disk_;
   std::filesystem::path directory_;
-  /// Files other than the weights that are new or changed
+  /// Names of files without weights that this save adds or changes.
   std::set<std::string, std::less<>> changed_;
-  std::set<std::string> foreign_;  ///< files of a previously saved model, to be removed
+  std::set<std::string> foreign_;  ///< Names of files of an older save that commit() removes
 };
 
 }  // namespace redco

@@ -18,15 +18,17 @@ namespace redco::report {
 
 namespace detail {
 
-/// Sets the predicted step time in `answer`, computed from the machine file. If the file does not
-/// exist or lacks a needed speed, sets the reason instead.
+/// Sets the predicted step time in `answer`. The prediction uses speeds in the file `machine`,
+/// written by `redco-plan --calibrate`. If the file does not exist or lacks a needed speed, sets
+/// the reason instead.
 void predict_step(report_answer& answer, shard_report const& report, std::filesystem::path const& machine);
 
 }  // namespace detail
 
-/// Returns the report of a request together with its answer. `machine` is a file written by
-/// `redco-plan --calibrate`; it need not exist. Throws `error` with exit code 64 if the mesh cannot
-/// hold the model, and with 65 if the file is not a machine file.
+/// Returns the report of a requested run with its answer (possible numbers of model shards,
+/// smallest change that fits, step time). `machine` is a file written by `redco-plan --calibrate`,
+/// which need not exist. Throws `error` with exit code 64 if the mesh cannot hold the model, and
+/// with 65 if `machine` is no such file.
 template <model M, class Optimizer>
 shard_report answered_report(M const& m, Optimizer const& optimizer, run_request const& asked, std::int64_t budget,
                              std::filesystem::path const& machine = {}) {

@@ -21,30 +21,32 @@
 
 namespace redco::report {
 
-/// Arguments of the CMake function redco_add_shard_report. Batch sizes count the examples of one
-/// step over all replicas.
+/// A set of arguments of the CMake function redco_add_shard_report, which writes reports during a
+/// build. Batch sizes count the examples of one step over all replicas.
 struct build_report_request {
   std::string name = "report";
   std::string folder = ".";
   std::vector<mesh> meshes;
   workload load;
-  std::int64_t micro_batch = 0;  ///< examples that a replica computes at once; 0: its whole share
+  /// Number of examples that a replica computes at once; 0: its whole share of the batch.
+  std::int64_t micro_batch = 0;
   dtype compute = dtype::f32;
   recomputed_blocks recompute = {};
-  std::int64_t budget = 0;  ///< maximum bytes per rank; 0: no limit
-  /// File written by `redco-plan --calibrate`, used to predict the step time
+  std::int64_t budget = 0;  ///< Maximum bytes of memory per rank; 0: no limit
+  /// Path of a file written by `redco-plan --calibrate`, used to predict the step time; empty:
+  /// none.
   std::string machine = {};
   std::vector<report_format> formats;
 };
 
 namespace detail {
 
-/// Writes the report in every requested format as FOLDER/NAME_<mesh>.<format>. Throws `error` with
-/// exit code 74 if a file cannot be written.
+/// Writes a report in every requested format to the file FOLDER/NAME_<mesh>.<format>. Throws
+/// `error` with exit code 74 if a file cannot be written.
 void write_reports(build_report_request const& r, shard_report const& report);
 
-/// Prints to standard error why a mesh was rejected. Returns the larger of the exit codes `before`
-/// and `code`.
+/// Prints to standard error why the report of a mesh failed. Returns the larger of the exit codes
+/// `before` (of earlier meshes) and `code`.
 exit_code refused(build_report_request const& r, exit_code before, exit_code code, std::string const& why);
 
 template <model M, class Optimizer>
@@ -75,10 +77,10 @@ exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_req
 
 }  // namespace detail
 
-/// Writes NAME_<mesh>.<format> for every mesh and format. Prints illegal meshes with the legal
-/// widths, and meshes over the budget with the smallest change that fits, to standard error.
-/// `Model` is an object with static storage. The second overload takes a model type that needs no
-/// sizes.
+/// Writes the report of a model for every mesh and format to a file NAME_<mesh>.<format>. Prints to
+/// standard error: for an illegal mesh the legal widths, for a mesh over the budget the smallest
+/// change that fits. `Model` is an object with static storage. A second overload takes a model type
+/// that needs no sizes.
 ///
 /// Returns the exit code for main: 0, 1 (over the budget), 64 (illegal mesh) or 74 (I/O).
 template <auto const& Model, class Optimizer>

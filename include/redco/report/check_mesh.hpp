@@ -9,9 +9,10 @@
 
 namespace redco::report {
 
-/// Throws `error` with exit code 64 if the mesh of a request cannot hold these parameters. The
-/// message lists widths that make the mesh legal when written instead; with --ranks they divide the
-/// number of ranks. `hosts` is the word for hosts in the message.
+/// Throws `error` with exit code 64 if the requested mesh cannot hold a model with these
+/// parameters. The message lists the widths of the mesh axis that would be legal; if --ranks is
+/// given, only widths that divide the number of ranks. `hosts` is the word for hosts in the
+/// message.
 void check_mesh(std::vector<fact::parameter_fact> const& parameters, run_request const& asked,
                 std::string_view hosts = "hosts");
 

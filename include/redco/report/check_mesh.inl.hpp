@@ -14,8 +14,9 @@ namespace redco::report {
 
 namespace detail {
 
-/// Returns the mesh of a request with `width` ranks along an axis. With --ranks the remaining ranks
-/// become replicas. Returns a mesh with dp = 0 if `width` does not divide the ranks.
+/// Returns the mesh of a requested run with `width` ranks along the axis `along`. If --ranks is
+/// given, the remaining ranks become replicas. Returns a mesh with dp = 0 if `width` does not
+/// divide the number of ranks.
 REDCO_INLINE mesh mesh_with(run_request const& asked, axis along, int width) {
   mesh on = asked.mesh;
   on[along] = width;

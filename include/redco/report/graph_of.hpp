@@ -10,11 +10,13 @@
 
 namespace redco::report {
 
-/// Returns the graph of a program: one node per activation, with the parameters that its layer
-/// stated. Indices of parameters are those of the plan.
+/// Returns the graph of a model from its program (the statements of its layers in execution order):
+/// one node per activation. A node's parameters are indices into the plan, the list of all
+/// parameters.
 model_graph graph_of(fact::program const& p);
 
-/// Returns the graph of a model under a workload. Throws the errors of facts_of(m, load).
+/// Returns the graph of a model for the batch and lengths in `load`. Throws the errors of
+/// facts_of(m, load).
 template <model M>
 model_graph graph_of(M const& m, workload const& load) {
   return graph_of(facts_of(m, load));

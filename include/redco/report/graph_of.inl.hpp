@@ -17,7 +17,8 @@ namespace redco::report {
 
 namespace detail {
 
-/// Builds the nodes of a program from its events in order.
+/// A builder of a model's graph from the events of its program (the statements of its layers in
+/// execution order).
 class graph_maker {
   using kind = graph_node::kind;
 
@@ -88,7 +89,8 @@ class graph_maker {
     node.layer.push(name);
   }
 
-  /// Adds a node. A node whose layer stated nothing is named after the layer of the latest event.
+  /// Adds a node for the event `e` (a statement of a layer) to the graph. A node whose layer has
+  /// stated nothing else gets the name of the layer of the latest event.
   void add(kind what, fact::event const& e) {
     graph_node node;
     node.what = what;
@@ -118,12 +120,17 @@ class graph_maker {
 
   fact::program const& program_;
   model_graph graph_;
-  std::vector<std::vector<int>> reads_;  ///< ids of the activations that each node reads
-  std::vector<int> makes_;               ///< id of the activation that each node makes
+  /// For each node of the graph, ids of the activations that the node reads.
+  std::vector<std::vector<int>> reads_;
+  /// For each node of the graph, id of the activation that the node produces.
+  std::vector<int> makes_;
   std::vector<int> entered_;
-  std::vector<int> reading_;             ///< ids that the next node reads in addition to its input
-  std::vector<std::size_t> parameters_;  ///< parameters of the next node
-  std::string_view speaker_;             ///< layer of the latest event since the last node
+  /// Ids of the activations that the next node reads in addition to its input.
+  std::vector<int> reading_;
+  std::vector<std::size_t> parameters_;  ///< Indices of the parameters of the next node
+  /// Name of the layer of the latest event since the last node was added; the name of the next
+  /// node.
+  std::string_view speaker_;
   int depth_ = 0;
 };
 

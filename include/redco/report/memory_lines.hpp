@@ -8,13 +8,14 @@
 
 namespace redco::report {
 
-/// A kind of bytes and its name in all reports.
+/// A number of bytes with the name of its kind, such as "activations", as used in all reports.
 struct memory_line {
   std::string_view kind;
   std::int64_t bytes = 0;
 };
 
-/// Returns the kinds of bytes of one rank in the order of the reports.
+/// Returns the bytes of one rank by kind, such as parameters and activations, in the order in which
+/// reports list them.
 constexpr std::array<memory_line, 10> memory_lines(cost::memory const& m) {
   return {{{"parameters", m.parameters},
            {"masters", m.masters},
@@ -28,7 +29,8 @@ constexpr std::array<memory_line, 10> memory_lines(cost::memory const& m) {
            {"gradients in flight", m.backward.gradients}}};
 }
 
-/// Returns the peak bytes of one rank in each phase of a step, and while a checkpoint is saved.
+/// Returns the peak bytes of one rank in each of four phases: loss, backward, update, and saving of
+/// a checkpoint.
 constexpr std::array<memory_line, 4> phase_lines(cost::memory const& m) {
   return {{{"loss", m.at_loss()}, {"backward", m.at_backward()}, {"update", m.at_update()}, {"saving", m.at_saving()}}};
 }

@@ -10,31 +10,39 @@
 
 namespace redco::report {
 
-/// An operation of a forward pass: its inputs, parameters and output.
+/// A node of a model's graph: an operation of the forward pass with its inputs, parameters and
+/// output.
 struct graph_node {
   enum class kind : std::uint8_t {
-    layer,           ///< an operation with parameters
-    function,        ///< an operation without parameters
-    attention,       ///< attention: queries, keys and values to attended values
-    add,             ///< a residual connection or the end of parallel branches
-    all_reduce,      ///< reduces a pending sum over the ranks
-    block,           ///< input of repeated blocks; `copies` is the number of blocks
-    head,            ///< hidden states to logits and loss
-    all_gather,      ///< joins split tokens
-    reduce_scatter,  ///< reduces a pending sum and leaves each rank its tokens
+    layer,       ///< Node: an operation with parameters
+    function,    ///< Node: an operation without parameters
+    attention,   ///< Node: attention, from queries, keys and values to attended values
+    add,         ///< Node: a residual connection or the sum of parallel branches
+    all_reduce,  ///< Node: an all-reduce, which sums over the ranks
+    block,       ///< Node: the input of repeated blocks; the member `copies` counts the blocks
+    head,        ///< Node: the output head, from hidden states to logits and loss
+    all_gather,  ///< Node: an all-gather, which joins split tokens
+    /// Node: a reduce-scatter, which sums over the ranks and leaves each rank its share of the
+    /// tokens.
+    reduce_scatter,
   };
 
   kind what = kind::function;
   fact::path layer;
-  std::vector<std::size_t> inputs;      ///< indices of earlier nodes; empty: the model's input
-  std::vector<std::size_t> parameters;  ///< indices of parameters in the plan
-  /// Logical shape under the workload; rank 0 if the node has no output
+  /// Indices in the graph of the nodes whose outputs this node reads; empty: it reads the model's
+  /// input.
+  std::vector<std::size_t> inputs;
+  /// Indices in the plan of the parameters that this node uses.
+  std::vector<std::size_t> parameters;
+  /// Logical (unsplit) shape of the node's output for the workload; has no dimensions if there is
+  /// no output.
   extents output;
-  int split_dim = -1;       ///< dimension of the output that is split; -1: none
-  std::int64_t units = 0;   ///< number of indivisible units along split_dim
-  bool enters = false;      ///< backward all-reduces the gradient of the node's input
-  int depth = 0;            ///< number of enclosing repeats
-  std::int64_t copies = 1;  ///< number of repetitions, for a block
+  int split_dim = -1;  ///< Dimension along which the node's output is split; -1: none
+  /// Number of indivisible units, such as heads, along the output dimension `split_dim`.
+  std::int64_t units = 0;
+  bool enters = false;      ///< True if backward all-reduces the gradient of this node's input
+  int depth = 0;            ///< Number of nested repeats of blocks that contain this node
+  std::int64_t copies = 1;  ///< Number of repetitions of a node of kind `block`; 1 for others
 
   friend bool operator==(graph_node const&, graph_node const&) = default;
 };
@@ -45,13 +53,15 @@ constexpr std::string_view name_of(graph_node::kind what) {
   return names[static_cast<std::size_t>(what)];
 }
 
-/// Returns true for operations that only communicate between ranks.
+/// Returns true if nodes of this kind only communicate between ranks: all-reduce, all-gather and
+/// reduce-scatter.
 constexpr bool is_collective(graph_node::kind what) {
   using kind = graph_node::kind;
   return what == kind::all_reduce || what == kind::all_gather || what == kind::reduce_scatter;
 }
 
-/// Nodes of a model's forward pass in execution order. Each node reads only earlier nodes.
+/// A graph of a model's forward pass: its nodes in execution order. Each node reads only outputs of
+/// earlier nodes.
 using model_graph = std::vector<graph_node>;
 
 }  // namespace redco::report

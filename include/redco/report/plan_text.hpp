@@ -6,8 +6,8 @@
 
 namespace redco::report {
 
-/// Returns a table with one line per parameter: shape, shape on a rank, split dimension, and
-/// reason.
+/// Returns a plan (the split of every parameter) as a text table. Each line has a parameter's name,
+/// shape, shape on a rank, split dimension, and reason.
 std::string plan_text(dynamic_plan const& plan);
 
 }  // namespace redco::report

@@ -23,8 +23,8 @@ namespace detail {
 
 inline std::string activation_text(int id) { return "#" + std::to_string(id); }
 
-/// Returns a tensor as text: "[2, 8, 24] | 3 of dim 2", followed by its element type if this
-/// differs from the run's.
+/// Returns the shape of a tensor and the dimension that a mesh may cut: "[2, 8, 24] | 3 of dim 2"
+/// (3 indivisible units). Appends the element type if it differs from the compute type of the run.
 inline std::string tensor_text(fact::flow const& f, fact::width_kind width) {
   std::string text = extents_text(f.shape);
   if (f.split_dim >= 0) text += " | " + std::to_string(f.units) + " of dim " + std::to_string(f.split_dim);
@@ -39,7 +39,8 @@ inline std::string message_text(fact::message_fact const& m) {
          (m.copies > 1 ? ", " + std::to_string(m.copies) + " in all" : "");
 }
 
-/// Returns the text that follows the name of an event.
+/// Returns the description of an event (a statement of a layer in a program) that follows the
+/// event's name on its line.
 inline std::string event_text(fact::program const& p, fact::event const& e) {
   using fact::event_kind;
   auto const at = static_cast<std::size_t>(e.count);

@@ -12,22 +12,24 @@
 
 namespace redco::report {
 
-/// A possible number of model shards for a request, given as the resulting mesh.
+/// A possible number of model shards for a requested run: the resulting mesh and the peak bytes of
+/// a rank.
 struct legal_width {
   redco::mesh mesh;
-  std::int64_t peak = 0;  ///< peak bytes of one rank
+  std::int64_t peak = 0;  ///< Peak bytes of one rank on this mesh
 };
 
-/// Answers at the beginning of a report: possible numbers of model shards, the smallest change that
-/// fits, and the step time.
+/// A set of answers for the beginning of a report: the possible numbers of model shards, the
+/// smallest change that fits the memory budget, and the step time.
 struct report_answer {
   run_request asked;
   std::vector<legal_width> widths;
-  /// Empty if the run fits, or if no change makes it fit
+  /// Smallest change with which the run fits the budget. Empty if the run already fits, or if no
+  /// change makes it fit.
   std::optional<fitting_change> change = {};
-  /// Step time in seconds, predicted for the measured machine
+  /// Predicted time of a step in seconds on the measured machine; empty: no prediction.
   std::optional<double> step_seconds = {};
-  std::string untimed = {};  ///< reason for an empty step_seconds
+  std::string untimed = {};  ///< Reason why the member `step_seconds` is empty
 };
 
 }  // namespace redco::report

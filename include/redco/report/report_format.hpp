@@ -11,7 +11,7 @@ namespace redco {
 
 struct shard_report;
 
-/// Format of a report. The name of a format is its file extension.
+/// A file format of a report. The name of a format is the extension of the file.
 enum class report_format : std::uint8_t { txt, md, json, html };
 
 constexpr std::string_view name_of(report_format format) {
@@ -23,7 +23,7 @@ template <>
 inline constexpr std::array<report_format, 4> options::choices<report_format> = {
     report_format::txt, report_format::md, report_format::json, report_format::html};
 
-/// Returns the report in the given format. `title` is used by HTML only.
+/// Returns the report as text in the given format. Only HTML uses `title`.
 std::string report_as(report_format format, shard_report const& r, std::string const& title);
 
 }  // namespace redco

@@ -6,9 +6,9 @@ namespace redco {
 
 struct shard_report;
 
-/// Returns the report as a self-contained HTML page with inline SVG drawings. The page suits
-/// phones, dark screens and print. JavaScript is optional and only sorts the table of parameters.
-/// `title` may be any text.
+/// Returns the report as an HTML page without external files, with inline SVG drawings. The page
+/// suits phones, dark screens and print. JavaScript is optional and only sorts the table of
+/// parameters. `title` may be any text.
 std::string report_html(shard_report const& r, std::string const& title = "Shard report");
 
 }  // namespace redco

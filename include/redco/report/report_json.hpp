@@ -6,11 +6,11 @@ namespace redco {
 
 struct shard_report;
 
-/// Returns the report as JSON. Bytes are per rank and operations per replica. Inputs of a graph
-/// node are indices in "graph", its parameters indices in "plan", from 0. "budget_bytes" is null
-/// without a budget, and "bytes" of a layer is null if the layer is not counted. "run" has "source"
-/// only if the encoder's input has its own length, and "hosts" only for several hosts. Messages
-/// then also have "hosts", "inside_bytes" (per rank) and "host_bytes" (of the busiest host).
+/// Returns the report as JSON. Bytes are per rank, operations per replica. A graph node's inputs
+/// are indices in "graph" and its parameters indices in "plan", from 0. "budget_bytes" is null
+/// without a budget; a layer's "bytes" is null if the layer is not counted. "run" has "source" only
+/// if the encoder's input has its own length. For several hosts, "run" also has "hosts", and
+/// messages have "hosts", "inside_bytes" (per rank) and "host_bytes" (of the busiest host).
 /// Incompatible changes increase "version".
 json::json_value report_json(shard_report const& r);
 

@@ -23,7 +23,8 @@ inline json::json_value json_of(extents const& shape) {
   return list;
 }
 
-/// Returns true for all blocks, false for none, otherwise the text of --recompute.
+/// Returns the JSON value for the recomputed blocks of a run: true for all blocks, false for none,
+/// otherwise the value of the option --recompute as text.
 inline json::json_value json_of(recomputed_blocks const& blocks) {
   if (blocks == recomputed_blocks(blocks.any())) return blocks.any();
   return options::to_text(blocks);

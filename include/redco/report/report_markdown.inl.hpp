@@ -15,7 +15,8 @@
 
 namespace redco::report::detail {
 
-/// Returns the answer as a section, or an empty text for a report without an answer.
+/// Returns the answer of a report (model shards, smallest change, step time) as a Markdown section,
+/// or an empty text for a report without an answer.
 inline std::string markdown_answer(shard_report const& r) {
   if (!r.answer) return "";
   std::string text = "\n## What fits\n\n";

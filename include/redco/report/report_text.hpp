@@ -6,8 +6,8 @@ namespace redco {
 
 struct shard_report;
 
-/// Returns the report for a console: the plan with the reason of each parameter, bytes of one rank
-/// by kind, and messages of a step.
+/// Returns the report as text for a console: every parameter's split with its reason, bytes of one
+/// rank by kind, and messages of a step.
 std::string report_text(shard_report const& r);
 
 }  // namespace redco

@@ -15,42 +15,46 @@
 
 namespace redco::report {
 
-/// The form in which a request states its mesh. Suggested changes are written in this form.
+/// A form in which a user states the mesh of a run. Suggestions to change the mesh are written in
+/// the same form.
 enum class request_form : std::uint8_t {
-  model_shards,  ///< --n-model-shards alone: one replica, with one rank per shard
-  ranks,         ///< --ranks and --n-model-shards
-  mesh,          ///< --mesh
-  cmake          ///< MESHES of redco_add_shard_report
+  model_shards,  ///< Form: only the option --n-model-shards, for one replica
+  ranks,         ///< Form: the options --ranks and --n-model-shards
+  mesh,          ///< Form: the option --mesh
+  /// Form: the argument MESHES of the CMake function redco_add_shard_report.
+  cmake
 };
 
-/// A run as requested on a command line or in a build. Batch sizes are global.
+/// A run as requested on a command line or in a build: mesh, batch, dtype and other settings. Batch
+/// sizes count the examples of one step over all replicas.
 struct run_request {
   redco::mesh mesh = {};
-  workload load = {};            ///< global batch and lengths of an example
-  std::int64_t micro_batch = 0;  ///< examples that a replica computes at once; 0: its whole share
+  workload load = {};  ///< Batch size over all replicas, and lengths of an example
+  /// Number of examples that a replica computes at once; 0: its whole share of the batch.
+  std::int64_t micro_batch = 0;
   dtype compute = dtype::f32;
   recomputed_blocks recompute = {};
   int hosts = 1;
   std::optional<bool> overlap = {};
-  /// Size of a gradient bucket in MiB
+  /// Size in MiB of the buckets in which gradients are summed
   double gradient_bucket = deployer_options().gradient_bucket;
   request_form form = request_form::mesh;
 
-  /// Returns true if another number of model shards keeps the number of ranks: if --ranks is given,
-  /// or if there are several replicas.
+  /// Returns true if the number of ranks must stay constant when the number of model shards
+  /// changes: --ranks is given, or there are several replicas.
   bool keeps_ranks() const;
 };
 
-/// Returns the run of one rank. Throws `error` with exit code 64 if the hosts do not divide the
-/// ranks.
+/// Returns the settings of one rank for a requested run, from which costs are computed. Throws
+/// `error` with exit code 64 if the number of hosts does not divide the number of ranks.
 setup setup_of(run_request const& asked);
 
-/// Returns the request with `shards` model shards and an equal global batch. Returns nullopt if the
-/// ranks cannot be divided evenly into replicas and hosts.
+/// Returns the requested run `asked` with `shards` model shards and an unchanged global batch.
+/// Returns nullopt if the ranks cannot be divided evenly into replicas and hosts.
 std::optional<run_request> with_shards(run_request asked, int shards);
 
-/// Returns the options that change `from` into `to`: "--mesh 8x2 --dtype bf16", or "MESHES 8x2
-/// DTYPE bf16" for a build.
+/// Returns the options that a user must change to get the run `to` instead of the run `from`:
+/// "--mesh 8x2 --dtype bf16", or "MESHES 8x2 DTYPE bf16" for a build.
 std::string changed_options(run_request const& from, run_request const& to);
 
 }  // namespace redco::report

@@ -7,8 +7,9 @@
 
 namespace redco::report {
 
-/// Returns a table of at most `most` plans of a search, the fastest first, and the options to run
-/// the best plan. If no plan fits, returns the plan with the smallest peak.
+/// Returns the result of a search for the fastest plan: a table of at most `most` plans, the
+/// fastest first, and the options to run the best one. If no plan fits the memory, returns the plan
+/// with the smallest peak.
 std::string search_text(cost::search_result const& found, cost::search_space const& space, std::size_t most = 10);
 
 }  // namespace redco::report

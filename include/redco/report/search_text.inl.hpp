@@ -14,8 +14,8 @@ namespace redco::report {
 
 namespace detail {
 
-/// Returns the command-line options of a plan, and a note if the plan needs the model as
-/// redco::sequence_parallel.
+/// Returns the command-line options to run the plan `best`. Appends a note if the plan needs the
+/// model wrapped as redco::sequence_parallel.
 inline std::string flags_text(cost::found_plan const& best, cost::search_space const& space) {
   setup const& run = best.run;
   return "--mesh " + options::to_text(run.mesh) + " --dtype " + std::string(name_of(run.compute)) +

@@ -12,9 +12,10 @@
 
 namespace redco::report {
 
-/// Returns the run of one rank for the global batch `load`. The ranks of the axes dp and ep take
-/// equal shares and compute `micro_batch` examples at once (0: the whole share). Throws `error`
-/// with exit code 64 for an empty batch, a negative micro-batch or an axis without ranks.
+/// Returns the settings of one rank for a run with the global batch `load`. Ranks along the axes dp
+/// and ep take equal shares of the batch and compute `micro_batch` examples at once (0: the whole
+/// share). Throws `error` with exit code 64 for an empty batch, a negative micro-batch or an axis
+/// without ranks.
 constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
                          recomputed_blocks const& recompute) {
   cost::check_axes(on);

@@ -20,7 +20,8 @@
 
 namespace redco {
 
-/// A report: a run, its plan, its cost, and the graph of the model's layers.
+/// A report on a run: its settings, its plan (the split of every parameter), its cost, and the
+/// graph of the model's layers.
 struct shard_report {
   setup run;
   std::string optimizer;
@@ -28,10 +29,12 @@ struct shard_report {
   redco::rank_cost cost;
   std::vector<cost::layer_activations> activations;
   report::model_graph graph;
-  std::int64_t budget = 0;                           ///< maximum bytes per rank; 0: no limit
-  std::optional<report::report_answer> answer = {};  ///< set by `report::answered_report` only
+  std::int64_t budget = 0;  ///< Maximum bytes of memory per rank; 0: no limit
+  /// Answers at the beginning of the report; only `report::answered_report` sets them.
+  std::optional<report::report_answer> answer = {};
 
-  /// Returns true if every layer states what it saves and computes.
+  /// Returns true if every layer states the tensors that it saves and the operations that it
+  /// computes.
   bool counts_all() const {
     return std::all_of(activations.begin(), activations.end(), [](auto const& one) { return one.counted; });
   }
@@ -42,8 +45,9 @@ struct shard_report {
 
 namespace redco::report {
 
-/// Returns the report of a plan and of the facts of the same model. `slots` is the number of
-/// optimizer state tensors per parameter.
+/// Returns the report of a model from its plan (the split of every parameter) and its program
+/// `facts` (the statements of its layers). `slots` is the number of optimizer state tensors per
+/// parameter.
 shard_report report_from(dynamic_plan plan, fact::program const& facts, std::string optimizer, int slots,
                          setup const& run, std::int64_t budget);
 
@@ -51,8 +55,9 @@ shard_report report_from(dynamic_plan plan, fact::program const& facts, std::str
 
 namespace redco {
 
-/// Returns the report of a model. Throws `error` with exit code 64 for an invalid run, and if the
-/// mesh cannot hold the model; the message lists the legal widths.
+/// Returns the report of a model trained by `optimizer`, with the memory limit `budget` in bytes
+/// per rank (0: none). Throws `error` with exit code 64 if `run` is invalid or the mesh cannot hold
+/// the model; the message lists the legal widths.
 template <model M, class Optimizer>
 shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run, std::int64_t budget = 0) {
   cost::check_setup(run);

@@ -13,28 +13,31 @@
 
 namespace redco::report {
 
-/// A request that fits the budget, and its difference from the original request.
+/// A run that fits the memory budget, and its difference from the run that the user requested.
 struct fitting_change {
   run_request asked;
-  std::string what;     ///< description: "4 model shards", "bf16 and 2 micro-batches of 4"
-  std::string options;  ///< options to write: "--n-model-shards 4", "--dtype bf16 --micro-batch 4"
+  /// Description of the difference: "4 model shards", or "bf16 and 2 micro-batches of 4".
+  std::string what;
+  /// Options to make this change: "--n-model-shards 4", or "--dtype bf16 --micro-batch 4".
+  std::string options;
   std::int64_t peak = 0;
 };
 
 namespace detail {
 
-/// Returns the requests that differ from `asked` in all of `changes`, the smallest difference
-/// first. `changes` is a sum of 1 (more shards), 2 (bf16), 4 (more micro-batches) and 8
-/// (recomputation).
+/// Returns the runs that differ from `asked` in all kinds of `changes`, the smallest difference
+/// first. `changes` is a sum of 1 (more model shards), 2 (bf16), 4 (more micro-batches) and 8
+/// (recomputation). `widths` are the possible numbers of model shards.
 std::vector<run_request> changed_requests(run_request const& asked, unsigned changes, std::vector<int> const& widths);
 
 std::string difference_text(run_request const& from, run_request const& to);
 
 }  // namespace detail
 
-/// Returns the smallest change with which a rank needs at most `budget` bytes, or nullopt. Tries
-/// more model shards, bf16, more micro-batches and recomputation one at a time, then in pairs, and
-/// so on. A run with `fitting_change::options` needs exactly `fitting_change::peak` bytes.
+/// Returns the smallest change of a requested run with which a rank needs at most `budget` bytes,
+/// or nullopt if there is none. Tries more model shards, bf16, more micro-batches and recomputation
+/// one at a time, then in pairs, and so on. A run with `fitting_change::options` needs exactly
+/// `fitting_change::peak` bytes.
 template <model M, class Optimizer>
 std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optimizer, run_request const& asked,
                                               std::int64_t budget) {

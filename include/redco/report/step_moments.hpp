@@ -11,12 +11,12 @@
 
 namespace redco::report {
 
-/// A computed moment of a step, with the bytes of each kind on a rank at this moment. The order of
-/// kinds is that of memory_lines().
+/// A memory snapshot: computed bytes of each kind on a rank at one moment of a training step, such
+/// as the beginning of backward. Kinds are in the order of memory_lines().
 struct step_moment {
   std::string_view phase;
   std::string_view what;
-  bool most = false;  ///< true if this moment is the peak of its phase
+  bool most = false;  ///< True if this snapshot is the peak of its phase
   std::array<std::int64_t, memory_lines({}).size()> bytes{};
 
   constexpr std::int64_t total() const {
@@ -26,7 +26,7 @@ struct step_moment {
   }
 };
 
-/// Returns the moments of a step in order of time.
+/// Returns the memory snapshots of a training step on a rank, in order of time.
 constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
   auto const moment = [&](std::string_view phase, std::string_view what, bool most, std::int64_t activations, bool loss,
                           bool workspace, bool backward) {
@@ -46,7 +46,7 @@ constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
           moment("update", "holds most", true, 0, false, false, false)};
 }
 
-/// Returns the moment with the most bytes on a rank.
+/// Returns the memory snapshot of a training step with the most bytes on a rank.
 constexpr step_moment peak_moment(cost::memory const& m) {
   step_moment most;
   for (step_moment const& one : step_moments(m))

@@ -19,7 +19,8 @@ namespace redco::report {
 
 namespace detail {
 
-/// Returns the name of the moment's layer with the index of the outermost block: "h.11.ln_1".
+/// Returns the name of the layer in which the memory snapshot `m` was computed, with the index of
+/// the outermost block: "h.11.ln_1".
 inline std::string layer_text(fact::program const& p, cost::moment const& m) {
   if (m.layer < 0) return "";
   std::string name(p.layers[static_cast<std::size_t>(m.layer)].view());

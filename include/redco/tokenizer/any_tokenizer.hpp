@@ -14,8 +14,8 @@
 
 namespace redco {
 
-/// A value that holds any type that satisfies the concept `tokenizer`. Copies share the held
-/// tokenizer.
+/// A value that holds a tokenizer of any type that satisfies the concept `tokenizer`. Copies share
+/// the held tokenizer.
 class any_tokenizer {
  public:
   template <class T>

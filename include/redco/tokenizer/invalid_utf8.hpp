@@ -8,11 +8,11 @@
 
 namespace redco {
 
-/// Count and position of the bytes of a text that are not valid UTF-8. Tokenizers read U+FFFD in
-/// place of invalid bytes.
+/// A count of the bytes of a text that are not valid UTF-8, and the position of the first of them.
+/// Tokenizers read U+FFFD in place of invalid bytes.
 struct invalid_utf8 {
-  std::size_t bytes = 0;  ///< number of invalid bytes
-  std::size_t first = 0;  ///< byte offset of the first invalid byte
+  std::size_t bytes = 0;  ///< Number of bytes of the text that are not valid UTF-8
+  std::size_t first = 0;  ///< Offset in bytes of the first invalid byte of the text
 };
 
 inline invalid_utf8 invalid_utf8_of(std::string_view text) {

@@ -8,13 +8,14 @@
 
 namespace redco {
 
-/// Returns the tokenizer of a model's folder. Reads the first files that exist of: tokenizer.json;
+/// Returns the tokenizer of a model's folder. Uses the first of these that exists: tokenizer.json;
 /// tokenizer.model or spiece.model (SentencePiece); vocab.json with merges.txt (GPT-2, OPT,
 /// RoBERTa, BART, Qwen2); vocab.txt (BERT).
 ///
 /// Applies the settings of tokenizer_config.json, special_tokens_map.json and added_tokens.json as
-/// transformers does; README.md lists them. Throws `error` with exit code 65 if no file exists, if
-/// files contradict each other, or if the tokenizer class is not supported (CodeLlamaTokenizer).
+/// transformers does; README.md lists them. Throws `error` with exit code 65 if the folder has none
+/// of these files, if files contradict each other, or if the tokenizer class is not supported
+/// (CodeLlamaTokenizer).
 any_tokenizer read_tokenizer(std::filesystem::path const& folder);
 
 }  // namespace redco

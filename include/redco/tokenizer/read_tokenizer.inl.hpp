@@ -24,9 +24,9 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the tokens that transformers searches for before a SentencePiece model reads a text.
-/// They are the model's control tokens, T5's <extra_id_99> to <extra_id_0> with ids after the
-/// model's pieces, and the tokens declared by the folder.
+/// Returns the added tokens of a SentencePiece tokenizer, which transformers searches for before
+/// the model reads a text. They are the model's control tokens, the tokens that the folder declares
+/// and, for T5, <extra_id_99> to <extra_id_0> with ids after the model's vocabulary.
 inline std::vector<sentencepiece_token> tokens_beside(std::filesystem::path const& file,
                                                       tokenizer_settings const& settings, bool t5) {
   sentencepiece_model const model(file);
@@ -61,8 +61,8 @@ inline std::vector<sentencepiece_token> tokens_beside(std::filesystem::path cons
   return tokens;
 }
 
-/// Returns the rule by which LlamaTokenizer of transformers 5 puts a space before text. For any
-/// other class the SentencePiece model decides.
+/// Returns the rule by which a tokenizer puts a space before text. For LlamaTokenizer, it is the
+/// rule of transformers 5. For any other class, the SentencePiece model decides.
 inline prefix_space prefix_of(tokenizer_settings const& settings) {
   if (!settings.is_llama()) return prefix_space::by_model;
   if (!settings.node().flag("add_prefix_space", true)) return prefix_space::nowhere;

@@ -15,34 +15,41 @@
 
 namespace redco {
 
-/// A token that is searched for in a text before a SentencePiece model reads the text: a control
-/// token of the model or a token added to the model.
+/// An added token, which is searched for in a text before a SentencePiece model reads the text: a
+/// control token of the model or a token that the folder declares.
 struct sentencepiece_token {
   std::string content;
   std::int64_t id = 0;
   bool special = false;
-  bool single_word = false;   ///< token is found only if no letter or digit adjoins it
-  bool strips_left = false;   ///< white space before the token is removed
-  bool strips_right = false;  ///< white space after the token is removed
+  /// True if the token is found only where no letter or digit adjoins it.
+  bool single_word = false;
+  bool strips_left = false;   ///< True if white space before the token is removed from the text
+  bool strips_right = false;  ///< True if white space after the token is removed from the text
 };
 
-/// Rule for the space that is put before text. A part of a text is the text between two added
-/// tokens.
+/// A rule by which a SentencePiece tokenizer puts a space before pieces of text. Added tokens
+/// divide a text into pieces.
 enum class prefix_space : std::uint8_t {
-  by_model,    ///< before each part, if the model's file asks for a space
-  each_part,   ///< before each part that does not begin with a space: `legacy` of LlamaTokenizer
-  first_part,  ///< before the part that begins the text, unless this part begins with a space
+  /// Rule: put a space before each piece of text between added tokens, if the model's file asks for
+  /// a space.
+  by_model,
+  /// Rule: put a space before each piece of text between added tokens, unless the piece begins with
+  /// a space. Used for LlamaTokenizer with `legacy` = true.
+  each_part,
+  /// Rule: put a space before a text, unless the text begins with a space or an added token.
+  first_part,
   nowhere
 };
 
-/// Settings of a tokenizer that a SentencePiece model file does not contain.
+/// A set of options of a SentencePiece tokenizer that the model file does not contain.
 struct sentencepiece_options {
-  bool add_begin = false;  ///< put the begin token before a text (LLaMA-2)
-  bool add_end = false;    ///< put the end token after a text (T5)
+  bool add_begin = false;  ///< True to put the begin token before a text (LLaMA-2)
+  bool add_end = false;    ///< True to put the end token after a text (T5)
   std::vector<sentencepiece_token> added = {};
-  /// Added tokens for begin, end, padding and unknown; the model's own tokens if empty
+  /// Names of the tokens for begin, end, padding and unknown text. An empty name selects the token
+  /// of the model file.
   special_names names = {};
-  bool cleans_spaces = false;  ///< remove spaces before punctuation from decoded text
+  bool cleans_spaces = false;  ///< True to remove spaces before punctuation from decoded text
   prefix_space prefix = prefix_space::by_model;
 };
 
@@ -52,11 +59,11 @@ class added_pieces;
 }  // namespace detail
 
 /// A tokenizer that runs a SentencePiece model (T5's spiece.model, LLaMA-2's tokenizer.model) with
-/// the SentencePiece library. Encodes the text between two added tokens separately. Unknown text
-/// decodes to " ⁇ ". Invalid UTF-8 is read as U+FFFD. All members may be called concurrently.
+/// the SentencePiece library. Encodes each piece of text between added tokens separately. Unknown
+/// text decodes to " ⁇ ". Invalid UTF-8 is read as U+FFFD. All members may be called concurrently.
 ///
 /// Throws `error` with exit code 65 if the file is missing or no model, or if redco was built
-/// without SentencePiece. Also throws 65 for a text of more than 16 MiB, because the library takes
+/// without SentencePiece. Also throws it for a text of more than 16 MiB, because the library takes
 /// up to 200 bytes of memory per byte of text.
 class sentencepiece_tokenizer {
  public:

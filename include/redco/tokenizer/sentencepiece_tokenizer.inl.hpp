@@ -26,12 +26,12 @@ namespace detail {
 // U+2581, SentencePiece's mark for a space
 inline constexpr std::string_view space_mark = "\xE2\x96\x81";
 
-/// Maximum size in bytes of a text to encode: the SentencePiece library takes up to 200 bytes of
-/// memory per byte.
+/// Maximum size in bytes of a text that a SentencePiece tokenizer encodes. The SentencePiece
+/// library takes up to 200 bytes of memory per byte of text.
 inline constexpr std::size_t sentencepiece_bytes = std::size_t{16} << 20;
 
-/// Added tokens of a SentencePiece model: finds them in a text and maps their ids to their
-/// contents.
+/// A set of the added tokens of a SentencePiece tokenizer. Finds the tokens in a text and returns
+/// their contents by id.
 class added_pieces {
  public:
   explicit added_pieces(std::vector<sentencepiece_token> const& tokens) {

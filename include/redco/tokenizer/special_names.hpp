@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// Contents of the tokens that begin, end or pad a text or replace unknown text, as named by
-/// tokenizer_config.json. An empty name means no such token.
+/// A set of contents of special tokens, as named by tokenizer_config.json: the tokens that begin,
+/// end or pad a text or replace unknown text. An empty string means that there is no such token.
 struct special_names {
   std::string begin = {};
   std::string end = {};

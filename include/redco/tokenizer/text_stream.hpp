@@ -21,12 +21,13 @@ class text_stream {
  public:
   explicit text_stream(any_tokenizer tokenizer, decode_options options = {});
 
-  /// Consumes the ids of a prompt whose text is already shown. Must be called before `put`.
+  /// Consumes the ids of a prompt whose text the user already sees. Must be called before `put`.
   void skip(std::span<std::int64_t const> prompt);
-  /// Returns the text that is complete after `id`; often an empty string.
+  /// Adds the token `id` to the text and returns the text that later ids cannot change; often an
+  /// empty string.
   std::string put(std::int64_t id);
-  /// Returns the buffered rest of the text, with U+FFFD for an incomplete code point, and resets
-  /// the stream for another text.
+  /// Ends the text and returns its buffered rest, with U+FFFD for an incomplete code point. The
+  /// next call of `put` begins another text.
   std::string finish();
 
  private:

@@ -10,41 +10,43 @@
 
 namespace redco {
 
-/// Options of `encode`, the conversion of a text to ids.
+/// A set of options of a tokenizer's function `encode`, which converts a text to token ids.
 struct encode_options {
-  /// Put the special ids around the text that the tokenizer's file asks for, such as [CLS] and
-  /// [SEP].
+  /// True to put special tokens around a text, such as [CLS] and [SEP], if the tokenizer's file
+  /// asks for them.
   bool add_special = true;
-  /// Read a special token written within the text, such as "<|endoftext|>", as that token. Set to
-  /// false for untrusted text.
+  /// True to encode a special token written within a text, such as "<|endoftext|>", as this token.
+  /// Set to false for untrusted text.
   bool find_special = true;
 };
 
-/// Options of `decode`, the conversion of ids to a text.
+/// A set of options of a tokenizer's function `decode`, which converts token ids to a text.
 struct decode_options {
-  /// Write special tokens such as "<|endoftext|>" into the text instead of omitting them.
+  /// True to write special tokens such as "<|endoftext|>" into the text instead of omitting them.
   bool keep_special = false;
 };
 
-/// Ids of the special tokens of a vocabulary, which represent no text. Tokens that the files do not
-/// name are nullopt.
+/// A set of ids of a vocabulary's special tokens, which represent no text. An id is nullopt if the
+/// tokenizer's files do not name such a token.
 struct special_ids {
-  std::optional<std::int64_t> begin = {};    ///< token that begins a text (bos)
-  std::optional<std::int64_t> end = {};      ///< token that ends a text (eos) and stops generation
-  std::optional<std::int64_t> padding = {};  ///< token that fills short rows of a batch
-  std::optional<std::int64_t> unknown = {};  ///< token for text that no other token covers
-  /// Ids of all special tokens in ascending order; decoding omits them
+  std::optional<std::int64_t> begin = {};  ///< Id of the token that begins a text (bos)
+  /// Id of the token that ends a text (eos) and stops generation.
+  std::optional<std::int64_t> end = {};
+  std::optional<std::int64_t> padding = {};  ///< Id of the token that fills short rows of a batch
+  /// Id of the token for text that no other token covers.
+  std::optional<std::int64_t> unknown = {};
+  /// Ids of all special tokens in ascending order. Decoding omits these tokens.
   std::vector<std::int64_t> all = {};
 };
 
-/// A type that converts text to ids and back. All members are const and may be called concurrently.
+/// A type that converts text to token ids and back. All members are const and may be called
+/// concurrently.
 /// - encode(text, options) returns the ids of a text; invalid UTF-8 is read as U+FFFD.
-/// - decode(ids, options) returns the text of ids, always UTF-8; ids without a token add nothing.
-/// - append(bytes, id, first) appends the bytes of one token, possibly part of a code point.
-///   Pass `first` = true until append returns true (the text has begun).
+/// - decode(ids, options) returns the text of ids, always UTF-8; ids without a token add no text.
+/// - append(bytes, id, first) appends the bytes of one token and returns true if the id has a
+///   token. `first` is true until append has returned true for this text.
 /// - vocabulary_size() returns the largest id plus one; specials() returns the special ids.
-/// - cleans_spaces() (optional) returns true if decode removes spaces before punctuation and in
-///   English contractions, like clean_up_tokenization of transformers.
+/// - cleans_spaces() (optional) returns true if decode removes spaces before punctuation.
 template <class T>
 concept tokenizer = requires(T const& t, std::string_view text, std::span<std::int64_t const> ids, std::string& bytes) {
   { t.encode(text, encode_options{}) } -> std::same_as<std::vector<std::int64_t>>;
@@ -56,8 +58,8 @@ concept tokenizer = requires(T const& t, std::string_view text, std::span<std::i
 
 namespace detail {
 
-/// Returns true if decoding with `t` removes spaces before punctuation; false if `t` has no member
-/// cleans_spaces().
+/// Returns true if decoding by the tokenizer `t` removes spaces before punctuation. Returns false
+/// if `t` has no member cleans_spaces().
 template <tokenizer T>
 bool cleans_spaces(T const& t) {
   if constexpr (requires {

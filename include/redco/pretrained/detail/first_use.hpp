@@ -6,12 +6,13 @@
 
 namespace redco::detail {
 
-/// A value that is computed at its first use, once for all threads. Copies share the value.
+/// A value that is computed when it is first used, once for all threads. Copies of the object share
+/// the value.
 template <class T>
 class first_use {
  public:
-  /// Returns the value, computed by `make()` at the first call. If `make` throws, the exception
-  /// propagates and the next call computes again.
+  /// Returns the shared value. The first call computes it by `make()`. If `make` throws, the
+  /// exception propagates, and the next call computes the value again.
   template <class Make>
   T const& get(Make const& make) const {
     std::lock_guard const lock(held_->mutex);

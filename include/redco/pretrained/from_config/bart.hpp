@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// Reads a BART model from the keys of a config.json.
+/// A reader that makes a BART model from the keys of a config.json.
 struct bart_from_config {
   static constexpr std::string_view name = "bart";
 

@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// Reads a BERT sequence classifier from the keys of a config.json.
+/// A reader that makes a BERT sequence classifier from the keys of a config.json.
 struct bert_from_config {
   static constexpr std::string_view name = "bert";
 

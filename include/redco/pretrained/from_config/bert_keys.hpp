@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// Reads the keys that BERT and RoBERTa share. Sets `context` to the number of rows of the position
-/// table. Absent sizes are those of the base models.
+/// Reads the keys of a config.json that BERT and RoBERTa share. Sets `context` to the number of
+/// rows of the position table. If a size is absent, uses the size of the base model.
 template <class Config>
 void read_bert_keys(config_reader& c, Config& g, known_classes const& known) {
   read_common_keys(c, known);

@@ -12,17 +12,20 @@
 
 namespace redco {
 
-/// Class names of transformers that may occur in "architectures" of a family's config.json.
+/// A set of transformers' class names that may occur under "architectures" in the config.json of a
+/// model family.
 struct known_classes {
-  /// Class whose computation redco reproduces
+  /// Name of the transformers class whose computation redco reproduces
   std::string_view computed;
-  std::initializer_list<std::string_view> same_weights = {};  ///< older names of the computed class
-  /// Classes without this head, or with a head that is ignored
+  /// Older names of the class `computed`, with the same weights.
+  std::initializer_list<std::string_view> same_weights = {};
+  /// Names of classes with the same base model that lack the head of the class `computed`, or whose
+  /// head redco ignores.
   std::initializer_list<std::string_view> same_base = {};
 };
 
-/// Reads "architectures". Throws `error` with exit code 65 if no listed class is known, because
-/// redco would compute the wrong head.
+/// Reads the key "architectures" of a config.json. Throws `error` with exit code 65 if none of the
+/// listed classes is in `known`, because redco would then compute the wrong head.
 inline void read_architectures(config_reader& c, known_classes const& known) {
   c.computes(known.computed);
   json::json_value const* const list = c.find("architectures");
@@ -37,8 +40,9 @@ inline void read_architectures(config_reader& c, known_classes const& known) {
              " is, and the same model without its head");
 }
 
-/// Reads the keys that all families share. Keys that change the computation must have their one
-/// supported value. Bookkeeping keys whose names resemble computation keys are marked unused.
+/// Reads the keys of a config.json that all model families share. Keys that would change the
+/// computation must have the one value that redco supports. Other keys with similar names are
+/// marked unused.
 inline void read_common_keys(config_reader& c, known_classes const& known, bool encoder_decoder = false) {
   read_architectures(c, known);
   c.only("is_encoder_decoder", encoder_decoder);
@@ -69,20 +73,21 @@ inline void read_common_keys(config_reader& c, known_classes const& known, bool 
           "batch_size"});
 }
 
-/// Throws `error` with exit code 65 if `heads` does not divide `width`.
+/// Throws `error` with exit code 65 if the number of attention heads does not divide the model's
+/// width.
 inline void check_heads(config_reader const& c, std::int64_t width, std::int64_t heads) {
   if (width % heads != 0)
     c.refuse("a width of " + std::to_string(width) + " is not divisible by " + std::to_string(heads) +
              " heads; correct one of them");
 }
 
-/// Returns the standard deviation of initial weights.
+/// Returns the standard deviation of initial weights from a config.json, by default 0.02.
 inline double read_deviation(config_reader& c, std::string_view key = "initializer_range") {
   return c.real(key, 0.02, 0, 1);
 }
 
-/// Returns the activation function under `key`, by its Hugging Face name. Returns `standard` if the
-/// key is absent.
+/// Returns the activation function that a config.json names under `key`, by its Hugging Face name.
+/// Returns `standard` if the key is absent.
 inline activation_kind read_activation(config_reader& c, std::string_view key, activation_kind standard) {
   struct named_kind {
     std::string_view name;
@@ -103,8 +108,8 @@ inline activation_kind read_activation(config_reader& c, std::string_view key, a
   c.refuse(c.is(key, *value) + ", which is not supported; supported are " + list);
 }
 
-/// Returns the one dropout probability of the keys `names`. Throws `error` with exit code 65 if the
-/// keys differ, because the family has a single dropout.
+/// Returns the dropout probability that a config.json has under all keys `names`. Throws `error`
+/// with exit code 65 if the keys differ, because the model family has a single dropout.
 inline double read_one_dropout(config_reader& c, std::initializer_list<std::string_view> names, double standard) {
   double const first = c.real(*names.begin(), standard, 0, 0.999);
   for (std::string_view const name : names)

@@ -21,19 +21,19 @@
 
 namespace redco {
 
-/// A reader of the keys of a config.json; each family asks for the keys that it knows. An absent or
-/// null key has the default of the family's config class in transformers.
+/// A reader of the keys of a config.json. Each model family asks for the keys that it knows. An
+/// absent or null key has the default of the family's config class in transformers.
 ///
 /// Throws `error` with exit code 65 ("source: key ...; cure") for contradictory or unsupported
-/// values. `finish` throws for unread keys that seem to change the computation (`key_meanings`) and
-/// lists all others in `unused`.
+/// values. `finish` throws for keys that no family asked for and that seem to change the
+/// computation, and lists the other such keys in `unused`.
 class config_reader {
  public:
-  /// Maximum of any model size. The product of two sizes fits into 63 bits.
+  /// Maximum of any size in a config.json. The product of two sizes fits into 63 bits.
   static constexpr std::int64_t most = std::int64_t{1} << 28;
 
-  /// Reads the JSON `object`; `source` names its file in messages. `object` must outlive the
-  /// reader.
+  /// Creates a reader of the JSON `object`, which must outlive the reader. `source` names the file
+  /// in error messages.
   config_reader(json::json_value const& object, std::string source) : object_(object), source_(std::move(source)) {
     if (!object.is_object()) refuse("a model's configuration is a JSON object; give the config.json of a model");
   }
@@ -41,18 +41,19 @@ class config_reader {
   [[noreturn]] void refuse(std::string const& why) const { throw error(exit_code::data, source_ + ": " + why); }
   std::string const& source() const { return source_; }
 
-  /// Returns true if the key exists, even if its value is null.
+  /// Returns true if the config.json has this key, even with the value null.
   bool names(std::string_view key) const { return object_.contains(std::string(key)); }
 
-  /// Returns the value of a key, or nullptr if the key is absent or null. Marks the key as known.
+  /// Returns the value of a key of the config.json, or nullptr if the key is absent or null. Marks
+  /// the key as known to the model family.
   json::json_value const* find(std::string_view key) {
     known_.emplace_back(key);
     auto const at = object_.find(std::string(key));
     return at == object_.end() || at->is_null() ? nullptr : &*at;
   }
 
-  /// Returns a size from 1 to `most` under any of several synonymous keys, or `standard` if all are
-  /// absent.
+  /// Returns a size from 1 to `most` that the config.json has under one of several synonymous keys.
+  /// Returns `standard` if all these keys are absent.
   std::int64_t extent(std::initializer_list<std::string_view> names, std::int64_t standard) {
     return integer(names, standard, 1);
   }
@@ -75,7 +76,8 @@ class config_reader {
     return found.value_or(standard);
   }
 
-  /// Returns {rows, columns} from a single size for both or from a list of two sizes.
+  /// Returns two sizes, {rows, columns}, from a key of the config.json. The key holds one size for
+  /// both, or a list of two sizes.
   std::array<std::int64_t, 2> rows_and_columns(std::string_view name, std::int64_t standard) {
     json::json_value const* const value = find(name);
     if (value == nullptr) return {standard, standard};
@@ -89,7 +91,8 @@ class config_reader {
     return found;
   }
 
-  /// Returns a number from `least` to `largest`, or `standard` if the key is absent.
+  /// Returns the number from `least` to `largest` under a key of the config.json, or `standard` if
+  /// the key is absent.
   double real(std::string_view name, double standard, double least, double largest) {
     json::json_value const* const value = find(name);
     if (value == nullptr) return standard;
@@ -106,31 +109,32 @@ class config_reader {
     return value->get<bool>();
   }
 
-  /// Throws `error` with exit code 65 if the key exists with a value other than `wanted`, because
-  /// redco computes only `wanted`.
+  /// Throws `error` with exit code 65 if the config.json has this key with a value other than
+  /// `wanted`, because redco supports only `wanted`.
   void only(std::string_view name, json::json_value const& wanted) {
     json::json_value const* const value = find(name);
     bool const equal = value == nullptr || *value == wanted;
     if (!equal) refuse(is(name, *value) + ", which is not supported; only " + json::dump_json(wanted) + " is");
   }
 
-  /// Marks keys that change neither sizes nor the computation as unused.
+  /// Marks keys of the config.json as unused, because they change neither sizes nor the
+  /// computation.
   void skip(std::initializer_list<std::string_view> names) {
     for (std::string_view const name : names)
       if (this->names(name) && std::find(unused_.begin(), unused_.end(), name) == unused_.end())
         unused_.emplace_back(name);
   }
-  /// Returns the existing keys passed to skip() and, after `finish`, also the existing keys that no
-  /// family read.
+  /// Returns the keys of the config.json that were passed to skip(). After a call of finish(), also
+  /// returns the keys that no model family read.
   std::vector<std::string> const& unused() const { return unused_; }
 
-  /// Returns the transformers class whose computation the family reproduces. Empty until the family
-  /// calls computes().
+  /// Returns the name of the transformers class whose computation the model reproduces. Empty until
+  /// the model family calls computes().
   std::string const& architecture() const { return architecture_; }
   void computes(std::string_view architecture) { architecture_ = architecture; }
 
-  /// Throws `error` with exit code 65 for unread keys that could change the computation. Adds all
-  /// other unread keys to the unused keys.
+  /// Ends the reading of a config.json. Throws `error` with exit code 65 for keys that were not
+  /// read and could change the computation. Marks all other keys that were not read as unused.
   void finish() {
     std::erase_if(unused_, [&](std::string const& key) { return among(known_, key); });
     for (auto const& [key, value] : object_.items()) {
@@ -147,8 +151,8 @@ class config_reader {
     }
   }
 
-  /// Throws `error` with exit code 65 for any unread key with a value other than null, false, "",
-  /// {} or [].
+  /// Throws `error` with exit code 65 if the config.json has a key that was not read and whose
+  /// value is not null, false, "", {} or [].
   void refuse_unknown() const {
     for (auto const& [key, value] : object_.items())
       if (std::string const near = meta::nearest(key, known_);

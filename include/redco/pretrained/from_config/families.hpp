@@ -27,13 +27,13 @@
 
 namespace redco {
 
-/// A list of family types. Each type has a `name` and a function `read(config_reader&)` that
-/// returns a model or a std::variant of models.
+/// A list of model families, such as GPT-2. Each type in the list has a `name` and a function
+/// `read(config_reader&)` that returns a model or a std::variant of models.
 template <class... Family>
 struct family_list {};
 
-/// Every family that model_type of a config.json can name. To add a family, write a header in this
-/// folder and add its type to this list.
+/// A list of all model families that the key model_type of a config.json can name. To add a family,
+/// write a header in this folder and add its type to this list.
 using config_families =
     family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config, qwen3_from_config,
                 gpt_neo_from_config, gptj_from_config, opt_from_config, t5_from_config, bart_from_config,
@@ -50,8 +50,8 @@ any_model as_any_model(std::variant<M...> const& one) {
   return std::visit([](auto const& model) -> any_model { return model; }, one);
 }
 
-/// Returns the model that a config.json describes. Throws `error` with exit code 65 if no family
-/// matches model_type.
+/// Returns the model that a config.json describes. Throws `error` with exit code 65 if no model
+/// family in the list has the name under the key model_type.
 template <class... Family>
 any_model read_family(config_reader& c, family_list<Family...>) {
   std::vector<std::string> const names{std::string(Family::name)...};
@@ -68,9 +68,9 @@ any_model read_family(config_reader& c, family_list<Family...>) {
 
 }  // namespace detail
 
-/// Calls `use` with the model that a config.json describes and returns the result of `use`.
-/// `source` names the file in messages. Throws `error` with exit code 65 for keys that are missing,
-/// unknown, contradictory, out of range or not supported.
+/// Calls `use` with the model that a config.json describes, and returns the result of `use`.
+/// `source` names the file in error messages. Throws `error` with exit code 65 for keys that are
+/// missing, unknown, contradictory, out of range or not supported.
 template <class Use>
 auto model_from_config(json::json_value const& config, std::string const& source, Use&& use) {
   config_reader c(config, source);

@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// Reads a GPT-2 model from the keys of a config.json.
+/// A reader that makes a GPT-2 model from the keys of a config.json.
 struct gpt2_from_config {
   static constexpr std::string_view name = "gpt2";
 

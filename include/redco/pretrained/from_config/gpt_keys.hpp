@@ -5,7 +5,8 @@
 
 namespace redco {
 
-/// Reads the keys that GPT-2 and GPT-J share. `dropout` is the default dropout probability.
+/// Reads the keys of a config.json that GPT-2 and GPT-J share. `dropout` is the default dropout
+/// probability.
 template <class Config>
 void read_gpt_keys(config_reader& c, Config& g, known_classes const& known, double dropout) {
   read_common_keys(c, known);

@@ -15,7 +15,7 @@
 
 namespace redco {
 
-/// Reads a GPT-Neo model from the keys of a config.json.
+/// A reader that makes a GPT-Neo model from the keys of a config.json.
 struct gpt_neo_from_config {
   static constexpr std::string_view name = "gpt_neo";
 
@@ -42,8 +42,9 @@ struct gpt_neo_from_config {
   }
 
  private:
-  /// Reads which blocks have an attention window. `attention_types` lists pairs of block types and
-  /// a repeat count; transformers also writes the expanded list as `attention_layers`.
+  /// Reads from a config.json which blocks limit attention to a window of tokens. `attention_types`
+  /// is a list of pairs: a list of block types, and the number of its repetitions. The key
+  /// `attention_layers`, which transformers also writes, has the expanded list.
   static void read_windows(config_reader& c, gpt_neo_config& g) {
     std::int64_t const window = c.extent({"window_size"}, 256);
     json::json_value const usual = {{{"global", "local"}, 12U}};

@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// Reads a GPT-J model from the keys of a config.json.
+/// A reader that makes a GPT-J model from the keys of a config.json.
 struct gptj_from_config {
   static constexpr std::string_view name = "gptj";
 

@@ -7,16 +7,18 @@
 
 namespace redco {
 
-/// A part of a model's computation, and the words in the names of config.json keys that refer to
-/// this part.
+/// A part of a model's computation, such as dropout, with the words in names of config.json keys
+/// that refer to this part.
 struct key_meaning {
-  std::string_view words;  ///< words separated by spaces
+  std::string_view words;  ///< Words in names of keys, separated by spaces
   std::string_view about;
-  std::optional<double> neutral = {};  ///< value with which the key changes nothing
+  /// Number with which a key of this meaning changes nothing; nullopt: none.
+  std::optional<double> neutral = {};
 };
 
-/// Table of meanings. A key has the first meaning with a word that occurs in the key's name. A key
-/// without any such word counts as bookkeeping.
+/// Table of the meanings of config.json keys that no model family reads. A key has the first
+/// meaning with a word that occurs in the key's name. A key without such a word does not change the
+/// computation.
 inline constexpr key_meaning key_meanings[] = {
     {"quantization quantized quantize quant bits gptq awq bnb compression", "quantized weights"},
     {"rope rotary yarn ntk xpos mrope nope alibi position positions positional", "positions"},
@@ -38,11 +40,11 @@ inline constexpr key_meaning key_meanings[] = {
      "embed kernel stride conv",
      "sizes"}};
 
-/// Returns true for null, false, "", {} and [], which request nothing.
+/// Returns true if a value of a config.json key requests nothing: null, false, "", {} and [].
 bool says_nothing(json::json_value const& value);
 
-/// Returns the meaning of a key that no family read. Returns nullptr if the key's name or value
-/// shows that the key does not change the computation.
+/// Returns the meaning of a config.json key that no model family read. Returns nullptr if the key's
+/// name or value shows that the key does not change the computation.
 key_meaning const* meaning_of(std::string_view key, json::json_value const& value);
 
 }  // namespace redco

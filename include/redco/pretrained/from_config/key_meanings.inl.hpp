@@ -23,8 +23,8 @@ inline bool has_word(std::string_view words, std::string_view word) {
   return false;
 }
 
-/// Returns the words of a key in lower case, separated by spaces. A word is a run of letters and
-/// digits.
+/// Returns the words of a config.json key in lower case, separated by spaces. A word is a sequence
+/// of letters and digits.
 inline std::string words_of_key(std::string_view key) {
   std::string words;
   for (char const c : key) {

@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// Reads a LLaMA model from the keys of a config.json.
+/// A reader that makes a LLaMA model from the keys of a config.json.
 struct llama_from_config {
   static constexpr std::string_view name = "llama";
 

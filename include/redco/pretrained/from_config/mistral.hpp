@@ -8,11 +8,12 @@
 
 namespace redco {
 
-/// Reads a Mistral model from the keys of a config.json.
+/// A reader that makes a Mistral model from the keys of a config.json.
 struct mistral_from_config {
   static constexpr std::string_view name = "mistral";
 
-  /// Returns the model. A sliding_window of null means no window.
+  /// Returns the model that a config.json describes. If the key sliding_window is null, attention
+  /// has no window.
   static llama read(config_reader& c) {
     llama model{{.context = 131072, .ffn = 14336, .kv_heads = 8, .window = 4096}};
     read_swiglu_keys(c, model.config, {"MistralForCausalLM", {}, {"MistralModel"}});

@@ -11,12 +11,12 @@
 
 namespace redco {
 
-/// Reads an OPT model from the keys of a config.json.
+/// A reader that makes an OPT model from the keys of a config.json.
 struct opt_from_config {
   static constexpr std::string_view name = "opt";
 
-  /// Returns the post-norm model if do_layer_norm_before is false (OPT-350M), otherwise the
-  /// pre-norm model.
+  /// Returns the OPT model that a config.json describes: post-norm if the key do_layer_norm_before
+  /// is false (OPT-350M), otherwise pre-norm.
   static std::variant<opt, opt_post_norm> read(config_reader& c) {
     opt before;
     opt_post_norm after;

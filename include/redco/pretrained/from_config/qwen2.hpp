@@ -9,7 +9,7 @@
 
 namespace redco {
 
-/// Reads a Qwen2 model from the keys of a config.json.
+/// A reader that makes a Qwen2 model from the keys of a config.json.
 struct qwen2_from_config {
   static constexpr std::string_view name = "qwen2";
 

@@ -9,11 +9,11 @@
 
 namespace redco {
 
-/// Reads a Qwen3 model from the keys of a config.json.
+/// A reader that makes a Qwen3 model from the keys of a config.json.
 struct qwen3_from_config {
   static constexpr std::string_view name = "qwen3";
 
-  /// Returns the model. Attention heads have 128 features by default.
+  /// Returns the model that a config.json describes. An attention head has 128 features by default.
   static llama read(config_reader& c) {
     llama model{{.vocab = 151936, .context = 32768, .ffn = 22016, .head_dim = 128}};
     read_swiglu_keys(c, model.config, {"Qwen3ForCausalLM", {}, {"Qwen3Model"}});

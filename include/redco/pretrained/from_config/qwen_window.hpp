@@ -7,9 +7,9 @@
 
 namespace redco {
 
-/// Returns the attention window of the model's layers, or 0 without a window. `layer_types`, or
-/// else `max_window_layers`, selects the layers with a window. Throws `error` with exit code 65 if
-/// only some layers have a window.
+/// Returns the attention window of a Qwen model in tokens, or 0 without a window. The key
+/// `layer_types`, or else `max_window_layers`, selects the layers with a window. Throws `error`
+/// with exit code 65 if only some of the layers have a window.
 inline std::int64_t read_qwen_window(config_reader& c, std::int64_t layers) {
   bool const used = c.flag("use_sliding_window", false);
   std::int64_t const window = c.extent({"sliding_window"}, 4096), whole = c.integer({"max_window_layers"}, 28, 0);

@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// Returns the number of classes of a classifier: the size of id2label, or num_labels, or 2 if both
-/// are absent.
+/// Returns the number of classes of a classifier from its config.json: the size of id2label, else
+/// num_labels, else 2.
 inline std::int64_t read_classes(config_reader& c) {
   json::json_value const* const labels = c.find("id2label");
   std::int64_t named = 2;

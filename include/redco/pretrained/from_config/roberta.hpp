@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// Reads a RoBERTa sequence classifier from the keys of a config.json.
+/// A reader that makes a RoBERTa sequence classifier from the keys of a config.json.
 struct roberta_from_config {
   static constexpr std::string_view name = "roberta";
 

@@ -11,11 +11,13 @@
 
 namespace redco {
 
-/// Scaling of rotary angles that a model family supports: none, or the llama3 rule.
+/// Scaling of the angles of rotary positions that a model family supports: none, or the rule
+/// "llama3".
 enum class rotary_stretch : unsigned char { none, llama3 };
 
-/// Reads the keys of rotary positions, at the top level or in a nested object. The scaling factors
-/// have no default. The default of the pre-training length is the config's context.
+/// Reads the keys of rotary positions from a config.json, at the top level or in a nested object.
+/// The scaling factors are required. If the context length of pre-training is absent, uses
+/// `g.context`.
 inline void read_rotary_keys(config_reader& c, llama_config& g, rotary_stretch known) {
   double& theta = g.theta;
   double const largest = 1e12;
@@ -51,8 +53,9 @@ inline void read_rotary_keys(config_reader& c, llama_config& g, rotary_stretch k
   inner.finish();
 }
 
-/// Reads the keys that LLaMA, Mistral and Qwen share. Absent sizes keep the values of `g`. If
-/// `g.kv_heads` is 0, or the key is null, there are as many key-value heads as heads.
+/// Reads the keys of a config.json that LLaMA, Mistral and Qwen share. Sizes that are absent keep
+/// the values of `g`. If the number of key-value heads is null, or absent with `g.kv_heads` = 0, it
+/// equals the number of heads.
 inline void read_swiglu_keys(config_reader& c, llama_config& g, known_classes const& classes,
                              rotary_stretch known = rotary_stretch::none) {
   read_common_keys(c, classes);

@@ -12,13 +12,14 @@
 
 namespace redco {
 
-/// Reads a T5 model from the keys of a config.json.
+/// A reader that makes a T5 model from the keys of a config.json.
 struct t5_from_config {
   static constexpr std::string_view name = "t5";
 
-  /// Returns the model with a plain feed-forward, or with a gated one (v1.1). A head tied to the
-  /// embedding scales its input. Newer configurations always set tie_word_embeddings to true, so
-  /// `scale_decoder_outputs` decides whether the head is tied.
+  /// Returns the T5 model that a config.json describes, with a plain or a gated (v1.1)
+  /// feed-forward. If the head is tied to the embedding, the head's input is scaled. New files
+  /// always have tie_word_embeddings = true, so `scale_decoder_outputs` decides if the head is
+  /// tied.
   static std::variant<t5, t5_gated> read(config_reader& c) {
     read_common_keys(c, {"T5ForConditionalGeneration", {"T5WithLMHeadModel"}, {"T5Model"}}, true);
     feed_forward const kind = read_feed_forward(c);
@@ -45,9 +46,9 @@ struct t5_from_config {
     activation_kind activation = activation_kind::relu;
   };
 
-  /// Reads "feed_forward_proj": an activation, or "gated-" and an activation. "gated-gelu" means
-  /// the tanh approximation. Newer configurations repeat both parts in other keys, which must
-  /// agree.
+  /// Reads the key "feed_forward_proj" of a config.json: the name of an activation function, or
+  /// "gated-" and such a name. "gated-gelu" means the tanh approximation. New files repeat this
+  /// information under other keys, which must agree.
   static feed_forward read_feed_forward(config_reader& c) {
     feed_forward f;
     json::json_value const* const value = c.find("feed_forward_proj");

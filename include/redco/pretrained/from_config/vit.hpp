@@ -11,7 +11,7 @@
 
 namespace redco {
 
-/// Reads a ViT image classifier from the keys of a config.json.
+/// A reader that makes a ViT image classifier from the keys of a config.json.
 struct vit_from_config {
   static constexpr std::string_view name = "vit";
 

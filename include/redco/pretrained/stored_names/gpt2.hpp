@@ -8,8 +8,8 @@
 
 namespace redco {
 
-/// Names of GPT-2's tensors in files. Files store matrices as [in, out], and q, k and v in one
-/// tensor.
+/// Table of the names that GPT-2's tensors have in files. Files store matrices as [in, out], and
+/// query, key and value in one tensor.
 template <>
 struct stored_names<gpt2> {
   static constexpr std::array names{stored_name{"wte.weight", "transformer.wte.weight"},

@@ -8,8 +8,9 @@
 
 namespace redco {
 
-/// Names of the tensors of LLaMA, Mistral and Qwen in files. Files may repeat a tied head, which is
-/// not read. Biases and the norms of queries and keys are optional.
+/// Table of the names that the tensors of LLaMA, Mistral and Qwen have in files. A head tied to the
+/// embedding may be stored twice; the copy is not read. Biases, and the norms of queries and keys,
+/// are optional.
 template <>
 struct stored_names<llama> {
   static constexpr std::array names{

@@ -9,8 +9,8 @@
 
 namespace redco {
 
-/// Names of OPT's tensors in files. Only pre-norm models have a final norm, and only post-norm
-/// models have projections.
+/// Table of the names that OPT's tensors have in files. Only pre-norm models have a final norm, and
+/// only post-norm models have projections.
 struct opt_names {
   static constexpr std::array names{
       stored_name{"embed_tokens.weight", "model.decoder.embed_tokens.weight"},

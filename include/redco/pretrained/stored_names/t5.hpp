@@ -9,9 +9,9 @@
 
 namespace redco {
 
-/// Names of T5's tensors in files, for plain and gated feed-forwards. Only models without a tied
-/// head have lm_head. Files may repeat the token embedding under the names of encoder, decoder and
-/// tied head.
+/// Table of the names that T5's tensors have in files, for plain and gated feed-forwards. Only
+/// models without a tied head have lm_head. Files may repeat the token embedding under the names of
+/// encoder, decoder and tied head.
 struct t5_names {
   static constexpr std::array names{
       stored_name{"encoder.embed_tokens.weight", "shared.weight"},

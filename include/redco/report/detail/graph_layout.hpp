@@ -15,15 +15,15 @@ struct graph_box {
   double left = 0, top = 0, width = 0, height = 0;
 };
 
-/// An edge of the drawing: an arrow down at `x`, or a rail that runs from `start` left to `lane`,
-/// down, and back to `x`.
+/// An edge in the drawing of a model's graph. A simple edge is an arrow down at `x`. A rail goes
+/// from `start` left to `lane`, down along `lane`, and right to `x`.
 struct graph_edge {
   double x = 0, from = 0, to = 0, lane = 0, start = 0;
   bool rail = false;
 };
 
-/// Coordinates of the nodes of a graph: nodes in one column, and edges that skip nodes on lanes at
-/// the left.
+/// A layout of the drawing of a model's graph: nodes in one column, and edges that skip nodes on
+/// lanes at the left.
 class graph_layout {
  public:
   static constexpr double width = 400, margin = 44, gap = 14;

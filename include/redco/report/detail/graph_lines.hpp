@@ -14,8 +14,8 @@
 
 namespace redco::report::detail {
 
-/// A line of text in the box of a node. If `parameter` is set, the line starts with a small picture
-/// of this parameter.
+/// A line of text in the box of a node in the drawing of a model. If `parameter` is set, a small
+/// picture of this parameter's split precedes the text.
 struct graph_line {
   std::string text;
   std::string style;
@@ -23,7 +23,8 @@ struct graph_line {
   bool centred = false;
 };
 
-/// Returns the name inside the block: "mlp.up" for "h.*.mlp.up" and for "h.0::2.mlp.up".
+/// Returns the part of a layer's name that follows the name of its repeated block: "mlp.up" for
+/// "h.*.mlp.up" (all blocks) and for "h.0::2.mlp.up" (every second block).
 inline std::string relative_name(std::string_view name) {
   std::size_t const mark = name.find_last_of("*:");
   if (mark == std::string_view::npos) return std::string(name);
@@ -39,7 +40,7 @@ inline extents local_output(shard_report const& r, graph_node const& n) {
   return cost::local_extents({n.output, n.split_dim, n.units}, r.run.mesh.tp);
 }
 
-/// Returns true if ranks hold different parts of the node's parameters or of its output.
+/// Returns true if model shards hold different parts of the node's parameters or of its output.
 inline bool is_cut(shard_report const& r, graph_node const& n) {
   if (r.run.mesh.tp == 1) return false;
   bool const parameters = std::any_of(n.parameters.begin(), n.parameters.end(),
@@ -59,8 +60,8 @@ inline std::string node_title(shard_report const& r, graph_node const& n) {
   }
 }
 
-/// Returns the lines in the box of a node: its name, its layers with the shape of their first
-/// parameter, and the shape of its output.
+/// Returns the lines of text in a node's box in the drawing of a model. They have the node's name,
+/// its layers with the shape of their first parameter, and the shape of its output.
 inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const& n) {
   int const tp = r.run.mesh.tp;
   std::vector<graph_line> lines;

@@ -11,8 +11,8 @@
 
 namespace redco::report::detail {
 
-/// Returns the answer as the first section of the HTML page: budget, smallest change that fits,
-/// step time, and a table of possible numbers of model shards. Returns an empty text for a report
+/// Returns the first section of the HTML report: memory budget, smallest change that fits, step
+/// time, and a table of possible numbers of model shards. Returns an empty text for a report
 /// without an answer.
 inline std::string html_answer(shard_report const& r) {
   if (!r.answer) return "";

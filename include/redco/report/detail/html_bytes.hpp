@@ -14,8 +14,8 @@
 
 namespace redco::report::detail {
 
-/// Returns the section on the bytes of one rank: a bar of the kinds of bytes at the peak, and a
-/// table of all kinds.
+/// Returns the section of the HTML report on the memory of one rank: a bar of the kinds of bytes at
+/// the peak, and a table of all kinds.
 inline std::string html_bytes(shard_report const& r) {
   cost::memory const& m = r.cost.memory;
   step_moment const peak = peak_moment(m);

@@ -13,7 +13,8 @@
 
 namespace redco::report::detail {
 
-/// Returns an SVG square that shows how shards cut a parameter, with the part of one rank filled.
+/// Returns an SVG square at (x, y) that shows how model shards split a parameter. The part of one
+/// rank is filled.
 inline std::string cut_icon(double x, double y, shard::entry const& e) {
   double const size = 12;
   if (!e.is_split(axis::tp)) return svg_rect(x, y, size, size, "all");
@@ -27,7 +28,8 @@ inline std::string cut_icon(double x, double y, shard::entry const& e) {
   return text + svg_rect(x, y, size, size, "other");
 }
 
-/// Returns the name of a repeat's blocks: "h" for "h.*", and "h 0::2" for "h.0::2".
+/// Returns the name of repeated blocks for the drawing of a model: "h" for "h.*" (all blocks), and
+/// "h 0::2" for "h.0::2" (every second block).
 inline std::string blocks_name(std::string_view name) {
   std::size_t const dot = name.rfind('.');
   std::string const row = relative_name(name.substr(0, dot));
@@ -60,8 +62,8 @@ inline std::string draw_node(shard_report const& r, graph_node const& n, graph_b
   return text;
 }
 
-/// Returns a drawing of the model's layers: boxes in forward order, split layers in blue,
-/// collectives in orange, residual connections at the left.
+/// Returns the HTML report's drawing of the model: boxes in forward order, split layers in blue,
+/// collectives in orange, and residual connections as lines at the left.
 inline std::string html_graph(shard_report const& r) {
   if (r.graph.empty()) return "";
   graph_layout const layout(r);

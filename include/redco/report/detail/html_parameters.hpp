@@ -12,8 +12,8 @@
 
 namespace redco::report::detail {
 
-/// Returns a table of all parameters with their split and its reason. `data-key` holds the sort key
-/// of a cell.
+/// Returns the HTML report's table of parameters, with their split and its reason. The HTML
+/// attribute `data-key` is the key by which the page sorts a cell.
 inline std::string html_parameters(shard_report const& r) {
   std::string text =
       "<h2>Parameters</h2>\n<table class=\"plan cards\"><thead><tr><th>parameter</th><th>logical</th><th>on a "
@@ -33,7 +33,8 @@ inline std::string html_parameters(shard_report const& r) {
   return text + "</tbody></table>\n";
 }
 
-/// Returns a table of the messages of a step, one row per purpose.
+/// Returns the HTML report's table of the messages that ranks exchange in a step, one row per
+/// purpose.
 inline std::string html_messages(shard_report const& r) {
   if (r.cost.messages.calls() == 0) return "<h2>Messages of one step</h2>\n<p>None: one rank talks to nobody.</p>\n";
   bool const several = r.run.hosts > 1;

@@ -15,8 +15,9 @@
 
 namespace redco::report::detail {
 
-/// A point on the x axis of the memory drawing with the index of its moment in the step. Forward
-/// and backward are drawn as slopes, loss and update as constant.
+/// A point in the drawing of memory over a step: the x coordinate and the index of the memory
+/// snapshot shown there. The drawing shows forward and backward as slopes, loss and update as
+/// constant.
 struct phase_point {
   double x;
   std::size_t moment;
@@ -25,16 +26,18 @@ inline constexpr std::array<phase_point, 9> phase_points = {
     {{0, 0}, {112, 1}, {124, 2}, {154, 2}, {166, 3}, {226, 4}, {300, 5}, {314, 6}, {360, 6}}};
 inline constexpr std::array<double, 5> phase_edges = {0, 118, 160, 307, 360};
 
-/// Peak of a phase in the memory drawing: the position of its circle and the baseline of its label.
-/// The label is centred above the circle or, if `ends` is true, ends left of it.
+/// A peak of a phase (such as backward) in the drawing of memory over a step: the position of its
+/// circle, and the baseline and text of its label. The label is centred above the circle or, if
+/// `ends` is true, ends left of the circle.
 struct phase_peak {
   double x, y, label;
   std::string text;
   bool ends;
 };
 
-/// Returns the peaks of all phases, with coordinates from the upper left corner of the plot and
-/// labels that do not overlap. `y_of` maps bytes to the distance from the top.
+/// Returns the peaks of all phases for the drawing of memory over a step. Coordinates count from
+/// the upper left corner of the plot, and labels do not overlap. `y_of` maps bytes to the distance
+/// from the top.
 template <class Height>
 std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, label_places& labels) {
   auto const moments = step_moments(r.cost.memory);
@@ -53,8 +56,8 @@ std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, l
   return peaks;
 }
 
-/// Returns a drawing of memory over the phases of a step: one stacked area per kind of bytes, with
-/// the peak of each phase marked.
+/// Returns the HTML report's drawing of memory over the phases of a step: one stacked area per kind
+/// of bytes, and a mark at the peak of each phase.
 inline std::string html_phases(shard_report const& r) {
   auto const moments = step_moments(r.cost.memory);
   double const left = 62, width = 360, height = 190;

@@ -5,7 +5,7 @@
 namespace redco::report::detail {
 
 /// Style sheet of the HTML report: light by default and in print, dark if the reader prefers dark
-/// screens. The classes k0 to k10 are the colours of the kinds of bytes.
+/// screens. The CSS classes k0 to k10 are the colours of the kinds of bytes.
 inline constexpr std::string_view html_style = R"(<style>
 :root{color-scheme:light;--page:#fff;--ink:#1b1f24;--soft:#59636e;--line:#d1d9e0;--card:#f6f8fa;--split:#0b6bcb;
 --splitbg:#dcebfb;
@@ -60,8 +60,8 @@ thead{display:table-header-group}}
 </style>
 )";
 
-/// Script that sorts a table by the clicked column heading. Without JavaScript the table is
-/// complete but not sortable.
+/// Script of the HTML report, which sorts a table by the clicked column heading. Without JavaScript
+/// the tables are complete but not sortable.
 inline constexpr std::string_view html_script = R"(<script>
 for (const table of document.querySelectorAll("table.plan")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];

@@ -7,7 +7,8 @@
 
 namespace redco::report::detail {
 
-/// Returns `text` escaped for HTML content and quoted attributes. Control characters become spaces.
+/// Returns `text` escaped for the content and the quoted attributes of HTML elements. Control
+/// characters become spaces.
 inline std::string escaped(std::string_view text) {
   std::string result;
   for (char const c : text) {
@@ -23,7 +24,7 @@ inline std::string escaped(std::string_view text) {
   return result;
 }
 
-/// Returns a coordinate for SVG with at most one decimal, independent of the locale.
+/// Returns a coordinate as text for SVG, with at most one decimal, independent of the locale.
 inline std::string coordinate(double value) {
   auto const tenths = static_cast<std::int64_t>(value * 10 + (value < 0 ? -0.5 : 0.5));
   std::int64_t const size = tenths < 0 ? -tenths : tenths;
@@ -45,8 +46,8 @@ inline std::string svg_path(std::string const& d, std::string const& style) {
   return "<path d=\"" + d + "\" class=\"" + style + "\"/>";
 }
 
-/// Returns an SVG image that scales with the page width. `says` is the description for screen
-/// readers.
+/// Returns an SVG image with the content `inside`, which scales with the width of the page. `says`
+/// is the description for screen readers.
 inline std::string svg(double width, double height, std::string_view says, std::string const& inside) {
   return "<svg viewBox=\"0 0 " + coordinate(width) + " " + coordinate(height) + "\" role=\"img\" aria-label=\"" +
          escaped(says) + "\">\n" + inside + "</svg>\n";

@@ -7,12 +7,12 @@
 
 namespace redco::report::detail {
 
-/// Assigns positions to the labels of a drawing so that no labels overlap: a label that would
-/// overlap another one moves up.
+/// A set of positions of the labels in a drawing. A label that would overlap an earlier one moves
+/// up, so that no labels overlap.
 class label_places {
  public:
-  /// Returns the baseline for a label that spans `left` to `left + width_of(text)` and should have
-  /// the baseline `y`.
+  /// Places a label that spans `left` to `left + width_of(text)`, and returns the y coordinate of
+  /// its baseline: `y`, or less if the label must move up to avoid another label.
   double place(double left, double y, std::string_view text) {
     double const right = left + width_of(text) + gap;
     bool moved = true;
@@ -26,14 +26,15 @@ class label_places {
     return y;
   }
 
-  /// Returns the baseline of the highest label.
+  /// Returns the smallest y coordinate of all labels' baselines, but at most 0.
   double highest() const {
     double y = 0;
     for (box const& one : placed_) y = std::min(y, one.y);
     return y;
   }
 
-  /// Returns an upper bound of the width of a text in pixels, for semi-bold 11 px letters.
+  /// Returns an upper bound of the width of a label's text in pixels, for semi-bold letters of 11
+  /// px.
   static double width_of(std::string_view text) { return 7.2 * static_cast<double>(text.size()); }
 
  private:

@@ -8,7 +8,8 @@
 
 namespace redco::report::detail {
 
-/// Returns bytes with three significant digits: "768 B", "12.3 KiB", "4.56 GiB".
+/// Returns a number of bytes as text with three significant digits: "768 B", "12.3 KiB", "4.56
+/// GiB".
 inline std::string bytes_text(std::int64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " B";
   char const* const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -20,7 +21,8 @@ inline std::string bytes_text(std::int64_t bytes) {
   return text;
 }
 
-/// Returns a number of operations with a prefix of powers of 1000: "768", "12.3 M", "4.56 G".
+/// Returns a number of operations as text with a prefix of powers of 1000: "768", "12.3 M", "4.56
+/// G".
 inline std::string operations_text(double value) {
   char const* const units[] = {"", " k", " M", " G", " T", " P", " E"};
   std::size_t unit = 0;
@@ -30,7 +32,7 @@ inline std::string operations_text(double value) {
   return text;
 }
 
-/// Returns a duration with three significant digits: "12.3 s", "4.56 ms", "789 us".
+/// Returns a duration as text with three significant digits: "12.3 s", "4.56 ms", "789 us".
 inline std::string seconds_text(double seconds) {
   char const* const units[] = {"s", "ms", "us"};
   std::size_t unit = 0;
@@ -44,7 +46,7 @@ inline std::string seconds_text(double seconds) {
   return text;
 }
 
-/// Returns a shape as text: "[3072, 768]".
+/// Returns the extents of a tensor as text: "[3072, 768]".
 inline std::string extents_text(extents const& shape) {
   std::string text = "[";
   for (int d = 0; d < shape.rank; ++d) text += (d > 0 ? ", " : "") + std::to_string(shape[d]);

@@ -12,29 +12,32 @@ namespace redco::report {
 
 namespace detail {
 
-/// Returns the batch as text: "16 x 256", or "16 x 256 that read 16 x 512" if the encoder's input
-/// has its own length.
+/// Returns the batch size and sequence length of a run as text: "16 x 256". If the encoder's input
+/// has its own length: "16 x 256 that read 16 x 512".
 inline std::string examples_text(workload const& load) {
   std::string const count = std::to_string(load.batch) + " x ", text = count + std::to_string(load.sequence);
   return load.source > 0 ? text + " that read " + count + std::to_string(load.source) : text;
 }
 
-/// Returns "blocks recomputed", or "blocks recomputed (every:2)" if only some blocks are
-/// recomputed.
+/// Returns the text "blocks recomputed", or, if only some blocks are recomputed in backward, a text
+/// such as "blocks recomputed (every:2)".
 inline std::string recomputed_text(recomputed_blocks const& blocks) {
   std::string const all = "blocks recomputed";
   return blocks == recomputed_blocks(true) ? all : all + " (" + options::to_text(blocks) + ")";
 }
 
-/// Returns " on 2 hosts", or an empty text for one host.
+/// Returns the number of hosts (machines) as text to append to a mesh: " on 2 hosts", or an empty
+/// text for one host.
 inline std::string hosts_text(int hosts) { return hosts > 1 ? " on " + std::to_string(hosts) + " hosts" : ""; }
 
-/// Returns " on the same 16 ranks", or an empty text if the number of ranks varies with the width.
+/// Returns " on the same 16 ranks" if the number of ranks stays constant when the number of model
+/// shards changes, otherwise an empty text.
 inline std::string widths_scope(run_request const& asked) {
   return asked.keeps_ranks() ? " on the same " + std::to_string(asked.mesh.ranks()) + " ranks" : "";
 }
 
-/// Returns a line that describes the run: "mesh 1x2, f32, adamw, 1 micro-batch of 16 x 256".
+/// Returns a line of text that describes the run of a report: "mesh 1x2, f32, adamw, 1 micro-batch
+/// of 16 x 256".
 inline std::string run_text(shard_report const& r) {
   setup const& s = r.run;
   return "mesh " + options::to_text(s.mesh) + hosts_text(s.hosts) + ", " + std::string(name_of(s.compute)) + ", " +
@@ -47,8 +50,8 @@ inline std::string copies_text(shard::entry const& e) {
   return e.fact.copies() > 1 ? " x" + std::to_string(e.fact.copies()) : "";
 }
 
-/// Returns the split of a parameter: "dim 0", "dim 0, shared by 2", or "none". Names axes other
-/// than tp: "dim 0 over ep, dim 1".
+/// Returns the split of a parameter as text: "dim 0", "dim 0, shared by 2" (ranks), or "none".
+/// Names a mesh axis if it is not tp: "dim 0 over ep, dim 1".
 inline std::string split_text(shard::entry const& e) {
   std::string text;
   for (place const& p : e.fact.places) {
@@ -60,13 +63,14 @@ inline std::string split_text(shard::entry const& e) {
   return text.empty() ? "none" : text;
 }
 
-/// Returns a suffix for totals that omit layers which do not state what they save and compute, or
-/// an empty text if all layers do.
+/// Returns a text to append to totals of memory or operations that omit some layers, because these
+/// layers do not state what they save and compute. Returns an empty text if no layer is omitted.
 inline std::string uncounted_text(shard_report const& r) {
   return r.counts_all() ? "" : " without the layers that are not counted";
 }
 
-/// Returns the layer's name, or "outside of named layers" if the name is empty.
+/// Returns the name of a layer in the table of activations, or "outside of named layers" if the
+/// name is empty.
 inline std::string layer_text(cost::layer_activations const& one) {
   return one.layer.size == 0 ? "outside of named layers" : std::string(one.layer.view());
 }

@@ -16,29 +16,32 @@
 
 namespace redco::detail {
 
-/// A token that is searched for in a text before the text is split into words.
+/// An added token of a vocabulary. Added tokens are searched for in a text before the text is split
+/// into words.
 struct added_token {
   std::string content;
   std::uint32_t id = 0;
   bool special = false;
-  bool single_word = false;  ///< token is found only if no letter or digit adjoins it
-  bool strips_left = false;  ///< white space before the token is removed
+  /// True if the token is found only where no letter or digit adjoins it.
+  bool single_word = false;
+  bool strips_left = false;  ///< True if white space before the token is removed from the text
   bool strips_right = false;
 };
 
-/// Finds added tokens in a text: the leftmost match first, and the longest of the matches with one
-/// beginning.
+/// A searcher for the added tokens of a vocabulary in a text. Finds the leftmost token first, and
+/// the longest token among those that begin at one position.
 class added_tokens {
  public:
-  /// Adds a token. If several tokens have equal contents, the last one is used.
+  /// Adds a token to search for. If several tokens have equal contents, only the last one is found.
   void add(added_token token) {
     trie_.add(token.content, static_cast<std::uint32_t>(tokens_.size()));
     if (token.single_word && !word_) word_.emplace(word_pattern, "added_tokens");
     tokens_.push_back(std::move(token));
   }
 
-  /// Calls text(part) for each non-empty part between tokens and token(id) for each found token, in
-  /// the order of `whole`.
+  /// Splits the text `whole` at its added tokens. Calls token(id) for each token and text(piece)
+  /// for each non-empty piece of text between tokens, in the order of `whole`. If `find_special` is
+  /// false, special tokens are treated as text.
   template <class Text, class Token>
   void split(std::string_view whole, bool find_special, Text const& text, Token const& token) const {
     std::size_t done = 0;

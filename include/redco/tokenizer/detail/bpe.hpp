@@ -20,29 +20,33 @@
 
 namespace redco::detail {
 
-/// Byte-pair encoding (Sennrich et al., 2016): merges adjacent symbols of a word, the pair of
-/// smallest rank first. The leftmost pair wins among equal ranks. Takes O(n log n) time for a word
-/// of n symbols and 20 to 28 bytes of memory per symbol.
+/// A tokenizer model of byte-pair encoding (Sennrich et al., 2016): repeatedly merges the pair of
+/// adjacent symbols of a word that has the smallest rank. Among equal ranks, the leftmost pair is
+/// merged first. Takes O(n log n) time for a word of n symbols and 20 to 28 bytes of memory per
+/// symbol.
 class bpe {
  public:
   struct options {
-    /// Symbols are bytes written in GPT-2's alphabet; otherwise code points
+    /// True if symbols are bytes written in GPT-2's alphabet; false if symbols are code points.
     bool byte_level = true;
-    /// A code point without a token becomes the tokens <0x00> to <0xFF> of its bytes.
+    /// True if a code point without a token becomes the tokens <0x00> to <0xFF> of its bytes.
     bool byte_fallback = false;
-    bool fuse_unknown = false;   ///< adjacent unknown symbols become one unknown token
-    bool ignore_merges = false;  ///< a word that is a token becomes this token without any merges
-    /// Id of the unknown token; if empty, unknown symbols are dropped
+    bool fuse_unknown = false;  ///< True if adjacent unknown symbols become one unknown token
+    /// True if a word that is a token becomes this token without any merges.
+    bool ignore_merges = false;
+    /// Id of the token for symbols without a token. If nullopt, these symbols are dropped.
     std::optional<std::uint32_t> unknown = {};
   };
 
-  /// Lists that a thread reuses for each word to avoid allocations.
+  /// A set of lists for the encoding of one word. Each thread reuses its lists for all words, to
+  /// avoid allocations.
   struct scratch {
     std::vector<std::uint32_t> id, before, behind;
     std::vector<std::uint64_t> open;
   };
 
-  /// Builds the model over `words`, which must outlive the model.
+  /// Builds the model from a vocabulary `words`, which must outlive the model, and a table of
+  /// merges.
   bpe(options how, vocabulary const& words, merge_table merges)
       : how_(how), words_(&words), merges_(std::move(merges)) {
     for (std::size_t b = 0; b < 256; ++b) {
@@ -57,14 +61,14 @@ class bpe {
     }
   }
 
-  /// Returns the token of a byte, for example "<0x0A>" for 10.
+  /// Returns the byte-fallback token of a byte, for example "<0x0A>" for 10.
   static std::string byte_token(std::size_t byte) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     return std::string("<0x") + digits[byte / 16] + digits[byte % 16] + '>';
   }
 
-  /// Appends the ids of a word, which must not be empty. Throws `error` with exit code 65 for a
-  /// word of 2^32 - 1 bytes or more.
+  /// Appends the token ids of a word to `ids`. The word must not be empty. Throws `error` with exit
+  /// code 65 for a word of 2^32 - 1 bytes or more.
   void encode(std::string_view word, std::vector<std::int64_t>& ids, scratch& lists) const {
     if (word.size() >= end) {
       throw error(exit_code::data, "a word of " + std::to_string(word.size()) +

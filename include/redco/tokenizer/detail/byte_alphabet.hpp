@@ -10,8 +10,8 @@
 
 namespace redco::detail {
 
-/// Returns GPT-2's table from byte to visible character. Printable Latin-1 bytes map to themselves;
-/// all others map to U+0100, U+0101, ... in order.
+/// Returns GPT-2's byte alphabet: a table from each byte to a visible character. Printable Latin-1
+/// bytes map to themselves. All other bytes map to U+0100, U+0101, ... in order.
 inline std::array<char32_t, 256> const& byte_alphabet() {
   static std::array<char32_t, 256> const table = [] {
     std::array<char32_t, 256> made{};
@@ -25,8 +25,8 @@ inline std::array<char32_t, 256> const& byte_alphabet() {
   return table;
 }
 
-/// Returns the bytes that a token in GPT-2's byte alphabet represents. A token with a character
-/// outside this alphabet is returned unchanged.
+/// Returns the bytes that a token represents, if all its characters are in GPT-2's byte alphabet
+/// (one visible character per byte). Returns any other token unchanged.
 inline std::string bytes_of(std::string_view token) {
   static std::array<int, 324> const byte_of = [] {
     std::array<int, 324> made{};
@@ -43,7 +43,7 @@ inline std::string bytes_of(std::string_view token) {
   return bytes;
 }
 
-/// Returns `bytes` written in GPT-2's byte alphabet.
+/// Returns `bytes` written in GPT-2's byte alphabet, which has one visible character per byte.
 inline std::string in_byte_alphabet(std::string_view bytes) {
   std::string text;
   for (char const b : bytes) append_code_point(text, byte_alphabet()[static_cast<unsigned char>(b)]);

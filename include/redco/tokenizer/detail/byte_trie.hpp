@@ -8,13 +8,13 @@
 
 namespace redco::detail {
 
-/// A map from byte strings to numbers that finds all keys at the beginning of a text.
+/// A map from byte strings (keys) to numbers that finds all keys at the beginning of a text.
 class byte_trie {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  /// Maps `text`, which must not be empty, to `number`. A later call with an equal text replaces
-  /// the number.
+  /// Maps the key `text`, which must not be empty, to `number`. A later call with an equal text
+  /// replaces the number.
   void add(std::string_view text, std::uint32_t number) {
     std::uint32_t node = 0;
     for (char const c : text) {
@@ -28,8 +28,8 @@ class byte_trie {
 
   bool begins_with(char c) const { return begins_[static_cast<unsigned char>(c)]; }
 
-  /// Calls found(size, number) for each key at the beginning of `text`, the shortest first. `size`
-  /// is the key's length in bytes.
+  /// Calls found(size, number) for each key of the map with which `text` begins, the shortest key
+  /// first. `size` is the length of the key in bytes.
   template <class Found>
   void prefixes(std::string_view text, Found const& found) const {
     std::uint32_t node = 0;

@@ -17,12 +17,12 @@
 
 namespace redco::detail {
 
-/// A table of text replacements of SentencePiece, such as nmt_nfkc, applied like normalizer
-/// Precompiled of the `tokenizers` library. If a key begins a grapheme cluster of at most 5 bytes,
-/// the shortest such key's text replaces the whole cluster. Otherwise each code point is replaced
-/// separately.
+/// A table of text replacements of SentencePiece, such as nmt_nfkc. Replaces text as the normalizer
+/// Precompiled of Hugging Face's `tokenizers` library does. If keys of the table begin a grapheme
+/// cluster of at most 5 bytes, the text of the shortest key replaces the whole cluster. Otherwise
+/// each code point is replaced separately.
 ///
-/// The table is a double-array trie (Aoe, 1989). Its values are offsets into a buffer of
+/// The table is a double-array trie (Aoe, 1989) of keys. Its values are offsets into a buffer of
 /// NUL-terminated texts.
 class charsmap {
  public:

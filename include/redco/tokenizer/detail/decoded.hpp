@@ -12,13 +12,13 @@
 
 namespace redco::detail {
 
-/// Returns true if `id` is a special token, which decoding omits.
+/// Returns true if `id` is the id of a special token. Decoding omits special tokens.
 inline bool is_special(special_ids const& specials, std::int64_t id) {
   return std::binary_search(specials.all.begin(), specials.all.end(), id);
 }
 
-/// Returns the text of `ids`: appends the bytes of each id, replaces invalid UTF-8, and removes
-/// spaces if the tokenizer cleans spaces.
+/// Returns the text of token ids for any tokenizer. Joins the bytes of all tokens and replaces
+/// invalid UTF-8. If cleans_spaces(tokenizer) is true, removes spaces before punctuation.
 template <class Tokenizer>
 std::string decoded(Tokenizer const& tokenizer, std::span<std::int64_t const> ids, decode_options options) {
   std::string bytes;

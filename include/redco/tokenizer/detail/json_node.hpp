@@ -17,7 +17,7 @@
 
 namespace redco::detail {
 
-/// A JSON value with its path in the tokenizer's file, for messages such as "tokenizer.json:
+/// A JSON value with its path in a tokenizer's file, for error messages such as "tokenizer.json:
 /// model.vocab is missing". Members throw `error` with exit code 65 if the value has an unexpected
 /// type.
 class json_node {
@@ -30,12 +30,13 @@ class json_node {
   [[noreturn]] void refuse(std::string const& why) const {
     throw error(exit_code::data, place_ + (place_.ends_with(": ") ? "" : " ") + why);
   }
-  /// Throws `error` with exit code 65: the file asks for `what`, which redco does not support.
+  /// Throws `error` with exit code 65, because the tokenizer's file asks for `what`, which redco
+  /// does not support.
   [[noreturn]] void refuse_kind(std::string_view what) const {
     refuse(std::string(what) + " is not computed here; use a tokenizer that does without");
   }
 
-  /// Returns the member `key` of an object, or nullopt if this member is absent or null.
+  /// Returns the member `key` of a JSON object, or nullopt if this member is absent or null.
   std::optional<json_node> find(std::string_view key) const {
     if (!value_->is_object()) refuse("should be a JSON object; write the file again with the program that made it");
     auto const found = value_->find(std::string(key));
@@ -67,8 +68,9 @@ class json_node {
     return found->value_->get<bool>();
   }
   std::uint32_t number() const { return number(*value_, *this); }
-  /// Returns a value as an unsigned number and reports errors at the path of `blamed`. Avoids a
-  /// json_node for each of many thousand values.
+  /// Returns the JSON number `value`. Throws `error` with exit code 65 and the path of `blamed` if
+  /// `value` is not a valid unsigned number. Reading thousands of numbers this way needs no
+  /// json_node for each.
   static std::uint32_t number(json::json_value const& value, json_node const& blamed) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
       blamed.refuse("should hold whole numbers from 0 to " + std::to_string(most) +
@@ -76,8 +78,8 @@ class json_node {
     return value.get<std::uint32_t>();
   }
 
-  /// Throws `error` with exit code 65 if the object has a key outside `keys` whose value is neither
-  /// null nor false.
+  /// Throws `error` with exit code 65 if this JSON object has a key outside `keys` whose value is
+  /// neither null nor false.
   void knows(std::initializer_list<std::string_view> keys) const {
     if (!value_->is_object()) refuse("should be a JSON object; write the file again with the program that made it");
     for (auto const& [key, value] : value_->items()) {

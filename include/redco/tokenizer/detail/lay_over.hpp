@@ -17,8 +17,8 @@
 
 namespace redco::detail {
 
-/// Calls use(part) for the part `key` of a tokenizer.json. If this part is a Sequence, also calls
-/// use for each part inside the Sequence.
+/// Calls use(value) for the object under `key` of a tokenizer.json, such as "normalizer". If this
+/// object is a Sequence, also calls use(value) for each object in the Sequence.
 inline void each_part(json::json_value& root, char const* key, std::function<void(json::json_value&)> const& use) {
   if (!root.is_object() || !root.contains(key) || !root[key].is_object()) return;
   json::json_value& part = root[key];
@@ -34,9 +34,9 @@ inline bool is_type(json::json_value const& part, std::string_view type) {
   return found != part.end() && *found == type;
 }
 
-/// Adds the tokens that a folder declares outside tokenizer.json, with the ids that transformers
-/// assigns. A token of the model's vocabulary keeps its id; any other token takes the next free id.
-/// Throws `error` with exit code 65 if a file gives a different id.
+/// Adds the tokens that other files of a folder declare to the JSON of its tokenizer.json, with the
+/// ids that transformers assigns. A token in the model's vocabulary keeps its id. Any other token
+/// gets the next free id. Throws `error` with exit code 65 if a file gives a different id.
 inline void add_declared(json::json_value& root, std::vector<declared_token> tokens, std::string const& source) {
   json::json_value& added = root["added_tokens"];
   if (added.is_null()) added = json::json_value::array();
@@ -86,8 +86,9 @@ inline void add_declared(json::json_value& root, std::vector<declared_token> tok
   }
 }
 
-/// Sets `add_prefix_space` (a space before a text) if tokenizer_config.json sets it or the
-/// tokenizer class has a default.
+/// Sets `add_prefix_space` (a space before a text) in the JSON of a tokenizer.json, as transformers
+/// does. The value comes from tokenizer_config.json, or else from the default of the tokenizer
+/// class.
 inline void set_prefix_space(json::json_value& root, tokenizer_settings const& settings) {
   auto const given = settings.node().find("add_prefix_space");
   bool const by_class = settings.kind() == "GPT2" || settings.kind() == "Roberta" || settings.kind() == "Bart";
@@ -99,10 +100,10 @@ inline void set_prefix_space(json::json_value& root, tokenizer_settings const& s
     root["pre_tokenizer"]["add_prefix_space"] = wanted;
 }
 
-/// Sets the prefix space, pre-tokenizer and decoder of LlamaTokenizer as transformers 5 does,
-/// regardless of tokenizer.json. A space precedes a text and, if `legacy` is true, follows each
-/// added token. Version 4 reads these parts from tokenizer.json, so it may give other ids for texts
-/// with a leading space or with added tokens.
+/// Replaces normalizer, pre-tokenizer and decoder of a LLaMA tokenizer.json by those that
+/// LlamaTokenizer of transformers 5 uses regardless of the file. A space precedes a text and, if
+/// the setting `legacy` is true, follows each added token. Version 4 reads these parts from
+/// tokenizer.json, so ids may differ for texts with a leading space or with added tokens.
 inline void set_llama(json::json_value& root, tokenizer_settings const& settings, std::string const& source) {
   if (!settings.is_llama() || model_type(json_node(root, source).at("model")) != "BPE") return;
   bool by_bytes = false, prepends = false;
@@ -136,8 +137,9 @@ inline void set_llama(json::json_value& root, tokenizer_settings const& settings
   if (prefix) root["decoder"]["decoders"].push_back({{"type", "Strip"}, {"content", " "}, {"start", 1U}, {"stop", 0U}});
 }
 
-/// Sets lower-casing, accent stripping and CJK splitting of BERT's classes. tokenizer_config.json,
-/// or the class's default, overrides tokenizer.json.
+/// Sets lower-casing, accent stripping and CJK splitting of a BERT tokenizer in the JSON of its
+/// tokenizer.json. Values come from tokenizer_config.json, or else from the defaults of
+/// transformers.
 inline void set_letters(json::json_value& root, tokenizer_settings const& settings) {
   if (settings.kind() != "Bert" && settings.kind() != "DistilBert") return;
   json_node const config = settings.node();
@@ -150,17 +152,17 @@ inline void set_letters(json::json_value& root, tokenizer_settings const& settin
   });
 }
 
-/// Returns true if transformers 5 removes spaces before punctuation from decoded text:
-/// clean_up_tokenization_spaces is true and, for BPE models, a second setting is true. Version 4
-/// removes spaces for every model if the setting is true, and takes true as the default for a
-/// folder with BERT's vocab.txt.
+/// Returns true if transformers 5 removes spaces before punctuation from decoded text. The settings
+/// must have clean_up_tokenization_spaces = true and, if `bpe` (a BPE model), a second setting =
+/// true. Version 4 ignores the second setting, and its default for a folder with BERT's vocab.txt
+/// is true.
 inline bool cleans_spaces(tokenizer_settings const& settings, bool bpe) {
   constexpr auto key = "clean_up_tokenization_spaces", forced = "_for_bpe_even_though_it_will_corrupt_output";
   return settings.node().flag(key) && (!bpe || settings.node().flag(std::string(key) + forced));
 }
 
 /// Throws `error` with exit code 65 if add_bos_token or add_eos_token contradicts the
-/// post_processor of a LLaMA tokenizer, because transformers 4 and 5 then give different ids.
+/// post_processor of a LLaMA tokenizer. In this case transformers 4 and 5 give different ids.
 inline void check_ends(json::json_value const& root, tokenizer_settings const& settings) {
   if (settings.kind() != "Llama") return;
   json_node const config = settings.node();
@@ -177,8 +179,8 @@ inline void check_ends(json::json_value const& root, tokenizer_settings const& s
   }
 }
 
-/// Changes the JSON of a tokenizer.json as transformers does when it reads a folder with these
-/// settings.
+/// Changes the JSON of a tokenizer.json as transformers does when it reads a folder with the given
+/// settings. `source` names the file in error messages.
 inline void lay_over(json::json_value& root, tokenizer_settings const& settings, std::string const& source) {
   json_node(root, source).find("");  // throws if root is not an object
   if (settings.node().flag("split_special_tokens")) settings.node().at("split_special_tokens").refuse_kind("true");

@@ -8,8 +8,8 @@
 
 namespace redco::detail {
 
-/// A range {first, last} of letters that got a lower case in Unicode 16 or 17, and the number to
-/// add. utf8proc knows these letters only since version 2.11.
+/// A range {first, last} of capital letters whose lower case was added in Unicode 16 or 17, and the
+/// number to add to a capital letter. utf8proc knows these letters only since version 2.11.
 struct late_lower_case {
   char32_t first, last;
   int add;
@@ -20,7 +20,8 @@ inline constexpr late_lower_case late_lower_cases[] = {
     {0x10D50, 0x10D65, 0x20}, {0x16EA0, 0x16EB8, 0x1B},
 };
 
-/// Appends the lower case of one code point. The result does not depend on adjacent code points.
+/// Appends the lower case of the code point `c` to `text`. The result does not depend on adjacent
+/// code points.
 inline void append_lower(std::string& text, char32_t c) {
   if (c < 0x80) {
     text += static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);

@@ -6,13 +6,14 @@
 
 namespace redco::detail {
 
-/// A hash table of the merges of a BPE model: pair of adjacent tokens -> merged token and rank.
+/// A hash table of the merges of a byte-pair-encoding model: pair of adjacent tokens -> merged
+/// token and rank.
 class merge_table {
  public:
   struct merge {
     std::uint64_t pair = none;
-    std::uint32_t rank = 0;  ///< merges of smaller rank are applied first
-    std::uint32_t id = 0;    ///< id of the merged token
+    std::uint32_t rank = 0;  ///< Rank of the merge: merges of smaller rank are applied first
+    std::uint32_t id = 0;    ///< Id of the token that results from the merge
   };
 
   explicit merge_table(std::size_t merges = 0) {
@@ -21,14 +22,14 @@ class merge_table {
     slots_.resize(size);
   }
 
-  /// Adds a merge. A later merge of an equal pair replaces the earlier one. At most the
-  /// constructor's number of merges may be added.
+  /// Adds the merge of the tokens `left` and `right`. A later merge of an equal pair replaces the
+  /// earlier one. Requires: not more calls than the number of merges given to the constructor.
   void add(std::uint32_t left, std::uint32_t right, std::uint32_t rank, std::uint32_t id) {
     std::uint64_t const pair = key(left, right);
     slots_[place(pair)] = {pair, rank, id};
   }
 
-  /// Returns the merge of a pair, or null.
+  /// Returns the merge of the adjacent tokens `left` and `right`, or null if they do not merge.
   merge const* find(std::uint32_t left, std::uint32_t right) const {
     merge const& found = slots_[place(key(left, right))];
     return found.pair == none ? nullptr : &found;

@@ -18,18 +18,19 @@ namespace redco::detail {
 // Face's tokenizers 0.22 with any version of utf8proc. Unicode's stability policy guarantees that
 // text assigned in Unicode 9 keeps its forms in later versions.
 
-/// Code points of younger_than_8 that are marks with a combining class in Unicode 9.
+/// Ranges of code points that Unicode 9, but not Unicode 8, assigns as marks with a combining
+/// class.
 inline constexpr code_range marks_of_9[] = {
     {0x8D4, 0x8E1},     {0x1DFB, 0x1DFB},   {0x11442, 0x11442}, {0x11446, 0x11446},
     {0x11C3F, 0x11C3F}, {0x1E000, 0x1E02A}, {0x1E944, 0x1E94A},
 };
 
-/// Returns true if Unicode 9 does not assign `c`. Such a code point is neither decomposed nor
-/// reordered nor composed.
+/// Returns true if Unicode 9 does not assign `c`. Normalization then leaves `c` unchanged and in
+/// place, as Hugging Face's `tokenizers` does.
 inline bool unknown_to_9(char32_t c) { return holds(younger_than_8, c) && !holds(marks_of_9, c); }
 
-/// Code points that Unicode 9 does not assign but that have a compatibility decomposition in later
-/// versions.
+/// Ranges of code points that Unicode 9 does not assign, but that have a compatibility
+/// decomposition in later versions.
 inline constexpr code_range compatible_since_9[] = {
     {0x32FF, 0x32FF},   {0xA7F1, 0xA7F4},   {0xAB69, 0xAB69},   {0x10781, 0x107BA},
     {0x1CCD6, 0x1CCF9}, {0x1E030, 0x1E06D}, {0x1F16C, 0x1F16C}, {0x1FBF0, 0x1FBF9},
@@ -37,8 +38,8 @@ inline constexpr code_range compatible_since_9[] = {
 
 inline int combining_class(utf8proc_int32_t c) { return c < 0x300 ? 0 : utf8proc_get_property(c)->combining_class; }
 
-/// Returns true if `c` starts a cluster: `c` is neither a mark nor a second part of a Hangul
-/// syllable, so normalization never combines it with preceding text.
+/// Returns true if `c` begins a cluster, which normalization never combines with preceding text.
+/// `c` is then neither a mark nor a later part of a Hangul syllable.
 inline bool begins_cluster(char32_t c) {
   if (c < 0x300) return true;
   if ((c >= 0x1161 && c <= 0x1175) || (c >= 0x11A8 && c <= 0x11C2)) return false;
@@ -46,7 +47,7 @@ inline bool begins_cluster(char32_t c) {
   return category < UTF8PROC_CATEGORY_MN || category > UTF8PROC_CATEGORY_ME;
 }
 
-/// Full decomposition of one code point, canonical or for compatibility.
+/// A full Unicode decomposition of one code point, either canonical or for compatibility.
 struct decomposition {
   utf8proc_int32_t parts[18];  // 18: the longest decomposition, of U+FDFA
   std::ptrdiff_t count;
@@ -57,7 +58,8 @@ struct decomposition {
   }
 };
 
-/// Sorts each run of combining marks by combining class (canonical ordering).
+/// Sorts each sequence of adjacent combining marks in `codes` by combining class (canonical
+/// ordering of Unicode).
 inline void order_marks(std::vector<utf8proc_int32_t>& codes) {
   for (auto first = codes.begin(); first != codes.end();) {
     first = std::find_if(first, codes.end(), [](auto c) { return combining_class(c) != 0; });
@@ -67,15 +69,16 @@ inline void order_marks(std::vector<utf8proc_int32_t>& codes) {
   }
 }
 
-/// Composes ordered, decomposed text to Normalization Form C.
+/// Composes decomposed code points with ordered marks to Normalization Form C, in place.
 inline void compose(std::vector<utf8proc_int32_t>& codes) {
   auto const options = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
   auto const kept = utf8proc_normalize_utf32(codes.data(), static_cast<utf8proc_ssize_t>(codes.size()), options);
   codes.resize(static_cast<std::size_t>(kept));
 }
 
-/// Returns Normalization Form C or KC if `together`, otherwise D or KD, of well-formed UTF-8.
-/// `compatible` selects KC and KD. Takes linear time except for sorting runs of marks.
+/// Returns a Unicode normalization form of well-formed UTF-8: composed (C or KC) if `together`,
+/// otherwise decomposed (D or KD). `compatible` selects KC or KD. Takes linear time, except for
+/// sorting sequences of adjacent marks.
 inline std::string normal_form(std::string_view text, bool together, bool compatible = false) {
   std::string out;
   out.reserve(text.size());

@@ -17,7 +17,8 @@
 
 namespace redco::detail {
 
-/// Returns the text that `each(out, c)` builds from the code points `c` of `text`.
+/// Returns the text that results from calls of `each(out, c)` for all code points `c` of `text`.
+/// `each` appends its replacement of `c` to `out`.
 template <class Each>
 std::string mapped(std::string_view text, Each const& each) {
   std::string out;
@@ -45,7 +46,7 @@ inline std::string replaced(std::string_view text, std::string_view from, std::s
   }
 }
 
-/// Returns `text` with each non-empty match of the pattern `from` replaced by `to`.
+/// Returns `text` with each non-empty match of the regular expression `from` replaced by `to`.
 inline std::string replaced(std::string_view text, regex const& from, std::string_view to) {
   regex::search search(from);
   std::string out;
@@ -63,8 +64,8 @@ inline std::string replaced(std::string_view text, regex const& from, std::strin
   return out += text.substr(done);
 }
 
-/// Returns `text` without white space at its left end (if `left`) and at its right end (if
-/// `right`).
+/// Returns `text` without white space at its beginning if `left` is true, and without white space
+/// at its end if `right` is true.
 inline std::string stripped(std::string_view text, bool left, bool right) {
   while (left && !text.empty() && is_white_space(code_point(text))) text.remove_prefix(utf8_size(text[0]));
   for (std::size_t last; right && !text.empty(); text = text.substr(0, last)) {
@@ -75,8 +76,8 @@ inline std::string stripped(std::string_view text, bool left, bool right) {
   return std::string(text);
 }
 
-/// Returns `text` without control characters and with a plain space for each kind of white space
-/// (SentencePiece's rule nmt).
+/// Returns `text` without control characters, and with each kind of white space replaced by a plain
+/// space (rule nmt of SentencePiece).
 inline std::string nmt_cleaned(std::string_view text) {
   return mapped(text, [](std::string& out, char32_t c) {
     bool const dropped =
@@ -87,7 +88,7 @@ inline std::string nmt_cleaned(std::string_view text) {
   });
 }
 
-/// The normalization steps of a tokenizer.json, applied to a text before it is split into words.
+/// The normalizer of a tokenizer.json: replacements in a text before the text is split into words.
 class normalizer {
  public:
   normalizer() = default;

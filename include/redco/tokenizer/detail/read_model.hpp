@@ -21,15 +21,16 @@ namespace redco::detail {
 
 using text_model = std::variant<bpe, wordpiece, unigram>;
 
-/// Throws `error` with exit code 65 if `id` is much larger than the number of tokens, because lists
-/// indexed by id would become huge.
+/// Throws `error` with exit code 65 if the token id `id` is much larger than the number of `tokens`
+/// of a vocabulary, because lists indexed by id would become huge.
 inline void check_id(std::uint32_t id, std::size_t tokens, json_node const& blamed) {
   if (id > 16 * tokens + 65536)
     blamed.refuse("has id " + std::to_string(id) + " for one of " + std::to_string(tokens) +
                   " tokens; write the file again with the program that made it");
 }
 
-/// Reads model.vocab of a Unigram model: [["token", score], ...]. The index in the list is the id.
+/// Returns the vocabulary of a Unigram model in a tokenizer.json, a list [["token", score], ...]
+/// under model.vocab. The index of a token in the list is its id.
 inline vocabulary read_pieces(json_node const& node) {
   std::vector<std::pair<std::string, std::uint32_t>> entries;
   std::unordered_set<std::string> seen;
@@ -45,7 +46,8 @@ inline vocabulary read_pieces(json_node const& node) {
   return vocabulary(std::move(entries));
 }
 
-/// Reads model.vocab: {"token": id, ...}, or the list of pieces of a Unigram model.
+/// Returns the vocabulary of the model in a tokenizer.json, under model.vocab: {"token": id, ...},
+/// or for a Unigram model a list of tokens and scores.
 inline vocabulary read_vocabulary(json_node const& node) {
   if (node.value().is_array()) return read_pieces(node);
   if (!node.value().is_object())
@@ -66,8 +68,8 @@ inline vocabulary read_vocabulary(json_node const& node) {
   return vocabulary(std::move(entries));
 }
 
-/// Reads model.merges, a list of "left right" or ["left", "right"]. The index in the list is the
-/// rank.
+/// Returns the merges of a BPE model in a tokenizer.json: a list under model.merges with elements
+/// "left right" or ["left", "right"]. The index of a merge in the list is its rank.
 inline merge_table read_merges(json_node const& node, vocabulary const& words) {
   if (!node.value().is_array())
     node.refuse("should be a JSON array; write the file again with the program that made it");
@@ -106,8 +108,8 @@ inline merge_table read_merges(json_node const& node, vocabulary const& words) {
   return merges;
 }
 
-/// Returns the id of the token for text that no other token covers, or nullopt if the model has
-/// none.
+/// Returns the id of a model's token for text that no other token covers, or nullopt if the model
+/// in the tokenizer.json has no such token.
 inline std::optional<std::uint32_t> read_unknown(json_node const& model, vocabulary const& words) {
   if (auto const number = model.find("unk_id")) {
     if (number->number() >= words.entries().size())
@@ -157,13 +159,16 @@ inline unigram read_unigram(json_node const& node, vocabulary const& words) {
   return unigram(words, std::move(scores), *unknown, node.flag("byte_fallback"));
 }
 
-/// Returns the type of a model, such as "BPE".
+/// Returns the type of the model in a tokenizer.json, such as "BPE". Old files have no type, which
+/// then follows from other keys.
 inline std::string model_type(json_node const& node) {
   auto const type = node.find("type");
   return type ? type->text() : node.find("merges") ? "BPE" : "WordPiece";  // old files have no type
 }
 
-/// Reads the model of a tokenizer.json. The model refers to `words`, which must outlive it.
+/// Returns the model (BPE, WordPiece or Unigram) of a tokenizer.json. The model refers to the
+/// vocabulary `words`, which must outlive it. `byte_level` is true if the symbols of a BPE model
+/// are bytes in GPT-2's byte alphabet.
 inline text_model read_model(json_node const& node, vocabulary const& words, bool byte_level) {
   std::string const name = model_type(node);
   if (bool const list = name == "Unigram"; list != node.at("vocab").value().is_array())

@@ -10,8 +10,8 @@
 
 namespace redco::detail {
 
-/// Replacement for the PCRE2 class regex in builds without PCRE2. The constructor throws `error`
-/// with exit code 65.
+/// A replacement for the class `regex` (regular expressions by PCRE2) in builds without PCRE2. The
+/// constructor throws `error` with exit code 65.
 class regex {
  public:
   static constexpr bool available = false;

@@ -8,8 +8,9 @@
 
 namespace redco::detail {
 
-/// Returns a pattern of a tokenizer.json (Oniguruma's Ruby syntax) in the syntax of PCRE2.
-/// Translates syntax that the two libraries read differently, or throws `error` with exit code 65.
+/// Returns the PCRE2 syntax of a regular expression from a tokenizer.json, which has Oniguruma's
+/// Ruby syntax. Translates syntax that the two libraries interpret differently. Throws `error` with
+/// exit code 65 if a construct cannot be translated.
 inline std::string pcre2_pattern(std::string_view pattern, std::string const& where) {
   auto const refuse = [&](std::string_view what) {
     throw error(exit_code::data, where + ": the pattern " + std::string(pattern) + " uses " + std::string(what) +

@@ -19,8 +19,8 @@
 
 namespace redco::detail {
 
-/// A compiled regular expression over well-formed UTF-8. Threads may share a regex; each thread
-/// needs its own `search`.
+/// A compiled regular expression for well-formed UTF-8. Threads may share one regex; each thread
+/// needs its own object of the nested class `search`.
 class regex {
   struct deleter {
     void operator()(pcre2_code* p) const { pcre2_code_free(p); }
@@ -32,8 +32,8 @@ class regex {
  public:
   static constexpr bool available = true;
 
-  /// Compiles `pattern`. Throws `error` with exit code 65 if the pattern is invalid or not
-  /// supported; `where` names its file and key in the message.
+  /// Compiles the regular expression `pattern`. Throws `error` with exit code 65 if the pattern is
+  /// invalid or not supported. `where` is the pattern's file and key, for the error message.
   regex(std::string_view pattern, std::string const& where) : where_(where) {
     std::string const text = pcre2_pattern(pattern, where);
     std::unique_ptr<pcre2_compile_context, deleter> const context(pcre2_compile_context_create(nullptr));
@@ -51,7 +51,7 @@ class regex {
     pcre2_jit_compile(code_.get(), PCRE2_JIT_COMPLETE);
   }
 
-  /// State for searching texts with one regex. Not thread-safe.
+  /// A state for searching texts with one regular expression. Not thread-safe.
   class search {
    public:
     explicit search(regex const& pattern)
@@ -59,8 +59,9 @@ class regex {
           data_(pcre2_match_data_create(1, nullptr)),
           context_(pcre2_match_context_create(nullptr)) {}
 
-    /// Finds the first match in `text` that begins at byte `from` or later. Throws `error` with
-    /// exit code 65 if matching takes more steps than 10 million plus 8 per byte of `text`.
+    /// Finds the first match in `text` that begins at byte `from` or later, and returns true if
+    /// there is one. Throws `error` with exit code 65 if matching takes more steps than 10 million
+    /// plus 8 per byte of `text`.
     bool find(std::string_view text, std::size_t from) {
       if (text.size() > limited_) {
         limited_ = text.size();

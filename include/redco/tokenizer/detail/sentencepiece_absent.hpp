@@ -11,8 +11,8 @@
 
 namespace redco::detail {
 
-/// Replacement for sentencepiece_model in builds without SentencePiece. The constructor throws
-/// `error` with exit code 65.
+/// A replacement for the class `sentencepiece_model` in builds without the SentencePiece library.
+/// The constructor throws `error` with exit code 65.
 class sentencepiece_model {
  public:
   static constexpr bool available = false;

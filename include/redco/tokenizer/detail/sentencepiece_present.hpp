@@ -19,11 +19,11 @@ namespace redco::detail {
 class sentencepiece_model {
  public:
   static constexpr bool available = true;
-  /// Maximum file size in bytes: about 50 times the largest known models.
+  /// Maximum size in bytes of a SentencePiece model file: about 50 times the largest known models.
   static constexpr std::uint64_t most_bytes = 256 << 20;
 
-  /// Loads a model file. If `adds_space` is false, the model puts no space before a text even if
-  /// its file asks for one.
+  /// Loads a SentencePiece model file. If `adds_space` is false, the model puts no space before a
+  /// text, even if the file asks for one.
   explicit sentencepiece_model(std::filesystem::path const& file, bool adds_space = true) {
     std::string bytes = diag::input_file(file).text(most_bytes);
     // The library accepts a model without pieces, but then looks pieces up in it

@@ -9,15 +9,15 @@
 
 namespace redco::detail {
 
-/// Removes the spaces that word-based vocabularies leave before punctuation and in English
-/// contractions: the ten replacements of clean_up_tokenization of transformers, one after another.
-/// The text may arrive in pieces. Each replacement buffers the end of a piece that could begin a
-/// match, so the result does not depend on the piece boundaries.
+/// A filter that removes the spaces that word-based vocabularies leave before punctuation and in
+/// English contractions. Applies the ten replacements of clean_up_tokenization of transformers, one
+/// after another. The text may arrive in pieces: the end of a piece that could begin a match is
+/// buffered. Thus the result does not depend on the boundaries of the pieces.
 class space_cleaner {
  public:
-  /// Consumes `piece` and returns the text that is complete by now.
+  /// Adds `piece` to the text and returns the cleaned text that no later piece can change.
   std::string put(std::string piece) { return passed(std::move(piece), false); }
-  /// Returns the buffered rest of the text and resets the cleaner for another text.
+  /// Ends the text and returns its buffered rest. The next call of put() begins another text.
   std::string finish() { return passed({}, true); }
 
  private:

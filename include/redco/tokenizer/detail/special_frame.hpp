@@ -9,13 +9,14 @@
 
 namespace redco::detail {
 
-/// Ids of the special tokens that a tokenizer puts before and after a text.
+/// A frame around a text: ids of the special tokens that a tokenizer puts before and after a text,
+/// such as [CLS] and [SEP].
 struct special_frame {
   std::vector<std::int64_t> before = {};
   std::vector<std::int64_t> behind = {};
 
-  /// Reads a post_processor of a tokenizer.json. Each processor of a Sequence adds its tokens
-  /// outside those of the preceding one.
+  /// Reads the post_processor of a tokenizer.json. If it is a Sequence of post-processors, the
+  /// tokens of a later one enclose the tokens of the earlier ones.
   void read(json_node const& node) {
     std::string const type = node.at("type").text();
     if (type == "Sequence") {

@@ -15,17 +15,19 @@
 
 namespace redco::detail {
 
-/// The pre-tokenizer of a tokenizer.json: splits a text into words in several steps. Each step
-/// splits the parts that the preceding step returned.
+/// The pre-tokenizer of a tokenizer.json, which splits a text into words in several steps. Each
+/// step splits the pieces that the preceding step returned.
 class splitter {
  public:
   splitter() = default;
   explicit splitter(json_node const& node) { read(node); }
 
-  /// Returns true if words must be converted to bytes in GPT-2's byte alphabet.
+  /// Returns true if the model that encodes the words expects them in GPT-2's byte alphabet, which
+  /// has one visible character per byte.
   bool byte_level() const { return byte_level_; }
 
-  /// Search states for the patterns of a splitter. Each thread needs its own.
+  /// A set of search states, one per regular expression of a splitter. Each thread needs its own
+  /// set.
   class searches {
    public:
     explicit searches(splitter const& of) {
@@ -40,8 +42,8 @@ class splitter {
     std::vector<std::optional<regex::search>> all_;
   };
 
-  /// Calls word(part) for each non-empty word of `text` in order. `at_front` is true if no text
-  /// precedes `text`.
+  /// Calls word(piece) for each non-empty word of `text`, in order. `at_front` is true if `text`
+  /// begins the whole text, and false if an added token precedes it.
   template <class Word>
   void operator()(std::string_view text, bool at_front, searches& with, Word const& word) const {
     run(0, text, at_front, with, word);

@@ -16,7 +16,8 @@
 
 namespace redco::detail {
 
-/// Returns the byte of a byte-fallback token such as <0x0A>. Returns any other token unchanged.
+/// Returns the byte that a byte-fallback token such as <0x0A> represents. Returns any other token
+/// unchanged.
 inline std::string fallback_byte(std::string const& token) {
   auto const digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
   if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return token;
@@ -24,11 +25,12 @@ inline std::string fallback_byte(std::string const& token) {
   return std::string(1, static_cast<char>(digit(token[3]) * 16 + digit(token[4])));
 }
 
-/// The decoder of a tokenizer.json: converts each token of a vocabulary to the bytes that the token
-/// represents in a text.
+/// The decoder of a tokenizer.json, which converts each token to the bytes that it represents in a
+/// text.
 class token_decoder {
  public:
-  /// Reads a decoder. Without a decoder, tokens are joined by spaces.
+  /// Reads the decoder of a tokenizer.json. If `node` is nullopt (no decoder), tokens are joined by
+  /// spaces.
   explicit token_decoder(std::optional<json_node> const& node) {
     if (!node) {
       add([](std::string const& token, bool first) { return first ? token : ' ' + token; });
@@ -37,13 +39,15 @@ class token_decoder {
     }
   }
 
-  /// Returns the bytes of a token. `first` is true for the first token of a text.
+  /// Returns the bytes that a token represents in a text. `first` is true for the first token of a
+  /// text.
   std::string operator()(std::string token, bool first) const {
     for (auto const& step : steps_) token = step(std::move(token), first);
     return token;
   }
 
-  /// Returns true if a token may have different bytes at the beginning of a text.
+  /// Returns true if a token may represent different bytes at the beginning of a text than later in
+  /// the text.
   bool minds_first() const { return minds_first_; }
 
  private:

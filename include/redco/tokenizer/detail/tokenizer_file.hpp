@@ -25,8 +25,8 @@
 
 namespace redco::detail {
 
-/// All parts of a tokenizer.json: model, normalizer, pre-tokenizer, added tokens, post-processor
-/// and decoder.
+/// A set of all parts of a tokenizer.json: model, normalizer, pre-tokenizer, added tokens,
+/// post-processor and decoder.
 class tokenizer_file {
  public:
   tokenizer_file(json_node const& root, special_names const& names)
@@ -116,7 +116,7 @@ class tokenizer_file {
     return words_.find(token);
   }
 
-  std::size_t rows() const { return known_.size(); }  ///< largest id plus one
+  std::size_t rows() const { return known_.size(); }  ///< Returns the largest token id plus one
   special_ids const& specials() const { return specials_; }
 
  private:

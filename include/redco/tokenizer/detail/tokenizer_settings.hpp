@@ -22,18 +22,18 @@ inline bool is_there(std::filesystem::path const& file) {
   return std::filesystem::exists(file, ignored);
 }
 
-/// A token that a folder declares outside tokenizer.json, converted to an element of the file's
-/// "added_tokens".
+/// A token that a file other than tokenizer.json declares, converted to an element of
+/// "added_tokens" in tokenizer.json.
 struct declared_token {
-  json::json_value entry;  ///< content and flags, plus the id if the folder gives one
-  std::string source;      ///< file and key that declare the token, for error messages
-  /// True if its flags replace the flags of an equal token of tokenizer.json
+  json::json_value entry;  ///< Content and flags of the token, and the id if a file gives one
+  std::string source;      ///< File and key that declare the token, for error messages
+  /// True if the flags of this token replace the flags of an equal token in tokenizer.json.
   bool overrules = false;
 };
 
-/// Tokenizer settings of a folder outside tokenizer.json, read as transformers does. The files are
-/// tokenizer_config.json and, if it has no added_tokens_decoder, also special_tokens_map.json and
-/// added_tokens.json.
+/// The settings of a tokenizer in a folder, except tokenizer.json, read as transformers reads them.
+/// The files are tokenizer_config.json and, if tokenizer_config.json has no key
+/// added_tokens_decoder, also special_tokens_map.json and added_tokens.json.
 class tokenizer_settings {
  public:
   explicit tokenizer_settings(std::filesystem::path const& folder)
@@ -50,18 +50,22 @@ class tokenizer_settings {
     kind_ = find_kind(folder);
   }
 
-  /// Returns tokenizer_config.json merged with the named tokens of special_tokens_map.json. Returns
-  /// an empty object if the folder has neither file.
+  /// Returns the JSON of tokenizer_config.json, in which special tokens named by
+  /// special_tokens_map.json replace others. Returns an empty object if the folder has neither
+  /// file.
   json_node node() const { return json_node(config_, file_.string() + ": "); }
 
-  /// Returns the transformers class without "Tokenizer" or "TokenizerFast", such as "GPT2". Falls
-  /// back to the class for config.json's model_type; empty if both are unknown.
+  /// Returns the name of the tokenizer class in transformers without "Tokenizer" or
+  /// "TokenizerFast", such as "GPT2". If no file names a class, returns the class that belongs to
+  /// the model_type in config.json. Returns an empty string if both are unknown.
   std::string const& kind() const { return kind_; }
-  /// Returns true if transformers 5 reads the folder with LlamaTokenizer: a file names this class
-  /// and the model is not Mistral. The tokenizer.json of Mistral models is used unchanged.
+  /// Returns true if transformers 5 reads the folder with the class LlamaTokenizer: a file names
+  /// this class, and the model is not Mistral. For Mistral models transformers uses tokenizer.json
+  /// unchanged.
   bool is_llama() const { return is_llama_; }
 
-  /// Returns the content of the token under `key`, or an empty string if the key is absent.
+  /// Returns the content of the special token under `key`, such as "eos_token", or an empty string
+  /// if the settings have no such key.
   std::string named(std::string_view key) const {
     auto const found = node().find(key);
     if (!found) return {};
@@ -74,8 +78,9 @@ class tokenizer_settings {
             .unknown = named("unk_token")};
   }
 
-  /// Returns the tokens in the order in which transformers adds them: first the tokens with ids in
-  /// ascending order of id, then the named tokens.
+  /// Returns the tokens that the settings declare, in the order in which transformers adds them.
+  /// Tokens with ids come first, in ascending order of id; tokens named under keys such as
+  /// "eos_token" follow.
   std::vector<declared_token> tokens() const {
     std::vector<declared_token> all = with_ids(), named = named_tokens();
     for (declared_token& token : all)

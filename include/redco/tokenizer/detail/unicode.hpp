@@ -15,7 +15,8 @@ struct code_range {
   char32_t first, last;
 };
 
-/// Returns true if one of the ascending ranges contains `c`.
+/// Returns true if one of the ranges of code points contains `c`. The ranges must be in ascending
+/// order.
 template <std::size_t N>
 bool holds(code_range const (&ranges)[N], char32_t c) {
   auto const* const behind =
@@ -24,8 +25,8 @@ bool holds(code_range const (&ranges)[N], char32_t c) {
 }
 
 // clang-format off
-/// Ranges that are unassigned in Unicode 8 (DerivedAge.txt) but contain a mark, punctuation, a
-/// control or a decomposition in Unicode 17.
+/// Ranges of code points that Unicode 8 does not assign (DerivedAge.txt), and that contain a mark,
+/// punctuation, a control or a decomposition in Unicode 17.
 inline constexpr code_range younger_than_8[] = {
     {0x61d, 0x61d}, {0x7fb, 0x7ff}, {0x85f, 0x89f}, {0x8b5, 0x8e2}, {0x9fc, 0xa00}, {0xa76, 0xa80}, {0xafa, 0xb00},
     {0xb4e, 0xb55}, {0xc04, 0xc04}, {0xc3a, 0xc3c}, {0xc70, 0xc77}, {0xc84, 0xc84}, {0xcf3, 0xd00}, {0xd3b, 0xd3c},
@@ -39,8 +40,9 @@ inline constexpr code_range younger_than_8[] = {
 };
 // clang-format on
 
-/// Returns the general category of `c` in Unicode 8. Returns Cn (unassigned) for code points that
-/// Unicode 8 does not assign and for three that later became nonspacing marks.
+/// Returns the general category of the code point `c` in Unicode 8. Returns Cn (unassigned) for
+/// code points that Unicode 8 does not assign, and for three code points that later became
+/// nonspacing marks.
 inline utf8proc_category_t category_of_8(char32_t c) {
   switch (c) {
     case 0x166D:
@@ -55,14 +57,14 @@ inline utf8proc_category_t category_of_8(char32_t c) {
   }
 }
 
-/// Returns true if `c` has the Unicode property White_Space.
+/// Returns true if the code point `c` has the Unicode property White_Space.
 inline bool is_white_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-/// Returns true for characters that BERT splits off as separate words: general category P, and all
-/// ASCII characters that are neither letters, digits, spaces nor controls.
+/// Returns true if BERT makes the code point `c` a word of its own: general category P, or ASCII
+/// other than letters, digits, spaces and controls.
 inline bool is_bert_punctuation(char32_t c) {
   if (c < 0x80)
     return c > 0x20 && c < 0x7F && !(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z');
@@ -70,8 +72,8 @@ inline bool is_bert_punctuation(char32_t c) {
   return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
 }
 
-/// Returns true for characters that BERT drops: U+FFFD and general categories Cc, Cf and Co, except
-/// ASCII tab, newline and carriage return.
+/// Returns true if BERT removes the code point `c`: U+FFFD, or general category Cc, Cf or Co,
+/// except ASCII tab, newline and carriage return.
 inline bool is_bert_control(char32_t c) {
   if (c < 0x80) return c == 0x7F || (c < 0x20 && c != '\t' && c != '\n' && c != '\r');
   auto const category = category_of_8(c);
@@ -79,15 +81,15 @@ inline bool is_bert_control(char32_t c) {
          category == UTF8PROC_CATEGORY_CO;
 }
 
-/// Returns true for CJK ideographs, which BERT surrounds with spaces.
+/// Returns true if the code point `c` is a CJK ideograph, around which BERT puts spaces.
 inline bool is_ideograph(char32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
          (c >= 0x2A700 && c <= 0x2B73F) || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-/// Returns true for nonspacing marks (general category Mn), which BERT removes when it strips
-/// accents.
+/// Returns true if the code point `c` is a nonspacing mark (general category Mn), which BERT
+/// removes when it strips accents.
 inline bool is_bert_mark(char32_t c) { return c >= 0x300 && category_of_8(c) == UTF8PROC_CATEGORY_MN; }
 
 }  // namespace redco::detail

@@ -17,14 +17,14 @@
 
 namespace redco::detail {
 
-/// A unigram language model (Kudo, 2018): divides a word into the tokens with the largest sum of
-/// scores. Among equal sums, the first one found by the Viterbi search of the `tokenizers` library
-/// wins. A code point without a token scores 10 less than the worst token. Adjacent such code
-/// points become one unknown token, or the tokens <0x00> to <0xFF> of their bytes.
+/// A unigram language model (Kudo, 2018), which divides a word into the tokens with the largest sum
+/// of scores. If sums are equal, the one that the Viterbi search of the `tokenizers` library finds
+/// first wins. A code point without a token scores 10 less than the worst token. Adjacent code
+/// points without tokens become one unknown token, or the tokens <0x00> to <0xFF> of their bytes.
 class unigram {
  public:
-  /// Builds the model. scores[id] is the score of the token `id` of `words`, which must outlive the
-  /// model.
+  /// Builds the model from a vocabulary `words`, which must outlive the model. scores[id] is the
+  /// score of the token with this id. `unknown` is the id of the unknown token.
   unigram(vocabulary const& words, std::vector<double> scores, std::uint32_t unknown, bool byte_fallback)
       : words_(&words), scores_(std::move(scores)), unknown_(unknown) {
     for (auto const& [text, id] : words.entries())
@@ -41,8 +41,8 @@ class unigram {
     byte_ids_ = ids;
   }
 
-  /// Appends the ids of a word, which must not be empty. Takes 24 bytes of memory per byte of the
-  /// word.
+  /// Appends the token ids of a word to `ids`. The word must not be empty. Takes 24 bytes of memory
+  /// per byte of the word.
   void encode(std::string_view word, std::vector<std::int64_t>& ids) const {
     std::vector<node> best(word.size() + 1);
     for (std::size_t at = 0; at < word.size(); at += utf8_size(word[at])) {

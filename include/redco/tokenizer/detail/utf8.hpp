@@ -8,17 +8,18 @@
 
 namespace redco::detail {
 
-/// The first code point of a text: `bytes` is its length if `valid`. Otherwise `bytes` is the
-/// longest prefix of a code point (at least one byte), which one U+FFFD replaces. `cut` is true if
-/// more bytes could complete the code point.
+/// A description of the first code point of a text. If `valid`, `bytes` is the length of the code
+/// point. Otherwise `bytes` is the length of the invalid bytes that one U+FFFD replaces: the
+/// longest prefix of a code point, but at least one byte. `cut` is true if further bytes could
+/// complete the code point.
 struct utf8_front {
   std::size_t bytes;
   bool valid;
   bool cut = false;
 };
 
-/// Returns the first code point of `text`, which must not be empty. Rejects surrogates and overlong
-/// encodings (Unicode 15, table 3-7).
+/// Returns a description of the first code point of `text`, which must not be empty. Surrogates and
+/// overlong encodings count as invalid (Unicode 15, table 3-7).
 inline utf8_front utf8_front_of(std::string_view text) {
   auto const byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned const lead = byte(0);
@@ -40,7 +41,8 @@ inline utf8_front utf8_front_of(std::string_view text) {
   return {size, true};
 }
 
-/// Returns the number of bytes of the code point whose first byte is `lead`, in well-formed UTF-8.
+/// Returns the number of bytes of a code point whose first byte is `lead`. Requires well-formed
+/// UTF-8.
 inline std::size_t utf8_size(char lead) {
   auto const byte = static_cast<unsigned char>(lead);
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
@@ -76,7 +78,7 @@ inline void append_code_point(std::string& text, char32_t c) {
   }
 }
 
-/// Returns the number of bytes at the beginning of `text` that are ASCII.
+/// Returns the length in bytes of the longest prefix of `text` that is all ASCII.
 inline std::size_t ascii_prefix(std::string_view text) {
   std::size_t i = 0;
   for (std::uint64_t eight; i + sizeof eight <= text.size(); i += sizeof eight) {
@@ -87,7 +89,7 @@ inline std::size_t ascii_prefix(std::string_view text) {
   return i;
 }
 
-/// Returns the number of bytes at the beginning of `text` that are well-formed UTF-8.
+/// Returns the length in bytes of the longest prefix of `text` that is well-formed UTF-8.
 inline std::size_t well_formed_prefix(std::string_view text) {
   std::size_t at = ascii_prefix(text);
   while (at < text.size()) {
@@ -99,8 +101,9 @@ inline std::size_t well_formed_prefix(std::string_view text) {
   return at;
 }
 
-/// Appends `text` with invalid UTF-8 replaced by U+FFFD, one for each longest prefix of a code
-/// point. WHATWG, Python's errors="replace" and Rust's from_utf8_lossy use this rule.
+/// Appends `text` to `out` and replaces invalid UTF-8 by U+FFFD. One U+FFFD replaces each longest
+/// prefix of a code point. WHATWG, Python's errors="replace" and Rust's from_utf8_lossy use this
+/// rule.
 inline void append_well_formed(std::string& out, std::string_view text) {
   while (!text.empty()) {
     std::size_t const good = well_formed_prefix(text);
@@ -112,7 +115,8 @@ inline void append_well_formed(std::string& out, std::string_view text) {
   }
 }
 
-/// Returns the number of bytes at the end of `text` that begin a code point but do not complete it.
+/// Returns the number of bytes at the end of `text` that are the beginning of an incomplete code
+/// point; 0 if there are none.
 inline std::size_t incomplete_tail(std::string_view text) {
   for (std::size_t n = 1; n <= 3 && n <= text.size(); ++n) {
     utf8_front const front = utf8_front_of(text.substr(text.size() - n));

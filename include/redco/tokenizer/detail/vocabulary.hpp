@@ -10,10 +10,11 @@
 
 namespace redco::detail {
 
-/// A map between tokens and ids in both directions.
+/// A vocabulary: a map from tokens to ids and from ids to tokens.
 class vocabulary {
  public:
-  /// Takes the tokens and their ids. Neither tokens nor ids may occur twice.
+  /// Builds a vocabulary from pairs of a token and its id. Neither a token nor an id may occur
+  /// twice.
   explicit vocabulary(std::vector<std::pair<std::string, std::uint32_t>> entries) : entries_(std::move(entries)) {
     by_text_.reserve(entries_.size());
     for (auto const& [text, id] : entries_) by_text_.emplace(text, id);

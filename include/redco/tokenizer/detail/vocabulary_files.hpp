@@ -36,14 +36,15 @@ inline std::vector<std::string> lines_of(std::filesystem::path const& file) {
   return lines;
 }
 
-/// Returns the token that the settings name under `key`, or `given` if they name none.
+/// Returns the special token that the settings name under `key`, such as "unk_token", or `given` if
+/// the settings have no such key.
 inline std::string token_or(tokenizer_settings const& settings, char const* key, char const* given) {
   std::string const named = settings.named(key);
   return named.empty() ? given : named;
 }
 
-/// Returns the "added_tokens" of a tokenizer.json: the tokens of `words` (the model's vocabulary)
-/// that occur in `names`, marked as special.
+/// Returns the value of "added_tokens" of a tokenizer.json: the tokens in `names` that occur in
+/// `words` (the model's vocabulary), marked as special.
 inline json::json_value special_tokens(json::json_value const& words, std::vector<std::string> const& names) {
   json::json_value added = json::json_value::array();
   std::unordered_set<std::string> open(names.begin(), names.end());
@@ -53,8 +54,8 @@ inline json::json_value special_tokens(json::json_value const& words, std::vecto
   return added;
 }
 
-/// Returns a TemplateProcessing post-processor that puts the tokens `before` and `after` around a
-/// text. An empty string adds no token.
+/// Returns the JSON of a TemplateProcessing post-processor, which puts the token `before` before a
+/// text and the token `after` after it. An empty string adds no token.
 inline json::json_value text_template(std::string const& before, std::string const& after,
                                       json::json_value const& words) {
   json::json_value single = json::json_value::array(), tokens = json::json_value::object();
@@ -72,8 +73,9 @@ inline json::json_value text_template(std::string const& before, std::string con
           {"special_tokens", tokens}};
 }
 
-/// Returns vocab.json and merges.txt as the tokenizer.json that transformers builds for GPT-2, OPT,
-/// RoBERTa, BART and Qwen2. Throws `error` with exit code 65 for any other tokenizer class.
+/// Returns the content of vocab.json and merges.txt in the form of a tokenizer.json, as
+/// transformers does for GPT-2, OPT, RoBERTa, BART and Qwen2. Throws `error` with exit code 65 for
+/// any other tokenizer class.
 inline json::json_value byte_level_file(std::filesystem::path const& folder, tokenizer_settings const& settings) {
   std::string const& kind = settings.kind();
   bool const framed = kind == "Roberta" || kind == "Bart", split = kind == "Qwen2";
@@ -114,7 +116,8 @@ inline json::json_value byte_level_file(std::filesystem::path const& folder, tok
   return root;
 }
 
-/// Returns vocab.txt (one token per line) as the tokenizer.json that transformers builds for BERT.
+/// Returns the content of vocab.txt (one token per line) in the form of a tokenizer.json, as
+/// transformers does for BERT.
 inline json::json_value wordpiece_file(std::filesystem::path const& folder, tokenizer_settings const& settings) {
   std::filesystem::path const file = folder / "vocab.txt";
   json::json_value words = json::json_value::object();
@@ -140,8 +143,8 @@ inline json::json_value wordpiece_file(std::filesystem::path const& folder, toke
   return root;
 }
 
-/// Returns a tokenizer.json built from the folder's vocabulary files, or nullopt if the folder has
-/// no such files.
+/// Returns the content of a folder's vocabulary files (vocab.json with merges.txt, or vocab.txt) in
+/// the form of a tokenizer.json. Returns nullopt if the folder has no such files.
 inline std::optional<json::json_value> from_vocabulary_files(std::filesystem::path const& folder,
                                                              tokenizer_settings const& settings) {
   if (is_there(folder / "vocab.json") && is_there(folder / "merges.txt")) return byte_level_file(folder, settings);

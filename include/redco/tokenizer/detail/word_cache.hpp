@@ -11,15 +11,15 @@
 
 namespace redco::detail {
 
-/// A cache of the ids of recent short words, with a fixed size of 1 MiB. Each word has one slot and
-/// replaces the previous word of this slot. Threads share the cache without waiting: a slot in use
-/// by another thread counts as not found.
+/// A cache of the token ids of recent short words, with a fixed size of 1 MiB. Each word has one
+/// slot and replaces the previous word in this slot. Threads share the cache without waiting: a
+/// word counts as not cached while another thread uses its slot.
 class word_cache {
  public:
   word_cache() : slots_(new slot[count]) {}
 
-  /// Appends the ids of `word` and returns true if the cache contains `word`; otherwise returns
-  /// false.
+  /// Appends the token ids of `word` to `ids` and returns true if the cache contains `word`.
+  /// Otherwise returns false.
   bool find(std::string_view word, std::vector<std::int64_t>& ids) const {
     if (word.size() > longest) return false;
     slot& s = slot_of(word);

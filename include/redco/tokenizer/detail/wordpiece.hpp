@@ -13,13 +13,14 @@
 
 namespace redco::detail {
 
-/// A WordPiece model: takes the longest token at the beginning of a word, then repeatedly the
-/// longest continuation token. A word that cannot be covered, or has more than `most` code points,
-/// becomes the unknown token.
+/// A WordPiece model, which splits a word into tokens: the longest token at the beginning, then
+/// repeatedly the longest continuation token. A word becomes the unknown token if tokens cannot
+/// cover it, or if it has more than `most` code points.
 class wordpiece {
  public:
-  /// Builds the model over `words`, which must outlive it. `prefix` marks tokens that continue a
-  /// word, such as "##". `most` is the maximum number of code points per word.
+  /// Builds the model from a vocabulary `words`, which must outlive the model. `prefix`, such as
+  /// "##", marks tokens that continue a word. `most` is the maximum number of code points per word.
+  /// `unknown` is the id of the unknown token.
   wordpiece(vocabulary const& words, std::string prefix, std::size_t most, std::uint32_t unknown)
       : words_(&words), prefix_(std::move(prefix)), most_(most), unknown_(unknown) {
     for (auto const& entry : words.entries()) longest_ = std::max(longest_, entry.first.size());
