@@ -20,7 +20,8 @@ namespace redco::comm {
 ///   values.check(rank.world);
 class agreement {
  public:
-  /// Creates an empty set. Messages call the values `what`, a plural noun such as "settings".
+  /// Creates an agreement without values. `what` is a plural noun for its values in messages, such
+  /// as "settings".
   /// `cure` is advice to the user for the message. `code` is the exit code of the error that
   /// check() throws.
   agreement(std::string what, std::string cure, exit_code code = exit_code::usage)

@@ -21,11 +21,11 @@ enum class compat_reason : std::uint8_t {
   /// Layer that widens the activation: Redco for Python cuts the last dimension whose extent the
   /// number of model shards divides.
   widening,
-  /// Layer that narrows the activation: Redco for Python cuts the first dimension whose extent the
-  /// number of model shards divides.
+  /// A layer whose output is narrower than its input: Redco for Python cuts the weight's first
+  /// dimension with an extent that is a multiple of the number of model shards.
   narrowing,
-  /// Output head: Redco for Python cuts the last dimension whose extent the number of model shards
-  /// divides.
+  /// Output head: Redco for Python cuts the weight's last dimension with an extent that is a
+  /// multiple of the number of model shards.
   head,
   /// No special name: Redco for Python cuts the last dimension whose extent the number of model
   /// shards divides. If the preceding rule without a special name cut this dimension, the next

@@ -40,8 +40,8 @@ struct group_speed {
   friend bool operator==(group_speed const&, group_speed const&) = default;
 };
 
-/// The measured speed of messages between hosts, in groups of `hosts` hosts. All groups that `of`
-/// hosts form communicate concurrently.
+/// The measured speed of messages between hosts, in groups of `hosts` hosts each. There are `of`
+/// hosts in all, whose groups communicate concurrently.
 struct host_link {
   int hosts = 2;
   int of = 2;

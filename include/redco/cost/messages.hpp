@@ -22,7 +22,8 @@
 namespace redco::cost {
 
 /// The messages of one rank in one step, summed by purpose: `messages[messages::gradients]`.
-/// Messages over other axes than those of the named purposes follow in `all`.
+/// The member `all` has these sums first, and then the messages over mesh axes that no purpose
+/// names.
 struct messages {
   enum purpose : std::size_t {
     forward,

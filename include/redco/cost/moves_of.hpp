@@ -37,9 +37,9 @@ constexpr spread output_gradient_of(weight_cut w) {
 
 }  // namespace detail
 
-/// Returns the collectives of parallel pairs of dense layers that read one complete activation of
-/// `width` elements per token and are added to one output. Pending sums of all pairs are added up
-/// before one reduction, in forward for results and in backward for gradients.
+/// Returns the collectives of pairs of dense layers that all read one replicated activation of
+/// `width` elements per token and whose results are added. One reduction serves all pairs: in
+/// forward for their results, and in backward for the gradients of the activation.
 constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width) {
   using detail::spread;
   pass_moves m;

@@ -42,8 +42,8 @@ inline std::size_t next_line(std::istream& in, std::string& line, std::string co
 /// Counts the bytes of a JSONL file that are no UTF-8.
 struct line_encoding {
   std::size_t bytes = 0;    ///< Number of bytes read.
-  std::size_t invalid = 0;  ///< Number of these that are no UTF-8.
-  std::string first;        ///< "path:line" of the first of them, and its value and position.
+  std::size_t invalid = 0;  ///< Number of bytes of the file that are not valid UTF-8
+  std::string first;        ///< "path:line", value and position of the first invalid byte
 
   /// Counts `read` bytes of a line, and replaces those of `line` that are no UTF-8 by U+FFFD.
   void take(std::string& line, std::size_t read, std::string const& where) {

@@ -22,9 +22,9 @@ struct named_weight {
 /// computes them.
 class side_products {
  public:
-  /// Declares to the recorder `w` the products added to those of `input` with these weights.
-  /// `whole` is the name of all weights read as one matrix. `own_tokens` is true if each rank holds
-  /// only its own tokens of `input`.
+  /// Declares to the recorder `w` the side products of a layer: matrix products that are added to
+  /// the layer's own product of `input` and `weights`. `whole` is the name of all weights as one
+  /// matrix. `own_tokens` is true if each rank holds only its own tokens of `input`.
   constexpr virtual void state(recorder& w, flow const& input, std::span<named_weight const> weights, bool own_tokens,
                                std::string_view whole) const = 0;
 

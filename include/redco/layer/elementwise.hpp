@@ -25,10 +25,10 @@ constexpr void function_facts(fact::recorder& w, int operations) {
 
 /// A layer that applies a lambda to each element: `elementwise<[](auto const& x) { return x *
 /// at::sigmoid(x); }>`. The function maps a tensor of any shape to a tensor of equal shape and
-/// dtype, without random numbers or captures. Only the input is saved; the function runs again in
-/// backward, to any order. `Operations` is the number of tensors that it makes, for the planned
-/// peak of memory. Does not accept a pending sum. In a header, or with a `>` in the lambda (g++
-/// 12), name the lambda: `inline constexpr auto f = [](auto const& x) { ... };`. Throws
+/// dtype, without random numbers or captures. Only the input is saved; backward runs the function
+/// again. `Operations` is the number of tensors that the function makes, for the planned peak of
+/// memory. An input of layout `partial` is a compile error. In a header, or if the lambda contains
+/// `>` (g++ 12), name the lambda: `inline constexpr auto f = [](auto const& x) { ... };`. Throws
 /// `layer_error` if the function returns another shape or dtype.
 template <auto Function, int Operations = 3>
 struct elementwise : featurewise_layer {

@@ -35,10 +35,11 @@
 
 namespace redco {
 
-/// A network: one rank's modules of a model over its parameter store, which must outlive the
-/// network. A network is immutable: calls are const, and everything that changes between
-/// micro-batches is in the pass (settings of a call). Compile errors: the errors of `legal<>` if
-/// all sizes of the model are literals; redco[R001] for a temporary store.
+/// A network: the modules of a model on one rank. It reads the rank's parameter store, which must
+/// outlive the network. A network is immutable: calls are const, and everything that changes
+/// between micro-batches is in the pass (settings of a call). A temporary store is the compile
+/// error redco[R001]. If all sizes of the model are literals, the errors of `legal<>` are compile
+/// errors.
 template <model M>
 class network : public network_base {
  public:

@@ -114,10 +114,10 @@ class trainer {
     return report_text(report_of(model_, optimizer_, run));
   }
 
-  /// Trains the model on `train`, any random-access range; an lvalue must outlive the call. A
-  /// second fit continues from the parameters of the first, or from the newest checkpoint with
-  /// --resume auto. Throws `error` with exit code 75 after a signal, when the run is saved, and 79
-  /// if a loss is not finite. Errors of the user's functions are rethrown with step and function.
+  /// Trains the model on `train`, any random-access range. A second fit continues from the
+  /// parameters of the first, or from the newest checkpoint with --resume auto. Throws `error` with
+  /// exit code 75 if a signal ends the run, after the run is saved. Throws 79 if a loss is not
+  /// finite. Adds the step and the function's name to errors of the user's functions.
   template <class Range>
   fit_result fit(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {}) {
     using example = example_of<std::remove_cvref_t<Range>>;

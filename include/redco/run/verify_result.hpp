@@ -40,8 +40,8 @@ struct verify_row {
   bool never_updated() const { return trained && gradients > 0 && updates == 0; }
 };
 
-/// The differences of loss, gradient norm and count in one update of one network, in units of the
-/// tolerance: above 1 is a mistake.
+/// The differences between one rank and the mesh in one update of one network: of loss, gradient
+/// norm and number of counted tokens or examples. The unit is the tolerance: above 1 is a mistake.
 struct verify_step {
   /// Name of the update, such as "step 1" or "step 1, update 2 (critic)".
   std::string name;

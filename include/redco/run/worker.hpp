@@ -129,8 +129,8 @@ class worker {
   void resume();
 
   std::int64_t step() const { return state_.step(); }
-  /// Returns true after the last step of the loop. With --verify, also returns true once enough
-  /// steps have changed a network.
+  /// Returns true after the last step of the loop. With --verify, returns true already after
+  /// --verify-steps steps that updated a network.
   bool finished() const { return step() >= options_.steps || (verifier_ && verifier_->done(step())); }
 
   /// Returns the seed of the run; a resumed run has the seed of its checkpoint.

@@ -70,8 +70,8 @@ class graph_recording {
     return placeholder(index);
   }
 
-  /// Returns the index of the loss count for which `number` is a placeholder, or -1 if `number` is
-  /// no placeholder.
+  /// Returns the index of the loss's count that `number` represents. While a graph is recorded, a
+  /// special number (placeholder) represents each count. Returns -1 if `number` is no placeholder.
   std::int64_t count_of(double number) const {
     for (std::size_t i = 0; i < counts_.size(); ++i)
       if (number == placeholder(i)) return static_cast<std::int64_t>(i);

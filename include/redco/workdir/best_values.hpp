@@ -16,8 +16,8 @@ class best_values : public std::map<std::string, manifest::best_value> {
   best_values() = default;
   best_values(std::map<std::string, manifest::best_value> known) : map(std::move(known)) {}
 
-  /// Returns the best value under `name`: the name of a checkpoint ("max_accuracy"), or of a metric
-  /// ("accuracy") if only its minimum or only its maximum is kept. Throws `error` with exit code 70
+  /// Returns the best value with this name, such as "max_accuracy". The metric's name ("accuracy")
+  /// suffices if not both its minimum and its maximum are kept. Throws `error` with exit code 70
   /// and the known names if there is no such value.
   manifest::best_value const& at(std::string const& name) const;
 };

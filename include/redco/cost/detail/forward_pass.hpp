@@ -36,7 +36,8 @@ struct placed_tensor {
 
   kind what = kind::none;
   std::int64_t bytes = 0;  ///< Bytes of one copy of the tensor on this rank
-  /// Number of copies of the tensor in all repeated blocks, if no block were recomputed
+  /// Number of tensors like this one in all repeated blocks, one per block; recomputation does not
+  /// change it
   std::int64_t copies = 0;
   std::int64_t saved = 0;  ///< Number of copies of the tensor that forward saves for backward
   /// Number of equal blocks in the outermost repeat around the tensor; 0: outside repeats
@@ -68,7 +69,7 @@ class forward_pass {
   }
 
   std::vector<placed_tensor> tensors;  ///< Tensors of the program's events, one for each event
-  std::vector<block_row> rows;  ///< Stacks of blocks of all outermost repeats
+  std::vector<block_row> rows;         ///< Stacks of blocks of all outermost repeats
   /// Number of times that each message of the program is sent per micro-batch, including
   /// recomputation
   std::vector<std::int64_t> sent;
