@@ -151,7 +151,7 @@ inline constexpr diagnosis diagnoses[] = {
      "name a repeat by its path, such as \"h\", and a range of at least one of its blocks"},
 };
 
-/// Returns the compile-time error message with this code, such as "S003", or an empty message if
+/// Returns the compile-time error message with this code, such as S003, or an empty message if
 /// the code does not exist.
 constexpr diagnosis diagnosis_of(std::string_view code) {
   for (diagnosis const& row : diagnoses) {
