@@ -28,7 +28,7 @@ struct process_choices {
   /// True if the shards of one replica are in several processes. Each process computes replicated
   /// parameters and sampled tokens itself, and they must stay equal to the last bit.
   bool shards_span_processes = false;
-  int threads = 1;              ///< Threads of a rank; compared only if shards span processes.
+  int threads = 1;  ///< Threads of a rank; compared only if shards span processes.
   /// Instruction set that libtorch uses; compared only if shards span processes.
   std::string instruction_set;
   bf16_path bf16_products{};  ///< Path of bf16 products; compared only if shards span processes.
