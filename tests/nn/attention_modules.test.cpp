@@ -127,7 +127,7 @@ TEST_CASE("attention dropout draws by head and position: every width drops the s
   sharded::check_equal(sharded::on_width(sharded::maker_of<net>(), 2, sequence_x(), {.training = true}), one);
 }
 
-TEST_CASE("attention, a feed-forward pair and whole layers stand side by side over one norm") {
+TEST_CASE("attention, a feed-forward pair and replicated layers are parallel branches of one norm") {
   using pair = named<"mlp", sequential<named<"up", linear<12, 18>>, relu, named<"down", linear<18, 12>>>>;
   using branches = sum<named<"whole", replicated_linear<12, 12>>, named<"attn", causal_attention<12, 6>>, pair>;
   using net = named<"h", repeat<2, residual<sequential<named<"n", layer_norm<12>>, branches>>>>;
