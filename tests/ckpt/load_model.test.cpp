@@ -71,7 +71,7 @@ ckpt_test::thrown failure_of(std::vector<redco::safetensors::safetensors_entry> 
 
 }  // namespace
 
-TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
+TEST_CASE("every byte of the files is read at most once on any mesh") {
   for (std::uint64_t const limit : {std::uint64_t{1} << 20, std::uint64_t{300}}) {
     temporary_folder const folder;
     save_toy(folder.path, limit);

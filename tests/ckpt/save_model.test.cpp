@@ -177,7 +177,7 @@ TEST_CASE("a save that fails at any call leaves the older weights, the new, or n
   }
 }
 
-TEST_CASE("a save that fails at any call leaves no weights beside files of another model") {
+TEST_CASE("a save that fails at any call leaves no weights next to files of another model") {
   std::set<int> versions;
   for (bool const changed : {true, false}) {
     int failures = 0;

@@ -128,7 +128,7 @@ TEST_CASE("every conversion gives the values of its definition") {
   });
 }
 
-TEST_CASE("addends are added once, and their gradients are those of one rank") {
+TEST_CASE("addends are added once and have the gradients of one rank") {
   comm_test::on_ranks(3, [](redco::rank_context& me) {
     at::Tensor const bias = values({4}, at::kDouble, 9).requires_grad_(true);
     at::Tensor const branch = values({6, 4}, at::kDouble, 8).requires_grad_(true);

@@ -97,7 +97,7 @@ TEST_CASE("a key mask hides keys on every rank") {
       [&](auto const& net, at::Tensor const& x) { return net.with(key_mask{mask.logical_not()})(x, key_mask{mask}); });
 }
 
-TEST_CASE("key-value heads are grouped, and shared by neighbours where there are fewer than ranks") {
+TEST_CASE("key-value heads are grouped, and shared by neighbouring ranks if there are fewer heads than ranks") {
   check_module<causal_attention<12, 6, key_value_heads<2>>>(sequence_x(),
                                                             [](tensor_map const& p, at::Tensor const& x) {
                                                               return plain_attention(p, "", x, x,

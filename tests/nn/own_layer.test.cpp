@@ -58,7 +58,7 @@ TEST_CASE("a per-feature parameter of a user's layer is replicated if its input 
   });
 }
 
-TEST_CASE("a user's layer of split tokens saves and sends what it declares") {
+TEST_CASE("a user's layer of split tokens saves and sends the declared bytes") {
   model_of<in_parts, input<6, 4>> const model{};
   for (int const tp : {1, 2, 3}) {
     INFO("width " << tp);

@@ -80,7 +80,7 @@ TEST_CASE("collate takes a vector, a span or an array of examples, with or witho
   CHECK(p.collate(array).width == 0);
 }
 
-TEST_CASE("the order of the functions does not matter, and what they capture travels with them") {
+TEST_CASE("the order of the functions does not matter, and the pipeline owns their captured values") {
   auto kept = std::make_unique<int>(5);
   auto const p = redco::predict([kept = std::move(kept)](auto const&, words const& w) {
                    return std::vector<int>(w.texts.size(), *kept);

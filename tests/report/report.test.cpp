@@ -128,7 +128,7 @@ TEST_CASE("a report of several hosts lists the bytes that a host sends to other 
   CHECK(page.find(redco::report::detail::bytes_text(gradients.host_bytes) + "</td></tr>") != std::string::npos);
 }
 
-TEST_CASE("activations by layer add up to those of the report") {
+TEST_CASE("activations by layer add up to the report's activations") {
   for (bool const recompute : {false, true})
     for (int const tp : {1, 3}) {
       auto const report =

@@ -28,7 +28,7 @@ TEST_CASE("an unsupported device is refused by name with the allowed devices") {
   }
 }
 
-TEST_CASE("TF32 is refused where no CUDA device computes") {
+TEST_CASE("TF32 is refused without a CUDA device") {
   redco::deployer_options o;
   o.device = "cpu";
   o.tf32 = true;

@@ -372,7 +372,7 @@ TEST_CASE("a predictor gives one result per example, in order, for any count on 
   }
 }
 
-TEST_CASE("another fit of a trainer goes on from its parameters and cannot freeze others") {
+TEST_CASE("another fit of a trainer continues from its parameters and cannot freeze other ones") {
   temporary_folder folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path));

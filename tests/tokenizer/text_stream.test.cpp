@@ -103,7 +103,7 @@ TEST_CASE("a stream that cleans spaces gives the text that decode gives, also af
   CHECK(stream.put(0) + stream.put(8) + stream.finish() == "a.");
 }
 
-TEST_CASE("a stream after a prompt gives the text of both without the text of the prompt") {
+TEST_CASE("a stream after a prompt gives the text of prompt and continuation without the text of the prompt") {
   for (std::string const& file : {llama2_file(), llama3_file, qwen2_file, bert_file}) {
     redco::any_tokenizer const tokenizer = redco::json_tokenizer::parse(file, "file");
     std::mt19937 random(11);
