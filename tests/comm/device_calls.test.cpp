@@ -39,7 +39,7 @@ TEST_CASE("collectives on device tensors give the bits of collectives in host me
     as_on_devices(shape, [&](rank_context& me) { comm_test::drawn_calls(me, seed).make(60); }), ++seed;
 }
 
-TEST_CASE("a NaN on a device makes the maximum NaN") {
+TEST_CASE("a NaN on a device makes every reduction of its element NaN") {
   as_on_devices({.dp = 3}, [](rank_context& me) {
     for (auto const op : {redco::comm::reduce_op::sum, redco::comm::reduce_op::max, redco::comm::reduce_op::min}) {
       at::Tensor const x = comm_test::values({29}, at::kHalf, me.rank);

@@ -42,7 +42,7 @@ TEST_CASE("calls of every kind run over NCCL in groups of any axes, and each gro
   }
 }
 
-TEST_CASE("NCCL moves data exactly, and sums are exact if rank order is requested") {
+TEST_CASE("NCCL moves data exactly, and sums run in rank order if requested") {
   for (int const ranks : {2, 3, 5}) {
     plan_fake({});
     nccl_world{{.dp = ranks}}.run([](rank_context& me) {

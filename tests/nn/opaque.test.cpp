@@ -95,7 +95,7 @@ TEST_CASE("a torch module computes its usual result, and its construction does n
   CHECK(at::allclose(theirs.forward(x), ours.at("y")));
 }
 
-TEST_CASE("values that a parameter was given earlier stay") {
+TEST_CASE("a torch module keeps parameter values that were set before its construction") {
   alone const model{};
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, rank.mesh)), 0,

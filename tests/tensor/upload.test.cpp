@@ -51,7 +51,7 @@ TEST_CASE("a part of a larger tensor is found at its own offset") {
   CHECK(!known.find(other));
 }
 
-TEST_CASE("a batch that a thread has sent to a device arrives there, and on_host reads it without the device") {
+TEST_CASE("a batch that a thread has sent to a device arrives there, and on_host reads the host copy") {
   at::Device const device = tested_device() == redco::host_device() ? at::Device(at::kMeta) : tested_device();
   uploaded_batch batch{sample().narrow(1, 0, 5), sample().narrow(1, 1, 5), {sample(), at::Tensor()}};
   redco::upload way;
