@@ -50,7 +50,7 @@ safetensors::tensor_table table_of(std::vector<std::string> const& names) {
   return table;
 }
 
-TEST_CASE("halves of adapters have PEFT's names and modules; those of a fused weight are one module's") {
+TEST_CASE("adapter matrices have PEFT's names and modules; the matrices of a fused weight share one module") {
   adapter_place const q = place_of(of_llama, "layers.3.self_attn.q.lora_A.weight", {4, 9});
   CHECK(q.part.name == "base_model.model.model.layers.3.self_attn.q_proj.lora_A.weight");
   CHECK(q.part.shape == numbers{4, 9});
@@ -76,13 +76,13 @@ TEST_CASE("halves of adapters have PEFT's names and modules; those of a fused we
   CHECK(adapted_path("h.0.attn.q.weight").empty());
 }
 
-TEST_CASE("what is adapted where nobody says is what PEFT adapts") {
+TEST_CASE("adapters have PEFT's target layers by default") {
   CHECK(usual_targets(of_llama) == "q,v");
   CHECK(usual_targets(stored_names<t5>::names) == "q,v");
   CHECK(usual_targets(of_gpt2) == "qkv");
 }
 
-TEST_CASE("adapter_config.json says what PEFT needs, and is read again") {
+TEST_CASE("adapter_config.json has the keys that PEFT needs and is read back unchanged") {
   std::vector<adapter_place> const places{place_of(of_gpt2, "h.0.attn.qkv.lora_A.weight", {4, 9}),
                                           place_of(of_gpt2, "h.1.attn.qkv.lora_A.weight", {4, 9}),
                                           place_of(of_gpt2, "h.1.mlp.up.lora_A.weight", {4, 9})};
@@ -103,8 +103,7 @@ TEST_CASE("adapter_config.json says what PEFT needs, and is read again") {
   CHECK(adapter_folder(folder.path).options(of_gpt2) == options);
 }
 
-TEST_CASE(
-    "a LoRA that PEFT scales by the root of its rank is read; what redco does not compute is refused by its key") {
+TEST_CASE("a rank-stabilized LoRA is read; settings that redco does not compute are refused by their key") {
   temporary_folder const folder;
   auto const read = [&](std::string const& more,
                         std::string const& tensor = "model.layers.0.self_attn.o_proj.lora_A.weight") {
@@ -143,8 +142,7 @@ TEST_CASE(
   CHECK(refused([&] { adapter_folder{folder.path}; }).find("\"peft_type\" is \"IA3\"") != std::string::npos);
 }
 
-TEST_CASE(
-    "an initialisation is read where PEFT gives the base weights plus B A, and refused by name where it does not") {
+TEST_CASE("initialisations to the base weights plus B A are read; other initialisations are refused by name") {
   temporary_folder const folder;
   auto const read = [&](std::string const& how) {
     write(folder, R"({"peft_type": "LORA", "r": 4, "lora_alpha": 3, "init_lora_weights": )" + how + "}",
@@ -162,7 +160,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a tensor of an adapter's file that is no plain LoRA is named for what it is") {
+TEST_CASE("a tensor of an adapter file that is not plain LoRA is refused with its kind") {
   temporary_folder const folder;
   std::string const in = "base_model.model.model.layers.0.self_attn.q_proj.", a = in + "lora_A.weight";
   auto const read = [&](std::string const& more, int rank = 4) {
@@ -181,7 +179,7 @@ TEST_CASE("a tensor of an adapter's file that is no plain LoRA is named for what
   CHECK(refused([&] { adapter_folder{folder.path}; }).find("safe_serialization=True") != std::string::npos);
 }
 
-TEST_CASE("targets are the shortest ends of paths that name what the file adapts and nothing else") {
+TEST_CASE("targets are the shortest path endings that name exactly the modules in the file") {
   temporary_folder const folder;
   auto const targets = [&](std::vector<std::string> names) {
     for (std::string& name : names) name = "base_model.model." + name + ".lora_A.weight";
@@ -197,7 +195,7 @@ TEST_CASE("targets are the shortest ends of paths that name what the file adapts
   CHECK(targets({cross + "v", "lm_head"}) == "EncDecAttention.v,lm_head");
 }
 
-TEST_CASE("a module that a file adapts in some blocks only is refused with a block that lacks it") {
+TEST_CASE("a module that a file adapts in only some blocks is refused with a block that lacks it") {
   std::string const in = "base_model.model.model.layers.", q = ".self_attn.q_proj.lora_A.weight";
   std::vector<std::string> const wanted{in + "0" + q, in + "1" + q, in + "10" + q};
   auto const check = [&](std::vector<std::string> const& stored) {

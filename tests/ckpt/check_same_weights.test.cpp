@@ -30,7 +30,7 @@ std::string bytes_of(std::vector<float> const& values) {
   return {reinterpret_cast<char const*>(values.data()), values.size() * sizeof(float)};
 }
 
-TEST_CASE("weights are told apart by headers, first values, keys of config.json and other files of the folder") {
+TEST_CASE("weights are distinguished by headers, first values, keys of config.json and other files of the folder") {
   temporary_folder const folder;
   auto const plan = redco::safetensors::plan_safetensors(  // orders tensors by name
       {{"up", file_dtype::f32, {2, 5}}, {"down", file_dtype::f32, {3}}, {"none", file_dtype::f32, {0, 2}}});

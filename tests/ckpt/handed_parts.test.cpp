@@ -53,7 +53,7 @@ int wrong_on_hosts(redco::mesh const& mesh, temporary_folder const& folder) {
 
 }  // namespace
 
-TEST_CASE("ranks whose host does not see the folder are written and read by rank 0, on any mesh") {
+TEST_CASE("rank 0 writes and reads for ranks whose host does not see the folder, on any mesh") {
   std::vector<redco::mesh> const meshes{{.dp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}, {.tp = 5}};
   for (auto const& from : meshes) {
     temporary_folder const here, hosts;
@@ -92,7 +92,7 @@ TEST_CASE("rank 0 writes and reads tensors of many megabytes for others") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("what another run has left on another host is not read") {
+TEST_CASE("files of another run on another host are not read") {
   redco::mesh const mesh{.tp = 2};
   temporary_folder const folder;
   recording_ops ops(folder.path);
@@ -128,7 +128,7 @@ TEST_CASE("a call that fails while rank 0 writes for others leaves the older che
   }
 }
 
-TEST_CASE("what rank 0 cannot read for another rank ends all ranks with the cause") {
+TEST_CASE("a read that fails on rank 0 for another rank ends all ranks with the cause") {
   redco::mesh const mesh{.tp = 2};
   temporary_folder const folder;
   recording_ops ops(folder.path);
@@ -149,7 +149,7 @@ TEST_CASE("what rank 0 cannot read for another rank ends all ranks with the caus
   CHECK(failure.text.find("-1of2") != std::string::npos);
 }
 
-TEST_CASE("a run that only another host has is not begun anew") {
+TEST_CASE("a run whose checkpoints only another host has does not start from scratch") {
   redco::mesh const mesh{.dp = 2};
   temporary_folder const folder;
   recording_ops ops(folder.path);

@@ -71,7 +71,7 @@ ckpt_test::thrown failure_of(std::vector<redco::safetensors::safetensors_entry> 
 
 }  // namespace
 
-TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
+TEST_CASE("every byte of the files is read at most once on any mesh") {
   for (std::uint64_t const limit : {std::uint64_t{1} << 20, std::uint64_t{300}}) {
     temporary_folder const folder;
     save_toy(folder.path, limit);
@@ -100,7 +100,7 @@ TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
   }
 }
 
-TEST_CASE("a warm start reads every byte once, too") {
+TEST_CASE("a warm start reads every byte once") {
   temporary_folder const folder;
   constexpr std::array same{redco::stored_name{"a", "a"}, redco::stored_name{"b", "b"}};
   auto const state = [](int rank) {
@@ -129,7 +129,7 @@ TEST_CASE("a warm start reads every byte once, too") {
   }
 }
 
-TEST_CASE("when a rank cannot read, all ranks end with its cause") {
+TEST_CASE("a failed read on one rank ends all ranks with its cause") {
   temporary_folder const folder;
   save_toy(folder.path);
   auto const weights = redco::workdir::open_weights(folder.path);
@@ -149,7 +149,7 @@ TEST_CASE("when a rank cannot read, all ranks end with its cause") {
   CHECK(ckpt_test::has(*causes.begin(), "cut while being read"));
 }
 
-TEST_CASE("a weights file that does not belong is refused with what differs") {
+TEST_CASE("a weights file of another model is refused with the differences") {
   CHECK(failure_of(toy_entries()).code == redco::exit_code::done);
   auto const changed = [](auto change, std::vector<std::string_view> const& unread = {}) {
     auto entries = toy_entries();
@@ -176,7 +176,7 @@ TEST_CASE("a weights file that does not belong is refused with what differs") {
     CHECK(changed([&](auto& e) { e[0].type = type; }) == "");
 }
 
-TEST_CASE("of many differences the first twenty are told, sorted, and how many more there are") {
+TEST_CASE("the first twenty of many differences are listed in sorted order with the number of further ones") {
   auto entries = toy_entries();
   for (int i = 0; i < 30; ++i)
     entries.push_back({"x." + std::to_string(100 - i), redco::safetensors::file_dtype::f32, {1}});
@@ -188,7 +188,7 @@ TEST_CASE("of many differences the first twenty are told, sorted, and how many m
   CHECK_FALSE(ckpt_test::has(text, "x.89"));
 }
 
-TEST_CASE("weights that several ranks may need are opened once, and their failure told to all who ask") {
+TEST_CASE("weights that several ranks need are opened once, and a failure reaches every rank that asks") {
   temporary_folder const folder;
   redco::workdir::shared_weights const absent(folder / "absent.safetensors");
   for (int i = 0; i < 2; ++i) CHECK(ckpt_test::error_of([&] { absent.open(); }).code == redco::exit_code::data);
@@ -197,7 +197,7 @@ TEST_CASE("weights that several ranks may need are opened once, and their failur
   CHECK(weights.open().files == weights.open().files);
 }
 
-TEST_CASE("files of the base model alone are read on any mesh, their names without its prefix") {
+TEST_CASE("files of a base model, whose names lack the model's prefix, are read on any mesh") {
   temporary_folder const folder;
   std::vector<redco::stored_name> bare(toy_names.begin(), toy_names.end());
   for (redco::stored_name& row : bare) row.theirs.remove_prefix(2);
@@ -222,7 +222,7 @@ TEST_CASE("files of the base model alone are read on any mesh, their names witho
                        "\"t.wte.weight\" is missing in the file"));
 }
 
-TEST_CASE("what files lack is zero, fresh, or missed with the layers that could be fresh") {
+TEST_CASE("tensors missing in files are zero, fresh, or refused with the layers that could be fresh") {
   temporary_folder const folder;
   auto entries = toy_entries();
   entries.erase(entries.begin() + 7);  // t.cls

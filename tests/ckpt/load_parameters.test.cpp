@@ -67,7 +67,7 @@ TEST_CASE("a warm start reads each rank's box and converts floating types only")
   CHECK(ckpt_test::error_of([&] { load_alone(weights, fewer, {"id"}); }).code == redco::exit_code::done);
 }
 
-TEST_CASE("a sharded index is read, and one that lies is refused") {
+TEST_CASE("a sharded index is read, and an index that contradicts its files is refused") {
   temporary_folder const folder;
   write_weights(folder / "one.safetensors", {{"a", at::ones({2, 3})}});
   write_weights(folder / "two.safetensors", {{"b", at::full({5}, 4.0F)}});
@@ -100,7 +100,7 @@ TEST_CASE("a sharded index is read, and one that lies is refused") {
       ckpt_test::has(failure(R"({"weight_map":{"a":"one.safetensors","b":"both.safetensors"}})").text, "in two files"));
 }
 
-TEST_CASE("files are aligned, sorted and the same every time") {
+TEST_CASE("files are aligned, sorted and byte-identical every time") {
   auto const plan = redco::safetensors::plan_safetensors({{"b", redco::safetensors::file_dtype::u8, {3}},
                                                           {"z", redco::safetensors::file_dtype::f64, {1}},
                                                           {"a", redco::safetensors::file_dtype::u8, {5}}});

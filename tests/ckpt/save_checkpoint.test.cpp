@@ -40,7 +40,7 @@ int wrong_on(redco::mesh const& mesh, redco::workdir::found_checkpoint const& fo
 
 }  // namespace
 
-TEST_CASE("saving writes every part from where it lies: no copy of a tensor is made") {
+TEST_CASE("saving writes every part from its own memory without a copy of the tensor") {
   temporary_folder const folder;
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     at::Tensor const flat = at::ones({3 * 512 * 512});
@@ -113,7 +113,7 @@ TEST_CASE("short and interrupted writes give the same checkpoint") {
   CHECK(wrong_on({.dp = 1}, redco::workdir::find_checkpoint(folder.path, "auto").value()) == 0);
 }
 
-TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or the new one") {
+TEST_CASE("any failing call leaves the older checkpoint or the new one") {
   redco::mesh const mesh{.tp = 2};
   std::size_t calls = 0;
   {
@@ -148,7 +148,7 @@ TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or th
   }
 }
 
-TEST_CASE("a run killed after any call of a save goes on with its best checkpoint and its epochs'") {
+TEST_CASE("a run killed after any call of a save resumes with its best checkpoint and its epochs' checkpoints") {
   redco::mesh const mesh{.tp = 2};
   // Saves step 2 again, as an evaluation and then the end of its epoch do. The process is killed
   // after `calls` calls.
@@ -226,7 +226,7 @@ TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothin
   CHECK(redco::workdir::find_checkpoint(folder.path, "auto").value().facts.step == 6);
 }
 
-TEST_CASE("owners that leave a hole or overlap are refused before anything is named") {
+TEST_CASE("owners that leave a gap or overlap are refused before any file gets its final name") {
   temporary_folder const folder;
   recording_ops ops(folder.path);
   for (bool const owner : {true, false}) {
@@ -243,7 +243,7 @@ TEST_CASE("owners that leave a hole or overlap are refused before anything is na
   }
 }
 
-TEST_CASE("a checkpoint that does not belong is refused with the first twenty differences and their number") {
+TEST_CASE("a checkpoint of another model is refused with the first twenty differences and their number") {
   temporary_folder const folder;
   recording_ops ops(folder.path);
   save_on({.dp = 1}, saving(folder.path, {.dp = 1}, 3), ops);

@@ -109,7 +109,7 @@ TEST_CASE("a model is saved under the names and in the layouts of its files, the
   }
 }
 
-TEST_CASE("a model is saved in the dtype that is asked for, rounded once") {
+TEST_CASE("a model is saved in the requested dtype and rounded once") {
   temporary_folder const folder;
   save_on({.tp = 2}, folder.path, {.type = redco::dtype::bf16});
   auto const& p = ckpt_test::toy_parameters()[5];
@@ -118,7 +118,7 @@ TEST_CASE("a model is saved in the dtype that is asked for, rounded once") {
   CHECK(saved.equal(ckpt_test::toy_values(p).t().to(at::kBFloat16)));
 }
 
-TEST_CASE("weights above the limit become several files with an index, which older ones make room for") {
+TEST_CASE("weights above the size limit become several files with an index and replace older files") {
   temporary_folder const folder;
   save_on({.dp = 1}, folder.path);
   ckpt_test::put(folder / "config.json", "{}");
@@ -177,7 +177,7 @@ TEST_CASE("a save that fails at any call leaves the older weights, the new, or n
   }
 }
 
-TEST_CASE("a save that fails at any call leaves no weights beside files of another model") {
+TEST_CASE("a save that fails at any call leaves no weights next to files of another model") {
   std::set<int> versions;
   for (bool const changed : {true, false}) {
     int failures = 0;
@@ -218,7 +218,7 @@ TEST_CASE("a save that fails at any call leaves no weights beside files of anoth
   CHECK(versions == std::set<int>{0, 1, 2});
 }
 
-TEST_CASE("saving onto the file that is being read leaves the reader its own") {
+TEST_CASE("saving over a file that is being read leaves the reader the old content") {
   temporary_folder const folder;
   save_on({.dp = 1}, folder.path);
   auto const weights = redco::workdir::open_weights(folder.path);
@@ -253,7 +253,7 @@ TEST_CASE("no rank holds more than its part and some slabs of the tensors that a
   CHECK(saved.narrow(1, 512, 512).eq(2).all().item<bool>());
 }
 
-TEST_CASE("what cannot be saved is refused on all ranks") {
+TEST_CASE("a model that cannot be saved is refused on all ranks") {
   temporary_folder const folder;
   auto const failure = [&](auto change) {
     return ckpt_test::error_of([&] {

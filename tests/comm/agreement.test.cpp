@@ -37,7 +37,7 @@ TEST_CASE("ranks that agree exchange eight bytes") {
   on_ranks(1, [](rank_context& me) { of({{"a", "1"}}).check(me.world); });
 }
 
-TEST_CASE("the first rank that differs from rank 0 is told on all ranks, with both values in their order") {
+TEST_CASE("all ranks name the first rank that differs from rank 0, with both values in order") {
   on_ranks(4, [](rank_context& me) {
     std::string const rate = me.rank == 2 ? "0.5" : "0.25", mesh = me.rank == 3 ? "4x1" : "2x2";
     std::string const text = of({{"rate", rate}, {"same", "x"}, {"mesh", mesh}}).difference(me.world);
@@ -48,7 +48,7 @@ TEST_CASE("the first rank that differs from rank 0 is told on all ranks, with bo
   });
 }
 
-TEST_CASE("a rank that abstains differs from nobody, and the first that does not is named") {
+TEST_CASE("an abstaining rank is not compared, and messages name the first rank that does not abstain") {
   on_ranks(4, [](rank_context& me) {
     agreement own = of(me.rank % 2 == 1 ? values{} : values{{"a", "1"}});
     if (me.rank % 2 == 1) own.abstain();
@@ -60,7 +60,7 @@ TEST_CASE("a rank that abstains differs from nobody, and the first that does not
   });
 }
 
-TEST_CASE("a value that one rank lacks is absent there, and so is one under another name") {
+TEST_CASE("a value that one rank lacks or has under another name is reported as absent there") {
   on_ranks(2, [](rank_context& me) {
     values const own = me.rank == 0 ? values{{"a", "1"}, {"b", "2"}} : values{{"b", "2"}, {"c", "3"}};
     std::string const text = of(own).difference(me.world);
@@ -69,14 +69,14 @@ TEST_CASE("a value that one rank lacks is absent there, and so is one under anot
   });
 }
 
-TEST_CASE("values do not run into each other, and their order is part of the agreement") {
+TEST_CASE("adjacent values are not confused, and their order is part of the agreement") {
   on_ranks(2, [](rank_context& me) {
     must(!of({{"a", me.rank == 0 ? "12" : "1"}, {"b", me.rank == 0 ? "3" : "23"}}).difference(me.world).empty(),
          "borders");
   });
 }
 
-TEST_CASE("origins are told and may differ; long lists and long texts are cut") {
+TEST_CASE("messages name the origins, which may differ, and cut long lists and long texts") {
   on_ranks(2, [](rank_context& me) {
     std::string const own = std::to_string(me.rank);
     agreement files = of({{"a", "1"}});

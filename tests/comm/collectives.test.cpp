@@ -114,7 +114,7 @@ TEST_CASE("first and second derivatives of every conversion agree with central d
   }
 }
 
-TEST_CASE("every conversion is its own definition on the values") {
+TEST_CASE("every conversion gives the values of its definition") {
   comm_test::on_ranks(3, [](redco::rank_context& me) {
     at::Tensor const whole = values({6, 9}, at::kFloat, 0);
     auto const at = static_cast<std::size_t>(me.rank);
@@ -128,7 +128,7 @@ TEST_CASE("every conversion is its own definition on the values") {
   });
 }
 
-TEST_CASE("addends are added once, and their gradients are those of one rank") {
+TEST_CASE("addends are added once and have the gradients of one rank") {
   comm_test::on_ranks(3, [](redco::rank_context& me) {
     at::Tensor const bias = values({4}, at::kDouble, 9).requires_grad_(true);
     at::Tensor const branch = values({6, 4}, at::kDouble, 8).requires_grad_(true);
@@ -154,7 +154,7 @@ TEST_CASE("addends are added once, and their gradients are those of one rank") {
   });
 }
 
-TEST_CASE("no node is made without a gradient to follow, and a group of one is the identity") {
+TEST_CASE("no autograd node is created without a required gradient, and a group of one rank is the identity") {
   comm_test::on_ranks(2, [](redco::rank_context& me) {
     at::Tensor const x = values({2, 2}, at::kFloat, me.rank).requires_grad_(true);
     at::Tensor const plain = values({2, 2}, at::kFloat, me.rank);

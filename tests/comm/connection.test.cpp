@@ -20,7 +20,7 @@ namespace connection_test {
 namespace detail = redco::comm::detail;
 namespace wire = redco::comm::detail::wire;
 
-TEST_CASE("a connection whose other end broke still gives the last words of that end") {
+TEST_CASE("a connection that breaks still delivers the last messages of its other end") {
   auto const doors = detail::socket::listening("127.0.0.1", 0);
   REQUIRE(doors.size() == 1);
   detail::socket peer = detail::socket::connected("127.0.0.1", doors.front().port(), std::chrono::seconds(5));

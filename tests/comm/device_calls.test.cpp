@@ -24,7 +24,7 @@ void as_on_devices(redco::mesh const& shape, F const& f) {
       f);
 }
 
-TEST_CASE("threads whose tensors lie on devices get the bits of those in host memory") {
+TEST_CASE("collectives on device tensors give the bits of collectives in host memory") {
   for (int const ranks : {2, 3, 5}) {
     as_on_devices({.dp = ranks}, [](rank_context& me) {
       comm_test::reductions_are_in_rank_order(me);
@@ -39,7 +39,7 @@ TEST_CASE("threads whose tensors lie on devices get the bits of those in host me
     as_on_devices(shape, [&](rank_context& me) { comm_test::drawn_calls(me, seed).make(60); }), ++seed;
 }
 
-TEST_CASE("a NaN on a device wins") {
+TEST_CASE("a NaN on a device makes every reduction of its element NaN") {
   as_on_devices({.dp = 3}, [](rank_context& me) {
     for (auto const op : {redco::comm::reduce_op::sum, redco::comm::reduce_op::max, redco::comm::reduce_op::min}) {
       at::Tensor const x = comm_test::values({29}, at::kHalf, me.rank);

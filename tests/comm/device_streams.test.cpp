@@ -43,7 +43,7 @@ struct told_device final : c10::impl::DeviceGuardImplInterface {
 
 using words = std::vector<std::string>;
 
-TEST_CASE("a transport's stream follows the current one, and marks are made where the work is") {
+TEST_CASE("a transport's stream waits for the current stream, and events are recorded on the stream of the work") {
   namespace detail = redco::comm::detail;
   static told_device const guard;
   c10::impl::DeviceGuardImplRegistrar const registered(c10::DeviceType::PrivateUse1, &guard);
@@ -66,7 +66,7 @@ TEST_CASE("a transport's stream follows the current one, and marks are made wher
         words{"record on 0 of 0", "block 0 of 0", "block 0 of 1", "block 0 of 0", "record on 0 of 1", "wait"});
 }
 
-TEST_CASE("in host memory there is nothing to wait for") {
+TEST_CASE("tensors in host memory need no wait for a stream") {
   namespace detail = redco::comm::detail;
   CHECK_FALSE(redco::mark_on(at::kCPU).has_value());
   redco::follow_on(at::kCPU, std::nullopt);

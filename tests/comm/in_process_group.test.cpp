@@ -37,7 +37,7 @@ TEST_CASE("NaN on one rank is NaN in the sum, the maximum and the minimum of all
   }
 }
 
-TEST_CASE("strided tensors are reduced where they lie") {
+TEST_CASE("strided tensors are reduced in place") {
   for (int ranks = 1; ranks <= 5; ++ranks) on_ranks(ranks, comm_test::strided_tensors_are_reduced);
 }
 
@@ -53,14 +53,14 @@ TEST_CASE("broadcast gives the root's tensor, send and recv keep order within a 
   for (int ranks = 2; ranks <= 5; ++ranks) on_ranks(ranks, comm_test::letters_keep_their_order);
 }
 
-TEST_CASE("calls of any kind, over any axes, of any shape and type, one after the other") {
+TEST_CASE("random sequences of calls over any axes, shapes and types give the expected results") {
   std::uint64_t seed = 0;
   for (redco::mesh const shape :
        {redco::mesh{.dp = 3, .tp = 2}, redco::mesh{.dp = 2, .tp = 2}, redco::mesh{.tp = 5}, redco::mesh{}})
     redco::run_ranks(shape, {}, [&](redco::rank_context& me) { comm_test::drawn_calls(me, seed).make(200); }), ++seed;
 }
 
-TEST_CASE("numbers of rows that do not add up are refused, and the wire counts what goes to others") {
+TEST_CASE("inconsistent row counts are refused, and wire bytes count only rows for other ranks") {
   on_ranks(3, [](redco::rank_context& me) {
     at::Tensor const x = values({6, 5}, at::kFloat, me.rank);
     for (std::vector<std::int64_t> const& wrong :
@@ -92,7 +92,7 @@ TEST_CASE("no rank leaves a barrier before all have come") {
   });
 }
 
-TEST_CASE("results are the same bits whoever comes first, also of calls in flight in several groups") {
+TEST_CASE("results have the same bits in any order of arrival, even with calls in flight in several groups") {
   at::Tensor const right = expected({3'001}, at::kFloat, 4, true);
   at::Tensor const small = expected({19}, at::kBFloat16, 4, false);
   redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& me) {
@@ -123,7 +123,7 @@ TEST_CASE("a group of one returns its argument and counts nothing") {
   });
 }
 
-TEST_CASE("counters tell calls, payload and ring bytes per kind and rank") {
+TEST_CASE("counters report calls, payload bytes and ring bytes per kind and rank") {
   on_ranks(3, [](redco::rank_context& me) {
     using redco::collective;
     me.world.all_reduce(at::ones({5}));                         // 20 bytes: ceil(80 / 3)
@@ -144,7 +144,7 @@ TEST_CASE("counters tell calls, payload and ring bytes per kind and rank") {
   });
 }
 
-TEST_CASE("a write into a tensor that autograd saved is noticed in backward") {
+TEST_CASE("backward detects a write into a tensor that autograd saved") {
   on_ranks(2, [](redco::rank_context& me) {
     at::Tensor const weight = at::full({3}, 2.0).requires_grad_(true);
     at::Tensor const x = at::ones({3}) * (me.rank + 1);
@@ -160,7 +160,7 @@ TEST_CASE("a write into a tensor that autograd saved is noticed in backward") {
   });
 }
 
-TEST_CASE("ranks that disagree get one error that names both, whatever they disagree in") {
+TEST_CASE("ranks that disagree in any property of a call get one error that names both") {
   using redco::rank_context;
   auto const disagreement = [](auto const& f) { return comm_test::failure_of(3, f); };
   auto const shape = disagreement([](rank_context& me) { me.world.all_reduce(at::ones({me.rank == 2 ? 4 : 5, 2})); });
@@ -188,7 +188,7 @@ TEST_CASE("ranks that disagree get one error that names both, whatever they disa
   CHECK(comm_test::mentions(letter, "rank 0 sent Float [3], rank 1 expects Float [4]"));
 }
 
-TEST_CASE("illegal arguments are refused with a sentence") {
+TEST_CASE("illegal arguments are refused with a message") {
   using redco::rank_context;
   auto const refusal = [](auto const& f) { return comm_test::failure_of(2, f); };
   CHECK(comm_test::mentions(refusal([](rank_context& me) {

@@ -29,7 +29,7 @@ using redco::rank_context;
 
 constexpr std::int64_t sizes[] = {1, 700, 2'001, 50'000, 3, 9'001};
 
-TEST_CASE("a lane sums in rank order beside collectives of the same ranks, and counts as their group") {
+TEST_CASE("a lane sums in rank order during collectives of the same ranks, and its calls count for their group") {
   for (int const ranks : {1, 2, 3}) {
     on_ranks(ranks, [&](rank_context& me) {
       redco::comm::lane& lane = me.lane(redco::axis::dp);
@@ -59,7 +59,7 @@ TEST_CASE("a lane sums in rank order beside collectives of the same ranks, and c
   }
 }
 
-TEST_CASE("a rank goes on while its lane waits for the others") {
+TEST_CASE("a rank continues while its lane waits for the other ranks") {
   std::atomic<int> asked{0};
   on_ranks(2, [&](rank_context& me) {
     at::Tensor const x = at::ones({5'000});
@@ -76,7 +76,7 @@ TEST_CASE("a rank goes on while its lane waits for the others") {
   });
 }
 
-TEST_CASE("a rank waits for one call of its lane while the next ones wait for the others") {
+TEST_CASE("a rank waits for one call of its lane while later calls are still in flight") {
   auto const wait_for_first = [&](rank_context& me) {
     redco::comm::lane& lane = me.lane(redco::axis::dp);
     at::Tensor const x = at::full({3}, 1 + me.rank), joined = at::empty({4});
@@ -101,7 +101,7 @@ TEST_CASE("a rank waits for one call of its lane while the next ones wait for th
   REQUIRE_NOTHROW(on_ranks(2, wait_for_first));
 }
 
-TEST_CASE("a lane waits no longer than its group's deadline and says for what, in which step") {
+TEST_CASE("a lane waits until its group's deadline and names the call and the step") {
   std::atomic<bool> over{false};
   auto const failure = failure_of(
       2,
@@ -128,7 +128,7 @@ TEST_CASE("a lane waits no longer than its group's deadline and says for what, i
                  "lane for rank 1"));
 }
 
-TEST_CASE("what a lane cannot do ends all ranks with its cause, whatever they wait for") {
+TEST_CASE("a failing call of a lane ends all ranks with its cause, wherever they wait") {
   auto const differs = failure_of(2, [](rank_context& me) {
     me.lane(redco::axis::dp).all_reduce(at::ones({me.rank == 0 ? 4 : 5}));
     me.world.recv(at::empty({1}), 1 - me.rank, 7);  // no rank sends it
@@ -142,7 +142,7 @@ TEST_CASE("what a lane cannot do ends all ranks with its cause, whatever they wa
   CHECK(mentions(alone, "rank 1: group dp lane cannot reduce ComplexFloat [4]"));
 }
 
-TEST_CASE("a rank that fails ends at once though its lane still waits") {
+TEST_CASE("a rank that fails ends at once although its lane still waits") {
   wait_clock const clock;
   auto const failure = failure_of(
       2,
@@ -159,7 +159,7 @@ TEST_CASE("a rank that fails ends at once though its lane still waits") {
   CHECK(clock.at_once());
 }
 
-TEST_CASE("behind a failure the next run has lanes anew") {
+TEST_CASE("after a failure the next run has new lanes") {
   redco::comm::thread_world world({.dp = 2}, {.first_deadline = std::chrono::seconds(20)});
   for (int run = 0; run < 3; ++run) {
     try {

@@ -24,7 +24,7 @@ using comm_test::plan_fake;
 using comm_test::values;
 using redco::rank_context;
 
-TEST_CASE("calls of any kind over NCCL, in groups of any axes: each group has one communicator and gives it back") {
+TEST_CASE("calls of every kind run over NCCL in groups of any axes, and each group releases its communicator") {
   std::uint64_t seed = 0;
   for (redco::mesh const shape :
        {redco::mesh{.dp = 3, .tp = 2}, redco::mesh{.dp = 2, .tp = 2}, redco::mesh{.tp = 5}, redco::mesh{.dp = 2}}) {
@@ -42,7 +42,7 @@ TEST_CASE("calls of any kind over NCCL, in groups of any axes: each group has on
   }
 }
 
-TEST_CASE("what only moves is exact over NCCL, and sums are where rank order is asked for") {
+TEST_CASE("NCCL moves data exactly, and sums run in rank order if requested") {
   for (int const ranks : {2, 3, 5}) {
     plan_fake({});
     nccl_world{{.dp = ranks}}.run([](rank_context& me) {
@@ -58,7 +58,7 @@ TEST_CASE("what only moves is exact over NCCL, and sums are where rank order is 
   }
 }
 
-TEST_CASE("sums are left to NCCL, a NaN wins maxima and minima all the same") {
+TEST_CASE("NCCL computes sums, and maxima and minima still propagate NaN") {
   plan_fake({});
   nccl_world{{.dp = 3}}.run([](rank_context& me) {
     at::Tensor const x = at::full({4}, me.rank == 0 ? 1 : 3e-3, at::kBFloat16);
@@ -79,7 +79,7 @@ TEST_CASE("sums are left to NCCL, a NaN wins maxima and minima all the same") {
   });
 }
 
-TEST_CASE("ranks that disagree hear it before NCCL does") {
+TEST_CASE("ranks that disagree get an error before NCCL is called") {
   plan_fake({});
   auto const differs = nccl_world{{.dp = 3}}.failure_of([](rank_context& me) {
     me.world.all_reduce(at::ones({5}));
@@ -95,7 +95,7 @@ TEST_CASE("ranks that disagree hear it before NCCL does") {
                "cannot reduce Bool [3]"));
 }
 
-TEST_CASE("a call that hangs on a device ends with the deadline, in one sentence") {
+TEST_CASE("a call that hangs on a device ends at the deadline with one message") {
   plan_fake({});
   auto const late = nccl_world{{.dp = 3}}.failure_of([](rank_context& me) {
     me.world.all_reduce(at::ones({3}));
@@ -111,7 +111,7 @@ TEST_CASE("a call that hangs on a device ends with the deadline, in one sentence
   CHECK(count_fake().alive == 0);
 }
 
-TEST_CASE("a rank that leaves, or does not come, is a lost peer") {
+TEST_CASE("a rank that leaves early or never arrives is a lost peer") {
   plan_fake({});
   auto const left = nccl_world{{.dp = 3}}.failure_of([](rank_context& me) {
     me.world.barrier();
@@ -137,7 +137,7 @@ TEST_CASE("a rank that leaves, or does not come, is a lost peer") {
   CHECK(count_fake().alive == 0);
 }
 
-TEST_CASE("what fails elsewhere ends calls that are under way on devices") {
+TEST_CASE("a failure elsewhere ends calls in flight on devices") {
   for (bool const aborts : {false, true}) {
     plan_fake({.hangs = true});
     auto const began = std::chrono::steady_clock::now();
@@ -158,7 +158,7 @@ TEST_CASE("what fails elsewhere ends calls that are under way on devices") {
   }
 }
 
-TEST_CASE("what NCCL says of a call that fails is told by the rank that hears it") {
+TEST_CASE("the rank whose NCCL call fails reports NCCL's message") {
   for (std::string const function : {"ncclAllReduce", "ncclGroupEnd", "ncclCommGetAsyncError"}) {
     plan_fake({.failing = function.c_str(), .failing_rank = 1});
     auto const failure = nccl_world{{.dp = 3}}.failure_of([](rank_context& me) { me.world.all_reduce(at::ones(3)); });
@@ -174,7 +174,7 @@ TEST_CASE("what NCCL says of a call that fails is told by the rank that hears it
                  "rank 0: NCCL names no group: unhandled error"));
 }
 
-TEST_CASE("ranks whose calls NCCL refuses give their communicators back") {
+TEST_CASE("ranks whose calls NCCL refuses release their communicators") {
   // No stream has work
   plan_fake({.failing = "ncclAllReduce", .failing_rank = comm_test::every_rank});
   int const before = count_fake().alive;
@@ -183,7 +183,7 @@ TEST_CASE("ranks whose calls NCCL refuses give their communicators back") {
   CHECK(count_fake().alive == before);
 }
 
-TEST_CASE("a call of NCCL ends after its work, however late that enters the stream") {
+TEST_CASE("a call of NCCL ends after its work, even if the work enters the stream late") {
   plan_fake({.delay_us = 50'000});
   std::vector<at::Tensor> sums;  // must outlive ranks that fail while the stream writes
   for (int rank = 0; rank < 2; ++rank) sums.push_back(at::full({4}, rank + 1));
@@ -194,7 +194,7 @@ TEST_CASE("a call of NCCL ends after its work, however late that enters the stre
   });
 }
 
-TEST_CASE("behind a failure a group is of no more use") {
+TEST_CASE("a group cannot be used after a failure") {
   plan_fake({.failing = "ncclAllReduce"});
   auto const failure = nccl_world{{.dp = 2}}.failure_of([](rank_context& me) {
     for (int attempt = 0; attempt < 2; ++attempt) {
@@ -209,7 +209,7 @@ TEST_CASE("behind a failure a group is of no more use") {
   CHECK(mentions(failure, "rank 0: NCCL fails: unhandled error"));
 }
 
-TEST_CASE("ranks that share a device do without NCCL in one process, and are refused where they are in several") {
+TEST_CASE("ranks that share a device do not use NCCL in one process and are refused in several processes") {
   plan_fake({});
   nccl_world{.shape = {.dp = 3}, .shared = true}.run([](rank_context& me) {
     comm_test::reductions_are_in_rank_order(me);
@@ -229,7 +229,7 @@ TEST_CASE("ranks that share a device do without NCCL in one process, and are ref
   CHECK(count_fake().alive == 0);
 }
 
-TEST_CASE("a rank has one device, and members of several processes send letters through host memory") {
+TEST_CASE("a rank has one device, and members of several processes send messages through host memory") {
   plan_fake({});
   auto const moved = nccl_world{{.dp = 2}}.failure_of([](rank_context& me) {
     me.world.all_reduce(at::ones({3}));
@@ -240,7 +240,7 @@ TEST_CASE("a rank has one device, and members of several processes send letters 
   CHECK(count_fake().alive == 0);
 }
 
-TEST_CASE("a library that is not there, or is no NCCL, is refused with what to install") {
+TEST_CASE("a missing library or one without NCCL is refused with the package to install") {
   using redco::comm::detail::nccl_library;
   auto const refusal = [](std::string const& path) {
     try {

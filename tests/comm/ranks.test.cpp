@@ -37,7 +37,7 @@ TEST_CASE("a rank's text of any length reaches all ranks") {
   });
 }
 
-TEST_CASE("each rank knows its place, has its groups and its own settings") {
+TEST_CASE("each rank has its coordinates, its groups and its own settings") {
   int const threads_before = at::get_num_threads();
   std::atomic<int> seen{0};
   redco::run_ranks({.dp = 2, .tp = 3}, {.threads = 1}, [&](rank_context& me) {
@@ -145,7 +145,7 @@ TEST_CASE("the first failure ends all ranks and keeps its text and exit code") {
   CHECK(!mentions(torch, "frame #"));
 }
 
-TEST_CASE("a failure inside backward ends ranks that wait in theirs") {
+TEST_CASE("a failure inside backward ends ranks that wait in their own backward") {
   auto const failure = failure_of(3, [](rank_context& me) {
     at::Tensor const x = at::ones({5}).requires_grad_(true);
     at::Tensor y = redco::enter(redco::tensor<redco::replicated>(x), me.world).local() * 2;
@@ -155,7 +155,7 @@ TEST_CASE("a failure inside backward ends ranks that wait in theirs") {
   CHECK(mentions(failure, "rank 1: in a hook"));
 }
 
-TEST_CASE("abort from outside a call ends all with its cause, two hundred times") {
+TEST_CASE("abort from outside a call ends all ranks with its cause in each of two hundred runs") {
   for (int round = 0; round < 200; ++round) {
     auto const failure = failure_of(3, [&](rank_context& me) {
       at::Tensor const x = at::full({round % 2 ? 64 : 40'000}, me.rank);
@@ -170,7 +170,7 @@ TEST_CASE("abort from outside a call ends all with its cause, two hundred times"
   }
 }
 
-TEST_CASE("failures at random moments neither hang nor touch memory that is gone") {
+TEST_CASE("failures at random moments neither hang nor access freed memory") {
   for (int round = 0; round < 100; ++round) {
     auto const failure = failure_of(4, [&](rank_context& me) {
       for (int call = 0;; ++call) {
@@ -210,7 +210,7 @@ TEST_CASE("a rank that returns while others wait for it is a lost peer at once")
   CHECK(clock.at_once());
 }
 
-TEST_CASE("a rank that has returned may still have sent, and its last collective counts") {
+TEST_CASE("messages and the last collective of a rank that has returned still arrive") {
   comm_test::on_ranks(2, [](rank_context& me) {
     me.world.barrier();
     if (me.rank == 0) return me.world.send(at::ones({3}) * 5, 1);
@@ -221,7 +221,7 @@ TEST_CASE("a rank that has returned may still have sent, and its last collective
   });
 }
 
-TEST_CASE("a rank that does not come in time is named with the call that waits for it") {
+TEST_CASE("a rank that misses the deadline is named with the call that waits for it") {
   auto const late = [](auto const& call) {
     return failure_of(3, [&](rank_context& me) {
       me.world.barrier();

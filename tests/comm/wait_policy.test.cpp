@@ -33,7 +33,7 @@ double seconds_until(wait_decision& decision, bool shortened, double share) {
   return seconds;
 }
 
-TEST_CASE("waits become short when a thread waits for a core, not after one burst, and long again after calm") {
+TEST_CASE("waits become short when threads contend for a core, not after one burst, and long again after calm") {
   wait_decision decision;
   CHECK(seconds_until(decision, true, 0.2) >= 60);
   decision.update(0, 0.2);
@@ -53,7 +53,7 @@ TEST_CASE("waits become short when a thread waits for a core, not after one burs
   }
 }
 
-TEST_CASE("the largest share is that of the thread whose delay grew most") {
+TEST_CASE("the largest share belongs to the thread whose delay grew most") {
   std::map<int, std::uint64_t> const before{{10, 500}, {11, 0}, {12, 90}}, after{{10, 700}, {11, 50}, {13, 150}};
   CHECK(redco::comm::largest_share(before, after, 1000) == Approx(0.2));
   CHECK(redco::comm::largest_share({{10, 700}}, {{10, 500}}, 1000) == 0);
@@ -95,7 +95,7 @@ bool holds_within(int seconds, F const& condition) {
   return condition();
 }
 
-TEST_CASE("a wait policy that the environment chooses starts no thread") {
+TEST_CASE("a wait policy set in the environment starts no thread") {
   for (char const* const name : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}) {
     ::setenv(name, "active", 1);
     std::size_t const before = threads();
@@ -107,7 +107,7 @@ TEST_CASE("a wait policy that the environment chooses starts no thread") {
   }
 }
 
-TEST_CASE("beside other work waits become short, unless the environment chooses") {
+TEST_CASE("waits become short during other work unless the environment sets the policy") {
   if (!std::filesystem::exists("/proc/self/schedstat"))
     return skip("a kernel that tells how long threads wait for a core");
   busy_processes const others(2 * std::thread::hardware_concurrency());

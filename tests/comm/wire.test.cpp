@@ -42,7 +42,7 @@ TEST_CASE("SHA-256 and HMAC give the values of FIPS 180-4 and RFC 4231") {
 
 wire::message_head head(std::int32_t tag, std::int64_t bytes) { return {.bytes = bytes, .tag = tag}; }
 
-TEST_CASE("a message's head has lengths that can be meant, a kind that is known, and a mark") {
+TEST_CASE("a message header needs plausible lengths, a known kind and the mark") {
   CHECK(wire::fault_of(head(7, 0)).empty());
   CHECK(wire::fault_of(head(7, wire::most_message)).empty());
   CHECK(wire::fault_of(head(7, -5)) == "a message of kind 7 and -5 bytes");
@@ -61,7 +61,7 @@ TEST_CASE("a message's head has lengths that can be meant, a kind that is known,
   CHECK(wire::fault_of(torn) == "bytes that are no message header");
 }
 
-TEST_CASE("a notice is read as it was written, and nothing shorter, longer or without meaning is one") {
+TEST_CASE("a notice is read back unchanged; shorter, longer and meaningless bytes are refused") {
   wire::notice const told{77, redco::exit_code::not_finite, 5, "the loss of step 5 is NaN"};
   auto const back = wire::read_notice(wire::notice_text(told), -2);
   REQUIRE(back);
@@ -75,7 +75,7 @@ TEST_CASE("a notice is read as it was written, and nothing shorter, longer or wi
   CHECK_FALSE(wire::read_notice(std::string(16 + 65'537, '\0'), -2));
 }
 
-TEST_CASE("places and their table are read as they were written, with a port and a name each") {
+TEST_CASE("addresses and their table are read back unchanged, each with a port and a name") {
   wire::place const here{"fe80::1", 29'500, "node1"};
   CHECK(wire::read_place(wire::place_text(here)) == here);
   CHECK(wire::place_text({"::1", 0, "a b\n"}) == "::1 0 a?b?");
@@ -125,7 +125,7 @@ void talk(handshake& caller, handshake& door, std::size_t step = 1'000) {
   }
 }
 
-TEST_CASE("two processes of one run prove it to each other, in pieces of any size, and exchange their texts") {
+TEST_CASE("two processes of one run authenticate each other in pieces of any size and exchange their texts") {
   for (std::size_t const step : {1u, 7u, 1'000u})
     for (std::string const& answer : {std::string("the table"), std::string()}) {
       handshake caller = handshake::calling(greeting(2, 1), "key", 0, "my place", 9);
@@ -150,7 +150,7 @@ std::string fault(wire::greeting const& its, std::string const& key, int least =
   return door.fault();
 }
 
-TEST_CASE("who has another secret, run, number, protocol or purpose is refused") {
+TEST_CASE("a process with another secret, run, number of processes, protocol or purpose is refused") {
   CHECK(fault(greeting(2, 1), "another key") == "it does not know the secret of this run");
   CHECK(fault(greeting(2, 1), "key", 3) == "it is process 2, which is not the one that is meant");
   CHECK(fault(greeting(0, 1), "key") == "it is process 0, which is not the one that is meant");
@@ -170,7 +170,7 @@ TEST_CASE("who has another secret, run, number, protocol or purpose is refused")
   CHECK(fault(other, "key") == "it has redco's protocol 2, this process 1");
 }
 
-TEST_CASE("a door says nothing to a stranger that is not redco, and reads no more than the first wrong byte") {
+TEST_CASE("a listener sends nothing to a program that is not redco and stops reading at the first wrong byte") {
   for (std::string const& text : {std::string("GET / HTTP/1.1\r\n\r\n"), std::string("\x16\x03\x01\x02", 4),
                                   std::string(4, '\0'), std::string("redco\r\n\0", 8), std::string("redcx")}) {
     handshake door = handshake::answering(greeting(0, 2), "key", 1);
@@ -181,7 +181,7 @@ TEST_CASE("a door says nothing to a stranger that is not redco, and reads no mor
   }
 }
 
-TEST_CASE("a text longer than what is expected is refused before it is read") {
+TEST_CASE("a text longer than expected is refused before it is read") {
   handshake caller = handshake::calling(greeting(2, 1), "key", 0, std::string(600, 'x'), 0);
   handshake door = handshake::answering(greeting(0, 2), "key", 1);
   talk(caller, door);
@@ -194,7 +194,7 @@ TEST_CASE("a text longer than what is expected is refused before it is read") {
   CHECK(short_caller.fault() == "it sends a text of 4 bytes");
 }
 
-TEST_CASE("neither an answer of another meeting nor a proof that is sent back is taken") {
+TEST_CASE("an answer from another meeting and a reflected proof are refused") {
   handshake first = handshake::calling(greeting(2, 1), "key", 0, "place", 0);
   handshake door = handshake::answering(greeting(0, 2), "key", 1);
   std::string const hello = first.take_output();
@@ -215,7 +215,7 @@ TEST_CASE("neither an answer of another meeting nor a proof that is sent back is
   CHECK(caller.fault() == "it does not know the secret of this run");
 }
 
-TEST_CASE("a changed text does not pass for what was proven") {
+TEST_CASE("a changed text fails the proof of the original text") {
   handshake caller = handshake::calling(greeting(2, 1), "key", 0, "10.0.0.1 80 a", 0);
   handshake door = handshake::answering(greeting(0, 2), "key", 1);
   door.take(caller.take_output());

@@ -15,7 +15,7 @@ using redco::rank_context;
 
 redco::rank_options const waits{.first_deadline = std::chrono::seconds(20), .deadline = std::chrono::seconds(10)};
 
-TEST_CASE("a world outlives its runs: the same threads and groups, counts from nothing") {
+TEST_CASE("a world outlives its runs: threads and groups stay, and counters restart at zero") {
   redco::comm::thread_world world({.dp = 3}, waits);
   std::vector<std::thread::id> threads(3);
   std::vector<redco::group*> groups(3);
@@ -38,7 +38,7 @@ TEST_CASE("a world outlives its runs: the same threads and groups, counts from n
   CHECK(std::set<std::thread::id>(threads.begin(), threads.end()).size() == 3);
 }
 
-TEST_CASE("a letter that nobody took is not the next run's") {
+TEST_CASE("a message that no rank received does not reach the next run") {
   redco::comm::thread_world world({.dp = 2}, waits);
   world.run([](rank_context& me) {
     if (me.rank == 0) me.world.send(at::ones({3}), 1, 7);
@@ -51,7 +51,7 @@ TEST_CASE("a letter that nobody took is not the next run's") {
   });
 }
 
-TEST_CASE("behind a failure a world runs again") {
+TEST_CASE("a world runs again after a failure") {
   redco::comm::thread_world world({.dp = 1, .tp = 3}, waits);
   for (int run = 0; run < 2; ++run) {
     try {

@@ -6,7 +6,7 @@
 
 namespace magnitude_test {
 
-TEST_CASE("what 64-bit integers cannot count is refused instead of wrapping around") {
+TEST_CASE("counts beyond 64-bit integers are refused instead of wrapping around") {
   std::int64_t const large = std::int64_t{1} << 28;
   redco::gpt2 const small{};
   for (redco::setup const& run :

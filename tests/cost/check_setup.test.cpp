@@ -28,7 +28,7 @@ std::string refusal(F&& f) {
 
 bool names(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
-TEST_CASE("costs and reports of a run that cannot be are refused with the number") {
+TEST_CASE("costs and reports of an impossible run are refused with the wrong number") {
   using redco::setup;
   struct {
     setup run;
@@ -52,7 +52,7 @@ TEST_CASE("costs and reports of a run that cannot be are refused with the number
   }
 }
 
-TEST_CASE("a global batch that no run can have is refused before it is divided") {
+TEST_CASE("an impossible global batch is refused before it is divided") {
   auto const of = [](redco::mesh const& on, std::int64_t batch, std::int64_t sequence, std::int64_t micro_batch) {
     return refusal([&] { redco::report::setup_of(on, {batch, sequence}, micro_batch, redco::dtype::f32, {}); });
   };

@@ -83,7 +83,7 @@ void check_cycle(std::index_sequence<Times...>) {
 
 using one_to_five = std::make_index_sequence<5>;
 
-TEST_CASE("a cycle costs what its blocks cost one after another, once and run again") {
+TEST_CASE("a cycle costs as much as its blocks in sequence, with and without recomputation") {
   check_cycle<pre_norm, local>(one_to_five());
   check_cycle<local, pre_norm>(one_to_five());
   check_cycle<post_norm, pre_norm>(one_to_five());
@@ -94,7 +94,7 @@ TEST_CASE("a cycle costs what its blocks cost one after another, once and run ag
   check_cycle<saves_output>(one_to_five());
 }
 
-TEST_CASE("a cycle of one block twice costs what the block repeated costs") {
+TEST_CASE("a cycle of one block twice costs as much as the repeated block") {
   auto const check = [](auto times, auto block) {
     using one = decltype(block);
     using alone = named<"h", repeat<times(), one>>;

@@ -52,7 +52,7 @@ void check_load(mesh const& on, int hosts, axes over, axes others) {
     CHECK(load.bytes(what, payload) == *std::max_element(sent[what].begin(), sent[what].end()));
 }
 
-TEST_CASE("the busiest host sends what adding up its groups one by one gives") {
+TEST_CASE("the bytes sent by the busiest host equal the sum over its groups one by one") {
   for (mesh const& on : {mesh{.dp = 3, .tp = 2}, mesh{.dp = 2, .ep = 3, .tp = 2}, mesh{.dp = 5, .tp = 3},
                          mesh{.pp = 2, .dp = 3, .tp = 3}, mesh{.dp = 4, .tp = 2}})
     for (int hosts = 1; hosts <= on.ranks(); ++hosts) {
@@ -71,7 +71,7 @@ messages sent(redco::mesh const& on, int hosts) {
   return redco::cost_of(demo, redco::adamw{}, {.mesh = on, .load = {5, 16}, .hosts = hosts}).messages;
 }
 
-TEST_CASE("messages between hosts are those of the groups that lie on several") {
+TEST_CASE("only groups that span several hosts send messages between hosts") {
   messages const one = sent({.dp = 2, .tp = 2}, 1), two = sent({.dp = 2, .tp = 2}, 2);
   // Each replica is on one host: its shards communicate inside it, and each host sends the
   // gradients of both shards.
@@ -96,7 +96,7 @@ TEST_CASE("messages between hosts are those of the groups that lie on several") 
   CHECK(uneven[messages::gradients].here == 2);
 }
 
-TEST_CASE("tokens that are joined and summed over four shards on two hosts cross once for each other host") {
+TEST_CASE("tokens gathered and summed over four shards on two hosts are sent once to the other host") {
   redco::sequence_parallel<redco::gpt2> const split{demo.config};
   messages const m = redco::cost_of(split, redco::adamw{}, {.mesh = {.tp = 4}, .load = {5, 16}, .hosts = 2}).messages;
   for (auto const p : {messages::forward_gather, messages::forward_scatter}) {

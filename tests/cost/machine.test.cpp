@@ -17,13 +17,13 @@ redco::cost::machine const machine{.compute = {{redco::dtype::f32, 1, 4e10, 5e9,
                                    .links = {{2, 2, 1, 1e-4, 1e8, 0.25}, {2, 4, 2, 2e-4, 2e8}, {4, 4, 4, 3e-4, 3e8, 1}},
                                    .update_bytes_per_second = 8e9};
 
-TEST_CASE("a machine is read as it was written") {
+TEST_CASE("a machine is read back unchanged") {
   redco::json::json_value const file = redco::cost::machine_json(machine);
   CHECK(file.at("schema") == "redco.machine");
   CHECK(redco::cost::read_machine(redco::json::parse_json(file.dump(), "m.json"), "m.json") == machine);
 }
 
-TEST_CASE("a machine without links between hosts is written and read as before there were any") {
+TEST_CASE("a machine without links between hosts keeps the older file format") {
   redco::cost::machine alone = machine;
   alone.links.clear();
   redco::json::json_value const file = redco::cost::machine_json(alone);
@@ -31,7 +31,7 @@ TEST_CASE("a machine without links between hosts is written and read as before t
   CHECK(redco::cost::read_machine(file, "m.json") == alone);
 }
 
-TEST_CASE("a machine says what it computes on, a CPU where it does not") {
+TEST_CASE("a machine file names its device, which is a CPU by default") {
   redco::cost::machine on_device = machine;
   on_device.device = "cuda";
   redco::json::json_value file = redco::cost::machine_json(on_device);
@@ -41,7 +41,7 @@ TEST_CASE("a machine says what it computes on, a CPU where it does not") {
   CHECK(redco::cost::read_machine(file, "m.json").device == "cpu");
 }
 
-TEST_CASE("the speed of most ranks, but not of more than run, counts") {
+TEST_CASE("the speed for the largest measured number of ranks that the run reaches is used") {
   CHECK(machine.speed_of(redco::dtype::f32, 1).ranks == 1);
   CHECK(machine.speed_of(redco::dtype::f32, 3).ranks == 1);
   CHECK(machine.speed_of(redco::dtype::f32, 4).ranks == 4);
@@ -68,7 +68,7 @@ void check_refused(redco::json::json_value const& file, std::string const& words
   }
 }
 
-TEST_CASE("what a machine file should not say is refused, and where") {
+TEST_CASE("wrong values in a machine file are refused with their position") {
   redco::json::json_value const good = redco::cost::machine_json(machine);
   auto const bad = [&](std::string const& pointer, redco::json::json_value const& value) {
     redco::json::json_value file = good;
@@ -94,7 +94,7 @@ TEST_CASE("what a machine file should not say is refused, and where") {
   check_refused(bad("/links", "none"), "has a \"links\" that is no list");
 }
 
-TEST_CASE("what a speed should not say is refused, and where") {
+TEST_CASE("wrong values of a speed are refused with their position") {
   redco::json::json_value const good = redco::cost::machine_json(machine);
   auto const refuse = [&](std::string const& list, std::string const& key, redco::json::json_value const& value,
                           std::string const& words) {

@@ -44,8 +44,7 @@ std::string refusal(mesh const& of) {
 
 }  // namespace
 
-TEST_CASE(
-    "the plan of a layer that is split over a new axis is that of a constant, and says which axis refuses a mesh") {
+TEST_CASE("a layer split over a new axis has equal plans at compile and run time, and refusals name the axis") {
   auto const constant = redco::plan_of<model>(on);
   auto const now = redco::plan_of(model, on);
   REQUIRE(now.entries.size() == constant.entries.size());
@@ -62,7 +61,7 @@ TEST_CASE(
         "64 mesh pp=2: no plan cuts a model into pipeline stages yet; give pp 1 and the other axes at least 1");
 }
 
-TEST_CASE("its memory and messages are counted over the groups of its axes") {
+TEST_CASE("memory and messages of a layer on a new axis are counted over the groups of its axes") {
   redco::rank_cost const c = redco::cost_of(model, redco::adamw{}, {.mesh = on, .load = {4, 6}, .micro_batches = 3});
   std::int64_t const dense = 5 * 4 + 4 + 4 * 3 + 3, experts = 2 * 2 * 2 * 4;
   CHECK(c.memory.parameters == 4 * (dense + experts));

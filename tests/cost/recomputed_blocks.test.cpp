@@ -89,18 +89,18 @@ void check_choices() {
   check_row<recomputed_blocks::in_range({3}), Blocks...>();
 }
 
-TEST_CASE("some blocks of a row run again and cost what they cost alone") {
+TEST_CASE("some recomputed blocks of a row cost as much as each block alone") {
   check_choices<pre_norm>();
   check_choices<post_norm>();
   check_choices<saves_output>();
 }
 
-TEST_CASE("some blocks of a cycle run again and cost what they cost alone") {
+TEST_CASE("some recomputed blocks of a cycle cost as much as each block alone") {
   check_choices<pre_norm, saves_output>();
   check_choices<saves_output, narrow, post_norm>();
 }
 
-TEST_CASE("a cycle within blocks costs what its blocks cost one after another") {
+TEST_CASE("a cycle within blocks costs as much as its blocks in sequence") {
   using cycle = named<"g", repeat<2, repeat<3, pre_norm, saves_output>>>;
   using written =
       named<"g", repeat<2, sequential<named<"0", pre_norm>, named<"1", saves_output>, named<"2", pre_norm>>>>;
@@ -131,7 +131,7 @@ TEST_CASE("each block costs as much in a row of any length") {
   CHECK(bytes(599'999, most).activations - bytes(3, most).activations == again * 599'996);
 }
 
-TEST_CASE("blocks of a range save their input alone, of whatever length each row is") {
+TEST_CASE("recomputed blocks of a range save only their input in rows of any length") {
   // A block saves 3 x 5 numbers of its input and 3 x 7 twice, in f32. The layer after the row saves
   // its output.
   using block = sequential<named<"a", linear<5, 7>>, gelu, named<"b", linear<7, 5>>>;
@@ -149,7 +149,7 @@ TEST_CASE("blocks of a range save their input alone, of whatever length each row
   CHECK(saved(recomputed_blocks::in_range({1, 3})) == all - 3 * 4 * 3 * 2 * 7);
 }
 
-TEST_CASE("a range that begins behind the last block of the longest row is refused") {
+TEST_CASE("a range that begins after the last block of the longest row is refused") {
   auto const refusal = [](auto const& model, recomputed_blocks const& again) -> std::string {
     try {
       cost_of(model, adamw{}, {.load = {.batch = 3, .sequence = 4}, .recompute = again});

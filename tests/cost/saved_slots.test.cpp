@@ -70,7 +70,7 @@ std::vector<std::string> texts_of(Model const& of, setup const& run) {
 
 }  // namespace
 
-TEST_CASE("slots of every family sum up to the activations that are planned") {
+TEST_CASE("the slots of every family add up to the planned activations") {
   check_both_forms<redco::bart>();
   check_both_forms<redco::bert>();
   check_both_forms<redco::gpt2>();
@@ -117,7 +117,7 @@ TEST_CASE("slots have the names of their layers in each block") {
                                  "f32 3x5x1, norm:inverse_deviation", "bf16 3x5x16, lm_head:hidden"});
 }
 
-TEST_CASE("an activation is one slot, of all layers that save it: in one block and the next") {
+TEST_CASE("an activation is one slot for all layers that save it, within a block and across blocks") {
   using redco::linear, redco::named, redco::relu, redco::repeat, redco::sequential;
   using pair = sequential<named<"a", linear<20, 12>>, relu, named<"b", linear<12, 6>>>;
   CHECK(texts_of(redco::model_of<pair>{}, {.mesh = {.tp = 2}, .load = {5, 1}}) ==

@@ -76,7 +76,7 @@ TEST_CASE("a faster machine takes less time for every plan, and no other plan is
   }
 }
 
-TEST_CASE("plans of several hosts are told apart by the link between them") {
+TEST_CASE("plans for several hosts take the time of the link between the hosts") {
   redco::cost::machine linked = machine();
   linked.links = {{2, 2, 1, 1e-4, 1e8}};
   redco::cost::search_space const space{.load = {8, 64}, .ranks = 4, .hosts = 2};
@@ -103,7 +103,7 @@ TEST_CASE("plans of several hosts are told apart by the link between them") {
   CHECK(least > 2 * sent(slow.plans.front()));
 }
 
-TEST_CASE("where nothing fits the smallest plan is told") {
+TEST_CASE("the smallest plan is reported if no plan fits") {
   auto const found = search({.load = {8, 64}, .ranks = 2, .budget = redco::MiB(1)});
   CHECK(found.plans.empty());
   CHECK(found.smallest.peak > redco::MiB(1));
@@ -111,7 +111,7 @@ TEST_CASE("where nothing fits the smallest plan is told") {
   CHECK(found.smallest.run.recompute == true);
 }
 
-TEST_CASE("ranks that cannot share the batch are refused with what would") {
+TEST_CASE("ranks that cannot share the batch are refused with numbers that can") {
   try {
     search({.load = {7, 64}, .ranks = 10});
     FAIL("no error");

@@ -15,7 +15,7 @@ namespace step_time_test {
 redco::cost::machine const machine{
     .compute = {{redco::dtype::f32, 1, 1e3, 100, 10, 0.5}}, .groups = {{2, 2, 3, 50}}, .update_bytes_per_second = 25};
 
-TEST_CASE("each part of a cost takes its time, and they add up") {
+TEST_CASE("each part of a cost takes its time, and the step time is their sum") {
   redco::rank_cost c;
   c.operations = {1000, 2000, 500};
   c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
@@ -50,7 +50,7 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   CHECK(redco::cost::step_time_of(c, {.mesh = {.dp = 2}}, machine).products == Approx(7));
 }
 
-TEST_CASE("between hosts a message takes the link's time too, and hosts that share a machine share its cores") {
+TEST_CASE("a message between hosts also takes the link's time, and hosts on one machine share its cores") {
   redco::rank_cost c;
   c.operations = {1000, 2000, 500};
   c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
@@ -88,7 +88,7 @@ TEST_CASE("between hosts a message takes the link's time too, and hosts that sha
   CHECK(redco::cost::step_time_of(c, run, linked).messages == Approx(4 * 9 + 600.0 / 10));
 }
 
-TEST_CASE("buckets of gradients pass while the last backward computes, behind what makes them and behind each other") {
+TEST_CASE("gradient buckets overlap the last backward, each after its gradients and the previous bucket") {
   redco::rank_cost c;
   c.operations = {1000, 2000, 500};
   // With products 3.5 + 7 + 8 + 3 = 21.5 s
@@ -130,7 +130,7 @@ TEST_CASE("buckets of gradients pass while the last backward computes, behind wh
   CHECK(redco::cost::step_time_of(c, {.mesh = {.dp = 2}, .gradient_bucket = 64}, machine).hidden == 0);
 }
 
-TEST_CASE("what shards send passes beside the products that give it or take it") {
+TEST_CASE("messages of shards overlap the matrix products that produce or consume them") {
   redco::rank_cost c;
   c.operations = {1000, 2000, 500, 700, 200};
   auto& sums = c.messages.all[redco::cost::messages::backward];
@@ -179,8 +179,7 @@ TEST_CASE("what shards send passes beside the products that give it or take it")
   CHECK(hidden() == 0);
 }
 
-TEST_CASE(
-    "the activity of a toy is what its layers keep, three times, four where it is recomputed, and between for some") {
+TEST_CASE("the activity of a model is three times its layers' bytes, four times for recomputed blocks") {
   using block = redco::sequential<redco::linear<8, 32>, redco::relu, redco::linear<32, 8>>;
   redco::model_of<redco::repeat<3, block>, redco::input<8>> const toy;
   redco::setup run{.load = {5, 1}, .micro_batches = 2};

@@ -64,7 +64,7 @@ void check_epoch_laws(batch_case const& c, place from) {
 
 }  // namespace
 
-TEST_CASE("every example of an epoch is used exactly once, whatever the sizes") {
+TEST_CASE("every example of an epoch is used exactly once for all sizes") {
   for (place const size : {1, 2, 7, 16, 33})
     for (place const global_batch : {1, 3, 5, 16, 40})
       for (int const dp : {1, 2, 3, 5})
@@ -74,7 +74,7 @@ TEST_CASE("every example of an epoch is used exactly once, whatever the sizes") 
               if (from < size) check_epoch_laws({size, global_batch, micro_batch, dp}, from);
 }
 
-TEST_CASE("a shard without examples in the last batch still sees the step") {
+TEST_CASE("a shard without examples in the last batch still takes part in the step") {
   redco::sampler const order(9, 1);
   redco::batches const last(order, {.global_batch = 8, .dp = 4, .dp_index = 3});
   REQUIRE(last.steps() == 2);
@@ -85,7 +85,7 @@ TEST_CASE("a shard without examples in the last batch still sees the step") {
   REQUIRE(last.step(1).global.size() == 1);
 }
 
-TEST_CASE("resuming at a saved position continues the epoch it left") {
+TEST_CASE("resuming at a saved position continues the interrupted epoch") {
   redco::sampler const order(23, 5);
   redco::batches const whole(order, {.global_batch = 4, .micro_batch = 3, .dp = 2, .dp_index = 1}, {2, 0});
   redco::batches const rest(order, {.global_batch = 4, .micro_batch = 3, .dp = 2, .dp_index = 1}, whole.step(1).next);

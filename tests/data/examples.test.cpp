@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-TEST_CASE("examples refer to a range that stays, keep one that does not, and are the range's own where they can be") {
+TEST_CASE("examples refer to a named range, own a temporary one, and share contiguous elements without a copy") {
   std::vector<std::string> const texts{"zero", "one", "two", "three"};
   std::vector<std::int64_t> const neighbours{1, 2}, scattered{3, 0};
   redco::examples<std::string> const referring(texts);

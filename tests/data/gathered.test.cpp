@@ -24,7 +24,7 @@ TEST_CASE("gathered examples come in the order of their indices, and scattered o
   REQUIRE(moved.span()[0].data() != texts[3].data());
 }
 
-TEST_CASE("neighbours in memory are not copied") {
+TEST_CASE("adjacent elements are not copied") {
   std::vector<std::string> const texts{"zero", "one", "two", "three"};
   std::vector<std::int64_t> const wanted{1, 2, 3};
   redco::gathered const window(std::span<std::string const>(texts), wanted);
@@ -32,7 +32,7 @@ TEST_CASE("neighbours in memory are not copied") {
   REQUIRE(window.span().size() == 3);
 }
 
-TEST_CASE("elements that only convert to examples are copied, in memory or not") {
+TEST_CASE("elements that only convert to examples are copied, contiguous or not") {
   std::vector<char const*> const words{"zero", "one", "two"};
   std::vector<std::int64_t> const wanted{1, 2};
   redco::gathered<std::string> const converted(words, wanted);

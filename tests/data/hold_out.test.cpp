@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-TEST_CASE("held-out files are spread over the list and at least one") {
+TEST_CASE("at least one file is held out, and held-out files are spread over the list") {
   std::vector<redco::text_file> files;
   for (int i = 0; i < 45; ++i) files.push_back({std::to_string(i), "text"});
   auto const split = redco::hold_out(files, 20);
@@ -20,7 +20,7 @@ TEST_CASE("held-out files are spread over the list and at least one") {
   REQUIRE(redco::hold_out(files, 20).train.size() == 1);
 }
 
-TEST_CASE("of a single file the end is held out") {
+TEST_CASE("the end of a single file is held out") {
   auto const split = redco::hold_out({{"a", "0123456789"}}, 4);
   REQUIRE(split.train.at(0).text == "0123456");
   REQUIRE(split.held_out.at(0).text == "789");

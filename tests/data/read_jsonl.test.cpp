@@ -36,7 +36,7 @@ std::string refused_lines(std::string const& text, double invalid = 0, std::int6
 
 }  // namespace
 
-TEST_CASE("each line gives the texts under its keys, in the order of the keys") {
+TEST_CASE("each line gives the texts of its keys in the order of the keys") {
   using rows = std::vector<std::vector<std::string>>;
   CHECK(lines_of("{\"a\": \"one\", \"b\": \"\\u00fc\"}\n\n{\"b\": \"4\", \"c\": 1, \"a\": \"\"}", {"b", "a"}) ==
         rows{{"\u00fc", "one"}, {"4", ""}});
@@ -44,7 +44,7 @@ TEST_CASE("each line gives the texts under its keys, in the order of the keys") 
   CHECK(lines_of("{\"a\": \"1\"}\n{\"a\": \"2\"}\nno json", {"a"}, 2) == rows{{"1"}, {"2"}});
 }
 
-TEST_CASE("a line that is none is named by its number") {
+TEST_CASE("an invalid line is named by its number") {
   CHECK(refused_lines("{\"a\": \"one\"}\n\n{\"b\": \"two\"}\n") ==
         "redco_read.jsonl:3: no text under the key \"a\"; name the key that holds it");
   CHECK(refused_lines("{\"a\": 1}") == "redco_read.jsonl:1: no text under the key \"a\"; name the key that holds it");
@@ -57,7 +57,7 @@ TEST_CASE("a line that is none is named by its number") {
   CHECK_THROWS_AS(redco::read_jsonl("/nonexistent.jsonl", std::vector<std::string>{"a"}), redco::error);
 }
 
-TEST_CASE("bytes of lines that are no UTF-8 are counted, refused above a share, and read as U+FFFD below it") {
+TEST_CASE("invalid UTF-8 in lines is counted, refused above a share, and read as U+FFFD below it") {
   // Two bytes of 40 are invalid.
   std::string const latin1 = "{\"a\": \"x\"}\n{\"a\": \"na\xEFve\", \"b\": \"caf\xE9\"}\r\n";
   CHECK(refused_lines(latin1) ==

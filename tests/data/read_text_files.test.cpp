@@ -53,7 +53,7 @@ TEST_CASE("folders are read recursively, sorted, by extension, without empty fil
   REQUIRE(redco::read_text_files(root, extensions).size() == 2);
 }
 
-TEST_CASE("a text that cannot be used is named with its reason") {
+TEST_CASE("an unusable text is named with its reason") {
   text_folder const folder;
   auto const says = [&](std::string const& path, char const* why, std::vector<std::string> const& extensions = {}) {
     std::string const refusal = text_refusal({folder / "a.txt", path}, extensions);
@@ -93,7 +93,7 @@ std::string refusal_of(std::string const& name, std::string const& bytes, double
 
 }  // namespace
 
-TEST_CASE("a file that its first bytes show to be compressed or UTF-16 is refused, whatever its name and the share") {
+TEST_CASE("a file whose first bytes are compressed or UTF-16 is refused with any name and any share") {
   CHECK(refusal_of("a.txt", "\x1F\x8B\x08 and more", 1) ==
         "a.txt is compressed by gzip: unpack it with gunzip, and give the result");
   for (std::string const& bytes :
@@ -104,7 +104,7 @@ TEST_CASE("a file that its first bytes show to be compressed or UTF-16 is refuse
     CHECK(refusal_of("a.txt", bytes, 1).find("UTF-16 or UTF-32: convert it with iconv") != std::string::npos);
 }
 
-TEST_CASE("bytes that are NUL or no UTF-8 are counted, and refused above the share that is given") {
+TEST_CASE("NUL bytes and invalid UTF-8 are counted and refused above the given share") {
   std::string const latin1 = "na\xEFve caf\xE9s, 20 bytes";  // 2 of 21
   std::string const refused = refusal_of("a.txt", latin1);
   CHECK(refused.starts_with("a.txt has 2 bytes of 21 that are NUL or no UTF-8, the first at byte 2"));
@@ -119,7 +119,7 @@ TEST_CASE("bytes that are NUL or no UTF-8 are counted, and refused above the sha
   CHECK(refusal_of("a.txt", "na\u00EFve \U0001F600") == "accepted");
 }
 
-TEST_CASE("a byte order mark is no text") {
+TEST_CASE("a byte order mark is not part of the text") {
   temporary_folder const folder;
   std::string const path = (folder.path / "a.txt").string();
   std::ofstream(path, std::ios::binary) << "\xEF\xBB\xBFtext";

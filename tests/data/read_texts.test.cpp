@@ -79,7 +79,7 @@ TEST_CASE("a .json file may be an array of objects") {
   CHECK(refused_texts(path).starts_with("a.json:1:1:"));
 }
 
-TEST_CASE("JSONL that is compressed, UTF-16 or holds NUL is refused by its file or row") {
+TEST_CASE("JSONL that is compressed, UTF-16 or contains NUL is refused with its file or row") {
   mixed_folder const folder;
   CHECK(refused_texts(folder.write("a.jsonl", "\x1F\x8B\x08\x01")).find("gunzip") != std::string::npos);
   CHECK(refused_texts(folder.write("a.jsonl", std::string("\xFF\xFE{\0", 4))).find("UTF-16") != std::string::npos);
@@ -89,7 +89,7 @@ TEST_CASE("JSONL that is compressed, UTF-16 or holds NUL is refused by its file 
             .starts_with("a.jsonl:2:"));
 }
 
-TEST_CASE("the share of bytes that are no UTF-8 holds for texts of every path") {
+TEST_CASE("the allowed share of invalid UTF-8 applies to texts of every path") {
   mixed_folder const folder;
   folder.write("a.txt", "caf\xE9");
   std::string const path = folder.path.string();
@@ -97,7 +97,7 @@ TEST_CASE("the share of bytes that are no UTF-8 holds for texts of every path") 
   CHECK(redco::read_texts({&path, 1}, "text", 0.25) == texts{"caf\xE9"});
 }
 
-TEST_CASE("the share holds for the lines and arrays of JSON, and the refusal names the option and iconv") {
+TEST_CASE("the share applies to lines and arrays of JSON, and the refusal names the option and iconv") {
   mixed_folder const folder;
   for (auto const& [name, bytes, where] :
        {std::array<std::string, 3>{"a.jsonl", "{\"text\": \"caf\xE9\"}\n", "a.jsonl:1: 0xE9 at byte 13 "},

@@ -38,7 +38,7 @@ TEST_CASE("all orders of three examples come up about equally often") {
   for (auto const& [order, count] : counts) REQUIRE(std::abs(count - 1000) < 250);
 }
 
-TEST_CASE("an example is as likely at any place of the epoch") {
+TEST_CASE("an example is equally likely at every position of the epoch") {
   redco::sampler const sampler(13, 4);
   std::vector<int> counts(13);
   for (std::int64_t epoch = 0; epoch < 13000; ++epoch) ++counts[static_cast<std::size_t>(sampler.at(epoch, 5))];

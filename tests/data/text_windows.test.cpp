@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-TEST_CASE("windows predict each byte but the first of a file exactly once") {
+TEST_CASE("windows predict each byte except the first of a file exactly once") {
   std::vector<redco::text_file> const files{{"a", "abcdefgh"}, {"b", "x"}, {"c", "0123456"}, {"d", "pq"}};
   auto const windows = redco::text_windows(files, 3);
   REQUIRE(windows == std::vector<std::string>{"abcd", "defg", "gh", "0123", "3456", "pq"});

@@ -49,7 +49,7 @@ std::vector<found_literal> literals_in_headers() {
 
 }  // namespace
 
-TEST_CASE("every message in a header begins with its code's sentence and goes on with a cure") {
+TEST_CASE("every message in a header begins with its code's sentence and continues with a cure") {
   auto const found = literals_in_headers();
   // The pipeline alone has as many: with none found, the test would prove nothing
   REQUIRE(found.size() >= 6);
@@ -68,7 +68,7 @@ TEST_CASE("every message in a header begins with its code's sentence and goes on
   }
 }
 
-TEST_CASE("a code is a letter and three digits, has one row, and a row says all") {
+TEST_CASE("a code is a letter and three digits and has one complete row") {
   std::set<std::string_view> seen;
   for (auto const& row : redco::diag::diagnoses) {
     INFO(row.code);

@@ -75,7 +75,7 @@ std::string page() {
   return text;
 }
 
-TEST_CASE("docs/diagnostics.md tells the codes and their reject tests") {
+TEST_CASE("docs/diagnostics.md lists the codes and their reject tests") {
   auto const file = root / "docs" / "diagnostics.md";
   std::string const wanted = page();
   if (std::getenv("REDCO_APPROVE") != nullptr) std::ofstream(file) << wanted;

@@ -29,7 +29,7 @@ told end_of(std::function<int()> const& program, redco::diag::exception_words wo
 
 }  // namespace
 
-TEST_CASE("a program's number is its exit code; what it throws is one sentence and a code") {
+TEST_CASE("a program's return value is its exit code, and an exception becomes one sentence and a code") {
   CHECK(end_of([] { return 7; }).code == 7);
   told const io = end_of([]() -> int { throw redco::error(redco::exit_code::io, "the disk is full"); });
   CHECK(io.code == 74);
@@ -44,7 +44,7 @@ TEST_CASE("a program's number is its exit code; what it throws is one sentence a
   CHECK(help.error.empty());
 }
 
-TEST_CASE("exceptions are told in the words that their reader gives, errors of redco in their own") {
+TEST_CASE("exceptions are reported in the words of their reader, errors of redco in their own words") {
   redco::diag::exception_words const shorter = [](std::exception const&) noexcept { return "in short"; };
   CHECK(end_of([]() -> int { throw std::runtime_error("at length"); }, shorter).error == "error: in short\n");
   CHECK(end_of([]() -> int { throw redco::error(redco::exit_code::data, "no data"); }, shorter).error ==

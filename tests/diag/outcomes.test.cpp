@@ -13,7 +13,7 @@ std::string broken() { throw std::runtime_error("broken"); }
 
 }  // namespace
 
-TEST_CASE("what ranks tell of their work is their texts, whatever they look like, or the failure of the first") {
+TEST_CASE("ranks report texts of any content, or the failure of the first failed rank") {
   using redco::diag::outcomes_of, redco::diag::told_outcome;
   auto const well = outcomes_of({told_outcome(work), told_outcome([] { return std::string(); })});
   CHECK_FALSE(well.failure);

@@ -81,7 +81,7 @@ TEST_CASE("a signal sets a flag that names the first one") {
   CHECK(redco::diag::signal_name(0).empty());
 }
 
-TEST_CASE("every watched signal is caught, and the watch behind its answer starts with no request") {
+TEST_CASE("every watched signal is caught, and the watch after its answer starts without a request") {
   default_signals quiet;
   for (int number : redco::diag::detail::stop_signal_numbers) {
     redco::diag::stop_signals signals;
@@ -92,7 +92,7 @@ TEST_CASE("every watched signal is caught, and the watch behind its answer start
   }
 }
 
-TEST_CASE("handlers that were there before are called too and are back afterwards") {
+TEST_CASE("earlier handlers are also called and are restored afterwards") {
   default_signals quiet;
   ::signal(SIGTERM, earlier_handler);
   earlier_calls = 0;
@@ -162,7 +162,7 @@ TEST_CASE("a request passed on twice at once, or announced by SIGUSR1, is one re
   CHECK(WEXITSTATUS(announced) == 9);
 }
 
-TEST_CASE("after the watch a signal does what it did before") {
+TEST_CASE("a signal has its earlier effect after the watch") {
   int const status = status_of_child([] {
     { redco::diag::stop_signals signals; }
     ::raise(SIGTERM);
@@ -171,7 +171,7 @@ TEST_CASE("after the watch a signal does what it did before") {
   CHECK(WTERMSIG(status) == SIGTERM);
 }
 
-TEST_CASE("a request that nobody answers is there for the next watch, one that is answered is not") {
+TEST_CASE("an unanswered request stays for the next watch, an answered one does not") {
   int const status = status_of_child([] {
     {
       redco::diag::stop_signals signals;

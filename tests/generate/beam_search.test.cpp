@@ -74,7 +74,7 @@ TEST_CASE("enough beams find the best of all continuations") {
   });
 }
 
-TEST_CASE("hypotheses end at a stop id, are padded behind it, and the penalty weighs their length") {
+TEST_CASE("hypotheses end at a stop id and are padded after it, and the penalty weighs their length") {
   with_reader([](reader_net const& net) {
     redco::beam_options options{.max_new_tokens = 6, .beams = 4, .results = 4};
     std::int64_t const stop = redco::beam_search(net, beam_prompts(), options).ids[0][4].item<std::int64_t>();
@@ -120,7 +120,7 @@ TEST_CASE("a penalty that favours length keeps a search going after enough hypot
   });
 }
 
-TEST_CASE("the last token is the forced one, at no cost") {
+TEST_CASE("the last token is the forced one and costs nothing") {
   with_reader([](reader_net const& net) {
     auto const found =
         redco::beam_search(net, beam_prompts(), {.max_new_tokens = 3, .beams = 2, .stop_ids = {4}, .forced_end = 4});
@@ -131,7 +131,7 @@ TEST_CASE("the last token is the forced one, at no cost") {
   });
 }
 
-TEST_CASE("prompts padded in front and hidden go on as they do alone") {
+TEST_CASE("prompts with hidden padding on the left continue as they do without padding") {
   with_reader([](reader_net const& net) {
     at::Tensor const alone = at::tensor({5, 2}, at::kLong).view({1, 2});
     at::Tensor const both = at::tensor({0, 5, 2, 6, 0, 3}, at::kLong).view({2, 3});
@@ -146,7 +146,7 @@ TEST_CASE("prompts padded in front and hidden go on as they do alone") {
   });
 }
 
-TEST_CASE("options without sense are refused") {
+TEST_CASE("options that make no sense are refused") {
   with_reader([](reader_net const& net) {
     for (redco::beam_options const& options :
          {redco::beam_options{.beams = 0}, redco::beam_options{.beams = 2, .results = 3}}) {

@@ -60,7 +60,7 @@ std::vector<double> const uneven{0.3, -1.2, 2.0, 0.31, -4.0, 1.1, 0.0, 1.9, -0.7
 
 }  // namespace
 
-TEST_CASE("a draw is as wide as the probability that the filters leave, one by one and together") {
+TEST_CASE("a draw follows the probability that the filters leave, one by one and together") {
   check_widths(uneven, {.temperature = 1});
   check_widths(uneven, {.temperature = 0.4});
   check_widths(uneven, {.temperature = 1.3, .top_k = 4});
@@ -100,7 +100,7 @@ TEST_CASE("penalty and filters leave the probabilities that Hugging Face's logit
   }
 }
 
-TEST_CASE("top_p counts what top_k has left, not what it took") {
+TEST_CASE("top_p counts the probability that top_k kept, not the probability that it removed") {
   std::vector<double> const logits{std::log(0.4), std::log(0.3), std::log(0.2), std::log(0.1)};
   // The first of the two remaining tokens has 4/7: more than half of their probability, less than
   // half of the whole.
@@ -109,7 +109,7 @@ TEST_CASE("top_p counts what top_k has left, not what it took") {
   CHECK(redco::detail::draw(logits, {.temperature = 1, .top_p = 0.5}, 0.999) == 1);
 }
 
-TEST_CASE("of equal logits top_k keeps all and top_p the lower ids") {
+TEST_CASE("top_k keeps all equal logits, and top_p keeps the lower ids among them") {
   std::vector<double> const flat(8, -3.5);
   for (int i = 0; i < 8; ++i) {
     double const u = (i + 0.5) / 8;
@@ -122,7 +122,7 @@ TEST_CASE("of equal logits top_k keeps all and top_p the lower ids") {
   check_widths({0, 1, -1, 1, 0, 1}, {.temperature = 1, .top_p = 0.6});
 }
 
-TEST_CASE("limits of the options: k of the vocabulary and above, p of 1 and almost 0, cold and hot") {
+TEST_CASE("options work at their limits: k of the vocabulary and above, p of 1 and almost 0, cold and hot") {
   check_widths(uneven, {.temperature = 1, .top_k = 11});
   check_widths(uneven, {.temperature = 1, .top_k = 5000});
   check_widths(uneven, {.temperature = 1, .top_p = 1});
@@ -135,7 +135,7 @@ TEST_CASE("limits of the options: k of the vocabulary and above, p of 1 and almo
   check_widths(uneven, {.temperature = 1e9});
 }
 
-TEST_CASE("what has -inf is never drawn, and a row with nothing to draw is refused") {
+TEST_CASE("an id with logit -inf is never drawn, and a row with only such ids is refused") {
   std::vector<double> const some{-endless, 0.5, -endless, 1.5, -endless};
   for (double const u : {0.0, 0.2, 0.9, 1 - 0x1p-53})
     for (generate_options const& o : {generate_options{.temperature = 1},

@@ -37,7 +37,7 @@ at::Tensor prompts() { return at::tensor({1, 5, 2, 12, 0, 7, 3, 3, 9}, at::kLong
 
 }  // namespace
 
-TEST_CASE("a continuation begins with its prompt and has the length asked for") {
+TEST_CASE("a continuation begins with its prompt and has the requested length") {
   with_speaker([](speaker_net const& net) {
     at::Tensor const ids = redco::generate(net, prompts(), {.max_new_tokens = 5});
     sharded::must(ids.sizes() == at::IntArrayRef{3, 8}, "three rows of eight");
@@ -70,7 +70,7 @@ TEST_CASE("draws follow the softmax of the logits") {
   CHECK(found[2].item<double>() == 0);
 }
 
-TEST_CASE("a row that has stopped goes on with padding, and all stopped rows end the decoding") {
+TEST_CASE("a stopped row continues with padding, and decoding ends when all rows have stopped") {
   with_speaker([](speaker_net const& net) {
     at::Tensor const free = redco::generate(net, prompts(), {.max_new_tokens = 6});
     std::int64_t const stop = free[0][4].item<std::int64_t>();
@@ -133,8 +133,7 @@ std::string not_finite(redco::dtype type, std::int64_t word, double bad,
 
 }  // namespace
 
-TEST_CASE(
-    "logits that are NaN or infinite end every way of decoding, in each chunk of the vocabulary, with their place") {
+TEST_CASE("NaN or infinite logits in any chunk of the vocabulary end every way of decoding with their position") {
   using options = redco::generate_options;
   using searches = redco::beam_options;
   std::vector<std::function<void(speaker_net const&)>> const ways{
@@ -194,7 +193,7 @@ std::vector<std::int64_t> one_by_one(speaker_net const& net, std::vector<std::in
 
 }  // namespace
 
-TEST_CASE("rows of a batch that end at different steps are each what they are alone, and padded to the longest") {
+TEST_CASE("rows that end at different steps equal their results alone and are padded to the longest") {
   std::set<std::vector<std::size_t>> lengths;
   with_speaker([&](speaker_net const& net) {
     for (redco::generate_options o :

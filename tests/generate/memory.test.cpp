@@ -91,7 +91,7 @@ void check_beam_steps(redco::bound_network<M, Items...> const& net, at::Tensor c
 
 }  // namespace
 
-TEST_CASE("a step of greedy decoding and of sampling allocates what the one before did") {
+TEST_CASE("each step of greedy decoding and sampling allocates as much as the previous step") {
   for (redco::mesh const& shape : {redco::mesh{.dp = 1}, redco::mesh{.tp = 2}})
     on_rank(reader, shape, [](auto const& net, redco::memory_counter& memory) {
       check_steps(net, ids_of(3, 5), memory, {});
@@ -101,7 +101,7 @@ TEST_CASE("a step of greedy decoding and of sampling allocates what the one befo
     });
 }
 
-TEST_CASE("so does a step of beam search, which moves no keys") {
+TEST_CASE("each step of beam search allocates as much as the previous step and moves no keys") {
   on_rank(reader, {.dp = 1}, [](auto const& net, redco::memory_counter& memory) {
     check_beam_steps(net, ids_of(3, 5), memory);
     at::Tensor const shown = at::arange(5, at::kLong).unsqueeze(0).ge(at::tensor({0, 2, 1}, at::kLong).unsqueeze(1));
@@ -109,7 +109,7 @@ TEST_CASE("so does a step of beam search, which moves no keys") {
   });
 }
 
-TEST_CASE("so do encoder-decoders, whose source is projected once") {
+TEST_CASE("each step of an encoder-decoder allocates as much as the previous step and projects no source again") {
   at::Tensor const source = ids_of(2, 40), shown = at::arange(40, at::kLong).expand({2, 40}).lt(37);
   at::Tensor const start = at::ones({2, 1}, at::kLong);
   auto const check = [&](auto const& net, redco::memory_counter& memory) {
@@ -129,7 +129,7 @@ TEST_CASE("so do encoder-decoders, whose source is projected once") {
   on_rank(t5, {.dp = 1}, check);
 }
 
-TEST_CASE("keys and values take what prompts and continuations need, the prompt once for all its beams") {
+TEST_CASE("the cache takes the memory of the continuations and of one prompt for all its beams") {
   on_rank(reader, {.dp = 1}, [](auto const& net, redco::memory_counter& memory) {
     at::NoGradGuard const no_grad;
     std::int64_t const before = memory.current(), beams = 4, rows = 3, length = 20, more = 10;

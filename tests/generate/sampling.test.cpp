@@ -88,7 +88,7 @@ TEST_CASE("every filter draws the same ids on every mesh") {
   }
 }
 
-TEST_CASE("rows of one prompt go different ways, and each filter changes something") {
+TEST_CASE("rows of one prompt diverge, and each filter changes something") {
   redco::generate_options const hot{.max_new_tokens = 9, .temperature = 3};
   at::Tensor const free = generated({.dp = 1}, hot);
   for (auto const change :
@@ -106,7 +106,7 @@ TEST_CASE("rows of one prompt go different ways, and each filter changes somethi
   });
 }
 
-TEST_CASE("a draw does not depend on how far prompts are padded") {
+TEST_CASE("a draw does not depend on the amount of padding of the prompts") {
   on_mesh({.dp = 1}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
     redco::generate_options const o{.max_new_tokens = 6, .temperature = 2, .top_p = 0.9};
     at::Tensor const padded = at::cat({at::zeros({4, 2}, at::kLong), prompts}, 1);
@@ -186,7 +186,7 @@ TEST_CASE("the callback sees each step's ids once, on the first rank of each gro
   }
 }
 
-TEST_CASE("an exception of the callback ends all ranks with its own words") {
+TEST_CASE("an exception of the callback ends all ranks with its own message") {
   try {
     generated({.tp = 2}, {.max_new_tokens = 4, .on_tokens = [](std::span<std::int64_t const>) -> bool {
                             throw std::runtime_error("the reader has gone");

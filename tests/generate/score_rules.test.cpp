@@ -20,7 +20,7 @@ std::vector<std::int64_t> banned_after(std::vector<std::int64_t> const& seen, st
 
 }  // namespace
 
-TEST_CASE("ids that would repeat so many in a row are banned") {
+TEST_CASE("ids that would complete a repeated n-gram are banned") {
   using ids = std::vector<std::int64_t>;
   CHECK(banned_after({1, 2, 3, 1, 2}, 3) == ids{3});
   CHECK(banned_after({1, 2, 3, 1, 2, 4, 1, 2}, 3) == ids{3, 4});
@@ -33,7 +33,7 @@ TEST_CASE("ids that would repeat so many in a row are banned") {
   CHECK(banned_after({9, 1, 9}, 1) == ids{1});  // an id outside the vocabulary cannot be banned
 }
 
-TEST_CASE("a stop id waits for the least length, and forced ids know their place") {
+TEST_CASE("a stop id is banned before the minimum length, and forced ids come at their positions") {
   redco::beam_options o{.max_new_tokens = 5, .min_new_tokens = 2, .stop_ids = {3}, .forced_begin = 1, .forced_end = 2};
   for (std::int64_t const step : {0, 1, 2}) {
     std::vector<double> scores(4, 1.0);

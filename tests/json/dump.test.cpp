@@ -31,7 +31,7 @@ bool reading_fails_with(std::filesystem::path const& path, std::string const& pa
 
 }  // namespace
 
-TEST_CASE("what is dumped is parsed to the same value") {
+TEST_CASE("a dumped value is parsed back to an equal value") {
   redco::json::json_value value;
   value["step"] = 1200;
   value["loss"] = 2.3100000000000001;
@@ -44,13 +44,13 @@ TEST_CASE("what is dumped is parsed to the same value") {
   CHECK(redco::json::dump_json(redco::json::json_value{{"b", 1}}, 2) == "{\n  \"b\": 1\n}");
 }
 
-TEST_CASE("what JSON cannot write is refused") {
+TEST_CASE("a value that JSON cannot represent is refused") {
   CHECK_THROWS_AS(redco::json::dump_json(std::numeric_limits<double>::quiet_NaN()), redco::error);
   CHECK_THROWS_AS(redco::json::dump_json({{"a", {1.5, -std::numeric_limits<double>::infinity()}}}), redco::error);
   CHECK_THROWS_AS(redco::json::dump_json("\xFF"), redco::error);
 }
 
-TEST_CASE("a file is read whole, and a missing or refused one is named") {
+TEST_CASE("a file is read completely, and a missing or refused file is named") {
   temporary_folder const folder;
   auto const path = folder.path / "redco json dump test.json";
   std::ofstream(path) << R"({"epochs": 3})";

@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-TEST_CASE("a line is one object, members in the order in which they came") {
+TEST_CASE("a line is one object with its members in the order of insertion") {
   redco::json::json_line line;
   CHECK(line.text() == "{}");
   line.add("step", std::int64_t{9007199254740993});
@@ -20,7 +20,7 @@ TEST_CASE("a line is one object, members in the order in which they came") {
   CHECK(redco::json::parse_json(line.text(), "line")["step"] == 9007199254740993);
 }
 
-TEST_CASE("names of a line are quoted, whatever their bytes") {
+TEST_CASE("names of a line are quoted, with any bytes") {
   redco::json::json_line line;
   line.add("a\"b\\c\nd\x01 é \xFF", 0);
   CHECK(line.text() == "{\"a\\\"b\\\\c\\nd\\u0001 é \xEF\xBF\xBD\":0}");

@@ -46,7 +46,7 @@ TEST_CASE("a text of every kind of value is read in order") {
   CHECK(redco::json::parse_json("\xEF\xBB\xBF[2]", "in.json").dump() == "[2]");
 }
 
-TEST_CASE("integers keep all 64 bits; beyond, a number is no integer to whoever reads it") {
+TEST_CASE("integers keep all 64 bits, and larger numbers are not readable as integers") {
   CHECK(redco::json::parse_json("18446744073709551615", "in.json").get<std::uint64_t>() ==
         std::numeric_limits<std::uint64_t>::max());
   CHECK(redco::json::parse_json("-9223372036854775808", "in.json").get<std::int64_t>() ==
@@ -63,7 +63,7 @@ TEST_CASE("integers keep all 64 bits; beyond, a number is no integer to whoever 
   CHECK(redco::json::parse_json("1e3", "in.json").is_number_float());
 }
 
-TEST_CASE("a key twice in one object is refused with its position, in two objects it is not") {
+TEST_CASE("a repeated key in one object is refused with its position; equal keys in two objects are accepted") {
   std::string const what = refusal("{\"a\": 1,\n  \"bc\": 2, \"bc\": 3}");
   CHECK(contains(what, "in.json:2:16: the key \"bc\" appears twice"));
   CHECK(refused(R"({"a":{"b":1,"b":1}})"));
@@ -80,7 +80,7 @@ TEST_CASE("text that is not one JSON value is refused with line and column") {
   }
 }
 
-TEST_CASE("NUL is refused between values, in strings, in keys and behind the text") {
+TEST_CASE("NUL is refused between values, in strings, in keys and after the text") {
   CHECK(refused(std::string("{}\0garbage", 10)));
   CHECK(refused(std::string("[1,\0 2]", 7)));
   CHECK(refused(R"(["a\u0000b"])"));
@@ -105,7 +105,7 @@ TEST_CASE("an object of very many keys is read in time linear in its size") {
   CHECK(processor_time() - start < 20);  // a search per key would take minutes
 }
 
-TEST_CASE("a message has no byte that is no UTF-8") {
+TEST_CASE("a message contains only valid UTF-8") {
   CHECK(contains(refusal("{\"a\": \"\u00E9\xE9t\"}"), "ill-formed UTF-8 byte; last read: '\"\\xC3\\xA9\\xE9t'"));
   CHECK(contains(refusal("\"\u00E9\" x"), "last read: '\"\u00E9\" x'"));
 }

@@ -71,7 +71,7 @@ TEST_CASE("activations and their gradients equal ATen's in f64, on odd and on st
     }
 }
 
-TEST_CASE("activations in f32 and bf16 are those of f64 to their rounding, from minus to plus a thousand") {
+TEST_CASE("activations in f32 and bf16 equal f64 up to rounding, from minus to plus a thousand") {
   auto const middle = at::linspace(-15, 15, 9 * 1234, at::kDouble).view({9, 1234});
   for (auto const& [name, ours, reference] : activation_cases)
     for (auto const& [dtype, bound] : {std::pair(at::kFloat, 2e-6), std::pair(at::kBFloat16, 1.2e-2)})
@@ -84,7 +84,7 @@ TEST_CASE("activations in f32 and bf16 are those of f64 to their rounding, from 
       }
 }
 
-TEST_CASE("activations keep NaN") {
+TEST_CASE("activations propagate NaN") {
   for (auto const& [name, ours, reference] : activation_cases)
     for (auto const dtype : {at::kFloat, at::kBFloat16, at::kDouble}) {
       INFO(name << " " << dtype);
@@ -96,7 +96,7 @@ TEST_CASE("activations keep NaN") {
     }
 }
 
-TEST_CASE("an activation of an element does not depend on where it lies") {
+TEST_CASE("an activation of an element does not depend on the position of the element") {
   auto const x = at::linspace(-5, 5, 333, at::kFloat);
   for (auto const& [name, ours, reference] : activation_cases) {
     if (name == "swiglu") continue;
@@ -117,11 +117,11 @@ TEST_CASE("activations are differentiable twice") {
   }
 }
 
-TEST_CASE("swiglu refuses what has no two halves") {
+TEST_CASE("swiglu refuses an input without two halves") {
   CHECK_THROWS_AS(redco::kernel::swiglu(at::ones({2, 3})), redco::error);
 }
 
-TEST_CASE("relu of few elements has ATen's bits, signs of zero and NaN included, and is one node in each order") {
+TEST_CASE("relu of few elements has ATen's bits, including signs of zero and NaN, and is one node in each order") {
   redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   for (auto const type : {at::kFloat, at::kDouble}) {
     auto const x = at::tensor({-2.0, -0.0, 0.0, 3.5, NAN, INFINITY, -INFINITY, 1e-30}, type).requires_grad_();
@@ -148,7 +148,7 @@ TEST_CASE("relu of few elements has ATen's bits, signs of zero and NaN included,
   CHECK(redco::kernel::relu(many).grad_fn()->name() == "ReluBackward0");
 }
 
-TEST_CASE("tanh in f32 is that of f64 to two units in the last place, from the smallest number on") {
+TEST_CASE("tanh in f32 equals f64 to two units in the last place, from the smallest number on") {
   auto const sizes = at::pow(10.0, at::linspace(-38, 2, 80'003, at::kDouble));
   auto const x = at::cat({sizes, -sizes, at::linspace(-2, 2, 60'001, at::kDouble)}).to(at::kFloat);
   auto const expected = at::tanh(x.to(at::kDouble));
@@ -159,7 +159,7 @@ TEST_CASE("tanh in f32 is that of f64 to two units in the last place, from the s
   CHECK(found.abs().max().item<double>() == 1);
 }
 
-TEST_CASE("tanh is one node that saves its result, and no operator of ATen's") {
+TEST_CASE("tanh is one node that saves its result and calls no operator of ATen") {
   redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   auto const x = at::linspace(-2, 2, 35).view({5, 7}).requires_grad_();
   operator_count const count;

@@ -89,11 +89,11 @@ std::vector<attention_case> const attention_cases{
     {2, 70, 197, 4, 2, 12, false, true, false, false}, {3, 33, 40, 2, 2, 24, true, true, true, false},
     {2, 19, 23, 4, 4, 7, false, true, true, true},     {2, 1, 37, 4, 2, 16, true, false, false, false}};
 
-TEST_CASE("attention in f64 is its definition, gradients included") {
+TEST_CASE("attention in f64 equals its definition, including gradients") {
   for (auto const& c : attention_cases) attention_compare(c, at::kDouble, 1e-12);
 }
 
-TEST_CASE("attention in f32 is its definition to single precision") {
+TEST_CASE("attention in f32 equals its definition to single precision") {
   for (auto const& c : attention_cases) attention_compare(c, at::kFloat, 4e-6);
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("a query that may see no key takes the mean of the values") {
   CHECK(attention_difference(causal[0][1], v[0].narrow(0, 0, 2).mean(0)) < 1e-14);
 }
 
-TEST_CASE("derivatives of attention of first and second order are central differences") {
+TEST_CASE("first and second derivatives of attention agree with central differences") {
   attention_options o{.heads = 2, .kv_heads = 1, .causal = true, .dropout = 0.2, .key = {1, 2}, .query0 = 1};
   o.key_mask = at::tensor({1, 0, 1, 1, 1, 1, 1, 0}).view({2, 4}).to(at::kBool);
   auto const leaf = [](at::IntArrayRef sizes, std::uint64_t seed) {

@@ -87,7 +87,7 @@ void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::Sca
   for (auto const& sum : sums) CHECK(at::equal(sum, sums[0]));
 }
 
-TEST_CASE("vocabulary-parallel cross entropy is the dense one on any number of ranks") {
+TEST_CASE("vocabulary-parallel cross entropy equals the dense one on any number of ranks") {
   for (int const ranks : {1, 2, 3}) {
     for (std::int64_t const vocabulary : {11, 40, 131}) {
       for (bool const with_bias : {false, true}) {
@@ -100,7 +100,7 @@ TEST_CASE("vocabulary-parallel cross entropy is the dense one on any number of r
   }
 }
 
-TEST_CASE("a large odd vocabulary, whose rows of logits lie apart, gives the dense cross entropy") {
+TEST_CASE("a large odd vocabulary with strided rows of logits gives the dense cross entropy") {
   for (int const ranks : {1, 2}) {  // 8197 and 4099 columns
     for (bool const with_bias : {false, true}) {
       entropy_compare(ranks, 8197, with_bias, at::kDouble, 1e-12);
@@ -159,7 +159,7 @@ TEST_CASE("a label outside the vocabulary is a data error that names it") {
   });
 }
 
-TEST_CASE("derivatives of cross entropy of first and second order are central differences") {
+TEST_CASE("first and second derivatives of cross entropy agree with central differences") {
   std::vector<double> worst(6);
   for (int const ranks : {1, 2, 3}) {
     redco::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
@@ -188,7 +188,7 @@ TEST_CASE("derivatives of cross entropy of first and second order are central di
   for (auto const error : worst) CHECK(error < 2e-6);
 }
 
-TEST_CASE("second derivatives by weight shards are those of the dense loss") {
+TEST_CASE("second derivatives with respect to weight shards equal the dense loss's") {
   auto const hidden = entropy_random({4, 3}, at::kDouble, 11), weight = entropy_random({5, 3}, at::kDouble, 12);
   auto const labels = at::tensor({4, 1, -100, 2}).to(at::kLong);
   auto const whole = weight.detach().clone().requires_grad_();

@@ -27,7 +27,7 @@ using namespace cuda_attention_test;
 
 }  // namespace
 
-TEST_CASE("attention in blocks of scores of any size gives what the reference and the CPU's kernels give") {
+TEST_CASE("blockwise attention of any block size gives the results of the reference and of the CPU kernels") {
   one_thread const quiet;
   forced_kernel_set const fast(kernel_set::fastest);
   for (device_case const& c : all_device_cases())
@@ -52,7 +52,7 @@ TEST_CASE("attention in blocks of scores of any size gives what the reference an
     }
 }
 
-TEST_CASE("blocks of scores hold what fits in their bytes, in whole examples where these fit") {
+TEST_CASE("blocks of scores fit into their bytes and hold whole examples if possible") {
   using kernel::cuda::extent_of_scores;
   using kernel::cuda::score_extent;
   std::int64_t constexpr bytes = std::int64_t{64} << 20;
@@ -66,7 +66,7 @@ TEST_CASE("blocks of scores hold what fits in their bytes, in whole examples whe
   STATIC_REQUIRE(extent_of_scores(4, 64, 9, 1 << 20, bytes) == score_extent{1, 1});
 }
 
-TEST_CASE("attention in blocks of scores drops what the CPU's kernels drop, to the bit") {
+TEST_CASE("blockwise attention drops exactly the probabilities that the CPU kernels drop") {
   one_thread const quiet;
   forced_kernel_set const fast(kernel_set::fastest);
   // Equal scores and values that are a unit matrix: the output is the matrix of probabilities.
@@ -93,7 +93,7 @@ TEST_CASE("attention in blocks of scores drops what the CPU's kernels drop, to t
     }
 }
 
-TEST_CASE("scores that are no numbers stay none") {
+TEST_CASE("NaN scores stay NaN") {
   forced_kernel_set const fast(kernel_set::fastest);
   host_launcher launcher(4);
   kernel_launcher::forced const forced(launcher);
@@ -107,7 +107,7 @@ TEST_CASE("scores that are no numbers stay none") {
   }
 }
 
-TEST_CASE("attention of CUDA devices saves what that of CPUs saves, and nothing else") {
+TEST_CASE("attention on CUDA devices saves exactly the tensors that attention on CPUs saves") {
   forced_kernel_set const fast(kernel_set::fastest);
   using slots = std::vector<std::pair<std::string, std::int64_t>>;
   std::vector<device_case> cases = all_device_cases();
@@ -134,7 +134,7 @@ TEST_CASE("attention of CUDA devices saves what that of CPUs saves, and nothing 
   }
 }
 
-TEST_CASE("second derivatives of attention on CUDA devices are those of the reference") {
+TEST_CASE("second derivatives of attention on CUDA devices equal the reference") {
   one_thread const quiet;
   forced_kernel_set const fast(kernel_set::fastest);
   std::vector<device_case> cases = all_device_cases();
@@ -162,7 +162,7 @@ TEST_CASE("second derivatives of attention on CUDA devices are those of the refe
   }
 }
 
-TEST_CASE("attention and what decoding has of its own give on a device that is tested what they give on the CPU") {
+TEST_CASE("attention and decoding kernels give the CPU's results on the tested device") {
   one_thread const quiet;
   auto const there = [](at::Tensor const& x) { return x.defined() ? x.to(tested_device()) : x; };
   auto const moved = [&](device_case c) {

@@ -27,7 +27,7 @@ double largest_difference(at::Tensor const& a, at::Tensor const& b) {
 
 }  // namespace
 
-TEST_CASE("few rows that nobody differentiates are multiplied as many are") {
+TEST_CASE("products of few rows without gradients equal products of many rows") {
   at::NoGradGuard const no_grad;
   for (std::int64_t const in : {1, 7, 16, 37, 200})
     for (std::int64_t const out : {1, 2, 3, 50}) {
@@ -46,7 +46,7 @@ TEST_CASE("few rows that nobody differentiates are multiplied as many are") {
     }
 }
 
-TEST_CASE("a product of few rows reads weights and inputs that are parts of others") {
+TEST_CASE("a product of few rows reads weights and inputs that are slices of larger tensors") {
   at::NoGradGuard const no_grad;
   at::Tensor const weight = wave({9, 40}, 0.7).to(at::kFloat).narrow(1, 3, 30);
   at::Tensor const x = wave({3, 2, 50}, 0.9).to(at::kFloat).narrow(2, 7, 30);
@@ -55,7 +55,7 @@ TEST_CASE("a product of few rows reads weights and inputs that are parts of othe
   CHECK(largest_difference(y, at::linear(x.to(at::kDouble), weight.to(at::kDouble))) < 1e-5);
 }
 
-TEST_CASE("the largest logits of each row, and the sum of all, whoever holds which part") {
+TEST_CASE("the largest logits of each row and the sum of all are equal for any split over ranks") {
   constexpr std::int64_t vocabulary = 9001, width = 12;
   for (auto const type : {at::kDouble, at::kFloat, at::kBFloat16})
     for (int const ranks : {1, 2, 3})
@@ -84,7 +84,7 @@ TEST_CASE("the largest logits of each row, and the sum of all, whoever holds whi
       });
 }
 
-TEST_CASE("of equal logits the lower entry comes first; -inf comes last and a NaN first") {
+TEST_CASE("among equal logits the lower entry comes first; -inf comes last and NaN first") {
   constexpr double inf = std::numeric_limits<double>::infinity();
   for (auto const type : {at::kDouble, at::kFloat})
     for (int const ranks : {1, 2, 3, 4})
@@ -115,7 +115,7 @@ TEST_CASE("of equal logits the lower entry comes first; -inf comes last and a Na
       });
 }
 
-TEST_CASE("attention to a cache is attention to the keys that its table names") {
+TEST_CASE("attention to a cache equals attention to the keys that its table names") {
   constexpr std::int64_t rows = 3, seen = 21, heads = 4, d = 10;
   for (auto const type : {at::kDouble, at::kFloat, at::kBFloat16})
     for (std::int64_t const kv_heads : {1, 2, 4})
@@ -146,7 +146,7 @@ TEST_CASE("attention to a cache is attention to the keys that its table names") 
         }
 }
 
-TEST_CASE("attention to a cache refuses what does not fit") {
+TEST_CASE("attention to a cache refuses tensors that do not fit") {
   at::Tensor const q = at::ones({2, 1, 8}), keys = at::ones({6, 8}), places = at::zeros({2, 3}, at::kInt);
   redco::kernel::attention_options const o{.heads = 2, .kv_heads = 2};
   CHECK_NOTHROW(redco::kernel::gathered_attention(q, {keys, keys, places}, o));

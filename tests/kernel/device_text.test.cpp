@@ -51,7 +51,7 @@ at::Tensor device_sample(at::IntArrayRef sizes, at::ScalarType type, double phas
 
 }  // namespace
 
-TEST_CASE("device text drops what the CPU's kernels drop, to the bit, cut anywhere, in blocks of any size") {
+TEST_CASE("device text drops exactly the elements that the CPU kernels drop, for any cut and block size") {
   for (auto const type : {at::kFloat, at::kBFloat16})
     for (unsigned const threads : {1u, 3u, 8u}) {
       INFO(type << " in blocks of " << threads);
@@ -70,7 +70,7 @@ TEST_CASE("device text drops what the CPU's kernels drop, to the bit, cut anywhe
     }
 }
 
-TEST_CASE("a device that is tested drops what the CPU drops, to the bit") {
+TEST_CASE("dropout on the tested device drops exactly the elements that the CPU drops") {
   for (auto const type : {at::kFloat, at::kBFloat16}) {
     at::Tensor const x = device_sample({3, 5, 1037}, type);
     auto const drop = [](at::Tensor const& given) { return kernel::dropout(given, 0.3, device_numbers, 41, 6, 7); };
@@ -78,7 +78,7 @@ TEST_CASE("a device that is tested drops what the CPU drops, to the bit") {
   }
 }
 
-TEST_CASE("kernels of device text run for the fastest set alone, for f32 and bf16") {
+TEST_CASE("kernels of device text run only for the fastest kernel set, for f32 and bf16") {
   forced_kernel_set const fast(kernel_set::fastest);
   host_launcher launcher(1);
   kernel_launcher::forced const forced(launcher);

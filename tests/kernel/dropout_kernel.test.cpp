@@ -16,7 +16,7 @@ constexpr redco::random::stream dropout_numbers = redco::random::make_stream(7, 
 
 }  // namespace
 
-TEST_CASE("dropout drops by the word of row, position and feature and scales what it keeps") {
+TEST_CASE("dropout drops by the random word of row, position and feature and scales the kept elements") {
   auto const x = at::arange(1, 2 * 3 * 5 * 11 + 1, at::kDouble).view({2, 3, 5, 11});
   auto const y = redco::kernel::dropout(x, 0.25, dropout_numbers, 40, 6);
   int wrong = 0;
@@ -31,7 +31,7 @@ TEST_CASE("dropout drops by the word of row, position and feature and scales wha
   CHECK(wrong == 0);
 }
 
-TEST_CASE("dropout of a shard is the shard of the dropout, cut at odd places by row, position and feature") {
+TEST_CASE("dropout of a shard equals the shard of the dropout, for odd cuts of rows, positions and features") {
   auto const wide = at::ones({7, 9, 1171});
   for (auto const dtype : {at::kFloat, at::kBFloat16, at::kDouble}) {
     auto const x = wide.to(dtype), whole = redco::kernel::dropout(x, 0.1, dropout_numbers, 0, 0);
@@ -44,7 +44,7 @@ TEST_CASE("dropout of a shard is the shard of the dropout, cut at odd places by 
   }
 }
 
-TEST_CASE("dropout keeps the share and the mean that its probability says, differently for every stream") {
+TEST_CASE("dropout keeps the share and the mean of its probability, differently for every stream") {
   auto const x = at::ones({64, 50, 384});
   auto const y = redco::kernel::dropout(x, 0.1, dropout_numbers, 0, 0);
   double const dropped = (y == 0).to(at::kDouble).mean().item().toDouble();

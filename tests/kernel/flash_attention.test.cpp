@@ -14,7 +14,7 @@ using namespace cuda_attention_test;
 
 }  // namespace
 
-TEST_CASE("who computes attention of a CUDA device") {
+TEST_CASE("attention on a CUDA device uses flash operators or blocks according to shapes, options and device") {
   stand_in const device(1 << 20), old(1 << 20, false);
   auto const way = [&](std::int64_t queries, std::int64_t keys, std::int64_t width, attention_options const& o,
                        at::ScalarType type = at::kBFloat16) {
@@ -52,7 +52,7 @@ TEST_CASE("who computes attention of a CUDA device") {
   CHECK(way(9, 9, 64, causal) == blocks);
 }
 
-TEST_CASE("attention gives the flash operators what they take, and packs what they give") {
+TEST_CASE("attention prepares inputs for the flash operators and packs their results") {
   forced_kernel_set const fast(kernel_set::fastest);
   attention_options const grouped{.heads = 6, .kv_heads = 2, .causal = true};
   attention_options open = grouped, late = grouped, wide = grouped;
@@ -85,7 +85,7 @@ TEST_CASE("attention gives the flash operators what they take, and packs what th
   }
 }
 
-TEST_CASE("the flash operators are given parts of a cache, aligned") {
+TEST_CASE("the flash operators get aligned slices of a cache") {
   forced_kernel_set const fast(kernel_set::fastest);
   host_launcher launcher(1);
   kernel_launcher::forced const forced(launcher);

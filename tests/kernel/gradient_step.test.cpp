@@ -64,7 +64,7 @@ TEST_CASE("a gradient step is differentiable like the operators that it replaces
   for (std::size_t i = 0; i < found.size(); ++i) CHECK(at::allclose(found[i], expected[i], 1e-13, 1e-13));
 }
 
-TEST_CASE("a gradient step is one node and no operator, and takes one buffer") {
+TEST_CASE("a gradient step is one node, calls no operator and allocates one buffer") {
   redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   auto const p = some(0.2, at::kFloat), g = some(1.4, at::kFloat);
   tensors next;
@@ -84,7 +84,7 @@ TEST_CASE("a gradient step is one node and no operator, and takes one buffer") {
   CHECK(count.operators() == 0);
 }
 
-TEST_CASE("a parameter without a gradient stays what it is") {
+TEST_CASE("a parameter without a gradient is unchanged") {
   auto const p = some(0.2, at::kFloat);
   auto g = some(1.4, at::kFloat);
   g[1].reset();

@@ -50,7 +50,7 @@ void compare(std::int64_t rows, std::int64_t in, std::int64_t out, bool biased) 
   for (std::size_t i = 0; i < found.size(); ++i) CHECK(error(found[i], expected[i]) < 4e-3);
 }
 
-TEST_CASE("bf16 linear rounds once, whatever the path and the number of blocks") {
+TEST_CASE("bf16 linear rounds once on every path and for any number of blocks") {
   for (bf16_path const path : all_paths) {
     INFO(name_of(path));
     redco::forced_bf16_path const forced(path);
@@ -64,7 +64,7 @@ TEST_CASE("bf16 linear rounds once, whatever the path and the number of blocks")
   }
 }
 
-TEST_CASE("bf16 linear is differentiable twice, and leaves out what nobody wants") {
+TEST_CASE("bf16 linear is twice differentiable and skips gradients that are not needed") {
   for (bf16_path const path : all_paths) {
     INFO(name_of(path));
     redco::forced_bf16_path const forced(path);
@@ -106,7 +106,7 @@ void compare_sums(std::int64_t m, std::int64_t n, std::int64_t k, bool a_turned,
   }
 }
 
-TEST_CASE("packed products are right at every edge of tiles, panels and pairs, with and without instructions") {
+TEST_CASE("packed products are correct at every edge of tiles, panels and pairs, with and without instructions") {
   std::vector<bool> native{false};
   if (redco::kernel::cpu::has_avx512_bf16()) native.push_back(true);
   for (bool const instructions : native)
@@ -116,7 +116,7 @@ TEST_CASE("packed products are right at every edge of tiles, panels and pairs, w
           for (int const turned : {0, 1, 2, 3}) compare_sums(m, n, k, turned & 1, turned & 2, instructions);
 }
 
-TEST_CASE("the path of bf16 products is the CPU's unless it is told") {
+TEST_CASE("the path of bf16 products is the CPU's default unless the environment sets it") {
   using redco::bf16_instructions, redco::bf16_path_of;
   CHECK(bf16_path_of(nullptr, bf16_instructions::amx) == bf16_path::onednn);
   CHECK(bf16_path_of("", bf16_instructions::avx512) == bf16_path::packed);

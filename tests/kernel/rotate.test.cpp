@@ -43,12 +43,12 @@ void check_turn(rotary_pairs pairs) {
 
 }  // namespace
 
-TEST_CASE("rotary positions turn pairs of features, halves or neighbours, and leave the rest") {
+TEST_CASE("rotary positions rotate pairs of features, halves or neighbours, and leave the other features") {
   check_turn(rotary_pairs::halves);
   check_turn(rotary_pairs::neighbours);
 }
 
-TEST_CASE("rows turn by the positions that are given, each example by its own") {
+TEST_CASE("rows rotate by the given positions, each example by its own") {
   kernel::rotation const by{1, 4, {.dims = 4, .scaling = {}}};
   at::Tensor const x = rotate_sample({2, 3, 4}, 0.4), places = at::tensor({5, 6, 7, 0, 1, 2}, at::kLong).view({2, 3});
   at::Tensor const y = kernel::rotate(x.clone(), by, places);
@@ -58,7 +58,7 @@ TEST_CASE("rows turn by the positions that are given, each example by its own") 
   CHECK(y[1].equal(kernel::rotate(x.slice(0, 1, 2).clone(), by)[0]));
 }
 
-TEST_CASE("stretched frequencies: long waves by the factor, short ones not, between them in between") {
+TEST_CASE("stretching scales long waves by the factor, keeps short ones, and interpolates between them") {
   rotary_angles const plain{.dims = 8, .theta = 10000, .scaling = {}};
   rotary_angles stretched = plain;
   stretched.scaling = {.factor = 8, .low_frequency = 1, .high_frequency = 4, .context = 1000};
@@ -76,7 +76,7 @@ TEST_CASE("stretched frequencies: long waves by the factor, short ones not, betw
   CHECK(angle(stretched, 3) == Approx(angle(plain, 3) / 8));
 }
 
-TEST_CASE("derivatives of rotated attention, first and second, with a window and a bias by distance") {
+TEST_CASE("first and second derivatives of rotated attention with a window and a distance bias are exact") {
   std::int64_t const heads = 2, kv_heads = 1, width = 4, length = 4;
   auto const attend = [&](gradcheck::tensors const& in) {
     kernel::rotation const by{heads + kv_heads, width, {.dims = 2, .theta = 30, .scaling = {}}};
@@ -90,7 +90,7 @@ TEST_CASE("derivatives of rotated attention, first and second, with a window and
   CHECK(gradcheck::second(attend, inputs) < 1e-7);
 }
 
-TEST_CASE("a window hides what lies before it, also where the mask hides all that is left") {
+TEST_CASE("a window hides earlier keys, even if the mask hides all remaining keys") {
   at::Tensor const qkv = rotate_sample({1, 5, 12}, 0.3);
   at::Tensor const mask = at::tensor({1, 1, 0, 0, 1}, at::kLong).to(at::kBool).unsqueeze(0);
   kernel::attention_options const o{.heads = 1, .kv_heads = 1, .causal = true, .window = 2, .key_mask = mask};

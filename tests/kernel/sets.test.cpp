@@ -167,8 +167,7 @@ TEST_CASE("both kernel sets give the same values, gradients and second derivativ
     }
 }
 
-TEST_CASE(
-    "kernels of device text, run on the host in blocks of one and of several threads, give what the reference gives") {
+TEST_CASE("kernels of device text on the host give the reference's results with one and with several threads") {
   auto const groups = in_process_group::make("one", 1);
   for (unsigned const threads : {8u, 1u, 5u}) {
     host_launcher launcher(threads, 6);
@@ -190,7 +189,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the composed set records ATen's operators only") {
+TEST_CASE("the composed set records only ATen's operators") {
   auto const groups = in_process_group::make("one", 1);
   std::function<bool(torch::autograd::Node*)> const has_own = [&](torch::autograd::Node* node) -> bool {
     if (node == nullptr) return false;
@@ -212,7 +211,7 @@ TEST_CASE("the composed set records ATen's operators only") {
   }
 }
 
-TEST_CASE("the kernel set is the fastest unless it is told") {
+TEST_CASE("the kernel set is the fastest unless the environment sets it") {
   CHECK(kernel_set_of(nullptr) == kernel_set::fastest);
   CHECK(kernel_set_of("") == kernel_set::fastest);
   CHECK(kernel_set_of("fastest") == kernel_set::fastest);

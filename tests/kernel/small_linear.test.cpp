@@ -72,7 +72,7 @@ void compare_product(std::int64_t m, std::int64_t n, std::int64_t k, bool a_turn
   }
 }
 
-TEST_CASE("small products are right at every edge of tiles and vectors, turned or not, from every start") {
+TEST_CASE("small products are correct at every edge of tiles and vectors, transposed or not, from every start") {
   for (std::int64_t const m : {1, 4, 7, 13})
     for (std::int64_t const n : {1, 3, 8, 40, 71})
       for (std::int64_t const k : {1, 5, 33})
@@ -203,7 +203,7 @@ TEST_CASE("an activation after a linear map has the same bits in one node and in
     }
 }
 
-TEST_CASE("an activation is written into a product that nobody records, whatever its size, and into no other") {
+TEST_CASE("activations run in place on products of any size without autograd, and on no other products") {
   redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   for (auto const& [type, size] : {std::pair(at::kFloat, 7), std::pair(at::kDouble, 7), std::pair(at::kBFloat16, 7),
                                    std::pair(at::kFloat, 40'001)})
@@ -219,7 +219,7 @@ TEST_CASE("an activation is written into a product that nobody records, whatever
     }
 }
 
-TEST_CASE("a small linear map has the derivatives of central differences") {
+TEST_CASE("derivatives of a small linear map agree with central differences") {
   for (linear_case const& one : linear_cases())
     for (after_linear const next : {after_linear::nothing, after_linear::tanh}) {
       INFO(one.name << ", activation " << static_cast<int>(next));
@@ -229,7 +229,7 @@ TEST_CASE("a small linear map has the derivatives of central differences") {
     }
 }
 
-TEST_CASE("a gradient of a small linear map that only the bias, the weight or the input gives is ATen's too") {
+TEST_CASE("a gradient of a small linear map for only the bias, the weight or the input equals ATen's") {
   auto const inputs = linear_cases().front().inputs;
   for (after_linear const next : {after_linear::nothing, after_linear::tanh})
     for (std::size_t const only : {0U, 1U, 2U}) {
@@ -248,7 +248,7 @@ TEST_CASE("a gradient of a small linear map that only the bias, the weight or th
     }
 }
 
-TEST_CASE("a small linear map is one node in each order, and no operator of ATen's") {
+TEST_CASE("a small linear map is one node in each order and calls no operator of ATen") {
   redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);
   auto const g = numbers({10, 9}, 0.4, at::kFloat).requires_grad_();
@@ -276,7 +276,7 @@ TEST_CASE("a small linear map is one node in each order, and no operator of ATen
   CHECK(!ours({numbers({40, 5}, 0.2, at::kFloat), leaves[1], leaves[2]}).requires_grad());
 }
 
-TEST_CASE("a small linear map and its tanh are one node in each order, and no operator of ATen's") {
+TEST_CASE("a small linear map and its tanh are one node in each order and call no operator of ATen") {
   redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);
   auto const g = numbers({10, 9}, 0.4, at::kFloat).requires_grad_();
@@ -294,7 +294,7 @@ TEST_CASE("a small linear map and its tanh are one node in each order, and no op
   CHECK(count.all().nodes == counts{{"small_linear", 2}, {"small_linear_gradients", 2}});
 }
 
-TEST_CASE("a linear map above the limit of small work is ATen's to the bit") {
+TEST_CASE("a linear map above the limit of small work equals ATen's to the bit") {
   redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);  // 10 x 5 x 9 products
   auto const name = [&](std::int64_t most) {
@@ -307,7 +307,7 @@ TEST_CASE("a linear map above the limit of small work is ATen's to the bit") {
   CHECK(ours(leaves).equal(atens(leaves)));
 }
 
-TEST_CASE("a linear map whose tensors do not fit each other is refused in libtorch's words") {
+TEST_CASE("a linear map whose tensors do not fit each other is refused with libtorch's message") {
   std::string words;
   try {
     redco::kernel::linear(numbers({4, 7}, 0.1), numbers({3, 5}, 0.2));

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-TEST_CASE("a record that fits only in part is taken back whole, and later ones are written when there is room") {
+TEST_CASE("a record written only in part is removed, and later ones are written once there is space") {
   temporary_folder folder;
   auto const path = folder.path / "file";
   std::vector<std::string> warnings;

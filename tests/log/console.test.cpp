@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-TEST_CASE("lines appear above the status line, which survives them") {
+TEST_CASE("lines appear above the status line, which stays") {
   fake_terminal terminal;
   {
     redco::log::console console(terminal.options());
@@ -28,7 +28,7 @@ TEST_CASE("lines appear above the status line, which survives them") {
   CHECK(terminal.screen() == "first\na longer second line\n3\n4\nlast\n");
 }
 
-TEST_CASE("a status line is cut to the width of the moment") {
+TEST_CASE("a status line is cut to the current width") {
   fake_terminal terminal;
   terminal.columns = 6;
   redco::log::console console(terminal.options());
@@ -52,7 +52,7 @@ TEST_CASE("without a terminal there are only lines and no control characters") {
   CHECK(out.str() == "line\n");
 }
 
-TEST_CASE("a console whose stream fails goes on and writes again when it can") {
+TEST_CASE("a console whose stream fails continues and writes again once the stream works") {
   std::ostringstream out;
   redco::log::console_options options;
   options.out = &out;

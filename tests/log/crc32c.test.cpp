@@ -18,6 +18,6 @@ TEST_CASE("crc32c gives the published check values") {
   CHECK(redco::log::crc32c(falling) == 0x113FDB5CU);
 }
 
-TEST_CASE("crc32c of a whole is the crc32c of its parts, one after the other") {
+TEST_CASE("crc32c of a text equals crc32c of its parts in sequence") {
   static_assert(redco::log::crc32c("456789", redco::log::crc32c("123")) == redco::log::crc32c("123456789"));
 }

@@ -37,7 +37,7 @@ redco::log::event_writer_options at_second(double seconds) {
 
 }  // namespace
 
-TEST_CASE("a TFRecord is length, sum, payload, sum") {
+TEST_CASE("a TFRecord is length, checksum, payload, checksum") {
   std::string const record = redco::log::tfrecord("abc");
   REQUIRE(record.size() == 19);
   CHECK(little_endian(std::string_view(record).substr(0, 8)) == 3);
@@ -89,7 +89,7 @@ TEST_CASE("an event file holds texts as TensorBoard's text plugin wants them") {
   CHECK(value.message(9).number(4) == 2);  // DATA_CLASS_TENSOR
 }
 
-TEST_CASE("event files are named by time, host, process and number, and a resumed run opens a new one") {
+TEST_CASE("event files are named by time, host, process and number, and a resumed run opens a new file") {
   temporary_folder folder;
   redco::log::event_writer first(folder.path / "new" / "folder", at_second(1700000000));
   auto options = at_second(1700000000);
@@ -132,7 +132,7 @@ TEST_CASE("an event file cut at any byte is a readable prefix") {
   CHECK(seen == 7);
 }
 
-TEST_CASE("an event file that cannot be written costs records and one warning, never the run") {
+TEST_CASE("an event file that cannot be written loses records and warns once, and the run continues") {
   temporary_folder folder;
   std::vector<std::string> warnings;
   redco::log::event_writer_options options;

@@ -34,7 +34,8 @@ with open(out, "w") as file:
 
 }  // namespace
 
-TEST_CASE("TensorBoard reads our event files, and a resumed run's file replaces the steps it repeats", "[outside]") {
+TEST_CASE("TensorBoard reads redco's event files, and a resumed run's file replaces the steps that it repeats",
+          "[outside]") {
   std::string const python = python_with("tensorboard");
   if (python.empty()) return skip("no Python with tensorboard (scripts/setup --tests, or REDCO_TEST_PYTHON)");
   temporary_folder folder;

@@ -44,7 +44,7 @@ TEST_CASE("a row of metrics is one line of JSON with the shortest numbers that r
   CHECK(std::stod(second.substr(second.find("loss\":") + 6)) == third);
 }
 
-TEST_CASE("an evaluation has a row of its own behind its step's, and what is counted names its rate") {
+TEST_CASE("an evaluation has its own row after its step's row, and the counted unit names the rate") {
   temporary_folder folder;
   auto const file = folder.path / "metrics.jsonl";
   redco::log::metrics_log log(file);
@@ -68,7 +68,7 @@ TEST_CASE("numbers that JSON cannot write are null, and names of further metrics
         "\"bleu é\":2}\n");
 }
 
-TEST_CASE("a resumed run has one row per step: later and half-written rows are cut off") {
+TEST_CASE("a resumed run has one row per step: later and half-written rows are removed") {
   CHECK(after_resuming(rows(1, 7), 4) == rows(1, 4));
   CHECK(after_resuming(rows(1, 7), 7) == rows(1, 7));
   CHECK(after_resuming(rows(1, 7), 0) == "");
@@ -78,12 +78,12 @@ TEST_CASE("a resumed run has one row per step: later and half-written rows are c
   CHECK(after_resuming("", 3) == "");
 }
 
-TEST_CASE("without a resume rows are appended, behind whole rows only") {
+TEST_CASE("a run without a resume appends rows, and only after complete rows") {
   CHECK(after_resuming(rows(1, 3), {}) == rows(1, 3));
   CHECK(after_resuming(rows(1, 3) + "{\"st", {}) == rows(1, 3));
 }
 
-TEST_CASE("metrics that cannot be written are counted, also where a FIFO stands in their place") {
+TEST_CASE("metrics that cannot be written are counted, even if the file is a FIFO") {
   temporary_folder folder;
   REQUIRE(::mkfifo((folder.path / "fifo").c_str(), 0600) == 0);
   for (std::string const& path : {std::string("/dev/full"), (folder.path / "fifo").string()}) {

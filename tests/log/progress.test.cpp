@@ -119,7 +119,7 @@ TEST_CASE("a terminal is redrawn at most ten times a second, and at the first an
   CHECK(terminal.screen().find(" 1000/1000 | 512 it/s | took 00:01") != std::string::npos);
 }
 
-TEST_CASE("rates are those of the last seconds, so a slow start is forgotten") {
+TEST_CASE("rates cover the last seconds, so a slow start is forgotten") {
   fake_terminal terminal;
   hand_clock clock;
   redco::log::console console(terminal.options());
@@ -134,7 +134,7 @@ TEST_CASE("rates are those of the last seconds, so a slow start is forgotten") {
   CHECK(terminal.screen().find(" 101/10000 | 2.00 it/s | ETA 01:22:29") != std::string::npos);
 }
 
-TEST_CASE("without a terminal there is a line every few seconds, and the first and the last always") {
+TEST_CASE("a run without a terminal prints a line every few seconds, and always the first and the last") {
   std::ostringstream out;
   hand_clock clock;
   redco::log::console console(plain_options(out));
@@ -152,7 +152,7 @@ TEST_CASE("without a terminal there is a line every few seconds, and the first a
         "epoch 2/3 25/25 loss 2.50 lr 3.0e-4 gn 0.80 | 100 tok/s | 1.00 it/s | took 00:25\n");
 }
 
-TEST_CASE("lines may come by steps instead, and a phase that ends early still shows its last step") {
+TEST_CASE("lines can come every few steps, and a phase that ends early still shows its last step") {
   std::ostringstream out;
   hand_clock clock;
   auto options = clock.options();
@@ -174,7 +174,7 @@ TEST_CASE("lines may come by steps instead, and a phase that ends early still sh
         "epoch 1/1 17/100 accuracy 0.5 | 60.0 s/it | took 07:00\n");
 }
 
-TEST_CASE("a phase of unknown length has no bar and no ETA, one without steps leaves nothing, and phases follow") {
+TEST_CASE("a phase of unknown length has no bar and no ETA, and a phase without steps prints nothing") {
   fake_terminal terminal;
   hand_clock clock;
   redco::log::console console(terminal.options());
@@ -191,7 +191,7 @@ TEST_CASE("a phase of unknown length has no bar and no ETA, one without steps le
   CHECK(terminal.screen() == "reading 1 | 35 files/s | 2.00 s/it | took 00:02\n");
 }
 
-TEST_CASE("losses that are not finite are shown, numbers that are absent are not") {
+TEST_CASE("losses that are not finite are shown, and absent numbers are not") {
   std::ostringstream out;
   hand_clock clock;
   auto options = clock.options();

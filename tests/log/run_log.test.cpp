@@ -68,7 +68,7 @@ TEST_CASE("a banner names title and step") {
         "--------------------\n");
 }
 
-TEST_CASE("a log that no regular file takes loses lines, counts them and warns once") {
+TEST_CASE("a log without a regular file loses lines, counts them and warns once") {
   logged_console screen;
   redco::log::run_log log(screen.console, "/dev/full", fixed_time);
   log.line("one");
@@ -84,7 +84,7 @@ TEST_CASE("a log that no regular file takes loses lines, counts them and warns o
         "two\nthree\n");
 }
 
-TEST_CASE("a FIFO in the place of a log holds nobody up") {
+TEST_CASE("a FIFO in place of a log file does not block the run") {
   temporary_folder folder;
   auto const path = folder.path / "log.txt";
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);

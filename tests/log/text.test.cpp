@@ -33,7 +33,7 @@ TEST_CASE("numbers of the progress line are short and independent of the locale"
   CHECK(count_text(3.14e6) == "3.1M");
 }
 
-TEST_CASE("times are clocks") {
+TEST_CASE("times are formatted like clocks") {
   using namespace redco::log;
   CHECK(clock_text(46.9) == "00:46");
   CHECK(clock_text(130) == "02:10");

@@ -15,7 +15,7 @@ TEST_CASE("edit distance counts insertions, deletions, replacements and swaps of
   CHECK(redco::meta::edit_distance("ca", "abc") == 3);  // no substring is edited twice
 }
 
-TEST_CASE("nearest finds what a person meant, and nothing where nothing is near") {
+TEST_CASE("nearest finds the intended name, and nothing if no name is near") {
   std::vector<std::string> const names = {"--epochs", "--ranks", "--n-model-shards", "--seed"};
   CHECK(redco::meta::nearest("--epoch", names) == "--epochs");
   CHECK(redco::meta::nearest("--n-modelshard", names) == "--n-model-shards");

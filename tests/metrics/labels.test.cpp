@@ -15,7 +15,7 @@ namespace labels_test {
 using namespace redco;
 using labels = std::vector<int>;
 
-TEST_CASE("accuracy is the share of equal pairs, of anything that compares") {
+TEST_CASE("accuracy is the share of equal pairs of any comparable type") {
   CHECK(accuracy(labels{2, 0, 1, 1, 2}, labels{2, 1, 1, 0, 2}) == Approx(3.0 / 5));
   std::array<std::string, 3> const said{"a", "b", "c"};
   std::vector<std::string> const is{"a", "b", "d"};
@@ -43,7 +43,7 @@ TEST_CASE("the mean absolute error is in the numbers' own unit") {
   CHECK(mean_absolute_error(std::vector<float>{1.5F, -2, 0}, std::vector<double>{1, 2, 0}) == Approx(1.5));
 }
 
-TEST_CASE("metrics refuse what is empty or does not match, with both lengths") {
+TEST_CASE("metrics refuse empty and mismatched inputs with both lengths") {
   auto const refused = [](auto const& metric) {
     try {
       metric();

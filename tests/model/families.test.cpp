@@ -118,7 +118,7 @@ renames const t5_names = {{"^shared", "encoder.embed_tokens"},
                           {"wi_0", "gate"},
                           {"wi_1", "up"}};
 
-TEST_CASE("GPT-2 has as many numbers as its reference, which stores q, k and v as one matrix", "[outside]") {
+TEST_CASE("GPT-2 has as many parameters as its reference, which stores q, k and v as one matrix", "[outside]") {
   auto const path = model_file("gpt2-tied");
   if (path.empty()) return;
   std::int64_t theirs = 0, ours = 0;

@@ -97,7 +97,7 @@ TEST_CASE("a key mask hides keys on every rank") {
       [&](auto const& net, at::Tensor const& x) { return net.with(key_mask{mask.logical_not()})(x, key_mask{mask}); });
 }
 
-TEST_CASE("key-value heads are grouped, and shared by neighbours where there are fewer than ranks") {
+TEST_CASE("key-value heads are grouped, and shared by neighbouring ranks if there are fewer heads than ranks") {
   check_module<causal_attention<12, 6, key_value_heads<2>>>(sequence_x(),
                                                             [](tensor_map const& p, at::Tensor const& x) {
                                                               return plain_attention(p, "", x, x,
@@ -127,7 +127,7 @@ TEST_CASE("attention dropout draws by head and position: every width drops the s
   sharded::check_equal(sharded::on_width(sharded::maker_of<net>(), 2, sequence_x(), {.training = true}), one);
 }
 
-TEST_CASE("attention, a feed-forward pair and whole layers stand side by side over one norm") {
+TEST_CASE("attention, a feed-forward pair and replicated layers are parallel branches of one norm") {
   using pair = named<"mlp", sequential<named<"up", linear<12, 18>>, relu, named<"down", linear<18, 12>>>>;
   using branches = sum<named<"whole", replicated_linear<12, 12>>, named<"attn", causal_attention<12, 6>>, pair>;
   using net = named<"h", repeat<2, residual<sequential<named<"n", layer_norm<12>>, branches>>>>;

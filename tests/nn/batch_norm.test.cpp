@@ -26,7 +26,7 @@ using sharded::values_of;
 
 at::Tensor images() { return values_of("images", std::vector<std::int64_t>{3, 2, 4, 5}); }
 
-TEST_CASE("batch norm in training is torch's: values, first and second derivatives") {
+TEST_CASE("batch norm in training equals torch's in values, first and second derivatives") {
   using net = sequential<named<"c", conv2d<2, 3, 2>>, named<"n", batch_norm<3, real{1e-3}>>>;
   check_module<model_of<net, input<2, 4, 5>>>(images(),
                                               [](tensor_map const& p, at::Tensor const& x) {
@@ -57,7 +57,7 @@ struct rank_norm {
   }
 };
 
-TEST_CASE("running statistics are torch's, and evaluation uses them") {
+TEST_CASE("running statistics equal torch's, and evaluation uses them") {
   at::Tensor const mean = at::zeros({2}, at::kDouble), variance = at::ones({2}, at::kDouble);
   at::Tensor const other = images() * 1.7 + 0.4;
   run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
@@ -75,7 +75,7 @@ TEST_CASE("running statistics are torch's, and evaluation uses them") {
   });
 }
 
-TEST_CASE("a block that runs again in backward moves its running statistics once a step, as torch does") {
+TEST_CASE("a recomputed block updates its running statistics once per step, as torch does") {
   using block = sequential<named<"n", batch_norm<4, real{1e-3}, real{0.3}>>, named<"l", linear<4, 4>>>;
   using net = model_of<named<"h", repeat<2, residual<block>>>, input<4>>;
   at::Tensor const x = values_of("x", std::vector<std::int64_t>{5, 4});
@@ -113,7 +113,7 @@ TEST_CASE("a block that runs again in backward moves its running statistics once
   }
 }
 
-TEST_CASE("in bf16 running statistics are followed in f32 and saved in both") {
+TEST_CASE("running statistics in bf16 are tracked in f32 and saved in both types") {
   run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
     rank_norm const norm(rank, dtype::bf16);
     for (int i = 0; i < 3; ++i) norm(rank, images().to(at::kBFloat16), true);
@@ -137,7 +137,7 @@ std::pair<at::Tensor, at::Tensor> derivatives(at::Tensor const& part, std::int64
   return {first.detach(), torch::autograd::grad({(first * own("direction")).sum()}, {x})[0]};
 }
 
-TEST_CASE("over uneven replicas batch norm is that of the whole batch, to the second derivative") {
+TEST_CASE("batch norm over uneven replicas equals batch norm of the whole batch up to second derivatives") {
   at::Tensor const plain_weight = values_of("n.weight", std::vector<std::int64_t>{2}),
                    plain_bias = values_of("n.bias", std::vector<std::int64_t>{2});
   auto const [first, second] = derivatives(images(), 0, [&](at::Tensor const& x) {
@@ -153,7 +153,7 @@ TEST_CASE("over uneven replicas batch norm is that of the whole batch, to the se
   });
 }
 
-TEST_CASE("a replica without a micro-batch sits the others' round out") {
+TEST_CASE("a replica without a micro-batch sits out the round of the other replicas") {
   at::Tensor const plain_weight = values_of("n.weight", std::vector<std::int64_t>{2}),
                    plain_bias = values_of("n.bias", std::vector<std::int64_t>{2});
   at::Tensor const own = images().narrow(0, 0, 1);
@@ -171,7 +171,7 @@ TEST_CASE("a replica without a micro-batch sits the others' round out") {
   });
 }
 
-TEST_CASE("what batch norm says to the other replicas is in the plan") {
+TEST_CASE("the messages of batch norm between replicas are in the plan") {
   for (bool const recompute : {false, true}) {
     auto const planned = cost_of(alone{}, sgd{}, {.mesh = {.dp = 2}, .load = {3, 2}, .recompute = recompute})
                              .messages[cost::messages::statistics];

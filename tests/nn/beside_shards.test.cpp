@@ -61,13 +61,13 @@ at::Tensor plain_blocks(tensor_map const& p, at::Tensor x) {
   return x;
 }
 
-TEST_CASE("blocks whose shards exchange beside their products are the plain ones, to the second derivative") {
+TEST_CASE("blocks that overlap messages with products equal plain blocks up to second derivatives") {
   for (bool const recompute : {false, true})
     check_module<model_of<blocks, input<30, 6>>>(some_x(), plain_blocks, {2, 3}, sharded::call{},
                                                  {.recompute = recompute, .beside = true});
 }
 
-TEST_CASE("so are those that split tokens, evenly or not") {
+TEST_CASE("blocks with overlapped messages and split tokens equal plain blocks, split evenly or not") {
   using net = sequential<named<"in", linear<6, 6>>, split_tokens, blocks, named<"n", layer_norm<6>>>;
   for (std::int64_t const tokens : {30, 29})
     check_module<model_of<net, input<30, 6>>>(
@@ -76,7 +76,7 @@ TEST_CASE("so are those that split tokens, evenly or not") {
         {2, 3}, sharded::call{}, {.recompute = tokens == 29, .beside = true});
 }
 
-TEST_CASE("so are those with adapters, whose products are part of what is exchanged") {
+TEST_CASE("blocks with overlapped messages and adapters equal plain blocks") {
   using split = sequential<split_tokens, blocks>;
   check_module<model_of<low_rank_adapted<adapters, blocks>, input<30, 6>>>(some_x(), plain_blocks, {2, 3},
                                                                            sharded::call{}, {.beside = true});
@@ -84,7 +84,7 @@ TEST_CASE("so are those with adapters, whose products are part of what is exchan
                                                                           sharded::call{}, {.beside = true});
 }
 
-TEST_CASE("what adapters drop is dropped alike beside their layers' exchanges") {
+TEST_CASE("adapters drop equal elements with and without overlapped messages") {
   constexpr lora_options dropping{.rank = 2, .alpha = 3, .dropout = 0.3, .targets = "q,v,o,up,down"};
   for (bool const recompute : {false, true}) {
     auto const make = sharded::maker_of<model_of<low_rank_adapted<dropping, blocks>, input<30, 6>>>();
@@ -133,7 +133,7 @@ void check_same(outcome const& found, outcome const& expected, at::ScalarType ty
   must(found.sent == expected.sent, "calls and bytes");
 }
 
-TEST_CASE("a pending product is a plain pending sum for everybody but the reduction") {
+TEST_CASE("a pending product acts as a plain pending sum everywhere but in the reduction") {
   kernel::cpu::forced_small_work const none(0);  // products equal ATen's bit for bit
   at::Tensor const x = numbers({5, 8}, at::kDouble, 0.1), bias = numbers({7}, at::kDouble, 0.2);
   at::Tensor const first = numbers({7, 8}, at::kDouble, 0.3), second = numbers({7, 8}, at::kDouble, 0.4);
@@ -155,7 +155,7 @@ TEST_CASE("a pending product is a plain pending sum for everybody but the reduct
   CHECK(some.value().addends().size() == 2);
 }
 
-TEST_CASE("they count as many calls and bytes") {
+TEST_CASE("overlapped messages count as many calls and bytes as plain ones") {
   kernel::cpu::forced_small_work const none(0);  // runs of rows are computed like the whole product
   for (int const shards : {2, 3})
     for (at::ScalarType const type : {at::kDouble, at::kFloat, at::kBFloat16})
@@ -197,7 +197,7 @@ TEST_CASE("they count as many calls and bytes") {
         });
 }
 
-TEST_CASE("who reads what has entered owes a gradient, with the product or alone, where one is wanted") {
+TEST_CASE("readers of an entered input add its gradient, with the product or alone, if it is needed") {
   run_ranks({.tp = 2}, {}, [&](rank_context& me) {
     comm::lane& lane = me.lane(axis::tp);
     lane.least_bytes = 1;

@@ -83,7 +83,7 @@ verdict verdict_of() {
   return {all[0].refused, all[0].saved == all[0].declared};
 }
 
-TEST_CASE("what a layer declares wrongly is told by layer and slot, where the sum of bytes is right too") {
+TEST_CASE("a wrong declaration is reported by layer and slot, even if the sum of bytes is right") {
   using enum claim;
   CHECK(verdict_of<in_turn<both, both>>().refused == "");
 

@@ -40,7 +40,7 @@ inline at::Tensor apply(tensor_map const& p, std::string const& name, at::Tensor
   return at::linear(x, p.at(name + ".weight"), p.at(name + ".bias"));
 }
 
-TEST_CASE("a function of elements is itself between split layers, a function of rows between whole ones") {
+TEST_CASE("an elementwise function runs on split features, and a row-wise function on whole features") {
   using net = sequential<unit_rows, up, swish_squared, down>;
   static_assert(
       std::is_same_v<out_t<sequential<enter_layer, named<"up", column_linear<4, 6>>, swish_squared>, replicated>,
@@ -50,7 +50,7 @@ TEST_CASE("a function of elements is itself between split layers, a function of 
   });
 }
 
-TEST_CASE("both are themselves where tokens are split unevenly") {
+TEST_CASE("elementwise and row-wise functions give correct results on unevenly split tokens") {
   using block = residual<sequential<unit_rows, up, swish_squared, down>>;
   using net = sequential<named<"in", linear<4, 4>>, split_tokens, named<"h", repeat<2, block>>, unit_rows>;
   check_module<model_of<net, input<5, 4>>>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
@@ -72,7 +72,7 @@ struct functional {
   extents input(workload const& load) const { return {load.batch, load.sequence, 20}; }
 };
 
-TEST_CASE("of a function its input alone is saved, and the peak is the planned one") {
+TEST_CASE("a function saves only its input, and the peak is the planned one") {
   for (int const tp : {1, 2})
     for (recomputed_blocks const& blocks : {recomputed_blocks(false), recomputed_blocks(true)}) {
       INFO("tp " << tp << " recompute " << blocks.any());
@@ -100,7 +100,7 @@ std::string refusal_of() {
   return told;
 }
 
-TEST_CASE("a function that gives another shape or dtype is refused with the path of its layer") {
+TEST_CASE("a function that returns another shape or dtype is refused with the path of its layer") {
   std::string const shape = refusal_of<rowwise<[](auto const& x) { return x.sum(-1); }>>();
   CHECK(shape.find("'h.0.mine'") != std::string::npos);
   CHECK(shape.find("its function gives Float [3], no tensor like") != std::string::npos);

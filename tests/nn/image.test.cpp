@@ -24,7 +24,7 @@ TEST_CASE("average pooling takes means of windows and leaves the edge out") {
       });
 }
 
-TEST_CASE("group norm is by example and run of channels") {
+TEST_CASE("group norm normalizes each group of channels of each example") {
   using net = sequential<named<"c", conv2d<2, 6, 2>>, named<"n", group_norm<3, 6, real{1e-3}>>>;
   check_module<model_of<net, input<2, 4, 5>>>(images({3, 2, 4, 5}), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const runs = at::conv2d(x, p.at("c.weight"), p.at("c.bias")).view({3, 3, 2 * 3 * 4});
@@ -49,7 +49,7 @@ at::Tensor transposed(at::Tensor const& x, at::Tensor const& weight, std::int64_
                     weight.flip(at::IntArrayRef{2, 3}).transpose(0, 1));
 }
 
-TEST_CASE("a transposed convolution lays its kernels apart and adds them") {
+TEST_CASE("a transposed convolution adds its kernels at strided positions") {
   using net =
       sequential<named<"a", conv_transpose2d<2, 3, 3, 2, 1, 1>>, named<"b", conv_transpose2d<3, 2, 2, 1, 0, 0, false>>>;
   check_module<model_of<net, input<2, 3, 4>>>(images({2, 2, 3, 4}), [](tensor_map const& p, at::Tensor const& x) {

@@ -186,7 +186,7 @@ void check(std::vector<expected_call> const& forward, int products_forward, std:
   });
 }
 
-TEST_CASE("the sum of a run passes while the next run's products are made") {
+TEST_CASE("the sum of a run overlaps the products of the next run") {
   std::vector<expected_call> forward, backward;
   add_sums(forward, collective::all_reduce, 1, 1, false);  // after up's product
   // After down's two products, before the gradient of up's weight
@@ -194,7 +194,7 @@ TEST_CASE("the sum of a run passes while the next run's products are made") {
   check<mlp>(forward, 1 + runs, backward, 2 + runs + 1);
 }
 
-TEST_CASE("of split tokens, runs are joined and summed while others are multiplied") {
+TEST_CASE("runs of split tokens are gathered and summed during the products of other runs") {
   std::vector<expected_call> forward, backward;
   add_joins(forward, 1);
   add_sums(forward, collective::reduce_scatter, runs, 1, false);
@@ -203,7 +203,7 @@ TEST_CASE("of split tokens, runs are joined and summed while others are multipli
   check<split_mlp>(forward, 2 * runs, backward, 2 * (runs + 1));
 }
 
-TEST_CASE("with adapters too, whose products are part of the runs that leave and of what the runs that entered owe") {
+TEST_CASE("products of adapters are part of the overlapped sums and of the gradients of gathered runs") {
   std::vector<expected_call> forward, backward;
   add_sums(forward, collective::all_reduce, 4, 2,
            false);  // up's product and the adapter's two, and half of down's adapter
@@ -218,7 +218,7 @@ TEST_CASE("with adapters too, whose products are part of the runs that leave and
   check<low_rank_adapted<both, split_mlp>>(forward, runs + 3 + 2 * runs, backward, 2 * runs + 7 + runs);
 }
 
-TEST_CASE("what is not worth a lane's thread is exchanged between products") {
+TEST_CASE("messages too small for a lane's thread are exchanged between products") {
   std::int64_t const bytes = 5 * 30 * 6 * 8;
   check<mlp>({}, 2, {}, 4, bytes + 1);
   std::vector<expected_call> const whole{{collective::all_reduce, 2}}, last{{collective::all_reduce, 4}};

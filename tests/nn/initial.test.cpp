@@ -185,7 +185,7 @@ void check_family(M const& m, std::function<double(std::string_view)> const& dev
   }
 }
 
-TEST_CASE("families start as their classes in transformers say") {
+TEST_CASE("families start with the deviations of their classes in transformers") {
   auto const all = [](double deviation) { return [deviation](std::string_view) { return deviation; }; };
   // GPT2PreTrainedModel: 0.02, and 0.02 / sqrt(2 layers) for the last layer of a residual branch.
   gpt2 const text{{.vocab = 11, .context = 8, .width = 12, .heads = 3, .layers = 5}};
@@ -218,7 +218,7 @@ void check_t5(M m) {
   });
 }
 
-TEST_CASE("T5 starts as its class in transformers says") {
+TEST_CASE("T5 starts with the deviations of its class in transformers") {
   check_t5(t5{});
   check_t5(t5_gated{});
 }

@@ -110,7 +110,7 @@ struct redco::module<modules_test::mixed<How>, X> {
 
 namespace modules_test {
 
-TEST_CASE("linear layers are cut by columns, then by rows, and stay whole alone") {
+TEST_CASE("linear layers are cut by columns, then by rows, and a single one is replicated") {
   using pair = sequential<a_6, gelu, b_4>;
   static_assert(std::is_same_v<out_t<pair, replicated>, partial>);
   check_module<pair>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
@@ -125,7 +125,7 @@ TEST_CASE("linear layers are cut by columns, then by rows, and stay whole alone"
   });
 }
 
-TEST_CASE("declared cuts hold, and a split result is joined for the user") {
+TEST_CASE("declared cuts hold, and a split result is gathered for the user") {
   using column = sequential<enter_layer, named<"a", column_linear<4, 6>>>;
   static_assert(std::is_same_v<out_t<column, replicated>, split<-1>>);
   check_module<column>(some_x(), [](tensor_map const& p, at::Tensor const& x) { return apply_linear(p, "a", x); });
@@ -144,7 +144,7 @@ TEST_CASE("a projection is a linear layer between different widths only") {
   });
 }
 
-TEST_CASE("an uneven vocabulary is looked up, beside positions") {
+TEST_CASE("an uneven vocabulary is looked up together with positions") {
   using tokens = named<"wte", embedding<11, 6>>;
   static_assert(std::is_same_v<out_t<tokens, replicated>, partial>);
   check_module<tokens>(
@@ -175,7 +175,7 @@ TEST_CASE("norms act on whole features") {
   });
 }
 
-TEST_CASE("dropout draws by coordinates: a split activation is dropped as the whole one is") {
+TEST_CASE("dropout draws by coordinates: a split activation drops the elements of the whole one") {
   using net = sequential<a_6, relu, dropout<real{0.4}>, b_4, dropout<real{0.25}>>;
   check_module<net>(some_x(),
                     [](tensor_map const& p, at::Tensor const& x) {
@@ -215,7 +215,7 @@ TEST_CASE("a residual branch is reduced once, parallel branches are added before
   });
 }
 
-TEST_CASE("branches enter together, and sums of branches in sums") {
+TEST_CASE("branches enter together, and so do nested sums of branches") {
   using pair = sequential<a_6, relu, b_4>;
   using net =
       sequential<named<"n", layer_norm<4>>,
@@ -241,7 +241,7 @@ TEST_CASE("branches that all enter can enter together") {
   });
 }
 
-TEST_CASE("a gated layer is cut by columns with its two matrices side by side") {
+TEST_CASE("a gated layer is cut by columns, which keeps its two matrices adjacent") {
   using net = sequential<gated<4, 6, gelu, true>, b_4, named<"alone", gated<4, 5>>>;
   check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const y = apply_linear(p, "b", tanh_gelu(apply_linear(p, "gate", x)) * apply_linear(p, "up", x));
@@ -249,7 +249,7 @@ TEST_CASE("a gated layer is cut by columns with its two matrices side by side") 
   });
 }
 
-TEST_CASE("repeated blocks have their own parameters, and are run again in backward where asked") {
+TEST_CASE("repeated blocks have their own parameters and are recomputed in backward if requested") {
   using block = residual<sequential<named<"n", layer_norm<4>>, a_6, gelu, dropout<real{0.3}>, b_4>>;
   using net = sequential<named<"first", linear<4, 4>>, named<"h", repeat<3, repeat<2, block>>>>;
   sharded::dense_function const expected = [](tensor_map const& p, at::Tensor x) {
@@ -272,7 +272,7 @@ TEST_CASE("repeated blocks have their own parameters, and are run again in backw
           sharded::on_width(sharded::maker_of<net>(), width, some_x(), {.training = true, .recompute = blocks}), plain);
 }
 
-TEST_CASE("convolutions, pooling and flattening stay whole before a pair of linear layers") {
+TEST_CASE("convolutions, pooling and flattening are replicated before a pair of linear layers") {
   using net = sequential<named<"c", conv2d<2, 3, 3, 1, 1>>, relu, max_pool<2>, named<"d", conv2d<3, 2, 2, 2, 0, false>>,
                          flatten, named<"a", linear<2, 6>>, gelu, b_4>;
   at::Tensor const images = values_of("images", std::vector<std::int64_t>{3, 2, 5, 7});
@@ -358,7 +358,7 @@ void check_mixed(std::vector<int> const& widths, at::Tensor (*expected)(at::Tens
       widths);
 }
 
-TEST_CASE("a user's layer may add and multiply split tokens, of runs that do not divide too") {
+TEST_CASE("a user's layer can add and multiply split tokens, even if their number is not divisible") {
   check_mixed<mix::factor, 15>({1, 2, 3, 6}, [](at::Tensor const& x) { return x * 1.5; });
   check_mixed<mix::factor, 16>({3}, [](at::Tensor const& x) { return x * 1.5; });
   check_mixed<mix::sum, 15>({2, 6}, [](at::Tensor const& x) { return x * 1.5; });
@@ -366,7 +366,7 @@ TEST_CASE("a user's layer may add and multiply split tokens, of runs that do not
   check_mixed<mix::difference, 16>({3}, [](at::Tensor const& x) { return x - x * x; });
 }
 
-TEST_CASE("the logits of a language model are whole and differentiable for who asks") {
+TEST_CASE("the logits of a language model can be gathered and differentiated") {
   using tied =
       sequential<named<"wte", embedding<11, 6>>, named<"n", layer_norm<6>>, language_head<11, 6, "wte.weight">>;
   static_assert(std::is_same_v<out_t<tied, replicated>, as_logits>);
@@ -379,7 +379,7 @@ TEST_CASE("the logits of a language model are whole and differentiable for who a
   });
 }
 
-TEST_CASE("positions count what is counted: 0 for the first token behind padding, -1 for padding") {
+TEST_CASE("positions count visible tokens: 0 for the first token after padding, -1 for padding") {
   at::Tensor const counted = at::tensor({0, 0, 1, 1, 1, 1, 1, 1, 0, 1}, at::kLong).view({2, 5}).to(at::kBool);
   at::Tensor const wanted = at::tensor({-1, -1, 0, 1, 2, 0, 1, 2, -1, 3}, at::kLong).view({2, 5});
   CHECK(redco::detail::positions_of(counted).equal(wanted));

@@ -82,7 +82,7 @@ TEST_CASE("a torch module keeps the values that its constructor gave it, on ever
             .equal(one.at("mine.fc.weight")));
 }
 
-TEST_CASE("a torch module computes what it would alone, and its making leaves torch's generator where it was") {
+TEST_CASE("a torch module computes its usual result, and its construction does not move torch's generator") {
   at::Tensor const x = at::linspace(-1, 1, 15).view({3, 5});
   torch::manual_seed(5);
   auto const ours = started<alone>({.dp = 1}, redco::dtype::f32, 3, x);
@@ -95,7 +95,7 @@ TEST_CASE("a torch module computes what it would alone, and its making leaves to
   CHECK(at::allclose(theirs.forward(x), ours.at("y")));
 }
 
-TEST_CASE("values that a parameter has been given before stay") {
+TEST_CASE("a torch module keeps parameter values that were set before its construction") {
   alone const model{};
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, rank.mesh)), 0,
@@ -110,7 +110,7 @@ TEST_CASE("values that a parameter has been given before stay") {
   });
 }
 
-TEST_CASE("what an opaque layer costs is not counted, and the report says so") {
+TEST_CASE("the cost of an opaque layer is not counted, and the report says so") {
   std::string const text =
       redco::report_text(redco::report_of(redco::model_of<net>{}, redco::sgd{}, {.mesh = {.dp = 1}, .load = {3, 5}}));
   INFO(text);

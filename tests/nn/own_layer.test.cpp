@@ -44,21 +44,21 @@ at::Tensor expected(tensor_map const& p, at::Tensor const& x) {
   return sine_of(p, "last", linear_of(p, "b", sine_of(p, "cut", linear_of(p, "a", own))));
 }
 
-TEST_CASE("a parameter per feature of a user's layer is whole where tokens are split, on shards as on one rank") {
+TEST_CASE("a per-feature parameter of a user's layer is replicated for split tokens, and trains as on one rank") {
   for (std::int64_t const tokens : {5, 6}) {
     INFO(tokens << " tokens");
     check_module<model_of<in_parts, input<5, 4>>>(values_of("x", std::vector<std::int64_t>{3, tokens, 4}), expected);
   }
 }
 
-TEST_CASE("a parameter per feature of a user's layer is whole where its input has entered") {
+TEST_CASE("a per-feature parameter of a user's layer is replicated if its input has entered") {
   using net = sequential<enter_layer, n<"own", sine<4>>, n<"a", column_linear<4, 6>>, gelu, n<"b", linear<6, 4>>>;
   check_module<net>(values_of("x", std::vector<std::int64_t>{3, 2, 4}), [](tensor_map const& p, at::Tensor const& x) {
     return linear_of(p, "b", at::gelu(linear_of(p, "a", sine_of(p, "own", x)), "tanh"));
   });
 }
 
-TEST_CASE("a user's layer of split tokens saves and sends what it declares") {
+TEST_CASE("a user's layer of split tokens saves and sends the declared bytes") {
   model_of<in_parts, input<6, 4>> const model{};
   for (int const tp : {1, 2, 3}) {
     INFO("width " << tp);

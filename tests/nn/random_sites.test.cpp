@@ -55,18 +55,18 @@ void check_widths() {
   }
 }
 
-TEST_CASE("on split tokens, dropout and adapters drop on each shard what one rank drops at its tokens") {
+TEST_CASE("dropout and adapters drop the elements of one rank on split tokens") {
   check_widths<of_tokens>();
   check_widths<low_rank_adapted<dropping_tokens, of_tokens>>();
 }
 
-TEST_CASE("on split features and heads, dropout and adapters drop on each shard what one rank drops") {
+TEST_CASE("dropout and adapters drop the elements of one rank on split features and heads") {
   check_widths<of_features>();
   check_widths<low_rank_adapted<dropping, of_features>>();
   check_widths<low_rank_adapted<dropping, sequential<split_tokens, of_features>>>();
 }
 
-TEST_CASE("a block that runs again drops what it dropped, on each shard") {
+TEST_CASE("a recomputed block drops equal elements in both runs on each shard") {
   using net = low_rank_adapted<dropping, blocks<of_features>>;
   outcome const plain = trained<net>(1);
   for (int const width : {1, 2, 3}) {
@@ -75,7 +75,7 @@ TEST_CASE("a block that runs again drops what it dropped, on each shard") {
   }
 }
 
-TEST_CASE("evaluation drops nothing: dropout is no layer there, and adapters read their whole input") {
+TEST_CASE("evaluation drops nothing: dropout is the identity, and adapters read their whole input") {
   using plain_mlp = sequential<named<"up", linear<6, 12>>, gelu, dropout<real{0.0}>, named<"down", linear<12, 6>>>;
   using plain = sequential<residual<causal_attention<6, 6>>, residual<plain_mlp>>;
   constexpr lora_options keeping{.rank = 2, .alpha = 3, .targets = "q,v,o,up,down"};
@@ -106,8 +106,7 @@ at::Tensor part(at::Tensor const& all, std::int64_t first, std::int64_t examples
   return result.detach();
 }
 
-TEST_CASE(
-    "rows that are several per example are keyed by their example: micro-batches drop what the whole batch drops") {
+TEST_CASE("several rows of an example are keyed by the example, so micro-batches drop as the whole batch") {
   using net = low_rank_adapted<dropping, of_features>;
   for (std::int64_t const rows : {1, 3}) {
     at::Tensor const all = values_of("x", std::vector<std::int64_t>{5 * rows, 7, 6});

@@ -29,7 +29,7 @@ at::Tensor run_gru(tensor_map const& p, std::string const& layer, at::Tensor con
   return std::get<0>(at::gru(x, zero, weights(p, layer), true, 1, 0, false, false, true));
 }
 
-TEST_CASE("an LSTM is torch's") {
+TEST_CASE("an LSTM equals torch's") {
   using net = sequential<named<"a", lstm<4, 3>>, named<"b", lstm<3, 2>>>;
   check_module<model_of<net, input<5, 4>>>(sequences(), [](tensor_map const& p, at::Tensor const& x) {
     return run_lstm(p, "b", run_lstm(p, "a", x, 3), 2);
@@ -43,7 +43,7 @@ TEST_CASE("an LSTM is torch's") {
                                                   });
 }
 
-TEST_CASE("a GRU is torch's, before layers that are cut") {
+TEST_CASE("a GRU before split layers equals torch's") {
   using net = sequential<named<"a", gru<4, 6>>, named<"b", gru<6, 3>>, named<"up", linear<3, 6>>, relu,
                          named<"down", linear<6, 2>>>;
   check_module<model_of<net, input<5, 4>>>(sequences(), [](tensor_map const& p, at::Tensor const& x) {

@@ -41,7 +41,7 @@ using cycle = net<repeat<5, pre_norm, post_norm>>;
 using written_out = net<sequential<named<"0", pre_norm>, named<"1", post_norm>, named<"2", pre_norm>,
                                    named<"3", post_norm>, named<"4", pre_norm>>>;
 
-TEST_CASE("a cycle of blocks computes what they compute one after another, run again in backward or not") {
+TEST_CASE("a cycle of blocks equals its blocks in sequence, with and without recomputation") {
   at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{3, 2, 4});
   for (bool const training : {false, true})
     for (int const width : {1, 2, 3}) {
@@ -99,7 +99,7 @@ ranges_outcome in_ranges(std::vector<block_range> const& ranges, recomputed_bloc
   return o;
 }
 
-TEST_CASE("ranges of blocks one after another are the whole model, to the bit, with dropout and in each call") {
+TEST_CASE("consecutive ranges of blocks equal the whole model to the bit, with dropout and in each call") {
   for (recomputed_blocks const& recompute :
        {recomputed_blocks(false), recomputed_blocks::every_kth(2), recomputed_blocks::in_range({1, 3})}) {
     ranges_outcome const whole = in_ranges({{}}, recompute);
@@ -118,7 +118,7 @@ TEST_CASE("ranges of blocks one after another are the whole model, to the bit, w
   }
 }
 
-TEST_CASE("a range of blocks that runs again gives the same numbers, to the bit, with dropout and on each mesh") {
+TEST_CASE("a recomputed range of blocks gives equal bits, with dropout and on each mesh") {
   ranges_outcome const once = in_ranges({{}}, false);
   for (recomputed_blocks const& recompute :
        {recomputed_blocks::in_range({0, 1}), recomputed_blocks::in_range({1, 2}), recomputed_blocks::in_range({2})}) {

@@ -56,7 +56,7 @@ struct side_by_side {
   redco::extents input(redco::workload const& load) const { return {load.batch, load.sequence, 20}; }
 };
 
-TEST_CASE("parallel branches save and send what they declare: one gradient enters for them") {
+TEST_CASE("parallel branches save and send the declared bytes: one gradient enters for all branches") {
   for (int const tp : {1, 2, 3})
     for (bool const recompute : {false, true}) {
       INFO("tp " << tp << " recompute " << recompute);
@@ -99,7 +99,7 @@ redco::recomputed_blocks const some_blocks[] = {
     redco::recomputed_blocks::first_n(1), redco::recomputed_blocks::first_n(2),
     redco::recomputed_blocks::in_range({1, 2})};
 
-TEST_CASE("where some blocks run again, GPT-2, a Llama and split tokens save and send what is planned") {
+TEST_CASE("models with some recomputed blocks save and send the planned bytes") {
   redco::gpt2 const plain{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = 0.1}};
   redco::llama const shared{
       {.vocab = 101, .context = 96, .width = 96, .ffn = 128, .heads = 4, .kv_heads = 2, .layers = 3}};
@@ -124,7 +124,7 @@ struct relu_in_the_middle : redco::gpt2 {
   using net = redco::transform_blocks<redco::gpt2::net, "h", redco::block_range{1, 3}, with_relu>;
 };
 
-TEST_CASE("a GPT-2 with some blocks rewritten saves and sends what is planned, whichever blocks run again") {
+TEST_CASE("a GPT-2 with some rewritten blocks saves and sends the planned bytes, whichever blocks are recomputed") {
   relu_in_the_middle const model{{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 4, .dropout = 0.1}}};
   for (int const tp : {1, 2})
     for (redco::recomputed_blocks const& blocks :
@@ -136,7 +136,7 @@ TEST_CASE("a GPT-2 with some blocks rewritten saves and sends what is planned, w
     }
 }
 
-TEST_CASE("a block's input is saved once, be it the output of a block, of the layer before, or both") {
+TEST_CASE("a block's input is saved once, be it the output of a block, of the layer before, or of both") {
   for (int const tp : {1, 2})
     for (redco::recomputed_blocks const& blocks :
          {redco::recomputed_blocks(false), redco::recomputed_blocks(true), some_blocks[0], some_blocks[1],
@@ -158,7 +158,7 @@ struct ends_with_relu {
   redco::extents input(redco::workload const& load) const { return {load.batch, 20}; }
 };
 
-TEST_CASE("what a block that runs again gives is there until the block is left, though its last layer saves it") {
+TEST_CASE("the output of a recomputed block lives until its backward ends, although its last layer saves it") {
   for (int const tp : {1, 2}) {
     INFO("tp " << tp);
     auto const all =
@@ -168,7 +168,7 @@ TEST_CASE("what a block that runs again gives is there until the block is left, 
   }
 }
 
-TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, less than without") {
+TEST_CASE("GPT-2 with split tokens saves and sends exactly what it declares, less than without") {
   redco::gpt2 const plain{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = 0.1}};
   redco::sequence_parallel<redco::gpt2> const model{plain.config};
   for (int const tp : {1, 2, 3})
@@ -183,7 +183,7 @@ TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, les
       }
 }
 
-TEST_CASE("blocks that take turns save and send what they declare, and the peak is the planned one") {
+TEST_CASE("alternating blocks save and send the declared bytes, and the peak is the planned one") {
   redco::gpt_neo const model{
       {.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .odd_window = 20, .dropout = 0.1}};
   for (int const tp : {1, 2, 3})
@@ -193,7 +193,7 @@ TEST_CASE("blocks that take turns save and send what they declare, and the peak 
     }
 }
 
-TEST_CASE("key-value heads that neighbours share send the sums of their gradients that are planned") {
+TEST_CASE("key-value heads shared by neighbouring ranks send the planned sums of gradients") {
   redco::llama const model{
       {.vocab = 101, .context = 96, .width = 96, .ffn = 128, .heads = 4, .kv_heads = 2, .layers = 3}};
   for (int const tp : {1, 2, 4})
@@ -207,7 +207,7 @@ TEST_CASE("key-value heads that neighbours share send the sums of their gradient
     }
 }
 
-TEST_CASE("norms of queries and keys keep and send what is planned") {
+TEST_CASE("norms of queries and keys save and send the planned bytes") {
   redco::llama const model{{.vocab = 101,
                             .context = 96,
                             .width = 96,
@@ -225,7 +225,7 @@ TEST_CASE("norms of queries and keys keep and send what is planned") {
     }
 }
 
-TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the lengths of its sides") {
+TEST_CASE("an encoder-decoder saves its encoder's output once, for any lengths of source and target") {
   redco::t5 const model{
       {.vocab = 101, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 3}};
   at::Tensor const source = at::arange(8 * 29, at::kLong).remainder(101).view({8, 29});

@@ -84,7 +84,7 @@ chain_outcome chain_run(redco::recomputed_blocks const& recompute, bool check, b
   return o;
 }
 
-TEST_CASE("the check of what is saved and a tier in a file work together, and gradients are those without") {
+TEST_CASE("the check of saved tensors and a file tier work together and do not change gradients") {
   for (redco::recomputed_blocks const& recompute :
        {redco::recomputed_blocks(false), redco::recomputed_blocks(true), redco::recomputed_blocks::every_kth(2)}) {
     INFO("recompute " << redco::options::to_text(recompute));

@@ -79,7 +79,7 @@ TEST_CASE("a stepped network has the meta-gradients of a step by operators, over
   for (std::size_t i = 0; i < found.size(); ++i) CHECK(at::allclose(found[i], expected[i], 1e-12, 1e-14));
 }
 
-TEST_CASE("a network of tanh is one node for each linear map, with the meta-gradients of operators") {
+TEST_CASE("a network of tanh has one node per linear map and the meta-gradients of operators") {
   operator_count::totals call, back;
   tensors found, expected;
   with_network<small_of_tanh>(dtype::f64, {}, [&](bound_network<small_of_tanh> const& net, parameter_store const&) {
@@ -152,7 +152,7 @@ struct seen_layers final : layer_watch {
   }
 };
 
-TEST_CASE("a watch of layers sees what a linear map gives to its relu") {
+TEST_CASE("a watch of layers sees the input of a relu that follows a linear map") {
   seen_layers watch;
   at::Tensor unseen, seen;
   with_network(dtype::f32, {}, [&](bound_network<small> const& net, parameter_store const&) {
@@ -166,7 +166,7 @@ TEST_CASE("a watch of layers sees what a linear map gives to its relu") {
   CHECK(seen.equal(unseen));
 }
 
-TEST_CASE("a step of a small network takes these operators and nodes, and no others") {
+TEST_CASE("a step of a small network takes exactly the expected operators and nodes") {
   using counts = std::map<std::string, int>;
   operator_count::totals call, inner, outer;
   int constant = -1;

@@ -102,7 +102,7 @@ sharded::outcome run(int width, bool training, recomputed_blocks const& recomput
                            {.training = training, .recompute = recompute, .second_order = false});
 }
 
-TEST_CASE("blocks rewritten by number are the model that is written out by hand, to the bit, on each mesh") {
+TEST_CASE("blocks rewritten by number equal the model written out by hand, to the bit, on each mesh") {
   for (int const width : {1, 2})
     for (bool const training : {false, true}) {
       INFO("width " << width << ", training " << training);
@@ -118,7 +118,7 @@ TEST_CASE("blocks rewritten by number are the model that is written out by hand,
     }
 }
 
-TEST_CASE("blocks of another type that compute the same draw and drop as the untransformed model") {
+TEST_CASE("blocks of another type with equal computations draw and drop as the untransformed model") {
   for (int const width : {1, 2}) {
     check_same_bits(run<renamed>(width, true), run<small<gpt2::net>>(width, true));
     parameter_store const a(shard::placed_parameters(plan_of(renamed{}, {.tp = width})), 0, dtype::f64, 5),

@@ -74,7 +74,7 @@ struct scaling final : parameter_watch {
   std::vector<double> factors;
 };
 
-TEST_CASE("modules compute with what a watch gives for their parameters, in blocks that run again too") {
+TEST_CASE("modules compute with the tensors that a watch returns for their parameters, also when recomputed") {
   on_widths([](rank_context& rank, recomputed_blocks const& like) {
     subject plain(rank, like), watched(rank, like);
     std::size_t const count = plain.net->parameters().size();
@@ -103,7 +103,7 @@ TEST_CASE("modules compute with what a watch gives for their parameters, in bloc
   });
 }
 
-TEST_CASE("a gradient ends once in each backward, when all of it is there") {
+TEST_CASE("a gradient ends once in each backward, after its last contribution") {
   on_widths([](rank_context& rank, recomputed_blocks const& like) {
     subject one(rank, like);
     std::size_t const count = one.net->parameters().size();

@@ -6,7 +6,7 @@
 // others grow with the logarithm of the distance. If both directions are seen, each direction has
 // half of the buckets.
 
-TEST_CASE("buckets of distance know which way it is, or see one way only") {
+TEST_CASE("buckets of distance distinguish both directions or cover only one") {
   using redco::detail::distance_buckets;
   CHECK(at::equal(distance_buckets(8, 8, 20, true),
                   at::tensor({3, 2, 2, 2, 2, 2, 1, 0, 5, 6, 6, 6, 6, 6, 7}, at::kLong)));

@@ -28,7 +28,7 @@ struct program_options {
   }
 };
 
-TEST_CASE("every option is agreed on but paths and what belongs to a host") {
+TEST_CASE("all options must agree except paths and settings of a host") {
   program_options o;
   o.deployer.seed = 7;
   o.deployer.overlap = false;

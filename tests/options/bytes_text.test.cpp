@@ -24,7 +24,7 @@ TEST_CASE("bytes are a number and a unit") {
   CHECK(redco::options::parse_bytes("3TiB") == redco::GiB(3072));
 }
 
-TEST_CASE("anything else is refused with what to write") {
+TEST_CASE("text that is not a number of bytes is refused with the expected format") {
   CHECK(refusal("10") == "'10' has no unit; write 10GiB, or KiB, MiB or TiB");
   CHECK(refusal("40GB") == "'40GB' has the unknown unit 'GB'; use KiB, MiB, GiB or TiB");
   CHECK(refusal("").find("is no number of bytes") != std::string::npos);

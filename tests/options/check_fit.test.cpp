@@ -26,7 +26,7 @@ std::string said(fit_options const& o, std::int64_t examples = 5, bool has_predi
 
 }  // namespace
 
-TEST_CASE("standard options are accepted, counts below zero are named") {
+TEST_CASE("standard options are accepted, and counts below zero are refused by name") {
   CHECK(said({}).empty());
   CHECK(said({.epochs = -1}) == "64 epochs is -1: give 0 or more");
   CHECK(said({.max_steps = -2}).starts_with("64 max_steps is -2"));
@@ -37,7 +37,7 @@ TEST_CASE("standard options are accepted, counts below zero are named") {
   CHECK(said({.keep_last = -6}).starts_with("64 keep_last is -6"));
 }
 
-TEST_CASE("batches must hold the replicas, and there must be examples unless each epoch brings its own") {
+TEST_CASE("a batch needs an example per replica, and data are required unless each epoch brings its own") {
   CHECK(said({.global_batch = 1}).starts_with("64 "));
   CHECK(said({.global_batch = 2}).empty());
   CHECK(said({}, 0).starts_with("65 "));
@@ -46,7 +46,7 @@ TEST_CASE("batches must hold the replicas, and there must be examples unless eac
   CHECK(said(of_epochs, 0).empty());
 }
 
-TEST_CASE("patience and the best state need an evaluation and a metric that is watched, metrics a prediction") {
+TEST_CASE("patience and the best state need an evaluation and a watched metric, and metrics need a prediction") {
   std::vector<int> const held_out{1, 2};
   CHECK(said({.patience = 2}).find("no evaluation to be patient with") != std::string::npos);
   CHECK(said({.eval = held_out, .patience = 2}).empty());

@@ -16,7 +16,7 @@ std::string resumed(std::string const& command) {
 
 }  // namespace
 
-TEST_CASE("the command to resume is the command with one --resume auto, however often it is taken") {
+TEST_CASE("the command to resume is the command with one --resume auto, after any number of resumes") {
   std::string const wanted = "./train --epochs 3 --resume auto";
   CHECK(resumed("./train --epochs 3") == wanted);
   CHECK(resumed("./train --resume none --epochs 3") == wanted);
@@ -26,7 +26,7 @@ TEST_CASE("the command to resume is the command with one --resume auto, however 
   CHECK(resumed(resumed(resumed("./train --epochs 3"))) == wanted);
 }
 
-TEST_CASE("quoted words stay as they are") {
+TEST_CASE("quoted words stay unchanged") {
   CHECK(resumed("./train --text 'it'\\''s --resume none'  --lr 1") ==
         "./train --text 'it'\\''s --resume none' --lr 1 --resume auto");
   CHECK(resumed("sh -c \"./train --resume none\"") == "sh -c \"./train --resume none\" --resume auto");

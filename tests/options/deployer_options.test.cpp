@@ -24,7 +24,7 @@ std::string refusal(redco::deployer_options const& o) {
 
 }  // namespace
 
-TEST_CASE("options that cannot be meant are refused by name, with what to give") {
+TEST_CASE("impossible values of options are refused by name with allowed values") {
   for (double const seconds : {0.0, -1.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
     redco::deployer_options o;
     o.deadline = seconds;
@@ -56,7 +56,7 @@ TEST_CASE("options that cannot be meant are refused by name, with what to give")
   CHECK(refusal(o).starts_with("64 --mesh 20000x1"));
 }
 
-TEST_CASE("the ends of what is allowed are allowed") {
+TEST_CASE("the limits of allowed ranges are accepted") {
   redco::deployer_options o;
   o.mesh = redco::mesh{.dp = 512, .tp = 2};
   o.threads = 1;
@@ -68,13 +68,13 @@ TEST_CASE("the ends of what is allowed are allowed") {
   CHECK(refusal(o).starts_with("64 --threads 2 on each of 1024 ranks"));
 }
 
-TEST_CASE("--deadline is told from its default, which leaves the first step more time") {
+TEST_CASE("--deadline is distinguished from its default, which leaves the first step more time") {
   char const* words[] = {"program", "--deadline", "120"};
   CHECK(redco::options::resolve<redco::deployer_options>(3, words).values.deadline == 120.0);
   CHECK_FALSE(redco::options::resolve<redco::deployer_options>(1, words).values.deadline);
 }
 
-TEST_CASE("--overlap says yes or no, or leaves it to the place") {
+TEST_CASE("--overlap is yes, no, or chosen by the deployer") {
   auto const given = [](std::vector<char const*> words) {
     words.insert(words.begin(), "program");
     return redco::options::resolve<redco::deployer_options>(static_cast<int>(words.size()), words.data()).values;

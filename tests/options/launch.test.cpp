@@ -23,7 +23,7 @@ std::string refusal(std::map<std::string, std::string> const& variables) {
   return refused([&] { of(variables); });
 }
 
-TEST_CASE("a launcher is known by what it leaves in the environment") {
+TEST_CASE("a launcher is recognized by its environment variables") {
   launch const alone = of({{"PATH", "/bin"}});
   CHECK(alone.processes == 1);
   CHECK(alone.first());
@@ -42,7 +42,7 @@ TEST_CASE("a launcher is known by what it leaves in the environment") {
   CHECK(mpich.by == "mpirun");
 }
 
-TEST_CASE("variables of a launcher that cannot be meant are refused") {
+TEST_CASE("impossible values of a launcher's variables are refused") {
   CHECK(refusal({{"OMPI_COMM_WORLD_SIZE", "2"}})
             .starts_with("64 the launcher's variable OMPI_COMM_WORLD_RANK is missing"));
   CHECK(refusal({{"PMI_SIZE", "two"}}).starts_with("64 the launcher's variable PMI_SIZE=two: a number from 1"));
@@ -55,7 +55,7 @@ TEST_CASE("variables of a launcher that cannot be meant are refused") {
             .starts_with("64 the launcher's variable PMI_RANK=2: a number from 0 to 1"));
 }
 
-TEST_CASE("torchrun, srun, pods and what a user sets by hand say where the processes meet") {
+TEST_CASE("torchrun, srun, pods and a user's variables give the address at which processes meet") {
   launch const by_hand = of({{"REDCO_PROCESSES", "3"}, {"REDCO_PROCESS", "2"}, {"REDCO_MEET", "[fe80::1]:2900"}});
   CHECK(by_hand.processes == 3);
   CHECK(by_hand.process == 2);
@@ -109,7 +109,7 @@ TEST_CASE("torchrun, srun, pods and what a user sets by hand say where the proce
   CHECK_FALSE(pytorch_job.has_store);
 }
 
-TEST_CASE("a program that a shell of SLURM runs is one process") {
+TEST_CASE("a program started in an interactive shell of SLURM is one process") {
   std::map<std::string, std::string> shell{{"SLURM_JOB_ID", "1731344"},   {"SLURM_PROCID", "0"},
                                            {"SLURM_LOCALID", "0"},        {"SLURM_NODEID", "0"},
                                            {"SLURM_NNODES", "1"},         {"SLURM_STEP_NUM_TASKS", "1"},
@@ -146,7 +146,7 @@ TEST_CASE("a program that a shell of SLURM runs is one process") {
             .by == "srun");
 }
 
-TEST_CASE("one process meets nobody, so that it needs no place to meet") {
+TEST_CASE("one process needs no address to meet other processes") {
   for (std::map<std::string, std::string> const& alone :
        {std::map<std::string, std::string>{{"RANK", "0"}, {"WORLD_SIZE", "1"}},
         {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}},
@@ -187,12 +187,12 @@ TEST_CASE("RANK=0 and WORLD_SIZE=1 of an image do not contradict a launcher") {
         "variables of one of them");
 }
 
-TEST_CASE("a launcher that does not tell the number of its processes is refused") {
+TEST_CASE("a launcher that does not give its number of processes is refused") {
   CHECK(refusal({{"PMIX_RANK", "1"}, {"PMIX_NAMESPACE", "prterun-n1-77@1"}})
             .starts_with("64 the launcher's variable PMIX_RANK=1: a launcher that also sets the number of processes"));
 }
 
-TEST_CASE("an address of IPv6 stands in brackets where a port follows it") {
+TEST_CASE("an address of IPv6 is in brackets if a port follows") {
   auto const meet = [](std::string const& where) {
     return std::map<std::string, std::string>{{"REDCO_PROCESSES", "2"}, {"REDCO_PROCESS", "1"}, {"REDCO_MEET", where}};
   };
@@ -219,7 +219,7 @@ TEST_CASE("an address of IPv6 stands in brackets where a port follows it") {
   CHECK(redco::options::meeting_place(torchrun) == "[::1]:29400");
 }
 
-TEST_CASE("REDCO_SECRET is read beside any launcher, and is neither short nor shown") {
+TEST_CASE("REDCO_SECRET is read with any launcher, must not be short and is never shown") {
   std::map<std::string, std::string> pod{
       {"WORLD_SIZE", "2"}, {"RANK", "1"}, {"MASTER_ADDR", "b"}, {"MASTER_PORT", "23456"}};
   CHECK(of(pod).secret.empty());
@@ -242,7 +242,7 @@ TEST_CASE("launchers that contradict each other are refused") {
             .starts_with("64 REDCO_* makes this process 2 of 3, mpirun makes this process 2 of 6: unset"));
 }
 
-TEST_CASE("a launcher's processes are the ranks; without one the shards are") {
+TEST_CASE("a launcher's processes are the ranks, and without a launcher the shards are") {
   launch four;
   four.processes = 4;
   four.by = "mpirun";

@@ -14,7 +14,7 @@
 
 namespace option_test {
 
-TEST_CASE("without arguments every option has its default and says so") {
+TEST_CASE("every option has its default without arguments, and reports that") {
   auto const r = given({});
   CHECK(r.values.epochs == 3);
   CHECK(r.values.shuffle);
@@ -65,7 +65,7 @@ TEST_CASE("flags of every type reach their members, nested ones too") {
   CHECK(o.deployer.mesh == redco::mesh{.dp = 3, .tp = 2});
 }
 
-TEST_CASE("of an option given twice the last one counts, and a list collects all") {
+TEST_CASE("the last value of a repeated option counts, and a list collects all values") {
   auto const o =
       given({"--epochs", "5", "--verbose", "--text", "a", "--epochs", "7", "--no-verbose", "--text", "b"}).values;
   CHECK(o.epochs == 7);
@@ -73,7 +73,7 @@ TEST_CASE("of an option given twice the last one counts, and a list collects all
   CHECK(o.text == std::vector<std::string>{"a", "b"});
 }
 
-TEST_CASE("every value is taken as it is written, in options of every type, joined or apart") {
+TEST_CASE("every option takes its value literally, joined or apart") {
   for (std::string const value : {"[INST] do it [/INST]",
                                   "[a, b]",
                                   "[]",
@@ -135,7 +135,7 @@ TEST_CASE("a list takes words up to the next option and splits none of them") {
   CHECK(o.resume.empty());
 }
 
-TEST_CASE("numbers, names and meshes in brackets or quotes are no numbers, names and meshes") {
+TEST_CASE("numbers, names and meshes in brackets or quotes are refused") {
   for (char const* flag : {"--epochs", "--seed", "--lr", "--dtype", "--paint", "--max-steps", "--mesh"})
     for (std::string const value : {"[3]", "{3}", "\"3\"", "'3'", " 3", "3 ", "3,3", "{}", "[]", ""}) {
       INFO(flag << " '" << value << "'");
@@ -173,7 +173,7 @@ TEST_CASE("an option without its value is refused, and the name of an option is 
   CHECK(given({"--text=--epochs=3", "b"}).values.text == std::vector<std::string>{"--epochs=3", "b"});
 }
 
-TEST_CASE("a flag overrules the file, the file overrules the default, and each is told apart") {
+TEST_CASE("a flag overrides the file, the file overrides the default, and the source of each is known") {
   config_file const file(
       R"({"epochs": 9, "lr": 1, "n_model_shards": 2, "max_steps": null, "text": ["t"], "mesh": "2x1",
           "#mesh": "a remark of who wrote the file"})");
@@ -192,7 +192,7 @@ TEST_CASE("a flag overrules the file, the file overrules the default, and each i
   CHECK_THROWS_AS(r.given("no_such"), redco::error);
 }
 
-TEST_CASE("what to_json writes, --config reads back to the same") {
+TEST_CASE("--config reads back the values that to_json writes") {
   auto const first =
       given({"--epochs", "5", "--text", "a", "b", "--paint", "red", "--mesh", "1x3", "--lr", "0.1", "--verbose"});
   config_file const file(redco::options::to_json(first.values));
@@ -279,7 +279,7 @@ TEST_CASE("help lists the program's own options first, then each group under its
         "                                (default false)\n");
 }
 
-TEST_CASE("the printed table says value and source of every option") {
+TEST_CASE("the printed table shows value and source of every option") {
   std::ostringstream out;
   given<mesh_part>({"--mesh", "2x3"}).print(out);
   CHECK(out.str() ==

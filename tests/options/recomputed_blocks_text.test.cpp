@@ -32,7 +32,7 @@ redco::options::resolved<options> given(std::vector<char const*> words) {
 
 recomputed_blocks chosen(std::vector<char const*> words) { return given(std::move(words)).values.recompute; }
 
-TEST_CASE("the number of chosen blocks is that of those that are") {
+TEST_CASE("the number of chosen blocks equals a count of the chosen blocks") {
   for (recomputed_blocks const one :
        {recomputed_blocks(), recomputed_blocks(true), recomputed_blocks::every_kth(2), recomputed_blocks::every_kth(3),
         recomputed_blocks::first_n(1), recomputed_blocks::first_n(4), recomputed_blocks::in_range({2, 5}),
@@ -73,7 +73,7 @@ TEST_CASE("a range of blocks begins with its first block and ends before its end
   }
 }
 
-TEST_CASE("the option stands alone, with a value, or with no- before it") {
+TEST_CASE("the recompute option is given alone, with a value, or with the prefix no-") {
   CHECK(chosen({}) == recomputed_blocks());
   CHECK(chosen({"--recompute"}) == recomputed_blocks(true));
   CHECK(chosen({"--recompute", "--epochs", "5"}) == recomputed_blocks(true));
@@ -86,7 +86,7 @@ TEST_CASE("the option stands alone, with a value, or with no- before it") {
   CHECK(chosen({"--no-recompute", "--recompute", "every:2"}) == recomputed_blocks::every_kth(2));
 }
 
-TEST_CASE("no- before the option is its answer, and takes no other") {
+TEST_CASE("the prefix no- takes no value") {
   for (std::vector<char const*> const& words :
        {std::vector<char const*>{"--no-recompute", "every:2"}, {"--epochs", "5", "--no-recompute=every:2"}}) {
     try {
@@ -101,14 +101,14 @@ TEST_CASE("no- before the option is its answer, and takes no other") {
   CHECK(chosen({"--no-recompute", "--epochs", "5"}) == recomputed_blocks());
 }
 
-TEST_CASE("a file and its answer have true, false or the words") {
+TEST_CASE("a config file stores recomputed blocks as true, false or text") {
   CHECK(given({}).json().find("\"recompute\":false") != std::string::npos);
   CHECK(given({"--recompute"}).json().find("\"recompute\":true") != std::string::npos);
   CHECK(given({"--recompute", "first:3"}).json().find("\"recompute\":\"first:3\"") != std::string::npos);
   CHECK(given({"--recompute", "range:4:8"}).json().find("\"recompute\":\"range:4:8\"") != std::string::npos);
 }
 
-TEST_CASE("what names no blocks is refused with what does") {
+TEST_CASE("text that names no blocks is refused with the allowed forms") {
   for (char const* text : {"",
                            "every",
                            "every:",

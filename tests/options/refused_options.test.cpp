@@ -78,7 +78,7 @@ TEST_CASE("a value that is not UTF-8 is refused with its option") {
   CHECK(given({"--text", "caf\xC3\xA9"}).json().find("caf\xC3\xA9") != std::string::npos);
 }
 
-TEST_CASE("a file is refused for what is wrong in it") {
+TEST_CASE("a config file is refused with its mistake") {
   for (char const* text :
        {R"({"epochs": 3.0})", R"({"epochs": "3"})", R"({"seed": -1})", R"({"verbose": 1})", R"({"text": "a"})",
         R"({"text": [1]})", R"({"dtype": 3})", R"({"mesh": "0x1"})", R"({"lr": "x"})", R"({"epochs": null})", "[]"}) {
@@ -120,7 +120,7 @@ TEST_CASE("a number below its field's bound is refused by name, from the command
 
 TEST_CASE("two members of one name are refused") { CHECK_THROWS_AS(given<same_name_twice>({}), redco::error); }
 
-TEST_CASE("required options that are not given are named, all of them, with what they are") {
+TEST_CASE("all missing required options are named with their descriptions") {
   auto const refused = [](std::vector<char const*> words) {
     try {
       given<needy>(std::move(words));

@@ -31,7 +31,7 @@ int code_of(char const* flag, char const* value) {
   }
 }
 
-TEST_CASE("counts and rates that no program can mean are refused where options are read") {
+TEST_CASE("impossible counts and rates are refused when options are read") {
   for (char const* const flag : {"--global-batch", "--ranks", "--n-model-shards"})
     for (char const* const value : {"0", "-5"}) {
       INFO(flag << " " << value);

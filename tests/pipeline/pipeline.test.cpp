@@ -72,7 +72,7 @@ TEST_CASE("a pipeline calls its functions with examples, net and batch") {
   CHECK(p.predict(scale{100}, batch) == std::vector<long>{102, 104, 101});
 }
 
-TEST_CASE("examples come as a vector, a span or an array, and without info the batch is made all the same") {
+TEST_CASE("collate takes a vector, a span or an array of examples, with or without info") {
   auto const p = word_pipeline("");
   std::array<std::string, 2> const array = {"x", "yz"};
   CHECK(p.collate(array).texts.size() == 2);
@@ -80,7 +80,7 @@ TEST_CASE("examples come as a vector, a span or an array, and without info the b
   CHECK(p.collate(array).width == 0);
 }
 
-TEST_CASE("the order of the functions does not matter, and what they capture travels with them") {
+TEST_CASE("the order of the functions does not matter, and the pipeline owns their captured values") {
   auto kept = std::make_unique<int>(5);
   auto const p = redco::predict([kept = std::move(kept)](auto const&, words const& w) {
                    return std::vector<int>(w.texts.size(), *kept);
@@ -92,7 +92,7 @@ TEST_CASE("the order of the functions does not matter, and what they capture tra
   CHECK(p.predict(scale{1}, p.collate(examples)) == std::vector<int>(4, 5));
 }
 
-TEST_CASE("the random numbers of an example depend on seed, step and its place, not on the batch that it comes in") {
+TEST_CASE("random numbers of an example depend on seed, step and its index, not on its batch") {
   redco::collate_info const all{.first_example = 0, .seed = 3, .step = 8};
   redco::collate_info const rest{.first_example = 5, .seed = 3, .step = 8};
   CHECK(all.random(6) == rest.random(1));

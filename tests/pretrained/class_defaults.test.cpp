@@ -77,7 +77,7 @@ TEST_CASE("a key that is left out has the default of the class in transformers")
   }
 }
 
-TEST_CASE("keys of stretched angles that are left out are refused or taken from the context, as transformers do") {
+TEST_CASE("missing keys of rope scaling are refused or taken from the context, as in transformers") {
   json_value const table = redco::json::read_json(tests_folder() / "pretrained/class_defaults.json");
   json_value const rotary = table.at("rotary");
   json_value const base = with(table.at("families").at("llama").at("base"), "model_type", "llama");

@@ -61,7 +61,7 @@ TEST_CASE("sizes are read under all their names") {
         2 * (2 * d * 24 + 2 * d * 12 + 24 + 12 + 12 + d + 3 * 80 * d + 2 * d) + 2 * 96 * d + d);
 }
 
-TEST_CASE("functions, epsilons and deviations are the config's") {
+TEST_CASE("functions, epsilons and deviations come from the config") {
   auto const read = [](std::string const& members) {
     redco::gpt2_config found;
     redco::json::json_value const config = redco::json::parse_json("{" + members + "}", "c.json");
@@ -189,7 +189,7 @@ TEST_CASE("every second layer of a GPT-Neo has a sliding window, as its list of 
             .find("remove the wrong one") != std::string::npos);
 }
 
-TEST_CASE("a Mistral's window of null is none, and an absent one that of the first release") {
+TEST_CASE("a Mistral with a null window has none, and one without the key has that of the first release") {
   std::string const mistral =
       R"("model_type": "mistral", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
       "intermediate_size": 80, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 3)";
@@ -207,7 +207,7 @@ TEST_CASE("a Mistral's window of null is none, and an absent one that of the fir
   CHECK(window(R"(, "sliding_window": 7)") == 7);
 }
 
-TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is refused with a cure") {
+TEST_CASE("missing, absurd, contradictory, unknown and unsupported settings are refused with a cure") {
   auto const with = [](std::string const& more) { return refusal(gpt2 + ", " + more); };
   CHECK(refusal(R"("n_embd": 48)") == "c.json: \"model_type\" is missing; it names the family of a model");
   CHECK(refusal(R"("model_type": "gpt3")") ==
@@ -259,7 +259,7 @@ TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is re
   CHECK_THROWS_AS(count_of(redco::json::parse_json("[1]", "c.json")), redco::error);
 }
 
-TEST_CASE("bookkeeping changes nothing and is listed, and so does what says nothing") {
+TEST_CASE("bookkeeping keys and empty values change nothing and are listed") {
   redco::json::json_value const config =
       redco::json::parse_json("{" + gpt2 + R"(, "unsloth_version": "2024.9", "_num_labels": 1,
       "id2label": {"0": "LABEL_0"}, "transformers.js_config": {"dtype": "q4"}, "output_past": true, "moe_layers": [],
@@ -278,7 +278,7 @@ TEST_CASE("bookkeeping changes nothing and is listed, and so does what says noth
   CHECK(c.architecture() == "GPT2LMHeadModel");
 }
 
-TEST_CASE("what changes the computation is refused by its meaning") {
+TEST_CASE("a key that changes the computation is refused with its meaning") {
   auto const meaning = [](std::string const& more) { return refusal(llama + ", " + more); };
   auto const speaks = [&](std::string const& more, std::string const& of) {
     INFO(more);

@@ -50,7 +50,7 @@ TEST_CASE("bart-large-cnn's generation_config.json is a search with all its sett
   CHECK(config.unused == std::vector<std::string>{"_from_model_config", "transformers_version", "bos_token_id"});
 }
 
-TEST_CASE("draws are a file's where it asks for them") {
+TEST_CASE("a file that asks for sampling sets the sampling options") {
   redco::generation_config config = config_of(
       R"("do_sample": true, "temperature": 0.6, "top_p": 0.9, "max_length": 4096, "eos_token_id": [5, 6], "pad_token_id": 0)");
   redco::generate_options const draws = config.sampling_behind(7, 64);
@@ -65,7 +65,7 @@ TEST_CASE("draws are a file's where it asks for them") {
   CHECK(config_of("").sampling_behind(3, 64).max_new_tokens == 64);
 }
 
-TEST_CASE("a setting that is not computed is refused by its name") {
+TEST_CASE("an unsupported setting is refused by its name") {
   for (std::string const key : {"typical_p", "diversity_penalty", "guidance_scale", "encoder_no_repeat_ngram_size"})
     CHECK(config_refusal("\"" + key + "\": 0.5").starts_with("g.json: \"" + key + "\" is 0.5, which is not supported"));
   for (std::string const key : {"bad_words_ids", "suppress_tokens", "exponential_decay_length_penalty", "stop_strings"})
@@ -86,7 +86,7 @@ TEST_CASE("settings are read from folders as transformers 4 and 5 save them") {
   }
 }
 
-TEST_CASE("a max_length that leaves no room behind the prompt is named with its file and the option that helps") {
+TEST_CASE("a max_length without room after the prompt is refused with its file and the option that helps") {
   auto const refused = [](std::string const& members, std::int64_t prompt) -> std::string {
     redco::generation_config const config = config_of(members);
     try {
@@ -112,7 +112,7 @@ TEST_CASE("a max_length that leaves no room behind the prompt is named with its 
   CHECK(config_of(R"("min_length": 9, "min_new_tokens": 7)").search_behind(4, 64).min_new_tokens == 7);
 }
 
-TEST_CASE("ids of ends may be one, several or none, and -1 is none") {
+TEST_CASE("end ids may be one, several or none, and -1 means none") {
   CHECK(config_of(R"("eos_token_id": [7, 3])").ids.padding == 7);
   CHECK(config_of(R"("eos_token_id": [7, 3])").sampling.stop_ids == std::vector<std::int64_t>{7, 3});
   CHECK(config_of(R"("eos_token_id": [])").ids.stop.empty());

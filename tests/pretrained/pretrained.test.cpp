@@ -104,7 +104,7 @@ TEST_CASE("a program that takes some models refuses the others by name") {
         there.path.string() + " describes a model mistral, which this program does not run; give one of gpt2");
 }
 
-TEST_CASE("what a folder lacks is missed when it is asked for, with its name") {
+TEST_CASE("a file missing in a folder is reported by name when it is needed") {
   CHECK(refusal([] { redco::pretrained("/nonexistent/folder"); }).find("/nonexistent/folder") != std::string::npos);
   temporary_folder const empty;
   CHECK(refusal([&] { redco::pretrained{empty.path}; }).find((empty / "config.json").string()) != std::string::npos);
@@ -134,7 +134,7 @@ TEST_CASE("what a folder lacks is missed when it is asked for, with its name") {
   CHECK(&folder.tokenizer() == &copy.tokenizer());
 }
 
-TEST_CASE("a folder says how texts begin and end, and how they are decoded") {
+TEST_CASE("a folder defines how texts begin and end and how they are decoded") {
   mistral_folder const there(R"(, "eos_token_id": 7, "pad_token_id": null, "forced_eos_token_id": 7)");
   redco::token_ids ids = redco::pretrained(there.path).ids();
   CHECK((ids.stop == std::vector<std::int64_t>{7} && ids.padding == 7 && !ids.start && ids.forced_end == 7));
@@ -215,7 +215,7 @@ void write_zeros(std::filesystem::path const& path, std::vector<redco::safetenso
 
 }  // namespace
 
-TEST_CASE("weights have the names of the whole model, and the log tells what is not read") {
+TEST_CASE("weights have the names of the whole model, and the log lists tensors that are not read") {
   temporary_folder const there;
   std::ofstream(there / "config.json")
       << R"({"model_type": "gpt2", "architectures": ["GPT2Model"], "output_past": true})";
@@ -264,7 +264,7 @@ TEST_CASE("old names of norms are known, and a tensor under two names is refused
   CHECK(refusal([&] { redco::pretrained(there.path).weights(); }).find("under two names") != std::string::npos);
 }
 
-TEST_CASE("a fresh head and labels of one's own are told by the saved config.json") {
+TEST_CASE("the saved config.json records a fresh head and the user's labels") {
   temporary_folder const there;
   std::ofstream(there / "config.json")
       << R"({"model_type": "bert", "architectures": ["BertForMaskedLM"], "_num_labels": 2, "hidden_size": 24})";
@@ -303,7 +303,7 @@ TEST_CASE("the reference models' folders name their weights as their families' t
   if (folders == 0) skip("no reference numbers");
 }
 
-TEST_CASE("a text to learn from ends with one end, whether the tokenizer's template, its author or nobody has put it") {
+TEST_CASE("a training text ends with one end id, whether the template, its author or neither wrote one") {
   auto const encoded = [](std::string const& ends, std::string const& processor, std::string const& text) {
     mistral_folder const there(ends);
     there.write("tokenizer.json", R"({"added_tokens": [{"id": 3, "content": "<e>", "special": true},

@@ -121,7 +121,7 @@ std::int64_t numbers_in(M const& model) {
 
 }  // namespace
 
-TEST_CASE("public models are read as published, or refused by what they would compute") {
+TEST_CASE("public models are read as published, or refused with the part that redco does not compute") {
   redco::json::json_value const table = redco::json::read_json(tests_folder() / "pretrained/public_models.json");
   int accepted = 0, refused_ones = 0;
   for (auto const& entry : table.at("models")) {

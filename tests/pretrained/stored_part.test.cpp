@@ -22,7 +22,7 @@ std::string refused(std::string const& ours, numbers const& shape) {
 
 }  // namespace
 
-TEST_CASE("the part of a fused and transposed tensor lies behind those before it, rows and columns exchanged") {
+TEST_CASE("a part of a fused, transposed tensor follows the parts before it, with rows and columns exchanged") {
   redco::safetensors::box const rows{{2, 0}, {4, 5}};  // rows 2 to 5 of 12
   redco::stored_part const q = redco::stored_part_of(part_names, "q.weight", {12, 5}, rows);
   CHECK(q.name == "attn.weight");
@@ -34,7 +34,7 @@ TEST_CASE("the part of a fused and transposed tensor lies behind those before it
   CHECK(k.place == redco::safetensors::box{{0, 14}, {5, 4}});
 }
 
-TEST_CASE("extents of 1 stand in front") {
+TEST_CASE("extents of 1 come first") {
   redco::stored_part const part = redco::stored_part_of(part_names, "cls", {9}, {{3}, {2}});
   CHECK(part.shape == numbers{1, 1, 9});
   CHECK(part.place == redco::safetensors::box{{0, 0, 3}, {1, 1, 2}});
@@ -42,7 +42,7 @@ TEST_CASE("extents of 1 stand in front") {
   CHECK_FALSE(part.transposed);
 }
 
-TEST_CASE("a table without rows keeps every name; a parameter that it lacks or cannot cut is refused with 70") {
+TEST_CASE("a table without rows keeps every name; a parameter that it lacks or cannot cut exits with code 70") {
   redco::stored_part const kept = redco::stored_part_of({}, "h.0.up", {7, 5}, {{3, 0}, {2, 5}});
   CHECK(kept.name == "h.0.up");
   CHECK(kept.place == redco::safetensors::box{{3, 0}, {2, 5}});

@@ -6,8 +6,7 @@
 #include <optional>
 #include <string>
 
-TEST_CASE(
-    "floating-point values are written in the type that is asked for, else in their tensor's, else in their own") {
+TEST_CASE("floating-point values are written in the requested type, else in their tensor's, else in their own") {
   using redco::safetensors::file_dtype, redco::type_to_save;
   redco::save_model_options options{.types = {{"a", file_dtype::f16}, {"b", file_dtype::i64}, {"c", file_dtype::c64}}};
   CHECK(type_to_save(options, "a") == file_dtype::f16);
@@ -16,7 +15,7 @@ TEST_CASE(
   for (std::string const name : {"a", "b", "d"}) CHECK(type_to_save(options, name) == file_dtype::bf16);
 }
 
-TEST_CASE("the dtypes of plans are spelled in files by their own names, and whole numbers hold no weights") {
+TEST_CASE("files spell the dtypes of plans by their own names, and integer types hold no weights") {
   for (int i = 0; i < 8; ++i) {
     auto const type = static_cast<redco::dtype>(i);
     redco::safetensors::file_dtype const spelled = redco::safetensors::file_dtype_of(type);

@@ -17,7 +17,7 @@ constexpr redco::random::stream distribution_stream = redco::random::make_stream
 
 }  // namespace
 
-TEST_CASE("normal numbers filled in parts are bit-equal to those named one by one") {
+TEST_CASE("normal numbers filled in parts are bit-equal to normal numbers drawn one by one") {
   std::vector<double> whole(1001);
   redco::random::fill_normal(whole.data(), 77, 1001, distribution_stream);
   std::int64_t wrong = 0;
@@ -91,7 +91,7 @@ TEST_CASE("uniform numbers fill the unit interval evenly") {
   for (int count : bins) CHECK(std::abs(count - 10000) < 400);
 }
 
-TEST_CASE("integers below n are uniform, and those below a large n are drawn again rather than folded") {
+TEST_CASE("integers below n are uniform, and for a large n are drawn again rather than folded") {
   std::array<int, 7> bins{};
   for (std::uint64_t i = 0; i < 70000; ++i) ++bins[redco::random::below(distribution_stream, i, 7)];
   for (int count : bins) CHECK(std::abs(count - 10000) < 400);
@@ -102,7 +102,7 @@ TEST_CASE("integers below n are uniform, and those below a large n are drawn aga
   CHECK(std::abs(low - 10000) < 400);
 }
 
-TEST_CASE("uniform numbers of a deviation are within its reach, and those filled in parts are bit-equal") {
+TEST_CASE("uniform numbers of a deviation are within its range and bit-equal when filled in parts") {
   constexpr std::int64_t n = 40000;
   std::vector<float> whole(n), parts(n);
   redco::random::fill_uniform(whole.data(), 5, n, distribution_stream, 1.0, 0.5);

@@ -72,7 +72,7 @@ TEST_CASE("parallel branches inside a residual join before its sum") {
   CHECK(g[9].inputs == places{0, 8});
 }
 
-TEST_CASE("each kind of block in a cycle stands once, behind the one before it") {
+TEST_CASE("each kind of block in a cycle appears once, after the previous kind") {
   using pair =
       redco::sequential<redco::named<"a", redco::linear<8, 16>>, redco::gelu, redco::named<"b", redco::linear<16, 8>>>;
   using net =
@@ -98,7 +98,7 @@ TEST_CASE("cross-attention reads the encoder") {
   CHECK(g[6].inputs == places{1, 5});
 }
 
-TEST_CASE("split tokens are joined before column-parallel layers and summed behind row-parallel ones") {
+TEST_CASE("split tokens are gathered before column-parallel layers and summed after row-parallel layers") {
   using pair = redco::sequential<redco::named<"n", redco::layer_norm<8>>, redco::named<"a", redco::linear<8, 16>>,
                                  redco::gelu, redco::named<"b", redco::linear<16, 8>>>;
   auto const g = graph_of_net<redco::sequential<redco::named<"in", redco::layer_norm<8>>, redco::split_tokens,
@@ -140,7 +140,7 @@ void check_families(std::type_identity<std::variant<M...>>) {
   (check_graph(redco::sequence_parallel<M>{}), ...);
 }
 
-TEST_CASE("in every family each parameter has one place and every activation is read") {
+TEST_CASE("the graph of every family shows each parameter once and reads every activation") {
   check_families(std::type_identity<redco::any_model>());
 }
 

@@ -85,7 +85,7 @@ TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golde
   }
 }
 
-TEST_CASE("a report of several hosts says what a host sends to others, message by message") {
+TEST_CASE("a report of several hosts lists the bytes that a host sends to other hosts, message by message") {
   redco::setup const run{.mesh = {.dp = 2, .tp = 3}, .load = {640, 1}, .hosts = 2};
   auto const report = redco::report_of(mlp, redco::adamw{}, run);
   redco::cost::message_total const shards = report.cost.messages[redco::cost::messages::forward];
@@ -128,7 +128,7 @@ TEST_CASE("a report of several hosts says what a host sends to others, message b
   CHECK(page.find(redco::report::detail::bytes_text(gradients.host_bytes) + "</td></tr>") != std::string::npos);
 }
 
-TEST_CASE("activations by layer add up to those of the report") {
+TEST_CASE("activations by layer add up to the report's activations") {
   for (bool const recompute : {false, true})
     for (int const tp : {1, 3}) {
       auto const report =
@@ -161,7 +161,7 @@ TEST_CASE("the page of eight ranks on two hosts is the golden one") {
       redco::report_html(redco::report::answered_report(demo, redco::adamw{}, asked, redco::MiB(300)), "GPT-2"));
 }
 
-TEST_CASE("every format answers: what fits, the smallest change, the time of a step") {
+TEST_CASE("every format reports the fitting setups, the smallest change and the time of a step") {
   temporary_folder const folder;
   auto const machine = folder.path / "machine.json";
   std::ofstream(machine) << R"({"schema": "redco.machine", "version": 1, "compute": [{"dtype": "f32", "ranks": 1,
@@ -220,13 +220,13 @@ TEST_CASE("labels of a drawing that would collide move up") {
   CHECK(labels.highest() == -13);
 }
 
-TEST_CASE("text in a page is no markup") {
+TEST_CASE("text in a page is escaped") {
   CHECK(redco::report::detail::escaped("<a href=\"x\">&'\x01") == "&lt;a href=&quot;x&quot;&gt;&amp;&#39; ");
   auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {.dp = 1}, .load = {4, 1}});
   CHECK(redco::report_html(report, "</title><script>").find("</title><script>") == std::string::npos);
 }
 
-TEST_CASE("the moments of a step hold what its phases hold") {
+TEST_CASE("memory at the moments of a step equals the memory of its phases") {
   for (bool const recompute : {false, true}) {
     auto const m =
         redco::report_of(

@@ -114,7 +114,7 @@ void follow_all(M const& m) {
   CHECK(followed_changes > 150);
 }
 
-TEST_CASE("whoever follows a suggestion gets exactly the bytes that it promises") {
+TEST_CASE("following a suggestion gives exactly the bytes that it promises") {
   follow_all(model);
   follow_all(grouped);
 }
@@ -170,7 +170,7 @@ TEST_CASE("each width that an illegal mesh is offered gives a legal mesh") {
   CHECK(refused > 60);
 }
 
-TEST_CASE("a refused mesh says how to write another one") {
+TEST_CASE("a refused mesh shows how to write another one") {
   auto const refusal = [](request_form form, int hosts) -> std::string {
     try {
       run_request const asked{.mesh = {.dp = 4, .tp = 5}, .load = {20, 90}, .hosts = hosts, .form = form};
@@ -190,7 +190,7 @@ TEST_CASE("a refused mesh says how to write another one") {
   CHECK(refusal(request_form::cmake, 1).ends_with("legal widths are 1, 2, 3, 6: choose one in MESHES"));
 }
 
-TEST_CASE("with a number of ranks another width keeps the ranks and the global batch") {
+TEST_CASE("another width with a fixed number of ranks keeps the ranks and the global batch") {
   run_request const asked{.mesh = {.dp = 4}, .load = {16, 90}, .form = request_form::ranks};
   auto const report = redco::report::answered_report(model, redco::adamw{}, asked, redco::GiB(1));
   auto const& widths = report.answer->widths;
@@ -206,7 +206,7 @@ TEST_CASE("with a number of ranks another width keeps the ranks and the global b
       "model shards and what a rank holds at most on the same 4 ranks\n   1 "));
 }
 
-TEST_CASE("the least intrusive change that is enough is proposed") {
+TEST_CASE("the least intrusive sufficient change is proposed") {
   run_request const asked{.load = {16, 256}, .form = request_form::model_shards};
   struct row {
     std::int64_t mib;
@@ -238,7 +238,7 @@ TEST_CASE("a step keeps its examples when micro-batches grow more") {
   CHECK(run.load.batch * (run.micro_batches - 1) < 13);
 }
 
-TEST_CASE("where nothing helps the sentence says what was tried") {
+TEST_CASE("the message lists the changes that were tried if none helps") {
   run_request asked{.mesh = {.dp = 1, .tp = 6}, .load = {2, 256}};
   auto const text_within = [&](std::int64_t budget) {
     return redco::report::budget_text(redco::report::answered_report(model, redco::adamw{}, asked, budget));
@@ -253,7 +253,7 @@ TEST_CASE("where nothing helps the sentence says what was tried") {
   CHECK(text_within(redco::GiB(1)).find("mesh 4x1: fits, ") == 0);
 }
 
-TEST_CASE("the plan that a search recommends holds what its row promises") {
+TEST_CASE("the plan that a search recommends has the memory of its row") {
   redco::cost::machine machine;
   for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})
     machine.compute.push_back({compute, 1, 1e11, 1e10, 1e10, 1e-6});

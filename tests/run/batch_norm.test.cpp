@@ -49,7 +49,7 @@ void check_same(run_test::outcome const& run, run_test::outcome const& expected)
 
 // 14 examples, 4 at a time: the last batch of an epoch has two examples, so a third replica has
 // none.
-TEST_CASE("a network with batch norm trains the same on every mesh, also where a replica has no examples") {
+TEST_CASE("a network with batch norm trains equally on every mesh, even if a replica has no examples") {
   temporary_folder folder;
   auto const one = fit(run_test::in(folder.path), of_steps(0), run_test::numbers(14));
   REQUIRE(one.losses.size() == 12);
@@ -62,7 +62,7 @@ TEST_CASE("a network with batch norm trains the same on every mesh, also where a
   }
 }
 
-TEST_CASE("a loss of several terms and batch norm meet in the same order, also where a replica has no examples") {
+TEST_CASE("a loss of several terms and batch norm communicate in one order, even on a replica without examples") {
   auto const two_terms = run_test::mlp_collate() | loss([](auto const& net, run_test::mlp_batch const& b) {
                            at::Tensor const y = net(b.x), each = run_test::losses_of(y, b);
                            return terms{{{"class", {each.sum(), static_cast<double>(b.labels.size(0))}, 1},
@@ -79,7 +79,7 @@ TEST_CASE("a loss of several terms and batch norm meet in the same order, also w
   check_same(three, one);
 }
 
-TEST_CASE("running statistics are in checkpoints: a resumed run goes on as the unbroken one on another mesh") {
+TEST_CASE("running statistics are in checkpoints: a run resumed on another mesh equals the unbroken one") {
   temporary_folder whole, broken;
   auto const unbroken = fit(run_test::in(whole.path), of_steps(0), run_test::numbers(14));
   auto where = run_test::in(broken.path, {.dp = 2});
@@ -95,7 +95,7 @@ TEST_CASE("running statistics are in checkpoints: a resumed run goes on as the u
 // Ten examples on two replicas, three at a time. The rounds have the indices {0, 1, 2, 5, 6, 7} and
 // {3, 4, 8, 9} of the epoch. One replica that computes six at a time has the same rounds if its
 // examples are in that order.
-TEST_CASE("statistics are of a round of micro-batches where this is not the global batch, and the run says so") {
+TEST_CASE("statistics cover a round of micro-batches if it is not the global batch, and the run says so") {
   temporary_folder one, two;
   std::vector<std::int64_t> const places{0, 1, 2, 5, 6, 7, 3, 4, 8, 9};
   sampler const order(10, deployer_options{}.seed);

@@ -20,7 +20,7 @@ std::string refusal(redco::deployer_options const& o) {
 
 }  // namespace
 
-TEST_CASE("a device that nothing computes on is refused by name, with what to give") {
+TEST_CASE("an unsupported device is refused by name with the allowed devices") {
   for (std::string const device : {"cuda:1", "CPU", "meta", ""}) {
     redco::deployer_options o;
     o.device = device;
@@ -28,7 +28,7 @@ TEST_CASE("a device that nothing computes on is refused by name, with what to gi
   }
 }
 
-TEST_CASE("TF32 is refused where no CUDA device computes") {
+TEST_CASE("TF32 is refused without a CUDA device") {
   redco::deployer_options o;
   o.device = "cpu";
   o.tf32 = true;
@@ -58,7 +58,7 @@ TEST_CASE("a recorded step excludes verification and gradients that are sent dur
         "64 --cuda-graph and --overlap exclude each other: a recorded backward cannot send gradients meanwhile");
 }
 
-TEST_CASE("what the reference kernels keep is not compared with what the fastest are stated to") {
+TEST_CASE("tensors that the reference kernels save are not compared with the plan for the fastest kernels") {
   redco::deployer_options o;
   o.check_saved = true;
   CHECK(refusal(o) == "accepted");

@@ -35,7 +35,7 @@ run_test::outcome run_in(redco::dtype type, redco::mesh mesh) {
   return run_test::fit_mlp(where, dtype_options());
 }
 
-TEST_CASE("a network on floating inputs trains in every dtype on every mesh, whatever the inputs' own type") {
+TEST_CASE("a network on floating-point inputs of any type trains in every dtype on every mesh") {
   std::vector<double> const exact = run_in(redco::dtype::f64, {.dp = 1}).losses;
   REQUIRE(exact.size() == 12);
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}}) {
@@ -51,7 +51,7 @@ TEST_CASE("a network on floating inputs trains in every dtype on every mesh, wha
   }
 }
 
-TEST_CASE("the composed kernels train alike in every dtype on every mesh, and the log says that they did") {
+TEST_CASE("the composed kernels train equally in every dtype on every mesh, and the log names them") {
   std::vector<double> const exact = run_in(redco::dtype::f64, {}).losses;
   redco::forced_kernel_set const forced(redco::kernel_set::composed);
   for (redco::mesh const mesh : {redco::mesh{}, {.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}}) {
@@ -64,7 +64,7 @@ TEST_CASE("the composed kernels train alike in every dtype on every mesh, and th
         "dtype bf16: asked for; kernels composed");
 }
 
-TEST_CASE("the dtype and why it was chosen are in log.txt, config.json and the manifest, with options or without") {
+TEST_CASE("the dtype and its reason are in log.txt, config.json and the manifest, with options or without") {
   for (bool const given : {false, true}) {
     temporary_folder folder;
     redco::forced_bf16_path const forced(redco::bf16_path::packed);

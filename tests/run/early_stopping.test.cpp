@@ -73,7 +73,7 @@ std::map<std::string, std::string> files_of(std::filesystem::path const& workdir
   return all;
 }
 
-TEST_CASE("a run that is cut and resumed loses patience where the unbroken run does") {
+TEST_CASE("a run that is cut and resumed loses patience at the same step as the unbroken run") {
   for (bool const within : {false, true}) {
     INFO("within epochs " << within);
     temporary_folder const whole, parted;
@@ -105,7 +105,7 @@ TEST_CASE("a run that is cut and resumed loses patience where the unbroken run d
   }
 }
 
-TEST_CASE("a run that has stopped trains no step when it is started again, and with more patience goes on") {
+TEST_CASE("a run that has stopped trains no step when it is started again, and continues with more patience") {
   for (bool const within : {false, true}) {
     temporary_folder const folder;
     course once{within};

@@ -60,7 +60,7 @@ TEST_CASE("a predictor keeps an inference that was moved into it") {
   CHECK(found == redco::predictor(trainer).predict(run_test::numbers(5), 5));
 }
 
-TEST_CASE("evaluations and predictions are those of the network without dropout") {
+TEST_CASE("evaluations and predictions use the network without dropout") {
   auto const pipeline = run_test::mlp_pipeline();
   std::vector<std::int64_t> const train = run_test::numbers(13), dev = run_test::numbers(23);
   auto const batch = run_test::mlp_batch_of(dev);

@@ -79,7 +79,7 @@ TEST_CASE("paths and JSON values count as their texts") {
   CHECK(digest(one) == digest(std::string(R"({"text":"a","ids":[1,2]})")));
 }
 
-TEST_CASE("classes with constructors and large structs are not looked into") {
+TEST_CASE("classes with constructors and large structs are not part of the digest") {
   CHECK(digest(opaque(1)) == digest(opaque(2)));
   large other;
   other.label = 3;
@@ -87,7 +87,7 @@ TEST_CASE("classes with constructors and large structs are not looked into") {
   CHECK(digest(with_opaque{}) != digest(with_opaque{opaque(1), 2}));
 }
 
-TEST_CASE("the first and the last example count, and others do not") {
+TEST_CASE("only the first and the last example are part of the digest") {
   auto const of = [](std::vector<std::string> const& texts) {
     return redco::run::digest_of_ends(redco::examples<std::string>(texts));
   };
@@ -105,7 +105,7 @@ struct drawn {
   operator std::int64_t() const { return ++*looks; }
 };
 
-TEST_CASE("examples that are drawn anew at each look vary") {
+TEST_CASE("examples that change at each access have a varying digest") {
   std::int64_t looks = 0;
   std::vector<drawn> const random(5, drawn{&looks});
   CHECK(redco::run::digest_of_ends(redco::examples<std::int64_t>(random)) == "varies");

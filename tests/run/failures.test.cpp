@@ -34,7 +34,7 @@ bool holds_7(at::Tensor const& ids) { return ids.eq(7).any().item<bool>(); }
 
 }  // namespace
 
-TEST_CASE("an exception in a user's function on one rank ends all ranks and says where it was") {
+TEST_CASE("an exception in a user's function on one rank ends all ranks and names its location") {
   behaviour collate, loss, predict;
   collate.collate = [](std::span<std::int64_t const> ids, redco::collate_info const&) {
     for (std::int64_t const id : ids)
@@ -75,7 +75,7 @@ TEST_CASE("an exception in a user's function on one rank ends all ranks and says
   }
 }
 
-TEST_CASE("an exception in a hook, in metrics or in the choice of examples names it") {
+TEST_CASE("an exception in a hook, in metrics or in the choice of examples names the function") {
   struct {
     char const* function;
     void (*set)(mlp_options&);
@@ -101,7 +101,7 @@ TEST_CASE("an exception in a hook, in metrics or in the choice of examples names
   }
 }
 
-TEST_CASE("a mistake in evaluation or metrics shows before the first step") {
+TEST_CASE("a mistake in evaluation or metrics is found before the first step") {
   for (bool const in_metrics : {false, true}) {
     temporary_folder folder;
     behaviour how;
@@ -121,7 +121,7 @@ TEST_CASE("a mistake in evaluation or metrics shows before the first step") {
   }
 }
 
-TEST_CASE("a loss or a gradient that is not finite stops all ranks and nothing is saved") {
+TEST_CASE("a loss or a gradient that is not finite stops all ranks, and nothing is saved") {
   behaviour infinite, nan, gradient;
   infinite.loss = [](at::Tensor const& each, run_test::mlp_batch const& b) {
     return holds_7(b.ids) ? each.sum() * HUGE_VAL : each.sum();
@@ -160,7 +160,7 @@ TEST_CASE("backward with a recorded graph inside a loss is reported") {
   CHECK(mentions(run, "create_graph"));
 }
 
-TEST_CASE("what cannot be run is refused before any work") {
+TEST_CASE("an impossible run is refused before any work") {
   temporary_folder folder;
   mlp_options o = failing_options();
   o.global_batch = 2;
@@ -189,7 +189,7 @@ TEST_CASE("what cannot be run is refused before any work") {
   CHECK(unknown.losses.empty());
 }
 
-TEST_CASE("a workdir has one run at a time, and must be one") {
+TEST_CASE("a workdir has one run at a time, and a path that is not a workdir is refused") {
   temporary_folder folder;
   run_test::silence const quiet;
   redco::deployer first(in(folder.path));
@@ -214,7 +214,7 @@ TEST_CASE("a workdir has one run at a time, and must be one") {
   CHECK(failure(mesh).starts_with("64 "));
 }
 
-TEST_CASE("a signal is answered by a checkpoint and exit 75, and the run goes on later") {
+TEST_CASE("a signal causes a checkpoint and exit code 75, and the run resumes later") {
   plain_signals const plain;
   temporary_folder whole, stopped;
   mlp_options o = failing_options();
@@ -244,7 +244,7 @@ TEST_CASE("a signal is answered by a checkpoint and exit 75, and the run goes on
   }
 }
 
-TEST_CASE("a signal that comes behind the last step of a run ends the program's next one") {
+TEST_CASE("a signal after the last step of a run ends the program's next run") {
   plain_signals const plain;
   temporary_folder one, other;
   mlp_options o = failing_options();
@@ -261,7 +261,7 @@ TEST_CASE("a signal that comes behind the last step of a run ends the program's 
   CHECK(fit_mlp(in(other.path, {.dp = 2}), o).code == 0);
 }
 
-TEST_CASE("a failing save is a warning, three in a row are exit 74, and so is the last of a run") {
+TEST_CASE("a failing save is a warning; three in a row, or a failing last save, exit with code 74") {
   mlp_options o = failing_options();
   o.eval = run_test::numbers(5);
   o.save_every_steps = 1;
@@ -301,7 +301,7 @@ TEST_CASE("a failing save is a warning, three in a row are exit 74, and so is th
   CHECK(fit_mlp(in(second.path, {.dp = 2}), o).code == 74);
 }
 
-TEST_CASE("the best that could not be saved is not the best: the next one is kept in its place") {
+TEST_CASE("a best value whose save failed does not count, and the next one is saved instead") {
   temporary_folder folder;
   auto const ckpts = folder.path / "ckpts", aside = folder.path / "aside";
   mlp_options o = failing_options();
@@ -330,7 +330,7 @@ TEST_CASE("the best that could not be saved is not the best: the next one is kep
   CHECK(redco::json::parse_json(content_of(folder.path / "min_metrics.json"), "min")["chosen"] == 3.0);
 }
 
-TEST_CASE("a run that fails at the same step again and again is told so, until a run is done") {
+TEST_CASE("a run that fails repeatedly at one step says so until a run completes") {
   temporary_folder folder;
   mlp_options o;
   o.global_batch = 4;

@@ -30,7 +30,7 @@ struct dropping {
   dropping_config config;
 };
 
-TEST_CASE("rates that cannot be meant are refused before any work") {
+TEST_CASE("impossible rates are refused before any work") {
   struct {
     redco::adamw optimizer;
     char const* what;
@@ -58,7 +58,7 @@ TEST_CASE("a schedule that gives no rate is refused at its step") {
   CHECK(run.losses.size() == 2);
 }
 
-TEST_CASE("a dropout of 1, or below 0, is refused, and what lies between is not") {
+TEST_CASE("a dropout of 1 or below 0 is refused, and values between are accepted") {
   auto const code = [](double dropout) {
     temporary_folder folder;
     outcome const run = run_test::fit(in(folder.path), dropping{{.dropout = dropout}}, run_test::mlp_pipeline(),
@@ -88,7 +88,7 @@ TEST_CASE("patience without an evaluation, or without a metric, is refused by na
   CHECK(mentions(nothing_watched, "save_argmin"));
 }
 
-TEST_CASE("ranks that are given different numbers of examples are told at once") {
+TEST_CASE("ranks with different numbers of examples are refused at once") {
   for (redco::mesh const mesh : {redco::mesh{.dp = 2}, {.tp = 2}}) {
     temporary_folder folder;
     mlp_options o;

@@ -111,8 +111,7 @@ bool has(std::string const& text, std::string const& part) { return text.find(pa
 
 // The sanitizers' runtimes handle such signals themselves
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-TEST_CASE(
-    "a fault, abort, exit or an uncaught exception in a user's function is one line with rank, step and function") {
+TEST_CASE("a fault, abort, exit or an uncaught exception in a user's function is one line with its location") {
   struct {
     char const* mode;
     int code, signal;
@@ -135,7 +134,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("out of memory inside libtorch, which may throw or abort there, is told with rank, step and function") {
+TEST_CASE("running out of memory inside libtorch is reported with rank, step and function") {
   temporary_folder folder;
   ended_child const child = run_test::run_child(child_case, "memory", folder.path);
   INFO(child.out);
@@ -184,7 +183,7 @@ TEST_CASE("SIGHUP is a request to stop") {
   CHECK(std::filesystem::exists(folder / "ckpts" / "last"));
 }
 
-TEST_CASE("once the summary has told exit 75, the same request again changes nothing") {
+TEST_CASE("a repeated stop request after the summary of exit code 75 changes nothing") {
   temporary_folder folder;
   ended_child const child = run_test::run_child(child_case, "twice", folder.path);
   INFO(child.out);

@@ -37,7 +37,7 @@ struct picture_batch {
 template <class Pipeline>
 using options_for = run_test::options_of<run_test::mlp, std::remove_cvref_t<Pipeline>>;
 
-TEST_CASE("the first fit prints the plan where the program has not asked for it") {
+TEST_CASE("the first fit prints the plan unless the program has printed it") {
   for (bool const asked : {false, true}) {
     temporary_folder folder;
     run_test::silence const printed;
@@ -52,7 +52,7 @@ TEST_CASE("the first fit prints the plan where the program has not asked for it"
   }
 }
 
-TEST_CASE("metrics.jsonl has a row for each evaluation and log.txt options and plan") {
+TEST_CASE("metrics.jsonl has a row for each evaluation, and log.txt has options and plan") {
   temporary_folder folder;
   mlp_options o;
   o.global_batch = 4;
@@ -105,7 +105,7 @@ TEST_CASE("metrics.jsonl has the learning rate that each step's update took, ove
   }
 }
 
-TEST_CASE("the unit of the rate follows the example, and can be given") {
+TEST_CASE("the unit of the rate follows the example type and can be set") {
   auto const told = [](auto const& pipeline, std::string const& unit) {
     temporary_folder folder;
     options_for<decltype(pipeline)> o;
@@ -163,7 +163,7 @@ TEST_CASE("terms of a loss and text samples reach TensorBoard") {
   CHECK(content_of(folder.path / "outputs_epoch0.json").find("the text of 20") != std::string::npos);
 }
 
-TEST_CASE("the summary names the files that are there and a command only where going on makes sense") {
+TEST_CASE("the summary names existing files, and a command only if the run can be resumed") {
   temporary_folder folder;
   mlp_options o;
   o.global_batch = 4;
@@ -192,7 +192,7 @@ TEST_CASE("the summary names the files that are there and a command only where g
   CHECK(count(failed.log, "--resume auto") == 1);
 }
 
-TEST_CASE("the summary counts the rows and events that no file took") {
+TEST_CASE("the summary counts the rows and events that could not be written") {
   temporary_folder folder;
   std::filesystem::create_directory(folder.path / "metrics.jsonl");
   mlp_options o;

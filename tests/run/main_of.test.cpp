@@ -40,7 +40,7 @@ main_outcome main_with(std::vector<char const*> words, Body&& body) {
 
 }  // namespace
 
-TEST_CASE("main_of gives the body's number, or 0, and the options that were asked for") {
+TEST_CASE("main_of returns the body's number, or 0, and passes the requested options") {
   CHECK(main_with({"--model", "m"}, [](auto const& o) { return o.epochs + 4; }).code == 7);
   CHECK(main_with({"--model", "m"}, [](small_options const&) {}).code == 0);
   bool given = false;
@@ -51,7 +51,7 @@ TEST_CASE("main_of gives the body's number, or 0, and the options that were aske
   CHECK(given);
 }
 
-TEST_CASE("what leaves the body, or is wrong with the options, is one sentence and an exit code") {
+TEST_CASE("an exception of the body or a wrong option becomes one sentence and an exit code") {
   auto const ended = [](main_outcome const& found, int code, std::string const& sentence) {
     INFO(found.error);
     CHECK(found.code == code);

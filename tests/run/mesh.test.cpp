@@ -77,7 +77,7 @@ TEST_CASE("every mesh gives the same losses with dropout, to 1e-10 over 50 steps
   }
 }
 
-TEST_CASE("split tokens give the same losses and gradients, recomputed or not, of runs that do not divide") {
+TEST_CASE("split tokens of any number give equal losses and gradients, recomputed or not") {
   temporary_folder one;
   outcome const whole = fit_gpt2(in(one.path), steps_of_gpt2(30));
   redco::sequence_parallel<redco::gpt2> const split{run_test::tied.config};
@@ -102,7 +102,7 @@ TEST_CASE("split tokens give the same losses and gradients, recomputed or not, o
     }
 }
 
-TEST_CASE("every mesh starts from the same parameters, bit for bit, and another seed from others") {
+TEST_CASE("every mesh starts from the same parameters bit for bit, and another seed gives other parameters") {
   for (redco::dtype const type : {redco::dtype::f64, redco::dtype::f32, redco::dtype::bf16}) {
     run_test::tensors first;
     gpt2_options o = steps_of_gpt2(0);

@@ -62,7 +62,7 @@ void check_same_bits(Model const& model, Pipeline const& pipeline, run_test::opt
   }
 }
 
-TEST_CASE("overlapped or not, a run has the same losses and parameters to the last bit") {
+TEST_CASE("a run has equal losses and parameters to the last bit with and without overlap") {
   for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}, {.tp = 3}})
     for (std::int64_t const micro : {0, 1, 2})
       for (dtype const type : {dtype::f64, dtype::bf16}) {
@@ -82,7 +82,7 @@ TEST_CASE("overlapped or not, a run has the same losses and parameters to the la
       }
 }
 
-TEST_CASE("so do frozen parameters, adapters of a frozen model, losses of several terms and batch norm") {
+TEST_CASE("frozen parameters, adapters, losses of several terms and batch norm have equal bits with overlap") {
   for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}, {.tp = 2}}) {
     INFO(on.dp << "x" << on.tp);
     run_test::options_of<gpt2, decltype(language())> o;
@@ -145,7 +145,7 @@ error failure_of(mesh const& on, std::function<void(rank_context&)> const& f) {
   return error(exit_code::done, "nothing failed");
 }
 
-TEST_CASE("the last layer's gradients are summed before backward has come to the first") {
+TEST_CASE("the last layer's gradients are summed before backward reaches the first layer") {
   std::atomic<bool> summed{false};
   auto const result = failure_of({.dp = 2}, [&](rank_context& me) {
     subject one(me);
@@ -174,7 +174,7 @@ TEST_CASE("the last layer's gradients are summed before backward has come to the
   CHECK(result.code() == exit_code::done);
 }
 
-TEST_CASE("only the last loss of a step sends gradients, and a watch of one's own keeps its place") {
+TEST_CASE("only the last loss of a step sends gradients, and a user's own watch stays in place") {
   auto const result = failure_of({.dp = 2}, [&](rank_context& me) {
     std::vector<at::Tensor> after;
     for (int const how : {0, 1, 2}) {  // after backward, during backward, with another watch
@@ -220,7 +220,7 @@ TEST_CASE("a gradient that ends twice is an error, not a wrong sum") {
   CHECK(comm_test::mentions(failure, "ends a gradient twice"));
 }
 
-TEST_CASE("an exception in a user's function ends ranks whose gradients are on their way") {
+TEST_CASE("an exception in a user's function ends ranks whose gradients are in flight") {
   run_test::behaviour how;
   how.loss = [](at::Tensor const& each, run_test::mlp_batch const& b) {
     if (b.ids.eq(7).any().item<bool>()) throw std::runtime_error("seven has no loss");

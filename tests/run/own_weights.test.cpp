@@ -57,7 +57,7 @@ tensors loaded(std::filesystem::path const& files, redco::mesh mesh, std::vector
 
 }  // namespace
 
-TEST_CASE("one's own model is loaded from its checkpoints and from its saved weights, on any mesh") {
+TEST_CASE("a user's own model is loaded from its checkpoints and from its saved weights, on any mesh") {
   temporary_folder const folder;
   run_test::silence const quiet;
   tensors last;
@@ -93,7 +93,7 @@ TEST_CASE("one's own model is loaded from its checkpoints and from its saved wei
   CHECK(run_test::bit_equal(parameters_of(next.states()), last));
 }
 
-TEST_CASE("a fit that is stopped early, or ends, leaves the best weights where that is asked for") {
+TEST_CASE("a fit that stops early or ends leaves the best weights if requested") {
   for (int const patience : {0, 2}) {
     for (bool const asked : {true, false}) {
       temporary_folder const folder;
@@ -114,7 +114,7 @@ TEST_CASE("a fit that is stopped early, or ends, leaves the best weights where t
   }
 }
 
-TEST_CASE("the best weights are refused where nothing is evaluated or watched") {
+TEST_CASE("a request for the best weights is refused without an evaluation or a watched metric") {
   run_test::mlp_options o = forgetful_options();
   o.restore_best = true;
   run_test::mlp_options blind = o;
@@ -128,7 +128,7 @@ TEST_CASE("the best weights are refused where nothing is evaluated or watched") 
   }
 }
 
-TEST_CASE("who predicts takes no lock, who trains does; log.txt holds what was logged before") {
+TEST_CASE("training locks the workdir, prediction does not, and log.txt keeps earlier lines") {
   temporary_folder const folder;
   {
     run_test::silence const quiet;

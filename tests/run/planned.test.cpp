@@ -77,7 +77,7 @@ TEST_CASE("a run whose mesh is illegal is offered exactly the widths that are le
   CHECK(refused > 30);
 }
 
-TEST_CASE("a refused run says what to write in place of its width") {
+TEST_CASE("a refused run says which option to write in place of its width") {
   redco::options::launch alone, three;
   three.processes = 3;
   redco::deployer_options o;
@@ -94,7 +94,7 @@ TEST_CASE("a refused run says what to write in place of its width") {
       "legal widths are 1, 2, 3, 4, 6, 12: choose one in --mesh, and a number of processes that divides the ranks"));
 }
 
-TEST_CASE("trainers, workers and inferences refuse a width with those that divide --ranks") {
+TEST_CASE("trainers, workers and inferences refuse a width and list the widths that divide --ranks") {
   temporary_folder const folder;
   silence const quiet;
   redco::deployer_options where = in(folder.path);

@@ -58,7 +58,7 @@ bool close(std::vector<at::Tensor> const& a, std::vector<at::Tensor> const& b) {
   return a.size() == b.size() && !a.empty() && at::allclose(at::stack(a), at::stack(b), 1e-5, 1e-5);
 }
 
-TEST_CASE("a saved model is loaded on any mesh, for predicting and for training on") {
+TEST_CASE("a saved model is loaded on any mesh, for prediction and for further training") {
   run_test::silence const quiet;
   temporary_folder const folder;
   std::filesystem::path const saved = folder.path / "model";
@@ -89,7 +89,7 @@ TEST_CASE("a saved model is loaded on any mesh, for predicting and for training 
   CHECK(content_of(folder.path / "again" / "model.safetensors") == content_of(saved / "model.safetensors"));
 }
 
-TEST_CASE("weights of another model are refused with what differs") {
+TEST_CASE("weights of another model are refused with the differences") {
   run_test::silence const quiet;
   temporary_folder const folder;
   {
@@ -185,7 +185,7 @@ int other_tensors(std::filesystem::path const& a, std::filesystem::path const& b
   return others;
 }
 
-TEST_CASE("a Hugging Face folder is saved again as it was, and trained further as such a folder") {
+TEST_CASE("a Hugging Face folder is saved again unchanged, and further training keeps its format") {
   run_test::silence const quiet;
   mistral_folder const there;
   temporary_folder const work;
@@ -208,7 +208,7 @@ TEST_CASE("a Hugging Face folder is saved again as it was, and trained further a
   CHECK(other_tensors(work / "tuned", work / "again") == 0);
 }
 
-TEST_CASE("weights keep the type that each has in its folder, or take the one that is asked for") {
+TEST_CASE("weights keep the types that they have in their folder, or take the requested type") {
   run_test::silence const quiet;
   mistral_folder const there;
   temporary_folder const work;
@@ -230,7 +230,7 @@ TEST_CASE("weights keep the type that each has in its folder, or take the one th
   }
 }
 
-TEST_CASE("a folder that held another model keeps none of its files") {
+TEST_CASE("saving into the folder of another model keeps none of that model's files") {
   run_test::silence const quiet;
   mistral_folder const there;
   temporary_folder const work;

@@ -76,7 +76,7 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
         what + "REDCO_BF16_PRODUCTS is blas and packed");
 }
 
-TEST_CASE("processes of whole replicas may have other threads, instruction sets and products of bf16") {
+TEST_CASE("processes with whole replicas may differ in threads, instruction sets and products of bf16") {
   process_choices own{.threads = 5, .instruction_set = "AVX2", .bf16_products = redco::bf16_path::blas}, other = own;
   other.threads = 4, other.instruction_set = "AVX512", other.bf16_products = redco::bf16_path::packed;
   CHECK(difference(redco::run::agreement_of(own), redco::run::agreement_of(other)).empty());

@@ -75,7 +75,7 @@ TEST_CASE("a run that is stopped and resumed equals the unbroken run bit for bit
   CHECK(logged_steps(broken.path) == expected);
 }
 
-TEST_CASE("a checkpoint is bit-equal on every mesh, and the run goes on there with the same losses") {
+TEST_CASE("a checkpoint is bit-equal on every mesh, and a run resumed there has equal losses") {
   temporary_folder saved, whole;
   outcome const unbroken = fit_mlp(in(whole.path), resume_options(0));
   outcome const first = fit_mlp(in(saved.path, {.dp = 2}), resume_options(6));
@@ -102,7 +102,7 @@ TEST_CASE("a checkpoint is bit-equal on every mesh, and the run goes on there wi
   }
 }
 
-TEST_CASE("a manifest tells where the run stands, and pointers name the last, the best and the asked for") {
+TEST_CASE("a manifest records the position of the run, and pointers name the last, best and requested checkpoints") {
   temporary_folder folder;
   mlp_options o = resume_options(10);
   o.save_every_epochs = 2;
@@ -157,7 +157,7 @@ TEST_CASE("the best checkpoint outlives a kill between its save and its name") {
   CHECK(redco::json::parse_json(content_of(folder.path / "min_metrics.json"), "min")["loss"].get<double>() == best);
 }
 
-TEST_CASE("a finished run that is started again writes what is missing") {
+TEST_CASE("a finished run that is started again writes missing files") {
   temporary_folder folder;
   REQUIRE(fit_mlp(in(folder.path), resume_options(0)).code == 0);
   std::string const best = content_of(folder.path / "min_metrics.json");
@@ -168,7 +168,7 @@ TEST_CASE("a finished run that is started again writes what is missing") {
   CHECK(std::filesystem::exists(folder.path / "ckpts/min_loss/manifest.json"));
 }
 
-TEST_CASE("a run that goes on from elsewhere keeps its own best") {
+TEST_CASE("a run resumed from another folder keeps its own best checkpoint") {
   temporary_folder folder, other;
   REQUIRE(fit_mlp(in(folder.path), resume_options(4)).code == 0);
   redco::deployer_options where = in(other.path);
@@ -179,7 +179,7 @@ TEST_CASE("a run that goes on from elsewhere keeps its own best") {
   CHECK(rest.log.find("looked for anew") != std::string::npos);
 }
 
-TEST_CASE("every k-th step is saved, also where it ends an epoch and nothing else is saved") {
+TEST_CASE("every k-th step is saved, even at the end of an epoch that saves nothing else") {
   temporary_folder folder;
   mlp_options o = resume_options(0);
   o.eval = {};
@@ -212,7 +212,7 @@ TEST_CASE("a run resumes from the newest checkpoint, from a path or not at all")
   CHECK(run_test::mentions(missing, "step_99"));
 }
 
-TEST_CASE("a checkpoint that does not belong is refused with what differs") {
+TEST_CASE("a checkpoint of another model is refused with the differences") {
   temporary_folder folder;
   REQUIRE(fit_mlp(in(folder.path), resume_options(3)).code == 0);
   outcome const data = fit_mlp(resume_at(folder.path), resume_options(5), 14);
@@ -226,7 +226,7 @@ TEST_CASE("a checkpoint that does not belong is refused with what differs") {
   CHECK(run_test::mentions(wider, "[6, 5]"));
 }
 
-TEST_CASE("a resumed run tells which of its settings are not its checkpoint's, and goes on") {
+TEST_CASE("a resumed run lists settings that differ from its checkpoint's and continues") {
   auto const cosine = redco::cosine{.peak = 0.1, .warmup = 2};
   mlp_options const o = resume_options(0);
   struct change {
@@ -252,7 +252,7 @@ TEST_CASE("a resumed run tells which of its settings are not its checkpoint's, a
   }
 }
 
-TEST_CASE("a resumed run tells that its schedule's function gives other rates") {
+TEST_CASE("a resumed run reports that its schedule's function gives other rates") {
   mlp_options const o = resume_options(0);
   auto const rates = [](std::int64_t, std::int64_t) { return 0.02; };
   auto const falling = [](std::int64_t step, std::int64_t) { return step < 8 ? 0.02 : 0.01; };
@@ -342,7 +342,7 @@ int fit_with_memory(redco::deployer_options const& where, std::vector<std::int64
 
 }  // namespace
 
-TEST_CASE("a fit keeps objects of the program in its checkpoints, and reads them once in a process") {
+TEST_CASE("a fit saves objects of the program in its checkpoints and reads them once per process") {
   temporary_folder folder, other;
   std::vector<std::int64_t> seen;
   // The next step is the first that sees the signal

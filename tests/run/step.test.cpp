@@ -106,7 +106,7 @@ told_step step_of_two(std::int64_t first, std::int64_t second, schedule::step_fa
   return told;
 }
 
-TEST_CASE("a step executes the operations of its schedule, on each replica its own") {
+TEST_CASE("a step executes the operations of its schedule on each replica") {
   std::string const end = "reduce, total, update, ";
   auto const plain = step_of_two(2, 1, {});
   CHECK(plain.first == "forward 0, backward 0, forward 1, backward 1, " + end);
@@ -137,7 +137,7 @@ TEST_CASE("a step executes the operations of its schedule, on each replica its o
   CHECK(step_of_two(2, 1, {}, 40).gradient_sums > 5);
 }
 
-TEST_CASE("what a step asks of others that cannot be is refused before anything runs") {
+TEST_CASE("a step with impossible messages is refused before anything runs") {
   std::string why;
   run_ranks({}, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
     trained_network<run_test::mlp> net(run_test::mlp{}, plan_of(run_test::mlp{}, me.mesh), sgd{}, dtype::f64, 3,

@@ -102,7 +102,7 @@ outcome recorded(redco::deployer_options where, Model const& model, graph_behavi
 
 }  // namespace
 
-TEST_CASE("recorded steps train as others do, for batches of several shapes that count differently") {
+TEST_CASE("recorded steps train like eager steps, for batches of several shapes and counts") {
   temporary_folder const folder;
   for (redco::mesh const mesh : {redco::mesh{}, redco::mesh{.dp = 2}}) {
     INFO(mesh.dp << " replicas");
@@ -121,7 +121,7 @@ TEST_CASE("recorded steps train as others do, for batches of several shapes that
   }
 }
 
-TEST_CASE("each batch that a graph computes is looked into on the host") {
+TEST_CASE("each batch that a graph computes is checked on the host") {
   temporary_folder const folder;
   std::vector<std::int64_t> collated, seen;
   auto const pipeline = redco::collate([&](std::span<std::int64_t const> ids, redco::collate_info const&) {
@@ -152,7 +152,7 @@ struct widening_batch {
   at::Tensor x, labels, wide;
 };
 
-TEST_CASE("batches of as many examples and other sizes have graphs of their own") {
+TEST_CASE("batches of equally many examples and other sizes have their own graphs") {
   auto const pipeline = redco::collate([](std::span<std::int64_t const> ids, redco::collate_info const& info) {
                           mlp_batch const made = mlp_batch_of(ids);
                           auto const columns = static_cast<std::int64_t>(1 + info.step % 2);
@@ -180,7 +180,7 @@ TEST_CASE("batches of as many examples and other sizes have graphs of their own"
   CHECK(graphs.made == 2);
 }
 
-TEST_CASE("a loss that a program makes of another's sum and count is recorded") {
+TEST_CASE("a loss made of another loss's sum and count is recorded") {
   temporary_folder const folder;
   outcome const plain = recorded(in(folder.path), mlp{}, {.made_anew = true}, false);
   host_graphs const graphs;
@@ -192,7 +192,7 @@ TEST_CASE("a loss that a program makes of another's sum and count is recorded") 
   CHECK(bit_equal(run.state, plain.state));
 }
 
-TEST_CASE("what a graph would repeat wrongly is refused, with what to do") {
+TEST_CASE("code that a graph would replay wrongly is refused with a cure") {
   temporary_folder const folder;
   host_graphs const graphs;
   redco::device_graph::forced const forced(graphs);
@@ -219,7 +219,7 @@ TEST_CASE("what a graph would repeat wrongly is refused, with what to do") {
         }) == 64);
 }
 
-TEST_CASE("a label that is none is found in a batch that a graph computes") {
+TEST_CASE("an invalid label is found in a batch that a graph computes") {
   temporary_folder const folder;
   host_graphs const graphs;
   redco::device_graph::forced const forced(graphs);

@@ -36,7 +36,7 @@ redco::mesh const trainer_meshes[] = {{.dp = 1}, {.dp = 2}, {.dp = 3}, {.tp = 2}
 
 }  // namespace
 
-TEST_CASE("the first loss is the weighted mean over the whole global batch, whatever the mesh and the micro-batch") {
+TEST_CASE("the first loss is the weighted mean over the whole global batch, for any mesh and micro-batch") {
   // One step over all 7 examples, compared with ATen on the initial parameters.
   mlp_options o = plain_mlp(1);
   o.global_batch = 7;
@@ -97,7 +97,7 @@ TEST_CASE("evaluation gives the weighted mean loss, one output per example and t
   }
 }
 
-TEST_CASE("training stops when the first watched metric does not get better") {
+TEST_CASE("training stops when the first watched metric does not improve") {
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2, .tp = 2}}) {
     temporary_folder folder;
     mlp_options o = plain_mlp(20);
@@ -115,7 +115,7 @@ TEST_CASE("training stops when the first watched metric does not get better") {
   }
 }
 
-TEST_CASE("an evaluation every k steps judges and saves within an epoch") {
+TEST_CASE("an evaluation every k steps updates the best metrics and saves within an epoch") {
   temporary_folder folder;
   mlp_options o = plain_mlp();
   o.eval = run_test::numbers(3);
@@ -130,7 +130,7 @@ TEST_CASE("an evaluation every k steps judges and saves within an epoch") {
   CHECK(best.epoch_position == 12);
 }
 
-TEST_CASE("frozen parameters stay as they were and the others do not") {
+TEST_CASE("frozen parameters do not change, and all other parameters do") {
   temporary_folder start, folder;
   auto const before = fit_mlp(in(start.path), plain_mlp(0)).state;
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.tp = 2}, {.dp = 2}}) {
@@ -159,7 +159,7 @@ TEST_CASE("a warm start takes the parameters of a file and begins at step one") 
   CHECK(fit_mlp(in(third.path), o).code == 65);
 }
 
-TEST_CASE("a step of one's own replaces loss and backward") {
+TEST_CASE("a user's own step replaces loss and backward") {
   temporary_folder folder, other;
   mlp_options o = plain_mlp();
   o.train_step = [](auto& step, auto const& net, run_test::mlp_batch const& b) {
@@ -187,7 +187,7 @@ TEST_CASE("hooks see every step and epoch on rank 0, once") {
   CHECK(redco::json::parse_json(content_of(folder.path / "config.json"), "config")["lr"] == 0.02);
 }
 
-TEST_CASE("collate learns the longest of the global batch, and each example is seen once an epoch") {
+TEST_CASE("collate gets the longest length of the global batch, and each example is seen once an epoch") {
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 3}}) {
     temporary_folder folder;
     std::mutex guard;
@@ -214,7 +214,7 @@ TEST_CASE("collate learns the longest of the global batch, and each example is s
   }
 }
 
-TEST_CASE("collate learns the longest of an evaluation's batch too") {
+TEST_CASE("collate gets the longest length of an evaluation's batch") {
   temporary_folder folder;
   std::mutex guard;
   std::set<std::int64_t> told;
@@ -333,7 +333,7 @@ TEST_CASE("the factor of each term of a loss is in its gradient") {
   }
 }
 
-TEST_CASE("a scalar loss weighs as many as its examples") {
+TEST_CASE("a scalar loss has the weight of its number of examples") {
   auto const pipeline = run_test::mlp_collate() | redco::loss([](auto const& net, run_test::mlp_batch const& b) {
                           return run_test::losses_of(net(b.x), b).mean();
                         });
@@ -372,7 +372,7 @@ TEST_CASE("a predictor gives one result per example, in order, for any count on 
   }
 }
 
-TEST_CASE("another fit of a trainer goes on from its parameters and cannot freeze others") {
+TEST_CASE("another fit of a trainer continues from its parameters and cannot freeze other ones") {
   temporary_folder folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path));

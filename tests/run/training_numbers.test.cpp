@@ -156,7 +156,7 @@ TEST_CASE("a run with SGD gives the numbers of transformers and torch") {
                        .clip_norm = 1.6});
 }
 
-TEST_CASE("evaluation and prediction know no dropout: they give the numbers of transformers") {
+TEST_CASE("evaluation and prediction apply no dropout and give the numbers of transformers") {
   redco::json::json_value const expected = redco::json::read_json(recorded() / "expected.json");
   auto const held_out = expected["held_out"].get<texts>();
   redco::gpt2 model{sizes};

@@ -65,7 +65,7 @@ run_test::outcome fit(mesh const& on) {
 
 }  // namespace
 
-TEST_CASE("a layer type of a user's own is cut like the library's, and keeps what it declares") {
+TEST_CASE("a user's own layer type is cut like the library's and saves the declared tensors") {
   auto const one = fit<true>({.dp = 1});
   for (mesh const& on : {mesh{.dp = 2}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}}) {
     auto const run = fit<true>(on);
@@ -75,7 +75,7 @@ TEST_CASE("a layer type of a user's own is cut like the library's, and keeps wha
   }
 }
 
-TEST_CASE("a layer that keeps more than it declares is found in the first step, with its name and the tensor") {
+TEST_CASE("a layer that saves more than it declares is found in the first step, with its name and the tensor") {
   auto const run = fit<false>({.tp = 2});
   CHECK(run.code == static_cast<int>(exit_code::internal));
   CHECK(run_test::mentions(run, "an input [5, 5]"));

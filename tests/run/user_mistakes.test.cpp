@@ -36,7 +36,7 @@ auto const entropy = [](auto const& net, mlp_batch const& b) { return redco::cro
 
 }  // namespace
 
-TEST_CASE("a label that is no class is told with its example and the number of classes") {
+TEST_CASE("a label that is not a class is reported with its example and the number of classes") {
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.tp = 2}, {.dp = 2}}) {
     outcome const run = run_with(
         mesh,
@@ -57,7 +57,7 @@ TEST_CASE("a label that is no class is told with its example and the number of c
   CHECK(mentions(floats, "int64"));
 }
 
-TEST_CASE("an input that does not fit is told with the layer's path, never in libtorch's words alone") {
+TEST_CASE("an input that does not fit is reported with the layer's path, not only with libtorch's message") {
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.tp = 2}, {.dp = 2}}) {
     outcome const run = run_with(
         mesh, [](mlp_batch& b) { b.x = b.x.narrow(1, 0, 4); }, entropy);
@@ -85,7 +85,7 @@ TEST_CASE("a loss without a gradient says so") {
   CHECK_FALSE(mentions(run, "element 0 of tensors"));
 }
 
-TEST_CASE("the path of a layer leads through blocks") {
+TEST_CASE("the path of a layer includes its blocks") {
   redco::layer_error const inner("up", "Float [2, 7]", "why");
   std::string const text = inner.inside("mlp").inside("3").inside("h").what();
   CHECK(text.find("layer 'h.3.mlp.up' cannot take Float [2, 7]: why") == 0);

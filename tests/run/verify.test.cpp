@@ -105,7 +105,7 @@ void check_agrees(Model const& model, Pipeline const& pipeline,
   }
 }
 
-TEST_CASE("verify is true on a right library") {
+TEST_CASE("verify passes for a correct library") {
   check_agrees(tied, language());
   check_agrees(shared, language());
   check_agrees(sequence_parallel<gpt2>{tied.config}, language());
@@ -157,7 +157,7 @@ bool mentions(std::string const& text, std::string const& part) { return text.fi
 
 }  // namespace
 
-TEST_CASE("a bias that each shard adds is found where it is not zero any more, and its layer is named") {
+TEST_CASE("a bias that each shard adds is found once it is not zero, and its layer is named") {
   using wrong = named<"down", own_linear<12, 3, mistake::bias_per_shard>>;
   verify_result const result = found_in<up, relu, wrong>({.tp = 2});
   CHECK(result.steps[0].loss < 1);
@@ -186,7 +186,7 @@ TEST_CASE("a dropout that counts the rows of a rank is named") {
   CHECK(result.layer == "drop");
 }
 
-TEST_CASE("labels of padding that count, and means of what a rank counts, are found") {
+TEST_CASE("counted labels of padding and means over a rank's own count are found") {
   auto const ragged = collate([](std::span<std::int64_t const> ids) {
     std::int64_t longest = 0;
     for (std::int64_t const id : ids) longest = std::max(longest, 4 + id % 5);
@@ -215,7 +215,7 @@ TEST_CASE("labels of padding that count, and means of what a rank counts, are fo
   CHECK(verified(tied, ragged | loss(local_mean), {.tp = 2}).ok());
 }
 
-TEST_CASE("the messages of a step are those of the plan") {
+TEST_CASE("the messages of a step equal the planned messages") {
   for (mesh const& on : meshes) {
     verify_result const result = verified(tied, language(), on);
     INFO(result.text(0));
@@ -287,7 +287,7 @@ verify_result verified_loop_of(mesh const& on, slip what) {
 
 }  // namespace
 
-TEST_CASE("a worker's loop agrees with one rank, and its mistakes are found in the network that has them") {
+TEST_CASE("a worker's loop agrees with one rank, and its mistakes are found in their network") {
   for (mesh const& on : meshes) {
     verify_result const result = verified_loop_of(on, slip::none);
     INFO(result.text(100) << result.verdict());

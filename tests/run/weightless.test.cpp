@@ -52,7 +52,7 @@ std::int64_t times(std::string const& text, std::string const& part) {
 
 redco::adamw const plain{.lr = 0.02, .weight_decay = 0.5};
 
-TEST_CASE("a step in which nothing counts changes no parameter and no moment, and a warning names it") {
+TEST_CASE("a step of weight 0 changes no parameter and no moment, and a warning names it") {
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}}) {
     temporary_folder const folder;
     run_test::silence const quiet;
@@ -107,7 +107,7 @@ TEST_CASE("bias corrections count the updates that changed something") {
     CHECK(bias[step] - bias[step - 1] == Approx(step % 2 == 1 ? 0 : -0.02).epsilon(1e-6));
 }
 
-TEST_CASE("the first, the tenth and the hundredth step without weight are told") {
+TEST_CASE("the first, tenth and hundredth steps of weight 0 cause warnings") {
   temporary_folder const folder;
   masked_options o = four_at_once();
   o.epochs = 3;
@@ -121,7 +121,7 @@ TEST_CASE("the first, the tenth and the hundredth step without weight are told")
   CHECK(run.log.find("train nan") == std::string::npos);
 }
 
-TEST_CASE("ranks and micro-batches without weight leave the others' mean as it is") {
+TEST_CASE("ranks and micro-batches of weight 0 do not change the mean") {
   auto const odd = [](std::int64_t id, std::uint64_t) { return id % 2 == 1 ? 0.0 : 1.0 + static_cast<double>(id % 3); };
   std::vector<double> expected;
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 4}, {.dp = 3}}) {
@@ -138,7 +138,7 @@ TEST_CASE("ranks and micro-batches without weight leave the others' mean as it i
   }
 }
 
-TEST_CASE("an evaluation in which nothing counts has no loss, is told, and is never the best") {
+TEST_CASE("an evaluation of weight 0 has no loss, causes a warning, and is never the best") {
   temporary_folder const folder;
   masked_options o = four_at_once();
   o.epochs = 2;
@@ -169,7 +169,7 @@ auto with_term(bool exists, bool counts) {
          });
 }
 
-TEST_CASE("a term in which nothing counts is no part of the loss, has no value and is never the best") {
+TEST_CASE("a loss term of weight 0 is no part of the loss, has no value and is never the best") {
   using term_options = run_test::options_of<mlp, decltype(with_term(true, true))>;
   temporary_folder const folder, alone;
   term_options o;
@@ -196,7 +196,7 @@ TEST_CASE("a term in which nothing counts is no part of the loss, has no value a
   CHECK(times(run.log, "warning: the evaluation after step 3 has no rare") == 1);
 }
 
-TEST_CASE("a worker's update without weight changes nothing of its network") {
+TEST_CASE("a worker's update of weight 0 changes nothing in its network") {
   temporary_folder const folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path, {.dp = 2}));

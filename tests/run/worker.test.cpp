@@ -89,7 +89,7 @@ struct dropping {
 
 }  // namespace
 
-TEST_CASE("a worker trains several networks alike on every mesh") {
+TEST_CASE("a worker trains several networks equally on every mesh") {
   outcome one;
   {
     temporary_folder const folder;
@@ -106,7 +106,7 @@ TEST_CASE("a worker trains several networks alike on every mesh") {
   }
 }
 
-TEST_CASE("a worker's gradients may be summed while backward runs: the same bits") {
+TEST_CASE("a worker's gradients have equal bits if they are summed while backward runs") {
   outcome behind, meanwhile;
   for (bool const overlap : {false, true}) {
     temporary_folder const folder;
@@ -119,7 +119,7 @@ TEST_CASE("a worker's gradients may be summed while backward runs: the same bits
   CHECK(run_test::bit_equal(meanwhile.state, behind.state));
 }
 
-TEST_CASE("a worker drops by the example's place in the global batch on every mesh") {
+TEST_CASE("a worker drops by the example's index in the global batch on every mesh") {
   auto const losses_on = [](redco::mesh const& mesh) {
     temporary_folder const folder;
     run_test::silence const quiet;
@@ -145,7 +145,7 @@ TEST_CASE("a worker drops by the example's place in the global batch on every me
   CHECK(run_test::difference(losses_on({.dp = 5}), alone) < 1e-11);
 }
 
-TEST_CASE("what a worker updates learns") {
+TEST_CASE("a network that a worker updates learns") {
   temporary_folder const folder;
   outcome run;
   learn(in(folder.path), 80, run);
@@ -158,7 +158,7 @@ TEST_CASE("what a worker updates learns") {
   CHECK(mean(70) < 0.5 * mean(0));
 }
 
-TEST_CASE("a worker stopped by a signal goes on as if nothing had been, with networks, optimizers and objects") {
+TEST_CASE("a worker stopped by a signal resumes exactly, with networks, optimizers and objects") {
   run_test::plain_signals const plain;
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}}) {
     temporary_folder const whole, parted;
@@ -176,7 +176,7 @@ TEST_CASE("a worker stopped by a signal goes on as if nothing had been, with net
   }
 }
 
-TEST_CASE("networks of one seed and one shape draw different numbers, and a copy the same") {
+TEST_CASE("networks of one seed and one shape draw different numbers, and a copy has equal ones") {
   temporary_folder const folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path));
@@ -192,7 +192,7 @@ TEST_CASE("networks of one seed and one shape draw different numbers, and a copy
   });
 }
 
-TEST_CASE("a follower moves its share of the way to its leader, or all of it") {
+TEST_CASE("a follower moves by its share towards its leader, or fully") {
   temporary_folder const folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path));
@@ -210,7 +210,7 @@ TEST_CASE("a follower moves its share of the way to its leader, or all of it") {
   });
 }
 
-TEST_CASE("values that are set are those of forward and of updates, in every type") {
+TEST_CASE("values that are set are used by forward and by updates, in every type") {
   for (redco::dtype const compute : {redco::dtype::f64, redco::dtype::bf16}) {
     temporary_folder const folder;
     run_test::silence const quiet;

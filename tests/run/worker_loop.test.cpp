@@ -103,7 +103,7 @@ values leaves_of(values const& from) {
 
 }  // namespace
 
-TEST_CASE("a worker's update by unequal micro-batches on unequal ranks is that of their whole mean") {
+TEST_CASE("a worker's update from unequal micro-batches on unequal ranks uses the mean over all examples") {
   auto const loss = [](at::Tensor const& y, at::Tensor const& x) {
     return redco::mean{(y - answers(x)).square().sum(), static_cast<double>(x.size(0))};
   };
@@ -148,7 +148,7 @@ struct normed {
 
 }  // namespace
 
-TEST_CASE("replicas of a worker with unequal micro-batches take the statistics of each round together") {
+TEST_CASE("replicas of a worker with unequal micro-batches compute the statistics of each round together") {
   temporary_folder const folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path, {.dp = 2}));
@@ -174,7 +174,7 @@ TEST_CASE("replicas of a worker with unequal micro-batches take the statistics o
   });
 }
 
-TEST_CASE("what a worker's update cannot be is refused") {
+TEST_CASE("an impossible update of a worker is refused") {
   temporary_folder const folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path));
@@ -232,7 +232,7 @@ int loop(redco::deployer_options const& where, std::int64_t log_every, std::int6
 
 }  // namespace
 
-TEST_CASE("a worker writes rows, evaluations and best checkpoints, and a resumed one goes on with them") {
+TEST_CASE("a worker writes rows, evaluations and best checkpoints, and a resumed worker continues them") {
   for (std::int64_t const stop : {0, 3}) {
     temporary_folder const folder;
     redco::deployer_options where = in(folder.path, {.dp = 2});
@@ -281,7 +281,7 @@ TEST_CASE("a worker writes rows, evaluations and best checkpoints, and a resumed
   }
 }
 
-TEST_CASE("an evaluation of a worker is that of rank 0 on all ranks") {
+TEST_CASE("an evaluation of a worker has rank 0's result on all ranks") {
   temporary_folder const folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path, {.dp = 2}));
@@ -293,7 +293,7 @@ TEST_CASE("an evaluation of a worker is that of rank 0 on all ranks") {
   });
 }
 
-TEST_CASE("a mean loss over unequal micro-batches of all ranks is that of all their examples") {
+TEST_CASE("a mean loss over unequal micro-batches of all ranks equals the mean over all their examples") {
   temporary_folder const folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path, {.dp = 2}));

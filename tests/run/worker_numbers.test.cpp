@@ -137,7 +137,7 @@ TEST_CASE("a follower in bf16 moves f32 masters by its share, and the network co
       folder.path);
 }
 
-TEST_CASE("a worker saves every k-th step and at the end, and keeps as many as asked for") {
+TEST_CASE("a worker saves every k-th step and the last one, and keeps the requested number of checkpoints") {
   temporary_folder const folder;
   std::set<std::string> seen;
   auto const names = [&] {

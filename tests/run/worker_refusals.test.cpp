@@ -15,7 +15,7 @@ namespace worker_test {
 using run_test::code_of;
 using run_test::in;
 
-TEST_CASE("names of networks and objects are their own, and a checkpoint of others is refused") {
+TEST_CASE("names of networks and objects are unique, and a checkpoint with other names is refused") {
   temporary_folder const folder;
   redco::deployer_options where = in(folder.path);
   where.resume = "auto";
@@ -65,7 +65,7 @@ TEST_CASE("names of networks and objects are their own, and a checkpoint of othe
   CHECK(numbers == std::vector<int>{1, 2, 3});
 }
 
-TEST_CASE("a network of somebody else's is refused by name in an update, and one of another kind as a leader") {
+TEST_CASE("a foreign network is refused by name in an update, and one of another type as a leader") {
   temporary_folder const folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path));
@@ -92,7 +92,7 @@ TEST_CASE("a network of somebody else's is refused by name in an update, and one
   });
 }
 
-TEST_CASE("lengths that a worker cannot have are refused") {
+TEST_CASE("impossible lengths of a worker are refused") {
   temporary_folder const folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path));

@@ -59,7 +59,7 @@ paced pace(redco::deployer_options const& where, redco::learning_rate const& of_
   return result;
 }
 
-TEST_CASE("schedules count a worker's steps, however many updates each network has in one") {
+TEST_CASE("schedules count a worker's steps, for any number of updates of a network per step") {
   temporary_folder const folder;
   redco::learning_rate const falls = redco::linear_decay{.peak = 0.008},
                              rises = redco::cosine{.peak = 0.25, .warmup = 2};
@@ -96,7 +96,7 @@ std::vector<double> thrice(redco::deployer_options const& where, std::int64_t st
   return losses;
 }
 
-TEST_CASE("a resumed worker goes on with each network's number of updates") {
+TEST_CASE("a resumed worker continues each network's number of updates") {
   run_test::plain_signals const plain;
   temporary_folder const whole, parted;
   redco::deployer_options where = in(whole.path);
@@ -110,7 +110,7 @@ TEST_CASE("a resumed worker goes on with each network's number of updates") {
   CHECK(again == unbroken);
 }
 
-TEST_CASE("a resumed worker tells which settings are not its checkpoint's, as a fit does") {
+TEST_CASE("a resumed worker lists settings that differ from its checkpoint's, as a fit does") {
   temporary_folder const folder;
   redco::deployer_options where = in(folder.path);
   where.resume = "auto";

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-TEST_CASE("the pieces of a box are where the parts of a tensor share elements with it") {
+TEST_CASE("the pieces of a box are its intersections with the parts of a tensor") {
   redco::safetensors::stored_tensor const tensor{redco::safetensors::file_dtype::f32,
                                                  {4, 6},
                                                  {{"a", {0, 0}, {2, 6}}, {"b", {2, 0}, {2, 3}}, {"c", {2, 3}, {2, 3}}}};
@@ -44,7 +44,7 @@ TEST_CASE("slabs are whole rows of at most 16 MiB, in order, or one row") {
   CHECK(slabs_of({}, 1) == rows{{-1, -1}});
 }
 
-TEST_CASE("a local tensor has room for a box inside the tensor that is no larger than it") {
+TEST_CASE("a local tensor must have room for its box, and the box must be inside the tensor") {
   std::vector<std::int64_t> const shape{4, 6}, local{2, 4};
   CHECK(redco::safetensors::has_room(local, {{2, 3}, {2, 3}}, shape));
   CHECK(redco::safetensors::has_room(local, {{4, 0}, {0, 3}}, shape));

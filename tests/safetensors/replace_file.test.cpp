@@ -45,7 +45,7 @@ std::string refusal(F const& f) {
   return "accepted";
 }
 
-TEST_CASE("a file is replaced as a whole, and nothing stays beside it") {
+TEST_CASE("a file is replaced as a whole, and no other file remains") {
   temporary_folder const folder;
   fs::path const file = folder.path / "machine.json";
   replace_file(file, "first, and longer", "");
@@ -57,7 +57,7 @@ TEST_CASE("a file is replaced as a whole, and nothing stays beside it") {
   CHECK(files_in(folder.path) == 1);
 }
 
-TEST_CASE("a reader finds the old content or all of the new one at any moment") {
+TEST_CASE("a reader finds the complete old content or the complete new content at any time") {
   temporary_folder const folder;
   fs::path const file = folder.path / "report.txt";
   std::string const texts[] = {std::string(300'000, 'a'), std::string(200'000, 'b')};
@@ -76,7 +76,7 @@ TEST_CASE("a reader finds the old content or all of the new one at any moment") 
   CHECK(torn == 0);
 }
 
-TEST_CASE("a write that fails leaves the old file and nothing beside it") {
+TEST_CASE("a write that fails leaves the old file and no other file") {
   temporary_folder const folder;
   fs::path const file = folder.path / "machine.json";
   replace_file(file, "old", "");
@@ -93,7 +93,7 @@ TEST_CASE("a write that fails leaves the old file and nothing beside it") {
   CHECK(files_in(folder.path) == 1);
 }
 
-TEST_CASE("a folder that takes no file is told before there is anything to write") {
+TEST_CASE("a folder that cannot be written is reported before any write") {
   temporary_folder const folder;
   fs::path const there = folder.path / "there", missing = folder.path / "no" / "file", itself = folder.path;
   check_replaceable(there, "");

@@ -20,7 +20,7 @@ using ckpt_test::safetensors_bytes;
 
 }  // namespace
 
-TEST_CASE("any box of a tensor is read into any place of an array") {
+TEST_CASE("any box of a tensor is read into any position of an array") {
   temporary_folder const folder;
   std::vector<std::int64_t> const shape{5, 7, 6};
   std::vector<std::int32_t> values(5 * 7 * 6);
@@ -65,7 +65,7 @@ TEST_CASE("any box of a tensor is read into any place of an array") {
         }).code == redco::exit_code::data);
 }
 
-TEST_CASE("long and short runs of a large tensor are read alike") {
+TEST_CASE("long and short runs of a large tensor are read correctly") {
   temporary_folder const folder;
   std::int64_t const rows = 37;
   std::int64_t const columns = 30'011;
@@ -93,7 +93,7 @@ TEST_CASE("long and short runs of a large tensor are read alike") {
   }
 }
 
-TEST_CASE("a stretch of the file that goes to many places is read in few pieces, each byte once") {
+TEST_CASE("a range of a file with many destinations is read in few pieces, each byte once") {
   temporary_folder const folder;
   std::int64_t const rows = 300'001;
   std::string data(static_cast<std::size_t>(rows) * 7, '\0');
@@ -116,7 +116,7 @@ TEST_CASE("a stretch of the file that goes to many places is read in few pieces,
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a file that is cut while it is open ends in an error, not in a signal") {
+TEST_CASE("a file that is cut while it is open causes an error, not a signal") {
   temporary_folder const folder;
   ckpt_test::put(folder / "f", safetensors_bytes(one("\"U8\"", "[64]", "[0,64]"), std::string(64, 'x')));
   redco::safetensors::safetensors_reader const file(folder / "f");

@@ -27,7 +27,7 @@ constexpr void erase(list& from, op what) {
     }
 }
 
-TEST_CASE("each mistake in the lists of a step is found where it is") {
+TEST_CASE("each mistake in the operation lists of a step is found at its position") {
   auto const is = [](step_fault const& found, kind what, int rank, std::size_t place) {
     CHECK(text_of(found) == text_of(step_fault{what, rank, place}));
   };
@@ -55,7 +55,7 @@ TEST_CASE("each mistake in the lists of a step is found where it is") {
   is(changed(norm, 2, 1, [](lists& l) { erase(l[1], op::share_statistics); }), kind::waits_forever, 0, 8);
 }
 
-TEST_CASE("sends and receives of stages are proved to meet") {
+TEST_CASE("sends and receives of stages are proved to match") {
   step_table all = stages(2, 2);
   // F forward, B backward, S send, R receive. Stage 0: F0 S0 F1 S1 R0 B0 R1 B1 sum total update.
   // Stage 1: R0 F0 B0 S0 R1 F1 B1 S1 sum total update.

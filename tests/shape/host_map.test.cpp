@@ -30,7 +30,7 @@ void check_group(redco::host_map const& map, axes over, axes others, int rank) {
   REQUIRE(map.share(rank, over) == redco::host_share{members, touched, own});
 }
 
-TEST_CASE("the members of every group lie on the hosts that counting them one by one finds") {
+TEST_CASE("the hosts of every group equal those of a count of its members one by one") {
   int maps = 0;
   for (mesh const& on : {mesh{.dp = 3, .tp = 2}, mesh{.dp = 5}, mesh{.pp = 2, .dp = 3, .ep = 2, .tp = 1},
                          mesh{.pp = 3, .ep = 2, .tp = 2}, mesh{.pp = 2, .dp = 3, .tp = 3}, mesh{.dp = 5, .tp = 3}})

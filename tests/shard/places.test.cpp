@@ -114,7 +114,7 @@ static_assert(can_add<2, axis::tp> && !can_add<0, axis::tp> && !can_add<2, axis:
 
 }  // namespace
 
-TEST_CASE("every element of a parameter lies on the ranks that its places say, and has one owner") {
+TEST_CASE("every element of a parameter is on the ranks that its places give, and has one owner") {
   // A whole parameter; rows of a vocabulary that no width divides; heads; heads that neighbours
   // share.
   CHECK(all_agree(fact_of({5, 3}, {axis::tp, -1}), 7));

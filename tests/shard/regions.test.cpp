@@ -37,7 +37,7 @@ constexpr regions made_of(mesh const& ranks) {
 
 std::vector<region> list(regions const& of) { return {of.begin(), of.end()}; }
 
-TEST_CASE("regions lie by their sum axes, then decay, and frozen parameters come last") {
+TEST_CASE("regions are ordered by their sum axes, then decay, and frozen parameters come last") {
   axes const all = redco::batch_axes;
   CHECK(list(made_of({.ep = 2})) == std::vector<region>{{0, 604'000, true, true, all},
                                                         {604'000, 604'001, true, false, all},

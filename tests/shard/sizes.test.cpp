@@ -76,7 +76,7 @@ using pictures =
 std::string const cure =
     "state the input: redco::model_of<net, redco::input<extents of one example>>, or a member input(workload)";
 
-TEST_CASE("a layer that reads images refuses an input that is not stated, and says how to state it") {
+TEST_CASE("a layer that reads images refuses an undeclared input and says how to declare it") {
   CHECK(refused_plan(model_of<pictures, input<1, 28, 28>>{}).empty());
   CHECK(refused_plan(model_of<pictures>{}) ==
         "layer 'c' reads 4 dimensions [batch, channels, height, width], the model's input has 2; " + cure);
@@ -84,7 +84,7 @@ TEST_CASE("a layer that reads images refuses an input that is not stated, and sa
         "layer 'c' reads 1 channels, the model's input gives 2; make the two equal, or " + cure);
 }
 
-TEST_CASE("a width that only the workload tells is compared under the workload") {
+TEST_CASE("a width that only the workload gives is checked with the workload") {
   model_of<sequential<relu, named<"out", linear<7, 3>>>> const m{};
   CHECK(refused_plan(m).empty());
   CHECK(refused_facts(m, {4, 7}).empty());
@@ -103,7 +103,7 @@ struct attending {
   constexpr extents input(workload const& load) const { return {load.batch, load.sequence, 5}; }
 };
 
-TEST_CASE("a size that is no multiple of what divides it is refused with both numbers") {
+TEST_CASE("a size that is not a multiple of its divisor is refused with both numbers") {
   CHECK(refused_plan(attending{}).empty());
   CHECK(refused_plan(attending{{.width = 64, .heads = 6, .kv = 2}}) ==
         "layer 'attn' has 64 features, no multiple of its 6 heads; make it a multiple");

@@ -51,7 +51,7 @@ TEST_CASE("a replicated value added to a pending sum is added once") {
   });
 }
 
-TEST_CASE("activations of one layout add and multiply where they lie") {
+TEST_CASE("activations of one layout add and multiply locally") {
   on_three_ranks([](redco::rank_context& rank) {
     tensor<split<-1>> const a = redco::scatter<-1>(tensor<replicated>(numbers(2)), rank.tp);
     tensor<split<-1>> const b = redco::scatter<-1>(tensor<replicated>(numbers(-5)), rank.tp);
@@ -64,7 +64,7 @@ TEST_CASE("activations of one layout add and multiply where they lie") {
   });
 }
 
-TEST_CASE("sums and products of split tokens keep their number, and refuse another one") {
+TEST_CASE("sums and products of split tokens keep the number of tokens and refuse another one") {
   using tokens = tensor<redco::token_split>;
   // The number of tokens must be given
   static_assert(!std::is_constructible_v<tokens, at::Tensor>);

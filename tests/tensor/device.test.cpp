@@ -22,20 +22,20 @@ std::string device_refusal(std::string const& name) {
 
 }  // namespace
 
-TEST_CASE("a CPU is always computed on, and its memory is the host's") {
+TEST_CASE("a CPU is always supported, and its memory is the host's") {
   CHECK(redco::device_of("cpu") == redco::host_device());
   CHECK(redco::choose_device("cpu").of_rank(3) == redco::host_device());
   CHECK(redco::in_host_memory(at::ones({2})));
   CHECK(!redco::in_host_memory(at::empty({2}, at::kMeta)));
 }
 
-TEST_CASE("a device that no one computes on is refused with what to give") {
+TEST_CASE("a device that redco does not support is refused with the allowed devices") {
   for (std::string const name : {"cuda:1", "cpu:0", "CPU", ""})
     CHECK(device_refusal(name) ==
           "--device " + name + " is nothing that this version computes on: give auto, cpu or cuda");
 }
 
-TEST_CASE("CUDA is taken where it can be computed on, and else refused with what is missing and what installs it") {
+TEST_CASE("CUDA is used if it works, and is otherwise refused with the missing part and its package") {
   tested_device();  // if a device is requested, it must be available
   std::string const why = device_refusal("cuda");
   if (why.empty()) {
@@ -46,7 +46,7 @@ TEST_CASE("CUDA is taken where it can be computed on, and else refused with what
   CHECK((why.find("scripts/setup --cuda") != std::string::npos || why.find("nvidia-smi") != std::string::npos));
 }
 
-TEST_CASE("what is found is taken where nothing is asked for, unless the environment names a device, and it says why") {
+TEST_CASE("the default device is the one found, or the one that the environment names, with the reason") {
   char const* const before = std::getenv("REDCO_DEVICE");
   std::string const kept = before != nullptr ? before : "";
   ::setenv("REDCO_DEVICE", "cpu", 1);

@@ -48,7 +48,7 @@ void to_meta(at::Tensor& x) { x = x.to(at::kMeta); }
 
 }  // namespace
 
-TEST_CASE("all tensors of a batch are found, wherever it keeps them") {
+TEST_CASE("all tensors of a batch are found at any depth") {
   at::Tensor const x = at::ones({2});
   moved_batch batch{x, {}, {{x, x, {}}, {x, {}, {}}}, {1, x}, {{"a", x}}, {x, x}, "text", {true}, "seen", {x, x}};
   redco::for_each_tensor(batch, to_meta);
@@ -64,7 +64,7 @@ TEST_CASE("all tensors of a batch are found, wherever it keeps them") {
   CHECK(alone.is_meta());
 }
 
-TEST_CASE("what cannot be visited stays where it is") {
+TEST_CASE("a member that cannot be visited stays unchanged") {
   at::Tensor const x = at::ones({2});
   inherits derived{{x, {}, {}}, x};
   redco::for_each_tensor(derived, to_meta);

@@ -16,7 +16,7 @@ void move_in(at::Tensor& x, std::int64_t value) { x.fill_(value); }
 
 }  // namespace
 
-TEST_CASE("a count taken while a graph is recorded is the count of each later batch") {
+TEST_CASE("a count taken while a graph is recorded becomes the count of each later batch") {
   at::Tensor ids = at::ones({4}, at::kLong), other = at::full({2}, 3, at::kLong);
   redco::graph_recording kept;
   double first = 0, second = 0;
@@ -40,7 +40,7 @@ TEST_CASE("a count taken while a graph is recorded is the count of each later ba
   CHECK(redco::count_on_host(ids, sum_of) == 20);  // no recording any more
 }
 
-TEST_CASE("what a program computes from a recorded count is no count of the recording") {
+TEST_CASE("a number computed from a recorded count is not a count of the recording") {
   at::Tensor const ids = at::ones({4}, at::kLong);
   redco::graph_recording kept;
   redco::graph_recording::scope const here(&kept);

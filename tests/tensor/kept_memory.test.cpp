@@ -24,7 +24,7 @@ std::int64_t kept_mib(redco::kept_memory::scope const& keeping) {
 
 }  // namespace
 
-TEST_CASE("a large tensor lies where the one before it lay, and the counter does not see what is kept") {
+TEST_CASE("a large tensor reuses the memory of the previous one, and the counter ignores kept memory") {
   redco::kept_memory::install();
   auto const counter = std::make_shared<redco::memory_counter>();
   redco::memory_counter::scope const counting(counter);
@@ -42,7 +42,7 @@ TEST_CASE("a large tensor lies where the one before it lay, and the counter does
   CHECK(counter->peak() == 80 * mib);
 }
 
-TEST_CASE("what is kept and what is in use are never more than what was in use at once") {
+TEST_CASE("kept memory and used memory together never exceed the peak of used memory") {
   redco::kept_memory::install();
   redco::kept_memory::scope const keeping;
   { at::Tensor const a = bytes(20 * mib), b = bytes(9 * mib), c = bytes(11 * mib); }
@@ -56,7 +56,7 @@ TEST_CASE("what is kept and what is in use are never more than what was in use a
   CHECK(kept_mib(keeping) == 0);
 }
 
-TEST_CASE("a block serves a tensor of half its size, none that is smaller, and is kept whole again") {
+TEST_CASE("a kept block serves tensors of at least half its size and is kept whole again") {
   redco::kept_memory::install();
   redco::kept_memory::scope const keeping;
   void const* const first = place_of_a_short_one(20 * mib);
@@ -69,7 +69,7 @@ TEST_CASE("a block serves a tensor of half its size, none that is smaller, and i
   CHECK(keeping.memory().kept() == 10 * mib - 1);
 }
 
-TEST_CASE("blocks go back to the thread that took them, and to the system when it has ended") {
+TEST_CASE("blocks return to the thread that took them, and to the system after the thread ends") {
   redco::kept_memory::install();
   std::optional<at::Tensor> late;
   {

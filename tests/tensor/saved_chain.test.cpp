@@ -48,7 +48,7 @@ TEST_CASE("links pack in the order in which they joined, and unpack in the rever
   CHECK(gradient_of(y, x).equal(2 * x.detach()));
 }
 
-TEST_CASE("a chain gives derivatives of any order, and the graph owns what its links keep") {
+TEST_CASE("a chain gives derivatives of any order, and the graph owns the data that its links keep") {
   at::Tensor const x = leaf();
   std::weak_ptr<int> kept;
   {
@@ -62,7 +62,7 @@ TEST_CASE("a chain gives derivatives of any order, and the graph owns what its l
   CHECK(kept.expired());
 }
 
-TEST_CASE("a watch sees what layers save, whether it joined before or after a link that moves it") {
+TEST_CASE("a watch sees tensors that layers save, whether it joins before or after a link that moves them") {
   for (bool const watch_first : {false, true}) {
     INFO("watch first: " << watch_first);
     at::Tensor const x = leaf();
@@ -82,7 +82,7 @@ TEST_CASE("a watch sees what layers save, whether it joined before or after a li
   }
 }
 
-TEST_CASE("without a link nothing is asked of what autograd saves") {
+TEST_CASE("saved tensors are not intercepted without a link") {
   at::Tensor const x = leaf();
   scaling tier(2, 0);
   { saved_chain::scope const here(tier, saved_chain::role::moves); }

@@ -21,7 +21,7 @@ at::Tensor sample() { return at::arange(24, at::kLong).view({4, 6}); }
 
 }  // namespace
 
-TEST_CASE("host code finds what a tensor and its views were copied from, until somebody writes there") {
+TEST_CASE("host code finds the source of a tensor and its views until one of them is written to") {
   at::Tensor const here = sample(), there = here.clone();
   redco::host_copies known;
   known.add(there, here);
@@ -41,7 +41,7 @@ TEST_CASE("host code finds what a tensor and its views were copied from, until s
   CHECK(!known.find(there));
 }
 
-TEST_CASE("a part of a larger tensor is found at its own place") {
+TEST_CASE("a part of a larger tensor is found at its own offset") {
   at::Tensor const whole = sample(), there = whole.clone().narrow(0, 1, 3), here = whole.narrow(0, 1, 3);
   redco::host_copies known;
   known.add(there, here);
@@ -51,8 +51,7 @@ TEST_CASE("a part of a larger tensor is found at its own place") {
   CHECK(!known.find(other));
 }
 
-TEST_CASE(
-    "a batch that a thread has sent to a device arrives where it is computed with, and on_host need not ask there") {
+TEST_CASE("a batch that a thread has sent to a device arrives there, and on_host reads the host copy") {
   at::Device const device = tested_device() == redco::host_device() ? at::Device(at::kMeta) : tested_device();
   uploaded_batch batch{sample().narrow(1, 0, 5), sample().narrow(1, 1, 5), {sample(), at::Tensor()}};
   redco::upload way;

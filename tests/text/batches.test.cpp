@@ -23,7 +23,7 @@ bool equal(at::Tensor const& found, rows const& expected) {
 
 }  // namespace
 
-TEST_CASE("rows are filled up in front or behind, and the mask shows where") {
+TEST_CASE("rows are padded on the left or on the right, and the mask marks the padding") {
   rows const some{{5, 6, 7}, {8}, {}};
   auto const front = redco::padded_in_front(some, 9), behind = redco::padded_behind(some, 9);
   CHECK(equal(front.ids, {{5, 6, 7}, {9, 9, 8}, {9, 9, 9}}));
@@ -32,7 +32,7 @@ TEST_CASE("rows are filled up in front or behind, and the mask shows where") {
   CHECK(equal(behind.mask, {{1, 1, 1}, {1, 0, 0}, {0, 0, 0}}));
 }
 
-TEST_CASE("windows predict every id but the first of a text once") {
+TEST_CASE("windows predict every id except the first of a text once") {
   rows const texts{{1, 2, 3, 4, 5, 6}, {7}, {8, 9}};
   auto const windows = redco::token_windows(texts, 2);
   CHECK(windows == rows{{1, 2, 3}, {3, 4, 5}, {5, 6}, {8, 9}});
@@ -42,7 +42,7 @@ TEST_CASE("windows predict every id but the first of a text once") {
   CHECK_THROWS_AS(redco::token_windows(rows{{1}, {}}, 2), redco::error);
 }
 
-TEST_CASE("a decoder reads the start and then what it should have said") {
+TEST_CASE("a decoder reads the start id and then the labels before each position") {
   std::vector<redco::seq2seq_example> const examples{{{4, 5, 6}, {7, 8}}, {{9}, {10, 11, 12}}};
   auto const batch = redco::seq2seq_batch_of(examples, 2, 1);
   CHECK(equal(batch.source, {{4, 5, 6}, {9, 1, 1}}));

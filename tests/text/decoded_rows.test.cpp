@@ -21,7 +21,7 @@ redco::any_tokenizer marked_words() {
 
 }  // namespace
 
-TEST_CASE("rows from a column on are what they add to the text before it") {
+TEST_CASE("rows decoded from a column on give the text that they add to the ids before it") {
   at::Tensor const ids = at::tensor({0, 1, 2, 1, 0, 0, 2, 2}, at::kLong).view({2, 4});
   using texts = std::vector<std::string>;
   CHECK(redco::decoded_rows(marked_words(), ids) == texts{"a b a", "b b"});

@@ -15,7 +15,7 @@ std::vector<std::int64_t> flat(at::Tensor const& found) {
 
 }  // namespace
 
-TEST_CASE("each byte is the label of the one before it, and what pads is no label") {
+TEST_CASE("each byte is the label of the previous byte, and padding is no label") {
   std::vector<std::string> const texts{"abcd", "x\xFF", "Q", ""};
   redco::token_batch const batch = redco::next_token_batch(texts, 8);
   CHECK(batch.input_ids.sizes() == at::IntArrayRef({4, 3}));
@@ -24,7 +24,7 @@ TEST_CASE("each byte is the label of the one before it, and what pads is no labe
         std::vector<std::int64_t>{98, 99, 100, 255, -100, -100, -100, -100, -100, -100, -100, -100});
 }
 
-TEST_CASE("a text beyond the context is cut at its end, and still knows the byte behind the cut") {
+TEST_CASE("a text longer than the context is cut at its end and keeps the label after the cut") {
   redco::token_batch const batch = redco::next_token_batch(std::vector<std::string>{"abcdef", "ghi"}, 3);
   CHECK(flat(batch.input_ids) == std::vector<std::int64_t>{97, 98, 99, 103, 104, 0});
   CHECK(flat(batch.labels) == std::vector<std::int64_t>{98, 99, 100, 104, 105, -100});

@@ -72,7 +72,7 @@ TEST_CASE("folders of every kind give the ids and texts that transformers gives"
   CHECK(folders == 29);
 }
 
-TEST_CASE("a token that stands beside tokenizer.json has one id, or the folder is refused") {
+TEST_CASE("a token in tokenizer.json and another file has one id, or the folder is refused") {
   if (!redco::detail::regex::available) return;
   copied_folder const folder("added_decoder");
   redco::any_tokenizer const tokenizer = redco::read_tokenizer(folder.path);
@@ -89,7 +89,7 @@ TEST_CASE("a token that stands beside tokenizer.json has one id, or the folder i
   CHECK(says(folder.refused(), "added_tokens_decoder.many has a key that is no id"));
 }
 
-TEST_CASE("files of added tokens count where tokenizer_config.json lists none") {
+TEST_CASE("files of added tokens count if tokenizer_config.json lists none") {
   if (!redco::detail::regex::available) return;
   copied_folder const map("added_map"), json("added_json");
   redco::any_tokenizer const mapped = redco::read_tokenizer(map.path);
@@ -108,7 +108,7 @@ TEST_CASE("files of added tokens count where tokenizer_config.json lists none") 
   CHECK(redco::read_tokenizer(map.path).specials().end == 0);
 }
 
-TEST_CASE("settings that versions of transformers read differently are refused where they disagree") {
+TEST_CASE("settings that versions of transformers read differently are refused if they disagree") {
   if (!redco::detail::regex::available) return;
   copied_folder const folder("llama_no_prefix_5");
   folder.change("tokenizer_config.json", "{", "{\"add_bos_token\": true, ");
@@ -123,8 +123,7 @@ TEST_CASE("settings that versions of transformers read differently are refused w
   CHECK(says(folder.refused(), "split_special_tokens true is not computed here"));
 }
 
-TEST_CASE(
-    "legacy and add_prefix_space of LlamaTokenizer go before tokenizer.json, which must not contradict an absent one") {
+TEST_CASE("legacy and add_prefix_space of LlamaTokenizer override tokenizer.json, which cannot contradict defaults") {
   if (!redco::detail::regex::available) return;
   copied_folder const folder("llama_first_5"), legacy("llama_legacy_5");
   auto const tokens = [](copied_folder const& one) { return redco::read_tokenizer(one.path).encode("</s>the cat"); };
@@ -144,7 +143,7 @@ TEST_CASE(
   CHECK(says(folder.refused(), "tokenizer_config.json: legacy should be true or false"));
 }
 
-TEST_CASE("clean_up_tokenization_spaces is followed for all models but BPE, and refused if it is no bool") {
+TEST_CASE("clean_up_tokenization_spaces is followed for all models except BPE and refused if it is not a bool") {
   if (!redco::detail::regex::available) return;
   CHECK(redco::read_tokenizer(copied_folder("cleaned_bert").path).cleans_spaces());
   CHECK_FALSE(redco::read_tokenizer(copied_folder("bert_cased").path).cleans_spaces());
@@ -157,7 +156,7 @@ TEST_CASE("clean_up_tokenization_spaces is followed for all models but BPE, and 
   CHECK(says(forced.refused(), "tokenizer_config.json: clean_up_tokenization_spaces should be true or false"));
 }
 
-TEST_CASE("vocab.json with merges.txt is read for the classes that are known, and a broken vocab.txt by its line") {
+TEST_CASE("vocab.json with merges.txt is read for known classes, and a broken vocab.txt is refused by its line") {
   if (!redco::detail::regex::available) return;
   copied_folder const pairs("files_gpt2"), words("files_bert");
   pairs.write("tokenizer_config.json", "{}");
@@ -174,8 +173,7 @@ TEST_CASE("vocab.json with merges.txt is read for the classes that are known, an
   CHECK(says(words.refused(), "model.unk_token is \"[UNK]\", which is not in model.vocab"));
 }
 
-TEST_CASE(
-    "a Unigram model takes the division of the best score, and of equal ones the one with the longer last token") {
+TEST_CASE("a Unigram model takes the segmentation of the best score, and of equal ones the longer last token") {
   auto const model = redco::json_tokenizer::parse(R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0],
     ["a", 5], ["ab", -20], ["xy", -2], ["x", -1], ["yz", -2], ["z", -1], ["y", -9], ["q", -3]]}})",
                                                   "u");

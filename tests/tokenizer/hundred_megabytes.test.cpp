@@ -56,23 +56,23 @@ void check_long(char const* name, redco::json_tokenizer const& tokenizer) {
 
 }  // namespace
 
-TEST_CASE("100 MB through BPE with a split pattern", "[.][long_llama3]") {
+TEST_CASE("BPE with a split pattern encodes 100 MB in bounded time and memory", "[.][long_llama3]") {
   check_long("llama3", redco::json_tokenizer::parse(llama3_file, "llama3"));
 }
 
-TEST_CASE("100 MB through BPE with a normal form", "[.][long_qwen2]") {
+TEST_CASE("BPE with a normal form encodes 100 MB in bounded time and memory", "[.][long_qwen2]") {
   check_long("qwen2", redco::json_tokenizer::parse(qwen2_file, "qwen2"));
 }
 
-TEST_CASE("100 MB through BPE over code points", "[.][long_llama2]") {
+TEST_CASE("BPE over code points encodes 100 MB in bounded time and memory", "[.][long_llama2]") {
   check_long("llama2", redco::json_tokenizer::parse(llama2_file(), "llama2"));
 }
 
-TEST_CASE("100 MB through WordPiece", "[.][long_bert]") {
+TEST_CASE("WordPiece encodes 100 MB in bounded time and memory", "[.][long_bert]") {
   check_long("bert", redco::json_tokenizer::parse(bert_file, "bert"));
 }
 
-TEST_CASE("SentencePiece is not given 100 MB at once, and says so") {
+TEST_CASE("SentencePiece refuses 100 MB at once with a message") {
   if (!redco::detail::sentencepiece_model::available) return;
   temporary_folder const folder;
   sentencepiece_file file;

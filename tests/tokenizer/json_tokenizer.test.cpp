@@ -39,7 +39,7 @@ void check(redco::json_tokenizer const& tokenizer, std::vector<expected> const& 
 
 }  // namespace
 
-TEST_CASE("1,000 strings have the reference's ids, both ways", "[parity]") {
+TEST_CASE("1,000 strings have the reference's ids and decode to the reference's text", "[parity]") {
   auto const folder = shared_folder() / "parity" / "tokenizer";
   if (!std::filesystem::exists(folder)) return skip("no " + folder.string());
   redco::json_tokenizer const tokenizer(folder / "tokenizer.json");
@@ -58,7 +58,7 @@ TEST_CASE("1,000 strings have the reference's ids, both ways", "[parity]") {
   CHECK(count == 1000);
 }
 
-TEST_CASE("LLaMA-3's kind of tokenizer") {
+TEST_CASE("a tokenizer like LLaMA-3's encodes and decodes as the reference does") {
   auto const tokenizer = redco::json_tokenizer::parse(llama3_file, "llama3");
   check(tokenizer, {
                        {"", {50}, ""},
@@ -88,7 +88,7 @@ TEST_CASE("LLaMA-3's kind of tokenizer") {
   CHECK(tokenizer.decode(ids{36, -100, 52, 99999999, 47}) == "hello world");  // ids without a token
 }
 
-TEST_CASE("Qwen2's kind of tokenizer") {
+TEST_CASE("a tokenizer like Qwen2's encodes and decodes as the reference does") {
   auto const tokenizer = redco::json_tokenizer::parse(qwen2_file, "qwen2");
   check(tokenizer, {
                        {"", {}, ""},
@@ -107,7 +107,7 @@ TEST_CASE("Qwen2's kind of tokenizer") {
   CHECK(tokenizer.encode("cab", {.find_special = false}) == ids{40});
 }
 
-TEST_CASE("BERT's kind of tokenizer") {
+TEST_CASE("a tokenizer like BERT's encodes and decodes as the reference does") {
   auto const tokenizer = redco::json_tokenizer::parse(bert_file, "bert");
   check(tokenizer,
         {
@@ -125,7 +125,7 @@ TEST_CASE("BERT's kind of tokenizer") {
   CHECK(tokenizer.decode(ids{2, 10, 13, 1}, {.keep_special = true}) == "[CLS] the! [UNK]");
 }
 
-TEST_CASE("LLaMA-2's kind of tokenizer") {
+TEST_CASE("a tokenizer like LLaMA-2's encodes and decodes as the reference does") {
   auto const tokenizer = redco::json_tokenizer::parse(llama2_file(), "llama2");
   check(tokenizer, {
                        {"", {1}, ""},
@@ -136,7 +136,7 @@ TEST_CASE("LLaMA-2's kind of tokenizer") {
                    });
 }
 
-TEST_CASE("bytes that are no UTF-8 are read as U+FFFD") {
+TEST_CASE("invalid UTF-8 is read as U+FFFD") {
   auto const tokenizer = redco::json_tokenizer::parse(llama2_file(), "llama2");
   ids const replacement{242, 194, 192};  // <0xEF><0xBF><0xBD>
   auto const with = [&](int count) {

@@ -61,7 +61,7 @@ std::string bpe_file() {
 
 }  // namespace
 
-TEST_CASE("a folder gives its tokenizer.json, with the parts that tokenizer_config.json names") {
+TEST_CASE("a folder's tokenizer.json is read, with the parts that tokenizer_config.json names") {
   model_folder const folder;
   folder.write("tokenizer.json", llama3_file);
   folder.write("tokenizer.model", "not looked at");
@@ -99,7 +99,7 @@ TEST_CASE("a folder without a tokenizer is refused") {
   CHECK(says(folder_refusal(folder.path), "tokenizer.json:1:1"));
 }
 
-TEST_CASE("T5's spiece.model") {
+TEST_CASE("T5's spiece.model is read with its added tokens") {
   model_folder const folder;
   folder.write("spiece.model", unigram_file(true));
   if (!redco::detail::sentencepiece_model::available) {
@@ -143,7 +143,7 @@ TEST_CASE("T5's spiece.model") {
   CHECK(says(folder_refusal(folder.path), "a SentencePiece tokenizer of class AlbertTokenizer is not computed"));
 }
 
-TEST_CASE("LLaMA-2's tokenizer.model") {
+TEST_CASE("LLaMA-2's tokenizer.model is read") {
   if (!redco::detail::sentencepiece_model::available) return;
   model_folder const folder;
   folder.write("tokenizer.model", bpe_file());
@@ -165,7 +165,7 @@ TEST_CASE("LLaMA-2's tokenizer.model") {
   CHECK(says(folder_refusal(folder.path), "tokenizer.model"));
 }
 
-TEST_CASE("tokens beside a SentencePiece model are found in a text and decoded") {
+TEST_CASE("added tokens of a SentencePiece model are found in a text and decoded") {
   if (!redco::detail::sentencepiece_model::available || !redco::detail::regex::available) return;
   model_folder const folder;
   folder.write("tokenizer.model", bpe_file());
@@ -184,7 +184,7 @@ TEST_CASE("tokens beside a SentencePiece model are found in a text and decoded")
   CHECK(says(folder_refusal(folder.path), "gives id 300 to the token \"<x>\", which has 266"));
 }
 
-TEST_CASE("a space stands before the parts of a text that LlamaTokenizer of transformers 5 puts it before") {
+TEST_CASE("a space precedes the parts of a text that it precedes in LlamaTokenizer of transformers 5") {
   if (!redco::detail::sentencepiece_model::available || !redco::detail::regex::available) return;
   model_folder const folder;
   folder.write("tokenizer.model", bpe_file());
@@ -252,7 +252,7 @@ TEST_CASE("a space stands before the parts of a text that LlamaTokenizer of tran
   CHECK(configured(R"("add_prefix_space": false,)").decode(ids{261}) == " ab");
 }
 
-TEST_CASE("CodeLlamaTokenizer is refused by name, with what to set") {
+TEST_CASE("CodeLlamaTokenizer is refused by name with the setting to change") {
   model_folder const folder;
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "CodeLlamaTokenizer"})");
   for (char const* const file : {"tokenizer.model", "tokenizer.json"}) {
@@ -265,7 +265,7 @@ TEST_CASE("CodeLlamaTokenizer is refused by name, with what to set") {
 }
 
 #ifdef REDCO_WITH_SENTENCEPIECE
-TEST_CASE("decoding is the library's") {
+TEST_CASE("decoding equals the library's") {
   std::mt19937 random(3);
   for (std::string const& file : {unigram_file(true), unigram_file(false), bpe_file()}) {
     model_folder const folder;
@@ -288,7 +288,7 @@ TEST_CASE("decoding is the library's") {
 }
 #endif
 
-TEST_CASE("a FIFO or a device in the place of a tokenizer's file is refused at once") {
+TEST_CASE("a FIFO or a device in place of a tokenizer's file is refused at once") {
   model_folder const folder;
   auto const refused = [&](std::string const& name) {
     CHECK(says(folder_refusal(folder.path), "cannot read " + (folder.path / name).string()));

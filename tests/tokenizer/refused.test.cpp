@@ -71,7 +71,7 @@ TEST_CASE("a contradictory tokenizer.json is refused") {
              "normalizer.lowercase should be true or false"));
 }
 
-TEST_CASE("what a file asks for and is not computed is refused by name") {
+TEST_CASE("an unsupported part of a file is refused by name") {
   auto const without = [](std::string_view from, std::string_view to) {
     return file_refusal(changed(llama3_file, from, to));
   };
@@ -109,7 +109,7 @@ TEST_CASE("patterns that PCRE2 reads differently are translated or refused") {
   CHECK(says(with(R"(\\p{Nowhere})"), "is no regular expression"));
 }
 
-TEST_CASE("a pattern that takes exponential time ends in an error") {
+TEST_CASE("a pattern that takes exponential time causes an error") {
   auto const tokenizer =
       redco::json_tokenizer::parse(changed(llama3_file, R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|)", R"((?:a+)+c|)"), "t.json");
   CHECK(tokenizer.encode("aac").size() == 4);

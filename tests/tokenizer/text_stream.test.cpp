@@ -34,7 +34,7 @@ TEST_CASE("a code point is held back until it is complete") {
   CHECK(stream.put(265) == "ab");  // a new text
 }
 
-TEST_CASE("a stream gives what decode gives") {
+TEST_CASE("a stream gives the text that decode gives") {
   for (std::string const& file : {llama2_file(), llama3_file, qwen2_file, bert_file}) {
     redco::any_tokenizer const tokenizer = redco::json_tokenizer::parse(file, "file");
     std::mt19937 random(7);
@@ -53,7 +53,7 @@ TEST_CASE("a stream gives what decode gives") {
   }
 }
 
-TEST_CASE("spaces are removed as by replacing one pattern after another, wherever the pieces of a text end") {
+TEST_CASE("spaces are removed as if patterns were replaced one after another, for any pieces of a text") {
   std::vector<std::string> const parts{" ",  "'",   " ' ", ".", " .", "n't", " n", "'t",
                                        "'s", "'ve", "'r",  "e", "?",  "a",   "!"};
   std::mt19937 random(5);
@@ -73,7 +73,7 @@ TEST_CASE("spaces are removed as by replacing one pattern after another, whereve
   }
 }
 
-TEST_CASE("a stream that cleans spaces gives what decode gives, behind a prompt too") {
+TEST_CASE("a stream that cleans spaces gives the text that decode gives, also after a prompt") {
   redco::json::json_value const file = redco::json::parse_json(
       R"({"decoder": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}, "model": {"type": "Unigram",
       "unk_id": 0, "vocab": [["a", 0], ["▁", 0], ["▁b", 0], ["'", 0], ["▁'", 0], ["s", 0], ["▁s", 0], [".", 0],
@@ -103,7 +103,7 @@ TEST_CASE("a stream that cleans spaces gives what decode gives, behind a prompt 
   CHECK(stream.put(0) + stream.put(8) + stream.finish() == "a.");
 }
 
-TEST_CASE("a stream behind a prompt gives the text of both without the text of the prompt") {
+TEST_CASE("a stream after a prompt gives the text of prompt and continuation without the text of the prompt") {
   for (std::string const& file : {llama2_file(), llama3_file, qwen2_file, bert_file}) {
     redco::any_tokenizer const tokenizer = redco::json_tokenizer::parse(file, "file");
     std::mt19937 random(11);
@@ -126,7 +126,7 @@ TEST_CASE("a stream behind a prompt gives the text of both without the text of t
   }
 }
 
-TEST_CASE("the first word behind a prompt keeps its space, and the first word of a text has none") {
+TEST_CASE("the first word after a prompt keeps its space, and the first word of a text has none") {
   redco::any_tokenizer const llama = redco::json_tokenizer::parse(llama2_file(), "llama2");
   redco::text_stream stream(llama);
   stream.skip(std::vector<std::int64_t>{1, 265});  // <s>, "▁ab"

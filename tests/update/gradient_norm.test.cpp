@@ -49,13 +49,13 @@ TEST_CASE("the squared norm has the same bits on any number of threads and witho
   REQUIRE(one == plain);
 }
 
-TEST_CASE("gradients above the limit are scaled to it, others left alone") {
+TEST_CASE("gradients above the limit are scaled to it, and smaller ones are unchanged") {
   REQUIRE(redco::update::clip_factor(3.0, 0.0) == 1.0);
   REQUIRE(redco::update::clip_factor(3.0, 4.0) == 1.0);
   REQUIRE(redco::update::clip_factor(8.0, 2.0) == 2.0 / (8.0 + 1e-6));
 }
 
-TEST_CASE("the norm of a sharded gradient is that of the whole, on every rank") {
+TEST_CASE("the norm of a sharded gradient equals the norm of the whole gradient on every rank") {
   at::Tensor const split = (at::arange(14, at::kDouble) * 0.7).sin(), shared = (at::arange(5, at::kDouble) * 0.9).cos();
   double const expected = at::cat({split, shared}).norm().item<double>() / 48;
   for (int const size : {1, 2, 3}) {

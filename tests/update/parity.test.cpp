@@ -96,7 +96,7 @@ void check_trajectory(Rule const& rule, std::map<std::string, at::Tensor> const&
 
 }  // namespace
 
-TEST_CASE("every optimizer follows torch's trajectory, however its buffer is cut", "[parity]") {
+TEST_CASE("every optimizer follows torch's trajectory for any division of its buffer", "[parity]") {
   auto const folder = shared_folder() / "parity" / "optim";
   if (!std::filesystem::exists(folder / "meta.json")) return skip("no reference trajectories in " + folder.string());
   auto const meta = redco::json::parse_json(file_bytes(folder / "meta.json"), "meta.json");

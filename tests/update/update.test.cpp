@@ -131,7 +131,7 @@ void refuses(Rule const& rule, redco::update::segment s, std::string const& why)
 
 }  // namespace
 
-TEST_CASE("no bit of an update depends on how the buffer is cut or on the threads") {
+TEST_CASE("no bit of an update depends on the division of the buffer or on the threads") {
   check_cuts(redco::adamw{.beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.1});
   check_cuts(redco::adamw{.beta1 = 0.5, .beta2 = 0.6, .amsgrad = true});
   check_cuts(redco::adam{.weight_decay = 0.05});
@@ -140,7 +140,7 @@ TEST_CASE("no bit of an update depends on how the buffer is cut or on the thread
   check_cuts(redco::sgd{.momentum = 0.9, .nesterov = true});
 }
 
-TEST_CASE("the composed updates and norm are those of the kernels up to rounding") {
+TEST_CASE("the composed updates and norm equal the kernels up to rounding") {
   check_reference(redco::adamw{.beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.1});
   check_reference(redco::adamw{.beta1 = 0.5, .beta2 = 0.6, .amsgrad = true});
   check_reference(redco::adam{.weight_decay = 0.05});
@@ -156,7 +156,7 @@ TEST_CASE("the composed updates and norm are those of the kernels up to rounding
           Approx(flat.to(at::kDouble).square().sum().item<double>()).epsilon(1e-12));
 }
 
-TEST_CASE("the norm of device text, run on the host, is that of the CPU's kernel up to the order of its sum") {
+TEST_CASE("the norm of device text on the host equals the CPU kernel up to the order of its sum") {
   std::vector<redco::update::norm_range> const ranges{{3, 500, 1}, {500, 501, 0.5}, {700, 1003, 2}};
   for (at::ScalarType const type : {at::kFloat, at::kBFloat16})
     for (unsigned const threads : {1u, 5u}) {
@@ -170,7 +170,7 @@ TEST_CASE("the norm of device text, run on the host, is that of the CPU's kernel
     }
 }
 
-TEST_CASE("the norm of a device that is tested is the CPU's") {
+TEST_CASE("the norm on the tested device equals the CPU's") {
   redco::update::norm_range const whole{0, 100'003, 1};
   for (at::ScalarType const type : {at::kFloat, at::kBFloat16}) {
     at::Tensor const flat = keyed_values(100'003, 4, type);
@@ -179,7 +179,7 @@ TEST_CASE("the norm of a device that is tested is the CPU's") {
   }
 }
 
-TEST_CASE("Adam of a device that is tested gives the bits of the CPU's kernel") {
+TEST_CASE("Adam on the tested device gives the bits of the CPU kernel") {
   constexpr std::int64_t n = 100'003;
   for (at::ScalarType const grad_type : {at::kFloat, at::kBFloat16}) {
     redco::adamw const rule{.beta1 = 0.5, .beta2 = 0.6, .weight_decay = 0.1, .amsgrad = true};
@@ -305,7 +305,7 @@ TEST_CASE("a segment that is not flat, of one length and of the right slots is r
   refuses(rule, redco::update::make_segment(rule, at::zeros({6}, at::kHalf), at::zeros({6}), true), "Half");
 }
 
-TEST_CASE("an update tells autograd nothing and takes masters that require gradients") {
+TEST_CASE("an update is invisible to autograd and accepts masters that require gradients") {
   redco::sgd const rule{};
   at::Tensor const param = at::ones({4}).requires_grad_();
   redco::update::segment s = redco::update::make_segment(rule, param, at::ones({4}), true);

@@ -41,7 +41,7 @@ mean token_loss(Net const& net, walls::share const& mine) {
 
 }  // namespace
 
-TEST_CASE("adapters of a frozen model learn the same on every mesh, and nothing else moves by a bit") {
+TEST_CASE("adapters of a frozen model learn equally on every mesh, and no other parameter changes") {
   auto const loss = [](auto const& net, walls::share const& mine, int) { return token_loss(net, mine); };
   adamw const optimizer{.lr = 2e-2, .weight_decay = 0.1};
   auto const start = walls::trained(adapted{}, optimizer, {.dp = 1}, {.steps = 0, .frozen = all_but_adapters}, loss);

@@ -66,7 +66,7 @@ TEST_CASE("an encoder-decoder learns the same on every mesh") {
   CHECK(one.losses.back() < 0.8 * one.losses.front());
 }
 
-TEST_CASE("an encoder-decoder with split tokens learns what it does with whole ones") {
+TEST_CASE("an encoder-decoder learns equally with split tokens and with whole ones") {
   auto const learn = [](auto const& model) {
     return walls::check_meshes(
         model, adamw{.lr = 1e-2}, {.steps = 4},
@@ -76,7 +76,7 @@ TEST_CASE("an encoder-decoder with split tokens learns what it does with whole o
   for (std::size_t i = 0; i < whole.losses.size(); ++i) CHECK(std::abs(split.losses[i] / whole.losses[i] - 1) < 1e-10);
 }
 
-TEST_CASE("what the mask hides changes nothing, what it shows does") {
+TEST_CASE("hidden tokens change nothing, and visible tokens do") {
   for (mesh const& shape : {mesh{.dp = 1}, mesh{.tp = 2}})
     run_ranks(shape, {}, [&](rank_context& rank) {
       trained_network<translator> const state({}, plan_of(translator{}, shape), adamw{}, dtype::f64, 5, rank.rank, {});
@@ -91,7 +91,7 @@ TEST_CASE("what the mask hides changes nothing, what it shows does") {
     });
 }
 
-TEST_CASE("an encoder-decoder decodes with a cache as it does without, and its encoder runs once") {
+TEST_CASE("an encoder-decoder decodes equally with and without a cache, and its encoder runs once") {
   std::vector<at::Tensor> of_mesh;
   for (mesh const& shape : {mesh{.dp = 1}, mesh{.tp = 2}}) {
     at::Tensor ids;

@@ -128,7 +128,7 @@ TEST_CASE("a language model with tied embeddings learns the same on every mesh")
   CHECK(one.losses.back() < 0.9 * one.losses.front());
 }
 
-TEST_CASE("split tokens learn and decode the same, one token at a time on ranks that hold none") {
+TEST_CASE("split tokens learn and decode equally, one token at a time on ranks without tokens") {
   auto const loss = [](auto const& net, walls::share const& mine, int) { return text_loss(net, mine); };
   using cut = sequence_parallel<speaker<2>>;
   walls::check_meshes(cut{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss,
@@ -142,7 +142,7 @@ TEST_CASE("split tokens learn and decode the same, one token at a time on ranks 
   }
 }
 
-TEST_CASE("key-value heads fewer than the width are shared by neighbours") {
+TEST_CASE("key-value heads fewer than the width are shared by neighbouring ranks") {
   auto const loss = [](auto const& net, walls::share const& mine, int) { return text_loss(net, mine); };
   walls::check_meshes(speaker<2>{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss,
                       {{.dp = 2}, {.tp = 2}, {.tp = 6}});

@@ -194,7 +194,7 @@ TEST_CASE("adapters that PEFT saved give its logits, loss and gradients on every
   check_peft<gpt2>("gpt2", "down,qkv,up");
 }
 
-TEST_CASE("merged weights give what adapters beside them give, whatever they are beside and however it is cut") {
+TEST_CASE("merged weights equal adapters for all adapted layers and all cuts") {
   using namespace lora_test;
   std::vector<mesh> const narrow{{}, {.tp = 2}};
   check_merged(small_gpt2, {.rank = 3, .alpha = 5, .targets = "qkv,o,up,down"}, narrow);
@@ -214,7 +214,7 @@ TEST_CASE("merged weights give what adapters beside them give, whatever they are
   check_merged(both, {.rank = 2, .alpha = 3, .targets = "q,k,v,o"}, narrow);
 }
 
-TEST_CASE("adapters begin as nothing, learn the same on every mesh, and nothing else moves by a bit") {
+TEST_CASE("adapters begin as zero, learn equally on every mesh, and no other parameter changes") {
   using namespace lora_test;
   auto const loss = [](auto const& net, walls::share const& mine, int) {
     at::Tensor const at = at::arange(35, at::kLong);
@@ -245,7 +245,7 @@ TEST_CASE("adapters begin as nothing, learn the same on every mesh, and nothing 
   }
 }
 
-TEST_CASE("adapters of blocks that run again, and what --check-saved sees of them") {
+TEST_CASE("adapters of recomputed blocks give equal gradients and pass --check-saved") {
   using namespace lora_test;
   with_lora<llama> const tuned{{small_llama.config, {.rank = 2, .dropout = 0.1, .targets = "q,v,o,gate,down"}}};
   at::Tensor const ids = at::arange(18, at::kLong).remainder(7).view({3, 6});
@@ -275,7 +275,7 @@ TEST_CASE("adapters of blocks that run again, and what --check-saved sees of the
   }
 }
 
-TEST_CASE("a target that is not there, and adapters that PEFT has no place for, are refused by name with 64") {
+TEST_CASE("a missing target and adapters that PEFT cannot store are refused by name with exit code 64") {
   using namespace lora_test;
   auto const made = [](auto const& model) {
     trained_network const state(model, plan_of(model, {}), adamw{}, dtype::f32, 5, 0, {});

@@ -147,7 +147,7 @@ TEST_CASE("a rewrite by path puts a layer of the user's own around every linear 
   }
 }
 
-TEST_CASE("what a rewrite has put in learns the same on every mesh, and nothing else moves by a bit") {
+TEST_CASE("layers inserted by a rewrite learn equally on every mesh, and no other parameter changes") {
   using namespace low_rank_test;
   auto const loss = [](auto const& net, walls::share const& mine, int) {
     at::Tensor const ids = ids_of(mine);

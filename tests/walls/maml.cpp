@@ -102,7 +102,7 @@ meta_gradient meta_gradient_on(mesh const& on, bool second_order, bool differenc
 
 }  // namespace
 
-TEST_CASE("MAML: gradients of gradients through sharded layers and own kernels are those of central differences") {
+TEST_CASE("MAML: second-order gradients through sharded layers and own kernels agree with central differences") {
   auto const one = meta_gradient_on({.dp = 1}, true, true);
   for (auto const& [name, worst] : one.worst) {
     INFO(name);

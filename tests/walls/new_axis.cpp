@@ -91,7 +91,7 @@ TEST_CASE("experts whose ranks have different examples train as on one rank") {
   walls::check_meshes(mixture{}, adamw{.lr = 0.02}, {.steps = 5, .examples = 7}, loss, meshes);
 }
 
-TEST_CASE("what experts exchange is planned") {
+TEST_CASE("the messages of experts are planned") {
   for (mesh const& on : meshes) {
     INFO("mesh " << walls::name_of(on));
     run_ranks(on, {.threads = 1}, [&](rank_context& rank) {

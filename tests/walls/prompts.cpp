@@ -33,7 +33,7 @@ struct text_batch {
 
 }  // namespace
 
-TEST_CASE("a prediction keeps its prompt to the last byte, and is the one it has alone") {
+TEST_CASE("a prediction keeps its prompt to the last byte and equals the prediction of the prompt alone") {
   temporary_folder folder;
   run_test::silence const quiet;
   redco::gpt2 const model{{.vocab = 256, .context = 32, .width = 12, .heads = 3, .layers = 2, .deviation = 0.3}};

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-TEST_CASE("the best of a metric is its smallest or its largest, and only a better one is named") {
+TEST_CASE("the best of a metric is its smallest or its largest value, and only a better one is named") {
   using names = std::vector<std::string>;
   redco::workdir::best_metrics best({"loss"}, {"accuracy"});
   auto const evaluated = [&](double loss, double accuracy, std::int64_t step) {
@@ -25,7 +25,7 @@ TEST_CASE("the best of a metric is its smallest or its largest, and only a bette
   CHECK(best.best().at("max_accuracy").step == 3);
 }
 
-TEST_CASE("evaluations without improvement count on from a checkpoint, if the same metric decides") {
+TEST_CASE("evaluations without improvement are counted on from a checkpoint with the same metric") {
   using redco::workdir::best_metrics;
   best_metrics::table const known = {{"min_loss", {2, 1}}, {"max_accuracy", {0.5, 1}}};
   best_metrics again({"loss"}, {"accuracy"}, known, {"min_loss", 3});

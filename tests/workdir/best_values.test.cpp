@@ -4,7 +4,7 @@
 
 #include <string>
 
-TEST_CASE("a best value is found by its checkpoint's name or by its metric's, and a stranger's name tells the known") {
+TEST_CASE("a best value is found by its checkpoint's name or its metric's, and an unknown name lists the known ones") {
   redco::workdir::best_values const best(
       {{"min_loss", {2, 10}}, {"max_balanced", {0.75, 20}}, {"min_gap", {1, 3}}, {"max_gap", {5, 4}}});
   CHECK(best.at("max_balanced").value == 0.75);

@@ -24,7 +24,7 @@ redco::exit_code code_of(std::function<void()> const& call, std::string* text = 
 
 }  // namespace
 
-TEST_CASE("ckpts that is no folder, and a disk without room for a checkpoint, are told before the work") {
+TEST_CASE("a ckpts path that is not a folder and a full disk are reported before the work") {
   temporary_folder const folder;
   auto const ckpts = folder.path / "ckpts";
   auto const check = [&] { redco::workdir::checkpoint_room::check_folder(folder.path); };

@@ -29,7 +29,7 @@ void save_empty(redco::workdir::checkpoint_store<recording_ops>& store, std::int
 
 }  // namespace
 
-TEST_CASE("a checkpoint gets its name after its manifest and its directory are on the disk, the pointers after that") {
+TEST_CASE("a checkpoint gets its name after its manifest and directory are on the disk, and pointers follow") {
   temporary_folder const folder;
   recording_ops ops(folder.path);
   redco::workdir::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
@@ -89,7 +89,7 @@ TEST_CASE("retention removes the oldest of its own run and nothing that a pointe
   CHECK(redco::workdir::checkpoint_names::steps_in(folder / "ckpts").size() == 5);
 }
 
-TEST_CASE("saving a step again replaces the older checkpoint whole") {
+TEST_CASE("saving a step again replaces the whole older checkpoint") {
   temporary_folder const folder;
   for (bool const swaps : {true, false}) {
     recording_ops ops(folder.path);
@@ -103,7 +103,7 @@ TEST_CASE("saving a step again replaces the older checkpoint whole") {
   }
 }
 
-TEST_CASE("sweeping removes what dead runs left and repairs what they did not set") {
+TEST_CASE("sweeping removes files of dead runs and repairs pointers that they did not set") {
   temporary_folder const folder;
   redco::workdir::workdir_lock const lock(folder.path);
   recording_ops ops(folder.path);

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-TEST_CASE("options are settings by name, without those of the place where a run is computed and without remarks") {
+TEST_CASE("options are settings by name, except options of the deployment and remarks") {
   using settings = std::map<std::string, std::string>;
   CHECK(redco::workdir::config_settings(
             R"({"discount": 0.98, "batch": 128, "task": "a b", "list": ["x", "y"], "open": null, "#dtype": "why",

@@ -42,7 +42,7 @@ void flip_bit(std::filesystem::path const& path, std::uint64_t bit) {
 
 }  // namespace
 
-TEST_CASE("a new working directory has nothing to resume, none resumes nothing, a path must exist") {
+TEST_CASE("a new working directory and the value none resume nothing, and a path must exist") {
   temporary_folder const folder;
   CHECK(!look(folder.path).found);
   CHECK(look(folder.path).failure.code == redco::exit_code::done);
@@ -62,7 +62,7 @@ TEST_CASE("a path names a checkpoint, a pointer to one or a working directory") 
   CHECK(look("elsewhere", folder.path).found->facts.step == 10);
 }
 
-TEST_CASE("a damaged checkpoint is put aside with a warning, and the one before is taken") {
+TEST_CASE("a damaged checkpoint is moved aside with a warning, and the previous one is used") {
   struct damage {
     std::string file;
     void (*act)(std::filesystem::path const&);
@@ -103,7 +103,7 @@ TEST_CASE("a damaged checkpoint is put aside with a warning, and the one before 
   }
 }
 
-TEST_CASE("a damaged checkpoint of another workdir is passed over by --resume PATH and stays as it is") {
+TEST_CASE("a damaged checkpoint of another workdir is skipped by --resume PATH and stays unchanged") {
   temporary_folder const folder, own;
   for (std::int64_t const step : {3, 5, 12}) save_bytes(folder.path, step);
   auto const damaged = folder / "ckpts/step_12/parameters-0of1.safetensors";
@@ -125,7 +125,7 @@ TEST_CASE("a damaged checkpoint of another workdir is passed over by --resume PA
   CHECK(content() == before);
 }
 
-TEST_CASE("a checkpoint of a newer format is refused, neither put aside nor passed over") {
+TEST_CASE("a checkpoint of a newer format is refused, and is neither moved aside nor skipped") {
   temporary_folder const folder;
   for (std::int64_t const step : {3, 5}) save_bytes(folder.path, step);
   auto const path = folder / "ckpts/step_5/manifest.json";
@@ -189,7 +189,7 @@ TEST_CASE("a run that has saved never starts from scratch") {
   for (int i = 0; i < 2; ++i) CHECK(look(folder.path).failure.code == redco::exit_code::data);
 }
 
-TEST_CASE("the newest is the current run's: beyond the pointer only what the same run saved, another run's last") {
+TEST_CASE("the newest checkpoint is the current run's latest, even if another run's step is higher") {
   temporary_folder const folder;
   save_bytes(folder.path, 500, "run-old");
   save_bytes(folder.path, 10, "run-new");

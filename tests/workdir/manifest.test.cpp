@@ -54,7 +54,7 @@ std::string replaced(std::string text, std::string const& from, std::string cons
 
 }  // namespace
 
-TEST_CASE("a manifest read back is the manifest that was written, and its text is always the same") {
+TEST_CASE("a manifest is read back unchanged, and its text is deterministic") {
   auto const facts = rich_manifest();
   std::string const text = redco::workdir::write_manifest(facts);
   CHECK(redco::workdir::read_manifest(text, "m") == facts);
@@ -94,7 +94,7 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
   CHECK(ckpt_test::has(bare.text, "does not end with its XXH64"));
 }
 
-TEST_CASE("a mesh is written under the keys of the first format, and further axes only where they have ranks") {
+TEST_CASE("a mesh is written under the keys of the first format, and further axes only if they have ranks") {
   auto facts = rich_manifest();
   CHECK(ckpt_test::has(redco::workdir::write_manifest(facts), "\"mesh\": {\n  \"dp\": 3,\n  \"mp\": 2\n }"));
   facts.mesh = {.pp = 2, .dp = 3, .ep = 5, .tp = 7};
@@ -116,7 +116,7 @@ TEST_CASE("a manifest with any one bit of it flipped is refused") {
   CHECK(elsewhere == 0);
 }
 
-TEST_CASE("numbers that no run reaches are refused, also where the hash is right") {
+TEST_CASE("impossible numbers are refused, even if the hash is right") {
   auto const refused = [](auto change, std::string const& why) {
     redco::workdir::manifest facts = rich_manifest();
     change(facts);
@@ -133,7 +133,7 @@ TEST_CASE("numbers that no run reaches are refused, also where the hash is right
   refused([](redco::workdir::manifest& facts) { facts.best["min_loss"].step = most; }, "best.min_loss");
 }
 
-TEST_CASE("a manifest that is not valid is refused, naming the place") {
+TEST_CASE("an invalid manifest is refused with the position of the mistake") {
   std::string const text = unsealed(rich_manifest());
   struct wrong {
     std::string from, to, why;
@@ -165,7 +165,7 @@ TEST_CASE("a manifest that is not valid is refused, naming the place") {
   }
 }
 
-TEST_CASE("parts that overlap, leave a hole or reach outside are refused") {
+TEST_CASE("parts that overlap, leave a gap or reach outside are refused") {
   auto const refused = [](auto change, std::string const& why) {
     redco::workdir::manifest facts = rich_manifest();
     change(facts.tensors.at("h.0.mlp.up.weight").parts.at(1));

@@ -341,7 +341,7 @@ TEST_CASE("a file of a checkpoint may not be a symbolic link, other weights may"
   CHECK(ckpt_test::has(refused.text, "symbolic link"));
 }
 
-TEST_CASE("odd but legal entries are read as they are meant") {
+TEST_CASE("odd but legal entries are read correctly") {
   temporary_folder const folder;
   ckpt_test::put(folder / "f",
                  safetensors_bytes("{" + entry("late", 3, 8) + "," + entry("none", 3, 3) + "," + entry("early", 0, 3) +
@@ -355,7 +355,7 @@ TEST_CASE("odd but legal entries are read as they are meant") {
   CHECK(entries[3].shape.empty());
 }
 
-TEST_CASE("a file that is replaced while it is open stays the one that was opened") {
+TEST_CASE("a file that is replaced while it is open keeps the content that was opened") {
   temporary_folder const folder;
   ckpt_test::put(folder / "f", safetensors_bytes("{" + entry("a", 0, 4) + "}", "old!"));
   redco::safetensors::safetensors_reader const file(folder / "f");
@@ -368,7 +368,7 @@ TEST_CASE("a file that is replaced while it is open stays the one that was opene
   CHECK(target == "old!");
 }
 
-TEST_CASE("a workdir is refused where weights are asked for, and its checkpoints are named") {
+TEST_CASE("a workdir is refused as weights, and its checkpoints are named") {
   temporary_folder const folder;
   std::filesystem::create_directory(folder / "run");
   ckpt_test::save_bytes(folder / "run", 3, "run-a", {"min_loss", "max_accuracy", "epoch_0"});

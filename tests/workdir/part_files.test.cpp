@@ -2,7 +2,7 @@
 
 #include <redco/workdir/part_files.hpp>
 
-TEST_CASE("a tensor's name chooses its file, and files count the ranks that write their kind") {
+TEST_CASE("a tensor's name chooses its file, and file names count the ranks that write each kind") {
   using redco::workdir::file_name, redco::workdir::kind_of;
   CHECK(kind_of("optimizer.m.wte.weight") == "optimizer");
   CHECK(kind_of("master.wte.weight") == "masters");

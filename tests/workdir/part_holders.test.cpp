@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-TEST_CASE("of the ranks that hold a part alike all agree on one that reads it, and they take turns") {
+TEST_CASE("ranks that hold equal parts agree on one reader per part and take turns") {
   // Hashes of four parts on three shards: the first and the last are replicated, the second is
   // split, two shards share the third.
   std::vector<std::int64_t> const hashes{1, 20, 30, 4, 1, 21, 30, 4, 1, 22, 31, 4};
@@ -30,7 +30,7 @@ TEST_CASE("of the ranks that hold a part alike all agree on one that reads it, a
   }
 }
 
-TEST_CASE("parts are told apart by name and box") {
+TEST_CASE("parts are distinguished by name and box") {
   using redco::workdir::hash_of_part;
   CHECK(hash_of_part("a", {{0, 3}, {2, 1}}) == hash_of_part("a", {{0, 3}, {2, 1}}));
   CHECK(hash_of_part("a", {{0, 3}, {2, 1}}) != hash_of_part("a", {{3, 0}, {2, 1}}));

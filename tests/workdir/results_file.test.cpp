@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-TEST_CASE("results are indented JSON in the order in which they were given, null where not finite") {
+TEST_CASE("results are indented JSON in the given order, with null for numbers that are not finite") {
   temporary_folder folder;
   auto const file = folder.path / "eval_results_epoch0.json";
   redco::json::json_value results;
@@ -36,7 +36,7 @@ TEST_CASE("results are indented JSON in the order in which they were given, null
 )");
 }
 
-TEST_CASE("results replace earlier ones, and what a killed run left is no obstacle") {
+TEST_CASE("results replace earlier ones, even after a killed run left a file") {
   temporary_folder folder;
   auto const file = folder.path / "min_metrics.json";
   // Process ids are reused

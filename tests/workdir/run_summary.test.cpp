@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-TEST_CASE("the summary of a preempted run says how to go on") {
+TEST_CASE("the summary of a preempted run says how to resume") {
   redco::workdir::run_summary run;
   run.code = redco::exit_code::preempted;
   run.reason = "SIGTERM, SLURM job 4711";

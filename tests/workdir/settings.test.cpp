@@ -68,7 +68,7 @@ TEST_CASE("settings are named as the program names them, with the fewest digits"
   CHECK(all.at("dtype") == "bf16");
 }
 
-TEST_CASE("configurations of any kind are taken: what has no text is left out") {
+TEST_CASE("configurations of any type are accepted, and members without text are left out") {
   settings const rich = redco::workdir::settings_of(rich_model{}, redco::adamw{}, redco::dtype::f32);
   CHECK(rich.at("model.widths[1]") == "5");
   CHECK(rich.at("model.scale") == "none");
@@ -82,14 +82,14 @@ TEST_CASE("configurations of any kind are taken: what has no text is left out") 
   CHECK(redco::workdir::settings_of(rich_model{}, free, redco::dtype::f32).at("optimizer.lr") == "function");
 }
 
-TEST_CASE("settings that differ are told with both values") {
+TEST_CASE("differing settings are listed with both values") {
   settings const before{{"a", "1"}, {"b", "2"}, {"only before", "3"}, {"same", "4"}, {"#a", "why"}};
   settings const now{{"a", "5"}, {"b", "6"}, {"only now", "7"}, {"same", "4"}, {"#a", "why not"}};
   CHECK(redco::workdir::changed_settings(before, now) == "a is 5, was 1; b is 6, was 2");
   CHECK(redco::workdir::changed_settings(before, before).empty());
 }
 
-TEST_CASE("a network whose type has another literal is told by the part that differs") {
+TEST_CASE("a network whose type has another literal is reported with the differing part") {
   settings const before =
       redco::workdir::settings_of(with_dropout<redco::real{0.25}>{}, redco::adamw{}, redco::dtype::f32);
   settings const now = redco::workdir::settings_of(with_dropout<redco::real{0.5}>{}, redco::adamw{}, redco::dtype::f32);
@@ -102,7 +102,7 @@ TEST_CASE("a network whose type has another literal is told by the part that dif
   CHECK(told.find("linear") == std::string::npos);
 }
 
-TEST_CASE("of long settings only the words that differ are told") {
+TEST_CASE("only the differing words of long settings are reported") {
   std::string const long_text(70, 'x');
   auto const told = [](std::string const& was, std::string const& is) {
     return redco::workdir::changed_settings({{"a", was}}, {{"a", is}});
@@ -114,7 +114,7 @@ TEST_CASE("of long settings only the words that differ are told") {
   CHECK(told(long_text, long_text + " more") == "a is " + long_text + " more, was " + long_text);
 }
 
-TEST_CASE("a schedule's function is told by its rates, other schedules by their settings") {
+TEST_CASE("a schedule's function is described by its rates, other schedules by their settings") {
   settings all;
   redco::workdir::add_rates(all, redco::adamw{.lr = redco::cosine{.peak = 3e-4}}, 20);
   CHECK(all.empty());

@@ -36,7 +36,7 @@ ended_fit ended(redco::exit_code code, std::filesystem::path const& workdir, boo
 
 }  // namespace
 
-TEST_CASE("the summary has what the fit tells of itself, and the files that are there") {
+TEST_CASE("the summary has the report of the fit and the existing files") {
   temporary_folder const folder;
   std::ofstream(folder / "log.txt") << "x";
   std::ofstream(folder / "min_metrics.json") << "{}";
@@ -54,8 +54,7 @@ TEST_CASE("the summary has what the fit tells of itself, and the files that are 
   CHECK(s.resume.empty());
 }
 
-TEST_CASE(
-    "the command to resume is given where it can go further, and failures in a step are kept until a run is done") {
+TEST_CASE("the command to resume is given if the run can continue, and failures stay until a run completes") {
   using redco::exit_code;
   temporary_folder const folder;
   CHECK_FALSE(ended(exit_code::preempted, folder.path).summary.resume.empty());

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-TEST_CASE("a second run in one working directory is refused with 64 and the first one's process and host") {
+TEST_CASE("a second run in a working directory is refused with 64 and the first run's process and host") {
   temporary_folder const folder;
   {
     redco::workdir::workdir_lock const first(folder / "run");
