@@ -21,9 +21,8 @@ namespace redco::comm {
 class agreement {
  public:
   /// Creates an agreement without values. `what` is a plural noun for its values in messages, such
-  /// as "settings".
-  /// `cure` is advice to the user for the message. `code` is the exit code of the error that
-  /// check() throws.
+  /// as "settings". `cure` is advice to the user for the message. `code` is the exit code of the
+  /// error that check() throws.
   agreement(std::string what, std::string cure, exit_code code = exit_code::usage)
       : what_(std::move(what)), cure_(std::move(cure)), code_(code) {}
 

@@ -12,24 +12,24 @@ enum class compat_reason : std::uint8_t {
   /// Embedding: Redco for Python cuts the first dimension whose extent the number of model shards
   /// divides.
   embedding,
-  /// Attention query, key or value: Redco for Python cuts the last dimension whose extent the
-  /// number of model shards divides.
+  /// Attention query, key or value, by its name. Redco for Python cuts the last dimension with an
+  /// extent that is a multiple of the number of model shards.
   query_key_value,
-  /// Attention output: Redco for Python cuts the first dimension whose extent the number of model
-  /// shards divides.
+  /// Attention output, by its name. Redco for Python cuts the first dimension with an extent that
+  /// is a multiple of the number of model shards.
   attention_output,
-  /// Layer that widens the activation: Redco for Python cuts the last dimension whose extent the
-  /// number of model shards divides.
+  /// Layer whose name says that it widens the activation (up, gate, wi, in). Redco for Python cuts
+  /// the last dimension with an extent that is a multiple of the number of model shards.
   widening,
-  /// A layer whose output is narrower than its input: Redco for Python cuts the weight's first
-  /// dimension with an extent that is a multiple of the number of model shards.
+  /// Layer whose name begins with "down" or "wo", or has the word "out". Redco for Python cuts the
+  /// first dimension with an extent that is a multiple of the model shards in all such parameters.
   narrowing,
-  /// Output head: Redco for Python cuts the weight's last dimension with an extent that is a
+  /// Output head, by its name. Redco for Python cuts the last dimension with an extent that is a
   /// multiple of the number of model shards.
   head,
-  /// No special name: Redco for Python cuts the last dimension whose extent the number of model
-  /// shards divides. If the preceding rule without a special name cut this dimension, the next
-  /// lower such dimension is cut, if there is one.
+  /// Any other name. Redco for Python cuts the last dimension with an extent that is a multiple of
+  /// the number of model shards. If the preceding rule without a special name cut this dimension,
+  /// the next lower such dimension is cut, if there is one.
   alternating,
   one_shard,  ///< Replicated by Redco for Python, because there is one model shard
   /// Replicated by Redco for Python, because the last name of the path is neither "kernel" nor

@@ -39,13 +39,13 @@ inline std::size_t next_line(std::istream& in, std::string& line, std::string co
   return read;
 }
 
-/// Counts the bytes of a JSONL file that are no UTF-8.
+/// A count of the bytes of a JSONL file that are not valid UTF-8.
 struct line_encoding {
-  std::size_t bytes = 0;    ///< Number of bytes read.
+  std::size_t bytes = 0;    ///< Number of bytes read from the file
   std::size_t invalid = 0;  ///< Number of bytes of the file that are not valid UTF-8
   std::string first;        ///< "path:line", value and position of the first invalid byte
 
-  /// Counts `read` bytes of a line, and replaces those of `line` that are no UTF-8 by U+FFFD.
+  /// Counts the `read` bytes of a line, and replaces invalid bytes of `line` by U+FFFD.
   void take(std::string& line, std::size_t read, std::string const& where) {
     bytes += read;
     invalid_utf8 const found = invalid_utf8_of(line);
@@ -59,7 +59,7 @@ struct line_encoding {
     line = well_formed(line);
   }
 
-  /// Refuses the lines if more than the share `allowed` of their bytes is no UTF-8.
+  /// Throws `error` with exit code 65 if more than the share `allowed` of the bytes is invalid.
   void check(double allowed) const {
     if (bytes == 0 || static_cast<double>(invalid) / static_cast<double>(bytes) <= allowed) return;
     throw error(exit_code::data, first + " is the first of " + std::to_string(invalid) + " bytes of " +

@@ -12,8 +12,8 @@ struct diagnosis {
   std::string_view sentence;
   std::string_view cause;
   std::string_view cure;
-  /// More specific sentences that replace `sentence` of this error; each is used by one
-  /// static_assert with its own cure.
+  /// More specific sentences that replace `sentence`. One static_assert uses each of them, with a
+  /// cure (advice) of its own.
   std::array<std::string_view, 8> closer{};
 };
 

@@ -12,16 +12,16 @@ namespace redco::fact {
 /// `repeat`'s blocks, which it numbers from 0.
 struct block_slice {
   std::int64_t times = 1, first = 0, step = 1;
-  std::int64_t base = 0;  ///< number in the `repeat` of the row's first block
-  bool is_part = false;   ///< other rows hold the other blocks of the `repeat`
+  std::int64_t base = 0;  ///< Index in the `repeat` of the stack's first block
+  bool is_part = false;   ///< True if the stack has only some of the `repeat`'s blocks
 
   constexpr std::int64_t count() const { return (times - first + step - 1) / step; }
 
   constexpr bool has(std::int64_t block) const { return block % step == first; }
   /// Returns true if this is the last of the slices into which the stack of blocks is divided.
   constexpr bool is_last_slice() const { return first + 1 == (times < step ? times : step); }
-  /// Returns the index of the first of the last `step` blocks of the stack, which contain one block
-  /// of each slice.
+  /// Returns the index at which the last `step` blocks of the stack begin. These blocks contain one
+  /// block of each slice.
   constexpr std::int64_t last_round() const { return times > step ? times - step : 0; }
 
   /// Returns the path component that replaces the index of a block in parameter names. It is "*" if

@@ -9,8 +9,9 @@
 
 namespace redco::fact {
 
-/// A stack of the repeated blocks that enclose a parameter or layer, the outermost `repeat` first.
-/// Each entry is a slice of equal blocks. The stack has at most `capacity` entries.
+/// A list of the `repeat`s that enclose a parameter or layer, the outermost first. Each entry is
+/// the set of equal blocks (a slice of the `repeat`'s blocks) to which the parameter or layer
+/// belongs. There are at most `capacity` entries.
 struct block_slices {
   static constexpr std::size_t capacity = 6;
 

@@ -10,12 +10,12 @@ namespace redco::fact {
 /// Kinds of mistake in the sizes of a model, with the codes of their errors.
 enum class mistake : std::uint8_t {
   none,
-  width,    ///< L004: a layer reads, or adds, another extent than is given
-  rank,     ///< L005: a layer reads another number of dimensions than is given
-  size,     ///< L006: an extent below one
-  divisor,  ///< L009: an extent that is no multiple of another one
-  depth,    ///< L010: a path that is too long, or too many repeats around a layer
-  blocks,   ///< L011: a rewritten range of blocks begins or ends after the last one
+  width,    ///< Error L004: a layer reads or adds another extent than it receives
+  rank,     ///< Error L005: a layer reads another number of dimensions than it receives
+  size,     ///< Error L006: a size of a layer is below 1
+  divisor,  ///< Error L009: a size is not a multiple of another size
+  depth,    ///< Error L010: a layer's path is too long, or too many repeats are nested
+  blocks,   ///< Error L011: a rewritten range of blocks exceeds the model's blocks
 };
 
 /// A mistake in the sizes of a model, found while layers declare their parameters and tensors: the

@@ -31,8 +31,8 @@ class side_products;
 class recorder : public size_checks {
  public:
   /// Starts the program of a model with input shapes `input` and `encoder_input`. If `stated` is
-  /// false, the model does not declare its input; the shape [batch, sequence] may then get features
-  /// from the first layer.
+  /// false, the model does not declare its input. The first layer may then add a dimension of
+  /// features to the shape [batch, sequence].
   constexpr recorder(extents input, extents encoder_input, bool stated) : size_checks(stated) {
     activation.shape = input;
     source.shape = encoder_input;

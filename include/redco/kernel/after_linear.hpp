@@ -2,8 +2,8 @@
 
 namespace redco::kernel {
 
-/// An activation after a linear map that can be one node of autograd with the map: its derivative
-/// is made from its result.
+/// An activation function after a linear layer. Layer and activation can form one autograd node,
+/// because the derivative of these functions is computed from their result.
 enum class after_linear : unsigned char { nothing, relu, tanh };
 
 }  // namespace redco::kernel

@@ -10,8 +10,8 @@ namespace redco::kernel {
 at::Tensor product(at::Tensor const& a, at::Tensor const& b);
 
 /// Computes y = a b + bias into existing memory; `bias` may be undefined. The result is bit-equal
-/// to that of `product`. With b = W^T and more rows than the kernels for few rows take, it is
-/// bit-equal to that of `linear`. Not recorded by autograd.
+/// to that of `product` with grad mode off. With b = W^T it is bit-equal to that of `linear`,
+/// unless `linear` uses its kernels for few rows or small products. Not recorded by autograd.
 void product_into(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias = {});
 
 }  // namespace redco::kernel

@@ -4,8 +4,8 @@
 
 namespace redco::kernel {
 
-/// tanh(x), element by element, to 3 units in the last place of f32. Differentiable at any order.
-/// Autograd saves the result.
+/// Returns tanh of each element of `x`, to 3 units in the last place of f32. Differentiable to any
+/// order. Autograd saves the result.
 at::Tensor tanh(at::Tensor const& x);
 
 }  // namespace redco::kernel

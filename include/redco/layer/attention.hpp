@@ -73,8 +73,9 @@ struct attention {
   template <class X>
   using out = typename detail::takes<detail::needs::features, X, partial>::type;
 
-  /// Returns the sizes of this attention layer for a model's config. The traits are checked in this
-  /// function, because clang drops a name that is declared by a class whose static_assert fails.
+  /// Returns the sizes of this attention layer for a model's config. It also checks the layer's
+  /// traits at compile time. A class could not: clang drops names that a class declares after a
+  /// failed static_assert.
   template <class Config>
   static constexpr attention_form form(Config const& config) {
     static_assert(

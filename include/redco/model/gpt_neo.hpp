@@ -50,8 +50,8 @@ struct gpt_neo_config {
 
 /// A GPT-Neo model (Black et al. 2021): like GPT-2, but every second block attends to a sliding
 /// window of keys. Attention scores are not scaled; q, k and v have no biases. Initial weights are
-/// drawn from a normal distribution, the weights of q with 1 / sqrt(head_dim) of the standard
-/// deviation.
+/// drawn from a normal distribution. The standard deviation of q's weights is divided by
+/// sqrt(head_dim).
 struct gpt_neo {
   static constexpr auto vocab = &gpt_neo_config::vocab;
   static constexpr auto context = &gpt_neo_config::context;

@@ -43,8 +43,9 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   bool is_whole(Context const& ctx) const {
     return sides.empty() && ctx.tp().size() == 1 && ctx.pass().layers == nullptr;
   }
-  /// Returns x W^T + b for a following call of kernel::activated, so that the layer and its
-  /// activation form one autograd node. Requires that is_whole() returns true.
+  /// Returns an intermediate result that only kernel::activated may read. The result is x W^T + b.
+  /// If both form one autograd node (small products on a CPU), it is already the activation `next`.
+  /// Requires that is_whole() returns true.
   template <class Context>
   at::Tensor before(kernel::after_linear next, tensor<X> const& x, Context const& ctx) const {
     return kernel::linear_before(next, x.local(), ctx[weight], ctx[bias]);

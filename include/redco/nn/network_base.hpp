@@ -29,8 +29,8 @@ class network_base {
   /// Returns the store's entries of running statistics, such as those of batch norm. Their values
   /// must be equal on all replicas.
   std::vector<stored_parameter> const& statistics() const { return statistics_; }
-  /// Returns all side products of the network: objects that compute products which an outer layer,
-  /// such as a low-rank adapter, adds to the products of a weight.
+  /// Returns all side products of the network. A side product computes a matrix product, such as
+  /// that of a low-rank adapter, which is added to the product of a weight.
   std::vector<std::shared_ptr<detail::side_source const>> const& side_products() const { return side_products_; }
   parameter_store const& store() const { return *store_; }
 

@@ -24,7 +24,7 @@ namespace redco {
 
 namespace detail {
 
-/// A block of any kind of some rows, in their order.
+/// A variant of the block modules of all types in several ranges of blocks, in their order.
 template <class X, class Rows, class... Modules>
 struct any_block_of {
   using type = std::variant<Modules...>;

@@ -17,7 +17,8 @@ namespace redco {
 
 namespace detail {
 
-/// The activation that a linear map before it can be one node of autograd with.
+/// Returns the form in which kernel::activated computes this activation after a linear layer, as
+/// one autograd node; `nothing` for activations that cannot be computed so.
 constexpr kernel::after_linear fused(activation_kind kind) {
   switch (kind) {
     case activation_kind::relu: return kernel::after_linear::relu;
@@ -41,7 +42,7 @@ struct activation_of<module<activation<Kind>, X>> : std::true_type {
 };
 
 /// True if the module type First is a linear layer and Next an activation that can form one
-/// autograd node with it. The values decide at run time.
+/// autograd node with it. Run-time conditions decide if they do.
 template <class Next, class First, class Context>
 inline constexpr bool may_fuse = false;
 template <class Next, class First, class Context>

@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// Makes a pipeline with a loss function to be minimised: `f(net, Batch const&)` returns a mean,
-/// terms or a scalar.
+/// Makes a pipeline with a loss function to be minimised. `f(net, Batch const&)` returns a `mean`
+/// (sum and count), `terms` (several losses) or a scalar tensor.
 ///
 /// Compile errors: P007 if a const `f` cannot be called; P003 for another result type. If `f` is
 /// generic or overloaded, P003 appears only when the pipeline calls it.

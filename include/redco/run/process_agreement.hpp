@@ -13,7 +13,7 @@
 
 namespace redco::run {
 
-/// The cure of every difference between processes.
+/// Advice in the error message for every difference between processes.
 inline constexpr char const* start_alike =
     "start all processes by the same command, with the same program, files and environment";
 
@@ -23,23 +23,25 @@ struct process_choices {
   c10::DeviceType device = c10::DeviceType::CPU;
   dtype compute = dtype::f32;
   kernel_set kernels = kernel_set::fastest;
-  std::int64_t gradient_bucket = 0;  ///< In bytes; 0: gradients are summed after backward.
+  std::int64_t gradient_bucket = 0;  ///< Bytes of a gradient bucket; 0: sums after backward
   bool overlaps_shards = false;
   /// True if the shards of one replica are in several processes. Each process computes replicated
   /// parameters and sampled tokens itself, and they must stay equal to the last bit.
   bool shards_span_processes = false;
-  int threads = 1;  ///< Threads of a rank; compared only if shards span processes.
-  /// Instruction set that libtorch uses; compared only if shards span processes.
+  int threads = 1;  ///< Threads of a rank; compared only if shards_span_processes
+  /// Instruction set that libtorch uses; compared between processes only if shards_span_processes.
   std::string instruction_set;
-  bf16_path bf16_products{};  ///< Path of bf16 products; compared only if shards span processes.
+  /// Implementation of bf16 matrix products; compared only if shards_span_processes.
+  bf16_path bf16_products{};
 };
 
-/// Returns what all processes must have alike before they know their mesh: the digest of the
-/// program's file, the build settings within `torch` (the text of at::show_config()), and options.
+/// Returns the values that all processes compare before they know their mesh. They are the digest
+/// of the program's file, the build settings in `torch` (the text of at::show_config()), and
+/// options.
 comm::agreement opening_agreement(std::string program_digest, std::string const& torch,
                                   std::map<std::string, std::string> const& options);
 
-/// Returns the choices that all processes must have alike.
+/// Returns the choices that all processes compare after they know their mesh.
 comm::agreement agreement_of(process_choices const& chosen);
 
 }  // namespace redco::run

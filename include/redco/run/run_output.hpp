@@ -28,8 +28,8 @@ struct run_output {
   std::optional<workdir::run_summary> summary = {};
 };
 
-/// Keeps the output alive until the program's end, when its summary is printed. By then, all
-/// deployers are destroyed.
+/// Keeps a run's output alive until the program's end, because the summary is printed after the
+/// deployer (owner of the output) is destroyed.
 void keep_for_end(std::shared_ptr<run_output> output);
 
 /// Prints the summary of the program's last fit on standard output, if there was a fit. `main_of`

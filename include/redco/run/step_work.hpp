@@ -12,7 +12,8 @@ namespace redco {
 
 /// The result of an optimizer step, equal on all ranks.
 struct step_result {
-  /// Mean loss over all counted tokens or examples of the global batch; NaN if none counted.
+  /// Mean loss over the counted tokens or examples of the global batch; NaN if none counted. With
+  /// several terms, the sum of each term's mean times its factor.
   double loss = 0;
   /// Number of tokens or examples that counted in the loss; if 0, no parameter was updated.
   double weight = 0;

@@ -17,8 +17,9 @@ class weight_watch {
  public:
   explicit weight_watch(log::run_log& log) : log_(log) {}
 
-  /// Logs a warning if no token or example counted in the update `done` of step `step`, counted
-  /// from 1. `network`: name of a worker's network; empty for a fit.
+  /// Logs a warning if the loss of the update `done` had a count of 0, for example because all
+  /// labels are masked. `step` is the number of the step, from 1. `network` is the name of a
+  /// worker's network, or empty in a fit.
   void after_update(step_result const& done, std::int64_t step, std::string const& network = {}) {
     auto const at = [&] {
       return "step " + std::to_string(step) + (network.empty() ? "" : ", network \"" + network + "\"");

@@ -66,8 +66,9 @@ inline std::int64_t blocks_for(std::int64_t n) {
 }
 
 /// Launches the function `entry` of `source` with `blocks` blocks on the device of `x`. Does
-/// nothing if `blocks` is 0. The dtype of `x` is the element type of the source. Each argument has
-/// the type of the kernel's parameter: std::int64_t for i64, device pointers, or plain structs.
+/// nothing if `blocks` is 0. The source is compiled for the dtype of `x`. Requires that each
+/// argument has the type of the kernel's parameter: std::int64_t for i64, a device pointer, or a
+/// plain struct.
 template <class... Args>
 void launch_kernel(kernel_source const& source, char const* entry, at::Tensor const& x, std::int64_t blocks,
                    Args const&... args) {

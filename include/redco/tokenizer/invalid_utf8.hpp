@@ -27,7 +27,7 @@ inline invalid_utf8 invalid_utf8_of(std::string_view text) {
   }
 }
 
-/// Returns `text` as a tokenizer reads it: with U+FFFD in place of bytes that are no UTF-8.
+/// Returns `text` with U+FFFD in place of each invalid UTF-8 byte, as tokenizers read it.
 inline std::string well_formed(std::string_view text) {
   std::string whole;
   detail::append_well_formed(whole, text);

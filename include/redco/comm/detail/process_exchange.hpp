@@ -30,7 +30,7 @@ class process_exchange {
   /// Largest size in bytes of a member's tensor that open() sends together with the operands.
   static constexpr std::size_t few_bytes = 4096;
 
-  /// Properties of a collective call that its messages between processes need.
+  /// A collective call, with the properties that are sent in its messages between processes.
   struct call {
     operand const& mine;
     std::uint64_t number;  ///< number of the collective call in its group

@@ -143,8 +143,10 @@ class backward_pass {
   /// Activation number of the recomputed block's output. It is held until the end of the block,
   /// even if no layer saves it.
   int output_again_ = -1;
-  std::int64_t held_ = 0;      ///< Bytes of gradients that are held only at the current moment
-  std::int64_t carried_ = 0;   ///< Bytes of gradients that are held during the backward of a branch
+  std::int64_t held_ = 0;  ///< Bytes of gradients that are held only at the current moment
+  /// Bytes of gradients from outside a branch, such as a residual branch, that are held during the
+  /// branch's backward
+  std::int64_t carried_ = 0;
   std::int64_t arriving_ = 0;  ///< Bytes of gradients that are held from the next moment on
   /// Bytes of the weight gradients of a recomputed block, which are added to the gradient buffers
   /// at the end of the block. `waiting_weights_` are those of the current moment.

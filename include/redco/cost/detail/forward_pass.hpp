@@ -36,8 +36,8 @@ struct placed_tensor {
 
   kind what = kind::none;
   std::int64_t bytes = 0;  ///< Bytes of one copy of the tensor on this rank
-  /// Number of tensors like this one in all repeated blocks, one per block; recomputation does not
-  /// change it
+  /// Number of copies with storage of their own over all repeated blocks, as if no block were
+  /// recomputed; 1 outside repeats. For `block_output`: 1, or 0 if a layer saves it.
   std::int64_t copies = 0;
   std::int64_t saved = 0;  ///< Number of copies of the tensor that forward saves for backward
   /// Number of equal blocks in the outermost repeat around the tensor; 0: outside repeats

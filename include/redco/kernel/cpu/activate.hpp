@@ -11,7 +11,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Replaces x, contiguous and of f32, bf16 or f64, by its activation. Not recorded.
+/// Replaces the elements of `x` by their activation, without autograd. `x` is contiguous, in f32,
+/// bf16 or f64.
 inline void activate(after_linear next, at::Tensor const& x) {
   if (next == after_linear::tanh) elementwise_into(tanh_op{}, std::array{x}, std::array{x});
   if (next != after_linear::relu) return;
@@ -21,15 +22,16 @@ inline void activate(after_linear next, at::Tensor const& x) {
   });
 }
 
-/// Returns the gradient of what the activation took, from the gradient g of its result y. Recorded
-/// if autograd records.
+/// Returns the gradient of an activation's input, given its result `y` and the result's gradient
+/// `g`. Autograd records the computation if grad mode is on.
 inline at::Tensor before_activation(after_linear next, at::Tensor const& g, at::Tensor const& y) {
   if (next == after_linear::nothing) return g;
   if (next == after_linear::relu) return masked_gradient(g, y);
   return at::GradMode::is_enabled() ? g * (1 - y * y) : tanh_gradient(g, y);
 }
 
-/// y0 = d (1 - y^2), y1 = -2 d g y: the gradients of g and y, from d, that of g (1 - y^2).
+/// Backward of tanh's gradient h = g (1 - y^2). Computes from `d`, the gradient of h, the gradients
+/// y0 = d (1 - y^2) of g, and y1 = -2 d g y of y.
 struct tanh_curve_op {
   template <int W>
   [[gnu::always_inline]] void operator()(typename lanes<W>::real& y0, typename lanes<W>::real& y1,
@@ -44,8 +46,9 @@ struct tanh_curve_op {
   }
 };
 
-/// Replaces d, the gradient of before_activation(g, y), by the gradient of g; returns the gradient
-/// of y, undefined for an activation whose derivative is piecewise constant. Not recorded.
+/// Backward of before_activation(g, y). Replaces `d`, the gradient of its result, by the gradient
+/// of g, and returns the gradient of y. The latter is undefined for relu, whose derivative is
+/// piecewise constant. Not recorded by autograd.
 inline at::Tensor curve_activation(after_linear next, at::Tensor const& d, at::Tensor const& g, at::Tensor const& y) {
   if (next == after_linear::tanh) {
     at::Tensor const dy = empty_on_host(d.sizes(), d.scalar_type());

@@ -45,7 +45,7 @@ struct few_rows_task {
   few_rows_problem<T> const& a;
   std::int64_t begin, end;
 
-  /// Rows shorter than a vector take a narrower one.
+  /// Computes the product. Rows shorter than a SIMD vector use a narrower vector.
   template <int W>
   [[gnu::always_inline]] void operator()() const {
     if constexpr (W > 4)

@@ -37,8 +37,9 @@ inline at::Tensor unrecorded_before(after_linear next, at::Tensor const& g, at::
   return before_activation(next, g, y);
 }
 
-/// The saved result of a node, as gradients depend on it: on a tanh's by its curvature, on a relu's
-/// not at all.
+/// Returns the saved result of the node, for the backward of its gradients. The result of a relu is
+/// detached, because the gradients do not depend on it smoothly; without activation it is
+/// undefined.
 inline at::Tensor result_of(small_linear_node& node) {
   if (node.next == after_linear::nothing) return {};
   at::Tensor const y = node.y.unpack(node.shared_from_this());

@@ -36,7 +36,7 @@ struct tanh_op {
   void exact(double& y0, double&, double x, double, double) const { y0 = std::tanh(x); }
 };
 
-/// y0 = g (1 - y^2): the gradient of x from g, that of y = tanh(x).
+/// Computes the gradient y0 = g (1 - y^2) of x, given y = tanh(x) and the gradient `g` of y.
 struct tanh_slope_op {
   template <int W>
   [[gnu::always_inline]] void operator()(typename lanes<W>::real& y0, typename lanes<W>::real&,
@@ -71,7 +71,7 @@ struct tanh_node final : torch::autograd::Node {
   std::string name() const override { return "tanh"; }
 };
 
-/// tanh(x) of f32, bf16 or f64 as one node of autograd that saves the result.
+/// Returns tanh(x) in f32, bf16 or f64, as one autograd node that saves the result.
 inline at::Tensor tanh(at::Tensor const& x) {
   at::Tensor const y = empty_on_host(x.sizes(), x.scalar_type());
   elementwise_into(tanh_op{}, std::array{y}, std::array{x});
