@@ -80,7 +80,7 @@ TEST_CASE("a log without a regular file loses lines, counts them and warns once"
   CHECK(seen ==
         "one\n"
         "warning: cannot write /dev/full: it is not a regular file. The run continues, tries again with every line and "
-        "counts what is lost: free space or fix permissions.\n"
+        "counts lost lines: free space or fix permissions.\n"
         "two\nthree\n");
 }
 

@@ -146,7 +146,7 @@ TEST_CASE("a resumed worker lists settings that differ from its checkpoint's, as
   told const changed = run(0.5, 2, R"({"discount":0.9,"batch":64})", falls);
   CHECK(changed.warnings == 1);
   CHECK(changed.log.find(
-            "other settings than its checkpoint: actor.optimizer.lr is 0.5, was 0.02; batch is 64, was 128; "
+            "settings that differ from the checkpoint's: actor.optimizer.lr is 0.5, was 0.02; batch is 64, was 128; "
             "critic.optimizer.lr at step 1 is 0.25, was 0.5; critic.optimizer.lr at the end is 0.25, was 0.5; "
             "critic.optimizer.lr halfway is 0.25, was 0.5; discount is 0.9, was 0.98\n") != std::string::npos);
   told const longer = run(0.02, 3, options, still);
