@@ -260,7 +260,7 @@ TEST_CASE("a resumed run reports that its schedule's function gives other rates"
   temporary_folder folder;
   REQUIRE(fit_mlp(resume_at(folder.path), resume_options(5), 13, {}, {}, {.lr = rates}).code == 0);
   outcome const same = fit_mlp(resume_at(folder.path), resume_options(5), 13, {}, {}, {.lr = rates});
-  CHECK(same.log.find("other settings") == std::string::npos);
+  CHECK(same.log.find("settings that differ") == std::string::npos);
   outcome const rest = fit_mlp(resume_at(folder.path), o, 13, {}, {}, {.lr = falling});
   CHECK(rest.losses.size() == 7);
   CHECK(rest.log.find(
