@@ -45,19 +45,15 @@ class step_executor {
     count(loss);
     differentiate(loss);
   }
-  /// Adds the loss of a micro-batch to the totals of the step, without backward: the first half of
-  /// add().
+  /// Adds the loss of a micro-batch to the totals of the step: the first half of add().
   void count(terms const& loss);
-  /// Runs backward of a micro-batch's loss, without adding the loss to the totals: the second half
-  /// of add().
+  /// Runs backward of a micro-batch's loss: the second half of add().
   void differentiate(terms const& loss);
 
-  /// Declares that the loss added next is this rank's last one in the step. Gradients are then sent
-  /// while its backward runs.
+  /// Declares that the next loss is the rank's last; its gradients are sent during its backward.
   void expect_last() { last_ = true; }
 
-  /// Executes the operations after the last backward: sums gradients and losses over the ranks, and
-  /// updates the parameters.
+  /// Executes the operations after the last backward: sums over the ranks, and the update.
   step_result finish(step_place const& at);
 
  private:
@@ -78,11 +74,9 @@ class step_executor {
   std::optional<gradient_buckets> buckets_;
   step_work* work_ = nullptr;
   step_place at_;
-  comm::replica_round round_;  ///< micro-batches that all replicas compute now
-  /// Loss of the current micro-batch; empty after its backward has run.
-  terms loss_;
-  /// Count (tokens or examples) of each term of the current loss, summed over the replicas.
-  std::vector<double> counts_;
+  comm::replica_round round_;   ///< micro-batches that all replicas compute now
+  terms loss_;                  ///< loss of the current micro-batch; empty after its backward
+  std::vector<double> counts_;  ///< count of each term of the current loss, over all replicas
   bool last_ = false;
   loss_totals totals_;
   step_result result_;

@@ -105,8 +105,7 @@ REDCO_INLINE void step_executor::backward() {
   add_gradient(state_, sum_to_differentiate(loss, counts_));
 }
 
-/// Copies batch norm's running statistics from the first replica, which had a micro-batch in every
-/// round, to all replicas.
+/// Copies batch norm's running statistics from replica 0, which is in every round, to all.
 REDCO_INLINE void step_executor::share_statistics() const {
   for (stored_parameter const& p : state_.network().statistics()) {
     rank_.group(batch_axes).broadcast(p.master, 0);
