@@ -27,7 +27,8 @@ struct t5_config {
   std::int64_t decoder_layers = 24;
   /// Number of buckets to which attention's position bias maps distances between tokens
   std::int64_t buckets = 32;
-  /// Distance in tokens from which on all distances share one bucket of the position bias
+  /// Distance in tokens at which the logarithmic buckets of the position bias end. Larger ones,
+  /// and slightly smaller ones, share the last bucket of their direction.
   std::int64_t farthest = 128;
   double norm_epsilon = 1e-6;
   /// Dropout probability applied to embeddings, outputs of residual branches, feed-forward
