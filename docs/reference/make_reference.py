@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the API reference: a page per name of names.txt, from Doxygen's XML of the headers' `///` comments.
 
-  make_reference.py ROOT XML OUT       writes OUT/index.md and OUT/NAME.md
-  make_reference.py ROOT XML --check   prints each name without a sentence, an example or a comment of a member; exit code 1 if any
+  make_reference.py ROOT XML OUT     writes OUT/index.md and OUT/NAME.md; prints each name without a declaration, a sentence or an
+                                     example, and ends with 1 if there is one
 
 A page has the header, the declaration, the comment, members or parameters, errors, and an example from a page, an example
 program or a test, all of which are compiled.
@@ -14,6 +14,9 @@ import re
 import sys
 import textwrap
 import xml.etree.ElementTree as tree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/build"))
+from pages import block  # noqa: E402
 
 
 def text_of(element):
@@ -135,8 +138,8 @@ def examples_of(root):
     """Texts in which examples are looked for, the most instructive first: pages, programs, tests."""
     texts = []
     for page in (root / "README.md", *sorted((root / "docs").glob("*.md"))):
-        if page.name != "diagnostics.md":
-            texts += [(page, code) for code in re.findall(r"<!-- compiled: (?!never)[^>]*-->\n```cpp\n(.*?)^```", page.read_text(), re.S | re.M)]
+        texts += [(page, found["code"]) for found in block.finditer(page.read_text())
+                  if found["how"] and not found["how"].startswith("never")]
     for folder in ("examples", "tests/*"):
         texts += [(file, file.read_text()) for file in sorted(root.glob(f"{folder}/*.cpp"))]
     return texts
@@ -207,36 +210,29 @@ def page_of(name, ones, example, root):
 
 def main():
     root, xml, out = (pathlib.Path(a) for a in sys.argv[1:4])
-    found, texts = declarations_of(xml), examples_of(root)
-    problems = []
-    topics = names_of(root)
-    for _, names in topics:
+    found, texts, problems = declarations_of(xml), examples_of(root), []
+    out.mkdir(parents=True, exist_ok=True)
+    index = ["# Reference", "", "Names of namespace `redco` that a program writes, by topic.", ""]
+    for title, names in names_of(root):
+        index += [f"## {title}", "", "| name | |", "|---|---|"]
         for name in names:
             if name not in found:
                 problems.append(f"{name}: no declaration in namespace redco")
                 continue
-            if not any(one.words for one in found[name]):
-                problems.append(f"{name} ({found[name][0].file}): no sentence")
-            if not example_of(name, texts):
-                problems.append(f"{name}: no page, example or test uses redco::{name}")
-    if out.name == "--check":
-        print(*problems, sep="\n")
-        print(f"reference: {sum(len(n) for _, n in topics)} names, {len(problems)} problems")
-        return 1 if problems else 0
-    out.mkdir(parents=True, exist_ok=True)
-    index = ["# Reference", "", "Names of namespace `redco` that a program writes, by topic.", ""]
-    for title, names in topics:
-        index += [f"## {title}", "", "| name | |", "|---|---|"]
-        for name in names:
-            if name not in found:
-                continue
-            (out / f"{name}.md").write_text(page_of(name, found[name], example_of(name, texts), root))
             words = next((one.words for one in found[name] if one.words), "")
+            example = example_of(name, texts)
+            if not words:
+                problems.append(f"{name} ({found[name][0].file}): no sentence")
+            if not example:
+                problems.append(f"{name}: no page, example or test uses redco::{name}")
+            (out / f"{name}.md").write_text(page_of(name, found[name], example, root))
             first = re.split(r"(?<=\.)\s", re.sub(r"\s+", " ", words), maxsplit=1)[0]
             index.append(f"| [`{name}`]({name}.md) | {first.replace('|', chr(92) + '|')} |")
         index.append("")
     (out / "index.md").write_text("\n".join(index))
-    return 0
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

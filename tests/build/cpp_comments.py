@@ -1,4 +1,4 @@
-"""Comments of C++ sources: tokens without comments, and comment blocks with their lines."""
+"""Comment blocks of C++ sources, with their lines."""
 
 import re
 
@@ -17,16 +17,6 @@ class Block:
     def __init__(self, kind, line, first_column, alone):
         self.kind, self.line, self.column, self.alone = kind, line, first_column, alone
         self.lines = []
-
-    @property
-    def text(self):
-        return "\n".join(self.lines)
-
-
-def without_comments(source):
-    """The source's code: comments become nothing, and so do blank lines and spaces at the ends of lines."""
-    code = _TEXT.sub(lambda found: "" if found["comment"] else found[0], source)
-    return "\n".join(line.rstrip() for line in code.split("\n") if line.strip())
 
 
 def blocks_of(source):

@@ -66,24 +66,19 @@ def problems_of(root, page):
 
 
 def source_of(root, page):
-    """One source file of a page's blocks: each whole program in a namespace, statements in functions."""
-    includes, body, earlier = [], [], 0
-    for number, found in enumerate(block.finditer(page.read_text())):
+    """One source file of a page's blocks: each whole program in a namespace, statements in functions. None without a block."""
+    text, includes, body = page.read_text(), [], []
+    for number, found in enumerate(block.finditer(text)):
         how, code = found["how"] or "", found["code"]
         if how not in ("alone", "declarations", "statements"):
             continue
         includes += re.findall(r"^#include <[^>]*>$", code, re.M)
         code = re.sub(r"^#(include|pragma) .*$", "", code, flags=re.M)
-        line = page.read_text().count("\n", 0, found.start("code")) + 1
-        mark = f'#line {line} "{page.relative_to(root).as_posix()}"\n'
-        if how == "alone":
-            body.append(f"namespace block_{number} {{\n{mark}{code}}}\n")
-        elif how == "declarations":
-            body.append(f"{mark}{code}")
-        else:
-            body.append(f"inline void block_{number}() {{\n{mark}{code}}}\n")
-        earlier += 1
-    if not earlier:
+        line = text.count("\n", 0, found.start("code")) + 1
+        around = {"alone": f"namespace block_{number} {{\n%s}}\n", "declarations": "%s",
+                  "statements": f"inline void block_{number}() {{\n%s}}\n"}[how]
+        body.append(around.replace("%s", f'#line {line} "{page.relative_to(root).as_posix()}"\n{code}'))
+    if not body:
         return None
     head = ["#include <redco/redco.hpp>", f'#include "{root / "tests/build/pages.hpp"}"', *dict.fromkeys(includes)]
     return "\n".join(head) + "\n" + "\n".join(body)
