@@ -2,6 +2,7 @@
 
 #include <redco/fact/block_slice.hpp>
 #include <redco/fact/block_slices.hpp>
+#include <redco/fact/detail/size_checks.hpp>
 #include <redco/fact/event.hpp>
 #include <redco/fact/flow.hpp>
 #include <redco/fact/message_fact.hpp>
@@ -9,7 +10,6 @@
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/path.hpp>
 #include <redco/fact/program.hpp>
-#include <redco/fact/size_checks.hpp>
 #include <redco/fact/width_kind.hpp>
 
 #include <redco/shape/extents.hpp>
@@ -28,7 +28,7 @@ class side_products;
 /// A recorder of a model's program. Each layer type's function `facts` calls it to declare
 /// parameters, tensors saved for backward, messages and changes of the activation. Each call
 /// becomes an event of the program. The same code runs at compile time and at run time.
-class recorder : public size_checks {
+class recorder : public detail::size_checks {
  public:
   /// Starts the program of a model with input shapes `input` and `encoder_input`. If `stated` is
   /// false, the model does not declare its input. The first layer may then add a dimension of

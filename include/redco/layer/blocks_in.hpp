@@ -33,7 +33,7 @@ struct blocks_in {
   template <class... Others>
   using rebind = blocks_in<Range, Others...>;
   static constexpr bool unnamed = (is_unnamed<Kinds> || ...);
-  static constexpr bool is_empty = Range.begin >= Range.end;
+  static constexpr bool is_empty = Range.is_empty();
   static constexpr std::int64_t begin = Range.begin;
 
   template <class X>
@@ -42,9 +42,9 @@ struct blocks_in {
   /// Declares the facts of the range's blocks in a `repeat` of `times` blocks.
   template <class X, class Config>
   static constexpr void row_facts(Config const& config, fact::recorder& w, std::int64_t times) {
-    std::int64_t const end = times < Range.end ? times : Range.end;
-    if (end <= Range.begin) return;
-    fact::block_slice slice{end - Range.begin, 0, count, Range.begin, !(Range == block_range())};
+    block_range const row = Range.overlap({0, times});
+    if (row.is_empty()) return;
+    fact::block_slice slice{row.end - row.begin, 0, count, row.begin, !(Range == block_range())};
     turns_facts<X>(config, w, slice, std::index_sequence_for<Kinds...>());
   }
 

@@ -26,21 +26,17 @@ constexpr auto row_if() {
   else return std::tuple<std::type_identity<Row>>();
 }
 
-constexpr block_range overlap(block_range const& a, block_range const& b) {
-  return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
-}
-
 /// Returns the types of a row (a range of blocks) after its blocks in `Named` are rewritten. These
 /// are up to three rows, or the row itself if the rewrite changes no block type.
 template <block_range Named, class Rewrite, fact::path Here, block_range Range, class... Kinds>
 constexpr auto cut_row(std::type_identity<blocks_in<Range, Kinds...>> row) {
   using rewritten =
-      blocks_in<overlap(Range, Named), typename transformed<Kinds, Rewrite, part<"*", Kinds>::under(Here)>::type...>;
-  if constexpr (std::is_same_v<rewritten, blocks_in<overlap(Range, Named), Kinds...>>)
+      blocks_in<Range.overlap(Named), typename transformed<Kinds, Rewrite, part<"*", Kinds>::under(Here)>::type...>;
+  if constexpr (std::is_same_v<rewritten, blocks_in<Range.overlap(Named), Kinds...>>)
     return std::tuple<decltype(row)>();
   else
-    return std::tuple_cat(row_if<blocks_in<overlap(Range, {0, Named.begin}), Kinds...>>(), row_if<rewritten>(),
-                          row_if<blocks_in<overlap(Range, {Named.end, block_range::no_end}), Kinds...>>());
+    return std::tuple_cat(row_if<blocks_in<Range.overlap({0, Named.begin}), Kinds...>>(), row_if<rewritten>(),
+                          row_if<blocks_in<Range.overlap({Named.end, block_range::no_end}), Kinds...>>());
 }
 
 template <auto Times, class... Rows>
@@ -72,7 +68,7 @@ struct in_blocks {
 /// names that a class declares after a failed static_assert.
 template <layer Net, fixed_string Path, block_range Named>
 consteval bool check_blocks() {
-  constexpr bool exist = Named.begin >= 0 && Named.begin < Named.end && any_layer<Net, in_blocks<Path, Named, void>>;
+  constexpr bool exist = Named.begin >= 0 && !Named.is_empty() && any_layer<Net, in_blocks<Path, Named, void>>;
   static_assert(exist,
                 "redco[L011]: a rewrite names blocks that the model does not have; name a repeat by its path, such as "
                 "\"h\", and a range of at least one of its blocks");

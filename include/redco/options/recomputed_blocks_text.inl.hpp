@@ -34,7 +34,7 @@ REDCO_INLINE recomputed_blocks parse_recomputed_blocks(std::string_view text) {
   if (name == "range" && rest.find(':') != std::string_view::npos) {
     std::string_view const last = rest.substr(rest.find(':') + 1);
     block_range const blocks{number(rest.substr(0, rest.find(':'))), last.empty() ? block_range::no_end : number(last)};
-    if (blocks.begin >= 0 && blocks.begin < blocks.end) return recomputed_blocks::in_range(blocks);
+    if (blocks.begin >= 0 && !blocks.is_empty()) return recomputed_blocks::in_range(blocks);
   } else if (std::int64_t const n = number(rest); n >= 1) {
     if (name == "every") return recomputed_blocks::every_kth(n);
     if (name == "first") return recomputed_blocks::first_n(n);

@@ -14,6 +14,15 @@ struct block_range {
   std::int64_t begin = 0, end = no_end;
 
   constexpr bool has(std::int64_t block) const { return begin <= block && block < end; }
+  constexpr bool is_empty() const { return begin >= end; }
+  /// Returns the blocks of this range that are also in `other`; an empty range inside `other` if
+  /// there are none. Requires that `other` is not reversed.
+  constexpr block_range overlap(block_range const& other) const {
+    auto const within = [&](std::int64_t block) {
+      return block < other.begin ? other.begin : block < other.end ? block : other.end;
+    };
+    return {within(begin), within(end)};
+  }
 
   friend constexpr bool operator==(block_range const&, block_range const&) = default;
 };

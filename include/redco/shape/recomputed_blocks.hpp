@@ -32,7 +32,7 @@ struct recomputed_blocks {
   static constexpr recomputed_blocks first_n(std::int64_t n) { return n == 0 ? recomputed_blocks() : in_range({0, n}); }
   /// Returns the choice of the blocks in a range. Throws `error` with exit code 64 if it is empty.
   static constexpr recomputed_blocks in_range(block_range const& blocks) {
-    if (blocks.begin >= 0 && blocks.begin < blocks.end) return {1, blocks};
+    if (blocks.begin >= 0 && !blocks.is_empty()) return {1, blocks};
     throw error(exit_code::usage, "[" + std::to_string(blocks.begin) + ", " + std::to_string(blocks.end) +
                                       ") is no range of blocks to recompute: give a begin from 0 on and a larger end");
   }
@@ -44,8 +44,8 @@ struct recomputed_blocks {
   }
   /// Returns the number of recomputed blocks among the first `blocks` blocks of a `repeat`.
   constexpr std::int64_t count(std::int64_t blocks) const {
-    std::int64_t const begin = range.begin > 0 ? range.begin : 0, end = blocks < range.end ? blocks : range.end;
-    return any() && end > begin ? (end - range.begin) / every - (begin - range.begin) / every : 0;
+    auto const [begin, end] = range.overlap({0, blocks});
+    return any() ? (end - range.begin) / every - (begin - range.begin) / every : 0;
   }
   /// Returns this choice for the blocks from index `first` on, with `first` as their index 0.
   constexpr recomputed_blocks from(std::int64_t first) const {

@@ -4,7 +4,6 @@
 #include <redco/shape/block_range.hpp>
 #include <redco/shape/recomputed_blocks.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,8 +16,7 @@ constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_b
   recomputed_blocks const again = of_repeat.from(blocks.base);
   if (blocks.step == 1 || !again.any()) return again.count(blocks.times);
   auto const before = [&](std::int64_t end) { return fact::block_slice{end, blocks.first, blocks.step}.count(); };
-  std::int64_t const begin = std::clamp<std::int64_t>(again.range.begin, 0, blocks.times),
-                     end = std::clamp<std::int64_t>(again.range.end, 0, blocks.times);
+  auto const [begin, end] = again.range.overlap({0, blocks.times});
   if (again.every == 1) return before(end) - before(begin);
   std::int64_t count = 0;
   std::int64_t const skipped = (begin - again.range.begin) % again.every;
@@ -118,9 +116,8 @@ struct block_row {
   /// Returns the first `n` blocks as three ranges: before, within and after the range of blocks
   /// that may be recomputed.
   constexpr std::vector<block_range> stretches(std::int64_t n) const {
-    std::int64_t const begin = std::clamp<std::int64_t>(again.range.begin, 0, n),
-                       end = std::clamp<std::int64_t>(again.range.end, 0, n);
-    return {{0, begin}, {begin, end}, {end, n}};
+    block_range const chosen = again.range.overlap({0, n});
+    return {{0, chosen.begin}, chosen, {chosen.end, n}};
   }
 
   constexpr void add(std::vector<counts>& of, std::int64_t block, std::int64_t times) const {

@@ -26,8 +26,7 @@ inline void activate(after_linear next, at::Tensor const& x) {
 /// `g`. Autograd records the computation if grad mode is on.
 inline at::Tensor before_activation(after_linear next, at::Tensor const& g, at::Tensor const& y) {
   if (next == after_linear::nothing) return g;
-  if (next == after_linear::relu) return masked_gradient(g, y);
-  return at::GradMode::is_enabled() ? g * (1 - y * y) : tanh_gradient(g, y);
+  return next == after_linear::relu ? masked_gradient(g, y) : tanh_gradient(g, y);
 }
 
 /// Backward of tanh's gradient h = g (1 - y^2). Computes from `d`, the gradient of h, the gradients

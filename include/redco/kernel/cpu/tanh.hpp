@@ -47,7 +47,10 @@ struct tanh_slope_op {
   void exact(double& y0, double&, double g, double y, double) const { y0 = g * (1 - y * y); }
 };
 
+/// Returns the gradient of x, given y = tanh(x) and the gradient `g` of y. Autograd records the
+/// computation if grad mode is on.
 inline at::Tensor tanh_gradient(at::Tensor const& g, at::Tensor const& y) {
+  if (at::GradMode::is_enabled()) return g * (1 - y * y);
   at::Tensor const dx = empty_on_host(y.sizes(), y.scalar_type());
   elementwise_into(tanh_slope_op{}, std::array{dx}, std::array{g, y});
   return dx;
@@ -60,9 +63,7 @@ struct tanh_node final : torch::autograd::Node {
     std::lock_guard<std::mutex> const lock(mutex_);
     at::Tensor const& g = gradients[0];
     if (!g.defined()) return {{}};
-    at::Tensor const value = y.unpack(shared_from_this());
-    if (at::GradMode::is_enabled()) return {g * (1 - value * value)};
-    return {tanh_gradient(g, value)};
+    return {tanh_gradient(g, y.unpack(shared_from_this()))};
   }
   void release_variables() override {
     std::lock_guard<std::mutex> const lock(mutex_);

@@ -50,11 +50,18 @@ inline std::string help_lines(std::string const& left, std::string_view about) {
   return text;
 }
 
+/// Returns the lower bound of an option, such as "1 or more". Returns an empty text if the option
+/// has no bound.
+inline std::string bound_text(entry const& e) {
+  if (e.least == std::numeric_limits<std::int64_t>::min()) return "";
+  return std::to_string(e.least) + " or more";
+}
+
 /// Returns the end of an option's help text, such as "(default 1, 0 or more)": "required" or the
 /// default value, then the lower bound.
 inline std::string help_facts(entry const& e) {
   std::string facts = e.required ? "required" : "default " + shown(e.write());
-  if (e.least != std::numeric_limits<std::int64_t>::min()) facts += ", " + std::to_string(e.least) + " or more";
+  if (std::string const bound = bound_text(e); !bound.empty()) facts += ", " + bound;
   return "(" + facts + ")";
 }
 
@@ -82,9 +89,9 @@ inline std::string help_text(std::vector<entry> const& entries, std::string_view
 
 /// Returns the lower bound of an option as the end of an error message, such as ": give 1 or more".
 /// Returns an empty text if the option has no bound.
-inline std::string bound_text(entry const& e) {
-  if (e.least == std::numeric_limits<std::int64_t>::min()) return "";
-  return ": give " + std::to_string(e.least) + " or more";
+inline std::string bound_advice(entry const& e) {
+  std::string const bound = bound_text(e);
+  return bound.empty() ? "" : ": give " + bound;
 }
 
 template <class Read>
@@ -92,7 +99,8 @@ void assign(entry& e, provenance source, std::string const& where, option_value 
   try {
     read(value);
   } catch (unfit_value const& reason) {
-    throw error(exit_code::usage, where + ": '" + shown(value) + "' " + reason.what() + bound_text(e) + "; see --help");
+    throw error(exit_code::usage,
+                where + ": '" + shown(value) + "' " + reason.what() + bound_advice(e) + "; see --help");
   } catch (error const& refused) {
     throw error(exit_code::usage, where + ": " + refused.what());
   }
@@ -115,7 +123,7 @@ inline bool below(option_value const& value, std::int64_t least) {
 inline void check_bounds(std::vector<entry> const& entries) {
   for (entry const& e : entries)
     if (option_value const value = e.write(); below(value, e.least))
-      throw error(exit_code::usage, e.flag + " is " + shown(value) + " (" + e.about + ")" + bound_text(e));
+      throw error(exit_code::usage, e.flag + " is " + shown(value) + " (" + e.about + ")" + bound_advice(e));
 }
 
 /// Throws `error` with exit code 64 if a value of the option `e` is not UTF-8, because JSON

@@ -57,7 +57,7 @@ double sum_of_squares(T const* x, std::int64_t n, [[maybe_unused]] bool wide) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-/// Returns the sum of squares of a flat CPU tensor. Sums blocks of 16384 elements separately and
+/// Returns the sum of squares of `n` elements. Sums blocks of 16384 elements separately and
 /// then adds the blocks in order, so the result is independent of the number of threads.
 template <class T>
 double blocked_sum_of_squares(T const* x, std::int64_t n) {
@@ -78,8 +78,9 @@ inline double sum_of_squares_of(at::Tensor const& flat, std::int64_t begin, std:
   auto const sum = [&]<class T>(T const* x) { return blocked_sum_of_squares(x + begin, end - begin); };
   if (flat.scalar_type() == at::kDouble) return sum(flat.const_data_ptr<double>());
   if (flat.scalar_type() == at::kBFloat16) return sum(flat.const_data_ptr<c10::BFloat16>());
-  at::Tensor const wide = flat.to(at::kFloat);
-  return sum(wide.const_data_ptr<float>());
+  if (flat.scalar_type() == at::kFloat) return sum(flat.const_data_ptr<float>());
+  at::Tensor const wide = flat.slice(0, begin, end).to(at::kFloat);
+  return blocked_sum_of_squares(wide.const_data_ptr<float>(), wide.numel());
 }
 
 }  // namespace redco::update::detail

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::fact {
+namespace redco::fact::detail {
 
 /// The checks by which a layer type compares its sizes with its input, a part of the `recorder`.
 /// They record the first mistake in the program instead of throwing, so that the same code runs at
@@ -142,4 +142,4 @@ class size_checks {
   bool stated_;
 };
 
-}  // namespace redco::fact
+}  // namespace redco::fact::detail
