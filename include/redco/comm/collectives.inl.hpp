@@ -22,8 +22,9 @@ REDCO_INLINE at::Tensor gather_entered(at::Tensor const& x, group& ranks, std::i
   return take_step<gather_entered_step>(x, ranks, dim);
 }
 
-/// Returns `sum`, this rank's part of a summed tensor along `dim`, plus this rank's part of each
-/// addend. An addend that broadcasts along `dim` is added whole.
+/// Completes a reduce-scatter: returns `sum` plus this rank's part of each addend. `sum` is this
+/// rank's part, along the tensor dimension `dim`, of the sum over the ranks. An addend that
+/// broadcasts along `dim` is added whole.
 inline at::Tensor with_parts(at::Tensor sum, std::vector<at::Tensor> const& addends, group& ranks, std::int64_t dim) {
   std::int64_t const from_end = dim < 0 ? -dim : sum.dim() - dim;
   for (at::Tensor const& addend : addends) {

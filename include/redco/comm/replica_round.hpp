@@ -6,8 +6,8 @@
 namespace redco::comm {
 
 /// A round: the micro-batches, one per replica, over which layers such as batch norm sum
-/// statistics. If `gaps` is true, some replica may have no micro-batch left. The other replicas
-/// then announce each sum first, so that this replica can take part with zeros.
+/// statistics. If `gaps` is true, a replica may have no micro-batch left. The other replicas then
+/// announce each sum before it begins, so that the replica without a micro-batch can add zeros.
 struct replica_round {
   /// Group of the ranks that hold the same shard of the model in all replicas. Null if there is
   /// only one replica.

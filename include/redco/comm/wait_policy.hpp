@@ -28,13 +28,13 @@ class wait_decision {
   double hold_ = 1;
 };
 
-/// Returns, by thread id, the nanoseconds that each other thread of this process was ready to run
-/// but had no core. Returns an empty map if the kernel does not report them.
+/// Returns the total time, in nanoseconds, for which each other thread of this process was ready to
+/// run but had no core, by thread id. Returns an empty map if the kernel does not report it.
 std::map<int, std::uint64_t> core_delays();
 
-/// Returns the largest increase of a thread's delay from the map `before` to the map `after`,
-/// divided by `nanoseconds`. The maps are results of core_delays(). A thread that is only in
-/// `after` had delay 0.
+/// Returns the largest fraction of an interval for which a thread waited for a core. `before` and
+/// `after`: results of core_delays() at the ends of the interval. `nanoseconds`: length of the
+/// interval. A thread that `before` does not contain counts with delay 0 there.
 double largest_share(std::map<int, std::uint64_t> const& before, std::map<int, std::uint64_t> const& after,
                      double nanoseconds);
 

@@ -36,13 +36,15 @@ class nccl_group final : public group {
     bool by_rank = false;
   };
 
-  /// Wraps each non-null handle in `hosts` (groups for host memory) and returns the new handles.
-  /// `members` are the group's ranks, as numbers in the run.
+  /// Returns one nccl_group per entry of `hosts`, which are this process's handles on the group for
+  /// host memory. An entry for a rank of another process is null and stays null. `members` are the
+  /// group's ranks, as numbers in the run.
   static std::vector<std::unique_ptr<group>> make(std::vector<std::unique_ptr<group>> hosts,
                                                   std::vector<int> const& members, means const& by);
 
-  /// Wraps each non-null handle in `hosts` (groups for host memory), for the devices that libtorch
-  /// supports. Returns `hosts` unchanged if libtorch has no accelerator.
+  /// Returns one nccl_group per entry of `hosts` (this process's handles on the group for host
+  /// memory), for the devices that libtorch supports. Entries for ranks of other processes are null
+  /// and stay null. Returns `hosts` unchanged if libtorch has no accelerator.
   static std::vector<std::unique_ptr<group>> make(std::vector<std::unique_ptr<group>> hosts,
                                                   std::vector<int> const& members,
                                                   std::shared_ptr<lifeline> const& line, int process, bool one_process,

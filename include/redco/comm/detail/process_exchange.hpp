@@ -23,8 +23,9 @@
 
 namespace redco::comm::detail {
 
-/// A channel for messages between the processes of one group. Each process is a party: it has one
-/// or more neighbouring members (ranks) of the group. One thread uses the channel at a time.
+/// A channel for messages between the processes of one group. A process of the group is called a
+/// party and runs one or more neighbouring ranks (members) of the group. Functions take the index
+/// of a party among the group's processes. One thread uses the channel at a time.
 class process_exchange {
  public:
   /// Largest size in bytes of a member's tensor that open() sends together with the operands.
@@ -69,8 +70,8 @@ class process_exchange {
   std::size_t parties() const noexcept { return processes_.size(); }
   std::size_t me() const noexcept { return me_; }
 
-  /// Returns the index in the group of the first member (rank) that process `party` has. The last
-  /// member of `party` has index `begin(party + 1) - 1`.
+  /// Returns the index in the group of the first rank of process `party`. The ranks of `party` have
+  /// the indices begin(party) to begin(party + 1) - 1.
   std::size_t begin(std::size_t party) const { return begins_[party]; }
   std::size_t count(std::size_t party) const { return begins_[party + 1] - begins_[party]; }
   std::size_t party_of(std::size_t member) const {
@@ -208,7 +209,7 @@ class process_exchange {
 
   int process_of(std::size_t member) const { return tags_.process_of(members_[member]); }
 
-  /// Returns those of `ranks` whose processes still have an incomplete message in `some`.
+  /// Returns the ranks among `ranks` whose processes have not completed their message in `some`.
   std::vector<int> late_of(std::vector<int> const& ranks, messages& some) const {
     std::vector<int> const processes = session_.missing(some);
     std::vector<int> late;

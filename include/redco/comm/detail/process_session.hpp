@@ -78,8 +78,9 @@ class process_session {
   virtual void announce(process_notice const& what) = 0;
   /// Returns the notices of other processes that have arrived since the previous call.
   virtual std::vector<process_notice> heard() = 0;
-  /// Returns a notice for each process that is known to have ended without sending one itself. The
-  /// text of the notice, "its process ...", says what is known.
+  /// Returns a notice for each process that is lost, without waiting for a notice from that
+  /// process. A process is lost if its connection is closed or it gives no sign of life. The text
+  /// of the notice begins with "its process" and ends with the reason.
   virtual std::vector<process_notice> gone() { return {}; }
 
   /// Receives notices, and signals to processes that wait in leave() that this process lives. A

@@ -152,10 +152,10 @@ class processes final : public world {
     for (int const rank : ended_here) session_.announce({runs_, session_.rank(), rank});
   }
 
-  /// Prints in which collective a rank of this process has waited longest, before SIGTERM ends the
-  /// process. When a process is gone, mpirun sends SIGTERM to the others after a second; this
-  /// signal is their only sign of the loss. If the program handles SIGTERM, only asks the ranks to
-  /// save and end.
+  /// Prints the collective in which a rank of this process has waited longest, before SIGTERM ends
+  /// the process. One second after a process is gone, mpirun sends SIGTERM to all other processes,
+  /// which get no other sign of the loss. If the program handles SIGTERM itself, the process
+  /// continues, so that its ranks can save and end.
   void say_wait_before_end() {
     if (said_wait_ || !launcher_signal::came_before(std::chrono::milliseconds(300))) return;
     said_wait_ = true;
@@ -166,8 +166,9 @@ class processes final : public world {
     launcher_signal::pass_on();
   }
 
-  /// Returns true if `process` is known to have been gone for more than a second. This delay lets
-  /// ranks of this process reach the collective in which the process is missing.
+  /// Returns true if `process` has been known to be gone for more than one second. Within this
+  /// second, a rank of this process can reach a collective that needs `process`. The error message
+  /// can then name the collective.
   bool gone_for_a_moment(int process) {
     auto const [since, fresh] = gone_since_.try_emplace(process, clock::now());
     return !fresh && clock::now() > since->second + std::chrono::seconds(1);
@@ -204,9 +205,9 @@ class processes final : public world {
     return ranks;
   }
 
-  /// Records a failure that a process announced. If this process has not failed before, a failure
-  /// of another process ends the waits of the ranks here. In that case, this process announces no
-  /// failure.
+  /// Records a failure that a process announced. If it is the first known failure and another
+  /// process failed, ends the waits of all ranks of this process. This process then announces no
+  /// failure of its own.
   void hear(process_notice const& one) {
     failures_.push_back(one);
     if (!failed_at_) failed_at_ = clock::now();

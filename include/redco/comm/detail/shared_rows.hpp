@@ -17,8 +17,9 @@ struct shared_rows {
   std::int64_t sharers;
   std::int64_t first;
 
-  /// Returns a copy of `x` whose shared rows are summed over the ranks of each sharer group. One
-  /// all_reduce serves all sharer groups; each group has its own part of the reduced tensor.
+  /// Returns a copy of `x` in which the shared rows are summed over each sharer group. A single
+  /// all_reduce serves all sharer groups: each one writes its rows into its own slice of a zero
+  /// tensor.
   at::Tensor summed(at::Tensor const& x) const {
     at::Tensor const result = x.clone(at::MemoryFormat::Contiguous);
     at::Tensor const rows = result.narrow(0, first, result.size(0) - first);
@@ -36,9 +37,11 @@ struct shared_rows {
 template <bool Sums>
 at::Tensor take_shared(at::Tensor const& x, shared_rows const& which);
 
-/// An autograd node on shared rows: sums them over each sharer group if `Sums`, else returns them
-/// unchanged. The gradient of each variant is the other variant, at any order of derivative. The
-/// group must outlive the autograd graph.
+/// An autograd function for a parameter whose rows from index `first` on are shared: each group of
+/// `sharers` neighbouring ranks holds equal copies of them. If `Sums` is true, forward sums these
+/// rows over each such group, and backward passes gradients on unchanged. Otherwise forward returns
+/// the parameter unchanged, and backward sums. Differentiable to any order. The group must outlive
+/// the autograd graph.
 template <bool Sums>
 struct shared_rows_function : recorded_function<shared_rows_function<Sums>> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor const& x, std::int64_t ranks,

@@ -151,7 +151,8 @@ class socket_session final : public process_session {
 
   connection& peer_of(int number) { return peers_[static_cast<std::size_t>(number)]; }
 
-  /// Returns the end of a sentence that says how the connection to process `other` was lost.
+  /// Returns a phrase about how process `other` was lost, to follow the process's name in an error
+  /// message. Example: " has ended its program; see what it printed".
   std::string end_of(int other) const {
     connection const& one = peers_[static_cast<std::size_t>(other)];
     if (one.left()) return " has ended its program; see what it printed";

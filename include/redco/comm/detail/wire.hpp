@@ -78,9 +78,10 @@ struct place {
   bool operator==(place const&) const = default;
 };
 
-/// The addresses of all processes, which process 0 sends to each process when all have connected.
+/// A table of the addresses of all processes. Process 0 sends it to every process after all
+/// processes have connected.
 struct table {
-  std::string session = {};  ///< random text that is the same for all processes of this run
+  std::string session = {};  ///< random text that identifies the run, equal in all processes
   std::vector<place> places = {};
 };
 
@@ -154,7 +155,7 @@ inline std::string place_text(place const& one) {
   return one.address + ' ' + std::to_string(one.port) + ' ' + (host.empty() ? "?" : host);
 }
 
-/// Returns the address of a process that `text` encodes as three words, the second of them a port.
+/// Returns the address that `text` encodes in the form of place_text(): "address port host".
 /// Returns nothing if `text` has another form.
 inline std::optional<place> read_place(std::string_view text) {
   if (text.size() > most_place) return {};
@@ -170,7 +171,8 @@ inline std::optional<place> read_place(std::string_view text) {
   return one;
 }
 
-/// Returns the largest length in bytes of a `table` of this many processes, written as text.
+/// Returns the maximum number of bytes of table_text() for `processes` processes: one line for the
+/// session and one line per process.
 inline std::size_t most_table(int processes) { return (static_cast<std::size_t>(processes) + 1) * (most_place + 1); }
 
 inline std::string table_text(table const& all) {
@@ -179,8 +181,9 @@ inline std::string table_text(table const& all) {
   return text;
 }
 
-/// Returns the table of addresses that `text` encodes, or nothing if `text` is invalid. The first
-/// line is table::session, one word. One line per process follows.
+/// Returns the addresses of all processes that `text` encodes in the form of table_text(), or
+/// nothing if `text` is invalid. The first line is table::session, a text without spaces. One line
+/// per process follows.
 inline std::optional<table> read_table(std::string_view text, int processes) {
   table all;
   for (int line = 0; line <= processes; ++line) {
