@@ -10,8 +10,8 @@ namespace redco::cost {
 /// during the whole step, such as parameters and optimizer state, are not included.
 struct backward_moment {
   fact::path layer;  ///< Path of the layer whose backward runs
-  /// Bytes of activations that forward saved and backward has not freed yet, without those that a
-  /// recomputed block saves again.
+  /// Bytes of activations that forward saved and backward has not freed yet, except activations
+  /// that a recomputed block saves again.
   std::int64_t activations = 0;
   /// Bytes of activations that the recomputed block saves while backward runs it again
   std::int64_t recomputed = 0;

@@ -17,9 +17,9 @@
 namespace redco::cost {
 
 /// Returns an upper bound of every sum of bytes in the cost computation, or `saturated` if the
-/// bound exceeds 63 bits. The bound is the number of elements of all declared tensors, times 16
-/// bytes (widest type plus padding), times the repetitions by optimizer states, prefetched batches
-/// and messages.
+/// bound exceeds 63 bits. The bound is a product of three numbers. These are the elements of all
+/// declared tensors, 16 bytes (the widest type plus padding), and the number of copies by optimizer
+/// states, prefetched batches and messages.
 constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup const& s) {
   std::int64_t elements = 0;
   auto const add = [&](extents const& shape, std::int64_t copies) {

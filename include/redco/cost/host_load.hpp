@@ -13,8 +13,8 @@
 
 namespace redco::cost {
 
-/// A description of how the groups of ranks over some mesh axes spread over hosts, and the bytes
-/// that the busiest host sends if all groups communicate at once.
+/// The distribution of groups of ranks over hosts, for all groups over some mesh axes. Computes the
+/// bytes that the busiest host sends if all groups communicate at once.
 class host_load {
  public:
   constexpr host_load(host_map const& map, axes over) : here_(map.mesh.size(over)) {
@@ -63,7 +63,8 @@ class host_load {
   }
 
  private:
-  /// A number of groups on one host which spread over hosts in an equal way.
+  /// The `count` groups on one host that have an equal `share`: they have equally many ranks,
+  /// hosts, and ranks on this host.
   struct groups {
     host_share share;
     std::int64_t count = 0;
@@ -81,7 +82,7 @@ class host_load {
   }
 
   int hosts_ = 1, here_ = 1;
-  /// Groups of each host; hosts with equal groups are listed once
+  /// Groups of each host. Hosts with equal groups share one entry.
   std::vector<std::vector<groups>> by_host_;
 };
 

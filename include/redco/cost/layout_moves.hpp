@@ -2,9 +2,9 @@
 
 namespace redco::cost {
 
-/// The collectives of one forward or backward pass, in the comparison of layouts: number of calls
-/// and elements per token. In a ring of n ranks, each rank sends `numbers` * (n - 1) / n elements
-/// per token.
+/// The number of collectives in one forward or backward pass, and their number of elements per
+/// token, as moves_of() counts them. In a ring of n ranks, each rank sends `numbers` * (n - 1) / n
+/// elements per token.
 struct layout_moves {
   int calls = 0;
   double numbers = 0;
@@ -19,7 +19,7 @@ struct layout_moves {
   }
 };
 
-/// The collectives of forward and of backward, in the comparison of layouts.
+/// The collectives of forward and the collectives of backward, as moves_of() counts them.
 struct pass_moves {
   layout_moves forward, backward;
 

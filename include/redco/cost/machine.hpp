@@ -27,8 +27,8 @@ struct compute_speed {
   friend bool operator==(compute_speed const&, compute_speed const&) = default;
 };
 
-/// The measured speed of messages between the ranks of one host, in groups of `group` ranks. All
-/// groups that `ranks` ranks form communicate concurrently.
+/// The measured speed of messages inside a host: its `ranks` ranks form groups of `group` ranks
+/// each, and all groups communicate concurrently.
 struct group_speed {
   int group = 2;
   int ranks = 2;
@@ -40,13 +40,13 @@ struct group_speed {
   friend bool operator==(group_speed const&, group_speed const&) = default;
 };
 
-/// The measured speed of messages between hosts, in groups of `hosts` hosts each. There are `of`
-/// hosts in all, whose groups communicate concurrently.
+/// The measured speed of messages between hosts: `of` hosts form groups of `hosts` hosts each, and
+/// all groups communicate concurrently.
 struct host_link {
   int hosts = 2;
   int of = 2;
-  /// Number of measured "hosts" (processes) that ran on one machine and shared its cores; 1 for
-  /// real hosts.
+  /// Number of processes that represented hosts in the measurement and ran on one machine, whose
+  /// cores they shared; 1 for real hosts.
   int hosts_of_machine = 1;
   /// Seconds of a call with a minimal payload, including the wait for other hosts
   double seconds_per_call = 0;
@@ -74,13 +74,14 @@ struct machine {
   /// exit code 65 if the dtype was not measured.
   compute_speed const& speed_of(dtype compute_in, int ranks) const;
 
-  /// Returns the message speed that was measured with the group size nearest to `group`, and then
-  /// the number of ranks nearest to `ranks`, on a log scale. Throws `error` with exit code 65 if no
-  /// speed inside a host was measured.
+  /// Returns the measured message speed inside a host whose group size is nearest to `group` on a
+  /// log scale. Among speeds of this group size, chooses the number of ranks nearest to `ranks`.
+  /// Throws `error` with exit code 65 if no speed inside a host was measured.
   group_speed const& group_of(int group, int ranks) const;
 
-  /// Returns the link speed that was measured with the numbers of hosts nearest to `hosts` and
-  /// `of`, on a log scale. Throws `error` with exit code 65 if no link was measured.
+  /// Returns the measured link speed whose number of hosts per group is nearest to `hosts` on a log
+  /// scale. Among these speeds, chooses the total number of hosts nearest to `of`. Throws `error`
+  /// with exit code 65 if no link was measured.
   host_link const& link_of(int hosts, int of) const;
 
   friend bool operator==(machine const&, machine const&) = default;

@@ -29,8 +29,8 @@ struct memory {
   backward_moment backward;  ///< Moment of backward at which the rank holds the most bytes
 
   constexpr std::int64_t persistent() const { return parameters + masters + gradients + optimizer + batches; }
-  /// Returns the largest number of bytes that the rank holds while the loss is computed. The other
-  /// functions at_*() do so for other phases of a step.
+  /// Returns the largest number of bytes that the rank holds while the loss is computed. Each other
+  /// function at_*() returns this number for another phase of a step.
   constexpr std::int64_t at_loss() const { return persistent() + activations + loss + loss_workspace; }
   constexpr std::int64_t at_backward() const { return persistent() + backward.bytes(); }
   constexpr std::int64_t at_update() const { return persistent(); }

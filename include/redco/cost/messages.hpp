@@ -21,9 +21,9 @@
 
 namespace redco::cost {
 
-/// The messages of one rank in one step, summed by purpose: `messages[messages::gradients]`.
-/// The member `all` has these sums first, and then the messages over mesh axes that no purpose
-/// names.
+/// The messages of one rank in one step, summed by purpose: `messages[messages::gradients]`. The
+/// member `all` has one entry per purpose. Entries for messages over other mesh axes, which belong
+/// to no named purpose, follow.
 struct messages {
   enum purpose : std::size_t {
     forward,
@@ -50,7 +50,8 @@ struct messages {
   constexpr message_total const* begin() const { return all.data(); }
   constexpr message_total const* end() const { return all.data() + used; }
 
-  /// Returns the entry with the purpose, axes and collective of `like`; adds one if there is none.
+  /// Returns the entry with the purpose, axes and collective of `like`. Adds the entry if it does
+  /// not exist.
   constexpr message_total& total(message_total const& like) {
     for (std::size_t i = 0; i < used; ++i)
       if (all[i].purpose == like.purpose && all[i].over == like.over && all[i].what == like.what) return all[i];
@@ -85,8 +86,8 @@ inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 
 namespace detail {
 
-/// Returns the entry of `m` to which a message that a layer declares is added. A message that fits
-/// no named purpose gets an entry of its own.
+/// Returns the entry of `m` that counts the messages `fact`, which a layer declares. Adds an entry
+/// if no named purpose fits.
 constexpr message_total& total_of(messages& m, fact::message_fact const& fact, mesh const& on) {
   bool const sums = fact.what == collective::all_reduce, gathers = fact.what == collective::all_gather,
              scatters = fact.what == collective::reduce_scatter;
@@ -109,9 +110,10 @@ constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   return shape.count();
 }
 
-/// Calls `sum(axes, times, bytes)` for each gradient sum of a step. The sizes of the regions `all`
-/// are in bytes. Adjacent regions that are summed over equal axes form one sum. With gradient
-/// buckets of `bucket` bytes, each bucket is one sum.
+/// Calls `sum(axes, times, bytes)` for the gradient sums of a step: `times` sums of `bytes` bytes
+/// each over the mesh axes `axes`. The sizes of the regions `all` are in bytes. If `bucket` is 0,
+/// adjacent regions with equal axes form one sum. Otherwise each bucket of at most `bucket` bytes
+/// is one sum.
 template <class Sum>
 constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket, Sum const& sum) {
   for (shard::region const& one : bucket == 0 ? all.sums() : all) {

@@ -9,8 +9,8 @@ namespace redco::cost {
 
 namespace detail {
 
-/// Distributions of an activation over ranks, in the comparison of layouts: complete on every rank,
-/// cut along its features, or a pending sum over the ranks.
+/// Distributions of an activation over the tensor-parallel ranks: complete on every rank, cut along
+/// its features, or a pending sum over the ranks.
 enum class spread : unsigned char { replicated, cut, pending };
 
 constexpr spread output_of(weight_cut w) {
@@ -18,16 +18,17 @@ constexpr spread output_of(weight_cut w) {
 }
 constexpr spread input_of(weight_cut w) { return w == weight_cut::inputs ? spread::cut : spread::replicated; }
 
-/// Returns the cost of the cheapest collective that changes one distribution into another, in
-/// elements sent per feature. An all-reduce costs 2, a reduce-scatter or all-gather 1.
+/// Returns the cost of the cheapest collective that changes the distribution `from` into `to`, per
+/// feature: 2 for an all-reduce, 1 for a reduce-scatter or all-gather, 0 for none.
 constexpr double change(spread from, spread to) {
   if (from == to || from == spread::replicated) return 0;
   if (from == spread::pending) return to == spread::replicated ? 2 : 1;
   return 1;
 }
 
-/// Returns the distribution of the gradient of a dense layer's input. output_gradient_of() returns
-/// the distribution that the layer needs for the gradient of its output.
+/// Returns the distribution of the gradient of a dense layer's input, for the cut `w` of the
+/// layer's weight. output_gradient_of() returns the distribution in which the layer needs the
+/// gradient of its output.
 constexpr spread input_gradient_of(weight_cut w) {
   return w == weight_cut::outputs ? spread::pending : w == weight_cut::inputs ? spread::cut : spread::replicated;
 }
@@ -37,9 +38,9 @@ constexpr spread output_gradient_of(weight_cut w) {
 
 }  // namespace detail
 
-/// Returns the collectives of pairs of dense layers that all read one replicated activation of
-/// `width` elements per token and whose results are added. One reduction serves all pairs: in
-/// forward for their results, and in backward for the gradients of the activation.
+/// Returns the collectives of several pairs of dense layers that read one replicated activation of
+/// `width` elements per token and whose results are added. All pairs share one reduction of their
+/// results in forward, and one reduction of the activation's gradients in backward.
 constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width) {
   using detail::spread;
   pass_moves m;

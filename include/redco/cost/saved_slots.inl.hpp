@@ -18,8 +18,8 @@ namespace redco::cost {
 
 namespace detail {
 
-/// A traversal of a program in the order of forward, through every block of each `repeat`, which
-/// collects the saved storages in `slots`.
+/// A traversal of a program in the order of forward, through every block of each `repeat`. Collects
+/// the saved storages in `slots`.
 class slot_list {
  public:
   slot_list(fact::program const& p, setup const& s) : program_(p), setup_(s) { go_through(0, p.events.size()); }
@@ -40,8 +40,8 @@ class slot_list {
     }
   }
 
-  /// Traverses all blocks of a stack of repeated blocks. `begin` is the index of the stack's first
-  /// event. Returns the index of its last event.
+  /// Traverses all blocks of a stack of repeated blocks, whose first event has the index `begin`.
+  /// Returns the index of the stack's last event.
   std::size_t go_through_row(std::size_t begin) {
     // First and last events of the row's slices
     std::vector<std::size_t> begins{begin}, ends{end_of(begin)};
@@ -98,8 +98,8 @@ class slot_list {
     if (owners.empty() || owners.back().layer != owner.layer) owners.push_back(std::move(owner));
   }
 
-  /// Returns the path of an event's layer, with the indices of the current blocks in place of "*"
-  /// or a slice.
+  /// Returns the path of an event's layer, in which the indices of the current blocks replace the
+  /// components "*" and slices.
   std::string layer_of(fact::event const& e) const {
     std::string text;
     std::size_t level = 0;

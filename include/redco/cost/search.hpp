@@ -17,8 +17,8 @@
 
 namespace redco::cost {
 
-/// The space of runs that a search tries: meshes, micro-batches, dtypes and recomputation. Every
-/// run computes an equal global batch.
+/// The runs among which a search chooses: their meshes, micro-batches, dtypes and recomputation.
+/// All runs compute an equal global batch.
 struct search_space {
   workload load = {};  ///< Number of examples of the global batch and their length
   int ranks = 1;
@@ -30,7 +30,7 @@ struct search_space {
   std::vector<dtype> compute = {dtype::f32, dtype::bf16};
 };
 
-/// A run that a search has found, with its predicted memory and time.
+/// The settings of a run that a search has found, with the run's predicted memory and time.
 struct found_plan {
   setup run;
   /// True if the run uses the model's sequence-parallel form, whose tokens are split between blocks
@@ -50,20 +50,21 @@ namespace detail {
 
 std::vector<std::int64_t> divisors_of(std::int64_t n);
 
-/// Returns the runs that a search tries on meshes with the numbers of model shards in `shards`.
-/// Varies dtype, number of equal micro-batches, and recomputation of no block, every second block
-/// or all blocks. Throws `error` with exit code 64 if no run gives all replicas equal shares of the
-/// batch.
+/// Returns the settings of all runs that a search tries, on meshes whose number of model shards is
+/// in `shards`. Varies the dtype, the number of equal micro-batches, and recomputation (of no
+/// block, every second block or all blocks). Throws `error` with exit code 64 if no run gives all
+/// replicas equal shares of the batch.
 std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards);
 
-/// Sorts found runs by predicted time, and runs of equal time by memory.
+/// Sorts runs by predicted time, the fastest first; among equally fast runs, the one with the least
+/// memory comes first.
 void sort_by_time(std::vector<found_plan>& plans);
 
 }  // namespace detail
 
-/// Returns the best runs of a model on `space.ranks` ranks, by predicted memory and time. Tries all
-/// meshes, micro-batches, dtypes and recomputations in which replicas and micro-batches get equal
-/// shares of the batch.
+/// Searches for the best runs of a model on `space.ranks` ranks, by predicted memory and time.
+/// Tries all meshes, micro-batches, dtypes and recomputations for which all replicas and
+/// micro-batches have equal numbers of examples.
 ///
 /// Throws `error` with exit code 64 if no mesh can hold the model and divide the batch, or if sizes
 /// exceed 64-bit integers. Throws `error` with exit code 65 if a needed speed of the machine was

@@ -54,9 +54,10 @@ class simulation {
   /// loss_workspace() returns the bytes of the loss's temporary tensors.
   constexpr std::int64_t loss() const { return loss_; }
   constexpr std::int64_t loss_workspace() const { return loss_workspace_; }
-  /// Returns the memory of one rank at each moment of a micro-batch and the update, in order of
-  /// time. In a stack of repeated blocks, only the blocks that hold most are listed: of each block
-  /// type, the last recomputed block and the last other block.
+  /// Returns the memory of one rank at each moment of a micro-batch and of the update, in order of
+  /// time. In a stack of repeated blocks, only the blocks in which memory can peak are listed. For
+  /// each block type, these are the last recomputed block and the last block that is not
+  /// recomputed.
   constexpr std::vector<moment> moments() const {
     std::vector<moment> all = detail::forward_moments(program_, forward_).list;
     all.push_back({.when = moment::phase::loss, .activations = activations_, .loss = loss_ + loss_workspace_});

@@ -16,8 +16,8 @@ namespace redco::cost {
 
 namespace detail {
 
-/// The messages of one purpose in a step that can be in flight while their rank computes: their
-/// total seconds, calls and bytes.
+/// The messages of one purpose in one step, which can be in flight while their rank computes. Holds
+/// their total seconds, calls and bytes.
 struct messages_beside {
   double seconds = 0;
   std::int64_t calls = 0, bytes = 0;
@@ -39,9 +39,9 @@ struct messages_beside {
   }
 };
 
-/// Returns the seconds that a step saves if messages between shards overlap with their products.
-/// `beside[purpose]` are the messages of one purpose. A product is computed in several chunks, one
-/// of which has no message to overlap with.
+/// Returns the seconds that a step saves if messages between shards overlap with matrix products.
+/// `beside[purpose]`: messages of one purpose; `made`: operations of the step. A product is
+/// computed in several chunks, one of which has no message to overlap with.
 inline double saved_by_shards(std::array<messages_beside, messages::purposes> const& beside, operations const& made,
                               double seconds_per_operation) {
   auto const seconds = [&](std::int64_t all) { return static_cast<double>(all) * seconds_per_operation; };

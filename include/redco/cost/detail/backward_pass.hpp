@@ -17,9 +17,8 @@
 namespace redco::cost::detail {
 
 /// A traversal of a program's events in the order of backward, which lists the moments of backward
-/// with their bytes. Of a stack of repeated blocks it visits few blocks: of each block type, the
-/// last recomputed block and the last other block. Memory peaks there, because the activations of
-/// all earlier blocks are still held.
+/// with their bytes. In a stack of repeated blocks, it visits only the blocks in which memory can
+/// peak, as block_row::last_blocks() returns them.
 class backward_pass {
  public:
   /// Traverses the program `p`. `saved` is the number of bytes that forward saves in total.
@@ -35,14 +34,14 @@ class backward_pass {
       else visit(order_[i]);
   }
 
-  /// Moments of backward in order of time. For a stack of repeated blocks, they contain only the
-  /// last blocks of each type.
+  /// Moments of backward in order of time. A stack of repeated blocks has moments only for the last
+  /// blocks of each type.
   std::vector<moment> list;
 
  private:
   using kind = placed_tensor::kind;
 
-  /// Visits the last blocks of a stack of repeated blocks. Returns the index of the stack's first
+  /// Visits the blocks of a stack in which memory can peak. Returns the index of the stack's first
   /// event.
   constexpr std::size_t visit_row(block_row const& row) {
     std::int64_t const outside = now_.activations - row.saved_in(row.blocks());
@@ -138,7 +137,7 @@ class backward_pass {
   /// Indices of the program's events, in the order in which the blocks run
   std::vector<std::size_t> order_;
   bool again_ = false;  ///< True while the visited block is recomputed
-  /// True if the visited block saves its input and no layer before the block does
+  /// True if the visited block saves its input, and the preceding layer or block does not
   bool own_input_ = false;
   /// Activation number of the recomputed block's output. It is held until the end of the block,
   /// even if no layer saves it.

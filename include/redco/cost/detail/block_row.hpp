@@ -10,8 +10,8 @@
 
 namespace redco::cost::detail {
 
-/// Returns the number of blocks that are recomputed in backward, among the blocks of a slice (equal
-/// blocks of a stack).
+/// Returns the number of blocks of a slice (equal blocks of a stack) that backward recomputes.
+/// `of_repeat` describes the recomputed blocks of the whole `repeat`.
 constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_blocks const& of_repeat) {
   recomputed_blocks const again = of_repeat.from(blocks.base);
   if (blocks.step == 1 || !again.any()) return again.count(blocks.times);
@@ -24,11 +24,11 @@ constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_b
   return count;
 }
 
-/// A stack of repeated blocks that is not nested in another one, and the bytes that forward saves
-/// of it. Each block has a kind (block type) and may be recomputed. The input of a block shares
-/// storage with the output of the block before.
+/// An outermost stack of repeated blocks, not nested in another stack, and the bytes that forward
+/// saves for it. Each block has a kind (block type) and may be recomputed. The input of a block
+/// shares storage with the output of the preceding block.
 struct block_row {
-  /// A kind of block: all blocks of one type, which are every n-th block of the stack.
+  /// The blocks of one type. In a stack with n block types, these are every n-th block.
   struct kind {
     /// Range [begin, end) of indices of the block type's events in the program
     std::size_t begin = 0, end = 0;
@@ -38,35 +38,36 @@ struct block_row {
     std::int64_t bytes = 0;
     bool saves_input = false, saves_output = false;
   };
-  /// Numbers of blocks of one type. `once`: blocks that are not recomputed. `inputs_once` and
-  /// `inputs_again`: blocks that are the first to save their input, not recomputed and recomputed
-  /// ones.
+  /// Numbers of blocks of one type. `once`: blocks that are not recomputed. `inputs_once`: blocks
+  /// that are not recomputed, and that save their input as the first layer or block to do so.
+  /// `inputs_again`: recomputed blocks that save their input as the first layer or block to do so.
   struct counts {
     std::int64_t once = 0, inputs_once = 0, inputs_again = 0;
   };
 
   std::vector<kind> kinds;
-  recomputed_blocks again;  ///< Recomputed blocks, numbered from the first block of this row
-  /// True if a layer before the stack of blocks saves the first block's input
+  recomputed_blocks again;  ///< Recomputed blocks; indices count from the first block of this stack
+  /// True if a layer before the stack saves the stack's input (the input of its first block)
   bool entry_saved = false;
   std::int64_t input_bytes = 0;  ///< Bytes of the input of one block
 
   constexpr std::int64_t blocks() const { return kinds[0].blocks.times; }
-  /// Returns the index of the row's first block in its `repeat`.
+  /// Returns the index in the `repeat` of the stack's first block.
   constexpr std::int64_t base() const { return kinds[0].blocks.base; }
   constexpr std::size_t kind_of(std::int64_t block) const {
     return static_cast<std::size_t>(block % kinds[0].blocks.step);
   }
 
-  /// Returns true if the block with this index saves its input, and the block or layer before it
-  /// does not save the same tensor.
+  /// Returns true if the block with index `block` saves its input as the first to do so: the
+  /// preceding block or layer does not save this tensor.
   constexpr bool has_own_input(std::int64_t block) const {
     if (!again.has(block) && !kinds[kind_of(block)].saves_input) return false;
     if (block == 0) return !entry_saved;
     return again.has(block - 1) || !kinds[kind_of(block - 1)].saves_output;
   }
 
-  /// Returns, for each block type, the numbers of blocks among the first `n` blocks of the stack.
+  /// Returns one element per block type: the numbers of blocks of this type among the first `n`
+  /// blocks of the stack.
   constexpr std::vector<counts> count(std::int64_t n) const {
     std::vector<counts> of(kinds.size());
     std::int64_t const length = period();
@@ -91,9 +92,9 @@ struct block_row {
     return bytes;
   }
 
-  /// Returns indices of blocks in descending order: of each block type, the last recomputed block
-  /// and the last other block. Memory in backward peaks in these blocks, because the activations of
-  /// all earlier blocks are still held.
+  /// Returns the indices of the blocks in which memory can peak in backward, in descending order.
+  /// For each block type, these are the last recomputed block and the last block that is not
+  /// recomputed. All earlier blocks still hold their activations at that time.
   constexpr std::vector<std::int64_t> last_blocks() const {
     std::vector<std::int64_t> last;
     std::vector<block_range> const all = stretches(blocks());
@@ -109,12 +110,12 @@ struct block_row {
   }
 
  private:
-  /// Returns the number of blocks after which the pattern of block types and recomputed blocks
-  /// repeats.
+  /// Returns the period of the stack: the number of blocks after which block types and the choice
+  /// of recomputed blocks repeat.
   constexpr std::int64_t period() const { return kinds[0].blocks.step * (again.any() ? again.every : 1); }
 
-  /// Returns the first `n` blocks as three ranges: before, within and after the range of blocks
-  /// that may be recomputed.
+  /// Divides the first `n` blocks into three ranges: before, inside and after `again.range`, the
+  /// range in which blocks are recomputed.
   constexpr std::vector<block_range> stretches(std::int64_t n) const {
     block_range const chosen = again.range.overlap({0, n});
     return {{0, chosen.begin}, chosen, {chosen.end, n}};

@@ -12,7 +12,7 @@
 namespace redco::cost::detail {
 
 /// A list of the moments of forward, one after each layer that saves tensors, with the bytes saved
-/// so far. Of a stack of repeated blocks it contains only the last blocks of each type.
+/// so far. In a stack of repeated blocks, it contains only the last blocks of each type.
 class forward_moments {
  public:
   constexpr forward_moments(fact::program const& p, forward_pass const& f) : events_(p.events), tensors_(f.tensors) {

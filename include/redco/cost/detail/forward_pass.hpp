@@ -36,13 +36,13 @@ struct placed_tensor {
 
   kind what = kind::none;
   std::int64_t bytes = 0;  ///< Bytes of one copy of the tensor on this rank
-  /// Number of copies with storage of their own over all repeated blocks, as if no block were
-  /// recomputed; 1 outside repeats. For `block_output`: 1, or 0 if a layer saves it.
+  /// Number of copies that have their own storage, over all repeated blocks, as if no block were
+  /// recomputed; 1 outside repeats. For `block_output`: 1, or 0 if a layer saves the output.
   std::int64_t copies = 0;
   std::int64_t saved = 0;  ///< Number of copies of the tensor that forward saves for backward
-  /// Number of equal blocks in the outermost repeat around the tensor; 0: outside repeats
+  /// Number of equal blocks in the outermost repeat that contains the tensor; 0: outside repeats
   std::int64_t blocks = 0;
-  std::int64_t again = 0;  ///< Number of these equal blocks that are recomputed in backward
+  std::int64_t again = 0;  ///< Number of these equal blocks that backward recomputes
 
   constexpr bool in_block() const { return blocks > 0; }
   constexpr bool is_saved() const { return what == kind::own || what == kind::saved_input; }
@@ -51,7 +51,7 @@ struct placed_tensor {
   /// Returns the bytes of the tensor's copies in one block of the outermost repeat. Requires that
   /// the tensor is inside a block.
   constexpr std::int64_t of_block() const { return bytes * (copies / blocks); }
-  /// Returns the number of copies of the tensor that recomputation makes again in backward.
+  /// Returns the number of copies of the tensor that backward makes again by recomputation.
   constexpr std::int64_t copies_again() const {
     return in_block() ? copies / blocks * again + copies % blocks * again / blocks : 0;
   }
@@ -69,7 +69,8 @@ class forward_pass {
   }
 
   std::vector<placed_tensor> tensors;  ///< Tensors of the program's events, one for each event
-  std::vector<block_row> rows;         ///< Stacks of blocks of all outermost repeats
+  /// Outermost stacks of repeated blocks, in the order of forward
+  std::vector<block_row> rows;
   /// Number of times that each message of the program is sent per micro-batch, including
   /// recomputation
   std::vector<std::int64_t> sent;
@@ -98,12 +99,11 @@ class forward_pass {
   struct open_repeat {
     fact::block_slice blocks;
     int input = -1, from = -1;
-    /// Number of this repeat's block inputs that are saved already by the layer or block before
-    /// them.
+    /// Number of blocks of this repeat whose input the preceding layer or block already saves.
     std::int64_t inputs_saved = 0;
-    /// True if a layer before the stack of blocks saves the first block's input
+    /// True if a layer before the stack saves the stack's input (the input of its first block)
     bool entry_saved = false;
-    /// Saved block inputs of the stack's first block type; null if none are saved
+    /// Saved inputs of the blocks of the stack's first block type; null if they are not saved
     placed_tensor* inputs = nullptr;
   };
 
@@ -113,8 +113,8 @@ class forward_pass {
     return product;
   }
 
-  /// Returns how many of a tensor's `of` copies are in recomputed blocks of the current outermost
-  /// repeat.
+  /// Returns the number of a tensor's copies in recomputed blocks of the current outermost repeat.
+  /// `of`: number of the tensor's copies in all blocks.
   constexpr std::int64_t again(std::int64_t of) const {
     return open_.empty() ? 0 : of / open_[0].blocks.count() * count_again(open_[0].blocks, setup_.recompute);
   }
@@ -153,9 +153,9 @@ class forward_pass {
     }
   }
 
-  /// Adds the operations since the latest `make` event to those of column-parallel weights
-  /// (`split_dim` 0) or row-parallel weights (`split_dim` 1). Called at the event of the weight's
-  /// gradient, which has the cut of the weight.
+  /// Adds the operations since the latest `make` event to the operations of column-parallel weights
+  /// (`split_dim` 0) or of row-parallel weights (`split_dim` 1). Called at the event of the
+  /// weight's gradient, which is cut like the weight.
   constexpr void end_products(int split_dim) {
     if (split_dim == 0) work.columns = saturating_add(work.columns, products_);
     if (split_dim == 1) work.rows = saturating_add(work.rows, products_);
@@ -244,7 +244,7 @@ class forward_pass {
   fact::program const& program_;
   setup const& setup_;
   std::vector<open_repeat> open_;
-  /// The repeat that ended last. If block types alternate, this is the repeat of the preceding
+  /// Repeat that ended last. If block types alternate, this is the repeat event of the preceding
   /// block type.
   open_repeat left_;
   activations_set saved_;      ///< Activations that forward would save if no block were recomputed

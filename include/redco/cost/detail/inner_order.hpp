@@ -8,9 +8,10 @@
 
 namespace redco::cost::detail {
 
-/// Returns the indices of a program's events in the order in which the last blocks of each type run
-/// inside an outermost block. This is the program's order unless a nested stack of alternating
-/// block types ends with an incomplete cycle. There, the first block types run last.
+/// Returns the indices of a program's events in the order of forward in the last blocks of each
+/// type, inside an outermost block. Usually this is the program's order. An exception is a nested
+/// stack of alternating block types that ends with an incomplete cycle. There, the last blocks of
+/// the first types come after the last blocks of the other types.
 constexpr std::vector<std::size_t> inner_order(std::vector<fact::event> const& events) {
   struct open_row {
     std::size_t begin, earliest;
