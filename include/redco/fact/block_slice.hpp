@@ -6,10 +6,10 @@
 
 namespace redco::fact {
 
-/// A slice of equal blocks in a stack of `times` repeated blocks: block `first`, block first +
-/// step, and so on. If all blocks are equal, one slice has all of them. If n block types alternate,
-/// there are n slices of step n, or fewer for a shorter stack. The stack may be a range of a
-/// `repeat`'s blocks, which it numbers from 0.
+/// A slice of a stack of `times` repeated blocks: the equal blocks `first`, first + step, first + 2
+/// step, and so on. A stack of n alternating block types has n slices of step n, or fewer if the
+/// stack is shorter. If all blocks are equal, one slice has all of them. The stack may be a range
+/// of a `repeat`'s blocks; its own indices begin at 0.
 struct block_slice {
   std::int64_t times = 1, first = 0, step = 1;
   std::int64_t base = 0;  ///< Index in the `repeat` of the stack's first block
@@ -18,10 +18,10 @@ struct block_slice {
   constexpr std::int64_t count() const { return (times - first + step - 1) / step; }
 
   constexpr bool has(std::int64_t block) const { return block % step == first; }
-  /// Returns true if this is the last of the slices into which the stack of blocks is divided.
+  /// Returns true if this slice is the last slice of its stack.
   constexpr bool is_last_slice() const { return first + 1 == (times < step ? times : step); }
-  /// Returns the index at which the last `step` blocks of the stack begin. These blocks contain one
-  /// block of each slice.
+  /// Returns the index of the first of the last `step` blocks of the stack. These blocks contain
+  /// one block of each slice.
   constexpr std::int64_t last_round() const { return times > step ? times - step : 0; }
 
   /// Returns the path component that replaces the index of a block in parameter names. It is "*" if

@@ -9,9 +9,9 @@
 
 namespace redco::fact {
 
-/// A list of the `repeat`s that enclose a parameter or layer, the outermost first. Each entry is
-/// the set of equal blocks (a slice of the `repeat`'s blocks) to which the parameter or layer
-/// belongs. There are at most `capacity` entries.
+/// A list of the nested `repeat`s that enclose a parameter or layer, the outermost first. Each
+/// entry is the slice (set of equal blocks) that contains the parameter or layer. There are at most
+/// `capacity` entries.
 struct block_slices {
   static constexpr std::size_t capacity = 6;
 

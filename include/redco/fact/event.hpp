@@ -10,15 +10,15 @@
 
 namespace redco::fact {
 
-/// Kinds of event in the program of a model, which lists in order of forward what its layers
-/// compute, save and send. Each kind uses the members `tensor`, `from` and `count` of the event
-/// differently.
+/// Kinds of event in the program of a model. The program lists everything that layers compute, save
+/// and send, in the order of forward. The kind of an event determines the meaning of its members
+/// `tensor`, `from` and `count`.
 enum class event_kind : std::uint8_t {
   /// Event: the layer has a parameter, whose index in program::parameters is `event::count`
   parameter,
-  read,  ///< Event: the next activation is also computed from `event::tensor`
-  /// Event: a replicated `event::tensor` enters column-parallel layers; its gradient is later
-  /// summed over the ranks.
+  read,  ///< Event: the next `make` event also reads `event::tensor`
+  /// Event: a replicated `event::tensor` enters column-parallel layers. Backward sums its gradient
+  /// over the ranks.
   enter,
   /// Event: forward makes activation `event::tensor`. It is computed from the activation with
   /// number `event::from` and from the tensors of all `read` events after the preceding `make`
@@ -29,9 +29,8 @@ enum class event_kind : std::uint8_t {
   save,
   /// Event: forward saves `event::tensor`, which is part of the batch and needs no extra memory
   batch,
-  /// Event: a moment of the backward of this layer begins, or a moment of the gradient sum over
-  /// ranks after this backward. The tensors of the following `hold` events are in memory at the
-  /// same time.
+  /// Event: a moment of backward begins, in this layer's backward or in the gradient sum over ranks
+  /// that follows it. All tensors of the following `hold` events are in memory at this moment.
   moment,
   hold,  ///< Event: `event::tensor` is in memory at the current moment of backward
   /// Event: the weight gradient `event::tensor` is in memory at the current moment of backward. It
@@ -42,11 +41,11 @@ enum class event_kind : std::uint8_t {
   /// `event::tensor` is held in memory during the branch's backward.
   branch,
   branch_end,
-  /// Event: equal repeated blocks begin. The input of the first is the activation with number
-  /// `event::from`; `event::tensor` is the input of each block.
+  /// Event: the blocks of one type in a `repeat` begin; `event::tensor` is the input of each block.
+  /// The first block reads the activation with number `event::from`.
   repeat,
-  /// Event: equal repeated blocks end; `event::tensor` is the output of each block. If block types
-  /// alternate, the blocks of the next type follow.
+  /// Event: the blocks of one type in a `repeat` end; `event::tensor` is the output of each block.
+  /// If block types alternate, the events of the next block type follow.
   repeat_end,
   message,  ///< Event: a message is sent, whose index in program::messages is `event::count`
   /// Event: forward computes matrix products of `event::count` floating-point operations
@@ -93,11 +92,11 @@ struct event {
   /// Name of a saved or held tensor within its layer, a string literal; otherwise empty.
   std::string_view slot = {};
   flow tensor = {};  ///< Tensor that the event makes, reads, saves or holds
-  /// Number (flow::id) of the activation from which a `make` or `repeat` event starts
+  /// Number (flow::id) of the activation that a `make` or `repeat` event reads
   int from = -1;
   std::int64_t count = 0;
   block_slice blocks = {};  ///< Blocks of a `repeat` or `repeat_end` event
-  /// Number of tensor-parallel ranks above which the event happens; 0: with any number.
+  /// Number of tensor-parallel ranks; the event happens only with more ranks than this. 0: always.
   std::int64_t more_than = 0;
   /// True for a `save` event whose tensor shares storage with the tensor of the preceding `save`
   /// event: the two are adjacent along the last dimension.

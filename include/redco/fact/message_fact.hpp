@@ -21,9 +21,9 @@ struct message_fact {
   extents shape;
   width_kind kind = width_kind::compute;
   std::int64_t copies = 1;
-  /// Number of tensor-parallel ranks above which the message is sent; 0: with any number. It is the
-  /// number of parts of a parameter: more ranks than parts hold equal parts and must sum their
-  /// gradients.
+  /// Number of tensor-parallel ranks; the message is sent only with more ranks than this. 0:
+  /// always. For a parameter whose gradients are shared, it is the number of the parameter's parts.
+  /// With more ranks than parts, several ranks hold equal parts and must sum their gradients.
   std::int64_t parts = 0;
 };
 

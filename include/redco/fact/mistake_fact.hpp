@@ -15,7 +15,7 @@ enum class mistake : std::uint8_t {
   size,     ///< Error L006: a size of a layer is below 1
   divisor,  ///< Error L009: a size is not a multiple of another size
   depth,    ///< Error L010: a layer's path is too long, or too many repeats are nested
-  blocks,   ///< Error L011: a rewritten range of blocks exceeds the model's blocks
+  blocks,   ///< Error L011: a rewrite names blocks that the model does not have
 };
 
 /// A mistake in the sizes of a model, found while layers declare their parameters and tensors: the
@@ -33,8 +33,8 @@ struct mistake_fact {
   /// layer that made the other addend. Empty: the model.
   path reader = {};
   path giver = {};  ///< Path of the layer that made the tensor; empty: the model's input
-  /// Indices (flow::made) of the layers that made the sizes: the wanted size, or -1 if `reader` is
-  /// known anyway, and the found size.
+  /// Indices (flow::made) of the layers that set the two sizes: first the wanted size, then the
+  /// found size. The first index is -1 if `reader` already names the layer.
   std::array<int, 2> makers{-1, 0};
 
   constexpr explicit operator bool() const { return what != mistake::none; }

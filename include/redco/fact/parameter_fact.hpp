@@ -36,10 +36,10 @@ enum class reason : std::uint8_t {
   column_bias,  ///< Bias split like its column-parallel weight
   row_bias,     ///< Bias of a row-parallel layer: replicated, and added once after the reduction
   norm,         ///< Parameter of a norm: replicated, because its input is replicated
-  position,     ///< Position table: replicated, and added as a branch of the embedding's sum
-  token_type,   ///< Token-type table: replicated, and added as a branch of the embedding's sum
+  position,     ///< Position table: replicated; its rows are added to the other embeddings
+  token_type,   ///< Token-type table: replicated; its rows are added to the other embeddings
   class_token,  ///< Class token: replicated, because it is one row before the other tokens
-  /// Weight replicated, because no row-parallel layer follows and a split would cost a gather
+  /// Weight replicated: no row-parallel layer follows, so a split output would have to be gathered
   unpaired,
   convolution,  ///< Parameter of a convolution: replicated
   recurrent,    ///< Parameter of a recurrent layer: replicated

@@ -17,7 +17,7 @@ namespace redco::fact {
 /// repeated blocks are listed once, between a `repeat` and a `repeat_end` event.
 struct program {
   std::vector<event> events;
-  /// Paths of the layers that have events, in order of their first event. A composition with events
+  /// Paths of the layers that have events, in the order of their first event. A layer with events
   /// before and after its inner layers may appear twice.
   std::vector<path> layers;
   std::vector<parameter_fact> parameters;

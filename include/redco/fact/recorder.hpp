@@ -30,9 +30,9 @@ class side_products;
 /// becomes an event of the program. The same code runs at compile time and at run time.
 class recorder : public detail::size_checks {
  public:
-  /// Starts the program of a model with input shapes `input` and `encoder_input`. If `stated` is
-  /// false, the model does not declare its input. The first layer may then add a dimension of
-  /// features to the shape [batch, sequence].
+  /// Starts to record a model with input shapes `input` and `encoder_input`. `stated` is false if
+  /// the model does not declare its input. Then the first layer may add a dimension of features to
+  /// the input shape [batch, sequence].
   constexpr recorder(extents input, extents encoder_input, bool stated) : size_checks(stated) {
     activation.shape = input;
     source.shape = encoder_input;
@@ -160,13 +160,13 @@ class recorder : public detail::size_checks {
            .count = how == making::collective ? forward_message_ : 0});
   }
 
-  /// Declares that the current activation goes to the loss and to no later layer.
+  /// Declares that the loss reads the current activation, and that no later layer does.
   constexpr void hand_to_loss() {
     state({.what = event_kind::make, .how = making::logits, .tensor = {.id = ++last_}, .from = activation.id});
   }
 
-  /// Declares a matrix product [rows, inner] x [inner, columns] of forward, in sizes over all
-  /// ranks.
+  /// Declares a matrix product [rows, inner] x [inner, columns] of forward. The sizes are those of
+  /// the unsharded matrices.
   constexpr void multiply(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
     std::int64_t operations = 2;
     for (std::int64_t const extent : {rows, inner, columns}) operations = saturating_multiply(operations, extent);
@@ -204,8 +204,8 @@ class recorder : public detail::size_checks {
     add_message(collective::all_reduce, true, entering.shape, width_kind::compute, copies);
   }
 
-  /// Declares a moment of backward at which a gradient with the shape of `whole` is summed over the
-  /// ranks into one with the shape of `part`.
+  /// Declares a moment of backward at which the ranks sum a gradient with the shape of `whole`, and
+  /// each rank gets a result with the shape of `part`. Both tensors are in memory.
   constexpr void reduces(flow const& whole, flow const& part) {
     begin_moment(1);
     workspace("gradient", whole);
@@ -213,10 +213,10 @@ class recorder : public detail::size_checks {
     more_than_ = 0;
   }
 
-  /// Declares the gradient sum of `rows` (rows of a weight, over all ranks) within sharer groups:
-  /// neighbouring ranks that hold equal rows. It happens with more than `parts` ranks. Backward
-  /// then holds a copy of the whole weight's gradient, which also has the rows `other` (cut into
-  /// `units`), and the gradient of `input`.
+  /// Declares that backward sums the gradient of `rows`, rows of a weight over all ranks, within
+  /// sharer groups (neighbouring ranks with equal rows). The sum happens only with more than
+  /// `parts` ranks. During the sum, memory holds the gradient of `input` and a copy of the weight's
+  /// complete gradient. `other` are the weight's other rows, cut into `units`.
   constexpr void share(std::int64_t parts, extents rows, extents other, std::int64_t units, flow const& input) {
     begin_moment(parts);
     if (!is_input(input)) workspace("input_gradient", input);
@@ -250,8 +250,9 @@ class recorder : public detail::size_checks {
     layer_ = outer_layer;
   }
 
-  /// Calls `body`, which declares one block, for all equal blocks of a slice. `*` or the slice is
-  /// appended to the path. If block types alternate, call it for each of their slices in order.
+  /// Declares all equal blocks of a slice: calls `body`, which declares one block, and appends `*`
+  /// or the slice to the path. If block types alternate, call it once for each type, in the order
+  /// of the slices.
   template <class Body>
   constexpr void repeated(block_slice blocks, Body&& body) {
     auto const outer_blocks = blocks_;
@@ -297,8 +298,8 @@ class recorder : public detail::size_checks {
     program_.events.push_back(e);
   }
 
-  /// Declares a moment of backward that belongs to no layer (a gradient sum over ranks), with more
-  /// than `more_than` tensor-parallel ranks.
+  /// Declares a moment of backward that belongs to no layer: a gradient sum over ranks. It happens
+  /// only with more than `more_than` tensor-parallel ranks.
   constexpr void begin_moment(std::int64_t more_than) {
     more_than_ = more_than;
     state({.what = event_kind::moment, .tensor = {.id = -1}, .more_than = more_than});
@@ -329,7 +330,7 @@ class recorder : public detail::size_checks {
   int last_ = 0;  ///< Number of the latest activation (flow::id)
   /// Number of biases to add after the next reduction of a pending sum
   std::int64_t addends_ = 0;
-  /// Number of tensor-parallel ranks above which the events declared now happen; 0: always
+  /// Number of tensor-parallel ranks; events declared now happen only with more ranks. 0: always.
   std::int64_t more_than_ = 0;
   std::int64_t forward_message_ = 0;
 };

@@ -17,9 +17,9 @@ struct named_weight {
   parameter_fact fact;
 };
 
-/// An interface for an outer layer that adds products to the products of its inner layers' weights,
-/// such as low-rank adapters. Declares their parameters, memory and work; nn/side_products.hpp
-/// computes them.
+/// An interface for side products: matrix products, such as low-rank adapters, that an outer layer
+/// adds to the outputs of its inner layers. Declares their parameters, memory and work;
+/// nn/side_products.hpp computes them.
 class side_products {
  public:
   /// Declares to the recorder `w` the side products of a layer: matrix products that are added to
@@ -33,9 +33,9 @@ class side_products {
   constexpr ~side_products() = default;
 };
 
-/// Declares to the recorder `w` the products, such as low-rank adapters, that an outer layer adds
-/// to those of the current layer's weights. Does nothing if there are none. Call it before
-/// backward().
+/// Declares to the recorder `w` the side products of the current layer: matrix products, such as
+/// low-rank adapters, that an outer layer adds to the layer's output. Does nothing if there are
+/// none. Call it before backward().
 constexpr void state_side_products(recorder& w, flow const& input, std::initializer_list<named_weight> weights,
                                    bool own_tokens = false, std::string_view whole = {}) {
   if (w.beside != nullptr) w.beside->state(w, input, {weights.begin(), weights.size()}, own_tokens, whole);

@@ -78,10 +78,9 @@ class step_run {
     return rank % in_stage + static_cast<std::size_t>(chunk) % stages * in_stage;
   }
 
-  /// Returns the collective to which the operation `one` belongs in a model whose layers
-  /// communicate between replicas. All operations of a round (one micro-batch per replica) are one
-  /// collective. A replica without a micro-batch can sit out a round only if the other replicas end
-  /// the round with end_round.
+  /// Returns the collective to which the operation `one` belongs, in a model whose layers
+  /// communicate between replicas. All operations of one round (one micro-batch per replica) belong
+  /// to one collective. A replica can sit out a round only if the other replicas execute end_round.
   constexpr meeting round_of(std::size_t rank, step_op const& one) const {
     auto const& list = all_.of_rank[rank];
     bool const gaps = std::any_of(list.begin(), list.end(), [&](step_op const& other) {
