@@ -50,10 +50,11 @@ struct batch_step {
   /// batch norm sum over the shards once per micro-batch; a shard that has no further micro-batch
   /// takes part with zeros.
   std::int64_t micro_batches = 0;
-  /// Number of micro-batches of the largest shard: how often the shards must meet if layers such as
-  /// batch norm sum over them.
+  /// Largest number of micro-batches of any shard in the step. Layers such as batch norm sum over
+  /// the shards once per round.
   std::int64_t rounds = 0;
-  /// Number of micro-batches of the smallest shard: how many micro-batches every shard has.
+  /// Smallest number of micro-batches of any shard in the step. In the first `full_rounds` rounds,
+  /// every shard has a micro-batch.
   std::int64_t full_rounds = 0;
   /// Position of the run in its data after this step. After an epoch's last step, it is the start
   /// of the next epoch.

@@ -101,8 +101,9 @@ struct entry {
   }
 };
 
-/// Returns the first cut of a parameter (place) that is impossible on the mesh, for example because
-/// heads do not divide evenly. Returns a place with `dim` -1 if all cuts are possible.
+/// Returns the first place (cut of a dimension over a mesh axis) of a parameter that is impossible
+/// on the mesh, for example because heads do not divide evenly. Returns a place with `dim` -1 if
+/// all cuts are possible.
 constexpr place illegal_place(fact::parameter_fact const& fact, mesh const& on) {
   for (place const& p : fact.places)
     if (!p.can_cut(on[p.axis])) return p;

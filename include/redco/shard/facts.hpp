@@ -14,8 +14,8 @@
 
 namespace redco {
 
-/// The parts of a model's program that can be a constant: parameters, messages, and the first
-/// mistake in the model's sizes.
+/// The parts of a model's program that a constexpr variable can hold: parameters, messages, and the
+/// first mistake in the model's sizes.
 template <std::size_t Parameters, std::size_t Messages>
 struct constant_facts {
   std::array<fact::parameter_fact, Parameters> parameters{};
@@ -38,9 +38,8 @@ constexpr fact::program record(M const& m, workload const& load) {
   return w.take();
 }
 
-/// Returns `found`, a mistake in the model's sizes for one workload, if it also occurs with another
-/// workload; otherwise no mistake. A mistake of one workload only is reported where the workload is
-/// known.
+/// Returns the mistake `found` if it also occurs with another workload, otherwise no mistake. A
+/// mistake that depends on the workload is reported where the workload is known.
 template <model M>
 constexpr fact::mistake_fact constant_mistake(M const& m, fact::mistake_fact const& found) {
   return found && record(m, {.batch = 2, .sequence = 3}).mistake == found ? found : fact::mistake_fact{};
@@ -50,9 +49,9 @@ constexpr fact::mistake_fact constant_mistake(M const& m, fact::mistake_fact con
 /// mistake.
 void refuse(fact::mistake_fact const& m);
 
-/// A buffer for the parameters and messages of a model in constant expressions, large enough for
-/// most models. Their numbers are known only after recording; with this buffer a program is
-/// recorded once instead of twice.
+/// A buffer for the parameters and messages of a constexpr model, with room for most models. Their
+/// numbers are known only after recording. With this buffer, most models are recorded once instead
+/// of twice.
 struct fact_room {
   constant_facts<64, 48> facts;
   std::size_t parameters = 0, messages = 0;
@@ -109,9 +108,9 @@ fact::program facts_of(M const& m, workload const& load) {
   return p;
 }
 
-/// Returns the program (parameters, tensors and messages) of a model for a default workload, for
-/// uses that do not depend on batch and sequence length. Throws `error` with exit code 64 for wrong
-/// sizes that occur with every workload.
+/// Returns the program (parameters, tensors and messages) of a model for a default workload. Use it
+/// only where batch size and sequence length do not matter. Throws `error` with exit code 64 for a
+/// mistake in the model's sizes that does not depend on the workload.
 template <model M>
 fact::program facts_of(M const& m) {
   fact::program p = shard::detail::record(m, {});

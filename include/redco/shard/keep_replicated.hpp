@@ -14,7 +14,7 @@
 
 namespace redco::shard::detail {
 
-/// Returns true if `pattern` matches the path `here` of a layer, or the path of a layer around it.
+/// Returns true if `pattern` matches the path `here` of a layer, or the path of an enclosing layer.
 constexpr bool matches_around(std::string_view pattern, std::string_view here) {
   for (std::size_t end = 0; end < here.size(); ++end)
     if ((end == 0 || here[end] == '.') && meta::glob(pattern, here.substr(0, end))) return true;
@@ -26,8 +26,8 @@ inline constexpr bool is_overridable = requires {
   typename L::overridden;
 };
 
-/// A rewrite for transform<>: replaces each layer whose path, or the path of a layer around it,
-/// matches `Pattern` by its replicated form.
+/// A rewrite for transform<>: replaces a layer by its replicated form if `Pattern` matches the path
+/// of the layer or of an enclosing layer.
 template <fixed_string Pattern>
 struct overrides {
   template <class L, fact::path Here>

@@ -12,13 +12,13 @@
 namespace redco {
 
 /// A type that shows legal numbers of ranks in a compile error. `Width` are the first eight numbers
-/// along the mesh axis at fault over which every parameter can be cut.
+/// of ranks along the faulty mesh axis over which all parameters can be cut.
 template <int... Width>
 struct legal_widths_are {};
 
 /// A type that shows the parameter at fault in a compile error. `Units` is its number of heads,
-/// columns or rows, and `Widths` has the legal numbers of ranks. `Name` is its name in characters,
-/// which g++ and clang print readably.
+/// columns or rows, and `Widths` has the legal numbers of ranks. `Name` is its name with one
+/// template argument per character, which g++ and clang print readably.
 template <std::int64_t Units, class Widths, char... Name>
 struct blamed_parameter {};
 

@@ -8,7 +8,8 @@
 
 namespace redco::shard {
 
-/// Rules that a mesh axis can break if a parameter is cut over its ranks; `ok` if none is broken.
+/// Rules for cutting a parameter over the ranks of a mesh axis; each value names the broken rule,
+/// `ok` none.
 enum class legality : std::uint8_t {
   ok,
   heads,  ///< Broken rule: the number of heads must be a multiple of the number of ranks (S001)

@@ -10,9 +10,9 @@
 
 namespace redco::shard::detail {
 
-/// Records the program of the model type M and returns true. The call is no constant expression if
-/// a layer cannot declare its parameters in a constant expression, which the concept
-/// literally_sized tests.
+/// Records the program of the model type M and returns true. The call is a constant expression only
+/// if all layers can declare their parameters in a constant expression. The concept literally_sized
+/// tests this.
 template <model M>
 constexpr bool records() {
   fact::program const recorded = record(M{}, workload{});

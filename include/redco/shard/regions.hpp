@@ -29,10 +29,10 @@ struct region {
   friend constexpr bool operator==(region const&, region const&) = default;
 };
 
-/// Returns the properties of the region to which the parameter `e` belongs, as an empty region. Its
-/// gradients are summed over the mesh axes that divide the batch (dp, ep), except axes that split
-/// the parameter. For example, the gradient of an expert already includes the examples of all ranks
-/// along ep.
+/// Returns an empty region with the properties of the parameter `e`: trained or not, weight decay,
+/// and mesh axes of the gradient sum. Gradients are summed over the axes that divide the batch (dp,
+/// ep), except axes that split the parameter. For example, the gradient of an expert already
+/// includes the examples of all ranks along ep.
 constexpr region region_of(entry const& e, bool trained) {
   if (!trained) return {0, 0, false, false, {}};
   axes over;
@@ -47,8 +47,8 @@ constexpr region region_of(entry const& e, bool trained) {
 /// regions with weight decay come first. Frozen parameters are last.
 class regions {
  public:
-  /// Makes the region with the properties of `like` longer by `elements` elements, or adds such a
-  /// region. Shifts the regions after it.
+  /// Adds `elements` elements to the region with the properties of `like`. Creates this region if
+  /// it does not exist. Shifts all regions after it.
   constexpr void add(region const& like, std::int64_t elements) {
     std::size_t at = 0;
     while (at < used_ && is_before(all_[at], like)) ++at;
@@ -65,15 +65,15 @@ class regions {
   constexpr region const* end() const { return all_.data() + used_; }
 
   /// Returns the index of the region with the properties of `like` (trained, weight decay, axes of
-  /// gradient sums). Requires that there is one.
+  /// gradient sums). The region must exist.
   constexpr std::size_t index_of(region const& like) const {
     std::size_t at = 0;
     while (!all_.at(at).is_like(like)) ++at;
     return at;
   }
 
-  /// Returns the index of the region that contains the element with this index in the flat buffer.
-  /// Requires that there is one.
+  /// Returns the index of the region that contains element `element` of the flat buffer. The region
+  /// must exist.
   constexpr std::size_t index_at(std::int64_t element) const {
     std::size_t at = 0;
     while (all_.at(at).end <= element) ++at;
@@ -106,8 +106,8 @@ class regions {
   friend constexpr bool operator==(regions const&, regions const&) = default;
 
  private:
-  /// Returns the key by which regions are sorted, the smallest first. Regions with more axes of
-  /// gradient sums have smaller keys.
+  /// Returns a region's key; regions are sorted by ascending key. More axes of gradient sums give a
+  /// smaller key.
   static constexpr int turn(region const& r) {
     return (r.trained ? 0 : 64) + 2 * (31 - r.summed_over.bits) + (r.decay ? 0 : 1);
   }
