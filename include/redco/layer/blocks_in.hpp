@@ -24,8 +24,8 @@ struct repeat_out {
 };
 
 /// The blocks of a `repeat` with indices in `Range`. Block i has type i mod n of the n types
-/// `Kinds`. A `repeat` whose blocks were rewritten by number is a list of such layers, which
-/// together have all of its blocks.
+/// `Kinds`. After a rewrite of blocks by index, a `repeat` is a list of such ranges, which together
+/// have all of its blocks.
 template <block_range Range, layer... Kinds>
 struct blocks_in {
   using layer_concept = layer_tag;
@@ -39,7 +39,7 @@ struct blocks_in {
   template <class X>
   using out = typename repeat_out<X, out_t<unpaired_t<Kinds>, X>...>::type;
 
-  /// Declares the facts of the range's blocks in a `repeat` of `times` blocks.
+  /// Declares to the recorder `w` the facts of the range's blocks, in a `repeat` of `times` blocks.
   template <class X, class Config>
   static constexpr void row_facts(Config const& config, fact::recorder& w, std::int64_t times) {
     block_range const row = Range.overlap({0, times});
@@ -87,7 +87,8 @@ inline constexpr bool is_blocks_in = false;
 template <block_range Range, class... Kinds>
 inline constexpr bool is_blocks_in<blocks_in<Range, Kinds...>> = true;
 
-/// A block type of a `repeat` as an inner layer, with the name "*"; a range of blocks has no name.
+/// Declaration of a block type of a `repeat`, or of a range of blocks, as an inner layer. A block
+/// type has the name "*"; a range has no name.
 template <class Block>
 using part_of_repeat = std::conditional_t<is_blocks_in<Block>, part<"", Block>, part<"*", Block>>;
 

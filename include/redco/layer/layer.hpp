@@ -25,14 +25,15 @@ concept layer = std::is_base_of_v<layer_tag, typename L::layer_concept>;
 template <layer L, class X>
 using out_t = typename L::template out<X>;
 
-/// Layout of a value of layout X after pending sums are reduced: `Home` for a pending sum,
-/// otherwise X. `Home` is replicated, or token_split, where each rank gets the sum of its own
-/// tokens.
+/// Layout of a value of layout X after a pending sum is reduced: `Home` if X is a pending sum,
+/// otherwise X. `Home` is replicated or token_split. With token_split, each rank gets the sum of
+/// its own tokens.
 template <class X, class Home = replicated>
 using finished_t = std::conditional_t<std::is_same_v<X, partial>, Home, X>;
 
-/// Layout to which a sequence reduces its next pending sum, after a value of layout X. X itself if
-/// X is replicated or token_split, otherwise `Before`, the layout that was valid before this value.
+/// Layout to which a sequence reduces the next pending sum after a value of layout X. It is X
+/// itself if X is replicated or token_split. Otherwise it is `Before`, the corresponding layout
+/// before this value.
 template <class X, class Before = replicated>
 using home_t = std::conditional_t<is_at_rest<X>, X, Before>;
 

@@ -25,15 +25,16 @@ struct link {
 template <class... Links>
 struct chain {};
 
-/// Properties of the layers of a sequence that do not depend on input layouts: whether each ends a
-/// feature split or passes it on.
+/// Properties of the layers of a sequence that do not depend on input layouts. `closes`: the layer
+/// takes split features and returns unsplit ones. `passes`: the layer returns split features for a
+/// split input.
 template <class... Layers>
 struct sequence_traits {
   static constexpr std::array<bool, sizeof...(Layers)> closes = {closes_split<Layers>...};
   static constexpr std::array<bool, sizeof...(Layers)> passes = {is_featurewise<Layers>...};
 
-  /// Returns true if a value split by features that reaches layer `i` ends in a layer that takes
-  /// the split, such as a row-parallel one. Featurewise layers between pass the split on.
+  /// Returns true if layer `i`, or a layer after it, takes a value split by features, such as a
+  /// row-parallel layer. Only featurewise layers, which keep the split, may come before that layer.
   static constexpr bool closed_from(std::size_t i) {
     for (; i < sizeof...(Layers); ++i) {
       if (closes[i]) return true;
@@ -43,8 +44,8 @@ struct sequence_traits {
   }
 };
 
-/// True if the first layer of a sequence is column-parallel for a replicated input and sums the
-/// gradient of this input over the ranks by itself.
+/// True if the first layer of a sequence is column-parallel for a replicated input. That layer
+/// itself sums the gradient of its input over the ranks.
 template <class First, class... Rest>
 inline constexpr bool first_enters =
     enters<std::conditional_t<sequence_traits<First, Rest...>::closed_from(1), First, unpaired_t<First>>>;

@@ -40,8 +40,8 @@ template <class X, std::size_t... Place, class... Branches>
 struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
   template <class B>
   using chosen = std::conditional_t<is_at_rest<X>, unpaired_t<B>, B>;
-  /// True if several branches are column-parallel: their common input then enters once, so that the
-  /// sum of their gradients is reduced once.
+  /// True if several branches are column-parallel. Their common input then enters once, so that
+  /// backward adds up their gradients and reduces them once.
   static constexpr bool together = is_at_rest<X> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
   template <class B>
   using input = std::conditional_t<together && enters<chosen<B>>, entered, X>;

@@ -7,9 +7,9 @@
 
 namespace redco::detail {
 
-/// Requirements of a layer on its input layout. `value`: no pending sum; `whole`: no split;
-/// `alike`: no split and not entered; `features`: no split of features, but tokens may be split;
-/// `features_alike`: like `features`, and not entered. ("Entered" values have pending gradients.)
+/// Requirements of a layer on the layout of its input. `value`: any layout except a pending sum;
+/// `whole`: replicated or entered; `alike`: replicated; `features`: replicated, entered or split by
+/// tokens; `features_alike`: replicated or split by tokens.
 enum class needs : std::uint8_t { value, whole, alike, features, features_alike };
 
 /// A check of a layer's input layout X against its requirement `Need`. The member `type` is the

@@ -19,15 +19,16 @@ namespace redco {
 
 namespace detail {
 
-/// Returns a tuple with the type `Row`, or an empty tuple if the row's range is empty.
+/// Returns a tuple with the type `Row`, or an empty tuple if the range of `Row` has no blocks.
 template <class Row>
 constexpr auto row_if() {
   if constexpr (Row::is_empty) return std::tuple<>();
   else return std::tuple<std::type_identity<Row>>();
 }
 
-/// Returns the types of a row (a range of blocks) after its blocks in `Named` are rewritten. These
-/// are up to three rows, or the row itself if the rewrite changes no block type.
+/// Returns the types that replace `row` (a range of blocks) after its blocks in `Named` are
+/// rewritten. These are up to three rows: before, inside and after `Named`. If the rewrite changes
+/// no block type, the row itself is returned.
 template <block_range Named, class Rewrite, fact::path Here, block_range Range, class... Kinds>
 constexpr auto cut_row(std::type_identity<blocks_in<Range, Kinds...>> row) {
   using rewritten =
