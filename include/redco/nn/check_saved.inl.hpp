@@ -41,8 +41,7 @@ inline std::string not_declared(saved_watch::entry const& saved, std::string_vie
          " is saved and not declared";
 }
 
-/// Returns true if the path `layer` equals the path `composition`, or if `layer` is inside
-/// `composition`.
+/// Returns true if `layer` is the path `composition` or the path of a layer inside `composition`.
 inline bool is_within(std::string_view layer, std::string_view composition) {
   return layer.starts_with(composition) &&
          (composition.empty() || layer.size() == composition.size() || layer[composition.size()] == '.');
@@ -96,9 +95,9 @@ std::vector<T const*> with_bytes(std::span<T const> all) {
 /// Returns a sentence for each declared tensor that no layer saves (none if `may_be_unsaved`), and
 /// for each saved tensor that no layer declares.
 ///
-/// Each saved tensor is assigned to one declaration with equal dtype, bytes and name (if it has a
-/// name). Tensors with a name are assigned first. Declarations by equal layers are preferred, then
-/// declarations that share a layer, then declarations by an enclosing layer.
+/// Each saved tensor is assigned to one declaration with equal dtype, bytes and, if it has one,
+/// name. Named tensors are assigned first. Preferred are declarations by exactly the layers that
+/// save the tensor, then by some of these layers, then by an enclosing layer.
 inline std::vector<std::string> saved_differences(std::span<cost::saved_slot const> declared,
                                                   std::span<saved_watch::entry const> saved, bool may_be_unsaved) {
   auto slots = with_bytes(declared);

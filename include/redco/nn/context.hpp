@@ -37,8 +37,8 @@ at::Tensor const* tensor_in(tensor<L> const& value) { return &value.local(); }
 
 }  // namespace detail
 
-/// A context, the second argument of every module call. It holds the pass (settings of one forward
-/// call) and the parameter tensors of this call.
+/// A base of `context`, the second argument of every module call. Holds the pass (settings of one
+/// forward call) and the parameter tensors of the call.
 class context_base {
  public:
   /// Constructs the context of one call of the network. `call` is the number of the call within the

@@ -11,13 +11,14 @@
 namespace redco {
 
 /// A cache of the keys and values of earlier positions during decoding, with one slot per attention
-/// layer. Each slot is allocated once and sharded by heads, as the attention layer. A table maps
-/// each row and position to a cache entry. So beams can share entries, and select_rows() copies no
-/// keys.
+/// layer. Each slot is allocated once and sharded by heads, like the attention layer. A table maps
+/// each row and position to a cache entry. Beams can therefore share entries, and select_rows()
+/// copies no keys.
 class key_value_cache {
  public:
   /// Constructs a cache for `slots` attention layers and `capacity` positions. `copies` is the
-  /// maximum number of rows (such as beams) that later descend from one row of the first append().
+  /// maximum number of rows, such as beams, into which select_rows() multiplies one row of the
+  /// first append().
   key_value_cache(std::size_t slots, std::int64_t capacity, std::int64_t copies = 1)
       : slots_(slots), capacity_(capacity), copies_(copies) {}
 
@@ -29,8 +30,8 @@ class key_value_cache {
   /// the capacity.
   kernel::gathered_keys append(std::size_t slot, at::Tensor const& k, at::Tensor const& v);
 
-  /// Calls make() at the first call for this slot, stores its result, such as a distance bias, and
-  /// returns it. Later calls return the stored tensor, even for other rows and positions.
+  /// Calls make() at the first call for this slot, stores its result (such as a distance bias) and
+  /// returns it. Later calls return the stored tensor, even if rows and positions have changed.
   template <class Make>
   at::Tensor const& once(std::size_t slot, Make&& make) {
     at::Tensor& kept = slots_[slot].keys;
@@ -38,9 +39,9 @@ class key_value_cache {
     return kept;
   }
 
-  /// Returns keys and values that all positions of a row read, such as the encoder's in
-  /// cross-attention. The first call for a slot calls make() and stores its result, keys and values
-  /// as [rows of the first call, S, 2 features].
+  /// Returns the keys and values of a slot that are equal for all positions of a row, such as the
+  /// encoder's in cross-attention. The first call for the slot calls make() and stores its result
+  /// [rows of the first call, S, 2 features]: keys, then values.
   template <class Make>
   kernel::gathered_keys shared(std::size_t slot, Make&& make) {
     return shared_rows(once(slot, make));

@@ -24,7 +24,8 @@ namespace redco {
 
 namespace detail {
 
-/// A variant of the block modules of all types in several ranges of blocks, in their order.
+/// A std::variant of the block modules of all block types, for a list of ranges of blocks (`rows`)
+/// in order.
 template <class X, class Rows, class... Modules>
 struct any_block_of {
   using type = std::variant<Modules...>;
@@ -85,8 +86,8 @@ struct module<repeat<Times, Blocks...>, X> {
   std::size_t first_run = 0, end_run = 0;
 
  private:
-  /// Builds the blocks of all rows (ranges of blocks). `First` is the index in `any_block` of the
-  /// first row's first block type.
+  /// Builds all blocks of the ranges in the list. `First` is the alternative of `any_block` for the
+  /// first block type of the first range.
   template <std::size_t First, class Config, block_range Range, class... Kinds, class... Others>
   void make_rows(builder<Config>& b, std::size_t times, detail::rows<detail::blocks_in<Range, Kinds...>, Others...>) {
     auto const end = std::min(times, static_cast<std::size_t>(Range.end));
@@ -94,7 +95,7 @@ struct module<repeat<Times, Blocks...>, X> {
     if constexpr (sizeof...(Others) > 0) make_rows<First + sizeof...(Kinds)>(b, times, detail::rows<Others...>());
   }
 
-  /// Builds the next block of each block type in turn, but no more than `end` blocks in total.
+  /// Builds the next block of each block type in turn. Stops when the `repeat` has `end` blocks.
   template <std::size_t First, class Config, std::size_t... Kind>
   void make_round(builder<Config>& b, std::size_t end, std::index_sequence<Kind...>) {
     auto const one = [&](auto kind, std::size_t turn) {

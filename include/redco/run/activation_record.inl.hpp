@@ -47,8 +47,9 @@ REDCO_INLINE void activation_record::add(std::string const& layer, bool given, a
 
 namespace detail {
 
-/// Returns this rank's activation (`own`) without padding, and the slice that it must equal of the
-/// activation computed on one rank (`whole`). Returns undefined tensors if they cannot be compared.
+/// Returns a pair of tensors that must be equal: this rank's activation `own` without padding, and
+/// its slice of `whole`, the activation computed on one rank. Returns undefined tensors if the two
+/// cannot be compared.
 inline std::pair<at::Tensor, at::Tensor> matched(at::Tensor own, at::Tensor whole, rank_context const& rank) {
   if (own.dim() != whole.dim()) return {};
   for (std::int64_t d = 1; d < own.dim(); ++d) {
@@ -82,8 +83,9 @@ inline bool differs(at::Tensor const& own, activation_record::call_record const&
   return !(off <= tolerance * largest);
 }
 
-/// Returns the path of the layer whose output is the recorded value with index `at`, or comes last
-/// before it. Returns "the input of the network" if there is no such output.
+/// Returns the path of the layer that gave the recorded value with index `at`. If the value is a
+/// layer's input, this is the layer with the last output before it. Returns "the input of the
+/// network" if there is no such output.
 inline std::string giver(std::vector<activation_record::moment> const& moments, std::size_t at) {
   if (moments[at].given && !moments[at].layer.empty()) return moments[at].layer;
   for (std::size_t i = at; i-- > 0;)

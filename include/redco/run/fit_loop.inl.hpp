@@ -119,8 +119,8 @@ REDCO_INLINE evaluation_place fit_loop::place() const {
   return {options_.global_batch, options_.micro_batch, state_.seed(), step()};
 }
 
-/// Returns the epoch of the last step before position `at` in the data. At the start of an epoch,
-/// this is the epoch before.
+/// Returns the epoch of the last step before position `at` in the data. For a position at the start
+/// of an epoch, this is the preceding epoch.
 REDCO_INLINE int fit_loop::run_epoch_of(data_position const& at) {
   return static_cast<int>(at.position == 0 && at.epoch > 0 ? at.epoch - 1 : at.epoch);
 }

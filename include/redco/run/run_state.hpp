@@ -81,9 +81,9 @@ class run_state {
   /// Logs a warning on rank 0 if `settings` differ from the settings in the checkpoint `saved`.
   void compare_settings(workdir::manifest const& saved, std::map<std::string, std::string> const& settings) const;
 
-  /// Saves a checkpoint of this step and returns its path. `to` has the caller's facts for the
-  /// manifest, such as epoch and best values. Throws `error` with exit code 79 if a parameter is
-  /// not finite, and the errors of save_checkpoint.
+  /// Saves a checkpoint of this step and returns its path. `to` contains the manifest data that
+  /// only the caller knows, such as epoch and best values. Throws `error` with exit code 79 if a
+  /// parameter is not finite, and the errors of save_checkpoint.
   std::filesystem::path save(workdir::save_options to);
 
   /// Returns the number of bytes of a checkpoint on disk, without the user's objects.

@@ -45,9 +45,10 @@ class step_executor {
     count(loss);
     differentiate(loss);
   }
-  /// Adds the loss of a micro-batch to the totals of the step: the first half of add().
+  /// Adds the loss of a micro-batch to the totals of the step, without backward. add() calls
+  /// count() and then differentiate().
   void count(terms const& loss);
-  /// Runs backward of a micro-batch's loss: the second half of add().
+  /// Runs backward of a micro-batch's loss. add() calls count() and then differentiate().
   void differentiate(terms const& loss);
 
   /// Declares that the next loss is the rank's last; its gradients are sent during its backward.

@@ -34,12 +34,12 @@ inline group_traffic planned_traffic(cost::messages const& planned, mesh const& 
 
 /// The memory that one rank held and the messages that the rank sent in one step.
 struct step_measure {
-  /// Largest number of bytes in this rank's tensors at one time; 0 if the step was not reached.
+  /// Peak number of bytes of this rank's tensors; 0 if the run ended before the measured step.
   std::int64_t peak_bytes = 0;
-  /// Largest number of bytes in tensors on the rank's device, including tensors of other ranks; 0
+  /// Peak number of bytes of all tensors on the rank's device, including tensors of other ranks; 0
   /// on a CPU.
   std::int64_t device_bytes = 0;
-  /// Largest number of bytes that libtorch's allocator reserved on the rank's device; 0 on a CPU.
+  /// Peak number of bytes that libtorch's allocator reserved on the rank's device; 0 on a CPU.
   std::int64_t reserved_bytes = 0;
   /// Calls and bytes that the rank sent in each of its groups; over() returns one group's entry.
   group_traffic sent;
