@@ -20,9 +20,9 @@ inline constexpr bool is_list_of_values<std::initializer_list<T>> = true;
 template <class T>
 concept other_than_ill_formed = !std::is_same_v<std::remove_cvref_t<T>, ill_formed>;
 
-/// A type to which an `ill_formed` (replacement for a value after a compile-time error) converts by
-/// template. Numbers, pointers and initializer lists would make overloads ambiguous and are
-/// excluded.
+/// A type to which `ill_formed`, the result of a rejected operation, converts by a template.
+/// Excludes numbers, pointers and initializer lists, because these conversions would make
+/// overloaded calls ambiguous.
 template <class T>
 concept made_of_ill_formed =
     !std::is_arithmetic_v<T> && !std::is_pointer_v<T> && !is_list_of_values<T> && other_than_ill_formed<T>;

@@ -18,8 +18,8 @@ struct attention_options {
   /// (heads / kv_heads).
   std::int64_t kv_heads = 1;
   bool causal = false;  ///< causal rule: if true, query i sees only the keys 0 to query0 + i
-  /// Number of latest keys that a query sees, ending with its own position query0 + i. 0 means no
-  /// limit.
+  /// Size of the sliding window: query i sees only the last `window` keys up to its own position
+  /// query0 + i. 0: no window.
   std::int64_t window = 0;
   double scale = 0;  ///< factor of q k^T; 0 means 1 / sqrt(D)
   /// Mask of keys: bool [B, S], true for visible keys. If undefined, all keys are visible.

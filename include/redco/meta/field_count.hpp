@@ -51,9 +51,9 @@ constexpr std::size_t initializers() {
   }
 }
 
-/// Returns the number of initializers of one member of the aggregate T: 1, or the number of
-/// elements of a C array. The member's first initializer has index `At` among all `Total`
-/// initializers of T.
+/// Returns the number of initializers that one member of the aggregate T takes: 1, or the number of
+/// elements of a C array. `At` is the index of the member's first initializer. `Total` is the
+/// number of all initializers of T.
 template <class T, std::size_t Total, std::size_t At, std::size_t Width = 1>
 constexpr std::size_t width() {
   if constexpr (At + Width > Total) {

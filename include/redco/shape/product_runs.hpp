@@ -5,11 +5,11 @@
 
 namespace redco {
 
-/// A division of a matrix product's rows into chunks (runs), so that one chunk is sent while the
-/// next is computed. Rows are counted in units: single rows, or examples of `rows_of_one` rows.
-/// There are at most `most` chunks. Each except the last has at least `least` bytes and
-/// `least_rows` rows, and a multiple of `step` units. Products of fewer rows would use other
-/// kernels (see kernel::linear).
+/// A division of the rows of a matrix product into at most `most` chunks (runs), so that one chunk
+/// is sent while the next is computed. Rows are counted in units: single rows, or examples of
+/// `rows_of_one` rows. Each chunk except the last has a multiple of `step` units, at least `least`
+/// bytes, and at least `least_rows` rows. Products of fewer rows would use other kernels (see
+/// kernel::linear).
 struct product_runs {
   static constexpr std::int64_t most = 4, least_rows = 33;
   /// Minimum bytes of a chunk of a matrix product's rows. Sending fewer bytes takes about as long

@@ -78,8 +78,8 @@ class graph_recording {
     return -1;
   }
 
-  /// Returns the current value of a loss count: `number` itself, or, if it is a placeholder from
-  /// add_count(), the count of the batch read by the last look_again().
+  /// Returns the loss count that `number` represents. For a placeholder from add_count(), this is
+  /// the count that the last look_again() read. Any other number represents itself.
   double latest(double number) const {
     std::int64_t const index = count_of(number);
     return index < 0 ? number : counts_[static_cast<std::size_t>(index)];
@@ -96,10 +96,10 @@ class graph_recording {
   graph_recording& operator=(graph_recording const&) = delete;
 
  private:
-  /// Returns the placeholder for the loss count number `index`, a number in [2^-1000, 2^-999). A
-  /// count that user code computes from placeholders (twice one, a sum, a maximum with 1) is
-  /// therefore no placeholder. A tensor divided by a placeholder is not finite, which ends the step
-  /// with an error.
+  /// Returns the placeholder for the loss count with this index, a number in [2^-1000, 2^-999).
+  /// Numbers that user code computes from a placeholder p, such as 2 * p or max(p, 1), are
+  /// therefore no placeholders. A tensor divided by a placeholder is not finite, which ends the
+  /// step with an error.
   static double placeholder(std::size_t index) {
     double const part = static_cast<double>(index + 1) * 0.6180339887498949;
     return std::ldexp(1 + (part - std::floor(part)), -1000);

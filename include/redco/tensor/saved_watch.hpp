@@ -45,8 +45,8 @@ class saved_watch final : saved_link {
   /// path.
   using place = std::vector<std::string_view>;
 
-  /// Returns the path of the layer that this thread computes now. Empty if the thread has no
-  /// saved_watch.
+  /// Returns the path of the layer that this thread computes now. Returns an empty path if the
+  /// thread has no saved_watch.
   static place here();
 
   /// A scope during which tensors saved on this thread are attributed to the layer at path `other`.
@@ -99,8 +99,9 @@ class saved_watch final : saved_link {
   std::vector<entry>::iterator find(at::Tensor const& x);
 
   std::vector<entry> entries_;
-  place here_;                          ///< path of the layer that the thread computes now
-  std::vector<name_of_storage> names_;  ///< declared slot names of tensors that are not saved yet
+  place here_;  ///< path of the layer that the thread computes now
+  /// slot names from name(), for tensors that autograd has not saved yet
+  std::vector<name_of_storage> names_;
   saved_chain::scope const in_chain_{*this, saved_chain::role::watches};
 };
 

@@ -175,8 +175,8 @@ template <class F>
 struct predict_stage {
   [[no_unique_address]] F function;
 
-  /// Requires that predict rejects the type `Batch` that collate makes. Returns true if the fault
-  /// is predict's; false if the loss rejects the type, too, or collate has already failed.
+  /// Requires that predict rejects the type `Batch` that collate makes. Returns true if predict is
+  /// at fault. Returns false if the loss rejects the type, too, or if collate has already failed.
   template <class Batch, class... Stage>
   static consteval bool is_at_fault() {
     if constexpr (std::is_same_v<Batch, diag::ill_formed>) return false;
