@@ -9,8 +9,8 @@ namespace redco::compat {
 /// Reason for which Redco for Python cuts a parameter along a dimension or replicates the
 /// parameter. A dimension "divides" if its extent is a multiple of the number of model shards.
 enum class compat_reason : std::uint8_t {
-  /// Embedding: Redco for Python cuts the first dimension whose extent the number of model shards
-  /// divides.
+  /// Embedding. Redco for Python cuts the first dimension with an extent that is a multiple of the
+  /// number of model shards.
   embedding,
   /// Attention query, key or value, by its name. Redco for Python cuts the last dimension with an
   /// extent that is a multiple of the number of model shards.
@@ -22,27 +22,29 @@ enum class compat_reason : std::uint8_t {
   /// the last dimension with an extent that is a multiple of the number of model shards.
   widening,
   /// Layer whose name begins with "down" or "wo", or has the word "out". Redco for Python cuts the
-  /// first dimension with an extent that is a multiple of the model shards in all such parameters.
+  /// first dimension whose extents are multiples of the number of model shards in all these
+  /// parameters.
   narrowing,
   /// Output head, by its name. Redco for Python cuts the last dimension with an extent that is a
   /// multiple of the number of model shards.
   head,
   /// Any other name. Redco for Python cuts the last dimension with an extent that is a multiple of
-  /// the number of model shards. If the preceding rule without a special name cut this dimension,
-  /// the next lower such dimension is cut, if there is one.
+  /// the number of model shards. Successive rules of this kind alternate: if the preceding one cut
+  /// this dimension, the next lower such dimension is cut, if there is one.
   alternating,
   one_shard,  ///< Replicated by Redco for Python, because there is one model shard
   /// Replicated by Redco for Python, because the last name of the path is neither "kernel" nor
   /// "embedding".
   not_kernel_or_embedding,
-  /// Replicated by Redco for Python. No dimension has an extent that the number of model shards
-  /// divides in all parameters of this name.
+  /// Replicated by Redco for Python. In each dimension, at least one parameter of this name has an
+  /// extent that is no multiple of the number of model shards.
   no_dimension_divides,
   /// Replicated by Redco for Python, because two parameters of this name differ in their number of
   /// dimensions.
   ranks_differ,
   /// Replicated here, because Redco for Python raises TypeError. Parameters of this name differ in
-  /// their number of dimensions, and model shards do not divide an extent of a later parameter.
+  /// their number of dimensions, and an extent of a later parameter is no multiple of the number of
+  /// model shards.
   raises,
 };
 

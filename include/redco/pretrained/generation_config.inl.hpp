@@ -74,8 +74,9 @@ inline std::optional<std::int64_t> read_length(config_reader& c, std::string_vie
   return found < 0 ? std::nullopt : std::optional(found);
 }
 
-/// Returns `options` with max_new_tokens and min_new_tokens computed for prompts of `prompt`
-/// tokens. `otherwise` is the maximum number of new tokens if the settings `c` have none.
+/// Returns `options` with max_new_tokens and min_new_tokens set for a prompt of `prompt` tokens,
+/// from the limits in `c`. `otherwise` is the maximum number of new tokens if `c` has no limit.
+/// Throws `error` with exit code 64 if the prompt already has "max_length" tokens.
 template <class Options>
 Options behind(generation_config const& c, Options options, std::int64_t prompt, std::int64_t otherwise) {
   if (!c.max_new_tokens && c.max_length && *c.max_length <= prompt)

@@ -27,8 +27,8 @@ struct by_names {
   }
 };
 
-/// Returns true if `piece` occurs in `text`, and each end of it is at a separator or an end of
-/// `text`. Examples: "in" in "fc_in" with '_', "up/kernel" in "h/up/kernel" with '/'.
+/// Returns true if `piece` occurs in `text` between two separators; both ends of `text` count as
+/// separators. Examples: "in" in "fc_in" with '_', "up/kernel" in "h/up/kernel" with '/'.
 constexpr bool stands_in(std::string_view piece, std::string_view text, char separator) {
   for (std::size_t at = 0;; ++at) {
     std::string_view const rest = text.substr(at);

@@ -21,12 +21,13 @@ namespace redco::compat::detail {
 struct compat_rule {
   std::string_view key;
   int rank = 0;
-  /// One flag per dimension: true if the number of model shards divides the extent in all
-  /// parameters of the rule.
+  /// One flag per dimension: true if the extents of all parameters of the rule are multiples of the
+  /// number of model shards.
   std::array<bool, extents::max_rank> divides{true, true, true, true, true, true};
   /// True if the path of every parameter of the rule contains "attention" or "attn".
   bool in_attention = true;
-  /// Reason to replicate the rule's parameters whatever their extents; empty: none.
+  /// Reason to replicate the rule's parameters independent of their extents; nullopt: no such
+  /// reason.
   std::optional<compat_reason> whole{};
   compat_split decided{};
 };

@@ -7,18 +7,18 @@
 
 namespace redco {
 
-/// A part of a model's computation, such as dropout, with the words in names of config.json keys
-/// that refer to this part.
+/// A part of a model's computation, such as dropout, and the words by which the names of
+/// config.json keys refer to it.
 struct key_meaning {
   std::string_view words;  ///< Words in names of keys, separated by spaces
   std::string_view about;
-  /// Number with which a key of this meaning changes nothing; nullopt: none.
+  /// Value of such a key that changes nothing; nullopt: no such value.
   std::optional<double> neutral = {};
 };
 
-/// Table of the meanings of config.json keys that no model family reads. A key has the first
-/// meaning with a word that occurs in the key's name. A key without such a word does not change the
-/// computation.
+/// Table that maps words in the names of config.json keys to parts of the computation, for keys
+/// that no model family reads. The first entry with a word of the key's name applies. A key without
+/// any of these words does not change the computation.
 inline constexpr key_meaning key_meanings[] = {
     {"quantization quantized quantize quant bits gptq awq bnb compression", "quantized weights"},
     {"rope rotary yarn ntk xpos mrope nope alibi position positions positional", "positions"},
@@ -43,8 +43,9 @@ inline constexpr key_meaning key_meanings[] = {
 /// Returns true if a value of a config.json key requests nothing: null, false, "", {} and [].
 bool says_nothing(json::json_value const& value);
 
-/// Returns the meaning of a config.json key that no model family read. Returns nullptr if the key's
-/// name or value shows that the key does not change the computation.
+/// Returns the part of the computation that a config.json key seems to change, for a key that no
+/// model family read. Returns nullptr if the key's name or value shows that the key changes
+/// nothing.
 key_meaning const* meaning_of(std::string_view key, json::json_value const& value);
 
 }  // namespace redco
