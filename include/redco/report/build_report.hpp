@@ -77,10 +77,10 @@ exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_req
 
 }  // namespace detail
 
-/// Writes the report of a model for every mesh and format to a file NAME_<mesh>.<format>. Prints to
-/// standard error: for an illegal mesh the legal widths, for a mesh over the budget the smallest
-/// change that fits. `Model` is an object with static storage. A second overload takes a model type
-/// that needs no sizes.
+/// Writes the report of a model for every mesh and format to a file NAME_<mesh>.<format>. Prints
+/// advice to standard error: for an illegal mesh the legal numbers of model shards, for a mesh over
+/// the budget the smallest change that fits. `Model` is an object with static storage. A second
+/// overload takes a model type that needs no sizes.
 ///
 /// Returns the exit code for main: 0, 1 (over the budget), 64 (illegal mesh) or 74 (I/O).
 template <auto const& Model, class Optimizer>

@@ -14,16 +14,17 @@ namespace redco::report {
 /// output.
 struct graph_node {
   enum class kind : std::uint8_t {
-    layer,       ///< Node: an operation with parameters
-    function,    ///< Node: an operation without parameters
-    attention,   ///< Node: attention, from queries, keys and values to attended values
-    add,         ///< Node: a residual connection or the sum of parallel branches
-    all_reduce,  ///< Node: an all-reduce, which sums over the ranks
-    block,       ///< Node: the input of repeated blocks; the member `copies` counts the blocks
-    head,        ///< Node: the output head, from hidden states to logits and loss
-    all_gather,  ///< Node: an all-gather, which joins split tokens
-    /// Node: a reduce-scatter, which sums over the ranks and leaves each rank its share of the
-    /// tokens.
+    layer,       ///< Kind of node: an operation with parameters
+    function,    ///< Kind of node: an operation without parameters
+    attention,   ///< Kind of node: attention, from queries, keys and values to attended values
+    add,         ///< Kind of node: a residual connection or the sum of parallel branches
+    all_reduce,  ///< Kind of node: an all-reduce, which sums over the ranks
+    /// Kind of node: the input of repeated blocks; the member `copies` counts the blocks
+    block,
+    head,        ///< Kind of node: the output head, from hidden states to logits and loss
+    all_gather,  ///< Kind of node: an all-gather, which concatenates the tokens of all ranks
+    /// Kind of node: a reduce-scatter, which sums over the ranks and leaves each rank its share of
+    /// the tokens.
     reduce_scatter,
   };
 

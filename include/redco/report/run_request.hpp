@@ -18,10 +18,10 @@ namespace redco::report {
 /// A form in which a user states the mesh of a run. Suggestions to change the mesh are written in
 /// the same form.
 enum class request_form : std::uint8_t {
-  model_shards,  ///< Form: only the option --n-model-shards, for one replica
-  ranks,         ///< Form: the options --ranks and --n-model-shards
-  mesh,          ///< Form: the option --mesh
-  /// Form: the argument MESHES of the CMake function redco_add_shard_report.
+  model_shards,  ///< Form: the user gives only the option --n-model-shards, for one replica
+  ranks,         ///< Form: the user gives the options --ranks and --n-model-shards
+  mesh,          ///< Form: the user gives the option --mesh
+  /// Form: the user gives the argument MESHES of the CMake function redco_add_shard_report.
   cmake
 };
 
@@ -45,7 +45,7 @@ struct run_request {
   bool keeps_ranks() const;
 };
 
-/// Returns the settings of one rank for a requested run, from which costs are computed. Throws
+/// Returns the settings of a requested run from which the cost of one rank is computed. Throws
 /// `error` with exit code 64 if the number of hosts does not divide the number of ranks.
 setup setup_of(run_request const& asked);
 

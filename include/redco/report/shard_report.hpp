@@ -57,7 +57,7 @@ namespace redco {
 
 /// Returns the report of a model trained by `optimizer`, with the memory limit `budget` in bytes
 /// per rank (0: none). Throws `error` with exit code 64 if `run` is invalid or the mesh cannot hold
-/// the model; the message lists the legal widths.
+/// the model; the message lists the legal numbers of model shards.
 template <model M, class Optimizer>
 shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run, std::int64_t budget = 0) {
   cost::check_setup(run);

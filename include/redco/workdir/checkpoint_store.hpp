@@ -124,9 +124,9 @@ class checkpoint_store {
     return there;
   }
 
-  /// Removes this run's checkpoints except the newest `keep_last`, oldest first; 0 keeps all. Also
-  /// keeps checkpoints that a link names, that another run has saved, or whose manifest cannot be
-  /// read.
+  /// Removes this run's checkpoints, oldest first, except the newest `keep_last`; 0 keeps all.
+  /// Never removes a checkpoint that a link names, that another run has saved, or whose manifest
+  /// cannot be read.
   void retain(int keep_last) {
     if (keep_last <= 0) return;
     std::set<std::string> const named = pointed_at();
@@ -146,8 +146,8 @@ class checkpoint_store {
   }
 
   /// Removes unfinished checkpoint folders of earlier runs. Holding `lock` proves that those runs
-  /// have ended. If a run was killed while it replaced an older checkpoint, after the old folder
-  /// lost its name, the complete new folder gets the name.
+  /// have ended. Also completes a commit() that was killed while it replaced a checkpoint: the
+  /// complete new folder gets the name of the old one.
   void sweep(workdir_lock const& lock) {
     std::filesystem::path const folder = lock.workdir() / checkpoint_names::folder;
     std::error_code absent;
@@ -181,8 +181,8 @@ class checkpoint_store {
   }
 
   /// Completes a commit() that was killed while it replaced a checkpoint: after the folder `old`
-  /// lost its name and before the new folder got the name. Such a gap exists only on file systems
-  /// that cannot swap two names.
+  /// was renamed and before the new folder got its name. This gap exists only on file systems that
+  /// cannot swap two names.
   void finish_replacing(std::filesystem::path const& folder, std::filesystem::path const& old) {
     // For example "step_4-run".
     std::string const rest = old.filename().string().substr(trash_mark.size());

@@ -23,7 +23,7 @@ class merge_table {
   }
 
   /// Adds the merge of the tokens `left` and `right`. A later merge of an equal pair replaces the
-  /// earlier one. Requires: not more calls than the number of merges given to the constructor.
+  /// earlier one. Must not be called more often than the number of merges given to the constructor.
   void add(std::uint32_t left, std::uint32_t right, std::uint32_t rank, std::uint32_t id) {
     std::uint64_t const pair = key(left, right);
     slots_[place(pair)] = {pair, rank, id};

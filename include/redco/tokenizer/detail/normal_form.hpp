@@ -18,8 +18,7 @@ namespace redco::detail {
 // Face's tokenizers 0.22 with any version of utf8proc. Unicode's stability policy guarantees that
 // text assigned in Unicode 9 keeps its forms in later versions.
 
-/// Ranges of code points that Unicode 9, but not Unicode 8, assigns as marks with a combining
-/// class.
+/// Ranges of the code points that Unicode 9 added as marks with a combining class.
 inline constexpr code_range marks_of_9[] = {
     {0x8D4, 0x8E1},     {0x1DFB, 0x1DFB},   {0x11442, 0x11442}, {0x11446, 0x11446},
     {0x11C3F, 0x11C3F}, {0x1E000, 0x1E02A}, {0x1E944, 0x1E94A},

@@ -50,9 +50,9 @@ class tokenizer_settings {
     kind_ = find_kind(folder);
   }
 
-  /// Returns the JSON of tokenizer_config.json, in which special tokens named by
-  /// special_tokens_map.json replace others. Returns an empty object if the folder has neither
-  /// file.
+  /// Returns the JSON of tokenizer_config.json. If special_tokens_map.json was read, its special
+  /// tokens replace those of tokenizer_config.json. Returns an empty object if the folder has
+  /// neither file.
   json_node node() const { return json_node(config_, file_.string() + ": "); }
 
   /// Returns the name of the tokenizer class in transformers without "Tokenizer" or
