@@ -4,9 +4,10 @@
 
 namespace redco {
 
-/// A layer that zeroes each feature with probability p = `Probability` in training and scales the
-/// rest by 1 / (1 - p). Random numbers are keyed by seed, layer, step, row, position and feature,
-/// so every mesh drops the same features. Backward draws them again, so that no mask is saved.
+/// A layer that zeroes each feature with probability p = `Probability` in training and scales all
+/// other features by 1 / (1 - p). Random numbers are keyed by seed, layer, step, row, position and
+/// feature, so every mesh drops the same features. Backward draws them again, so that no mask is
+/// saved.
 template <auto Probability>
 struct dropout : featurewise_layer {
   template <class X, class Config>

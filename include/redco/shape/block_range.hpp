@@ -15,8 +15,8 @@ struct block_range {
 
   constexpr bool has(std::int64_t block) const { return begin <= block && block < end; }
   constexpr bool is_empty() const { return begin >= end; }
-  /// Returns the blocks of this range that are also in `other`; an empty range inside `other` if
-  /// there are none. Requires that `other` is not reversed.
+  /// Returns the blocks of this range that are also in `other`. If there are none, returns an empty
+  /// range whose ends are inside `other`. Requires other.begin <= other.end.
   constexpr block_range overlap(block_range const& other) const {
     auto const within = [&](std::int64_t block) {
       return block < other.begin ? other.begin : block < other.end ? block : other.end;

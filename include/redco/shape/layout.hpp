@@ -5,20 +5,20 @@
 namespace redco {
 
 /// A layout (distribution of an activation over the ranks of axis tp): values and gradients are
-/// equal on all ranks, in short (R, R). Layouts are pairs (value, gradient) of R (replicated), P
-/// (pending: the sum over ranks is still to be computed) and S (split).
+/// equal on all ranks. Layouts are abbreviated as pairs (value, gradient) of R (replicated), P
+/// (pending: the sum over the ranks is still to be computed) and S (split). This layout is (R, R).
 struct replicated {};
 /// A layout (distribution of an activation over the ranks of axis tp): values are equal on all
-/// ranks; the gradient is the sum of the ranks' gradients, still to be computed. In short (R, P).
-/// Column-parallel layers read it.
+/// ranks; the gradient is a sum over the ranks, still to be computed. Abbreviated (R, P):
+/// replicated value, pending gradient. Column-parallel layers read it.
 struct entered {};
-/// A layout (distribution of an activation over the ranks of axis tp): the value is the sum of the
-/// ranks' values, still to be computed; gradients are equal on all ranks. In short (P, R).
-/// Row-parallel layers return it.
+/// A layout (distribution of an activation over the ranks of axis tp): the value is a sum over the
+/// ranks, still to be computed; gradients are equal on all ranks. Abbreviated (P, R): pending
+/// value, replicated gradient. Row-parallel layers return it.
 struct partial {};
-/// A layout (distribution of an activation over the ranks of axis tp): each rank holds its part
-/// along dimension `Dim` of values and gradients, in short (S, S). Negative dimensions count from
-/// the end.
+/// A layout (distribution of an activation over the ranks of axis tp): each rank holds its part,
+/// along dimension `Dim`, of values and gradients. Abbreviated (S, S): both split. Negative
+/// dimensions count from the end.
 template <int Dim>
 struct split {
   static constexpr int dim = Dim;

@@ -78,15 +78,15 @@ struct small_product {
     with_lanes<float>(all);
   }
 
-  /// Computes the product for a b with few columns, as dot products of its columns with the rows of
-  /// a.
+  /// Computes the product if b has few columns, as dot products of the columns of b with the rows
+  /// of a.
   void with_columns_of_b() const {
     small_product all = *this;
     if (b.row != 1 || b.column == 1) all.b = packed(b.turned(), n, k).turned();
     with_lanes<float>(all);
   }
 
-  /// Computes the product for a b with few columns and an `a` with contiguous columns. Computes the
+  /// Computes the product if b has few columns and the columns of a are contiguous. Computes the
   /// transpose c^T = b^T a^T and copies it to c.
   void turned() const {
     T* const columns = scratch<T, 31>(m * n);
