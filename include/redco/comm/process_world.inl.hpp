@@ -22,8 +22,8 @@ namespace detail {
 /// A process's connection with the other processes of its launcher. It lives from the creation of
 /// the first world to the end of the process.
 struct membership {
-  /// Connection of this process with the others, or null before the first world. Never destroyed,
-  /// because code at the end of the process still uses it.
+  /// Connection of this process with all other processes, or null before the first world. Never
+  /// destroyed, because code at the end of the process still uses it.
   process_session* session = nullptr;
   std::unique_ptr<keeper> alive = {};
 

@@ -128,8 +128,7 @@ class graph_maker {
   /// Ids of the activations that the next node reads in addition to its input.
   std::vector<int> reading_;
   std::vector<std::size_t> parameters_;  ///< Indices of the parameters of the next node
-  /// Name of the layer of the latest event since the last node was added; the name of the next
-  /// node.
+  /// Name of the next node: the layer of the latest event since the last node was added.
   std::string_view speaker_;
   int depth_ = 0;
 };

@@ -15,8 +15,8 @@
 
 namespace redco::report {
 
-/// A form in which a user states the mesh of a run. Suggestions to change the mesh are written in
-/// the same form.
+/// A form in which a user gives the mesh of a run. Suggestions to change the mesh are written in
+/// this form.
 enum class request_form : std::uint8_t {
   model_shards,  ///< Form: the user gives only the option --n-model-shards, for one replica
   ranks,         ///< Form: the user gives the options --ranks and --n-model-shards

@@ -33,7 +33,7 @@ struct shard_report {
   /// Answers at the beginning of the report; only `report::answered_report` sets them.
   std::optional<report::report_answer> answer = {};
 
-  /// Returns true if every layer states the tensors that it saves and the operations that it
+  /// Returns true if every layer declares the tensors that it saves and the operations that it
   /// computes.
   bool counts_all() const {
     return std::all_of(activations.begin(), activations.end(), [](auto const& one) { return one.counted; });

@@ -19,7 +19,7 @@ namespace detail {
 
 /// The content of the file `last_ckpt.txt`, which names the newest checkpoint.
 struct pointer_state {
-  bool there = false;  ///< true if `last_ckpt.txt` exists
+  bool there = false;  ///< true if the file `last_ckpt.txt` exists
   /// Step that `last_ckpt.txt` names; empty if the file is invalid or the checkpoint does not
   /// exist.
   std::optional<std::int64_t> step;
@@ -51,10 +51,11 @@ inline std::filesystem::path put_aside(std::filesystem::path const& checkpoint) 
   return aside;
 }
 
-/// Returns the steps of the checkpoints in `directory` in the order in which they are tried: newest
-/// first, then those of other runs. Without this rule, an old, longer run would win over the
+/// Returns the steps of the checkpoints in `directory` in the order in which a search tries them.
+/// Checkpoints of the current run (the run of the checkpoint in `last_ckpt.txt`) come first, then
+/// those of other runs, each group newest first. Otherwise an old, longer run would win over the
 /// current run. Steps after the pointer's step may belong to the current run, which can be killed
-/// before it writes the pointer (`last_ckpt.txt`).
+/// before it writes `last_ckpt.txt`.
 inline std::vector<std::int64_t> candidates(std::filesystem::path const& directory, pointer_state const& pointer) {
   std::vector<std::int64_t> steps = checkpoint_names::steps_in(directory);
   if (!pointer.step) return steps;

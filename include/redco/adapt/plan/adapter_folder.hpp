@@ -25,7 +25,7 @@ class adapter_folder {
  public:
   explicit adapter_folder(std::filesystem::path const& path);
 
-  /// Returns the adapters' options. Their targets are the shortest ends of the frozen model's
+  /// Returns the adapters' options. Their targets are the shortest suffixes of the frozen model's
   /// weight paths that name exactly the adapted weights. Throws `error` with exit code 65 if the
   /// file adapts a module that the model lacks, or has a tensor that belongs to no plain LoRA.
   lora_options options(std::span<stored_name const> names) const;

@@ -82,8 +82,9 @@ inline lora_options read_adapter_config(std::filesystem::path const& file) {
   return found;
 }
 
-/// Returns the shortest end of `path`, in whole components, with which no path of a weight without
-/// adapters ends. `all`: paths of all weights; `adapted`: paths of the adapted ones.
+/// Returns the shortest suffix of `path`, in whole components, that is no suffix of the path of a
+/// weight without adapters. `all`: paths of all weights; `adapted`: paths of the weights with
+/// adapters.
 inline std::string shortest_target(std::string_view path, std::set<std::string> const& adapted,
                                    std::set<std::string> const& all) {
   for (std::size_t dot = path.rfind('.'); dot != std::string_view::npos && dot > 0; dot = path.rfind('.', dot - 1)) {

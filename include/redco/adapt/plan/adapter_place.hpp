@@ -25,9 +25,10 @@ struct adapter_place {
 
 /// Returns the position in PEFT's file of the adapter parameter `ours`, such as
 /// "layers.0.self_attn.q.lora_B.weight". `names`: names of the frozen model's weights in its own
-/// files. Weights that a file stores as one tensor have one A, and their B matrices are
-/// concatenated. Throws `error` with exit code 64 if such weights have several A, or if separate
-/// weights share one A. Throws it with 70 if `names` lacks the weight.
+/// files. If a file stores several weights as one tensor, PEFT has one A for all of them and
+/// concatenates their B matrices. Throws `error` with exit code 64 if such weights have different
+/// A, or if weights that are stored separately share one A. Throws it with 70 if `names` lacks the
+/// weight.
 adapter_place adapter_place_of(std::span<stored_name const> names, std::string const& ours,
                                std::vector<std::int64_t> const& shape, safetensors::box const& place);
 

@@ -39,7 +39,7 @@ struct lora_options {
     return any;
   }
 
-  /// Returns true if `target` is the whole of `path` or its end, in whole components: "q" names
+  /// Returns true if `target` equals `path` or is a suffix of it in whole components: "q" names
   /// "self_attn.q".
   static constexpr bool names(std::string_view target, std::string_view path) {
     if (target.empty() || !path.ends_with(target)) return false;

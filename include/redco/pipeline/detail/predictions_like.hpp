@@ -11,8 +11,8 @@
 
 namespace redco::detail {
 
-/// A placeholder argument that converts to no type: only a function whose parameter has any type
-/// takes it.
+/// A placeholder argument that converts to no type. Only functions with a deduced parameter type,
+/// such as `auto`, accept it.
 struct nothing {};
 
 template <class Result>

@@ -52,7 +52,7 @@ template <template <class> class Kind, class... Stage>
 inline constexpr std::size_t stages_of = (std::size_t{is_stage<Kind, Stage>} + ... + 0);
 
 /// Returns the index among `Stage` of the pipeline's function with the purpose `Kind`
-/// (collate_stage, loss_stage or predict_stage). Requires that there is one.
+/// (collate_stage, loss_stage or predict_stage). The pipeline must have such a function.
 template <template <class> class Kind, class... Stage>
 consteval std::size_t stage_index() {
   bool const matches[] = {is_stage<Kind, Stage>...};
