@@ -17,9 +17,9 @@ struct named_weight {
   parameter_fact fact;
 };
 
-/// An interface for side products: matrix products, such as low-rank adapters, that an outer layer
-/// adds to the outputs of its inner layers. Declares their parameters, memory and work;
-/// nn/side_products.hpp computes them.
+/// An interface that declares side products: matrix products, such as low-rank adapters, that are
+/// added to the product of a layer's own weight. An outer layer gives its inner layers an
+/// implementation through recorder::beside. nn/side_products.hpp computes side products.
 class side_products {
  public:
   /// Declares to the recorder `w` the side products of a layer: matrix products that are added to

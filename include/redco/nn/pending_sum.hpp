@@ -25,7 +25,8 @@ class pending_sum {
   /// this shard's addend of the pending sum.
   struct products {
     std::vector<at::Tensor> x, weights;
-    /// Path of the layer that owns the tensors which the products save for backward
+    /// Path of the layer to which `saved_watch` attributes the tensors that the products save. The
+    /// products may be computed later, inside another layer.
     saved_watch::place layer = saved_watch::here();
   };
 

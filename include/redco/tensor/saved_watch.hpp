@@ -100,7 +100,7 @@ class saved_watch final : saved_link {
 
   std::vector<entry> entries_;
   place here_;  ///< path of the layer that the thread computes now
-  /// slot names from name(), for tensors that autograd has not saved yet
+  /// Names declared by name() for storages that autograd had not saved then. Cleared when a layer ends.
   std::vector<name_of_storage> names_;
   saved_chain::scope const in_chain_{*this, saved_chain::role::watches};
 };
