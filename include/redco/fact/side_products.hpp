@@ -18,8 +18,8 @@ struct named_weight {
 };
 
 /// An interface that declares side products: matrix products, such as low-rank adapters, that are
-/// added to the product of a layer's own weight. An outer layer gives its inner layers an
-/// implementation through recorder::beside. nn/side_products.hpp computes side products.
+/// added to the product of a layer's own weight. An outer layer gives the recorder an
+/// implementation for its inner layers. nn/side_products.hpp computes side products.
 class side_products {
  public:
   /// Declares to the recorder `w` the side products of a layer: matrix products that are added to

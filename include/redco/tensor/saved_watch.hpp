@@ -100,7 +100,8 @@ class saved_watch final : saved_link {
 
   std::vector<entry> entries_;
   place here_;  ///< path of the layer that the thread computes now
-  /// Names declared by name() for storages that autograd had not saved then. Cleared when a layer ends.
+  /// Names declared by name() for storages that autograd had not saved then. Cleared when a layer
+  /// ends.
   std::vector<name_of_storage> names_;
   saved_chain::scope const in_chain_{*this, saved_chain::role::watches};
 };
