@@ -28,8 +28,10 @@ namespace detail {
 struct wanted_parts {
   std::vector<ckpt::state_part> ours, stored;
   safetensors::tensor_table table = {};  ///< name, dtype and shape of each part in `stored`
-  std::vector<std::string> unread = {};  ///< names of tensors in the files that are not loaded
-  std::string missing = {};              ///< quoted names of heads missing in the files
+  /// Patterns (with * and ?) of names of tensors that the files may contain and that are not
+  /// loaded.
+  std::vector<std::string> unread = {};
+  std::string missing = {};  ///< quoted names of heads missing in the files
 };
 
 /// Returns true if a parameter belongs to the layer with the path `layer`.

@@ -51,7 +51,8 @@ REDCO_INLINE void agreement::check(group& ranks) const {
   if (std::string const text = difference(ranks); !text.empty()) throw error(code_, text);
 }
 
-/// Returns a sentence about the first difference between these values and the values of `other`.
+/// Returns a sentence that lists the values in which this agreement and `other` differ: up to
+/// eight, then the number of further ones. `self` and `peer` name the two ranks.
 /// Example: "rank 0 on n1 and rank 1 on n2 have different settings: seed is 1 and 2: start ...".
 REDCO_INLINE std::string agreement::difference_to(agreement const& other, std::string const& self,
                                                   std::string const& peer) const {

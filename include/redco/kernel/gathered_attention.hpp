@@ -11,7 +11,8 @@ namespace redco::kernel {
 struct gathered_keys {
   /// Cached keys and values: [entries, Hkv D], f64, f32 or bf16. Rows may be strided.
   at::Tensor keys, values;
-  /// Indices of rows of the cache: int32 [R, S]. Rows may be strided.
+  /// Row indices into `keys` and `values`: int32 [R, S]. Row r of q attends to the cached rows
+  /// places[r, 0] to places[r, S - 1]. The last dimension of `places` is contiguous.
   at::Tensor places;
 };
 

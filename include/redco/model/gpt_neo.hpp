@@ -49,9 +49,8 @@ struct gpt_neo_config {
 };
 
 /// A GPT-Neo model (Black et al. 2021): like GPT-2, but every second block attends to a sliding
-/// window of keys. Attention scores are not scaled; q, k and v have no biases. Initial weights are
-/// drawn from a normal distribution. The standard deviation of q's weights is divided by
-/// sqrt(head_dim).
+/// window of keys. Attention scores are not scaled; q, k and v have no biases. Initial weights,
+/// including those of q, are drawn from a normal distribution with one standard deviation.
 struct gpt_neo {
   static constexpr auto vocab = &gpt_neo_config::vocab;
   static constexpr auto context = &gpt_neo_config::context;

@@ -24,8 +24,8 @@ struct module<named<Name, L>, X> {
     return detail::in_layer(Name.view(), x, ctx.pass(), [&] { return inner(x, ctx); });
   }
 
-  /// Forwards to is_whole() of the wrapped module; only modules of linear layers have this
-  /// function.
+  /// Returns true if the wrapped linear layer and an activation after it can be computed as one
+  /// autograd node. Exists only if the wrapped module has is_whole(), as linear layers do.
   template <class Context>
   bool is_whole(Context const& ctx) const requires requires(module<L, X> const& m) {
     m.is_whole(ctx);

@@ -137,8 +137,8 @@ class deployer {
     return std::move(*found);
   }
 
-  /// Calls f(rank_context&) for each rank of this process, each on its own thread, also with
-  /// --verify.
+  /// Calls f(rank_context&) for each rank of this process, each on its own thread. Unlike run(),
+  /// does so with --verify too, and does not verify `f`.
   template <class F>
   void run_ranks(F&& f) {
     run_in(*world_, f);

@@ -20,7 +20,8 @@
 namespace redco::run {
 
 /// Numbers of calls and bytes that a rank sends in each of its groups, indexed by the bits of the
-/// group's set of mesh axes. Two sets that differ only by axes of size 1 have equal entries.
+/// group's set of mesh axes. Sets that differ only by axes of size 1 have equal entries, except the
+/// set of all axes: its entry counts the group `world`.
 using group_traffic = std::array<traffic, 1 << std::size(all_axes)>;
 
 /// Returns the calls and bytes in each group of a mesh that the plan's `planned` messages predict.

@@ -17,8 +17,8 @@ concept weighted = requires(T const& folder) {
   { folder.notices() } -> std::convertible_to<std::vector<std::string>>;
 };
 
-/// Logs the unused parts of a folder of weights. Warns about layers that the folder lacks and that
-/// start with random values.
+/// Logs the keys, tensors and files of a folder that are not used. Warns about each layer in the
+/// option `fresh`, which is not loaded and starts with random values.
 template <weighted Folder>
 void tell_notices(log::run_log& told, Folder const& folder) {
   for (std::string const& notice : folder.notices()) told.line(notice);

@@ -192,7 +192,7 @@ class worker {
   /// a signal, saves a checkpoint and throws `error` with exit code 75.
   void end_step();
 
-  /// Saves a checkpoint of this step. Does nothing with --verify.
+  /// Saves a checkpoint of this step, unless it is saved already. Does nothing with --verify.
   void save();
 
  private:

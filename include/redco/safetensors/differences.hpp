@@ -16,8 +16,7 @@
 
 namespace redco::safetensors {
 
-/// A set of exceptions for the comparison of a file's tensors with the tensors that a model
-/// expects.
+/// A set of permitted differences between a file's tensors and the tensors that a model expects.
 struct comparison {
   /// Patterns, with * and ?, of tensor names that may be in the file although the model has no such
   /// tensor.

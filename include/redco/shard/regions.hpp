@@ -106,8 +106,9 @@ class regions {
   friend constexpr bool operator==(regions const&, regions const&) = default;
 
  private:
-  /// Returns a region's key; regions are sorted by ascending key. More axes of gradient sums give a
-  /// smaller key.
+  /// Returns a region's sort key; regions are stored in ascending order. Trained regions come
+  /// before frozen ones. Among these, regions whose gradients are summed over more mesh axes come
+  /// first, then regions with weight decay.
   static constexpr int turn(region const& r) {
     return (r.trained ? 0 : 64) + 2 * (31 - r.summed_over.bits) + (r.decay ? 0 : 1);
   }

@@ -12,11 +12,11 @@
 
 namespace redco {
 
-/// A loss with its weight: the sum over tokens or pixels, and their number. A training step divides
-/// the sum over all micro-batches and ranks by the sum of all counts. Batches of unequal size are
-/// therefore averaged as on one rank.
+/// A loss with its weight: the sum over labels (such as tokens, pixels or examples), and their
+/// number. A training step divides the sum over all micro-batches and ranks by the sum of all
+/// counts. Batches of unequal size are therefore averaged as on one rank.
 struct mean {
-  at::Tensor sum;    ///< sum of the loss over tokens or pixels; scalar, differentiable
+  at::Tensor sum;    ///< sum of the loss over the labels; scalar, differentiable
   double count = 0;  ///< number of tokens or pixels in `sum`, not negative
 };
 
@@ -40,8 +40,9 @@ inline constexpr bool enable_loss<at::Tensor> = true;
 template <>
 inline constexpr bool enable_per_example<at::Tensor> = true;
 
-/// Converts any kind of loss to named terms, here a mean to one term. A scalar tensor counts as the
-/// mean over the examples of the micro-batch, whose number is the second argument.
+/// Converts a loss to named terms. A `mean` becomes one term named "loss"; `terms` are returned
+/// unchanged. A scalar tensor is the mean over the micro-batch's examples; the second argument is
+/// their number.
 inline terms as_terms(mean const& loss, std::int64_t) { return {{{"loss", loss, 1}}}; }
 inline terms as_terms(terms const& loss, std::int64_t) { return loss; }
 inline terms as_terms(at::Tensor const& scalar, std::int64_t examples) {

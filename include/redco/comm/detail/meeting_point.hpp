@@ -20,7 +20,7 @@ namespace redco::comm::detail {
 /// The address at which process 0 waits for the other processes of a launcher, and a secret key.
 /// Each process must prove that it knows the key. The key is derived from the environment variable
 /// REDCO_SECRET, and from random bits if the launcher has a key-value store that distributes them.
-/// Without both, the key is not secret.
+/// If REDCO_SECRET is not set and the launcher has no such store, the key is not secret.
 class meeting_point {
  public:
   /// Connects to the launcher's key-value store (as torchrun has), if there is one. Throws the

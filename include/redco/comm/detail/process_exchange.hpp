@@ -33,10 +33,10 @@ class process_exchange {
 
   /// A collective call, with the properties that are sent in its messages between processes.
   struct call {
-    operand const& mine;
+    operand const& mine;   ///< operation, shape and dtype of this rank's call
     std::uint64_t number;  ///< number of the collective call in its group
     std::chrono::milliseconds deadline;
-    /// Description of the call in error messages; if empty, the text of `mine` is used.
+    /// Description of the call in error messages; if empty, mine.text() describes the call.
     std::string words = {};
   };
 

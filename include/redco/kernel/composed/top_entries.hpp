@@ -11,7 +11,8 @@
 namespace redco::kernel::composed {
 
 /// Finds the k largest logits of each row by sorting the logits of the whole vocabulary. Gathers
-/// all logits first, by one all-gather of [N, columns] elements.
+/// all logits first, by one all-gather of [N, rows] elements, where `rows` is the number of rows of
+/// the shard of the vocabulary.
 inline largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k,
                                   group& ranks) {
   at::Tensor own = at::linear(hidden, head.weight, head.bias).to(at::kDouble);

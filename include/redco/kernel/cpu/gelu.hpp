@@ -12,8 +12,8 @@
 namespace redco::kernel::cpu {
 
 /// The gate of gelu in its tanh form: gelu(x) = x sigmoid(2 k (x + c x^3)), where k = sqrt(2 / pi)
-/// and c = 0.044715. This equals 0.5 x (1 + tanh(k (x + c x^3))). For |x| > 10 the f32 sigmoid is 0
-/// or 1, so x is clamped there to prevent overflow.
+/// and c = 0.044715. This equals 0.5 x (1 + tanh(k (x + c x^3))). For |x| > 10 the f32 sigmoid is 1
+/// or below 2e-38, so x is clamped there to prevent overflow.
 struct tanh_gate {
   static constexpr double steep = 1.5957691216057308, cube = 0.044715;
 
