@@ -6,6 +6,7 @@
 
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/edit_distance.hpp>
+#include <redco/meta/enum_texts.hpp>
 #include <redco/meta/field_count.hpp>
 #include <redco/meta/field_named.hpp>
 #include <redco/meta/fields.hpp>

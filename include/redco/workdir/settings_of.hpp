@@ -28,9 +28,8 @@ namespace detail {
 /// Returns a learning rate as text, such as "0.001" or "cosine peak 0.001 warmup 100". A rate that
 /// is a function has only the text "function".
 inline std::string schedule_text(learning_rate const& rate) {
-  constexpr std::string_view kinds[] = {"constant", "linear_decay", "cosine", "one_cycle", "function"};
   if (rate.kind == schedule_kind::constant && rate.warmup == 0) return number_text(rate.peak);
-  std::string text(kinds[static_cast<std::size_t>(rate.kind)]);
+  std::string text(schedule_texts.text_of(rate.kind));
   auto const add = [&](char const* name, auto value) {
     if (value != 0) text += " " + std::string(name) + " " + number_text(value);
   };
