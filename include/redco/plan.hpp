@@ -12,6 +12,7 @@
 #include <redco/meta/fields.hpp>
 #include <redco/meta/fields_without.hpp>
 #include <redco/meta/fixed_string.hpp>
+#include <redco/meta/for_each_shared.hpp>
 #include <redco/meta/glob.hpp>
 #include <redco/meta/member_names.hpp>
 #include <redco/meta/plain_struct.hpp>
