@@ -42,6 +42,7 @@
 #include <redco/json/read.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/meta/enum_texts.hpp>
 #include <redco/meta/fields.hpp>
 
 #include <array>
@@ -64,16 +65,17 @@ using redco::exit_code;
 
 enum class optimizer_kind { adamw, adam, sgd };
 
-constexpr std::string_view name_of(optimizer_kind kind) {
-  constexpr std::string_view names[] = {"adamw", "adam", "sgd"};
-  return names[static_cast<std::size_t>(kind)];
-}
+constexpr auto optimizer_texts = redco::enum_texts<optimizer_kind>({
+    {optimizer_kind::adamw, "adamw"},
+    {optimizer_kind::adam, "adam"},
+    {optimizer_kind::sgd, "sgd"},
+});
+constexpr std::string_view name_of(optimizer_kind kind) { return optimizer_texts.text_of(kind); }
 
 }  // namespace
 
 template <>
-inline constexpr std::array redco::options::choices<optimizer_kind> = {optimizer_kind::adamw, optimizer_kind::adam,
-                                                                       optimizer_kind::sgd};
+inline constexpr std::array redco::options::choices<optimizer_kind> = optimizer_texts.values();
 
 namespace {
 

@@ -6,11 +6,13 @@
 
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/edit_distance.hpp>
+#include <redco/meta/enum_texts.hpp>
 #include <redco/meta/field_count.hpp>
 #include <redco/meta/field_named.hpp>
 #include <redco/meta/fields.hpp>
 #include <redco/meta/fields_without.hpp>
 #include <redco/meta/fixed_string.hpp>
+#include <redco/meta/for_each_shared.hpp>
 #include <redco/meta/glob.hpp>
 #include <redco/meta/member_names.hpp>
 #include <redco/meta/plain_struct.hpp>

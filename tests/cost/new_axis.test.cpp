@@ -8,6 +8,7 @@
 
 #include <redco/diag/error.hpp>
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -24,7 +25,7 @@ static_assert(redco::legal<model, on>{});
 constexpr redco::shard::entry at(std::string_view name) {
   for (redco::shard::entry const& e : redco::plan_of<model>(on).entries)
     if (e.fact.name.view() == name) return e;
-  throw "no such parameter";
+  throw std::out_of_range("no such parameter");
 }
 static_assert(at("bank.up").local() == extents{2, 2, 4} && at("bank.down").local() == extents{2, 4, 2});
 static_assert(at("in.weight").local() == extents{4, 5} && at("in.weight").holders(redco::every_axis) == 30);

@@ -23,6 +23,7 @@
 #include <redco/layer/with_distance_bias.hpp>
 #include <redco/meta/glob.hpp>
 
+#include <stdexcept>
 #include <string_view>
 #include <type_traits>
 
@@ -95,7 +96,7 @@ template <auto const& Model>
 constexpr shard::entry at(std::string_view name) {
   for (shard::entry const& e : plan_of<Model>({.tp = 2}).entries)
     if (e.fact.name.view() == name) return e;
-  throw "no such parameter";
+  throw std::out_of_range("no such parameter");
 }
 static_assert(at<rewritten>("h.*.mlp.down.marked.weight").fact.on(axis::tp).dim == 1);
 static_assert(at<rewritten>("h.*.mlp.up.weight").fact.on(axis::tp).dim == 0);

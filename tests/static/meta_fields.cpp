@@ -1,6 +1,7 @@
 // Named reflection without a macro.
 #include <redco/meta/fields.hpp>
 #include <redco/meta/fields_without.hpp>
+#include <redco/meta/for_each_shared.hpp>
 #include <redco/meta/glob.hpp>
 
 #include <string_view>
@@ -63,6 +64,32 @@ constexpr bool leaves_out() {
   return right && seen == 2;
 }
 static_assert(leaves_out());
+
+struct other {
+  bool quiet = true;
+  long more = 5;
+  int epochs = 7;
+  static constexpr auto fields() {
+    return redco::fields(redco::field<"quiet">(&other::quiet), redco::field<"more">(&other::more),
+                         redco::field<"epochs">(&other::epochs).per_process());
+  }
+};
+
+constexpr bool copies_shared_members() {
+  outer o;
+  int seen = 0;
+  redco::for_each_shared(other{}, o, [&](auto const& value, auto& copy) {
+    copy = value;
+    ++seen;
+  });
+  return seen == 2 && o.epochs == 7 && o.quiet && o.dropout.rate == 0.1;
+}
+static_assert(copies_shared_members());
+
+static_assert(!redco::field<"epochs">(&outer::epochs).recorded().of_process);
+static_assert(redco::field<"epochs">(&outer::epochs).recorded().decides_result);
+static_assert(redco::field<"epochs">(&outer::epochs).per_process().of_process);
+static_assert(!redco::field<"epochs">(&outer::epochs).per_process().decides_result);
 
 template <redco::fixed_string... Name>
 concept can_leave_out = requires {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <stdexcept>
 #include <string_view>
 
 // Queries of the plan of a constexpr model.
@@ -34,7 +35,7 @@ template <auto const& Model>
 constexpr redco::shard::entry at(std::string_view name, int shards) {
   for (redco::fact::parameter_fact const& p : parameters<Model>)
     if (p.name.view() == name && redco::shard::can_split(p, {.tp = shards})) return {p, {.tp = shards}};
-  throw "no such parameter";
+  throw std::out_of_range("no such parameter");
 }
 
 /// Returns the local shape of `name` on each of `shards` ranks, if its split has the reason `why`.

@@ -11,6 +11,7 @@
 #include <redco/adapt/plan/with_lora.hpp>
 
 #include <cstdint>
+#include <stdexcept>
 #include <string_view>
 
 namespace {
@@ -25,7 +26,7 @@ constexpr shard::entry at(std::string_view name, int shards) {
   auto const p = plan_of<Model>({.tp = shards});
   for (shard::entry const& e : p.entries)
     if (e.fact.name.view() == name) return e;
-  throw "no such parameter";
+  throw std::out_of_range("no such parameter");
 }
 
 template <auto const& Model>

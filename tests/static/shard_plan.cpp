@@ -15,6 +15,7 @@
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
 
+#include <stdexcept>
 #include <string_view>
 
 namespace {
@@ -29,7 +30,7 @@ constexpr redco::shard::entry at(std::string_view name, int shards) {
   auto const p = redco::plan_of<Model>({.tp = shards});
   for (redco::shard::entry const& e : p.entries)
     if (e.fact.name.view() == name) return e;
-  throw "no such parameter";
+  throw std::out_of_range("no such parameter");
 }
 
 /// Returns true if the ranks' parts without padding, in order, make up the unsharded tensor.

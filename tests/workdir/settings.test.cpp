@@ -68,6 +68,31 @@ TEST_CASE("settings are named as the program names them, with the fewest digits"
   CHECK(all.at("dtype") == "bf16");
 }
 
+TEST_CASE("a checkpoint records the options that decide the result, and processes agree on these and others") {
+  redco::options::fit_settings const fit =
+      redco::options::settings_of_fit(plain_options{.max_steps = 9, .frozen = {"a", "b"}, .warm_start = "/here"},
+                                      {.epochs = 4, .max_steps = 5}, 7, true);
+  settings recorded;
+  redco::workdir::add_settings(recorded, fit);
+  CHECK(recorded == settings{{"epochs", "4"},
+                             {"max_steps", "9"},
+                             {"global_batch", "8"},
+                             {"micro_batch", "0"},
+                             {"patience", "0"},
+                             {"frozen[0]", "a"},
+                             {"frozen[1]", "b"}});
+  settings course;
+  redco::workdir::add_course(course, fit);
+  settings agreed{{"training examples", "7"}, {"evaluation examples", "0"},  {"train_of_epoch", "false"},
+                  {"metrics", "false"},       {"length", "false"},           {"train_step", "false"},
+                  {"eval_every_steps", "0"},  {"eval_predictions", "false"}, {"sanity_check", "true"},
+                  {"restore_best", "false"},  {"save_every_steps", "0"},     {"save_every_epochs", "0"},
+                  {"save_last", "true"},      {"save_argmin[0]", "loss"},    {"keep_last", "2"},
+                  {"warm_start", "true"}};
+  agreed.insert(recorded.begin(), recorded.end());
+  CHECK(course == agreed);
+}
+
 TEST_CASE("configurations of any type are accepted, and members without text are left out") {
   settings const rich = redco::workdir::settings_of(rich_model{}, redco::adamw{}, redco::dtype::f32);
   CHECK(rich.at("model.widths[1]") == "5");

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstddef>
+#include <redco/meta/enum_texts.hpp>
+
 #include <cstdint>
 #include <string_view>
 
@@ -48,24 +49,23 @@ enum class compat_reason : std::uint8_t {
   raises,
 };
 
-constexpr std::string_view sentence_of(compat_reason why) {
-  constexpr std::string_view sentences[] = {
-      "an embedding: cut along its first dimension that divides",
-      "named like q, k or v in an attention: cut along its last dimension that divides",
-      "named like o in an attention: cut along its first dimension that divides",
-      "named up, gate, wi or in: cut along its last dimension that divides",
-      "named down, wo or out: cut along its first dimension that divides",
-      "named head: cut along its last dimension that divides",
-      "no special name: cut along its last dimension that divides, or the one before it if the preceding such name, in "
-      "the order of names, is cut along the same",
-      "replicated: one model shard is data parallel only",
-      "replicated: its name is neither kernel nor embedding",
-      "replicated: no dimension divides in all parameters of this name",
-      "replicated: parameters of this name differ in rank",
-      "replicated: the original would have raised a TypeError, since parameters of this name differ in rank and one "
-      "more does not divide",
-  };
-  return sentences[static_cast<std::size_t>(why)];
-}
+inline constexpr auto compat_reason_texts = enum_texts<compat_reason>({
+    {compat_reason::embedding, "an embedding: cut along its first dimension that divides"},
+    {compat_reason::query_key_value, "named like q, k or v in an attention: cut along its last dimension that divides"},
+    {compat_reason::attention_output, "named like o in an attention: cut along its first dimension that divides"},
+    {compat_reason::widening, "named up, gate, wi or in: cut along its last dimension that divides"},
+    {compat_reason::narrowing, "named down, wo or out: cut along its first dimension that divides"},
+    {compat_reason::head, "named head: cut along its last dimension that divides"},
+    {compat_reason::alternating,
+     "no special name: cut along its last dimension that divides, or the one before it if the preceding such name, in the order of names, is cut along the same"},
+    {compat_reason::one_shard, "replicated: one model shard is data parallel only"},
+    {compat_reason::not_kernel_or_embedding, "replicated: its name is neither kernel nor embedding"},
+    {compat_reason::no_dimension_divides, "replicated: no dimension divides in all parameters of this name"},
+    {compat_reason::ranks_differ, "replicated: parameters of this name differ in rank"},
+    {compat_reason::raises,
+     "replicated: the original would have raised a TypeError, since parameters of this name differ in rank and one more does not divide"},
+});
+
+constexpr std::string_view sentence_of(compat_reason why) { return compat_reason_texts.text_of(why); }
 
 }  // namespace redco::compat

@@ -1,7 +1,9 @@
 #pragma once
 
-#include <cstddef>
+#include <redco/meta/enum_texts.hpp>
+
 #include <cstdint>
+#include <string_view>
 
 namespace redco::cost {
 
@@ -28,9 +30,13 @@ struct moment {
   friend constexpr bool operator==(moment const&, moment const&) = default;
 };
 
-constexpr char const* name_of(moment::phase when) {
-  constexpr char const* names[] = {"forward", "loss", "backward", "update"};
-  return names[static_cast<std::size_t>(when)];
-}
+inline constexpr auto phase_texts = enum_texts<moment::phase>({
+    {moment::phase::forward, "forward"},
+    {moment::phase::loss, "loss"},
+    {moment::phase::backward, "backward"},
+    {moment::phase::update, "update"},
+});
+
+constexpr std::string_view name_of(moment::phase when) { return phase_texts.text_of(when); }
 
 }  // namespace redco::cost

@@ -3,8 +3,8 @@
 #include <redco/fact/block_slice.hpp>
 #include <redco/fact/flow.hpp>
 #include <redco/fact/width_kind.hpp>
+#include <redco/meta/enum_texts.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -61,13 +61,30 @@ enum class event_kind : std::uint8_t {
   uncounted,
 };
 
+inline constexpr auto event_texts = enum_texts<event_kind>({
+    {event_kind::parameter, "parameter"},
+    {event_kind::read, "read"},
+    {event_kind::enter, "enter"},
+    {event_kind::make, "make"},
+    {event_kind::save, "save"},
+    {event_kind::batch, "batch"},
+    {event_kind::moment, "moment"},
+    {event_kind::hold, "hold"},
+    {event_kind::weight_gradient, "gradient"},
+    {event_kind::branch, "branch"},
+    {event_kind::branch_end, "end"},
+    {event_kind::repeat, "repeat"},
+    {event_kind::repeat_end, "end"},
+    {event_kind::message, "message"},
+    {event_kind::multiply, "multiply"},
+    {event_kind::loss, "loss"},
+    {event_kind::loss_workspace, "chunk"},
+    {event_kind::loss_sum, "sum"},
+    {event_kind::uncounted, "uncounted"},
+});
+
 /// Returns the word for an event kind in the printed form of a model's program.
-constexpr std::string_view name_of(event_kind what) {
-  constexpr std::string_view names[] = {"parameter", "read",     "enter",  "make", "save",     "batch", "moment",
-                                        "hold",      "gradient", "branch", "end",  "repeat",   "end",   "message",
-                                        "multiply",  "loss",     "chunk",  "sum",  "uncounted"};
-  return names[static_cast<std::size_t>(what)];
-}
+constexpr std::string_view name_of(event_kind what) { return event_texts.text_of(what); }
 
 /// Kinds of computation that make an activation, used by `make` events to draw the graph of a
 /// model.

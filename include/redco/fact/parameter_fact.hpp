@@ -6,6 +6,7 @@
 #include <redco/shape/extents.hpp>
 #include <redco/shape/place.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/meta/enum_texts.hpp>
 
 #include <array>
 #include <cstdint>
@@ -54,32 +55,32 @@ enum class reason : std::uint8_t {
   stated,  ///< Parameter whose split a user's layer type declares without a reason
 };
 
-constexpr std::string_view sentence_of(reason why) {
-  constexpr std::string_view sentences[] = {
-      "column-parallel: its row-parallel partner follows, so one reduction serves both",
-      "row-parallel: its input is already split, the partial results are summed once",
-      "split by whole attention heads",
-      "split by whole key-value heads, shared by neighbours where there are fewer heads than shards",
-      "vocabulary-parallel: each shard holds its rows, the last one is padded",
-      "follows its column-parallel weight",
-      "bias of a row-parallel layer: replicated, added once after the reduction",
-      "replicated: a norm needs all features",
-      "replicated: positions are added once as a branch of the embedding's sum",
-      "replicated: token types are added once as a branch of the embedding's sum",
-      "replicated: one row before the others",
-      "replicated: no row-parallel partner follows, splitting would cost a gather",
-      "replicated: convolutions are not split",
-      "replicated: a recurrent layer needs all features at each step",
-      "replicated: statistics, not trained",
-      "replicated: an opaque layer is data parallel only",
-      "replicated: declared so in the model's type",
-      "replicated: by an override",
-      "adapter: split like the weight to which it is added",
-      "adapter: replicated, because its weight is not split along this dimension",
-      "as the facts of its layer state it",
-  };
-  return sentences[static_cast<std::size_t>(why)];
-}
+inline constexpr auto reason_texts = enum_texts<reason>({
+    {reason::column, "column-parallel: its row-parallel partner follows, so one reduction serves both"},
+    {reason::row, "row-parallel: its input is already split, the partial results are summed once"},
+    {reason::heads, "split by whole attention heads"},
+    {reason::key_value_heads,
+     "split by whole key-value heads, shared by neighbours where there are fewer heads than shards"},
+    {reason::vocabulary, "vocabulary-parallel: each shard holds its rows, the last one is padded"},
+    {reason::column_bias, "follows its column-parallel weight"},
+    {reason::row_bias, "bias of a row-parallel layer: replicated, added once after the reduction"},
+    {reason::norm, "replicated: a norm needs all features"},
+    {reason::position, "replicated: positions are added once as a branch of the embedding's sum"},
+    {reason::token_type, "replicated: token types are added once as a branch of the embedding's sum"},
+    {reason::class_token, "replicated: one row before the others"},
+    {reason::unpaired, "replicated: no row-parallel partner follows, splitting would cost a gather"},
+    {reason::convolution, "replicated: convolutions are not split"},
+    {reason::recurrent, "replicated: a recurrent layer needs all features at each step"},
+    {reason::statistics, "replicated: statistics, not trained"},
+    {reason::opaque, "replicated: an opaque layer is data parallel only"},
+    {reason::declared, "replicated: declared so in the model's type"},
+    {reason::overridden, "replicated: by an override"},
+    {reason::adapter, "adapter: split like the weight to which it is added"},
+    {reason::adapter_whole, "adapter: replicated, because its weight is not split along this dimension"},
+    {reason::stated, "as the facts of its layer state it"},
+});
+
+constexpr std::string_view sentence_of(reason why) { return reason_texts.text_of(why); }
 
 /// A parameter of a model, as its layer declares it: name, complete shape, cuts over mesh axes
 /// (places), initial values, and the reason for the cuts.

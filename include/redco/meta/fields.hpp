@@ -13,7 +13,7 @@ namespace redco {
 
 /// A description of one member of a reflected struct. It holds the member's name (a template
 /// argument), a pointer to the member, a sentence about it, and the smallest number that the member
-/// may hold.
+/// may hold. It also says where the values of the member must be equal.
 template <fixed_string Name, class Class, class Type>
 struct field_of {
   using class_type = Class;
@@ -28,6 +28,10 @@ struct field_of {
   /// Title of the section of a program's help text that lists the member, such as "mesh"; empty:
   /// none.
   std::string_view group = {};
+  /// True if the value may differ between the processes of a run.
+  bool of_process = false;
+  /// True if the result of a run depends on the value, so that checkpoints record it.
+  bool decides_result = false;
 
   /// Returns this field with the lower bound `number`. Readers of options reject smaller values.
   /// Example: `field<"epochs">(&options::epochs, "passes over the data").at_least(1)`.
@@ -44,6 +48,21 @@ struct field_of {
     field_of grouped = *this;
     grouped.group = title;
     return grouped;
+  }
+
+  /// Returns this field with `of_process` set: the processes of a run need not agree on the value.
+  constexpr field_of per_process() const {
+    field_of own = *this;
+    own.of_process = true;
+    return own;
+  }
+
+  /// Returns this field with `decides_result` set: checkpoints record the value, and resuming with
+  /// another value is reported.
+  constexpr field_of recorded() const {
+    field_of kept = *this;
+    kept.decides_result = true;
+    return kept;
   }
 
   static constexpr std::string_view name() { return Name.view(); }

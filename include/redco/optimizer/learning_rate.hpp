@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/optimizer/schedules.hpp>
+#include <redco/meta/enum_texts.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,13 @@ namespace redco {
 
 /// Shape of a learning-rate schedule: the member `kind` of `learning_rate`.
 enum class schedule_kind { constant, linear_decay, cosine, one_cycle, function };
+inline constexpr auto schedule_texts = enum_texts<schedule_kind>({
+    {schedule_kind::constant, "constant"},
+    {schedule_kind::linear_decay, "linear_decay"},
+    {schedule_kind::cosine, "cosine"},
+    {schedule_kind::one_cycle, "one_cycle"},
+    {schedule_kind::function, "function"},
+});
 
 /// A learning rate as a function of the step: a schedule, a number, or a captureless function
 /// (step, number of steps of the run) -> rate. A structural type, so that optimizer settings can be

@@ -17,8 +17,7 @@ std::map<std::string, std::string> agreed(std::vector<entry> const& entries);
 }  // namespace detail
 
 /// Returns the options that must be equal in all processes of a run, as text by flag, for example
-/// {"--lr", "0.001"}. Omits paths, --workdir, --threads and --quiet, because they may differ
-/// between hosts.
+/// {"--lr", "0.001"}. Omits paths and `per_process` fields, because they may differ between hosts.
 template <reflected Options>
 std::map<std::string, std::string> agreed_options(Options options) {
   std::vector<detail::entry> entries;

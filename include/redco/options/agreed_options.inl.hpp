@@ -9,8 +9,8 @@ namespace redco::options::detail {
 REDCO_INLINE std::map<std::string, std::string> agreed(std::vector<entry> const& entries) {
   std::map<std::string, std::string> all;
   for (entry const& e : entries) {
-    bool const of_host = e.type.kind == "PATH" || e.name == "workdir" || e.name == "threads" || e.name == "quiet";
-    if (!of_host) all[e.flag] = shown(e.write());
+    bool const of_process = e.type.kind == "PATH" || e.of_process;
+    if (!of_process) all[e.flag] = shown(e.write());
   }
   return all;
 }

@@ -5,28 +5,26 @@
 #include <redco/data/batches.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/meta/fields.hpp>
 #include <redco/config.hpp>
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 namespace redco {
 
 REDCO_INLINE void check_fit(options::fit_settings const& s, int replicas) {
-  std::pair<char const*, std::int64_t> const counts[] = {{"epochs", s.epochs},
-                                                         {"max_steps", s.max_steps},
-                                                         {"prefetch", s.prefetch},
-                                                         {"eval_every_steps", s.eval_every_steps},
-                                                         {"patience", s.patience},
-                                                         {"save_every_steps", s.save_every_steps},
-                                                         {"save_every_epochs", s.save_every_epochs},
-                                                         {"keep_last", s.keep_last}};
-  for (auto const& [name, value] : counts)
-    if (value < 0)
-      throw error(exit_code::usage, std::string(name) + " is " + std::to_string(value) + ": give 0 or more");
-  std::int64_t const known = s.train_of_epoch ? 1 : s.train_size;
-  batches(sampler(known), {s.global_batch, s.micro_batch, replicas, 0});
+  auto const check = [](auto const& field, std::int64_t value) {
+    if (value < field.least)
+      throw error(exit_code::usage, std::string(field.name()) + " is " + std::to_string(value) + ": give " +
+                                        std::to_string(field.least) + " or more");
+  };
+  for_each_named(s, [&](auto const& field, auto const& option) {
+    if constexpr (requires { std::int64_t{option}; }) check(field, option);
+    else if constexpr (requires { std::int64_t{*option}; }) check(field, *option);
+  });
+  std::int64_t const known = s.has_train_of_epoch ? 1 : s.train_size;
+  batches(sampler(known), {*s.global_batch, *s.micro_batch, replicas, 0});
   if (s.patience > 0 && s.eval_size == 0)
     throw error(exit_code::usage, "patience is " + std::to_string(s.patience) +
                                       " and there is no evaluation to be patient with: give eval, or patience 0");

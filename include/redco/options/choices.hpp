@@ -11,8 +11,11 @@ namespace redco::options {
 /// Values of an enumeration that an option accepts. Specialise the variable for your own
 /// enumeration and declare `std::string_view name_of(color)` in its namespace:
 ///
+///   inline constexpr auto color_texts =
+///       redco::enum_texts<color>({{color::red, "red"}, {color::blue, "blue"}});
+///   constexpr std::string_view name_of(color c) { return color_texts.text_of(c); }
 ///   template <>
-///   inline constexpr std::array redco::options::choices<color> = {color::red, color::blue};
+///   inline constexpr std::array redco::options::choices<color> = color_texts.values();
 template <class Enum>
 inline constexpr std::array<Enum, 0> choices{};
 

@@ -73,7 +73,8 @@ struct deployer_options {
             .in_group("checkpoints"),
         field<"threads">(&o::threads, "threads of each rank; 0: the cores divided by the ranks")
             .at_least(0)
-            .in_group("computation"),
+            .in_group("computation")
+            .per_process(),
         field<"deadline">(
             &o::deadline,
             "seconds that ranks wait for each other, from the start; default: 120, and 300 until the first step is over")
@@ -89,7 +90,7 @@ struct deployer_options {
             &o::deterministic,
             "sums in rank order even if processes with several ranks would otherwise send fewer bytes")
             .in_group("communication"),
-        field<"quiet">(&o::quiet, "prints plain lines without a progress bar").in_group("logging"),
+        field<"quiet">(&o::quiet, "prints plain lines without a progress bar").in_group("logging").per_process(),
         field<"check_saved">(
             &o::check_saved,
             "compares the tensors that the first step saves for backward with the layers' declarations")

@@ -2,6 +2,7 @@
 
 #include <redco/data/examples.hpp>
 #include <redco/diag/blame.hpp>
+#include <redco/meta/fields.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -46,6 +47,14 @@ struct hook_for<Function, diag::ill_formed> {
 template <class Function, class Seen>
 using hook = typename hook_for<Function, Seen>::type;
 
+/// A placeholder for the types of a program in the settings of a fit, which have no examples and no
+/// functions of them.
+struct untyped {};
+template <class Function>
+struct hook_for<Function, untyped> {
+  using type = untyped;
+};
+
 }  // namespace detail
 
 /// Options of fitting a model to examples. `global_batch` counts examples over all ranks, so the
@@ -68,13 +77,13 @@ struct fit_options {
   std::string unit = {};
 
   /// Function that returns the examples of an epoch, if they differ between epochs.
-  std::function<examples<Example>(int epoch)> train_of_epoch = {};
+  detail::hook<std::function<examples<Example>(int epoch)>, Example> train_of_epoch = {};
   /// Function that returns the length of an example, so that collate can pad to the longest example
   /// of the global batch.
-  length_of<Example> length = {};
+  detail::hook<length_of<Example>, Example> length = {};
   CustomStep train_step = {};  ///< user's function that replaces loss and backward of a micro-batch
 
-  examples<Example> eval = {};
+  detail::hook<examples<Example>, Example> eval = {};
   /// Number of steps between evaluations, in addition to the evaluation after each epoch; 0 for
   /// none.
   std::int64_t eval_every_steps = 0;
@@ -110,6 +119,24 @@ struct fit_options {
   /// ranks wait until the call returns, at most for the time of the option --deadline.
   std::function<void(fit_event const&)> on_step = {};
   std::function<void(fit_event const&)> on_epoch = {};
+
+  /// Declares the options that training code reads in `fit_settings`. All processes must agree on
+  /// an option unless it is `per_process`.
+  static constexpr auto fields() {
+    using o = fit_options;
+    return redco::fields(
+        field<"epochs">(&o::epochs).at_least(0).recorded(), field<"max_steps">(&o::max_steps).at_least(0).recorded(),
+        field<"global_batch">(&o::global_batch).recorded(), field<"micro_batch">(&o::micro_batch).recorded(),
+        field<"prefetch">(&o::prefetch).at_least(0).per_process(), field<"unit">(&o::unit).per_process(),
+        field<"eval_every_steps">(&o::eval_every_steps).at_least(0), field<"eval_predictions">(&o::eval_predictions),
+        field<"sanity_check">(&o::sanity_check), field<"patience">(&o::patience).at_least(0).recorded(),
+        field<"restore_best">(&o::restore_best), field<"save_every_steps">(&o::save_every_steps).at_least(0),
+        field<"save_every_epochs">(&o::save_every_epochs).at_least(0), field<"save_last">(&o::save_last),
+        field<"save_argmin">(&o::save_argmin), field<"save_argmax">(&o::save_argmax),
+        field<"keep_last">(&o::keep_last).at_least(0), field<"frozen">(&o::frozen).recorded(),
+        field<"warm_start">(&o::warm_start), field<"config">(&o::config).per_process(),
+        field<"on_step">(&o::on_step).per_process(), field<"on_epoch">(&o::on_epoch).per_process());
+  }
 };
 
 }  // namespace redco

@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cstddef>
+#include <optional>
 
 namespace redco::options {
 
@@ -33,14 +34,9 @@ inline bool read_named(std::string_view text, mesh& m) {
     std::string_view const one = text.substr(0, comma);
     std::size_t const sign = one.find('=');
     if (sign == std::string_view::npos) return false;
-    bool known = false;
-    for (axis const a : all_axes) {
-      if (name_of(a) != one.substr(0, sign)) continue;
-      if (seen.has(a) || !read_extent(one.substr(sign + 1), m[a])) return false;
-      seen = seen | a;
-      known = true;
-    }
-    if (!known) return false;
+    std::optional<axis> const a = axis_texts.value_of(one.substr(0, sign));
+    if (!a || seen.has(*a) || !read_extent(one.substr(sign + 1), m[*a])) return false;
+    seen = seen | *a;
     if (comma == std::string_view::npos) return true;
     text.remove_prefix(comma + 1);
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/meta/enum_texts.hpp>
+
 #include <cstdint>
 #include <string_view>
 
@@ -9,10 +11,13 @@ namespace redco::options {
 /// overrides an earlier one.
 enum class provenance : std::uint8_t { standard, file, flag };
 
+inline constexpr auto provenance_texts = enum_texts<provenance>({
+    {provenance::standard, "default"},
+    {provenance::file, "file"},
+    {provenance::flag, "flag"},
+});
+
 /// Returns the name of a source of a value for the printed table: "default", "file" or "flag".
-constexpr std::string_view name_of(provenance source) {
-  constexpr std::string_view names[] = {"default", "file", "flag"};
-  return names[static_cast<unsigned>(source)];
-}
+constexpr std::string_view name_of(provenance source) { return provenance_texts.text_of(source); }
 
 }  // namespace redco::options

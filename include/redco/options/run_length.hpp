@@ -17,9 +17,9 @@ struct run_length {
 /// Returns the length of a run whose epochs have `examples` examples. Requires settings that
 /// check_fit() accepts.
 inline run_length run_length_of(options::fit_settings const& s, std::int64_t examples) {
-  std::int64_t const per_epoch = (examples + s.global_batch - 1) / s.global_batch;
-  std::int64_t const all = per_epoch * static_cast<std::int64_t>(s.epochs);
-  return {examples, per_epoch, s.max_steps > 0 ? std::min(all, s.max_steps) : all};
+  std::int64_t const per_epoch = (examples + *s.global_batch - 1) / *s.global_batch;
+  std::int64_t const all = per_epoch * static_cast<std::int64_t>(*s.epochs);
+  return {examples, per_epoch, *s.max_steps > 0 ? std::min(all, *s.max_steps) : all};
 }
 
 }  // namespace redco

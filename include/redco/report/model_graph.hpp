@@ -2,6 +2,7 @@
 
 #include <redco/fact/path.hpp>
 #include <redco/shape/extents.hpp>
+#include <redco/meta/enum_texts.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -48,11 +49,18 @@ struct graph_node {
   friend bool operator==(graph_node const&, graph_node const&) = default;
 };
 
-constexpr std::string_view name_of(graph_node::kind what) {
-  constexpr std::string_view names[] = {"layer", "function", "attention",  "add",           "all_reduce",
-                                        "block", "head",     "all_gather", "reduce_scatter"};
-  return names[static_cast<std::size_t>(what)];
-}
+inline constexpr auto graph_node_texts = enum_texts<graph_node::kind>({
+    {graph_node::kind::layer, "layer"},
+    {graph_node::kind::function, "function"},
+    {graph_node::kind::attention, "attention"},
+    {graph_node::kind::add, "add"},
+    {graph_node::kind::all_reduce, "all_reduce"},
+    {graph_node::kind::block, "block"},
+    {graph_node::kind::head, "head"},
+    {graph_node::kind::all_gather, "all_gather"},
+    {graph_node::kind::reduce_scatter, "reduce_scatter"},
+});
+constexpr std::string_view name_of(graph_node::kind what) { return graph_node_texts.text_of(what); }
 
 /// Returns true if nodes of this kind only communicate between ranks: all-reduce, all-gather and
 /// reduce-scatter.

@@ -7,8 +7,10 @@
 #include <redco/fact/event.hpp>
 #include <redco/fact/message_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
+#include <redco/fact/width_kind.hpp>
 #include <redco/shape/axes_text.hpp>
 #include <redco/shape/collective.hpp>
+#include <redco/meta/enum_texts.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>
@@ -21,6 +23,22 @@ namespace redco::report {
 
 namespace detail {
 
+/// Words that tell in a `make` event how its activation is made.
+inline constexpr auto making_texts = enum_texts<fact::making>({
+    {fact::making::function, ""},
+    {fact::making::attention, ", attended"},
+    {fact::making::add, ", added"},
+    {fact::making::collective, ", by the collective"},
+    {fact::making::logits, ""},
+});
+
+/// Words that tell the element type of an event's tensor.
+inline constexpr auto width_texts = enum_texts<fact::width_kind>({
+    {fact::width_kind::compute, ""},
+    {fact::width_kind::accumulate, " accumulated"},
+    {fact::width_kind::index, " i64"},
+});
+
 inline std::string activation_text(int id) { return "#" + std::to_string(id); }
 
 /// Returns the shape of a tensor and the dimension that a mesh may cut: "[2, 8, 24] | 3 of dim 2"
@@ -28,9 +46,7 @@ inline std::string activation_text(int id) { return "#" + std::to_string(id); }
 inline std::string tensor_text(fact::flow const& f, fact::width_kind width) {
   std::string text = extents_text(f.shape);
   if (f.split_dim >= 0) text += " | " + std::to_string(f.units) + " of dim " + std::to_string(f.split_dim);
-  return text + (width == fact::width_kind::index        ? " i64"
-                 : width == fact::width_kind::accumulate ? " accumulated"
-                                                         : "");
+  return text + std::string(width_texts.text_of(width));
 }
 
 inline std::string message_text(fact::message_fact const& m) {
@@ -53,9 +69,8 @@ inline std::string event_text(fact::program const& p, fact::event const& e) {
     case event_kind::enter: return activation_text(e.tensor.id);
     case event_kind::make: {
       if (e.how == fact::making::logits) return "logits of " + activation_text(e.from);
-      constexpr std::string_view how[] = {"", ", attended", ", added", ", by the collective"};
       return activation_text(e.tensor.id) + " " + tensor_text(e.tensor, e.width) + " of " + activation_text(e.from) +
-             std::string(how[static_cast<std::size_t>(e.how)]);
+             std::string(making_texts.text_of(e.how));
     }
     case event_kind::repeat:
       return std::to_string(e.blocks.count()) + " blocks of " + activation_text(e.tensor.id) + ", the first " +

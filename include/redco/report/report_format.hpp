@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/options/choices.hpp>
+#include <redco/meta/enum_texts.hpp>
 
 #include <array>
 #include <cstdint>
@@ -14,14 +15,17 @@ struct shard_report;
 /// A file format of a report. The name of a format is the extension of the file.
 enum class report_format : std::uint8_t { txt, md, json, html };
 
-constexpr std::string_view name_of(report_format format) {
-  constexpr std::string_view names[] = {"txt", "md", "json", "html"};
-  return names[static_cast<std::size_t>(format)];
-}
+inline constexpr auto report_format_texts = enum_texts<report_format>({
+    {report_format::txt, "txt"},
+    {report_format::md, "md"},
+    {report_format::json, "json"},
+    {report_format::html, "html"},
+});
+
+constexpr std::string_view name_of(report_format format) { return report_format_texts.text_of(format); }
 
 template <>
-inline constexpr std::array<report_format, 4> options::choices<report_format> = {
-    report_format::txt, report_format::md, report_format::json, report_format::html};
+inline constexpr std::array options::choices<report_format> = report_format_texts.values();
 
 /// Returns the report as text in the given format. Only HTML uses `title`.
 std::string report_as(report_format format, shard_report const& r, std::string const& title);

@@ -60,9 +60,9 @@ REDCO_INLINE std::string timeline_text(cost::simulation const& of, cost::memory 
     bool const peak = !marked && m.bytes() == most;
     marked = marked || peak;
     text +=
-        detail::timeline_row({cost::name_of(m.when), detail::layer_text(of.program(), m), std::to_string(m.activations),
-                              std::to_string(m.recomputed), std::to_string(m.gradients), std::to_string(m.loss),
-                              std::to_string(throughout.persistent() + m.bytes())},
+        detail::timeline_row({std::string(cost::name_of(m.when)), detail::layer_text(of.program(), m),
+                              std::to_string(m.activations), std::to_string(m.recomputed), std::to_string(m.gradients),
+                              std::to_string(m.loss), std::to_string(throughout.persistent() + m.bytes())},
                              width) +
         (peak ? "  peak\n" : "\n");
   }

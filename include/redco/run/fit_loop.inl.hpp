@@ -112,11 +112,11 @@ REDCO_INLINE void fit_loop::train() {
 }
 
 REDCO_INLINE bool fit_loop::finished() const {
-  return position_.epoch >= options_.epochs || (options_.max_steps > 0 && step() >= options_.max_steps);
+  return position_.epoch >= *options_.epochs || (*options_.max_steps > 0 && step() >= *options_.max_steps);
 }
 
 REDCO_INLINE evaluation_place fit_loop::place() const {
-  return {options_.global_batch, options_.micro_batch, state_.seed(), step()};
+  return {*options_.global_batch, *options_.micro_batch, state_.seed(), step()};
 }
 
 /// Returns the epoch of the last step before position `at` in the data. For a position at the start
@@ -133,7 +133,7 @@ REDCO_INLINE void fit_loop::take(std::int64_t examples) {
 }
 
 REDCO_INLINE std::int64_t fit_loop::begin_epoch(std::int64_t epoch) {
-  if (!options_.train_of_epoch) return job_.begin_epoch(epoch);
+  if (!options_.has_train_of_epoch) return job_.begin_epoch(epoch);
   return user_call("train_of_epoch", step(), [&] { return job_.begin_epoch(epoch); });
 }
 
@@ -152,7 +152,7 @@ REDCO_INLINE void fit_loop::start() {
   if (!first()) return;
   report_.started(step(), run_epoch_of(position_));
   if (auto const text =
-          detail::smaller_rounds(network_.network(), options_.global_batch, options_.micro_batch, replicas());
+          detail::smaller_rounds(network_.network(), *options_.global_batch, *options_.micro_batch, replicas());
       !text.empty())
     where_.log().line(text);
   if (std::int64_t const bytes = where_.gradient_bucket(); bytes > 0)
@@ -223,7 +223,7 @@ REDCO_INLINE void fit_loop::run_epoch() {
   check_same_examples(rank_.world, examples, job_.digest_of_epoch(), position_.epoch);
   take(examples);
   sampler const order(examples, state_.seed());
-  batches const all(order, {options_.global_batch, options_.micro_batch, replicas(), rank_.coordinate(batch_axes)},
+  batches const all(order, {*options_.global_batch, *options_.micro_batch, replicas(), rank_.coordinate(batch_axes)},
                     position_);
   std::int64_t const done_before = length_.steps_per_epoch - all.steps();
   auto const source =
@@ -231,7 +231,7 @@ REDCO_INLINE void fit_loop::run_epoch() {
   if (first()) {
     report_.steps = length_.steps;
     std::int64_t const here = std::min(length_.steps_per_epoch, done_before + length_.steps - step());
-    recorder_->begin_epoch(static_cast<int>(position_.epoch), options_.epochs, here, done_before,
+    recorder_->begin_epoch(static_cast<int>(position_.epoch), *options_.epochs, here, done_before,
                            length_.steps - step() - (here - done_before));
   }
   int const epoch = static_cast<int>(position_.epoch);

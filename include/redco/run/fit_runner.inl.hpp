@@ -42,7 +42,7 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
   auto const began = std::chrono::steady_clock::now();
   fit_report report(where_.mesh().ranks());
   workdir::run_summary& s = where_.summary().emplace();
-  s.epochs = settings.epochs;
+  s.epochs = *settings.epochs;
   auto const told = [&](exit_code code, std::string const& reason) {
     s.code = code;
     s.reason = reason;

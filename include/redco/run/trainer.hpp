@@ -211,10 +211,9 @@ class trainer {
         options::settings_of_fit(options, flags_, data.size(), Pipeline::has_predict);
     where().agree([&](comm::agreement& all) {
       std::map<std::string, std::string> course;
-      workdir::add_settings(course, settings);
       workdir::add_course(course, settings);
       // check_fit refuses other batch sizes later.
-      if (settings.global_batch > 0)
+      if (*settings.global_batch > 0)
         workdir::add_rates(course, optimizer_, run_length_of(settings, settings.train_size).steps);
       all.add(course);
       if (!options.train_of_epoch)

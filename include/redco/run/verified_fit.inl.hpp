@@ -29,7 +29,8 @@ REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
   // First step that differs, counted from 1; 0 if none does.
   std::int64_t differing = 0;
   auto const ended = [&] {
-    return alone.position.epoch >= settings_.epochs || (settings_.max_steps > 0 && alone.step >= settings_.max_steps);
+    return alone.position.epoch >= *settings_.epochs ||
+           (*settings_.max_steps > 0 && alone.step >= *settings_.max_steps);
   };
   while (alone.step < steps && !ended()) {
     std::optional<computed_step> reference;
@@ -90,9 +91,9 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   int const replicas = rank.mesh.size(batch_axes);
   // On another mesh, rounds of micro-batches hold other examples. Batch norm would see other
   // statistics, so each step has one round.
-  std::int64_t const micro_batch = at.network->network().meets_replicas() ? 0 : settings_.micro_batch;
+  std::int64_t const micro_batch = at.network->network().meets_replicas() ? 0 : *settings_.micro_batch;
   sampler const order(examples, seed);
-  batches const all(order, {settings_.global_batch, micro_batch, replicas, rank.coordinate(batch_axes)}, at.position);
+  batches const all(order, {*settings_.global_batch, micro_batch, replicas, rank.coordinate(batch_axes)}, at.position);
   auto const source = job->training({order, all, at.position.epoch, {seed, at.step}, 0, prefetch_scope(rank)});
   update_recorder recorder;
   computed_step done{{}, std::make_unique<activation_record>(keeps_activations), {}, {}};

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <redco/meta/enum_texts.hpp>
 #include <redco/schedule/step_op.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace redco::schedule {
 
@@ -34,23 +34,22 @@ struct step_fault {
   friend constexpr bool operator==(step_fault const&, step_fault const&) = default;
 };
 
-constexpr std::string_view text_of(step_fault::kind what) {
-  constexpr std::string_view texts[] = {"is sound",
-                                        "waits forever",
-                                        "is sent and never received",
-                                        "has no forward before it",
-                                        "has no backward after it",
-                                        "is repeated",
-                                        "comes before the gradients of all regions are summed",
-                                        "is not the update that ends a step"};
-  return texts[static_cast<unsigned>(what)];
-}
+inline constexpr auto step_fault_texts = enum_texts<step_fault::kind>({
+    {step_fault::kind::none, "is sound"},
+    {step_fault::kind::waits_forever, "waits forever"},
+    {step_fault::kind::never_received, "is sent and never received"},
+    {step_fault::kind::no_forward, "has no forward before it"},
+    {step_fault::kind::no_backward, "has no backward after it"},
+    {step_fault::kind::repeated, "is repeated"},
+    {step_fault::kind::not_reduced, "comes before the gradients of all regions are summed"},
+    {step_fault::kind::not_updated, "is not the update that ends a step"},
+});
 
 /// Returns a sentence that describes a fault in the operations of a step, for error messages.
 inline std::string text_of(step_fault const& fault) {
   if (!fault) return "the step is sound";
   return "operation " + std::to_string(fault.place) + " of rank " + std::to_string(fault.rank) + " " +
-         std::string(text_of(fault.what));
+         std::string(step_fault_texts.text_of(fault.what));
 }
 
 }  // namespace redco::schedule

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/meta/enum_texts.hpp>
+
 #include <cstdint>
 #include <string_view>
 
@@ -29,12 +31,22 @@ enum class op : std::uint8_t {
   update,  ///< Operation: waits for all sums, clips gradients and updates parameters
 };
 
-constexpr std::string_view name_of(op what) {
-  constexpr std::string_view names[] = {
-      "forward",          "total_counts", "backward", "compute", "end_round", "sit_out",
-      "share_statistics", "send",         "receive",  "reduce",  "total",     "update"};
-  return names[static_cast<unsigned>(what)];
-}
+inline constexpr auto op_texts = enum_texts<op>({
+    {op::forward, "forward"},
+    {op::total_counts, "total_counts"},
+    {op::backward, "backward"},
+    {op::compute, "compute"},
+    {op::end_round, "end_round"},
+    {op::sit_out, "sit_out"},
+    {op::share_statistics, "share_statistics"},
+    {op::send, "send"},
+    {op::receive, "receive"},
+    {op::reduce, "reduce"},
+    {op::total, "total"},
+    {op::update, "update"},
+});
+
+constexpr std::string_view name_of(op what) { return op_texts.text_of(what); }
 
 /// An operation that a rank executes in an optimizer step. Members without meaning for the
 /// operation are -1.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/meta/enum_texts.hpp>
+
 #include <cstdint>
 #include <string_view>
 
@@ -10,10 +12,13 @@ namespace redco {
 enum class axis : std::uint8_t { pp, dp, ep, tp };
 inline constexpr axis all_axes[] = {axis::pp, axis::dp, axis::ep, axis::tp};
 
-constexpr std::string_view name_of(axis a) {
-  constexpr std::string_view names[] = {"pp", "dp", "ep", "tp"};
-  return names[static_cast<unsigned>(a)];
-}
+inline constexpr auto axis_texts = enum_texts<axis>({
+    {axis::pp, "pp"},
+    {axis::dp, "dp"},
+    {axis::ep, "ep"},
+    {axis::tp, "tp"},
+});
+constexpr std::string_view name_of(axis a) { return axis_texts.text_of(a); }
 
 /// A set of mesh axes, such as `axis::dp | axis::ep`. Ranks whose indices differ only along these
 /// axes form a group.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/meta/enum_texts.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -19,14 +21,21 @@ enum class collective : std::uint8_t {
   barrier,
 };
 
+inline constexpr auto collective_texts = enum_texts<collective>({
+    {collective::all_reduce, "all_reduce"},
+    {collective::all_gather, "all_gather"},
+    {collective::reduce_scatter, "reduce_scatter"},
+    {collective::all_to_all, "all_to_all"},
+    {collective::broadcast, "broadcast"},
+    {collective::send, "send"},
+    {collective::recv, "recv"},
+    {collective::barrier, "barrier"},
+});
+
 /// Number of values of the enumeration `collective`.
-inline constexpr std::size_t collectives = 8;
+inline constexpr std::size_t collectives = collective_texts.size();
 
 /// Returns the name of a kind of communication call, such as "all_reduce".
-constexpr std::string_view name_of(collective what) {
-  constexpr std::string_view names[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
-                                        "broadcast",  "send",       "recv",           "barrier"};
-  return names[static_cast<std::size_t>(what)];
-}
+constexpr std::string_view name_of(collective what) { return collective_texts.text_of(what); }
 
 }  // namespace redco

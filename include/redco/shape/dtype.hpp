@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/meta/enum_texts.hpp>
+
 #include <cstdint>
 #include <string_view>
 
@@ -23,10 +25,18 @@ constexpr std::int64_t size_of(dtype type) {
   return 0;
 }
 
+inline constexpr auto dtype_texts = enum_texts<dtype>({
+    {dtype::f64, "f64"},
+    {dtype::f32, "f32"},
+    {dtype::bf16, "bf16"},
+    {dtype::f16, "f16"},
+    {dtype::i64, "i64"},
+    {dtype::i32, "i32"},
+    {dtype::u8, "u8"},
+    {dtype::boolean, "bool"},
+});
+
 /// Returns the name of an element type as options, reports and logs show it: "f32", "bf16", ...
-constexpr std::string_view name_of(dtype type) {
-  constexpr std::string_view names[] = {"f64", "f32", "bf16", "f16", "i64", "i32", "u8", "bool"};
-  return names[static_cast<std::size_t>(type)];
-}
+constexpr std::string_view name_of(dtype type) { return dtype_texts.text_of(type); }
 
 }  // namespace redco

@@ -3,6 +3,7 @@
 #include <redco/shape/multiplies_bf16.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/meta/enum_texts.hpp>
 
 #include <atomic>
 #include <cstdlib>
@@ -21,9 +22,13 @@ enum class bf16_path : unsigned char {
   blas  ///< MKL: the fastest on CPUs without bf16 instructions
 };
 
-constexpr std::string_view name_of(bf16_path path) {
-  return path == bf16_path::onednn ? "onednn" : path == bf16_path::packed ? "packed" : "blas";
-}
+inline constexpr auto bf16_path_texts = enum_texts<bf16_path>({
+    {bf16_path::onednn, "onednn"},
+    {bf16_path::packed, "packed"},
+    {bf16_path::blas, "blas"},
+});
+
+constexpr std::string_view name_of(bf16_path path) { return bf16_path_texts.text_of(path); }
 
 /// Returns the fastest implementation of bf16 matrix products for a CPU with the given
 /// instructions.
@@ -38,8 +43,7 @@ constexpr bf16_path fastest_bf16_path(bf16_instructions cpu) {
 /// implementation for `cpu`. Throws `error` with exit code 64 if `wanted` names no implementation.
 inline bf16_path bf16_path_of(char const* wanted, bf16_instructions cpu) {
   if (wanted == nullptr || *wanted == 0) return fastest_bf16_path(cpu);
-  for (bf16_path const path : {bf16_path::onednn, bf16_path::packed, bf16_path::blas})
-    if (name_of(path) == wanted) return path;
+  if (auto const path = bf16_path_texts.value_of(wanted)) return *path;
   throw error(exit_code::usage, "REDCO_BF16_PRODUCTS is \"" + std::string(wanted) +
                                     "\" in the environment: give onednn, packed or blas, or unset it");
 }

@@ -5,6 +5,7 @@
 #include <redco/tensor/torch.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/meta/enum_texts.hpp>
 
 #include <atomic>
 #include <cstdlib>
@@ -21,15 +22,19 @@ enum class kernel_set : unsigned char {
   composed  ///< ATen's operators on any device, as the reference
 };
 
-constexpr std::string_view name_of(kernel_set set) { return set == kernel_set::fastest ? "fastest" : "composed"; }
+inline constexpr auto kernel_set_texts = enum_texts<kernel_set>({
+    {kernel_set::fastest, "fastest"},
+    {kernel_set::composed, "composed"},
+});
+
+constexpr std::string_view name_of(kernel_set set) { return kernel_set_texts.text_of(set); }
 
 /// Returns the kernel set that `wanted` names. `wanted` is the value of the environment variable
 /// REDCO_KERNELS; if it is null or empty, returns `fastest`. Throws `error` with exit code 64 for
 /// any other text.
 inline kernel_set kernel_set_of(char const* wanted) {
   if (wanted == nullptr || *wanted == 0) return kernel_set::fastest;
-  for (kernel_set const set : {kernel_set::fastest, kernel_set::composed})
-    if (name_of(set) == wanted) return set;
+  if (auto const set = kernel_set_texts.value_of(wanted)) return *set;
   throw error(exit_code::usage, "REDCO_KERNELS is \"" + std::string(wanted) +
                                     "\" in the environment: give fastest or composed, or unset it");
 }

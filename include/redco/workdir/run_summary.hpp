@@ -1,7 +1,9 @@
 #pragma once
 
 #include <redco/diag/exit_code.hpp>
+#include <redco/meta/enum_texts.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,21 +45,23 @@ struct run_summary {
   std::string resume = {};
 };
 
+inline constexpr auto status_texts = enum_texts<exit_code, static_cast<std::size_t>(exit_code::not_finite) + 1>({
+    {exit_code::done, "DONE"},
+    {exit_code::missed, "MISSED"},
+    {exit_code::usage, "USAGE"},
+    {exit_code::data, "BAD DATA"},
+    {exit_code::peer_lost, "PEER LOST"},
+    {exit_code::internal, "FAILED"},
+    {exit_code::io, "I/O ERROR"},
+    {exit_code::preempted, "PREEMPTED"},
+    {exit_code::rendezvous, "NO RENDEZVOUS"},
+    {exit_code::not_finite, "NOT FINITE"},
+});
+
 /// Returns the word for an exit code that the summary prints, such as "DONE" for 0.
 constexpr std::string_view status_name(exit_code code) {
-  switch (code) {
-    case exit_code::done: return "DONE";
-    case exit_code::missed: return "MISSED";
-    case exit_code::usage: return "USAGE";
-    case exit_code::data: return "BAD DATA";
-    case exit_code::peer_lost: return "PEER LOST";
-    case exit_code::internal: return "FAILED";
-    case exit_code::io: return "I/O ERROR";
-    case exit_code::preempted: return "PREEMPTED";
-    case exit_code::rendezvous: return "NO RENDEZVOUS";
-    case exit_code::not_finite: return "NOT FINITE";
-  }
-  return "UNKNOWN";
+  std::string_view const name = status_texts.text_of(code);
+  return name.empty() ? "UNKNOWN" : name;
 }
 
 /// Returns the summary as text, without a line feed at its end: status and exit code, steps, time,

@@ -16,6 +16,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -28,9 +29,8 @@ namespace detail {
 /// Returns a learning rate as text, such as "0.001" or "cosine peak 0.001 warmup 100". A rate that
 /// is a function has only the text "function".
 inline std::string schedule_text(learning_rate const& rate) {
-  constexpr std::string_view kinds[] = {"constant", "linear_decay", "cosine", "one_cycle", "function"};
   if (rate.kind == schedule_kind::constant && rate.warmup == 0) return number_text(rate.peak);
-  std::string text(kinds[static_cast<std::size_t>(rate.kind)]);
+  std::string text(schedule_texts.text_of(rate.kind));
   auto const add = [&](char const* name, auto value) {
     if (value != 0) text += " " + std::string(name) + " " + number_text(value);
   };
@@ -78,6 +78,14 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
   }
 }
 
+/// Adds an option of a fit. The setting of a path is "true" if the path is given, because paths may
+/// differ between hosts.
+template <class T>
+void add_option(std::map<std::string, std::string>& all, std::string const& name, T const& value) {
+  if constexpr (std::is_same_v<T, std::filesystem::path>) add_settings(all, name, !value.empty());
+  else add_settings(all, name, value);
+}
+
 /// Returns the name and release of the compiler, such as "g++ 12.2.0" or "clang++ 14.0.6".
 inline std::string compiler() {
 #ifdef __clang__
@@ -110,38 +118,26 @@ std::map<std::string, std::string> settings_of(M const& m, Optimizer const& opti
   return all;
 }
 
-/// Adds the settings of a fit on which its result depends, such as the number of epochs and the
+/// Adds the options of a fit on which its result depends, such as the number of epochs and the
 /// batch sizes.
 inline void add_settings(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
-  detail::add_settings(all, "epochs", fit.epochs);
-  detail::add_settings(all, "max_steps", fit.max_steps);
-  detail::add_settings(all, "global_batch", fit.global_batch);
-  detail::add_settings(all, "micro_batch", fit.micro_batch);
-  detail::add_settings(all, "patience", fit.patience);
-  detail::add_settings(all, "frozen", fit.frozen);
+  for_each_named(fit, [&](auto const& field, auto const& option) {
+    if (field.decides_result) detail::add_option(all, std::string(field.name()), option);
+  });
 }
 
 /// Adds the settings that decide when a fit evaluates, saves and stops. All processes must agree on
 /// them, because they decide which collectives the ranks call.
 inline void add_course(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
+  for_each_named(fit, [&](auto const& field, auto const& option) {
+    if (!field.of_process) detail::add_option(all, std::string(field.name()), option);
+  });
   detail::add_settings(all, "training examples", fit.train_size);
   detail::add_settings(all, "evaluation examples", fit.eval_size);
-  detail::add_settings(all, "train_of_epoch", fit.train_of_epoch);
+  detail::add_settings(all, "train_of_epoch", fit.has_train_of_epoch);
   detail::add_settings(all, "metrics", fit.has_metrics);
   detail::add_settings(all, "length", fit.has_length);
   detail::add_settings(all, "train_step", fit.has_train_step);
-  detail::add_settings(all, "eval_every_steps", fit.eval_every_steps);
-  detail::add_settings(all, "eval_predictions", fit.eval_predictions);
-  detail::add_settings(all, "sanity_check", fit.sanity_check);
-  detail::add_settings(all, "patience", fit.patience);
-  detail::add_settings(all, "restore_best", fit.restore_best);
-  detail::add_settings(all, "save_every_steps", fit.save_every_steps);
-  detail::add_settings(all, "save_every_epochs", fit.save_every_epochs);
-  detail::add_settings(all, "save_last", fit.save_last);
-  detail::add_settings(all, "save_argmin", fit.save_argmin);
-  detail::add_settings(all, "save_argmax", fit.save_argmax);
-  detail::add_settings(all, "keep_last", fit.keep_last);
-  detail::add_settings(all, "warm_start", !fit.warm_start.empty());
 }
 
 }  // namespace redco::workdir

@@ -26,7 +26,8 @@ struct entry {
   /// True if the user must give a value for this option.
   bool required = false;
   std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< smallest accepted number
-  std::string group = {};  ///< title of the option's group in the help text; empty for none
+  std::string group = {};   ///< title of the option's group in the help text; empty for none
+  bool of_process = false;  ///< true if the value may differ between the processes of a run
   provenance source = provenance::standard;
 
   void read_texts(std::vector<std::string> const& texts) const { type.read_texts(member, texts); }
@@ -61,7 +62,8 @@ void collect(Options& object, std::vector<entry>& entries) {
                  .member = &member,
                  .required = field.required,
                  .least = field.least,
-                 .group = std::string(field.group)});
+                 .group = std::string(field.group),
+                 .of_process = field.of_process});
     }
   });
 }

@@ -5,6 +5,7 @@
 #include <redco/tokenizer/detail/regex.hpp>
 #include <redco/tokenizer/detail/unicode.hpp>
 #include <redco/tokenizer/detail/utf8.hpp>
+#include <redco/meta/enum_texts.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -52,6 +53,8 @@ class splitter {
  private:
   enum class kind { pattern, leading_space, marked_spaces, white_space, punctuation };
   enum class prepend { always, first, never };
+  static constexpr auto prepend_texts =
+      enum_texts<prepend>({{prepend::always, "always"}, {prepend::first, "first"}, {prepend::never, "never"}});
 
   struct step {
     kind what;
@@ -192,8 +195,9 @@ class splitter {
     if (s.mark.empty()) node.refuse("replaces a space by nothing; write the file again with the program that made it");
     auto const scheme = node.find("prepend_scheme");
     std::string const how = scheme ? scheme->text() : node.flag("add_prefix_space", true) ? "always" : "never";
-    if (how != "always" && how != "first" && how != "never") node.refuse_kind("the prepend_scheme " + how);
-    s.in_front = how == "always" ? prepend::always : how == "first" ? prepend::first : prepend::never;
+    std::optional<prepend> const known = prepend_texts.value_of(how);
+    if (!known) node.refuse_kind("the prepend_scheme " + how);
+    s.in_front = *known;
     s.splits = node.flag("split", true);
     steps_.push_back(std::move(s));
   }
