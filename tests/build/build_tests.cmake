@@ -141,6 +141,19 @@ target_precompile_headers(odr REUSE_FROM redco_torch_test_pch)
 redco_add_test(build.one_definition COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJECT=$<TARGET_OBJECTS:odr>
   -P ${CMAKE_CURRENT_LIST_DIR}/one_definition.cmake)
 
+# Files with different macros, which must not link.
+set(redco_macros)
+foreach(option MPI PCRE2 SENTENCEPIECE)
+  if(REDCO_${option}_INCLUDE AND REDCO_${option}_LIBRARY)
+    list(APPEND redco_macros -DREDCO_WITH_${option})
+  endif()
+endforeach()
+set(redco_include_flags ${redco_torch_includes})
+list(TRANSFORM redco_include_flags PREPEND -isystem)
+redco_add_test(build.mixed_macros COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+  -DWORK=${PROJECT_BINARY_DIR}/mixed_macros "-DCOMPILERS=${CMAKE_CXX_COMPILER};clang++;g++" "-DMACROS=${redco_macros}"
+  "-DFLAGS=${redco_include_flags}" -P ${CMAKE_CURRENT_SOURCE_DIR}/odr/mixed.cmake)
+
 # Tokenizers in a build in which CMake found neither optional library. redco::plan would add them.
 add_executable(without_text_libraries ${PROJECT_SOURCE_DIR}/tests/consume/without_text_libraries.cpp)
 set_target_properties(without_text_libraries PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
