@@ -7,7 +7,8 @@ add_library(redco_test_flags INTERFACE)
 target_compile_options(redco_test_flags INTERFACE
   $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:$<TARGET_PROPERTY:REDCO_BUSY>>>>:-O0>)
 include(cmake/device_text.cmake)
-target_include_directories(redco_test_flags INTERFACE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tests)
+target_include_directories(redco_test_flags INTERFACE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/support
+  ${PROJECT_BINARY_DIR}/tests)
 target_link_libraries(redco_test_flags INTERFACE redco_flags Catch2::Catch2)
 if(Catch2_VERSION VERSION_LESS 3)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch/catch_main.cpp
@@ -28,9 +29,9 @@ else()
 endif()
 
 # Precompiled headers of tests above the torch line, of tests below it, and of whole programs.
-redco_add_header(plan_test redco::plan OFF ${CMAKE_CURRENT_SOURCE_DIR}/catch.hpp)
-redco_add_header(torch_test redco::redco OFF ${CMAKE_CURRENT_SOURCE_DIR}/torch_catch.hpp)
-redco_add_header(program_test redco::redco OFF ${CMAKE_CURRENT_SOURCE_DIR}/torch_catch.hpp <redco/train.hpp> <redco/pretrained.hpp>)
+redco_add_header(plan_test redco::plan OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/catch.hpp)
+redco_add_header(torch_test redco::redco OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/torch_catch.hpp)
+redco_add_header(program_test redco::redco OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/torch_catch.hpp <redco/train.hpp> <redco/pretrained.hpp>)
 foreach(kind plan torch program)
   target_link_libraries(redco_${kind}_test_pch PRIVATE redco_test_flags)
 endforeach()
