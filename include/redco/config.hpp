@@ -45,8 +45,8 @@
 #define REDCO_SANITIZER_CHOICE without_thread_sanitizer
 #endif
 
-// redco::plan_compiled defines the `library` of its own macros. Each choice has a `reference` of its
-// own, because linkers keep one inline variable of each name. For MPI: comm/detail/mpi_choice.hpp.
+// redco::plan_compiled defines the `library` of its own macros. Each choice has its `reference`,
+// because linkers keep one inline variable of each name. For MPI: comm/detail/mpi_choice.hpp.
 namespace redco::needs_redco_compiled::REDCO_PCRE2_CHOICE {
 namespace REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE {
 extern char const library;

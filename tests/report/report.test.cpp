@@ -44,7 +44,7 @@ using mlp_net = redco::sequential<redco::named<"up", redco::linear<20, 96>>, red
                                   redco::named<"down", redco::linear<96, 7>>>;
 redco::model_of<mlp_net> const mlp{};
 
-/// Compares a text with tests/files/golden/NAME. If REDCO_APPROVE=1 is in the environment, writes the
+/// Compares a text with files/golden/NAME. If REDCO_APPROVE=1 is in the environment, writes the
 /// file instead.
 void matches_golden(std::string const& name, std::string const& text) {
   auto const file = test_files() / "golden" / name;
