@@ -2,8 +2,8 @@
 
 #include <redco/config.hpp>
 
-// Files with and without REDCO_WITH_MPI do not link (config.hpp). Files that include no comm/ may
-// lack the macro, as redco::plan does.
+// A program of files with and without REDCO_WITH_MPI does not link (config.hpp). Files that include
+// no header of comm/ may lack the macro, because redco::plan does not define it.
 #ifdef REDCO_COMPILED
 
 #ifdef REDCO_WITH_MPI
