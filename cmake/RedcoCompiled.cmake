@@ -66,27 +66,21 @@ function(redco_precompiled target)
   target_precompile_headers(${target} REUSE_FROM redco_${name}_pch)
 endfunction()
 
-# Lists the optional libraries that were found, by name and with their file: "MPI
-# (libmpi.so.40.30.4)".
-function(redco_found_parts names described)
-  set(found "")
+# Lists the optional libraries that were found, with their file: "MPI (libmpi.so.40.30.4)".
+function(redco_found_parts result)
   set(text "")
   foreach(part MPI PCRE2 SENTENCEPIECE)
     if(REDCO_${part}_INCLUDE AND REDCO_${part}_LIBRARY)
       file(REAL_PATH "${REDCO_${part}_LIBRARY}" file)
       get_filename_component(file "${file}" NAME)
-      list(APPEND found ${part})
       list(APPEND text "${part} (${file})")
     endif()
   endforeach()
-  if(NOT found)
-    set(found no_optional_library)
+  if(NOT text)
     set(text "no optional library")
   endif()
-  list(JOIN found "_" found)
   list(JOIN text ", " text)
-  set(${names} "${found}" PARENT_SCOPE)
-  set(${described} "${text}" PARENT_SCOPE)
+  set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
 # Describes the builds that a compiled library fits: one compiler, one libtorch, the same optional
@@ -94,7 +88,7 @@ endfunction()
 function(redco_compiled_for result)
   string(REGEX MATCH "^[0-9]+" version "${CMAKE_CXX_COMPILER_VERSION}")
   file(REAL_PATH "${redco_torch_found}" torch)
-  redco_found_parts(names described)
+  redco_found_parts(described)
   set(${result} "${CMAKE_CXX_COMPILER_ID} ${version}, ${torch}, with ${described}" PARENT_SCOPE)
 endfunction()
 
@@ -123,18 +117,11 @@ function(redco_add_compiled include)
   redco_add_header(torch redco::redco OFF <redco/tensor/torch.hpp>)
   redco_add_program_header(program OFF)
 
-  # The library defines a symbol whose name lists its optional libraries.
-  redco_found_parts(names described)
-  set(symbol "redco_was_built_with_${names}")
-
   if(made_for STREQUAL wanted)
     foreach(name compiled plan_compiled)
       add_library(redco_${name} STATIC IMPORTED GLOBAL)
       set_target_properties(redco_${name} PROPERTIES IMPORTED_LOCATION "${arg_LIBRARIES}/libredco_${name}.a")
     endforeach()
-    # If a library with other optional libraries is installed later, linking fails instead of mixing
-    # them.
-    target_link_options(redco_plan_compiled INTERFACE "LINKER:--require-defined=${symbol}")
   else()
     foreach(part plan torch)
       string(TOUPPER ${part} upper)
@@ -146,9 +133,13 @@ function(redco_add_compiled include)
       list(FILTER rooms INCLUDE REGEX "^(${wanted_rooms})(/plan)?$")
       redco_compiled_sources(${part}_sources "${include}" ${rooms})
     endforeach()
-    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/parts.cpp"
-      CONTENT "extern \"C\" char const ${symbol};\nextern \"C\" char const ${symbol} = 1;\n" @ONLY)
-    add_library(redco_plan_compiled STATIC EXCLUDE_FROM_ALL ${plan_sources} "${PROJECT_BINARY_DIR}/redco_compiled/parts.cpp")
+    # The symbols that a file with other macros lacks or contradicts (config.hpp)
+    set(choices "REDCO_PCRE2_CHOICE::REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE")
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp" CONTENT "#include <redco/config.hpp>
+char const redco::needs_redco_compiled::${choices}::library = 0;
+char const redco::every_file_or_none_uses_redco_compiled = 0;
+" @ONLY)
+    add_library(redco_plan_compiled STATIC EXCLUDE_FROM_ALL ${plan_sources} "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp")
     target_link_libraries(redco_plan_compiled PRIVATE redco::plan)
     add_library(redco_compiled STATIC EXCLUDE_FROM_ALL ${torch_sources})
     target_link_libraries(redco_compiled PRIVATE redco::redco)

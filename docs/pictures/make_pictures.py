@@ -4,7 +4,7 @@
   docs/pictures/make_pictures.py             writes docs/pictures/{mesh,report}-{light,dark}.svg
   docs/pictures/make_pictures.py --check     ends with 1 if a picture is not the one that would be written
 
-The report's numbers are those of tests/golden/gpt2_demo_1x2.json.
+The report's numbers are those of tests/files/golden/gpt2_demo_1x2.json.
 """
 
 import json
@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 here = pathlib.Path(__file__).resolve().parent
-golden = here.parents[1] / "tests/golden/gpt2_demo_1x2.json"
+golden = here.parents[1] / "tests/files/golden/gpt2_demo_1x2.json"
 
 themes = {
     "light": {"text": "#1f2328", "muted": "#59636e", "line": "#8c959f", "box": "#f6f8fa", "held": "#0969da", "free": "#d1d9e0",

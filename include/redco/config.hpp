@@ -14,3 +14,58 @@
 // CMake (and redco.pc) defines REDCO_WITH_PCRE2, REDCO_WITH_SENTENCEPIECE and REDCO_WITH_MPI for
 // the optional libraries that it finds. Without a library, tokenizer/ and comm/ use replacements
 // whose errors name the package to install.
+
+// ThreadSanitizer instruments this file: some classes have other members.
+#if defined(__SANITIZE_THREAD__)
+#define REDCO_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define REDCO_THREAD_SANITIZER
+#endif
+#endif
+
+// The macros above select definitions and class layouts, so all files of a program must agree on
+// them. Files that differ do not link, and the linker's error contains a name from below. The
+// attribute `retain` keeps references from files that call nothing, also with --gc-sections.
+#ifdef REDCO_COMPILED
+
+#ifdef REDCO_WITH_PCRE2
+#define REDCO_PCRE2_CHOICE with_pcre2
+#else
+#define REDCO_PCRE2_CHOICE without_pcre2
+#endif
+#ifdef REDCO_WITH_SENTENCEPIECE
+#define REDCO_SENTENCEPIECE_CHOICE with_sentencepiece
+#else
+#define REDCO_SENTENCEPIECE_CHOICE without_sentencepiece
+#endif
+#ifdef REDCO_THREAD_SANITIZER
+#define REDCO_SANITIZER_CHOICE with_thread_sanitizer
+#else
+#define REDCO_SANITIZER_CHOICE without_thread_sanitizer
+#endif
+
+// redco::plan_compiled defines the `library` of its own macros. Each choice has its `reference`,
+// because linkers keep one inline variable of each name. For MPI: comm/detail/mpi_choice.hpp.
+namespace redco::needs_redco_compiled::REDCO_PCRE2_CHOICE {
+namespace REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE {
+extern char const library;
+[[gnu::used, gnu::retain]] inline char const* const reference = &library;
+}  // namespace REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE
+}  // namespace redco::needs_redco_compiled::REDCO_PCRE2_CHOICE
+
+namespace redco {
+extern char const every_file_or_none_uses_redco_compiled;
+[[gnu::used, gnu::retain]] inline char const* const this_file_uses_redco_compiled =
+    &every_file_or_none_uses_redco_compiled;
+}  // namespace redco
+
+#else
+
+// A thread-local variable and a reference to an ordinary variable of the same name do not link.
+// Two ordinary variables would link: the linker replaces an inline variable by the library's.
+namespace redco {
+[[gnu::used]] inline constinit thread_local char every_file_or_none_uses_redco_compiled = 0;
+}  // namespace redco
+
+#endif

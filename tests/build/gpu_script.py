@@ -16,7 +16,7 @@ STAND_INS = {
     "tests/test_kernel": "echo 'No test cases matched'",
     "tests/test_update": "echo '1 | is not 2' >&2; exit 3",
     "tests/parity": """if [ "$1" = --list ]; then
-  case $2 in */folders) printf 'small 1x1\\nsmall 1x2\\nsmall 1x2 sequence_parallel\\nsmall 1x4\\nlarge 2x1\\n' ;; esac
+  case $2 in */files/parity) printf 'small 1x1\\nsmall 1x2\\nsmall 1x2 sequence_parallel\\nsmall 1x4\\nlarge 2x1\\n' ;; esac
 elif [ "$(basename "$1")" = large ]; then echo 'the loss is 2' >&2; echo '7 numbers and tensors compared, 1 differ'; exit 1
 else echo '7 numbers and tensors compared, 0 differ'; fi""",
     "examples/language_modeling": """for word; do case $before in --workdir) folder=$word ;; --mesh) mesh=$word ;; esac; before=$word; done

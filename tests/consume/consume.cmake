@@ -145,11 +145,11 @@ project has .*, with .*, so it compiles them itself. install redco again to shar
   endif()
   file(WRITE ${made_for} "${text}")
   file(GLOB_RECURSE library ${WORK}/prefix/libredco_plan_compiled.a)
-  run(ar d ${library} parts.cpp.o)
+  run(ar d ${library} config.cpp.o)
   file(REMOVE ${WORK}/build/consumer)
   execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build --target consumer RESULT_VARIABLE status OUTPUT_VARIABLE out
     ERROR_VARIABLE out)
-  if(status EQUAL 0 OR NOT out MATCHES "redco_was_built_with_")
+  if(status EQUAL 0 OR NOT out MATCHES "redco::needs_redco_compiled::")
     message(FATAL_ERROR "a library with other parts links (${status}):\n${out}")
   endif()
 endif()

@@ -24,7 +24,7 @@ except ImportError as e:
 from operators import pods_of
 
 ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
+SCHEMAS = ROOT / "tests/files/deploy"
 
 
 def manifest(name):
@@ -32,9 +32,9 @@ def manifest(name):
 
 
 def validator(name):
-    schema = json.loads((HERE / name).read_text())
+    schema = json.loads((SCHEMAS / name).read_text())
     jsonschema.Draft7Validator.check_schema(schema)
-    return jsonschema.Draft7Validator(schema, resolver=jsonschema.RefResolver(f"{HERE.as_uri()}/{name}", schema))
+    return jsonschema.Draft7Validator(schema, resolver=jsonschema.RefResolver(f"{SCHEMAS.as_uri()}/{name}", schema))
 
 
 def changed(job, path, value):

@@ -2,7 +2,7 @@
 """Writes beams.json: results of beam search and greedy decoding by Hugging Face transformers for a
 table of logits.
 
-    python make_beams.py --out beams.json        # transformers 4.57, f64
+    python make_beams.py --out ../files/beams.json        # transformers 4.57, f64
 
 The model is a table that a test computes too: after t tokens, the last of which is a, token b has
 the logit 3 sin(1.3 a + 0.7 b b + 0.61 t + phase).

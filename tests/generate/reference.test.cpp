@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include "tests_folder.hpp"
+#include "test_files.hpp"
 
 #include <redco/generate/detail/beams.hpp>
 #include <redco/generate/detail/next_tokens.hpp>
@@ -59,7 +59,7 @@ redco::beam_stop stop_of(redco::json::json_value const& value) {
 TEST_CASE("beam search gives the hypotheses and scores that transformers gives") {
   int searched = 0;
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
-    for (redco::json::json_value const& c : redco::json::read_json(tests_folder() / "generate/beams.json")) {
+    for (redco::json::json_value const& c : redco::json::read_json(test_files() / "beams.json")) {
       if (c["num_beams"] == 1) continue;
       redco::beam_options const options{.max_new_tokens = c["max_new_tokens"],
                                         .beams = c["num_beams"],
@@ -90,7 +90,7 @@ TEST_CASE("greedy decoding under every rule gives the ids that transformers give
   int decoded = 0;
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     redco::pass const in = redco::evaluation_pass(rank);
-    for (redco::json::json_value const& c : redco::json::read_json(tests_folder() / "generate/beams.json")) {
+    for (redco::json::json_value const& c : redco::json::read_json(test_files() / "beams.json")) {
       if (c["num_beams"] != 1) continue;
       redco::generate_options const options{.max_new_tokens = c["max_new_tokens"],
                                             .repetition_penalty = c["repetition_penalty"],

@@ -5,11 +5,11 @@
 // - `parity FOLDER MESH --fresh LAYER OUT`: loads FOLDER with a fresh layer, saves it in OUT
 // - `parity --list FOLDER`: prints "NAME MESH" for each folder in FOLDER and each of its meshes
 //
-// The meshes of a folder are those under "meshes" in its meta.json, else those in meshes.txt in the
-// folder of this file. Meshes with several model shards are listed again as "NAME MESH
+// The meshes of a folder are those under "meshes" in its meta.json, else those in
+// tests/files/meshes.txt. Meshes with several model shards are listed again as "NAME MESH
 // sequence_parallel".
 #include "parity/reference.hpp"
-#include "tests_folder.hpp"
+#include "test_files.hpp"
 
 #include <redco/options/mesh_text.hpp>
 
@@ -36,7 +36,7 @@ namespace {
 
 /// Returns the lines of meshes.txt: names and their meshes.
 std::map<std::string, std::vector<std::string>> listed_meshes() {
-  std::filesystem::path const file = tests_folder() / "parity" / "meshes.txt";
+  std::filesystem::path const file = test_files() / "meshes.txt";
   std::ifstream lines(file);
   std::map<std::string, std::vector<std::string>> all;
   for (std::string line; std::getline(lines, line);) {

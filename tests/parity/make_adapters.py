@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes adapters/NAME: a small decoder as transformers save it, a LoRA of it in adapter/ as PEFT
-saves it, and PEFT's results with both.
+"""Writes OUT/NAME: a small decoder as transformers save it, a LoRA of it in adapter/ as PEFT saves it,
+and PEFT's results with both.
 
-    python make_adapters.py --out adapters       needs torch, transformers and peft
+    python make_adapters.py --out ../files/adapters       needs torch, transformers and peft
 
 expected.safetensors has input_ids [B, T] (each id is the label of the previous id), logits and loss
 with the adapter, the gradient of each tensor of adapter_model.safetensors under its name there, and

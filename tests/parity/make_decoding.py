@@ -2,7 +2,7 @@
 """Writes folders of reference numbers like those of ../shared/parity: for sliding windows, in all
 layers or in every second one, for norms of queries and keys, and for the settings of decoding.
 
-    python make_decoding.py --parity ../../../shared/parity --out folders
+    python make_decoding.py --parity ../../../shared/parity --out ../files/parity
 
 Uses make_parity.py of that folder. Adds to each case the results of Hugging Face's generate for
 every one of its `decodings` (the keys of a generation_config.json, in meta.json).

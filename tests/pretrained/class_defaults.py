@@ -2,7 +2,7 @@
 """Writes class_defaults.json: the values that Hugging Face transformers use for keys that a
 config.json leaves out.
 
-    python class_defaults.py class_defaults.json
+    python class_defaults.py ../files/class_defaults.json
 
 For each family writes a `base` whose sizes differ from the class's defaults, and for each of its
 keys the default of the config class. Run it with several versions of transformers, one after

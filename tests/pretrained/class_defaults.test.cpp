@@ -2,7 +2,7 @@
 // out. class_defaults.py writes it.
 #include "catch.hpp"
 #include "refused.hpp"
-#include "tests_folder.hpp"
+#include "test_files.hpp"
 
 #include <redco/pretrained/from_config/families.hpp>
 
@@ -59,7 +59,7 @@ json_value without(json_value object, std::string const& key) {
 }  // namespace
 
 TEST_CASE("a key that is left out has the default of the class in transformers") {
-  json_value const table = redco::json::read_json(tests_folder() / "pretrained/class_defaults.json");
+  json_value const table = redco::json::read_json(test_files() / "class_defaults.json");
   CHECK(table.at("transformers").size() == 2);
   CHECK(table.at("families").size() == 13);
   for (auto const& [family, one] : table.at("families").items()) {
@@ -78,7 +78,7 @@ TEST_CASE("a key that is left out has the default of the class in transformers")
 }
 
 TEST_CASE("missing keys of rope scaling are refused or taken from the context, as in transformers") {
-  json_value const table = redco::json::read_json(tests_folder() / "pretrained/class_defaults.json");
+  json_value const table = redco::json::read_json(test_files() / "class_defaults.json");
   json_value const rotary = table.at("rotary");
   json_value const base = with(table.at("families").at("llama").at("base"), "model_type", "llama");
   auto const model_with = [&](json_value const& parameters) {

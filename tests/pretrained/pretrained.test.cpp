@@ -3,7 +3,7 @@
 #include "shared_folder.hpp"
 #include "skip.hpp"
 #include "temporary_folder.hpp"
-#include "tests_folder.hpp"
+#include "test_files.hpp"
 
 #include <redco/pretrained/named_as.hpp>
 #include <redco/pretrained/pretrained.hpp>
@@ -125,7 +125,7 @@ TEST_CASE("a file missing in a folder is reported by name when it is needed") {
 
   // A file that was refused is read again once it is valid, and then never again, not by copies of
   // the folder either.
-  std::filesystem::copy_file(tests_folder() / "saved/5.23/llama/tokenizer.json", there / "tokenizer.json",
+  std::filesystem::copy_file(test_files() / "saved/5.23/llama/tokenizer.json", there / "tokenizer.json",
                              std::filesystem::copy_options::overwrite_existing);
   redco::pretrained const copy = folder;
   std::int64_t const size = copy.tokenizer().vocabulary_size();
@@ -159,12 +159,12 @@ TEST_CASE("a folder defines how texts begin and end and how they are decoded") {
 }
 
 // Folders that transformers 4.47 and 5.23 wrote, and the ids that they generated:
-// tests/saved/make_saved.py.
+// tests/pretrained/make_saved.py.
 TEST_CASE("folders are read as transformers 4 and 5 save them") {
   for (std::string const version : {"4.47", "5.23"}) {
     for (std::string const family : {"gpt2", "llama", "qwen2", "bart", "bert"}) {
       INFO(family << " saved by " << version);
-      redco::pretrained const folder(tests_folder() / "saved" / version / family);
+      redco::pretrained const folder(test_files() / "saved" / version / family);
       CHECK(folder.family() == family);
       redco::json::json_value const golden = redco::json::read_json(folder.folder() / "golden.json");
       std::int64_t const numbers = folder.visit([](auto const& model) {
@@ -180,17 +180,17 @@ TEST_CASE("folders are read as transformers 4 and 5 save them") {
       CHECK(folder.generation().search.beams == 1);
     }
   }
-  redco::token_ids const bart = redco::pretrained(tests_folder() / "saved/5.23/bart").ids();
+  redco::token_ids const bart = redco::pretrained(test_files() / "saved/5.23/bart").ids();
   CHECK((bart.start == 2 && bart.padding == 1 && bart.forced_end == 2));
 }
 
 TEST_CASE("a folder is saved again with all its files, each tensor in its type") {
   for (std::string const name : {"bart-cnn", "mistral-window", "qwen2-window"})
-    check_weights(tests_folder() / "parity/folders" / name);
+    check_weights(test_files() / "parity" / name);
 
   temporary_folder const there;
   for (std::string const name : {"config.json", "generation_config.json", "model.safetensors"})
-    std::filesystem::copy_file(tests_folder() / "parity/folders/mistral-window" / name, there / name);
+    std::filesystem::copy_file(test_files() / "parity/mistral-window" / name, there / name);
   std::set<std::string> expected{"config.json", "generation_config.json"};
   for (std::string const name : {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "spiece.model",
                                  "tokenizer.model", "vocab.json", "merges.txt", "chat_template.jinja"}) {

@@ -8,7 +8,7 @@
 // rotary angles, which changes no tensor, and rows without `source`, some made for this test.
 #include "catch.hpp"
 #include "refused.hpp"
-#include "tests_folder.hpp"
+#include "test_files.hpp"
 
 #include <redco/pretrained/any_stored_names.hpp>
 #include <redco/pretrained/from_config/families.hpp>
@@ -122,7 +122,7 @@ std::int64_t numbers_in(M const& model) {
 }  // namespace
 
 TEST_CASE("public models are read as published, or refused with the part that redco does not compute") {
-  redco::json::json_value const table = redco::json::read_json(tests_folder() / "pretrained/public_models.json");
+  redco::json::json_value const table = redco::json::read_json(test_files() / "public_models.json");
   int accepted = 0, refused_ones = 0;
   for (auto const& entry : table.at("models")) {
     INFO(entry.at("name").get<std::string>());
@@ -148,7 +148,7 @@ TEST_CASE("public models are read as published, or refused with the part that re
 }
 
 TEST_CASE("at least sixty public models are confirmed by public sources") {
-  redco::json::json_value const table = redco::json::read_json(tests_folder() / "pretrained/public_models.json");
+  redco::json::json_value const table = redco::json::read_json(test_files() / "public_models.json");
   std::regex const text_in_repository("[A-Za-z0-9-]+/[A-Za-z0-9._-]+:[A-Za-z0-9._/-]+");
   auto const check = [&](std::string const& source) {
     INFO(source);

@@ -1,5 +1,6 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
+#include "test_files.hpp"
 
 #include <redco/report/answered_report.hpp>
 #include <redco/report/detail/html_text.hpp>
@@ -43,10 +44,10 @@ using mlp_net = redco::sequential<redco::named<"up", redco::linear<20, 96>>, red
                                   redco::named<"down", redco::linear<96, 7>>>;
 redco::model_of<mlp_net> const mlp{};
 
-/// Compares a text with tests/golden/NAME. If REDCO_APPROVE=1 is in the environment, writes the
+/// Compares a text with files/golden/NAME. If REDCO_APPROVE=1 is in the environment, writes the
 /// file instead.
 void matches_golden(std::string const& name, std::string const& text) {
-  auto const file = std::filesystem::path(__FILE__).parent_path().parent_path() / "golden" / name;
+  auto const file = test_files() / "golden" / name;
   if (std::getenv("REDCO_APPROVE") != nullptr) std::ofstream(file) << text;
   std::ifstream in(file);
   std::stringstream golden;

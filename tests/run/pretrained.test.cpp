@@ -16,7 +16,7 @@
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
 
-#include "tests_folder.hpp"
+#include "test_files.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -119,9 +119,9 @@ TEST_CASE("weights of another model are refused with the differences") {
 struct mistral_folder : temporary_folder {
   mistral_folder() {
     for (std::string const name : {"config.json", "generation_config.json", "model.safetensors"})
-      std::filesystem::copy_file(tests_folder() / "parity/folders/mistral-window" / name, path / name);
+      std::filesystem::copy_file(test_files() / "parity/mistral-window" / name, path / name);
     for (std::string const name : {"tokenizer.json", "tokenizer_config.json"})
-      std::filesystem::copy_file(tests_folder() / "saved/5.23/llama" / name, path / name);
+      std::filesystem::copy_file(test_files() / "saved/5.23/llama" / name, path / name);
   }
 };
 

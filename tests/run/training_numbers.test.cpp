@@ -1,7 +1,7 @@
 #include "training.hpp"
 
 #include "parity/reference.hpp"
-#include "tests_folder.hpp"
+#include "test_files.hpp"
 
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
@@ -30,7 +30,7 @@
 #include <vector>
 
 // Compares whole runs with those that transformers and torch recorded: see
-// tests/training/make_training.py.
+// tests/run/make_training.py.
 namespace training_numbers {
 
 using doubles = std::vector<double>;
@@ -39,7 +39,7 @@ using texts = std::vector<std::string>;
 redco::gpt2_config const sizes{.vocab = 127, .context = 16, .width = 20, .heads = 2, .layers = 2, .inner = 36};
 redco::mesh const meshes[] = {{.dp = 1}, {.dp = 2}, {.tp = 2}};
 
-std::filesystem::path recorded() { return tests_folder() / "training"; }
+std::filesystem::path recorded() { return test_files() / "training"; }
 
 auto lm() {
   return redco::collate(

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "refusal.hpp"
 #include "temporary_folder.hpp"
-#include "tests_folder.hpp"
+#include "test_files.hpp"
 
 #include <redco/tokenizer/detail/regex.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
@@ -30,7 +30,7 @@ using numbers = std::vector<std::int64_t>;
 /// A copy of one of those folders, which a test changes.
 struct copied_folder : temporary_folder {
   explicit copied_folder(std::string const& name) {
-    fs::copy(tests_folder() / "tokenizer/folders" / name, path, fs::copy_options::recursive);
+    fs::copy(test_files() / "tokenizers" / name, path, fs::copy_options::recursive);
   }
   void change(std::string const& file, std::string const& from, std::string const& to) const {
     std::ifstream in(path / file);
@@ -50,7 +50,7 @@ struct copied_folder : temporary_folder {
 TEST_CASE("folders of every kind give the ids and texts that transformers gives") {
   if (!redco::detail::regex::available) return;
   int folders = 0;
-  for (auto const& folder : fs::directory_iterator(tests_folder() / "tokenizer/folders")) {
+  for (auto const& folder : fs::directory_iterator(test_files() / "tokenizers")) {
     INFO(folder.path().filename().string());
     REQUIRE_NOTHROW(redco::read_tokenizer(folder.path()));
     redco::any_tokenizer const tokenizer = redco::read_tokenizer(folder.path());
@@ -203,7 +203,7 @@ TEST_CASE("a Unigram model or a table of replacements that is broken is refused"
 
 TEST_CASE("a damaged table of replacements gives UTF-8 or is refused") {
   if (!redco::detail::regex::available) return;
-  std::ifstream in(tests_folder() / "tokenizer/folders/unigram_5/tokenizer.json");
+  std::ifstream in(test_files() / "tokenizers/unigram_5/tokenizer.json");
   std::string const whole{std::istreambuf_iterator<char>(in), {}};
   std::size_t const begin = whole.find("precompiled_charsmap\": \"") + 24;
   std::size_t const size = whole.find('"', begin) - begin;

@@ -2,10 +2,10 @@
 """Writes small folders of tokenizers of every kind, and the ids that Hugging Face transformers
 compute for them.
 
-    python make_folders.py --out folders            # trains tokenizers, writes folders and
-                                                    # golden.json; transformers 5.24
-    python make_folders.py --out folders --check    # compares with golden.json, under another
-                                                    # version such as 4.57
+    python make_folders.py --out ../files/tokenizers            # trains tokenizers, writes folders
+                                                                # and golden.json; transformers 5.24
+    python make_folders.py --out ../files/tokenizers --check    # compares with golden.json, under
+                                                                # another version such as 4.57
 
 Nothing is downloaded: the tokenizers are trained on the sentences below, with `tokenizers` and
 `sentencepiece`. golden.json holds texts, their ids, and the text that the ids decode to without

@@ -1,7 +1,7 @@
 #include "parity/reference.hpp"
 #include "refused.hpp"
 #include "temporary_folder.hpp"
-#include "tests_folder.hpp"
+#include "test_files.hpp"
 #include "walls/training.hpp"
 
 #include <redco/run/load_weights.hpp>
@@ -122,7 +122,7 @@ void check_peft(pretrained const& folder, adapter_folder const& adapter, parity:
 
 template <class M>
 void check_peft(std::string const& name, std::string const& targets) {
-  std::filesystem::path const path = tests_folder() / "parity" / "adapters" / name;
+  std::filesystem::path const path = test_files() / "adapters" / name;
   pretrained const folder(path);
   adapter_folder const adapter(path / "adapter");
   auto const model = adapter.model(folder.model<M>());

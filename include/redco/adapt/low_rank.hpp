@@ -81,6 +81,7 @@ class low_rank_maker final : public side_maker {
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/adapt/low_rank.inl.hpp>
 #endif

@@ -14,6 +14,7 @@ std::vector<ckpt::state_part> merged(network_base const& net, std::vector<ckpt::
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/adapt/merged.inl.hpp>
 #endif

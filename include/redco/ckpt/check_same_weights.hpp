@@ -20,6 +20,7 @@ void check_same_weights(safetensors::weights_source const& weights, rank_context
 
 }  // namespace redco::ckpt
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/check_same_weights.inl.hpp>
 #endif

@@ -42,6 +42,7 @@ void load_checkpoint(workdir::found_checkpoint const& checkpoint, std::span<stat
 
 }  // namespace redco::ckpt
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/load_checkpoint.inl.hpp>
 #endif

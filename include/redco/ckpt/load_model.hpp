@@ -24,6 +24,7 @@ void load_model(safetensors::weights_source const& weights, stored_table const& 
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/load_model.inl.hpp>
 #endif

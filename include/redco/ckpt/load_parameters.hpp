@@ -24,6 +24,7 @@ void load_parameters(safetensors::weights_source const& weights, std::span<state
 
 }  // namespace redco::ckpt
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/load_parameters.inl.hpp>
 #endif

@@ -23,6 +23,7 @@ std::filesystem::path save_checkpoint(workdir::save_options const& options, std:
 
 }  // namespace redco::ckpt
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/save_checkpoint.inl.hpp>
 #endif

@@ -24,6 +24,7 @@ void save_model(std::filesystem::path const& directory, std::span<stored_name co
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/save_model.inl.hpp>
 #endif

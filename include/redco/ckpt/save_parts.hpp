@@ -28,6 +28,7 @@ void save_parts(std::filesystem::path const& directory, std::string const& weigh
 
 }  // namespace redco::ckpt
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/save_parts.inl.hpp>
 #endif

@@ -67,6 +67,7 @@ class agreement {
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/agreement.inl.hpp>
 #endif

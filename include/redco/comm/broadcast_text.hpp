@@ -12,6 +12,7 @@ std::string broadcast_text(group& ranks, std::string const& text, int root = 0);
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/broadcast_text.inl.hpp>
 #endif

@@ -101,6 +101,7 @@ tensor<token_split> with_addends(tensor<token_split> sums, std::vector<at::Tenso
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/collectives.inl.hpp>
 #endif

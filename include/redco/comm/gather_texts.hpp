@@ -13,6 +13,7 @@ std::vector<std::string> gather_texts(group& ranks, std::string const& text);
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/gather_texts.inl.hpp>
 #endif

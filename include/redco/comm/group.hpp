@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/comm/detail/mpi_choice.hpp>
 #include <redco/comm/reduce_op.hpp>
 #include <redco/comm/row_counts.hpp>
 
@@ -167,6 +168,7 @@ class group {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/group.inl.hpp>
 #endif

@@ -72,6 +72,7 @@ class in_process_group final : public group {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/in_process_group.inl.hpp>
 #endif

@@ -84,6 +84,7 @@ class lane {
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/lane.inl.hpp>
 #endif

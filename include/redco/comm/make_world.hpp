@@ -17,6 +17,7 @@ std::unique_ptr<world> make_world(mesh const& shape, rank_options const& options
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/make_world.inl.hpp>
 #endif

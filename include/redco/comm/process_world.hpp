@@ -26,6 +26,7 @@ void leave_processes(int code) noexcept;
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/process_world.inl.hpp>
 #endif

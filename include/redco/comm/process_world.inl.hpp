@@ -7,6 +7,7 @@
 #include <redco/comm/detail/processes.hpp>
 // Either mpi_absent.hpp or mpi_session.hpp is empty: CMake defines REDCO_WITH_MPI if it finds MPI.
 #include <redco/comm/detail/mpi_absent.hpp>
+#include <redco/comm/detail/mpi_choice.hpp>
 #include <redco/comm/detail/mpi_session.hpp>
 #include <redco/comm/detail/socket_session.hpp>
 #include <redco/options/launch.hpp>
@@ -54,3 +55,7 @@ REDCO_INLINE void leave_processes(int code) noexcept {
 }
 
 }  // namespace redco::comm
+
+#ifdef REDCO_COMPILED
+char const redco::needs_redco_compiled::REDCO_MPI_CHOICE::library = 0;
+#endif

@@ -82,6 +82,7 @@ class rank_groups {
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/rank_groups.inl.hpp>
 #endif

@@ -30,6 +30,7 @@ struct replica_round {
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/replica_round.inl.hpp>
 #endif

@@ -31,6 +31,7 @@ class thread_world final : public world {
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/thread_world.inl.hpp>
 #endif

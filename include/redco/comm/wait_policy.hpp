@@ -66,6 +66,7 @@ class wait_policy {
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/wait_policy.inl.hpp>
 #endif

@@ -78,6 +78,7 @@ constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/cost/cost_of.inl.hpp>
 #endif

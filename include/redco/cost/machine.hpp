@@ -89,6 +89,7 @@ struct machine {
 
 }  // namespace redco::cost
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/cost/machine.inl.hpp>
 #endif

@@ -11,6 +11,7 @@ json::json_value machine_json(machine const& m);
 
 }  // namespace redco::cost
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/cost/machine_json.inl.hpp>
 #endif

@@ -19,6 +19,7 @@ machine read_machine(json::json_value const& content, std::string const& source)
 
 }  // namespace redco::cost
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/cost/read_machine.inl.hpp>
 #endif

@@ -35,6 +35,7 @@ std::vector<saved_slot> saved_slots(fact::program const& facts, setup const& run
 
 }  // namespace redco::cost
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/cost/saved_slots.inl.hpp>
 #endif

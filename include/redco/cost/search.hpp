@@ -90,6 +90,7 @@ search_result search(M const& m, Optimizer const& optimizer, search_space const&
 
 }  // namespace redco::cost
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/cost/search.inl.hpp>
 #endif

@@ -25,6 +25,7 @@ template <model M, class Optimizer>
 
 }  // namespace redco::cost
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/cost/search_both_forms.inl.hpp>
 #endif

@@ -32,6 +32,7 @@ step_time step_time_of(rank_cost const& what, setup const& run, machine const& o
 
 }  // namespace redco::cost
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/cost/step_time.inl.hpp>
 #endif

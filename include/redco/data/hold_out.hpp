@@ -23,6 +23,7 @@ text_split hold_out(std::vector<text_file> files, std::int64_t every = 20);
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/data/hold_out.inl.hpp>
 #endif

@@ -31,6 +31,7 @@ std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesyst
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/data/read_jsonl.inl.hpp>
 #endif

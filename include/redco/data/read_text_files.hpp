@@ -25,6 +25,7 @@ std::vector<text_file> read_text_files(std::span<std::string const> paths, std::
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/data/read_text_files.inl.hpp>
 #endif

@@ -17,6 +17,7 @@ std::vector<std::string> read_texts(std::span<std::string const> paths, std::str
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/data/read_texts.inl.hpp>
 #endif

@@ -19,6 +19,7 @@ std::vector<std::string> text_windows(std::span<text_file const> files, std::int
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/data/text_windows.inl.hpp>
 #endif

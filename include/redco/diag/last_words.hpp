@@ -42,6 +42,7 @@ class last_words {
 
 }  // namespace redco::diag
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/diag/last_words.inl.hpp>
 #endif

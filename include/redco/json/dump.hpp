@@ -17,6 +17,7 @@ std::string dump_json(json_value const& value, int indent = -1);
 
 }  // namespace redco::json
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/json/dump.inl.hpp>
 #endif

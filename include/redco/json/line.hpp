@@ -28,6 +28,7 @@ class json_line {
 
 }  // namespace redco::json
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/json/line.inl.hpp>
 #endif

@@ -21,6 +21,7 @@ json_value parse_json(std::string_view text, std::string const& source, json_lim
 
 }  // namespace redco::json
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/json/parse.inl.hpp>
 #endif

@@ -18,6 +18,7 @@ json_value read_json(std::filesystem::path const& path, json_limits limits = {})
 
 }  // namespace redco::json
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/json/read.inl.hpp>
 #endif

@@ -26,6 +26,7 @@ at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::Tensor 
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/attention.inl.hpp>
 #endif

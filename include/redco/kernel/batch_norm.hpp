@@ -32,6 +32,7 @@ at::Tensor batch_norm_with(at::Tensor const& x, at::Tensor const& weight, at::Te
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/batch_norm.inl.hpp>
 #endif

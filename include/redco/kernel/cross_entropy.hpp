@@ -36,6 +36,7 @@ vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_shard const& 
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/cross_entropy.inl.hpp>
 #endif

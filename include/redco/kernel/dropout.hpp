@@ -20,6 +20,7 @@ at::Tensor dropout(at::Tensor const& x, double p, random::stream numbers, std::i
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/dropout.inl.hpp>
 #endif

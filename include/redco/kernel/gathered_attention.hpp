@@ -26,6 +26,7 @@ at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, at
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/gathered_attention.inl.hpp>
 #endif

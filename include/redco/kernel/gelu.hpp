@@ -14,6 +14,7 @@ at::Tensor gelu(at::Tensor const& x, gelu_form form = gelu_form::tanh);
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/gelu.inl.hpp>
 #endif

@@ -14,6 +14,7 @@ std::vector<at::Tensor> gradient_step(std::vector<at::Tensor> const& parameters,
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/gradient_step.inl.hpp>
 #endif

@@ -15,6 +15,7 @@ at::Tensor gru(at::Tensor const& projected, at::Tensor const& weight, at::Tensor
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/gru.inl.hpp>
 #endif

@@ -14,6 +14,7 @@ at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor 
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/layer_norm.inl.hpp>
 #endif

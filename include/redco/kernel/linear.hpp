@@ -22,6 +22,7 @@ at::Tensor activated(at::Tensor const& product, after_linear next);
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/linear.inl.hpp>
 #endif

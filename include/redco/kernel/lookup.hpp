@@ -17,6 +17,7 @@ at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, std::int64_t f
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/lookup.inl.hpp>
 #endif

@@ -14,6 +14,7 @@ at::Tensor lstm(at::Tensor const& projected, at::Tensor const& weight);
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/lstm.inl.hpp>
 #endif

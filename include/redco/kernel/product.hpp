@@ -16,6 +16,7 @@ void product_into(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b,
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/product.inl.hpp>
 #endif

@@ -11,6 +11,7 @@ at::Tensor relu(at::Tensor const& x);
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/relu.inl.hpp>
 #endif

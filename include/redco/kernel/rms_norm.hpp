@@ -14,6 +14,7 @@ at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilo
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/rms_norm.inl.hpp>
 #endif

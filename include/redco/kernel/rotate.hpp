@@ -25,6 +25,7 @@ at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& pos
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/rotate.inl.hpp>
 #endif

@@ -10,6 +10,7 @@ at::Tensor silu(at::Tensor const& x);
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/silu.inl.hpp>
 #endif

@@ -11,6 +11,7 @@ at::Tensor swiglu(at::Tensor const& both);
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/swiglu.inl.hpp>
 #endif

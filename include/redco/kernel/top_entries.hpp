@@ -31,6 +31,7 @@ largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& hea
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/top_entries.inl.hpp>
 #endif

@@ -71,6 +71,7 @@ class console {
 
 }  // namespace redco::log
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/log/console.inl.hpp>
 #endif

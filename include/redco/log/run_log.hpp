@@ -74,6 +74,7 @@ class run_log {
 
 }  // namespace redco::log
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/log/run_log.inl.hpp>
 #endif

@@ -12,6 +12,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace redco::meta
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/meta/edit_distance.inl.hpp>
 #endif

@@ -14,6 +14,7 @@ std::string nearest(std::string_view typed, std::span<std::string const> names);
 
 }  // namespace redco::meta
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/meta/nearest.inl.hpp>
 #endif

@@ -33,6 +33,7 @@ rouge_score rouge_l_of_summaries(std::string_view candidate, std::string_view re
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/metrics/rouge_l.inl.hpp>
 #endif

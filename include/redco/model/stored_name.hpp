@@ -65,6 +65,7 @@ stored_place place_in_file(std::span<stored_name const> names, std::string_view 
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/model/stored_name.inl.hpp>
 #endif

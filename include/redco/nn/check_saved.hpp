@@ -41,6 +41,7 @@ void check_saved(M const& m, parameter_store const& store, pass const& in, at::T
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/check_saved.inl.hpp>
 #endif

@@ -33,6 +33,7 @@ class gradient_watch {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/gradient_watch.inl.hpp>
 #endif

@@ -77,6 +77,7 @@ auto in_layer(std::string_view component, tensor<X> const& x, pass const& in, F&
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/in_layer.inl.hpp>
 #endif

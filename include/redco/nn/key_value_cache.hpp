@@ -78,6 +78,7 @@ class key_value_cache {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/key_value_cache.inl.hpp>
 #endif

@@ -55,6 +55,7 @@ class leaves {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/leaves.inl.hpp>
 #endif

@@ -83,6 +83,7 @@ class parameter_store {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/parameter_store.inl.hpp>
 #endif

@@ -16,6 +16,7 @@ at::Tensor recomputed(std::function<at::Tensor(std::span<at::Tensor const>)> run
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/recomputed.inl.hpp>
 #endif

@@ -109,6 +109,7 @@ class side_products {
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/side_products.inl.hpp>
 #endif

@@ -65,6 +65,7 @@ struct module<with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/with_distance_bias.inl.hpp>
 #endif

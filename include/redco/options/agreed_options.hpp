@@ -34,6 +34,7 @@ inline std::map<std::string, std::string>& program_options() {
 
 }  // namespace redco::options
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/agreed_options.inl.hpp>
 #endif

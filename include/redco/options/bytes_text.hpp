@@ -15,6 +15,7 @@ std::int64_t parse_bytes(std::string_view text);
 
 }  // namespace redco::options
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/bytes_text.inl.hpp>
 #endif

@@ -10,6 +10,7 @@ void check_fit(options::fit_settings const& settings, int replicas);
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/check_fit.inl.hpp>
 #endif

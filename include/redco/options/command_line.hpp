@@ -14,6 +14,7 @@ std::string resume_command();
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/command_line.inl.hpp>
 #endif

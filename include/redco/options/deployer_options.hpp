@@ -110,6 +110,7 @@ mesh mesh_of(deployer_options const& o, options::launch const& how = options::la
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/deployer_options.inl.hpp>
 #endif

@@ -15,6 +15,7 @@ std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> over
 
 }  // namespace redco::options
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/gradient_bucket.inl.hpp>
 #endif

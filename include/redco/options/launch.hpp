@@ -46,6 +46,7 @@ std::string to_text(launch const& one);
 
 }  // namespace redco::options
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/launch.inl.hpp>
 #endif

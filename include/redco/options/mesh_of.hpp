@@ -15,6 +15,7 @@ mesh mesh_of(int ranks, int n_model_shards);
 
 }  // namespace redco::options
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/mesh_of.inl.hpp>
 #endif

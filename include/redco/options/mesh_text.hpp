@@ -21,6 +21,7 @@ mesh parse_mesh(std::string_view text);
 
 }  // namespace redco::options
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/mesh_text.inl.hpp>
 #endif

@@ -22,6 +22,7 @@ recomputed_blocks parse_recomputed_blocks(std::string_view text);
 
 }  // namespace redco::options
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/recomputed_blocks_text.inl.hpp>
 #endif

@@ -36,6 +36,7 @@ struct decoding_flags {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/decoding_flags.inl.hpp>
 #endif

@@ -47,6 +47,7 @@ generation_config generation_config_of(json::json_value const& config, std::stri
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/generation_config.inl.hpp>
 #endif

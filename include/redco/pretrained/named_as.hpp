@@ -21,6 +21,7 @@ safetensors::weights_source named_as(safetensors::weights_source weights, stored
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/named_as.inl.hpp>
 #endif

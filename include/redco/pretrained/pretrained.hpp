@@ -151,6 +151,7 @@ class pretrained {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/pretrained.inl.hpp>
 #endif

@@ -26,6 +26,7 @@ configured read_config(std::filesystem::path const& file);
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/read_config.inl.hpp>
 #endif

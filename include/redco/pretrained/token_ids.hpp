@@ -29,6 +29,7 @@ token_ids token_ids_of(json::json_value const& config, std::string const& source
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/token_ids.inl.hpp>
 #endif

@@ -17,6 +17,7 @@ void random_words(std::uint32_t* out, std::int64_t first, std::int64_t n, std::u
 
 }  // namespace redco::random
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/random/random_words.inl.hpp>
 #endif

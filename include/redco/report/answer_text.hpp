@@ -35,6 +35,7 @@ std::string answer_text(shard_report const& r);
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/answer_text.inl.hpp>
 #endif

@@ -46,6 +46,7 @@ shard_report answered_report(M const& m, Optimizer const& optimizer, run_request
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/answered_report.inl.hpp>
 #endif

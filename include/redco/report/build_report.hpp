@@ -98,6 +98,7 @@ int build_report(Optimizer const& optimizer, build_report_request const& request
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/build_report.inl.hpp>
 #endif

@@ -18,6 +18,7 @@ void check_mesh(std::vector<fact::parameter_fact> const& parameters, run_request
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/check_mesh.inl.hpp>
 #endif

@@ -24,6 +24,7 @@ model_graph graph_of(M const& m, workload const& load) {
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/graph_of.inl.hpp>
 #endif

@@ -12,6 +12,7 @@ std::string plan_text(dynamic_plan const& plan);
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/plan_text.inl.hpp>
 #endif

@@ -14,6 +14,7 @@ std::string program_text(fact::program const& p);
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/program_text.inl.hpp>
 #endif

@@ -32,6 +32,7 @@ std::string report_as(report_format format, shard_report const& r, std::string c
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/report_format.inl.hpp>
 #endif

@@ -13,6 +13,7 @@ std::string report_html(shard_report const& r, std::string const& title = "Shard
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/report_html.inl.hpp>
 #endif

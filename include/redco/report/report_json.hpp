@@ -16,6 +16,7 @@ json::json_value report_json(shard_report const& r);
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/report_json.inl.hpp>
 #endif

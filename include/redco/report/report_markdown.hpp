@@ -11,6 +11,7 @@ std::string report_markdown(shard_report const& r);
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/report_markdown.inl.hpp>
 #endif

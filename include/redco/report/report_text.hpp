@@ -12,6 +12,7 @@ std::string report_text(shard_report const& r);
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/report_text.inl.hpp>
 #endif

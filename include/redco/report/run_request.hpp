@@ -59,6 +59,7 @@ std::string changed_options(run_request const& from, run_request const& to);
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/run_request.inl.hpp>
 #endif

@@ -14,6 +14,7 @@ std::string search_text(cost::search_result const& found, cost::search_space con
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/search_text.inl.hpp>
 #endif

@@ -67,6 +67,7 @@ shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run,
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/shard_report.inl.hpp>
 #endif

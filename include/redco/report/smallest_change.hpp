@@ -51,6 +51,7 @@ std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optim
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/smallest_change.inl.hpp>
 #endif

@@ -14,6 +14,7 @@ std::string timeline_text(cost::simulation const& of, cost::memory const& throug
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/timeline_text.inl.hpp>
 #endif

@@ -65,6 +65,7 @@ std::string differing_layer(rank_context& rank, activation_record const& own, ac
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/activation_record.inl.hpp>
 #endif

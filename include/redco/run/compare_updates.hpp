@@ -37,6 +37,7 @@ verify_result verify_result_of(std::vector<compared_update> const& updates, mesh
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/compare_updates.inl.hpp>
 #endif

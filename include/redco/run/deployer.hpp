@@ -193,6 +193,7 @@ class deployer {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/deployer.inl.hpp>
 #endif

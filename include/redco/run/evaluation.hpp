@@ -35,6 +35,7 @@ void predict_all(rank_context& rank, computed_batches& all, evaluation_place con
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/evaluation.inl.hpp>
 #endif

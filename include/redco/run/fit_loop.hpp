@@ -103,6 +103,7 @@ class fit_loop {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/fit_loop.inl.hpp>
 #endif

@@ -107,6 +107,7 @@ class fit_runner {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/fit_runner.inl.hpp>
 #endif

@@ -61,6 +61,7 @@ class gradient_buckets {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/gradient_buckets.inl.hpp>
 #endif

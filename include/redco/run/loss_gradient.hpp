@@ -27,6 +27,7 @@ void add_gradient(network_state const& state, at::Tensor const& sum);
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/loss_gradient.inl.hpp>
 #endif

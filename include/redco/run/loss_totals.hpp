@@ -81,6 +81,7 @@ class loss_totals {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/loss_totals.inl.hpp>
 #endif

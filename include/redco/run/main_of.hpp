@@ -57,6 +57,7 @@ int main_of(int argc, char const* const* argv, Body&& body) {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/main_of.inl.hpp>
 #endif

@@ -84,6 +84,7 @@ class network_state {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/network_state.inl.hpp>
 #endif

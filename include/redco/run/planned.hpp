@@ -31,6 +31,7 @@ dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/planned.inl.hpp>
 #endif

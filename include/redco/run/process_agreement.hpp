@@ -46,6 +46,7 @@ comm::agreement agreement_of(process_choices const& chosen);
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/process_agreement.inl.hpp>
 #endif

@@ -39,6 +39,7 @@ void tell_end(exit_code code, std::string const& reason = {});
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/run_output.inl.hpp>
 #endif

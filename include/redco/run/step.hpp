@@ -85,6 +85,7 @@ class step_executor {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/step.inl.hpp>
 #endif

@@ -62,6 +62,7 @@ class step_graphs {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/step_graphs.inl.hpp>
 #endif

@@ -65,6 +65,7 @@ at::Tensor held_copy(ckpt::state_part const& part);
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/update_record.inl.hpp>
 #endif

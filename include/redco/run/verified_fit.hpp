@@ -74,6 +74,7 @@ class verified_fit {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/verified_fit.inl.hpp>
 #endif

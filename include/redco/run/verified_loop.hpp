@@ -104,6 +104,7 @@ class loop_verifier {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/verified_loop.inl.hpp>
 #endif

@@ -94,6 +94,7 @@ struct verify_result {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/verify_result.inl.hpp>
 #endif

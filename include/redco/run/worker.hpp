@@ -229,6 +229,7 @@ class worker {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/worker.inl.hpp>
 #endif

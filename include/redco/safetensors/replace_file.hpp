@@ -18,6 +18,7 @@ void check_replaceable(std::filesystem::path const& path, std::string_view cure)
 
 }  // namespace redco::safetensors
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/safetensors/replace_file.inl.hpp>
 #endif

@@ -32,6 +32,7 @@ weights_source open_safetensors(std::filesystem::path const& path);
 
 }  // namespace redco::safetensors
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/safetensors/weights_source.inl.hpp>
 #endif

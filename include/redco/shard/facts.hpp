@@ -127,6 +127,7 @@ constexpr fact::program facts_of(workload const& load = {}) {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/shard/facts.inl.hpp>
 #endif

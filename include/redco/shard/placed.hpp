@@ -34,6 +34,7 @@ std::vector<placed_parameter> placed_parameters(plan<Entries> const& p) {
 
 }  // namespace redco::shard
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/shard/placed.inl.hpp>
 #endif

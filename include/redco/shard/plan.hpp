@@ -101,6 +101,7 @@ constexpr auto plan_of(mesh const& on) {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/shard/plan.inl.hpp>
 #endif

@@ -51,6 +51,7 @@ class compiled_kernels final : public kernel_launcher {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/compiled_kernels.inl.hpp>
 #endif

@@ -58,6 +58,7 @@ void multiply_in_tf32(bool allowed);
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/device.inl.hpp>
 #endif

@@ -54,6 +54,7 @@ class device_graph {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/device_graph.inl.hpp>
 #endif

@@ -56,6 +56,7 @@ class kept_memory {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/kept_memory.inl.hpp>
 #endif

@@ -35,6 +35,7 @@ class kernel_compiler {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/kernel_compiler.inl.hpp>
 #endif

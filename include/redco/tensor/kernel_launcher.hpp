@@ -79,6 +79,7 @@ void launch_kernel(kernel_source const& source, char const* entry, at::Tensor co
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/kernel_launcher.inl.hpp>
 #endif

@@ -28,6 +28,7 @@ class key_store {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/key_store.inl.hpp>
 #endif

@@ -29,6 +29,7 @@ class rank_environment {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/rank_environment.inl.hpp>
 #endif

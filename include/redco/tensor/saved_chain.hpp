@@ -61,6 +61,7 @@ class saved_chain {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/saved_chain.inl.hpp>
 #endif

@@ -108,6 +108,7 @@ class saved_watch final : saved_link {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/saved_watch.inl.hpp>
 #endif

@@ -50,6 +50,7 @@ class upload {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/upload.inl.hpp>
 #endif

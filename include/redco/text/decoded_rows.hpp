@@ -15,6 +15,7 @@ std::vector<std::string> decoded_rows(any_tokenizer const& tokenizer, at::Tensor
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/text/decoded_rows.inl.hpp>
 #endif

@@ -25,6 +25,7 @@ std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& promp
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/text/next_token_batch.inl.hpp>
 #endif

@@ -24,6 +24,7 @@ padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::i
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/text/padded_ids.inl.hpp>
 #endif

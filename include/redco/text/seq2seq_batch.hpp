@@ -36,6 +36,7 @@ seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::i
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/text/seq2seq_batch.inl.hpp>
 #endif

@@ -23,6 +23,7 @@ token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, s
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/text/token_windows.inl.hpp>
 #endif

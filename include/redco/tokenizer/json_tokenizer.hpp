@@ -68,6 +68,7 @@ class json_tokenizer {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tokenizer/json_tokenizer.inl.hpp>
 #endif

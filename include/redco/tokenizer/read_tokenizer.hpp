@@ -20,6 +20,7 @@ any_tokenizer read_tokenizer(std::filesystem::path const& folder);
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tokenizer/read_tokenizer.inl.hpp>
 #endif

@@ -89,6 +89,7 @@ class sentencepiece_tokenizer {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tokenizer/sentencepiece_tokenizer.inl.hpp>
 #endif

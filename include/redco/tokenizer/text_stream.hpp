@@ -43,6 +43,7 @@ class text_stream {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tokenizer/text_stream.inl.hpp>
 #endif

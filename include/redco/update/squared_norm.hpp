@@ -15,6 +15,7 @@ double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges);
 
 }  // namespace redco::update
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/update/squared_norm.inl.hpp>
 #endif

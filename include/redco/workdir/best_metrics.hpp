@@ -71,6 +71,7 @@ class best_metrics {
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/best_metrics.inl.hpp>
 #endif

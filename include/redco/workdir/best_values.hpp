@@ -24,6 +24,7 @@ class best_values : public std::map<std::string, manifest::best_value> {
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/best_values.inl.hpp>
 #endif

@@ -24,6 +24,7 @@ struct checkpoint_room {
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/checkpoint_room.inl.hpp>
 #endif

@@ -15,6 +15,7 @@ void conclude(run_summary& summary, exit_code code, std::string const& reason);
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/conclude.inl.hpp>
 #endif

@@ -14,6 +14,7 @@ std::map<std::string, std::string> config_settings(std::string const& options);
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/config_settings.inl.hpp>
 #endif

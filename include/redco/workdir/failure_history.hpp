@@ -31,6 +31,7 @@ class failure_history {
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/failure_history.inl.hpp>
 #endif

@@ -43,6 +43,7 @@ std::optional<found_checkpoint> find_checkpoint(std::filesystem::path const& wor
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/find_checkpoint.inl.hpp>
 #endif

@@ -15,6 +15,7 @@ safetensors::weights_source open_weights(std::filesystem::path const& path);
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/open_weights.inl.hpp>
 #endif

@@ -18,6 +18,7 @@ std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock cons
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/repair_checkpoints.inl.hpp>
 #endif

@@ -18,6 +18,7 @@ void write_results(std::filesystem::path const& file, json::json_value const& re
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/results_file.inl.hpp>
 #endif

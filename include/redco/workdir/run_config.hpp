@@ -14,6 +14,7 @@ json::json_value run_config(std::string const& options, chosen_dtype const& chos
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/run_config.inl.hpp>
 #endif

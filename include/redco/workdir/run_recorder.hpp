@@ -89,6 +89,7 @@ class run_recorder {
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/run_recorder.inl.hpp>
 #endif

@@ -71,6 +71,7 @@ std::string summary_text(run_summary const& run);
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/run_summary.inl.hpp>
 #endif

@@ -16,6 +16,7 @@ void summarise(run_summary& summary, fit_record const& fit, std::filesystem::pat
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/summarise.inl.hpp>
 #endif

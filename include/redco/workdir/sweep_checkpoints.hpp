@@ -13,6 +13,7 @@ void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/sweep_checkpoints.inl.hpp>
 #endif

@@ -34,6 +34,7 @@ class workdir_lock {
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/workdir_lock.inl.hpp>
 #endif

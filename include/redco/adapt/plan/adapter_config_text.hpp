@@ -17,6 +17,7 @@ std::string adapter_config_text(lora_options const& adapters, std::span<adapter_
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/adapt/plan/adapter_config_text.inl.hpp>
 #endif

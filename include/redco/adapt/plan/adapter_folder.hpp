@@ -45,6 +45,7 @@ class adapter_folder {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/adapt/plan/adapter_folder.inl.hpp>
 #endif

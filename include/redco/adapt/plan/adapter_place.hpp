@@ -34,6 +34,7 @@ adapter_place adapter_place_of(std::span<stored_name const> names, std::string c
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/adapt/plan/adapter_place.inl.hpp>
 #endif

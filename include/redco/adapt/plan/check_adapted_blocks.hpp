@@ -15,6 +15,7 @@ void check_adapted_blocks(std::string const& source, safetensors::tensor_table c
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/adapt/plan/check_adapted_blocks.inl.hpp>
 #endif

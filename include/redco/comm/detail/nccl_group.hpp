@@ -89,6 +89,7 @@ class nccl_group final : public group {
 
 }  // namespace redco::comm::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/detail/nccl_group.inl.hpp>
 #endif

@@ -41,6 +41,7 @@ struct nccl_library {
 
 }  // namespace redco::comm::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/detail/nccl_library.inl.hpp>
 #endif

@@ -75,6 +75,7 @@ class nccl_link {
 
 }  // namespace redco::comm::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/detail/nccl_link.inl.hpp>
 #endif

@@ -65,6 +65,7 @@ class beams {
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/generate/detail/beams.inl.hpp>
 #endif

@@ -12,6 +12,7 @@ void check_options(beam_options const& options);
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/generate/detail/check_options.inl.hpp>
 #endif

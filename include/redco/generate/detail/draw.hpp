@@ -16,6 +16,7 @@ std::int64_t draw(std::span<double const> logits, generate_options const& option
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/generate/detail/draw.inl.hpp>
 #endif

@@ -27,6 +27,7 @@ bool goes_on(at::Tensor const& ids, generate_options const& options, pass const&
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/generate/detail/next_tokens.inl.hpp>
 #endif

@@ -45,6 +45,7 @@ std::optional<std::int64_t> forced_id(Options const& o, std::int64_t length, std
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/generate/detail/score_rules.inl.hpp>
 #endif

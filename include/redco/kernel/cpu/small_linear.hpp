@@ -50,6 +50,7 @@ struct small_linear_gradients_node final : torch::autograd::Node {
 
 }  // namespace redco::kernel::cpu
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/cpu/small_linear.inl.hpp>
 #endif

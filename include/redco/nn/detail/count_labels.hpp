@@ -13,6 +13,7 @@ double count_labels(at::Tensor const& labels, std::int64_t classes);
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/detail/count_labels.inl.hpp>
 #endif

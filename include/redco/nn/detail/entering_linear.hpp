@@ -65,6 +65,7 @@ at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Ten
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/detail/entering_linear.inl.hpp>
 #endif

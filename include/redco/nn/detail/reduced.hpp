@@ -19,6 +19,7 @@ tensor<token_split> reduced_tokens(pending_sum const& x, pass const& in);
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/detail/reduced.inl.hpp>
 #endif

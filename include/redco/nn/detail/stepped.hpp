@@ -13,6 +13,7 @@ std::vector<at::Tensor> stepped(std::vector<at::Tensor> const& parameters, at::T
 
 }  // namespace redco::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/detail/stepped.inl.hpp>
 #endif

@@ -14,6 +14,7 @@ void apply(std::vector<entry>& entries, int argc, char const* const* argv, std::
 
 }  // namespace redco::options::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/detail/apply.inl.hpp>
 #endif

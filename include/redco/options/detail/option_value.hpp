@@ -34,6 +34,7 @@ std::string padded(std::string text, std::size_t width);
 
 }  // namespace redco::options::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/detail/option_value.inl.hpp>
 #endif

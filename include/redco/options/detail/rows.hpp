@@ -23,6 +23,7 @@ void print(std::vector<row> const& rows, std::ostream& out);
 
 }  // namespace redco::options::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/detail/rows.inl.hpp>
 #endif

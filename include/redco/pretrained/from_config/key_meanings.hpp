@@ -50,6 +50,7 @@ key_meaning const* meaning_of(std::string_view key, json::json_value const& valu
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/from_config/key_meanings.inl.hpp>
 #endif

@@ -1,12 +1,6 @@
 #pragma once
 
-#if defined(__SANITIZE_THREAD__)
-#define REDCO_THREAD_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define REDCO_THREAD_SANITIZER
-#endif
-#endif
+#include <redco/config.hpp>
 
 #ifdef REDCO_THREAD_SANITIZER
 extern "C" void __tsan_acquire(void* address);

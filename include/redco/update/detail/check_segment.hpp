@@ -10,6 +10,7 @@ void check_segment(segment const& s, int slots);
 
 }  // namespace redco::update::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/update/detail/check_segment.inl.hpp>
 #endif

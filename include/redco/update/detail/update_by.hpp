@@ -18,6 +18,7 @@ void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double gr
 
 }  // namespace redco::update::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/update/detail/update_by.inl.hpp>
 #endif

@@ -7,9 +7,5 @@
 /// relative to the sources.
 inline std::filesystem::path shared_folder() {
   if (char const* given = std::getenv("REDCO_SHARED")) return given;
-#ifdef REDCO_SOURCE_DIR
-  return std::filesystem::path(REDCO_SOURCE_DIR) / ".." / "shared";
-#else
-  return std::filesystem::path(__FILE__).parent_path() / ".." / ".." / "shared";
-#endif
+  return std::filesystem::path(__FILE__).parent_path() / ".." / ".." / ".." / "shared";
 }

@@ -2,7 +2,7 @@
 """Records whole training runs of a small GPT-2 by Hugging Face transformers and torch, in fp64 on
 the CPU.
 
-    python make_training.py --out .
+    python make_training.py --out ../files/training
 
 Writes model/ (config.json and weights, fp32, as save_pretrained does), expected.json, and
 <optimizer>.safetensors with the parameters after the run (fp64).

@@ -2,7 +2,7 @@
 """Writes small folders of models and their tokenizers, as one version of Hugging Face transformers
 saves them.
 
-    python make_saved.py --out .        # once with each version; writes <out>/<version>/<family>
+    python make_saved.py --out ../files/saved        # once with each version; writes <out>/<version>/<family>
 
 Nothing is downloaded: the tokenizers are trained on the sentences below. Each folder holds the
 files that save_pretrained of the config, the generation config and the tokenizer write, and

@@ -1,0 +1,21 @@
+# redco as a dependency: three ways of CMake, and pkg-config. Each builds and runs a program that
+# trains one step.
+foreach(way find_package add_subdirectory fetch_content pkg_config)
+  set(compiler ${CMAKE_CXX_COMPILER})
+  if(way STREQUAL pkg_config)
+    set(compiler g++)
+  endif()
+  redco_add_test(consume.${way} COMMAND ${CMAKE_COMMAND} -DWAY=${way} -DROOT=${PROJECT_SOURCE_DIR}
+    -DBUILD=${PROJECT_BINARY_DIR} -DWORK=${PROJECT_BINARY_DIR}/consume/${way} -DTORCH_ROOT=${redco_torch_found}
+    -DCXX=${compiler} -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/consume.cmake)
+endforeach()
+
+# The CMakeLists.txt of docs/first-model.md, with both compilers.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/first-model.md)
+redco_long_test(first_model COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+  -DWORK=${PROJECT_BINARY_DIR}/consume/first_model -DTORCH_ROOT=${redco_torch_found} "-DCOMPILERS=clang++;g++"
+  -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/first_model.cmake)
+
+# The fuzz targets, which clang++ builds, for some seconds each.
+redco_long_test(fuzz COMMAND python3 -B ${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/fuzz
+  ${redco_torch_found})

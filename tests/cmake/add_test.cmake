@@ -1,0 +1,25 @@
+# Functions that add a test.
+
+# Calls add_test with the settings that all tests share. Tests compute on the CPU on every machine;
+# scripts/gpu runs the tests of a device.
+function(redco_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMMAND;PROPERTIES")
+  add_test(NAME ${redco_prefix}${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set(limit 900)  # seconds
+  if(REDCO_SANITIZE)
+    set(limit 1800)
+  endif()
+  set_tests_properties(${redco_prefix}${name} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77
+    ENVIRONMENT_MODIFICATION REDCO_DEVICE=set:cpu ${arg_PROPERTIES})
+endfunction()
+
+# Adds a test that takes minutes, if REDCO_LONG_TESTS names it, as scripts/test does. long_tests.txt
+# lists the names of all long tests.
+set(redco_long_names)
+function(redco_long_test name)
+  set(redco_long_names ${redco_long_names} ${name} PARENT_SCOPE)
+  if(name IN_LIST REDCO_LONG_TESTS)
+    redco_add_test(long.${name} ${ARGN})
+    set_tests_properties(${redco_prefix}long.${name} PROPERTIES TIMEOUT 1800 COST 100)
+  endif()
+endfunction()

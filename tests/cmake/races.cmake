@@ -1,0 +1,28 @@
+# Programs for ThreadSanitizer only. A test with a planted race passes if and only if
+# ThreadSanitizer reports the race.
+function(redco_thread_test name)
+  redco_add_test(${name} COMMAND ${redco_launcher} ${ARGN} PROPERTIES ENVIRONMENT "${redco_torch_environment}")
+endfunction()
+function(redco_planted_race name)
+  redco_thread_test(${name} ${ARGN})
+  set_tests_properties(${redco_prefix}${name} PROPERTIES
+    PASS_REGULAR_EXPRESSION "WARNING: ThreadSanitizer: data race.*/tests/[^ ]*\\.cpp:")
+endfunction()
+
+file(GLOB sources CONFIGURE_DEPENDS */planted_*.cpp races/*.cpp)
+list(APPEND redco_built ${sources})
+foreach(source IN LISTS sources)
+  get_filename_component(name ${source} NAME_WE)
+  get_filename_component(room ${source} DIRECTORY)
+  get_filename_component(room ${room} NAME)
+  if(NOT REDCO_SANITIZE MATCHES thread OR NOT room IN_LIST redco_rooms)
+    continue()
+  endif()
+  redco_test_program(${name} torch ${source})
+  if(room STREQUAL races)
+    redco_thread_test(races.${name} $<TARGET_FILE:${name}>)
+    redco_planted_race(races.${name}.planted $<TARGET_FILE:${name}> --planted)
+  else()
+    redco_planted_race(${name} $<TARGET_FILE:${name}>)
+  endif()
+endforeach()

@@ -1,0 +1,55 @@
+# Unit tests: one executable per room.
+
+# Optimised rooms, whose tests compute much; without the precompiled header, which is not optimised
+set(redco_busy tokenizer)
+set(redco_sets kernel)  # rooms whose cases run with both kernel sets
+# Rooms with cases tagged [outside]; each case skips for one reason
+set(redco_outside model pretrained compat ckpt log kernel)
+# Rooms with only such cases: Catch2 3 reports a run without cases as a failure
+set(redco_outside_only model compat)
+
+foreach(room IN LISTS REDCO_ROOMS)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${room}/*.test.cpp)
+  list(APPEND redco_built ${sources})
+  if(sources AND room IN_LIST redco_rooms)
+    set(kind plan)
+    if(room IN_LIST REDCO_TORCH_ROOMS)
+      set(kind torch)
+    endif()
+    if(REDCO_FLOOR_OF_${room} GREATER 11)
+      redco_test_executable(test_${room} program ${sources})
+    else()
+      redco_test_executable(test_${room} ${kind} ${sources})
+    endif()
+    if(room IN_LIST redco_busy)
+      set_target_properties(test_${room} PROPERTIES REDCO_BUSY ON DISABLE_PRECOMPILE_HEADERS ON)
+    endif()
+    if(NOT room IN_LIST redco_outside_only)
+      redco_add_test(room.${room} COMMAND ${redco_launcher} $<TARGET_FILE:test_${room}> ~[outside]~[.]
+        PROPERTIES ENVIRONMENT "${redco_${kind}_environment}")
+    endif()
+    if(room IN_LIST redco_sets)
+      redco_add_test(room.${room}.composed COMMAND ${redco_launcher} $<TARGET_FILE:test_${room}> ~[outside]~[.]
+        PROPERTIES ENVIRONMENT "${redco_${kind}_environment};REDCO_KERNELS=composed")
+      redco_add_test(room.${room}.device_text COMMAND ${redco_launcher} $<TARGET_FILE:test_${room}> ~[outside]~[.]
+        PROPERTIES ENVIRONMENT "${redco_${kind}_environment};REDCO_TEST_DEVICE_TEXT=1")
+    endif()
+    # Cases that need files outside the repository are a separate test, so that ctest shows when
+    # they are skipped.
+    if(room IN_LIST redco_outside)
+      redco_add_test(outside.${room} COMMAND ${redco_launcher} $<TARGET_FILE:test_${room}> [outside]
+        PROPERTIES ENVIRONMENT "${redco_${kind}_environment}" SKIP_REGULAR_EXPRESSION "skipped: "
+        FAIL_REGULAR_EXPRESSION "No test")
+    endif()
+  endif()
+endforeach()
+
+# Hidden Catch2 cases that take minutes.
+if(TARGET test_tokenizer AND TARGET test_run AND NOT REDCO_SANITIZE)
+  foreach(tokenizer llama3 qwen2 llama2 bert)
+    redco_long_test(tokenize_${tokenizer} COMMAND $<TARGET_FILE:test_tokenizer> [long_${tokenizer}]
+      PROPERTIES ENVIRONMENT "${redco_plan_environment}" FAIL_REGULAR_EXPRESSION "No test")
+  endforeach()
+  redco_long_test(bf16 COMMAND $<TARGET_FILE:test_run> [long_bf16]
+    PROPERTIES ENVIRONMENT "${redco_torch_environment}" FAIL_REGULAR_EXPRESSION "No test")
+endif()

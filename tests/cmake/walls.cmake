@@ -1,0 +1,25 @@
+# Tests of the whole library. A file with a main function is a program; all other files are Catch2
+# tests in one executable.
+file(GLOB sources CONFIGURE_DEPENDS walls/*.cpp)
+list(APPEND redco_built ${sources})
+if(sources AND walls IN_LIST redco_rooms)
+  set(walls_cases)
+  foreach(source IN LISTS sources)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(STRINGS ${source} main REGEX "^int main\\(")
+    if(NOT main)
+      list(APPEND walls_cases ${source})
+      continue()
+    endif()
+    get_filename_component(name ${source} NAME_WE)
+    redco_test_program(wall_${name} program ${source})
+    redco_add_test(walls.${name} COMMAND ${redco_launcher} $<TARGET_FILE:wall_${name}>
+      PROPERTIES ENVIRONMENT "${redco_torch_environment}")
+  endforeach()
+  if(walls_cases)
+    redco_test_executable(test_walls program ${walls_cases})
+    set_target_properties(test_walls PROPERTIES UNITY_BUILD_BATCH_SIZE 2)
+    redco_add_test(walls COMMAND ${redco_launcher} $<TARGET_FILE:test_walls>
+      PROPERTIES ENVIRONMENT "${redco_torch_environment}")
+  endif()
+endif()
