@@ -25,7 +25,7 @@ struct my_options {
 };
 
 template <class Model>
-void continue_prompts(Model const& model, redco::pretrained const& folder, my_options const& o) {
+void continue_prompts(Model const& model, redco::pretrained_folder const& folder, my_options const& o) {
   redco::any_tokenizer const& tokenizer = folder.tokenizer();
   redco::generation_config how = o.decoding.over(folder.generation());
   bool const searches = how.search.beams > 1, streams = o.prompt.size() == 1 && !searches;
@@ -63,7 +63,7 @@ void continue_prompts(Model const& model, redco::pretrained const& folder, my_op
 
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(argc, argv, "Continues prompts with a decoder.", [](my_options const& o) {
-    redco::pretrained const folder(o.model);
+    redco::pretrained_folder const folder(o.model);
     folder.visit<redco::decoders>([&](auto const& model) { continue_prompts(model, folder, o); });
   });
 }

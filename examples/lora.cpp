@@ -81,7 +81,7 @@ double trained_share(redco::dynamic_plan const& plan) {
 
 /// Trains, saves and measures the adapters. Returns true if all three bounds hold.
 template <class Model>
-bool adapt(Model const& frozen, redco::pretrained const& folder, my_options const& o, std::string const& config) {
+bool adapt(Model const& frozen, redco::pretrained_folder const& folder, my_options const& o, std::string const& config) {
   std::int64_t const context = std::min(o.context, frozen.config.context);
   auto const windows = redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key, o.invalid_utf8)), context);
   auto const examples = redco::hold_out_every(windows, o.hold_out);
@@ -134,7 +134,7 @@ bool adapt(Model const& frozen, redco::pretrained const& folder, my_options cons
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(
       argc, argv, "Adapts a decoder to text.", [](my_options const& o, auto const& given) {
-        redco::pretrained const folder(o.model);
+        redco::pretrained_folder const folder(o.model);
         return folder.visit<std::variant<redco::gpt2, redco::llama>>(
                    [&](auto const& model) { return adapt(model, folder, o, given.json()); })
                    ? 0

@@ -39,7 +39,7 @@ struct my_options {
 using document = std::vector<std::string>;  // text, summary
 
 template <class Model>
-void summarize(Model const& model, redco::pretrained const& folder, my_options const& o, std::string const& config) {
+void summarize(Model const& model, redco::pretrained_folder const& folder, my_options const& o, std::string const& config) {
   redco::any_tokenizer const& tokenizer = folder.tokenizer();
   redco::generation_config const how =
       redco::decoding_flags{.max_new_tokens = o.max_target,
@@ -91,7 +91,7 @@ void summarize(Model const& model, redco::pretrained const& folder, my_options c
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(
       argc, argv, "Trains a model to summarize.", [](my_options const& o, auto const& given) {
-        redco::pretrained const folder(o.model);
+        redco::pretrained_folder const folder(o.model);
         folder.visit<redco::encoder_decoders>([&](auto const& model) { summarize(model, folder, o, given.json()); });
       });
 }

@@ -328,7 +328,7 @@ exit_code run(int argc, char const* const* argv) {
   }
   if (config.empty()) refuse("no model; write redco-plan config.json, and --help for all options");
   plan_options const& o = options.values;
-  redco::pretrained const folder(config);
+  redco::pretrained_folder const folder(config);
   kept_state const optimizer = state_of(o.optimizer);
   return folder.visit([&]<class Model>(Model const& model) {
     if (o.sequence_parallel) return plan(redco::sequence_parallel<Model>{model.config}, optimizer, o, config);

@@ -25,5 +25,5 @@ extern redco::gpt2 const model;
 extern decltype(page_pipeline()) const lm;
 extern redco::deployer deployer;
 extern redco::trainer<redco::gpt2, decltype(page_pipeline())> trainer;
-extern redco::pretrained const folder;
+extern redco::pretrained_folder const folder;
 extern std::vector<std::string> const train, dev, texts;

@@ -77,7 +77,7 @@ inline void expect_files(folder const& data, redco::save_model_options const& op
                          std::filesystem::path const& saved) {
   for (auto const& [name, source] : options.files)
     data.expect(content_of(saved / name) == content_of(source), "the saved " + name + " is not the one that was there");
-  redco::pretrained const again(saved);
+  redco::pretrained_folder const again(saved);
   data.expect(again.family() == data.config["model_type"].get<std::string>(),
               "the saved folder describes another family");
 }

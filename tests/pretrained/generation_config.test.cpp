@@ -81,7 +81,7 @@ TEST_CASE("an unsupported setting is refused by its name") {
 
 TEST_CASE("settings are read from folders as transformers 4 and 5 save them") {
   for (std::string const version : {"4.47", "5.23"}) {
-    redco::generation_config const config = redco::pretrained(test_files() / "saved" / version / "bart").generation();
+    redco::generation_config const config = redco::pretrained_folder(test_files() / "saved" / version / "bart").generation();
     CHECK((config.ids.stop == std::vector<std::int64_t>{2} && config.ids.forced_end == 2 && config.search.beams == 1));
   }
 }

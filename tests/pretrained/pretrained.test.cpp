@@ -57,7 +57,7 @@ std::set<std::string> names_of(std::map<std::string, std::filesystem::path> cons
 /// would write the same tensors.
 void check_weights(std::filesystem::path const& path) {
   INFO(path.string());
-  redco::pretrained const folder(path);
+  redco::pretrained_folder const folder(path);
   redco::safetensors::tensor_table const& tensors = folder.weights().tensors;
   int missing = 0;
   folder.visit([&]<class M>(M const& model) {
@@ -81,7 +81,7 @@ void check_weights(std::filesystem::path const& path) {
 TEST_CASE("a folder's config.json gives the family, its sizes and the keys without effect") {
   mistral_folder const there;
   for (std::filesystem::path const& path : {there.path, there / "config.json"}) {
-    redco::pretrained const folder(path);
+    redco::pretrained_folder const folder(path);
     CHECK(folder.family() == "mistral");
     CHECK(folder.folder() == there.path);
     auto const& model = folder.model<redco::llama>();
@@ -95,7 +95,7 @@ TEST_CASE("a folder's config.json gives the family, its sizes and the keys witho
 
 TEST_CASE("a program that takes some models refuses the others by name") {
   mistral_folder const there;
-  redco::pretrained const folder(there.path);
+  redco::pretrained_folder const folder(there.path);
   CHECK(folder.visit<redco::decoders>([](auto const& m) { return m.config.layers; }) == 3);
   CHECK(refusal([&] { folder.visit<redco::encoder_decoders>([](auto const& m) { return m.config.layers; }); }) ==
         there.path.string() +
@@ -105,12 +105,12 @@ TEST_CASE("a program that takes some models refuses the others by name") {
 }
 
 TEST_CASE("a file missing in a folder is reported by name when it is needed") {
-  CHECK(refusal([] { redco::pretrained("/nonexistent/folder"); }).find("/nonexistent/folder") != std::string::npos);
+  CHECK(refusal([] { redco::pretrained_folder("/nonexistent/folder"); }).find("/nonexistent/folder") != std::string::npos);
   temporary_folder const empty;
-  CHECK(refusal([&] { redco::pretrained{empty.path}; }).find((empty / "config.json").string()) != std::string::npos);
+  CHECK(refusal([&] { redco::pretrained_folder{empty.path}; }).find((empty / "config.json").string()) != std::string::npos);
 
   mistral_folder const there;
-  redco::pretrained const folder(there.path);
+  redco::pretrained_folder const folder(there.path);
   CHECK(folder.ids().stop.empty());
   CHECK(refusal([&] { folder.weights(); }).starts_with(there.path.string() + " has neither model.safetensors nor"));
   CHECK(
@@ -127,7 +127,7 @@ TEST_CASE("a file missing in a folder is reported by name when it is needed") {
   // the folder either.
   std::filesystem::copy_file(test_files() / "saved/5.23/llama/tokenizer.json", there / "tokenizer.json",
                              std::filesystem::copy_options::overwrite_existing);
-  redco::pretrained const copy = folder;
+  redco::pretrained_folder const copy = folder;
   std::int64_t const size = copy.tokenizer().vocabulary_size();
   std::filesystem::remove(there / "tokenizer.json");
   CHECK(folder.tokenizer().vocabulary_size() == size);
@@ -136,26 +136,26 @@ TEST_CASE("a file missing in a folder is reported by name when it is needed") {
 
 TEST_CASE("a folder defines how texts begin and end and how they are decoded") {
   mistral_folder const there(R"(, "eos_token_id": 7, "pad_token_id": null, "forced_eos_token_id": 7)");
-  redco::token_ids ids = redco::pretrained(there.path).ids();
+  redco::token_ids ids = redco::pretrained_folder(there.path).ids();
   CHECK((ids.stop == std::vector<std::int64_t>{7} && ids.padding == 7 && !ids.start && ids.forced_end == 7));
-  CHECK(redco::pretrained(there.path).generation().sampling.stop_ids == ids.stop);
+  CHECK(redco::pretrained_folder(there.path).generation().sampling.stop_ids == ids.stop);
   there.write("generation_config.json",
               R"({"eos_token_id": [5, 6], "pad_token_id": 1, "decoder_start_token_id": 2, "num_beams": 3})");
-  ids = redco::pretrained(there.path).ids();
+  ids = redco::pretrained_folder(there.path).ids();
   CHECK((ids.stop == std::vector<std::int64_t>{5, 6} && ids.padding == 1 && ids.start == 2 && ids.forced_end == -1));
-  CHECK(redco::pretrained(there.path).generation().search.beams == 3);
+  CHECK(redco::pretrained_folder(there.path).generation().search.beams == 3);
 
   // Training asks for the ids alone, so a way of decoding that redco does not compute does not
   // matter.
   there.write("generation_config.json", R"({"eos_token_id": 5, "typical_p": 0.5})");
-  redco::pretrained const folder(there.path);
+  redco::pretrained_folder const folder(there.path);
   CHECK(folder.ids().stop == std::vector<std::int64_t>{5});
   CHECK(refusal([&] { folder.generation(); }).find("\"typical_p\" is 0.5, which is not supported") !=
         std::string::npos);
   there.write("generation_config.json", R"({"eos_token_id": [5], "pad_token_id": -1})");
-  CHECK(redco::pretrained(there.path).ids().padding == 5);
+  CHECK(redco::pretrained_folder(there.path).ids().padding == 5);
   there.write("generation_config.json", R"({"eos_token_id": "</s>"})");
-  CHECK(refusal([&] { redco::pretrained(there.path).ids(); }).find("\"eos_token_id\" is no id") != std::string::npos);
+  CHECK(refusal([&] { redco::pretrained_folder(there.path).ids(); }).find("\"eos_token_id\" is no id") != std::string::npos);
 }
 
 // Folders that transformers 4.47 and 5.23 wrote, and the ids that they generated:
@@ -164,7 +164,7 @@ TEST_CASE("folders are read as transformers 4 and 5 save them") {
   for (std::string const version : {"4.47", "5.23"}) {
     for (std::string const family : {"gpt2", "llama", "qwen2", "bart", "bert"}) {
       INFO(family << " saved by " << version);
-      redco::pretrained const folder(test_files() / "saved" / version / family);
+      redco::pretrained_folder const folder(test_files() / "saved" / version / family);
       CHECK(folder.family() == family);
       redco::json::json_value const golden = redco::json::read_json(folder.folder() / "golden.json");
       std::int64_t const numbers = folder.visit([](auto const& model) {
@@ -180,7 +180,7 @@ TEST_CASE("folders are read as transformers 4 and 5 save them") {
       CHECK(folder.generation().search.beams == 1);
     }
   }
-  redco::token_ids const bart = redco::pretrained(test_files() / "saved/5.23/bart").ids();
+  redco::token_ids const bart = redco::pretrained_folder(test_files() / "saved/5.23/bart").ids();
   CHECK((bart.start == 2 && bart.padding == 1 && bart.forced_end == 2));
 }
 
@@ -198,9 +198,9 @@ TEST_CASE("a folder is saved again with all its files, each tensor in its type")
     expected.insert(name);
   }
   std::ofstream(there / "notes.txt") << "of the user's own";
-  CHECK(names_of(redco::pretrained(there.path).save_options().files) == expected);
+  CHECK(names_of(redco::pretrained_folder(there.path).save_options().files) == expected);
   std::filesystem::rename(there / "config.json", there / "mine.json");
-  CHECK(redco::pretrained(there / "mine.json").save_options().files.at("config.json") == there / "mine.json");
+  CHECK(redco::pretrained_folder(there / "mine.json").save_options().files.at("config.json") == there / "mine.json");
 }
 
 namespace {
@@ -225,7 +225,7 @@ TEST_CASE("weights have the names of the whole model, and the log lists tensors 
                                             {"h.0.attn.bias", f32, {1, 1}},
                                             {"h.1.attn.bias", f32, {1, 1}},
                                             {"stranger", f32, {1}}});
-  redco::pretrained const folder(there.path);
+  redco::pretrained_folder const folder(there.path);
   auto const& tensors = folder.weights().tensors;
   std::vector<std::string> names;
   for (auto const& [name, tensor] : tensors) names.push_back(name + " as " + tensor.parts.front().name);
@@ -242,7 +242,7 @@ TEST_CASE("weights have the names of the whole model, and the log lists tensors 
         there.path.string() + ": pytorch_model.bin, tf_model.h5, transformer.h.*.attn.bias change nothing here");
   std::filesystem::remove(there / "model.safetensors");
   CHECK(refusal([&] {
-          redco::pretrained(there.path).weights();
+          redco::pretrained_folder(there.path).weights();
         }).find("model.safetensors.index.json; pytorch_model.bin is not read, because such files can run code") !=
         std::string::npos);
 }
@@ -261,18 +261,18 @@ TEST_CASE("old names of norms are known, and a tensor under two names is refused
   std::ofstream(there / "config.json") << R"({"model_type": "bert"})";
   auto const f32 = redco::safetensors::file_dtype::f32;
   write_zeros(there / "model.safetensors", {{"bert.pooler.dense.bias", f32, {3}}, {"pooler.dense.bias", f32, {3}}});
-  CHECK(refusal([&] { redco::pretrained(there.path).weights(); }).find("under two names") != std::string::npos);
+  CHECK(refusal([&] { redco::pretrained_folder(there.path).weights(); }).find("under two names") != std::string::npos);
 }
 
 TEST_CASE("the saved config.json records a fresh head and the user's labels") {
   temporary_folder const there;
   std::ofstream(there / "config.json")
       << R"({"model_type": "bert", "architectures": ["BertForMaskedLM"], "_num_labels": 2, "hidden_size": 24})";
-  redco::pretrained const plain(there.path);
+  redco::pretrained_folder const plain(there.path);
   CHECK(plain.save_options().texts.empty());
   CHECK(plain.model<redco::bert>().config.classes == 2);
 
-  redco::pretrained const folder(there.path, {.fresh = {"classifier"}, .labels = {"no", "perhaps", "yes"}});
+  redco::pretrained_folder const folder(there.path, {.fresh = {"classifier"}, .labels = {"no", "perhaps", "yes"}});
   CHECK(folder.model<redco::bert>().config.classes == 3);
   redco::save_model_options const options = folder.save_options();
   CHECK_FALSE(options.files.contains("config.json"));
@@ -285,10 +285,10 @@ TEST_CASE("the saved config.json records a fresh head and the user's labels") {
   write_zeros(there / "model.safetensors", {{"pooler.dense.bias", redco::safetensors::file_dtype::f32, {3}}});
   CHECK(folder.weights().fresh == std::vector<std::string>{"classifier"});
   // The class in config.json changes
-  CHECK(redco::pretrained(there.path, {.fresh = {"pooler"}}).save_options().texts.size() == 1);
+  CHECK(redco::pretrained_folder(there.path, {.fresh = {"pooler"}}).save_options().texts.size() == 1);
 
   std::ofstream(there / "config.json") << R"({"model_type": "gpt2"})";
-  CHECK(refused([&] { redco::pretrained(there.path, {.labels = {"a"}}); }) ==
+  CHECK(refused([&] { redco::pretrained_folder(there.path, {.labels = {"a"}}); }) ==
         "64 " + there.path.string() + " describes a model gpt2, which has no classes; leave the labels out");
 }
 
@@ -311,7 +311,7 @@ TEST_CASE("a training text ends with one end id, whether the template, its autho
                                       processor +
                                       R"(, "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": {"type": "WordPiece",
       "unk_token": "u", "vocab": {"u": 0, "a": 1, "b": 2}}})");
-    return redco::pretrained(there.path).encoded(std::span(&text, 1)).front();
+    return redco::pretrained_folder(there.path).encoded(std::span(&text, 1)).front();
   };
   using ids = std::vector<std::int64_t>;
   std::string const ended = R"({"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A"}},

@@ -126,7 +126,7 @@ struct mistral_folder : temporary_folder {
 };
 
 /// Fits the folder's model for one epoch and saves it.
-void tune(redco::pretrained const& from, std::filesystem::path const& workdir, redco::mesh on, double lr,
+void tune(redco::pretrained_folder const& from, std::filesystem::path const& workdir, redco::mesh on, double lr,
           std::filesystem::path const& to, redco::save_model_options const& options) {
   redco::deployer deployer(place(workdir, on));
   redco::trainer trainer(deployer, from.model<redco::llama>(), lm, redco::adamw{.lr = lr});
@@ -140,7 +140,7 @@ TEST_CASE("a fresh head starts from the same bits on every mesh, and the log war
   mistral_folder const there;
   temporary_folder const folder;
   auto const saved = [&](redco::mesh on, std::vector<std::string> const& fresh) {
-    redco::pretrained const from(there.path, {.fresh = fresh});
+    redco::pretrained_folder const from(there.path, {.fresh = fresh});
     std::filesystem::path const work =
         folder.path / (std::to_string(on.dp) + "x" + std::to_string(on.tp) + "of" + std::to_string(fresh.size()));
     redco::deployer deployer(place(work, on));
@@ -189,20 +189,20 @@ TEST_CASE("a Hugging Face folder is saved again unchanged, and further training 
   run_test::silence const quiet;
   mistral_folder const there;
   temporary_folder const work;
-  redco::pretrained const folder(there.path);
+  redco::pretrained_folder const folder(there.path);
 
   tune(folder, work / "a", {.dp = 1, .tp = 2}, 0, work / "same", folder.save_options());
   CHECK(names_in(work / "same") == names_in(there.path));
   CHECK(other_tensors(there.path, work / "same") == 0);
   for (std::string const name : {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"})
     CHECK(content_of(work / "same" / name) == content_of(there / name));
-  redco::pretrained const same(work / "same");
+  redco::pretrained_folder const same(work / "same");
   std::string const text = "they're counting: 3.14 and 007!";
   CHECK(same.tokenizer().encode(text) == folder.tokenizer().encode(text));
   CHECK(same.ids().stop == folder.ids().stop);
 
   tune(folder, work / "b", {.dp = 2, .tp = 1}, 0.01, work / "tuned", folder.save_options());
-  redco::pretrained const tuned(work / "tuned");
+  redco::pretrained_folder const tuned(work / "tuned");
   CHECK(other_tensors(there.path, work / "tuned") > 10);
   tune(tuned, work / "c", {.dp = 1, .tp = 1}, 0, work / "again", tuned.save_options());
   CHECK(other_tensors(work / "tuned", work / "again") == 0);
@@ -212,7 +212,7 @@ TEST_CASE("weights keep the types that they have in their folder, or take the re
   run_test::silence const quiet;
   mistral_folder const there;
   temporary_folder const work;
-  redco::pretrained const folder(there.path);
+  redco::pretrained_folder const folder(there.path);
   redco::save_model_options options = folder.save_options();
   options.type = redco::dtype::bf16;
   tune(folder, work / "a", {.dp = 1, .tp = 1}, 0, work / "bf16", options);
@@ -220,7 +220,7 @@ TEST_CASE("weights keep the types that they have in their folder, or take the re
   options.types.at("model.norm.weight") = redco::safetensors::file_dtype::bf16;
   tune(folder, work / "b", {.dp = 1, .tp = 2}, 0, work / "mixed", options);
   for (std::string const name : {"bf16", "mixed"}) {
-    redco::pretrained const saved(work / name);
+    redco::pretrained_folder const saved(work / name);
     int halves = 0;
     for (auto const& [tensor, stored] : saved.weights().tensors)
       halves += stored.type == redco::safetensors::file_dtype::bf16;
@@ -234,7 +234,7 @@ TEST_CASE("saving into the folder of another model keeps none of that model's fi
   run_test::silence const quiet;
   mistral_folder const there;
   temporary_folder const work;
-  redco::pretrained const folder(there.path);
+  redco::pretrained_folder const folder(there.path);
   std::filesystem::create_directory(work / "m");
   for (std::string const name : {"spiece.model", "model-00001-of-00002.safetensors", "model.safetensors.index.json",
                                  ".tmp-tokenizer.json", "config.json", "notes.txt"})

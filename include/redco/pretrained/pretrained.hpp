@@ -39,19 +39,19 @@ struct pretrained_options {
 };
 
 /// A Hugging Face model folder.
-///   redco::pretrained const folder("Qwen2-0.5B");
+///   redco::pretrained_folder const folder("Qwen2-0.5B");
 ///   folder.visit<redco::decoders>([&](auto const& model) {  // one program serves every size
 ///     redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 5e-5});
 ///     trainer.start_from(folder.weights());  // then trainer.fit(texts)
 ///   });
 /// The constructor reads config.json. Other files are read at first use, once for all threads and
 /// copies. Throws `error` with exit code 65 if a file is missing or broken.
-class pretrained {
+class pretrained_folder {
  public:
   /// Opens a model folder. `path` is the folder or its config.json. Throws the errors of
   /// `read_config`, and `error` with exit code 64 if `options.labels` is set and the model has no
   /// classes.
-  explicit pretrained(std::filesystem::path const& path, pretrained_options options = {});
+  explicit pretrained_folder(std::filesystem::path const& path, pretrained_options options = {});
 
   std::filesystem::path const& folder() const { return folder_; }
 

@@ -21,7 +21,7 @@
 
 namespace redco {
 
-REDCO_INLINE pretrained::pretrained(std::filesystem::path const& path, pretrained_options options)
+REDCO_INLINE pretrained_folder::pretrained_folder(std::filesystem::path const& path, pretrained_options options)
     : options_(std::move(options)) {
   std::error_code unknown;  // errors are ignored here, because reading the file reports them
   bool const whole = std::filesystem::is_directory(path, unknown);
@@ -41,11 +41,11 @@ REDCO_INLINE pretrained::pretrained(std::filesystem::path const& path, pretraine
       config_.model);
 }
 
-REDCO_INLINE stored_table pretrained::table() const {
+REDCO_INLINE stored_table pretrained_folder::table() const {
   return std::visit([]<class M>(M const&) { return stored_table_of<M>(); }, config_.model);
 }
 
-REDCO_INLINE std::vector<std::string> pretrained::notices() const {
+REDCO_INLINE std::vector<std::string> pretrained_folder::notices() const {
   std::vector<std::string> lines;
   if (!unused().empty()) lines.push_back(log::unused_text("config.json", unused()));
   std::vector<std::string> ignored = safetensors::other_weights(folder_);
@@ -62,7 +62,7 @@ REDCO_INLINE std::vector<std::string> pretrained::notices() const {
   return lines;
 }
 
-REDCO_INLINE safetensors::weights_source const& pretrained::weights() const {
+REDCO_INLINE safetensors::weights_source const& pretrained_folder::weights() const {
   return weights_.get([&] {
     safetensors::weights_source opened = named_as(safetensors::open_safetensors(folder_), table());
     opened.fresh = options_.fresh;
@@ -70,11 +70,11 @@ REDCO_INLINE safetensors::weights_source const& pretrained::weights() const {
   });
 }
 
-REDCO_INLINE any_tokenizer const& pretrained::tokenizer() const {
+REDCO_INLINE any_tokenizer const& pretrained_folder::tokenizer() const {
   return tokenizer_.get([&] { return read_tokenizer(folder_); });
 }
 
-REDCO_INLINE std::vector<std::vector<std::int64_t>> pretrained::encoded(std::span<std::string const> texts) const {
+REDCO_INLINE std::vector<std::vector<std::int64_t>> pretrained_folder::encoded(std::span<std::string const> texts) const {
   std::vector<std::vector<std::int64_t>> all;
   for (std::string const& text : texts) {
     std::vector<std::int64_t>& one = all.emplace_back(tokenizer().encode(text));
@@ -85,27 +85,27 @@ REDCO_INLINE std::vector<std::vector<std::int64_t>> pretrained::encoded(std::spa
   return all;
 }
 
-REDCO_INLINE token_ids const& pretrained::ids() const {
+REDCO_INLINE token_ids const& pretrained_folder::ids() const {
   return ids_.get([&] {
     std::filesystem::path const file = generation_file();
     return token_ids_of(json::read_json(file), file.string());
   });
 }
 
-REDCO_INLINE generation_config const& pretrained::generation() const {
+REDCO_INLINE generation_config const& pretrained_folder::generation() const {
   return generation_.get([&] {
     std::filesystem::path const file = generation_file();
     return generation_config_of(json::read_json(file), file.string(), file != config_file_);
   });
 }
 
-REDCO_INLINE std::filesystem::path pretrained::generation_file() const {
+REDCO_INLINE std::filesystem::path pretrained_folder::generation_file() const {
   std::error_code unknown;
   std::filesystem::path const own = folder_ / "generation_config.json";
   return std::filesystem::exists(own, unknown) ? own : config_file_;
 }
 
-REDCO_INLINE save_model_options pretrained::save_options() const {
+REDCO_INLINE save_model_options pretrained_folder::save_options() const {
   save_model_options options;
   auto const there = [&](std::string_view name) {
     std::error_code unknown;
@@ -123,7 +123,7 @@ REDCO_INLINE save_model_options pretrained::save_options() const {
   return options;
 }
 
-REDCO_INLINE std::optional<std::string> pretrained::config_text() const {
+REDCO_INLINE std::optional<std::string> pretrained_folder::config_text() const {
   json::json_value config = json::read_json(config_file_);
   json::json_value const wanted = json::json_value::array({config_.architecture});
   bool const same_head =
@@ -144,7 +144,7 @@ REDCO_INLINE std::optional<std::string> pretrained::config_text() const {
   return json::dump_json(config, 2) + "\n";
 }
 
-REDCO_INLINE void pretrained::refuse(std::vector<std::string> const& taken) const {
+REDCO_INLINE void pretrained_folder::refuse(std::vector<std::string> const& taken) const {
   std::string list;
   for (std::string const& one : taken) list += (list.empty() ? "" : ", ") + one;
   throw error(exit_code::data, folder_.string() + " describes a model " + config_.family +

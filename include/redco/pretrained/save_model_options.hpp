@@ -11,7 +11,7 @@
 
 namespace redco {
 
-/// A set of options for writing a model to a Hugging Face model folder. `pretrained::save_options`
+/// A set of options for writing a model to a Hugging Face model folder. `pretrained_folder::save_options`
 /// returns the options to write a folder like the one that was read.
 struct save_model_options {
   /// Type of all floating-point tensors in the files, to which values are rounded. If nullopt, the

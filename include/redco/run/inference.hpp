@@ -31,7 +31,7 @@ namespace redco {
 ///   redco::inference loaded(deployer, model, collate | predict, "run/ckpts/max_accuracy");
 ///   auto outputs = redco::predictor(loaded).predict(prompts);
 ///
-/// The weights come from a checkpoint, files of `trainer::save_model`, or a `pretrained` folder.
+/// The weights come from a checkpoint, files of `trainer::save_model`, or a `pretrained_folder` folder.
 /// Throws `error` with exit code 64 if the mesh cannot hold the model, 65 for unsuitable weights.
 template <model M, class Pipeline>
 class inference {
@@ -64,7 +64,7 @@ class inference {
     });
   }
 
-  /// Loads the weights of a `pretrained` folder (Hugging Face format). Logs unused parts of the
+  /// Loads the weights of a `pretrained_folder` folder (Hugging Face format). Logs unused parts of the
   /// folder, and layers that the folder lacks and that start with random values.
   template <run::weighted Folder>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder)
@@ -72,7 +72,7 @@ class inference {
     run::tell_notices(where.log(), folder);
   }
 
-  /// Loads the weights of a `pretrained` folder (Hugging Face format) and the LoRA adapters of an
+  /// Loads the weights of a `pretrained_folder` folder (Hugging Face format) and the LoRA adapters of an
   /// `adapter_folder`. `M` must be a `with_lora` model.
   template <run::weighted Folder, adapting Adapter>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder, Adapter const& adapter)

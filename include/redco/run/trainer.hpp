@@ -144,7 +144,7 @@ class trainer {
   /// `error` with exit code 65 and the first 20 differences.
   void start_from(safetensors::weights_source weights) { runner_.start_from(std::move(weights), stored_table_of<M>()); }
   void start_from(std::filesystem::path const& files) { start_from(workdir::open_weights(files)); }
-  /// Makes the first fit start from the weights of a `pretrained` folder (Hugging Face format).
+  /// Makes the first fit start from the weights of a `pretrained_folder` folder (Hugging Face format).
   /// Logs unused parts of the folder, and layers that the folder lacks and that start with random
   /// values.
   template <run::weighted Folder>
@@ -171,7 +171,7 @@ class trainer {
   }
 
   /// Saves the weights to a folder, under Hugging Face's names for a known model family, else under
-  /// redco's own names. With `pretrained::save_options`, saves the whole folder. LoRA adapters are
+  /// redco's own names. With `pretrained_folder::save_options`, saves the whole folder. LoRA adapters are
   /// merged into the weights. `start_from` and `inference` read the folder. Throws `error` with
   /// exit code 70 before the first fit, 74 if writing fails.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {

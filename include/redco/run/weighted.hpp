@@ -9,7 +9,7 @@
 
 namespace redco::run {
 
-/// Concept of a folder with a model's weights and notices for the log, such as `pretrained`. With
+/// Concept of a folder with a model's weights and notices for the log, such as `pretrained_folder`. With
 /// the concept, trainers need not include the pretrained headers.
 template <class T>
 concept weighted = requires(T const& folder) {
