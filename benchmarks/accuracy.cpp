@@ -89,9 +89,9 @@ result run(Subject const& subject, accuracy_case const& c) {
                                                           .save_last = false,
                                                           .save_argmin = {}});
 
-  redco::setup setup{c.mesh, subject.load, c.dtype, c.recompute, c.micro_batches};
+  redco::cost::setup setup{c.mesh, subject.load, c.dtype, c.recompute, c.micro_batches};
   setup.load.batch = micro_batch;
-  redco::rank_cost const planned = redco::cost_of(subject.model, optimizer, setup);
+  redco::cost::rank_cost const planned = redco::cost::cost_of(subject.model, optimizer, setup);
   result r;
   r.planned = planned.memory.peak();
   r.activations = static_cast<double>(std::max(planned.memory.activations, planned.memory.backward.activations +

@@ -32,7 +32,7 @@ struct mlp_subject {
   redco::workload load{8192, 1};
 
   batch batch_of(std::int64_t rows, redco::dtype compute) const {
-    return {at::ones({rows, 40}, redco::scalar_type_of(compute)), at::arange(rows).remainder(12)};
+    return {at::ones({rows, 40}, redco::tensors::scalar_type_of(compute)), at::arange(rows).remainder(12)};
   }
   static redco::mean loss(auto const& net, batch const& b) {
     auto const logits = net(b.x).to(at::kFloat);
@@ -63,21 +63,21 @@ struct gpt2_subject : text_subject {
 
 /// The model of gpt2_subject with sequence parallelism.
 struct split_gpt2_subject : text_subject {
-  redco::sequence_parallel<redco::gpt2> model{gpt2_subject{}.model.config};
+  redco::models::sequence_parallel<redco::gpt2> model{gpt2_subject{}.model.config};
 };
 
 /// A decoder with gated blocks, four heads over two key-value heads, and an untied head.
 struct decoder_subject : text_subject {
   using attention = redco::residual<redco::sequential<
       redco::named<"norm_1", redco::rms_norm<64>>,
-      redco::named<"attn", redco::causal_attention<64, 4, redco::key_value_heads<2>, redco::biased<false>>>>>;
+      redco::named<"attn", redco::causal_attention<64, 4, redco::key_value_heads<2>, redco::layers::biased<false>>>>>;
   using gated = redco::sequential<redco::gated<64, 176>, redco::linear<176, 64, false>>;
   using mlp =
       redco::residual<redco::sequential<redco::named<"norm_2", redco::rms_norm<64>>, redco::named<"mlp", gated>>>;
-  using net =
-      redco::sequential<redco::named<"embed", redco::embedding<123, 64>>,
-                        redco::named<"h", redco::repeat<4, redco::sequential<attention, mlp>>>,
-                        redco::named<"norm", redco::rms_norm<64>>, redco::named<"head", redco::language_head<123, 64>>>;
+  using net = redco::sequential<redco::named<"embed", redco::embedding<123, 64>>,
+                                redco::named<"h", redco::repeat<4, redco::sequential<attention, mlp>>>,
+                                redco::named<"norm", redco::rms_norm<64>>,
+                                redco::named<"head", redco::layers::language_head<123, 64>>>;
 
   redco::model_of<net> model;
 };
@@ -124,7 +124,7 @@ struct vit_subject {
   redco::workload load{64, 1};
 
   batch batch_of(std::int64_t rows, redco::dtype compute) const {
-    return {at::ones({rows, 3, 28, 28}, redco::scalar_type_of(compute)), at::arange(rows).remainder(12)};
+    return {at::ones({rows, 3, 28, 28}, redco::tensors::scalar_type_of(compute)), at::arange(rows).remainder(12)};
   }
   static redco::mean loss(auto const& net, batch const& b) {
     return redco::cross_entropy(net(b.pixels).to(at::kFloat), b.labels);

@@ -87,24 +87,24 @@ struct bench_options {
   }
 };
 
-constexpr redco::gpt2_config w1(bench_options const& o) {
+constexpr redco::models::gpt2_config w1(bench_options const& o) {
   return {.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6, .dropout = o.dropout};
 }
-constexpr redco::gpt2_config w2(bench_options const& o) {
+constexpr redco::models::gpt2_config w2(bench_options const& o) {
   return {.vocab = 50257, .context = 1024, .width = 768, .heads = 12, .layers = 12, .dropout = o.dropout};
 }
-constexpr redco::llama_config w3{
+constexpr redco::models::llama_config w3{
     .vocab = 4096, .context = 256, .width = 512, .ffn = 1376, .heads = 8, .kv_heads = 4, .layers = 6};
-constexpr redco::llama_config l1{.vocab = 128256,
-                                 .context = 2048,
-                                 .width = 2048,
-                                 .ffn = 8192,
-                                 .heads = 32,
-                                 .kv_heads = 8,
-                                 .layers = 16,
-                                 .norm_epsilon = 1e-5,
-                                 .theta = 500000,
-                                 .tied = true};
+constexpr redco::models::llama_config l1{.vocab = 128256,
+                                         .context = 2048,
+                                         .width = 2048,
+                                         .ffn = 8192,
+                                         .heads = 32,
+                                         .kv_heads = 8,
+                                         .layers = 16,
+                                         .norm_epsilon = 1e-5,
+                                         .theta = 500000,
+                                         .tied = true};
 
 using ids = std::vector<std::int64_t>;
 
@@ -206,7 +206,7 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
                            watch.done(e.loss);
                          }});
   if (evaluated) *evaluated = result.evaluation.at("loss");
-  redco::setup setup;
+  redco::cost::setup setup;
   setup.mesh = o.mesh;
   std::int64_t const rows = batch / o.mesh.dp, at_once = o.micro_batch > 0 ? std::min(o.micro_batch, rows) : rows;
   setup.load = {at_once, std::ssize(data.front()) - 1};
@@ -219,7 +219,7 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
     line["peak_bytes"].push_back(rank.peak_bytes);
     if (!deployer.device().is_cpu()) line["device_bytes"].push_back(rank.device_bytes);
   }
-  redco::rank_cost const cost = redco::cost_of(model, optimizer, setup);
+  redco::cost::rank_cost const cost = redco::cost::cost_of(model, optimizer, setup);
   line["report_bytes"] = cost.memory.peak();
   line["flops"] = static_cast<double>(cost.operations.forward + cost.operations.backward) * o.mesh.dp;
   describe_devices(deployer, o, line);
@@ -231,12 +231,12 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
   line["predicted_hidden_s"] = rounded(time.hidden, 1e4);
 }
 
-void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, bench_options const& o,
+void by_hand(redco::models::gpt2_config const& config, std::vector<ids> const& data, bench_options const& o,
              step_watch& watch) {
-  redco::rank_options ranks;
+  redco::comm::rank_options ranks;
   ranks.threads = o.threads;
   watch.begin();
-  redco::run_ranks(o.mesh, ranks, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks(o.mesh, ranks, [&](redco::rank_context& rank) {
     hand_gpt2 net(config, rank, o.dtype);
     auto const share = data.size() / static_cast<std::size_t>(o.mesh.dp);
     auto const batch = batch_of_rows(std::span(data).subspan(share * static_cast<std::size_t>(rank.dp_index()), share));
@@ -252,7 +252,7 @@ void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, ben
 /// steps as in a real training, so that batches are copied ahead of their steps.
 std::vector<ids> in_epochs(std::vector<ids> const& data, bench_options const& o) {
   std::vector<ids> all = data;
-  if (redco::choose_device(o.device).type != at::kCPU)
+  if (redco::tensors::choose_device(o.device).type != at::kCPU)
     for (int step = 1; step < o.steps; ++step) all.insert(all.end(), data.begin(), data.end());
   return all;
 }
@@ -331,7 +331,7 @@ int bf16_loss(bench_options o, std::ostream& out) {
   auto const data = sequences(64, 65, [](std::int64_t before, std::uint32_t word) {
     return word % 8 == 0 ? static_cast<std::int64_t>(word / 8 % 96) : (5 * before + 7) % 96;
   });
-  redco::gpt2_config const config{.vocab = 96, .context = 64, .width = 96, .heads = 3, .layers = 2};
+  redco::models::gpt2_config const config{.vocab = 96, .context = 64, .width = 96, .heads = 3, .layers = 2};
   o.steps = 200;
   double loss[2] = {};
   for (int i = 0; i < 2; ++i) {

@@ -18,7 +18,7 @@
 
 namespace {
 
-double median_us(redco::group& group, at::Tensor const& x, int calls, bool fresh) {
+double median_us(redco::comm::group& group, at::Tensor const& x, int calls, bool fresh) {
   std::vector<double> microseconds;
   for (int call = -calls / 10; call < calls; ++call) {
     if (fresh) x.fill_(call);
@@ -35,7 +35,7 @@ double median_us(redco::group& group, at::Tensor const& x, int calls, bool fresh
 }  // namespace
 
 int main() {
-  auto const groups = redco::in_process_group::make("world", 2);
+  auto const groups = redco::comm::in_process_group::make("world", 2);
   for (std::int64_t const bytes : {4L << 10, 64L << 10, 1L << 20, 16L << 20}) {
     std::vector<std::thread> ranks;
     for (auto const& group : groups) {

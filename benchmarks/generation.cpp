@@ -53,12 +53,12 @@ void run(generation_options const& o) {
   redco::gpt2 const model{};
   step_watch watch(o.paced, std::cout);
   watch.begin();
-  redco::run_ranks(o.mesh, {.threads = std::max(1, o.threads / o.mesh.ranks())}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, o.mesh)), rank.rank,
-                                       redco::dtype::f32, 42);
-    redco::pass const in = redco::evaluation_pass(rank);
+  redco::comm::run_ranks(o.mesh, {.threads = std::max(1, o.threads / o.mesh.ranks())}, [&](redco::rank_context& rank) {
+    redco::nn::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, o.mesh)), rank.rank,
+                                           redco::dtype::f32, 42);
+    redco::pass const in = redco::nn::evaluation_pass(rank);
     redco::bound_network<redco::gpt2> const net(
-        std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, o.mesh), in);
+        std::make_shared<redco::nn::network<redco::gpt2> const>(model, store, rank.rank, o.mesh), in);
     std::int64_t const rows = o.batch / o.mesh.dp;
     at::Tensor const ids = (at::arange(o.batch * o.prompt, at::kLong) * 7919 + 13)
                                .remainder(model.config.vocab)

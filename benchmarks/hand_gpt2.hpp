@@ -24,7 +24,7 @@
 /// divide the heads and the vocabulary.
 class hand_gpt2 {
  public:
-  hand_gpt2(redco::gpt2_config const& config, redco::rank_context& rank, redco::dtype compute)
+  hand_gpt2(redco::models::gpt2_config const& config, redco::rank_context& rank, redco::dtype compute)
       : config_(config), rank_(rank), blocks_(static_cast<std::size_t>(config.layers)) {
     lay_out(compute);
     auto const start = redco::random::make_stream(42, 0, 0, 0);
@@ -45,9 +45,9 @@ class hand_gpt2 {
   double step(at::Tensor const& ids, at::Tensor const& labels, std::int64_t number, redco::adamw const& optimizer) {
     gradients_.zero_();
     auto const loss =
-        redco::kernel::cross_entropy(redco::enter(hidden(ids), rank_.tp).local().flatten(0, -2),
+        redco::kernel::cross_entropy(redco::comm::enter(hidden(ids), rank_.tp).local().flatten(0, -2),
                                      {tokens_, {}, config_.vocab, rank_.tp_index() * tokens_.size(0)}, labels.flatten(),
-                                     rank_.tp, {.chunk_rows = redco::loss_chunk_rows(config_.vocab)});
+                                     rank_.tp, {.chunk_rows = redco::layers::loss_chunk_rows(config_.vocab)});
     loss.sum.backward();
     at::Tensor const totals = at::empty({2}, at::kDouble);
     totals[0] = loss.sum.detach();
@@ -97,7 +97,7 @@ class hand_gpt2 {
       for (place const& p : *group) size_ += c10::multiply_integers(p.sizes);
       if (group == &matrices) decayed_ = size_;
     }
-    auto const type = redco::scalar_type_of(compute);
+    auto const type = redco::tensors::scalar_type_of(compute);
     values_ = at::zeros({size_}, type);
     gradients_ = at::zeros({size_}, type);
     masters_ = compute == redco::dtype::bf16 ? at::zeros({size_}, at::kFloat) : values_;
@@ -119,20 +119,20 @@ class hand_gpt2 {
   /// Returns x plus the output of a row-parallel layer for `input`.
   at::Tensor with_branch(at::Tensor const& x, at::Tensor const& input, affine const& a) const {
     if (rank_.tp.size() == 1) return x + at::linear(input, a.weight, a.bias);
-    redco::tensor<redco::partial> const product(at::linear(input, a.weight), {a.bias});
-    return x + redco::reduce(product, rank_.tp).local();
+    redco::tensor<redco::shape::partial> const product(at::linear(input, a.weight), {a.bias});
+    return x + redco::comm::reduce(product, rank_.tp).local();
   }
 
   at::Tensor normed(at::Tensor const& x, affine const& a) const {
     return redco::kernel::layer_norm(x, a.weight, a.bias, 1e-5);
   }
 
-  at::Tensor entered(at::Tensor const& x) const { return redco::enter(x, rank_.tp).local(); }
+  at::Tensor entered(at::Tensor const& x) const { return redco::comm::enter(x, rank_.tp).local(); }
 
   at::Tensor hidden(at::Tensor const& ids) const {
     at::Tensor const rows = redco::kernel::lookup(tokens_, ids, rank_.tp_index() * tokens_.size(0), config_.vocab);
-    redco::tensor<redco::partial> const embedded(rows, {positions_.narrow(0, 0, ids.size(1))});
-    at::Tensor x = redco::reduce(embedded, rank_.tp).local();
+    redco::tensor<redco::shape::partial> const embedded(rows, {positions_.narrow(0, 0, ids.size(1))});
+    at::Tensor x = redco::comm::reduce(embedded, rank_.tp).local();
     redco::kernel::attention_options attention;
     attention.heads = attention.kv_heads = config_.heads / rank_.tp.size();
     attention.causal = true;
@@ -145,7 +145,7 @@ class hand_gpt2 {
     return normed(x, norm_);
   }
 
-  redco::gpt2_config config_;
+  redco::models::gpt2_config config_;
   redco::rank_context& rank_;
   std::int64_t size_ = 0, decayed_ = 0;
   at::Tensor values_, masters_, gradients_, tokens_, positions_;

@@ -39,14 +39,14 @@ struct host_options {
 
 /// Returns the runs to measure: meshes with one rank per process, in f32 and bf16, with
 /// micro-batches of one and of four examples.
-std::vector<redco::setup> runs() {
+std::vector<redco::cost::setup> runs() {
   int const processes = redco::options::launched().processes;
   redco::deployer_options const where;
-  std::vector<redco::setup> all;
+  std::vector<redco::cost::setup> all;
   for (int tp = 1; tp <= 2 && tp <= processes; ++tp)
     for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})
       for (std::int64_t const at_once : {1, 4}) {
-        redco::setup run{.mesh = {.dp = processes / tp, .tp = tp}, .load = plan_steps::load, .compute = compute};
+        redco::cost::setup run{.mesh = {.dp = processes / tp, .tp = tp}, .load = plan_steps::load, .compute = compute};
         run.load.batch = at_once;
         run.micro_batches = plan_steps::load.batch / run.mesh.dp / at_once;
         run.hosts = processes;
@@ -64,8 +64,8 @@ int main(int argc, char** argv) {
         redco::cost::read_machine(redco::json::read_json(o.machine), o.machine.string());
     std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
     int number = 0;
-    for (redco::setup const& run : runs()) {
-      redco::rank_cost const cost = redco::cost_of(plan_steps::model, redco::adamw{}, run);
+    for (redco::cost::setup const& run : runs()) {
+      redco::cost::rank_cost const cost = redco::cost::cost_of(plan_steps::model, redco::adamw{}, run);
       redco::cost::found_plan const plan{run, false, cost.memory.peak(), redco::cost::step_time_of(cost, run, machine)};
       auto const seconds = plan_steps::seconds_of(plan, o.folder / std::to_string(number++));
       out << redco::options::to_text(run.mesh) << ' ' << name_of(run.compute) << ' ' << run.load.batch << ' '

@@ -65,7 +65,7 @@ void attention(at::ScalarType type, std::int64_t heads, double dropout) {
 }
 
 void entropy(at::ScalarType type, std::int64_t rows, std::int64_t vocabulary, std::int64_t width) {
-  auto const groups = redco::in_process_group::make("tp", 1);
+  auto const groups = redco::comm::in_process_group::make("tp", 1);
   auto const hidden = at::randn({rows, width}).to(type).requires_grad_();
   auto const weight = (at::randn({vocabulary, width}) * 0.02).to(type).requires_grad_();
   auto const labels = at::randint(vocabulary, {rows}, at::kLong);

@@ -68,7 +68,8 @@ int train(std::string const& name, Model const& model, std::int64_t length, Call
   line["benchmark"] = name;
   line["mesh"] = "1x2";
   line["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  line["planned_peak_bytes"] = redco::cost_of(model, optimizer, {.mesh = {.tp = 2}, .load = {1, length}}).memory.peak();
+  line["planned_peak_bytes"] =
+      redco::cost::cost_of(model, optimizer, {.mesh = {.tp = 2}, .load = {1, length}}).memory.peak();
   line["measured_peak_bytes"] = redco::json::json_value::array();
   for (redco::run::step_measure const& rank : result.measures) line["measured_peak_bytes"].push_back(rank.peak_bytes);
   rusage used{};

@@ -33,7 +33,7 @@ using splits = std::map<std::string, int, std::less<>>;
 splits compat_splits(layout_family const& family, int n) {
   std::vector<redco::compat::compat_parameter> parameters;
   for (auto const& leaf : family.tree) parameters.push_back({leaf.path, leaf.shape});
-  auto const plan = redco::compat_plan(parameters, n);
+  auto const plan = redco::compat::compat_plan(parameters, n);
   splits all;
   for (std::size_t i = 0; i < plan.size(); ++i) all.emplace(parameters[i].path, plan[i].dim);
   return all;
@@ -78,14 +78,15 @@ class decided_splits {
     std::int64_t outputs = 0;
     for (redco::fact::parameter_fact const& f : parts) {
       outputs += f.shape[0];
-      expect(f.on(redco::axis::tp).dim == parts.front().on(redco::axis::tp).dim, path + " in one direction");
+      expect(f.on(redco::shape::axis::tp).dim == parts.front().on(redco::shape::axis::tp).dim,
+             path + " in one direction");
     }
     auto const leaf =
         std::find_if(family_.tree.begin(), family_.tree.end(), [&](auto const& l) { return l.path == path; });
     expect(leaf != family_.tree.end() && leaf->shape[as_ours ? 0 : 1] == outputs &&
                leaf->shape[as_ours ? 1 : 0] == parts.front().shape[1],
            path + " as large as ours");
-    int const dim = parts.front().on(redco::axis::tp).dim;
+    int const dim = parts.front().on(redco::shape::axis::tp).dim;
     all_[path] = dim < 0 || as_ours ? dim : 1 - dim;
   }
 
@@ -191,7 +192,7 @@ double width_of(layout_family const& family) {
 }
 
 bool is_legal(layout_family const& family, int n) {
-  return redco::first_illegal(family.ours, {.tp = n}) == family.ours.size();
+  return redco::shard::first_illegal(family.ours, {.tp = n}) == family.ours.size();
 }
 
 std::string cells(family_moves const& m, double width, int n) {
@@ -210,7 +211,7 @@ double shared_gradients(layout_family const& family, int n) {
   double bytes = 0;
   for (redco::fact::parameter_fact const& f : family.ours) {
     redco::shard::entry const e{f, {.tp = n}};
-    int const sharers = e.sharers(redco::axis::tp);
+    int const sharers = e.sharers(redco::shape::axis::tp);
     double const one = static_cast<double>(e.local().count() * f.copies()) * number_bytes;
     if (f.shape.rank == 2) bytes += 2 * one * (sharers - 1) / sharers;
   }

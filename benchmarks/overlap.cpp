@@ -36,7 +36,7 @@ namespace {
 
 /// Model and batch of the demo.
 constexpr redco::gpt2 whole{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
-constexpr redco::sequence_parallel<redco::gpt2> by_tokens{whole.config};
+constexpr redco::models::sequence_parallel<redco::gpt2> by_tokens{whole.config};
 
 struct overlap_options {
   redco::deployer_options deployer;
@@ -65,8 +65,8 @@ double rounded(double x) { return std::round(x * 1e4) / 1e4; }
 
 enum kind { between, beside, alone, kinds };
 
-redco::setup setup_of(redco::deployer const& place, overlap_options const& o, kind how) {
-  redco::setup run{.mesh = place.mesh(), .load = {o.batch / place.mesh().size(redco::batch_axes), 256}};
+redco::cost::setup setup_of(redco::deployer const& place, overlap_options const& o, kind how) {
+  redco::cost::setup run{.mesh = place.mesh(), .load = {o.batch / place.mesh().size(redco::shape::batch_axes), 256}};
   run.compute = place.compute();
   run.hosts = redco::options::launched().processes;
   if (how == beside) run.gradient_bucket = place.gradient_bucket();
@@ -80,11 +80,11 @@ void exchange(redco::rank_context& rank, redco::cost::messages const& all, redco
   for (std::size_t purpose = messages::forward; purpose <= messages::backward_scatter; ++purpose) {
     redco::cost::message_total const& one = all.all[purpose];
     if (one.calls == 0 || rank.tp.size() == 1) continue;
-    std::int64_t const numbers = one.payload_bytes / one.calls / redco::size_of(type), ranks = rank.tp.size();
-    at::Tensor const x = at::zeros({ranks, numbers / ranks}, redco::scalar_type_of(type));
+    std::int64_t const numbers = one.payload_bytes / one.calls / redco::shape::size_of(type), ranks = rank.tp.size();
+    at::Tensor const x = at::zeros({ranks, numbers / ranks}, redco::tensors::scalar_type_of(type));
     for (std::int64_t call = 0; call < one.calls; ++call) {
-      if (one.what == redco::collective::all_gather) rank.tp.all_gather(x[0], 0);
-      else if (one.what == redco::collective::reduce_scatter) rank.tp.reduce_scatter(x, 0);
+      if (one.what == redco::shape::collective::all_gather) rank.tp.all_gather(x[0], 0);
+      else if (one.what == redco::shape::collective::reduce_scatter) rank.tp.reduce_scatter(x, 0);
       else rank.tp.all_reduce(x);
     }
   }
@@ -96,24 +96,25 @@ template <class Model>
 std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco::deployer const& place,
                                                 Model const& model, overlap_options const& o) {
   std::array<std::vector<double>, kinds> seconds;
-  redco::trained_network<Model> net(model, redco::plan_of(model, rank.mesh), redco::adamw{.lr = 3e-4}, place.compute(),
-                                    42, rank.rank);
-  redco::cost::messages const messages = redco::cost_of(model, redco::adamw{}, setup_of(place, o, between)).messages;
-  std::int64_t const rows = o.batch / rank.mesh.size(redco::batch_axes);
+  redco::run::trained_network<Model> net(model, redco::plan_of(model, rank.mesh), redco::adamw{.lr = 3e-4},
+                                         place.compute(), 42, rank.rank);
+  redco::cost::messages const messages =
+      redco::cost::cost_of(model, redco::adamw{}, setup_of(place, o, between)).messages;
+  std::int64_t const rows = o.batch / rank.mesh.size(redco::shape::batch_axes);
   at::Tensor const ids = (at::arange(rows * 257, at::kLong) * 7919 + 13 * rank.rank).remainder(251).view({rows, 257});
-  redco::pass in = redco::training_pass(rank).with_examples(0, rows);
+  redco::pass in = redco::nn::training_pass(rank).with_examples(0, rows);
   for (int turn = -2; turn < o.steps; ++turn) {
     for (int i = 0; i < kinds; ++i) {
       int const now = turn % 2 == 0 ? i : kinds - 1 - i;
       rank.world.barrier();
       auto const began = std::chrono::steady_clock::now();
       if (now == alone) {
-        rank.group(redco::batch_axes).all_reduce(net.store.gradients());
+        rank.group(redco::shape::batch_axes).all_reduce(net.store.gradients());
         exchange(rank, messages, place.compute());
       } else {
         bool const meanwhile = now == beside;
-        in.shard_lane = meanwhile && place.overlaps_shards() ? &rank.lane(redco::axis::tp) : nullptr;
-        redco::training_step step(net, rank, false, meanwhile ? place.gradient_bucket() : 0);
+        in.shard_lane = meanwhile && place.overlaps_shards() ? &rank.lane(redco::shape::axis::tp) : nullptr;
+        redco::run::training_step step(net, rank, false, meanwhile ? place.gradient_bucket() : 0);
         step.expect_last();
         step.add(redco::cross_entropy(net.in(in)(ids.slice(1, 0, 256)), ids.slice(1, 1)));
         step.finish(turn + 2, o.steps + 2, false);
@@ -132,8 +133,9 @@ void compare(redco::deployer& place, Model const& model, overlap_options const& 
   if (!o.machine.empty()) {
     auto const machine = redco::cost::read_machine(redco::json::read_json(o.machine), o.machine.string());
     for (kind const how : {between, beside}) {
-      redco::setup const run = setup_of(place, o, how);
-      predicted[how] = redco::cost::step_time_of(redco::cost_of(model, redco::adamw{}, run), run, machine).total();
+      redco::cost::setup const run = setup_of(place, o, how);
+      predicted[how] =
+          redco::cost::step_time_of(redco::cost::cost_of(model, redco::adamw{}, run), run, machine).total();
     }
   }
   place.run([&](redco::rank_context& rank) {

@@ -71,7 +71,8 @@ std::vector<double> seconds_of(redco::cost::found_plan const& plan, Model const&
 }
 
 inline std::vector<double> seconds_of(redco::cost::found_plan const& plan, std::filesystem::path const& folder) {
-  if (plan.sequence_parallel) return seconds_of(plan, redco::sequence_parallel<redco::gpt2>{model.config}, folder);
+  if (plan.sequence_parallel)
+    return seconds_of(plan, redco::models::sequence_parallel<redco::gpt2>{model.config}, folder);
   return seconds_of(plan, model, folder);
 }
 

@@ -40,9 +40,9 @@ std::string gigabytes(std::int64_t bytes) {
 
 /// Returns the run on all devices with the largest legal number of model shards.
 template <class Model>
-redco::setup widest(Model const& model, server const& on, std::int64_t sequence) {
+redco::cost::setup widest(Model const& model, server const& on, std::int64_t sequence) {
   int shards = 1;
-  for (int const width : redco::legal_widths(redco::facts_of(model).parameters, on.devices))
+  for (int const width : redco::shard::legal_widths(redco::shard::facts_of(model).parameters, on.devices))
     if (on.devices % width == 0) shards = width;
   return {.mesh = {.dp = on.devices / shards, .tp = shards}, .load = {1, sequence}};
 }
@@ -63,14 +63,14 @@ std::string measured(std::filesystem::path const& folder, std::string const& ben
 /// Prints one row of the table. Returns true if the model fits.
 template <class Model>
 bool row(char const* name, Model const& model, server const& on, std::int64_t sequence, std::string const& ran) {
-  redco::setup const run = widest(model, on, sequence);
-  redco::cost::memory const held = redco::cost_of(model, redco::adamw{}, run).memory;
+  redco::cost::setup const run = widest(model, on, sequence);
+  redco::cost::memory const held = redco::cost::cost_of(model, redco::adamw{}, run).memory;
   bool const fits = held.peak() <= on.gigabytes * gigabyte;
   std::string verdict = fits ? "fits" : "does not fit";
-  for (int const width : redco::legal_widths(redco::facts_of(model).parameters, on.devices)) {
-    redco::setup other = run;
+  for (int const width : redco::shard::legal_widths(redco::shard::facts_of(model).parameters, on.devices)) {
+    redco::cost::setup other = run;
     other.mesh = {.tp = width};
-    std::int64_t const peak = redco::cost_of(model, redco::adamw{}, other).memory.peak();
+    std::int64_t const peak = redco::cost::cost_of(model, redco::adamw{}, other).memory.peak();
     if (fits || peak > on.gigabytes * gigabyte) continue;
     verdict += "; " + std::to_string(width) + " of the devices as one replica would: " + gigabytes(peak);
     break;

@@ -32,7 +32,7 @@ double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 double rounded(double x) { return std::round(x * 100) / 100; }
 
 /// Returns all texts concatenated and repeated up to `bytes`, cut between code points.
-std::string one_text(std::vector<redco::text_file> const& files, std::size_t bytes) {
+std::string one_text(std::vector<redco::data::text_file> const& files, std::size_t bytes) {
   std::string text;
   while (text.size() < bytes) {
     for (auto const& file : files) text += file.text;
@@ -47,7 +47,7 @@ int run(std::vector<std::string> arguments) {
     throw redco::error(redco::exit_code::usage,
                        "tokenizer FILE [--repeat-to MEGABYTES] TEXT...: give a tokenizer.json and texts");
   double const start = seconds();
-  redco::json_tokenizer const tokenizer(arguments[0]);
+  redco::tokenizer::json_tokenizer const tokenizer(arguments[0]);
   double const loaded = seconds() - start;
   arguments.erase(arguments.begin());
   std::size_t one = 0;
@@ -56,7 +56,7 @@ int run(std::vector<std::string> arguments) {
     arguments.erase(arguments.begin(), arguments.begin() + 2);
   }
   std::vector<std::string> const extensions{".h", ".hpp"};
-  std::vector<redco::text_file> texts = redco::read_text_files(arguments, extensions);
+  std::vector<redco::data::text_file> texts = redco::read_text_files(arguments, extensions);
   if (one != 0) texts = {{"repeated", one_text(texts, one)}};
 
   double bytes = 0;

@@ -52,7 +52,7 @@ int main(int argc, char** argv) try {
         std::cout << "#pragma once\n\n#include <" << header_of(type) << ">\n\ninline constexpr " << type << ' '
                   << argv[2] << '{' << written(model.config) << "};\n";
       },
-      redco::read_config(argv[1]).model);
+      redco::pretrained::read_config(argv[1]).model);
 } catch (redco::error const& e) {
   std::cerr << e.what() << '\n';
   return static_cast<int>(e.code());

@@ -56,7 +56,7 @@ struct classifier {
 };
 
 struct my_options {
-  redco::blockless_options deployer;
+  redco::options::blockless_options deployer;
   int epochs = 6, images = 2000;
 
   static constexpr auto fields() {
@@ -97,19 +97,20 @@ int main(int argc, char** argv) {
     redco::trainer trainer(deployer, classifier{}, job, redco::adamw{.lr = 3e-3});
     std::cout << trainer.report({.batch = 50}) << '\n';
     auto const train = draw_pictures(static_cast<std::size_t>(o.images), 1), held_out = draw_pictures(500, 2);
-    trainer.fit(train, {.epochs = o.epochs,
-                        .global_batch = 50,
-                        .eval = held_out,
-                        .metrics =
-                            [&](std::span<picture const> all, std::span<std::int64_t const> said) {
-                              return redco::metric_map{{"accuracy", redco::accuracy(said, shapes_of(all))}};
-                            },
-                        .save_argmin = {},
-                        .save_argmax = {"accuracy"}});
+    trainer.fit(train,
+                {.epochs = o.epochs,
+                 .global_batch = 50,
+                 .eval = held_out,
+                 .metrics =
+                     [&](std::span<picture const> all, std::span<std::int64_t const> said) {
+                       return redco::options::metric_map{{"accuracy", redco::metrics::accuracy(said, shapes_of(all))}};
+                     },
+                 .save_argmin = {},
+                 .save_argmax = {"accuracy"}});
 
     redco::inference const best(deployer, classifier{}, job, deployer.workdir() / "ckpts" / "max_accuracy");
     auto const unseen = draw_pictures(500, 3);
-    double const right = redco::accuracy(redco::predictor(best).predict(unseen, 50), shapes_of(unseen));
+    double const right = redco::metrics::accuracy(redco::predictor(best).predict(unseen, 50), shapes_of(unseen));
     std::ostringstream said;
     said << "the best checkpoint names " << right * 100 << " of 100 shapes that it has not seen (bound 96)";
     deployer.conclude(said.str());

@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
       worker.keep("experience", past);
 
       // Each replica learns from its share of a batch.
-      redco::group const& replicas = rank.group(redco::batch_axes);
+      redco::comm::group const& replicas = rank.group(redco::shape::batch_axes);
       std::int64_t const begin = o.batch * replicas.rank() / replicas.size(),
                          end = o.batch * (replicas.rank() + 1) / replicas.size();
       auto const n = static_cast<double>(end - begin);

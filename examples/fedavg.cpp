@@ -125,7 +125,7 @@ double averaged(my_options const& o, std::string const& split, std::string const
     redco::worker worker(where, rank, {.steps = o.rounds, .save_every = 10, .config = config});
     // frozen; set_values updates it
     auto& all = worker.add("all", classifier, redco::sgd{}, {"*"});
-    redco::group& replicas = rank.group(redco::batch_axes);
+    redco::comm::group& replicas = rank.group(redco::shape::batch_axes);
     auto const me = static_cast<std::size_t>(replicas.rank()), count = static_cast<std::size_t>(replicas.size());
     for (worker.resume(); !worker.finished(); worker.end_step()) {
       redco::pass const in = worker.pass(0, 0);

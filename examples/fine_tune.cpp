@@ -31,10 +31,11 @@ struct my_options {
 };
 
 template <class Model>
-void fine_tune(Model const& model, redco::pretrained_folder const& folder, my_options const& o, std::string const& config) {
+void fine_tune(Model const& model, redco::pretrained_folder const& folder, my_options const& o,
+               std::string const& config) {
   std::int64_t const context = std::min(o.context, model.config.context);
   auto const windows = redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key, o.invalid_utf8)), context);
-  auto const examples = redco::hold_out_every(windows, o.hold_out);
+  auto const examples = redco::data::hold_out_every(windows, o.hold_out);
 
   auto const lm = redco::collate([&](std::span<std::vector<std::int64_t> const> some) {
                     return redco::token_batch_of(some, folder.ids().padding);
@@ -56,6 +57,6 @@ int main(int argc, char** argv) {
   return redco::main_of<my_options>(
       argc, argv, "Trains a decoder further on text.", [](my_options const& o, auto const& given) {
         redco::pretrained_folder const folder(o.model);
-        folder.visit<redco::decoders>([&](auto const& model) { fine_tune(model, folder, o, given.json()); });
+        folder.visit<redco::models::decoders>([&](auto const& model) { fine_tune(model, folder, o, given.json()); });
       });
 }

@@ -8,8 +8,8 @@
 #include <iostream>
 
 struct my_options {
-  redco::predicting_options deployer;
-  redco::decoding_flags decoding;
+  redco::options::predicting_options deployer;
+  redco::pretrained::decoding_flags decoding;
   std::string model;
   std::vector<std::string> prompt;
   std::int64_t global_batch = 8;
@@ -26,10 +26,10 @@ struct my_options {
 
 template <class Model>
 void continue_prompts(Model const& model, redco::pretrained_folder const& folder, my_options const& o) {
-  redco::any_tokenizer const& tokenizer = folder.tokenizer();
-  redco::generation_config how = o.decoding.over(folder.generation());
+  redco::tokenizer::any_tokenizer const& tokenizer = folder.tokenizer();
+  redco::pretrained::generation_config how = o.decoding.over(folder.generation());
   bool const searches = how.search.beams > 1, streams = o.prompt.size() == 1 && !searches;
-  redco::text_stream shown(tokenizer);
+  redco::tokenizer::text_stream shown(tokenizer);
   if (streams) {
     shown.skip(tokenizer.encode(o.prompt.front()));
     how.sampling.on_tokens = [&](std::span<std::int64_t const> next) {
@@ -41,15 +41,15 @@ void continue_prompts(Model const& model, redco::pretrained_folder const& folder
   auto const continuation = redco::collate([&](std::span<std::string const> prompts) {
                               std::vector<std::vector<std::int64_t>> rows;
                               for (std::string const& prompt : prompts) rows.push_back(tokenizer.encode(prompt));
-                              return redco::padded_in_front(rows, how.ids.padding);
+                              return redco::text::padded_in_front(rows, how.ids.padding);
                             }) |
-                            redco::predict([&](auto const& net, redco::padded_ids const& prompts) {
+                            redco::predict([&](auto const& net, redco::text::padded_ids const& prompts) {
                               auto const masked = net.with(redco::key_mask{prompts.mask});
                               std::int64_t const length = prompts.ids.size(1);
                               at::Tensor const all =
                                   searches ? redco::beam_search(masked, prompts.ids, how.search_behind(length, 64)).ids
                                            : redco::generate(masked, prompts.ids, how.sampling_behind(length, 64));
-                              return redco::decoded_rows(tokenizer, all, length);
+                              return redco::text::decoded_rows(tokenizer, all, length);
                             });
   redco::deployer deployer(o.deployer);
   redco::log::list_unused(deployer.log(), "generation_config.json", how.unused);
@@ -64,6 +64,6 @@ void continue_prompts(Model const& model, redco::pretrained_folder const& folder
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(argc, argv, "Continues prompts with a decoder.", [](my_options const& o) {
     redco::pretrained_folder const folder(o.model);
-    folder.visit<redco::decoders>([&](auto const& model) { continue_prompts(model, folder, o); });
+    folder.visit<redco::models::decoders>([&](auto const& model) { continue_prompts(model, folder, o); });
   });
 }

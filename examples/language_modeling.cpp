@@ -27,7 +27,7 @@ struct my_options {
 /// A batch of texts in two forms: inputs and labels to learn from, and prompts to continue.
 struct text_batch {
   redco::token_batch next;
-  redco::padded_ids prompts;
+  redco::text::padded_ids prompts;
 };
 
 int main(int argc, char** argv) {
@@ -38,14 +38,14 @@ int main(int argc, char** argv) {
 
         auto const lm =
             redco::collate([](std::span<std::string const> texts) {
-              return text_batch{redco::next_token_batch(texts, 256), redco::prompt_ids(texts, 128)};
+              return text_batch{redco::next_token_batch(texts, 256), redco::text::prompt_ids(texts, 128)};
             }) |
             redco::loss([](auto const& net, text_batch const& b) {
               return redco::cross_entropy(net(b.next.input_ids), b.next.labels);
             }) |
             redco::predict([](auto const& net, text_batch const& b) {
               auto const masked = net.with(redco::key_mask{b.prompts.mask});
-              return redco::texts_of(
+              return redco::text::texts_of(
                   redco::generate(masked, b.prompts.ids, {.max_new_tokens = 128, .temperature = 0.7}), b.prompts);
             });
 

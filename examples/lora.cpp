@@ -72,7 +72,7 @@ double difference(std::vector<verdict> const& found, std::vector<verdict> const&
 }
 
 /// Returns the number of trained parameters divided by the number of frozen parameters.
-double trained_share(redco::dynamic_plan const& plan) {
+double trained_share(redco::shard::dynamic_plan const& plan) {
   double trained = 0, frozen = 0;
   for (redco::shard::entry const& e : plan.entries)
     (e.fact.trained ? trained : frozen) += static_cast<double>(e.fact.shape.count() * e.fact.copies());
@@ -81,16 +81,18 @@ double trained_share(redco::dynamic_plan const& plan) {
 
 /// Trains, saves and measures the adapters. Returns true if all three bounds hold.
 template <class Model>
-bool adapt(Model const& frozen, redco::pretrained_folder const& folder, my_options const& o, std::string const& config) {
+bool adapt(Model const& frozen, redco::pretrained_folder const& folder, my_options const& o,
+           std::string const& config) {
   std::int64_t const context = std::min(o.context, frozen.config.context);
   auto const windows = redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key, o.invalid_utf8)), context);
-  auto const examples = redco::hold_out_every(windows, o.hold_out);
+  auto const examples = redco::data::hold_out_every(windows, o.hold_out);
   redco::with_lora<Model> const model{
       {frozen.config,
        {.rank = o.rank,
         .alpha = o.alpha,
         .dropout = o.dropout,
-        .targets = o.targets.empty() ? redco::usual_targets(redco::stored_names<Model>::names) : o.targets}}};
+        .targets =
+            o.targets.empty() ? redco::adapt::usual_targets(redco::models::stored_names<Model>::names) : o.targets}}};
 
   auto const lm = redco::collate([&](std::span<std::vector<std::int64_t> const> some) {
                     return redco::token_batch_of(some, folder.ids().padding);

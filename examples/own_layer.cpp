@@ -19,15 +19,15 @@
 /// holds a share of the features, the parameter is split in the same way. If each rank holds a
 /// share of the tokens (sequence parallelism), the parameter's gradient is a sum over these ranks.
 template <auto Width>
-struct sine : redco::featurewise_layer {
+struct sine : redco::layers::featurewise_layer {
   static constexpr bool unnamed = true;  // its index in the sequence is its name
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     redco::fact::flow const input = w.activation;
     redco::fact::parameter_fact frequency;
-    frequency.shape = {redco::of<Width>(config)};
-    frequency.split(redco::axis::tp, redco::is_feature_split<X> ? 0 : -1, input.units);
+    frequency.shape = {redco::layers::of<Width>(config)};
+    frequency.split(redco::shape::axis::tp, redco::shape::is_feature_split<X> ? 0 : -1, input.units);
     frequency.decay = false;
     frequency.start = {redco::fact::initial::kind::ones, 0};
     w.parameter("frequency", frequency);
@@ -44,11 +44,11 @@ struct sine : redco::featurewise_layer {
 template <auto Width, class X>
 struct redco::module<sine<Width>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : frequency(b.parameter("frequency")) {}
+  explicit module(nn::builder<Config>& b) : frequency(b.parameter("frequency")) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(at::sin(shared_parameter<X>(ctx[frequency], ctx.tp()) * x.local()));
+    return x.like(at::sin(nn::shared_parameter<X>(ctx[frequency], ctx.tp()) * x.local()));
   }
 
   redco::parameter frequency;
@@ -73,7 +73,7 @@ struct surface {
 };
 
 struct my_options {
-  redco::blockless_options deployer;
+  redco::options::blockless_options deployer;
   int epochs = 60;
 
   static constexpr auto fields() {
@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
     auto const unseen = points(300, 2);
     std::vector<float> expected;
     for (point const& p : unseen) expected.push_back(p.z);
-    double const off = redco::mean_absolute_error(redco::predictor(trainer).predict(unseen, 50), expected);
+    double const off = redco::metrics::mean_absolute_error(redco::predictor(trainer).predict(unseen, 50), expected);
     deployer.conclude("mean absolute error on new points " + std::to_string(off) + " (bound 0.05)");
     return off <= 0.05 || o.epochs != my_options{}.epochs ? 0 : 1;
   });

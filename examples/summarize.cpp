@@ -39,12 +39,13 @@ struct my_options {
 using document = std::vector<std::string>;  // text, summary
 
 template <class Model>
-void summarize(Model const& model, redco::pretrained_folder const& folder, my_options const& o, std::string const& config) {
-  redco::any_tokenizer const& tokenizer = folder.tokenizer();
-  redco::generation_config const how =
-      redco::decoding_flags{.max_new_tokens = o.max_target,
-                            .beams = o.beams.value_or(folder.generation().search.beams),
-                            .length_penalty = o.length_penalty}
+void summarize(Model const& model, redco::pretrained_folder const& folder, my_options const& o,
+               std::string const& config) {
+  redco::tokenizer::any_tokenizer const& tokenizer = folder.tokenizer();
+  redco::pretrained::generation_config const how =
+      redco::pretrained::decoding_flags{.max_new_tokens = o.max_target,
+                                        .beams = o.beams.value_or(folder.generation().search.beams),
+                                        .length_penalty = o.length_penalty}
           .over(folder.generation());
   if (how.sampling.temperature > 0)
     throw redco::error(redco::exit_code::data,
@@ -59,24 +60,25 @@ void summarize(Model const& model, redco::pretrained_folder const& folder, my_op
   auto const net_of = [](auto const& net, redco::seq2seq_batch const& b) {
     return net.with(redco::encoder_input{b.source}, redco::encoder_mask{b.source_mask});
   };
-  auto const seq2seq = redco::collate([&](std::span<document const> documents) {
-                         std::vector<redco::seq2seq_example> examples;
-                         for (document const& d : documents)
-                           examples.push_back({redco::shortened(tokenizer.encode(o.prefix + d[0]), o.max_source),
-                                               redco::shortened(tokenizer.encode(d[1]), max_target)});
-                         return redco::seq2seq_batch_of(examples, start, how.ids.padding);
-                       }) |
-                       redco::loss([&](auto const& net, redco::seq2seq_batch const& b) {
-                         return redco::cross_entropy(net_of(net, b)(b.decoder_ids), b.labels);
-                       }) |
-                       redco::predict([&](auto const& net, redco::seq2seq_batch const& b) {
-                         at::Tensor const starts = at::full({b.source.size(0), 1}, start, at::kLong);
-                         return redco::decoded_rows(tokenizer, redco::beam_search(net_of(net, b), starts, search).ids);
-                       });
+  auto const seq2seq =
+      redco::collate([&](std::span<document const> documents) {
+        std::vector<redco::seq2seq_example> examples;
+        for (document const& d : documents)
+          examples.push_back({redco::text::shortened(tokenizer.encode(o.prefix + d[0]), o.max_source),
+                              redco::text::shortened(tokenizer.encode(d[1]), max_target)});
+        return redco::seq2seq_batch_of(examples, start, how.ids.padding);
+      }) |
+      redco::loss([&](auto const& net, redco::seq2seq_batch const& b) {
+        return redco::cross_entropy(net_of(net, b)(b.decoder_ids), b.labels);
+      }) |
+      redco::predict([&](auto const& net, redco::seq2seq_batch const& b) {
+        at::Tensor const starts = at::full({b.source.size(0), 1}, start, at::kLong);
+        return redco::text::decoded_rows(tokenizer, redco::beam_search(net_of(net, b), starts, search).ids);
+      });
   auto const rouge = [](std::span<document const> documents, std::span<std::string const> summaries) {
     double sum = 0;
-    for (std::size_t i = 0; i < documents.size(); ++i) sum += redco::rouge_l(summaries[i], documents[i][1]).f;
-    return redco::metric_map{{"rouge_l", sum / static_cast<double>(documents.size())}};
+    for (std::size_t i = 0; i < documents.size(); ++i) sum += redco::metrics::rouge_l(summaries[i], documents[i][1]).f;
+    return redco::options::metric_map{{"rouge_l", sum / static_cast<double>(documents.size())}};
   };
 
   redco::deployer deployer(o.deployer);
@@ -89,9 +91,10 @@ void summarize(Model const& model, redco::pretrained_folder const& folder, my_op
 }
 
 int main(int argc, char** argv) {
-  return redco::main_of<my_options>(
-      argc, argv, "Trains a model to summarize.", [](my_options const& o, auto const& given) {
-        redco::pretrained_folder const folder(o.model);
-        folder.visit<redco::encoder_decoders>([&](auto const& model) { summarize(model, folder, o, given.json()); });
-      });
+  return redco::main_of<my_options>(argc, argv, "Trains a model to summarize.",
+                                    [](my_options const& o, auto const& given) {
+                                      redco::pretrained_folder const folder(o.model);
+                                      folder.visit<redco::models::encoder_decoders>(
+                                          [&](auto const& model) { summarize(model, folder, o, given.json()); });
+                                    });
 }

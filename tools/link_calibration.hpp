@@ -20,7 +20,7 @@ namespace calibration {
 /// host: groups with one rank on each host.
 class link_calibration {
  public:
-  explicit link_calibration(redco::device_choice const& devices) : payload_(payload * larger(devices, 64)) {
+  explicit link_calibration(redco::tensors::device_choice const& devices) : payload_(payload * larger(devices, 64)) {
     for (int group = 2; group <= hosts_; ++group) {
       if (hosts_ % group != 0) continue;
       redco::mesh const shards{.dp = hosts_ / group, .tp = group};
@@ -46,7 +46,7 @@ class link_calibration {
     std::vector<redco::cost::host_link> links;
     for (task const& one : reductions_) {
       int const group = one.mesh.tp;
-      auto const sent = redco::host_bytes(redco::collective::all_reduce, payload_, {group, group, 1});
+      auto const sent = redco::shape::host_bytes(redco::shape::collective::all_reduce, payload_, {group, group, 1});
       links.push_back({group, hosts_, redco::options::launched().here, 0,
                        static_cast<double>(reductions * sent) / median(one.seconds), std::min(1.0, median(one.busy))});
     }
@@ -64,7 +64,7 @@ class link_calibration {
     std::vector<double> all;
     for (step_task const& one : steps_) {
       if (one.what.run.mesh.tp != link.hosts) continue;
-      redco::rank_cost const cost = cost_of(one.what);
+      redco::cost::rank_cost const cost = cost_of(one.what);
       double const rest = median(one.timing.seconds) - redco::cost::step_time_of(cost, one.what.run, m).total();
       all.push_back(rest / static_cast<double>(cost.messages.calls()));
     }

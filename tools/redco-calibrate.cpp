@@ -73,12 +73,12 @@ struct calibrate_options {
 
 constexpr std::array rank_counts = {1, 2, 4};
 
-std::string name_of(redco::device_choice const& devices) { return c10::DeviceTypeName(devices.type, true); }
+std::string name_of(redco::tensors::device_choice const& devices) { return c10::DeviceTypeName(devices.type, true); }
 
 /// The matrix products that are timed, forward and backward on all ranks, and their number of
 /// operations.
 struct products {
-  explicit products(redco::device_choice const& on)
+  explicit products(redco::tensors::device_choice const& on)
       : devices(on), rows(256 * larger(on, 16)), width(256 * larger(on, 16)), wide(1024 * larger(on, 8)) {}
 
   double operations() const { return 3 * 2.0 * static_cast<double>(rows) * static_cast<double>(width * wide) * 8; }
@@ -86,36 +86,36 @@ struct products {
   std::function<void()> of(redco::rank_context const& rank, dtype compute) const {
     at::Device const device = devices.of_rank(rank.rank);
     auto const random = [&](std::int64_t n, std::int64_t m) {
-      return at::randn({n, m}).to(device, redco::scalar_type_of(compute));
+      return at::randn({n, m}).to(device, redco::tensors::scalar_type_of(compute));
     };
     at::Tensor const x = random(rows, width).requires_grad_(), w = random(wide, width).requires_grad_();
     at::Tensor const gradient = random(rows, wide);
     return [=] {
       for (int i = 0; i < 8; ++i) torch::autograd::grad({redco::kernel::linear(x, w)}, {x, w}, {gradient});
-      redco::settle(device);
+      redco::tensors::settle(device);
     };
   }
 
-  redco::device_choice devices;
+  redco::tensors::device_choice devices;
   std::int64_t rows, width, wide;
 };
 
 /// Returns a model whose step consists mostly of the parameter update.
-sample update_sample(redco::device_choice const& devices) {
+sample update_sample(redco::tensors::device_choice const& devices) {
   std::int64_t const times = larger(devices, 8);
   return {{.vocab = 8192 * times, .context = 8, .width = 256 * times, .heads = 4 * times, .layers = 1},
           {.load = {1, 8}}};
 }
 
-std::function<void()> update_of(redco::rank_context& rank, redco::device_choice const& devices) {
+std::function<void()> update_of(redco::rank_context& rank, redco::tensors::device_choice const& devices) {
   redco::gpt2 const model{update_sample(devices).config};
   at::Device const device = devices.of_rank(rank.rank);
-  auto const state = std::make_shared<redco::trained_network<redco::gpt2>>(model, redco::plan_of(model, rank.mesh),
-                                                                           redco::adamw{}, dtype::f32, 42, rank.rank,
-                                                                           std::vector<std::string>{}, device);
+  auto const state = std::make_shared<redco::run::trained_network<redco::gpt2>>(
+      model, redco::plan_of(model, rank.mesh), redco::adamw{}, dtype::f32, 42, rank.rank, std::vector<std::string>{},
+      device);
   return [state, &rank, device, step = std::int64_t{0}]() mutable {
-    redco::training_step(*state, rank).finish(step++, 1'000, false);
-    redco::settle(device);
+    redco::run::training_step(*state, rank).finish(step++, 1'000, false);
+    redco::tensors::settle(device);
   };
 }
 
@@ -148,7 +148,7 @@ struct product_task {
 /// The measurement of this machine: all timed tasks, and the speeds that follow from their times.
 class machine_calibration {
  public:
-  explicit machine_calibration(redco::device_choice const& devices) : devices_(devices) {
+  explicit machine_calibration(redco::tensors::device_choice const& devices) : devices_(devices) {
     for (int const ranks : rank_counts) {
       redco::mesh const replicas{.dp = ranks};
       for (dtype const compute : dtypes) {
@@ -179,7 +179,7 @@ class machine_calibration {
     m.update_bytes_per_second =
         static_cast<double>(kept.parameters + kept.gradients + kept.optimizer) / median(update_.seconds);
     for (task const& one : reductions_) {
-      double const wire = static_cast<double>(reductions * redco::all_reduce_ring_bytes(payload_, one.mesh.tp));
+      double const wire = static_cast<double>(reductions * redco::shape::all_reduce_ring_bytes(payload_, one.mesh.tp));
       m.groups.push_back({one.mesh.tp, one.mesh.ranks(), 0, wire / median(one.seconds)});
     }
     for (product_task const& one : products_) m.compute.push_back(speed_of(one, m));
@@ -202,9 +202,9 @@ class machine_calibration {
     std::vector<std::array<double, 3>> rows_of;
     std::vector<double> rest, scale;
     for (step_task const& one : steps_) {
-      redco::setup const& run = one.what.run;
+      redco::cost::setup const& run = one.what.run;
       if (run.compute != products.compute || !(run.mesh == products.timing.mesh)) continue;
-      redco::rank_cost const cost = cost_of(one.what);
+      redco::cost::rank_cost const cost = cost_of(one.what);
       redco::cost::step_time const known = redco::cost::step_time_of(cost, run, m);
       scale.push_back(median(one.timing.seconds));
       rest.push_back(scale.back() - known.products - known.messages - known.update);
@@ -223,16 +223,16 @@ class machine_calibration {
   double seconds_per_call(redco::cost::group_speed const& group, redco::cost::machine const& m) const {
     std::vector<double> all;
     for (step_task const& one : steps_) {
-      redco::setup const& run = one.what.run;
+      redco::cost::setup const& run = one.what.run;
       if (run.mesh.tp != group.group || run.mesh.ranks() != group.ranks) continue;
-      redco::rank_cost const cost = cost_of(one.what);
+      redco::cost::rank_cost const cost = cost_of(one.what);
       double const rest = median(one.timing.seconds) - redco::cost::step_time_of(cost, run, m).total();
       all.push_back(rest / static_cast<double>(cost.messages.calls()));
     }
     return std::max(0.0, median(all));
   }
 
-  redco::device_choice devices_;
+  redco::tensors::device_choice devices_;
   products product_{devices_};
   std::int64_t payload_ = payload * larger(devices_, 64);
   std::vector<product_task> products_;
@@ -249,7 +249,7 @@ void write(std::filesystem::path const& path, redco::cost::machine const& machin
   std::cerr << path.string() << ": written; redco-plan config.json --ranks 2 --search reads it" << std::endl;
 }
 
-void calibrate_machine(std::filesystem::path const& path, redco::device_choice const& devices) {
+void calibrate_machine(std::filesystem::path const& path, redco::tensors::device_choice const& devices) {
   redco::safetensors::check_replaceable(path, writable);  // an error now, not after a minute
   std::cerr << "measures this machine (" << devices.of_rank(0) << ": " << devices.why
             << ") for about a minute; let nothing else run" << std::endl;
@@ -260,7 +260,7 @@ void calibrate_machine(std::filesystem::path const& path, redco::device_choice c
 
 /// Measures the links between the processes of a launcher. Only the first process reads and writes
 /// the file.
-void calibrate_links(std::filesystem::path const& path, redco::device_choice const& devices) {
+void calibrate_links(std::filesystem::path const& path, redco::tensors::device_choice const& devices) {
   redco::options::launch const& how = redco::options::launched();
   std::optional<redco::cost::machine> machine;
   redco::comm::make_world({.dp = how.processes}, {})->run([&](redco::rank_context& rank) {
@@ -291,7 +291,7 @@ int main(int argc, char** argv) {
       "Measures for redco-plan --search how fast this machine trains, in about a minute; as processes of a launcher, also "
       "their links.",
       [](calibrate_options const& o) {
-        redco::device_choice const devices = redco::choose_device(o.device);
+        redco::tensors::device_choice const devices = redco::tensors::choose_device(o.device);
         if (redco::options::launched().processes > 1) calibrate_links(o.machine, devices);
         else calibrate_machine(o.machine, devices);
       });

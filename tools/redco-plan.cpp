@@ -65,7 +65,7 @@ using redco::exit_code;
 
 enum class optimizer_kind { adamw, adam, sgd };
 
-constexpr auto optimizer_texts = redco::enum_texts<optimizer_kind>({
+constexpr auto optimizer_texts = redco::meta::enum_texts<optimizer_kind>({
     {optimizer_kind::adamw, "adamw"},
     {optimizer_kind::adam, "adam"},
     {optimizer_kind::sgd, "sgd"},
@@ -92,7 +92,7 @@ struct plan_options {
   redco::recomputed_blocks recompute = {};
   bool sequence_parallel = false;
   std::optional<std::string> device_memory;
-  redco::report_format format = redco::report_format::txt;
+  redco::report::report_format format = redco::report::report_format::txt;
   std::optional<std::filesystem::path> output;
   bool facts = false;
   bool timeline = false;
@@ -149,18 +149,18 @@ struct plan_options {
 /// family is compiled once.
 struct kept_state {
   std::string_view name;
-  redco::slot_list kept;
+  redco::optimizer::slot_list kept;
 
-  constexpr redco::slot_list slots() const { return kept; }
+  constexpr redco::optimizer::slot_list slots() const { return kept; }
 };
 
 kept_state state_of(optimizer_kind kind) {
   switch (kind) {
-    case optimizer_kind::adam: return {redco::adam::name, redco::state_slots(redco::adam{})};
-    case optimizer_kind::sgd: return {redco::sgd::name, redco::state_slots(redco::sgd{})};
+    case optimizer_kind::adam: return {redco::adam::name, redco::optimizer::state_slots(redco::adam{})};
+    case optimizer_kind::sgd: return {redco::sgd::name, redco::optimizer::state_slots(redco::sgd{})};
     case optimizer_kind::adamw: break;
   }
-  return {redco::adamw::name, redco::state_slots(redco::adamw{})};
+  return {redco::adamw::name, redco::optimizer::state_slots(redco::adamw{})};
 }
 
 [[noreturn]] void refuse(std::string const& why) { throw error(exit_code::usage, why); }
@@ -169,9 +169,9 @@ constexpr std::int64_t most_ranks = 1'000'000;
 
 /// Throws `error` with exit code 64 unless the value is from 1 to 2^28.
 void check_count(std::string const& flag, std::int64_t value) {
-  if (value < 1 || value > redco::config_reader::most)
+  if (value < 1 || value > redco::pretrained::config_reader::most)
     refuse(flag + " " + std::to_string(value) + " is no count; write a number from 1 to " +
-           std::to_string(redco::config_reader::most));
+           std::to_string(redco::pretrained::config_reader::most));
 }
 
 void check_length(std::string const& flag, std::int64_t value, std::int64_t context) {
@@ -251,7 +251,7 @@ exit_code search(Model const& model, kept_state const& optimizer, plan_options c
 
 template <class Model>
 exit_code plan(Model const& model, kept_state const& optimizer, plan_options const& o, std::string const& file) {
-  std::int64_t context = redco::config_reader::most;
+  std::int64_t context = redco::pretrained::config_reader::most;
   if constexpr (requires { model.config.context; }) {
     context = model.config.context;
   } else if constexpr (requires { model.input({}); }) {
@@ -260,7 +260,7 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   } else if (!o.sequence) {
     refuse("--sequence is missing; this family has no longest one to take in its place");
   }
-  if (o.source && !redco::has_encoder<redco::net_of<Model>>)
+  if (o.source && !redco::models::has_encoder<redco::models::net_of<Model>>)
     refuse("--source has no meaning for a model without an encoder before its decoder; leave it out");
   std::int64_t const sequence = o.sequence.value_or(context), micro_batch = o.micro_batch.value_or(o.batch);
   check_count("--batch", o.batch);
@@ -269,29 +269,30 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   check_length("--sequence", sequence, context);
   if (o.source) check_length("--source", *o.source, context);
   redco::workload const load{o.batch, sequence, o.source.value_or(0)};
-  if (redco::cost::cost_bound(redco::facts_of(model), redco::state_slots(optimizer).size(), {}) == redco::saturated)
+  if (redco::cost::cost_bound(redco::shard::facts_of(model), redco::optimizer::state_slots(optimizer).size(), {}) ==
+      redco::shape::saturated)
     throw error(exit_code::data, file + ": the model has more bytes than 63 bits can count; correct its sizes");
 
   if (o.facts) {
-    write(o, redco::report::program_text(redco::facts_of(model, {micro_batch, sequence, o.source.value_or(0)})));
+    write(o, redco::report::program_text(redco::shard::facts_of(model, {micro_batch, sequence, o.source.value_or(0)})));
     return exit_code::done;
   }
   std::int64_t const budget = o.device_memory ? redco::options::parse_bytes(*o.device_memory) : 0;
-  if constexpr (!redco::is_sequence_parallel<Model>)
+  if constexpr (!redco::models::is_sequence_parallel<Model>)
     if (o.search) return search(model, optimizer, o, load, budget);
   redco::report::run_request const asked = request_of(o, load);
   if (o.timeline) {
-    redco::report::check_mesh(redco::facts_of(model).parameters, asked);
-    redco::setup const run = redco::report::setup_of(asked);
-    redco::rank_cost const planned = redco::report_of(model, optimizer, run).cost;
-    redco::fact::program const facts = redco::facts_of(model, run.load);
+    redco::report::check_mesh(redco::shard::facts_of(model).parameters, asked);
+    redco::cost::setup const run = redco::report::setup_of(asked);
+    redco::cost::rank_cost const planned = redco::report_of(model, optimizer, run).cost;
+    redco::fact::program const facts = redco::shard::facts_of(model, run.load);
     write(o, redco::report::timeline_text(redco::cost::simulation(facts, run), planned.memory));
     return exit_code::done;
   }
-  redco::shard_report const report = redco::report::answered_report(model, optimizer, asked, budget, o.machine);
-  write(o, redco::report_as(o.format, report, std::filesystem::path(file).filename().string()));
+  redco::report::shard_report const report = redco::report::answered_report(model, optimizer, asked, budget, o.machine);
+  write(o, redco::report::report_as(o.format, report, std::filesystem::path(file).filename().string()));
   // Standard output may be the input of another program.
-  if (o.format != redco::report_format::txt || o.output)
+  if (o.format != redco::report::report_format::txt || o.output)
     (o.output ? std::cout : std::cerr) << redco::report::answer_text(report) << std::flush;
   return report.fits() ? exit_code::done : exit_code::missed;
 }
@@ -331,7 +332,7 @@ exit_code run(int argc, char const* const* argv) {
   redco::pretrained_folder const folder(config);
   kept_state const optimizer = state_of(o.optimizer);
   return folder.visit([&]<class Model>(Model const& model) {
-    if (o.sequence_parallel) return plan(redco::sequence_parallel<Model>{model.config}, optimizer, o, config);
+    if (o.sequence_parallel) return plan(redco::models::sequence_parallel<Model>{model.config}, optimizer, o, config);
     return plan(model, optimizer, o, config);
   });
 }

@@ -33,20 +33,21 @@ constexpr std::array dtypes = {redco::dtype::f32, redco::dtype::bf16};
 
 /// A small model and the settings of its training step.
 struct sample {
-  redco::gpt2_config config;
-  redco::setup run;
+  redco::models::gpt2_config config;
+  redco::cost::setup run;
 };
 
 /// Returns the factor by which sizes grow for a measurement: 1 on a CPU, `times` on a device, which
 /// needs larger work to be busy.
-inline std::int64_t larger(redco::device_choice const& devices, std::int64_t times) {
-  return devices.of_rank(0) == redco::host_device() ? 1 : times;
+inline std::int64_t larger(redco::tensors::device_choice const& devices, std::int64_t times) {
+  return devices.of_rank(0) == redco::tensors::host_device() ? 1 : times;
 }
 
-inline std::function<void()> step_of(sample const& s, redco::rank_context& rank, redco::device_choice const& devices) {
+inline std::function<void()> step_of(sample const& s, redco::rank_context& rank,
+                                     redco::tensors::device_choice const& devices) {
   redco::gpt2 const model{s.config};
   at::Device const device = devices.of_rank(rank.rank);
-  auto const state = std::make_shared<redco::trained_network<redco::gpt2>>(
+  auto const state = std::make_shared<redco::run::trained_network<redco::gpt2>>(
       model, redco::plan_of(model, s.run.mesh), redco::adamw{.lr = 1e-4}, s.run.compute, 42, rank.rank,
       std::vector<std::string>{}, device);
   auto const length = s.run.load.sequence;
@@ -55,14 +56,14 @@ inline std::function<void()> step_of(sample const& s, redco::rank_context& rank,
   redco::token_batch const batch{ids.narrow(1, 0, length).contiguous().to(device),
                                  ids.narrow(1, 1, length).contiguous().to(device)};
   return [=, &rank, step = std::int64_t{0}]() mutable {
-    redco::training_step one(*state, rank);
+    redco::run::training_step one(*state, rank);
     for (std::int64_t i = 0; i < s.run.micro_batches; ++i) {
-      redco::pass const in = redco::training_pass(rank).with_examples(0, s.run.load.batch);
+      redco::pass const in = redco::nn::training_pass(rank).with_examples(0, s.run.load.batch);
       redco::bound_network<redco::gpt2> const net(state->net, in);
       one.add(redco::cross_entropy(net(batch.input_ids), batch.labels));
     }
     one.finish(step++, 1'000, false);
-    redco::settle(device);
+    redco::tensors::settle(device);
   };
 }
 
@@ -70,12 +71,12 @@ inline std::function<void()> step_of(sample const& s, redco::rank_context& rank,
 /// model shards run them concurrently.
 constexpr std::int64_t payload = 1 << 20, reductions = 8;
 
-inline std::function<void()> reductions_of(redco::rank_context& rank, redco::device_choice const& devices,
+inline std::function<void()> reductions_of(redco::rank_context& rank, redco::tensors::device_choice const& devices,
                                            std::int64_t bytes = payload) {
   at::Device const device = devices.of_rank(rank.rank);
   return [&rank, device, x = at::zeros({bytes / 4}, device)] {
     for (std::int64_t i = 0; i < reductions; ++i) rank.tp.all_reduce(x);
-    redco::settle(device);
+    redco::tensors::settle(device);
   };
 }
 
@@ -83,21 +84,21 @@ inline std::function<void()> reductions_of(redco::rank_context& rank, redco::dev
 /// several micro-batches.
 inline std::vector<sample> samples(redco::mesh const& on, redco::dtype compute, std::int64_t times, int hosts = 1) {
   std::vector<sample> all;
-  auto const add = [&](redco::gpt2_config const& config, bool one_at_once) {
+  auto const add = [&](redco::models::gpt2_config const& config, bool one_at_once) {
     std::int64_t const share = std::max(1, 8 / on.dp), at_once = one_at_once ? 1 : share;
-    redco::setup const run{.mesh = on,
-                           .load = {at_once, config.context},
-                           .compute = compute,
-                           .micro_batches = share / at_once,
-                           .hosts = hosts};
+    redco::cost::setup const run{.mesh = on,
+                                 .load = {at_once, config.context},
+                                 .compute = compute,
+                                 .micro_batches = share / at_once,
+                                 .hosts = hosts};
     all.push_back({config, run});
   };
   auto const model = [times](std::int64_t context, std::int64_t width, std::int64_t layers) {
-    return redco::gpt2_config{.vocab = 256 * times,
-                              .context = context * (times > 1 ? 4 : 1),
-                              .width = width * times,
-                              .heads = 4 * times,
-                              .layers = layers};
+    return redco::models::gpt2_config{.vocab = 256 * times,
+                                      .context = context * (times > 1 ? 4 : 1),
+                                      .width = width * times,
+                                      .heads = 4 * times,
+                                      .layers = layers};
   };
   add(model(128, 192, 2), false);
   add(model(128, 192, 2), true);
@@ -112,14 +113,14 @@ struct step_task {
 };
 
 /// Appends the timed steps of all sample models to `to`.
-inline void add_steps(std::vector<step_task>& to, redco::device_choice const& devices, redco::mesh const& on,
+inline void add_steps(std::vector<step_task>& to, redco::tensors::device_choice const& devices, redco::mesh const& on,
                       redco::dtype compute, int hosts = 1) {
   for (sample const& one : samples(on, compute, larger(devices, 8), hosts))
     to.push_back({one, {on, [one, devices](auto& rank) { return step_of(one, rank, devices); }}});
 }
 
-inline redco::rank_cost cost_of(sample const& s) {
-  return redco::cost_of(redco::gpt2{s.config}, redco::adamw{}, s.run);
+inline redco::cost::rank_cost cost_of(sample const& s) {
+  return redco::cost::cost_of(redco::gpt2{s.config}, redco::adamw{}, s.run);
 }
 
 }  // namespace calibration

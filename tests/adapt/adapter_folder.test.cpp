@@ -28,10 +28,12 @@ namespace adapter_folder_test {
 using namespace redco;
 using numbers = std::vector<std::int64_t>;
 
-std::span<stored_name const> const of_llama = stored_names<llama>::names, of_gpt2 = stored_names<gpt2>::names;
+std::span<redco::models::stored_name const> const of_llama = stored_names<llama>::names,
+                                                  of_gpt2 = stored_names<gpt2>::names;
 
-adapter_place place_of(std::span<stored_name const> names, std::string const& ours, numbers const& shape) {
-  return adapter_place_of(names, ours, shape, safetensors::whole(shape));
+redco::adapt::adapter_place place_of(std::span<redco::models::stored_name const> names, std::string const& ours,
+                                     numbers const& shape) {
+  return redco::adapt::adapter_place_of(names, ours, shape, safetensors::whole(shape));
 }
 
 /// Writes a folder with this config and tensors of these names, each of shape [4, 1].
@@ -51,18 +53,19 @@ safetensors::tensor_table table_of(std::vector<std::string> const& names) {
 }
 
 TEST_CASE("adapter matrices have PEFT's names and modules; the matrices of a fused weight share one module") {
-  adapter_place const q = place_of(of_llama, "layers.3.self_attn.q.lora_A.weight", {4, 9});
+  redco::adapt::adapter_place const q = place_of(of_llama, "layers.3.self_attn.q.lora_A.weight", {4, 9});
   CHECK(q.part.name == "base_model.model.model.layers.3.self_attn.q_proj.lora_A.weight");
   CHECK(q.part.shape == numbers{4, 9});
   CHECK(q.module == "self_attn.q_proj");
   CHECK_FALSE(q.transposed);
   CHECK(place_of(of_llama, "lm_head.lora_B.weight", {9, 4}).module == "lm_head");
 
-  adapter_place const a = place_of(of_gpt2, "h.11.attn.qkv.lora_A.weight", {4, 9});
+  redco::adapt::adapter_place const a = place_of(of_gpt2, "h.11.attn.qkv.lora_A.weight", {4, 9});
   CHECK(a.part.name == "base_model.model.transformer.h.11.attn.c_attn.lora_A.weight");
   CHECK(a.part.shape == numbers{4, 9});
   CHECK((a.module == "attn.c_attn" && a.transposed));
-  adapter_place const v = adapter_place_of(of_gpt2, "h.11.attn.v.lora_B.weight", {8, 4}, {{2, 0}, {4, 4}});
+  redco::adapt::adapter_place const v =
+      redco::adapt::adapter_place_of(of_gpt2, "h.11.attn.v.lora_B.weight", {8, 4}, {{2, 0}, {4, 4}});
   CHECK(v.part.name == "base_model.model.transformer.h.11.attn.c_attn.lora_B.weight");
   CHECK(v.part.shape == numbers{24, 4});
   CHECK(v.part.place == safetensors::box{{18, 0}, {4, 4}});
@@ -72,20 +75,20 @@ TEST_CASE("adapter matrices have PEFT's names and modules; the matrices of a fus
   CHECK(place_of({}, "body.up.lora_A.weight", {2, 3}).part.name == "base_model.model.body.up.lora_A.weight");
   CHECK(place_of({}, "body.up.lora_A.weight", {2, 3}).module == "body.up");
   CHECK(refused([] { place_of(of_llama, "layers.0.other.lora_A.weight", {2, 3}); }).starts_with("70 "));
-  CHECK(adapted_path("h.0.attn.q.lora_B.weight") == "h.0.attn.q");
-  CHECK(adapted_path("h.0.attn.q.weight").empty());
+  CHECK(redco::adapt::adapted_path("h.0.attn.q.lora_B.weight") == "h.0.attn.q");
+  CHECK(redco::adapt::adapted_path("h.0.attn.q.weight").empty());
 }
 
 TEST_CASE("adapters have PEFT's target layers by default") {
-  CHECK(usual_targets(of_llama) == "q,v");
-  CHECK(usual_targets(stored_names<t5>::names) == "q,v");
-  CHECK(usual_targets(of_gpt2) == "qkv");
+  CHECK(redco::adapt::usual_targets(of_llama) == "q,v");
+  CHECK(redco::adapt::usual_targets(stored_names<t5>::names) == "q,v");
+  CHECK(redco::adapt::usual_targets(of_gpt2) == "qkv");
 }
 
 TEST_CASE("adapter_config.json has the keys that PEFT needs and is read back unchanged") {
-  std::vector<adapter_place> const places{place_of(of_gpt2, "h.0.attn.qkv.lora_A.weight", {4, 9}),
-                                          place_of(of_gpt2, "h.1.attn.qkv.lora_A.weight", {4, 9}),
-                                          place_of(of_gpt2, "h.1.mlp.up.lora_A.weight", {4, 9})};
+  std::vector<redco::adapt::adapter_place> const places{place_of(of_gpt2, "h.0.attn.qkv.lora_A.weight", {4, 9}),
+                                                        place_of(of_gpt2, "h.1.attn.qkv.lora_A.weight", {4, 9}),
+                                                        place_of(of_gpt2, "h.1.mlp.up.lora_A.weight", {4, 9})};
   lora_options const options{.rank = 4, .alpha = 6.5, .dropout = 0.25, .targets = "qkv,up"};
   std::string const text = adapter_config_text(options, places, {.base = "gpt2"});
   json::json_value const config = json::parse_json(text, "adapter_config.json");
@@ -95,8 +98,9 @@ TEST_CASE("adapter_config.json has the keys that PEFT needs and is read back unc
   CHECK((config["r"] == 4 && config["lora_alpha"] == 6.5 && config["lora_dropout"] == 0.25));
   CHECK(config["target_modules"] == json::json_value({"attn.c_attn", "mlp.c_fc"}));
   CHECK((config["fan_in_fan_out"] == true && config["bias"] == "none"));
-  CHECK(json::parse_json(adapter_config_text({.alpha = 16}, {}, {.task = "SEQ_2_SEQ_LM"}), "")["lora_alpha"]
-            .is_number_integer());
+  CHECK(
+      json::parse_json(redco::adapt::adapter_config_text({.alpha = 16}, {}, {.task = "SEQ_2_SEQ_LM"}), "")["lora_alpha"]
+          .is_number_integer());
 
   temporary_folder const folder;
   write(folder, text, {places[0].part.name, places[1].part.name, places[2].part.name});
@@ -199,7 +203,7 @@ TEST_CASE("a module that a file adapts in only some blocks is refused with a blo
   std::string const in = "base_model.model.model.layers.", q = ".self_attn.q_proj.lora_A.weight";
   std::vector<std::string> const wanted{in + "0" + q, in + "1" + q, in + "10" + q};
   auto const check = [&](std::vector<std::string> const& stored) {
-    return refused([&] { check_adapted_blocks("my-lora", table_of(stored), wanted); });
+    return refused([&] { redco::adapt::check_adapted_blocks("my-lora", table_of(stored), wanted); });
   };
   CHECK(check(wanted).empty());
   CHECK(check({"other"}).empty());  // load_model refuses a module that no block adapts

@@ -147,7 +147,7 @@ expect(0 "<h2>What fits</h2>.*<p>Time of a step: [0-9.]+ m?s, predicted" config.
 set(search config.json --batch 16 --sequence 256 --ranks 2 --search --machine machine.json)
 expect(0 "^2 ranks, 16 x 256 a step: [0-9]+ plans fit 8.00 GiB on every rank; step times are predicted\nmesh +micro-batch  dtype +\
 recompute +tokens +peak +step time\n[12]x[12] .*\nrun: --mesh [12]x[12] --dtype b?f(16|32) --global-batch 16 --micro-batch [0-9]+(, of the model as \
-redco::sequence_parallel)?\n$" ${search} --device-memory 8GiB)
+redco::models::sequence_parallel)?\n$" ${search} --device-memory 8GiB)
 expect(0 "^2 ranks, 16 x 256 a step: 84 plans; step times are predicted" ${search})
 expect(0 "^2 ranks on 2 hosts, 16 x 256 a step: 84 plans; step times are predicted" ${search} --machine linked.json --hosts 2)
 expect(64 "2 ranks cannot be shared equally by 3 hosts" ${search} --machine linked.json --hosts 3)

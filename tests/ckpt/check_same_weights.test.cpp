@@ -69,7 +69,7 @@ TEST_CASE("a process of several ranks reads its folder once to compare it") {
   int const ranks = 4, ranks_here = 3;
   auto const line = std::make_shared<redco::comm::lifeline>(ranks);
   redco::comm::rank_groups groups({.dp = ranks}, 0, ranks_here, [&](auto const& which, auto const& members) {
-    return redco::in_process_group::make(which.name, members, line);
+    return redco::comm::in_process_group::make(which.name, members, line);
   });
   groups.begin_run(deadline);
   auto const shared = redco::safetensors::open_safetensors(folder.path);

@@ -33,7 +33,7 @@ redco::workdir::save_options saving_on_hosts(temporary_folder const& folder, int
 
 void save_on_hosts(temporary_folder const& folder, redco::mesh const& mesh, std::int64_t step, recording_ops& ops) {
   std::filesystem::create_directories(folder / "first");
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state(mesh, rank.rank, true);
     redco::ckpt::save_checkpoint_with(ops, saving_on_hosts(folder, rank.rank, mesh, step), parts, rank.world);
   });
@@ -41,7 +41,7 @@ void save_on_hosts(temporary_folder const& folder, redco::mesh const& mesh, std:
 
 int wrong_on_hosts(redco::mesh const& mesh, temporary_folder const& folder) {
   std::atomic<int> wrong = 0;
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state(mesh, rank.rank, false);
     auto found = redco::ckpt::find_checkpoint(rank.world, folder / "first", "auto").value();
     if (rank.rank > 0) found.directory = folder / "other/ckpts" / found.directory.filename();
@@ -77,7 +77,7 @@ TEST_CASE("rank 0 writes and reads tensors of many megabytes for others") {
   std::vector<std::int64_t> const shape{5'000'003};
   std::atomic<int> wrong = 0;
   at::Tensor const values = at::arange(shape[0], at::kFloat);
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const part = [&](at::Tensor const& local) {
       return redco::ckpt::state_part{"large", shape, local, {{0}, shape}, rank.rank == 1};
     };
@@ -100,7 +100,7 @@ TEST_CASE("files of another run on another host are not read") {
   auto old = saving(folder / "other", mesh, 3);
   old.facts.run = "run-b";
   std::filesystem::create_directories(folder / "other");
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     redco::ckpt::save_checkpoint_with(ops, old, sharded_state(mesh, rank.rank, false), rank.world);
   });
   CHECK(wrong_on_hosts(mesh, folder) == 0);
@@ -134,7 +134,7 @@ TEST_CASE("a read that fails on rank 0 for another rank ends all ranks with the 
   recording_ops ops(folder.path);
   save_on_hosts(folder, mesh, 3, ops);
   auto const failure = ckpt_test::error_of([&] {
-    redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+    redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
       auto found = redco::ckpt::find_checkpoint(rank.world, folder / "first", "auto").value();
       if (rank.rank == 0)
         for (auto const& file : std::filesystem::directory_iterator(found.directory))
@@ -156,7 +156,7 @@ TEST_CASE("a run whose checkpoints only another host has does not start from scr
   save_on(mesh, saving(folder.path, mesh, 3), ops);
   std::atomic<bool> found = true;
   auto const find = [&](std::string const& resume) {
-    redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+    redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
       std::filesystem::path const workdir = rank.rank == 0 ? folder / "empty" : folder.path;
       found = redco::ckpt::find_checkpoint(rank.world, workdir, resume).has_value();
     });

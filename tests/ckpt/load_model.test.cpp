@@ -30,8 +30,8 @@ using ckpt_test::toy_names;
 using ckpt_test::toy_state;
 
 void save_toy(std::filesystem::path const& folder, std::uint64_t file_bytes = 1 << 20) {
-  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
-    redco::save_model(folder, toy_names, toy_state({.dp = 1}, 0, true), rank.world, {.file_bytes = file_bytes});
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+    redco::ckpt::save_model(folder, toy_names, toy_state({.dp = 1}, 0, true), rank.world, {.file_bytes = file_bytes});
   });
 }
 
@@ -56,9 +56,9 @@ ckpt_test::thrown failure_of(std::vector<redco::safetensors::safetensors_entry> 
   auto const weights = redco::workdir::open_weights(folder.path);
   std::atomic<int> failed = 0;
   auto const failure = ckpt_test::error_of([&] {
-    redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& rank) {
+    redco::comm::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& rank) {
       try {
-        redco::load_model(weights, {toy_names, unread}, toy_state({.dp = 2, .tp = 2}, rank.rank, false), rank);
+        redco::ckpt::load_model(weights, {toy_names, unread}, toy_state({.dp = 2, .tp = 2}, rank.rank, false), rank);
       } catch (redco::error const&) {
         ++failed;
         throw;
@@ -89,9 +89,9 @@ TEST_CASE("every byte of the files is read at most once on any mesh") {
       INFO("mesh " << mesh.dp << "x" << mesh.tp);
       redco::workdir::shared_weights const weights(folder.path);
       std::atomic<int> wrong = 0;
-      redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+      redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
         auto const parts = toy_state(mesh, rank.rank, false);
-        redco::load_model(weights.open(), {toy_names}, parts, rank);
+        redco::ckpt::load_model(weights.open(), {toy_names}, parts, rank);
         wrong += ckpt_test::wrong_toy_parts(parts);
       });
       CHECK(wrong == 0);
@@ -102,21 +102,21 @@ TEST_CASE("every byte of the files is read at most once on any mesh") {
 
 TEST_CASE("a warm start reads every byte once") {
   temporary_folder const folder;
-  constexpr std::array same{redco::stored_name{"a", "a"}, redco::stored_name{"b", "b"}};
+  constexpr std::array same{redco::models::stored_name{"a", "a"}, redco::models::stored_name{"b", "b"}};
   auto const state = [](int rank) {
     return std::vector<redco::ckpt::state_part>{
         // Rank 1 has padding
         {"a", {6, 7}, at::full({6, 4}, rank), {{0, rank * 4}, {6, rank == 0 ? 4 : 3}}},
         {"b", {5}, at::full({5}, 3), redco::safetensors::whole({5}), rank == 0}};
   };
-  redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
-    redco::save_model(folder.path, same, state(rank.tp.rank()), rank.world, {.type = redco::dtype::f64});
+  redco::comm::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+    redco::ckpt::save_model(folder.path, same, state(rank.tp.rank()), rank.world, {.type = redco::dtype::f64});
   });
   for (redco::mesh const& on : {redco::mesh{.dp = 2, .tp = 2}, {.dp = 2, .ep = 2}}) {
     auto const opened = redco::workdir::open_weights(folder / "model.safetensors");
     std::atomic<int> right = 0;
-    redco::run_ranks(on, {}, [&](redco::rank_context& rank) {
-      int const shard = rank.coordinate(redco::model_axes);
+    redco::comm::run_ranks(on, {}, [&](redco::rank_context& rank) {
+      int const shard = rank.coordinate(redco::shape::model_axes);
       auto const parts = state(shard);
       for (auto const& part : parts) part.local.fill_(9);
       redco::ckpt::load_parameters(opened, parts, rank);
@@ -137,13 +137,15 @@ TEST_CASE("a failed read on one rank ends all ranks with its cause") {
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
   std::mutex mutex;
   std::set<std::string> causes;
-  redco::run_ranks({.dp = 2, .tp = 2}, {.first_deadline = std::chrono::seconds(20)}, [&](redco::rank_context& rank) {
-    auto const failure = ckpt_test::error_of(
-        [&] { redco::load_model(weights, {toy_names}, toy_state({.dp = 2, .tp = 2}, rank.rank, false), rank); });
-    std::lock_guard const lock(mutex);
-    CHECK(failure.code == redco::exit_code::data);
-    causes.insert(failure.text);
-  });
+  redco::comm::run_ranks(
+      {.dp = 2, .tp = 2}, {.first_deadline = std::chrono::seconds(20)}, [&](redco::rank_context& rank) {
+        auto const failure = ckpt_test::error_of([&] {
+          redco::ckpt::load_model(weights, {toy_names}, toy_state({.dp = 2, .tp = 2}, rank.rank, false), rank);
+        });
+        std::lock_guard const lock(mutex);
+        CHECK(failure.code == redco::exit_code::data);
+        causes.insert(failure.text);
+      });
   REQUIRE(causes.size() == 1);
   CHECK(ckpt_test::has(*causes.begin(), path.string()));
   CHECK(ckpt_test::has(*causes.begin(), "cut while being read"));
@@ -199,24 +201,24 @@ TEST_CASE("weights that several ranks need are opened once, and a failure reache
 
 TEST_CASE("files of a base model, whose names lack the model's prefix, are read on any mesh") {
   temporary_folder const folder;
-  std::vector<redco::stored_name> bare(toy_names.begin(), toy_names.end());
-  for (redco::stored_name& row : bare) row.theirs.remove_prefix(2);
-  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
-    redco::save_model(folder.path, bare, toy_state({.dp = 1}, 0, true), rank.world);
+  std::vector<redco::models::stored_name> bare(toy_names.begin(), toy_names.end());
+  for (redco::models::stored_name& row : bare) row.theirs.remove_prefix(2);
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+    redco::ckpt::save_model(folder.path, bare, toy_state({.dp = 1}, 0, true), rank.world);
   });
   auto const weights = redco::workdir::open_weights(folder.path);
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2, .tp = 3}}) {
     std::atomic<int> wrong = 0;
-    CHECK_NOTHROW(redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+    CHECK_NOTHROW(redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
       auto const parts = toy_state(mesh, rank.rank, false);
-      redco::load_model(weights, {.names = toy_names, .base = "t."}, parts, rank);
+      redco::ckpt::load_model(weights, {.names = toy_names, .base = "t."}, parts, rank);
       wrong += ckpt_test::wrong_toy_parts(parts);
     }));
     CHECK(wrong == 0);
   }
   CHECK(ckpt_test::has(ckpt_test::error_of([&] {
-                         redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
-                           redco::load_model(weights, {toy_names}, toy_state({.dp = 1}, 0, false), rank);
+                         redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+                           redco::ckpt::load_model(weights, {toy_names}, toy_state({.dp = 1}, 0, false), rank);
                          });
                        }).text,
                        "\"t.wte.weight\" is missing in the file"));
@@ -230,15 +232,15 @@ TEST_CASE("tensors missing in files are zero, fresh, or refused with the layers 
     if (entry.name == "t.h.0.ln.weight") entry.shape = {8};
   write_zeros(folder / "model.safetensors", entries);
   auto weights = redco::workdir::open_weights(folder.path);
-  std::vector<redco::stored_name> names(toy_names.begin(), toy_names.end());
+  std::vector<redco::models::stored_name> names(toy_names.begin(), toy_names.end());
   constexpr std::array<std::string_view, 2> heads{"cls", "none"};
   /// Returns the values of cls.weight and h.0.ln.weight on both shards. They are 77 before loading.
   auto const loaded = [&](std::vector<std::string> const& fresh) {
     weights.fresh = fresh;
     std::vector<double> values(4, -1);
-    redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+    redco::comm::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
       auto const parts = toy_state({.tp = 2}, rank.rank, false);
-      redco::load_model(weights, {.names = names, .heads = heads}, parts, rank);
+      redco::ckpt::load_model(weights, {.names = names, .heads = heads}, parts, rank);
       for (std::size_t i : {std::size_t{0}, std::size_t{1}})
         values[2 * static_cast<std::size_t>(rank.rank) + i] = parts[9 - i].local.max().item<double>();
       CHECK(parts[0].local.max().item<double>() == 0);

@@ -43,8 +43,8 @@ redco::ckpt::state_part wanted(std::string const& name, std::vector<std::int64_t
 
 void load_alone(redco::safetensors::weights_source const& weights, std::vector<redco::ckpt::state_part> const& parts,
                 std::vector<std::string> const& unread = {}) {
-  redco::run_ranks({.dp = 1}, {},
-                   [&](redco::rank_context& rank) { redco::ckpt::load_parameters(weights, parts, rank, unread); });
+  redco::comm::run_ranks(
+      {.dp = 1}, {}, [&](redco::rank_context& rank) { redco::ckpt::load_parameters(weights, parts, rank, unread); });
 }
 
 }  // namespace

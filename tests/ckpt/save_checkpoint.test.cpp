@@ -30,7 +30,7 @@ using ckpt_test::sharded_state;
 
 int wrong_on(redco::mesh const& mesh, redco::workdir::found_checkpoint const& found) {
   std::atomic<int> wrong = 0;
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state(mesh, rank.rank, false);
     redco::ckpt::load_checkpoint(found, parts, rank.world);
     wrong += ckpt_test::wrong_parts(parts);
@@ -42,7 +42,7 @@ int wrong_on(redco::mesh const& mesh, redco::workdir::found_checkpoint const& fo
 
 TEST_CASE("saving writes every part from its own memory without a copy of the tensor") {
   temporary_folder const folder;
-  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     at::Tensor const flat = at::ones({3 * 512 * 512});
     std::vector<redco::ckpt::state_part> parts;
     for (std::int64_t i = 0; i < 3; ++i)
@@ -209,7 +209,7 @@ TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothin
   recording_ops ops(folder.path);
   ops.fail_on = "write ckpts/.tmp-step_5-run-a/optimizer-1of2.safetensors";
   std::atomic<int> told = 0;
-  redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state({.tp = 2}, rank.rank, true);
     auto const failure = ckpt_test::error_of(
         [&] { redco::ckpt::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world); });
@@ -231,7 +231,7 @@ TEST_CASE("owners that leave a gap or overlap are refused before any file gets i
   recording_ops ops(folder.path);
   for (bool const owner : {true, false}) {
     auto const failure = ckpt_test::error_of([&] {
-      redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+      redco::comm::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
         auto parts = sharded_state({.tp = 2}, rank.rank, true);
         parts[2].owner = owner;  // replicated: both ranks write it, or none
         redco::ckpt::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world);
@@ -250,7 +250,7 @@ TEST_CASE("a checkpoint of another model is refused with the first twenty differ
   auto const found = redco::workdir::find_checkpoint(folder.path, "auto").value();
   auto const refusal = [&](auto change, redco::ckpt::load_options const& options = {}) {
     return ckpt_test::error_of([&] {
-      redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+      redco::comm::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
         auto parts = sharded_state({.tp = 2}, rank.rank, false);
         change(parts, rank.rank);
         redco::ckpt::load_checkpoint(found, parts, rank.world, options);
@@ -283,7 +283,7 @@ TEST_CASE("a checkpoint of another model is refused with the first twenty differ
 TEST_CASE("strided and foreign-typed local tensors are saved and filled by value") {
   temporary_folder const folder;
   at::Tensor const values = at::arange(12, at::kFloat).reshape({3, 4});
-  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     std::vector<redco::ckpt::state_part> parts{{"t", {4, 3}, values.t(), redco::safetensors::whole({4, 3})}};
     redco::ckpt::save_checkpoint(saving(folder.path, {.dp = 1}, 1), parts, rank.world);
     parts[0].local = at::zeros({3, 4}).t();

@@ -31,17 +31,17 @@ using ckpt_test::toy_state;
 
 void save_on(redco::mesh const& mesh, std::filesystem::path const& folder,
              redco::save_model_options const& options = {}) {
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
-    redco::save_model(folder, toy_names, toy_state(mesh, rank.rank, true), rank.world, options);
+  redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+    redco::ckpt::save_model(folder, toy_names, toy_state(mesh, rank.rank, true), rank.world, options);
   });
 }
 
 int wrong_on(redco::mesh const& mesh, std::filesystem::path const& folder) {
   auto const weights = redco::workdir::open_weights(folder);
   std::atomic<int> wrong = 0;
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = toy_state(mesh, rank.rank, false);
-    redco::load_model(weights, {toy_names}, parts, rank);
+    redco::ckpt::load_model(weights, {toy_names}, parts, rank);
     wrong += ckpt_test::wrong_toy_parts(parts);
   });
   return wrong;
@@ -53,9 +53,9 @@ int version_in(std::filesystem::path const& folder) {
   int version = -1;
   auto const failure = ckpt_test::error_of([&] {
     auto const weights = redco::workdir::open_weights(folder);
-    redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+    redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
       auto const parts = toy_state({.dp = 1}, 0, false);
-      redco::load_model(weights, {toy_names}, parts, rank);
+      redco::ckpt::load_model(weights, {toy_names}, parts, rank);
       for (int i = 1; i >= 0 && version < 0; --i) {
         for (auto const& part : parts) part.local.sub_(i);
         if (ckpt_test::wrong_toy_parts(parts) == 0) version = i;
@@ -149,7 +149,7 @@ TEST_CASE("a save that fails at any call leaves the older weights, the new, or n
       ops.fail_at = call;
       std::atomic<int> failed = 0;
       auto const failure = ckpt_test::error_of([&] {
-        redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+        redco::comm::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
           auto const parts = toy_state({.tp = 2}, rank.rank, true);
           for (auto const& part : parts) part.local.add_(1);
           try {
@@ -192,7 +192,7 @@ TEST_CASE("a save that fails at any call leaves no weights next to files of anot
       recording_ops ops(folder.path);
       ops.fail_at = call;
       auto const failure = ckpt_test::error_of([&] {
-        redco::run_ranks({.dp = 1, .tp = 1}, {}, [&](redco::rank_context& rank) {
+        redco::comm::run_ranks({.dp = 1, .tp = 1}, {}, [&](redco::rank_context& rank) {
           auto const parts = toy_state({.dp = 1, .tp = 1}, 0, true);
           for (auto const& part : parts) part.local.add_(1);
           redco::ckpt::save_model_with(ops, folder / "m", toy_names, parts, rank.world, options);
@@ -222,11 +222,11 @@ TEST_CASE("saving over a file that is being read leaves the reader the old conte
   temporary_folder const folder;
   save_on({.dp = 1}, folder.path);
   auto const weights = redco::workdir::open_weights(folder.path);
-  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     auto parts = toy_state({.dp = 1}, 0, true);
     for (auto const& part : parts) part.local.add_(1);
-    redco::save_model(folder.path, toy_names, parts, rank.world);
-    redco::load_model(weights, {toy_names}, parts, rank);
+    redco::ckpt::save_model(folder.path, toy_names, parts, rank.world);
+    redco::ckpt::load_model(weights, {toy_names}, parts, rank);
     CHECK(ckpt_test::wrong_toy_parts(parts) == 0);
   });
   CHECK(wrong_on({.dp = 1}, folder.path) > 0);  // a new reader gets the new weights
@@ -235,15 +235,15 @@ TEST_CASE("saving over a file that is being read leaves the reader the old conte
 TEST_CASE("no rank holds more than its part and some slabs of the tensors that are saved") {
   temporary_folder const folder;
   std::int64_t const rows = 1024, columns = 12'000;  // 46 MiB in the file, half on each rank
-  constexpr std::array names{redco::stored_name{"w", "w", true}};
+  constexpr std::array names{redco::models::stored_name{"w", "w", true}};
   std::array<std::int64_t, 2> held{};
-  redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
     at::Tensor const local = at::full({rows / 2, columns}, rank.rank + 1);
     std::vector<redco::ckpt::state_part> const parts{
         {"w", {rows, columns}, local.to(at::kFloat), {{rank.rank * rows / 2, 0}, {rows / 2, columns}}}};
     rank.memory->reset_peak();
     std::int64_t const before = rank.memory->current();
-    redco::save_model(folder.path, names, parts, rank.world);
+    redco::ckpt::save_model(folder.path, names, parts, rank.world);
     held[static_cast<std::size_t>(rank.rank)] = rank.memory->peak() - before;
   });
   CHECK(held[0] < 60 << 20);
@@ -257,10 +257,10 @@ TEST_CASE("a model that cannot be saved is refused on all ranks") {
   temporary_folder const folder;
   auto const failure = [&](auto change) {
     return ckpt_test::error_of([&] {
-      redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+      redco::comm::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
         auto parts = toy_state({.tp = 2}, rank.rank, true);
         change(parts, rank.rank);
-        redco::save_model(folder / "m", toy_names, parts, rank.world);
+        redco::ckpt::save_model(folder / "m", toy_names, parts, rank.world);
       });
     });
   };

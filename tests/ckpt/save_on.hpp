@@ -23,7 +23,7 @@ inline redco::workdir::save_options saving(std::filesystem::path const& workdir,
 
 /// Saves the sharded state through calls that `ops` records.
 inline void save_on(redco::mesh const& mesh, redco::workdir::save_options const& options, recording_ops& ops) {
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state(mesh, rank.rank, true);
     redco::ckpt::save_checkpoint_with(ops, options, parts, rank.world);
   });

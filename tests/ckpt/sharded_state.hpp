@@ -52,15 +52,15 @@ inline std::vector<redco::ckpt::state_part> sharded_state(redco::mesh const& mes
   for (tensor_spec const& spec : specs()) {
     redco::ckpt::state_part part{
         .name = spec.name, .shape = spec.shape, .local = {}, .place = redco::safetensors::whole(spec.shape)};
-    part.owner =
-        mesh.coordinate(rank, redco::axis::dp) == 0 && (spec.split >= 0 || mesh.coordinate(rank, redco::axis::tp) == 0);
+    part.owner = mesh.coordinate(rank, redco::shape::axis::dp) == 0 &&
+                 (spec.split >= 0 || mesh.coordinate(rank, redco::shape::axis::tp) == 0);
     std::vector<std::int64_t> local = spec.shape;
     if (spec.split >= 0) {
       auto const d = static_cast<std::size_t>(spec.split);
       std::int64_t const size = spec.shape[d];
       std::int64_t const each = (size + mesh.tp - 1) / mesh.tp;
       local[d] = each;
-      part.place.offset[d] = std::min(size, each * mesh.coordinate(rank, redco::axis::tp));
+      part.place.offset[d] = std::min(size, each * mesh.coordinate(rank, redco::shape::axis::tp));
       part.place.shape[d] = std::min(size, part.place.offset[d] + each) - part.place.offset[d];
     }
     part.local = at::full(local, 77, at::TensorOptions(spec.type));

@@ -38,16 +38,16 @@ inline std::vector<toy_parameter> const& toy_parameters() {
 }
 
 inline constexpr std::array toy_names{
-    redco::stored_name{"wte.weight", "t.wte.weight"},
-    redco::stored_name{"h.*.q.weight", "t.h.*.attn.weight", true, 0, 2},
-    redco::stored_name{"h.*.k.weight", "t.h.*.attn.weight", true, 1, 2},
-    redco::stored_name{"h.*.q.bias", "t.h.*.attn.bias", false, 0, 2},
-    redco::stored_name{"h.*.k.bias", "t.h.*.attn.bias", false, 1, 2},
-    redco::stored_name{"h.*.o.weight", "t.h.*.out.weight", true},
-    redco::stored_name{"h.*.few.weight", "t.h.*.few.weight"},
-    redco::stored_name{"h.*.ln.weight", "t.h.*.ln.weight"},
-    redco::stored_name{.ours = "cls.weight", .theirs = "t.cls", .ones = 2},
-    redco::stored_name{"none", "t.none"},
+    redco::models::stored_name{"wte.weight", "t.wte.weight"},
+    redco::models::stored_name{"h.*.q.weight", "t.h.*.attn.weight", true, 0, 2},
+    redco::models::stored_name{"h.*.k.weight", "t.h.*.attn.weight", true, 1, 2},
+    redco::models::stored_name{"h.*.q.bias", "t.h.*.attn.bias", false, 0, 2},
+    redco::models::stored_name{"h.*.k.bias", "t.h.*.attn.bias", false, 1, 2},
+    redco::models::stored_name{"h.*.o.weight", "t.h.*.out.weight", true},
+    redco::models::stored_name{"h.*.few.weight", "t.h.*.few.weight"},
+    redco::models::stored_name{"h.*.ln.weight", "t.h.*.ln.weight"},
+    redco::models::stored_name{.ours = "cls.weight", .theirs = "t.cls", .ones = 2},
+    redco::models::stored_name{"none", "t.none"},
 };
 
 inline at::Tensor toy_values(toy_parameter const& p) {
@@ -72,10 +72,11 @@ inline std::vector<redco::ckpt::state_part> toy_state(redco::mesh const& mesh, i
       sharers = std::max<std::int64_t>(1, mesh.tp / p.units);
       std::int64_t const each = (p.units + mesh.tp - 1) / mesh.tp * (p.shape[d] / p.units);
       local[d] = each;
-      part.place.offset[d] = std::min(p.shape[d], each * (mesh.coordinate(rank, redco::axis::tp) / sharers));
+      part.place.offset[d] = std::min(p.shape[d], each * (mesh.coordinate(rank, redco::shape::axis::tp) / sharers));
       part.place.shape[d] = std::min(p.shape[d], part.place.offset[d] + each) - part.place.offset[d];
     }
-    part.owner = mesh.coordinate(rank, redco::axis::dp) == 0 && mesh.coordinate(rank, redco::axis::tp) % sharers == 0;
+    part.owner = mesh.coordinate(rank, redco::shape::axis::dp) == 0 &&
+                 mesh.coordinate(rank, redco::shape::axis::tp) % sharers == 0;
     part.local = at::full(local, 77, at::TensorOptions(type));
     if (filled) {
       at::Tensor values = toy_values(p);

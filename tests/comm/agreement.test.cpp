@@ -29,9 +29,9 @@ TEST_CASE("ranks that agree exchange eight bytes") {
   on_ranks(3, [](rank_context& me) {
     me.world.reset_counters();
     must(of({{"b", "2"}, {"a", "1"}}).difference(me.world).empty(), "they agree");
-    auto const& gathered = me.world.counters()[redco::collective::all_gather];
+    auto const& gathered = me.world.counters()[redco::shape::collective::all_gather];
     must(gathered.calls == 1 && gathered.payload_bytes == 24, std::to_string(gathered.payload_bytes));
-    must(me.world.counters()[redco::collective::broadcast].calls == 0, "no texts");
+    must(me.world.counters()[redco::shape::collective::broadcast].calls == 0, "no texts");
     of({}).check(me.world);
   });
   on_ranks(1, [](rank_context& me) { of({{"a", "1"}}).check(me.world); });

@@ -21,30 +21,30 @@ struct conversion {
   char const* name;
   side in;
   side out;
-  at::Tensor (*apply)(at::Tensor const&, redco::group&);
+  at::Tensor (*apply)(at::Tensor const&, redco::comm::group&);
 };
 
-at::Tensor enter_map(at::Tensor const& x, redco::group& ranks) {
-  return redco::enter(redco::tensor<redco::replicated>(x), ranks).local();
+at::Tensor enter_map(at::Tensor const& x, redco::comm::group& ranks) {
+  return redco::comm::enter(redco::tensor<redco::shape::replicated>(x), ranks).local();
 }
-at::Tensor reduce_map(at::Tensor const& x, redco::group& ranks) {
-  return redco::reduce(redco::tensor<redco::partial>(x), ranks);
-}
-template <int Dim>
-at::Tensor gather_map(at::Tensor const& x, redco::group& ranks) {
-  return redco::gather(redco::tensor<redco::split<Dim>>(x), ranks);
+at::Tensor reduce_map(at::Tensor const& x, redco::comm::group& ranks) {
+  return redco::comm::reduce(redco::tensor<redco::shape::partial>(x), ranks);
 }
 template <int Dim>
-at::Tensor scatter_map(at::Tensor const& x, redco::group& ranks) {
-  return redco::scatter<Dim>(x, ranks).local();
+at::Tensor gather_map(at::Tensor const& x, redco::comm::group& ranks) {
+  return redco::comm::gather(redco::tensor<redco::shape::split<Dim>>(x), ranks);
 }
 template <int Dim>
-at::Tensor all_gather_entered_map(at::Tensor const& x, redco::group& ranks) {
-  return redco::all_gather_entered(redco::tensor<redco::split<Dim>>(x), ranks).local();
+at::Tensor scatter_map(at::Tensor const& x, redco::comm::group& ranks) {
+  return redco::comm::scatter<Dim>(x, ranks).local();
 }
 template <int Dim>
-at::Tensor reduce_scatter_map(at::Tensor const& x, redco::group& ranks) {
-  return redco::reduce_scatter<Dim>(redco::tensor<redco::partial>(x), ranks).local();
+at::Tensor all_gather_entered_map(at::Tensor const& x, redco::comm::group& ranks) {
+  return redco::comm::all_gather_entered(redco::tensor<redco::shape::split<Dim>>(x), ranks).local();
+}
+template <int Dim>
+at::Tensor reduce_scatter_map(at::Tensor const& x, redco::comm::group& ranks) {
+  return redco::comm::reduce_scatter<Dim>(redco::tensor<redco::shape::partial>(x), ranks).local();
 }
 
 std::vector<conversion> const conversions{
@@ -58,10 +58,10 @@ std::vector<conversion> const conversions{
     {"reduce_scatter", side::own, side::own, reduce_scatter_map<1>},
 };
 
-at::Tensor total(at::Tensor const& scalar, side of, redco::group& ranks) {
+at::Tensor total(at::Tensor const& scalar, side of, redco::comm::group& ranks) {
   return of == side::shared ? scalar.detach() : ranks.all_reduced(scalar.detach());
 }
-at::Tensor weights(at::Tensor const& like, side of, redco::group& ranks) {
+at::Tensor weights(at::Tensor const& like, side of, redco::comm::group& ranks) {
   return values(like.sizes(), at::kDouble, of == side::shared ? 20 : 20 + ranks.rank()) / 10;
 }
 
@@ -70,7 +70,7 @@ at::Tensor weights(at::Tensor const& like, side of, redco::group& ranks) {
 struct derivatives {
   at::Tensor loss, gradient, second_loss, second_gradient;
 };
-derivatives derive(conversion const& map, at::Tensor const& at_x, redco::group& ranks) {
+derivatives derive(conversion const& map, at::Tensor const& at_x, redco::comm::group& ranks) {
   at::Tensor const x = at_x.detach().clone().requires_grad_(true);
   at::Tensor const y = map.apply(x, ranks);
   at::Tensor const loss = (weights(y, map.out, ranks) * (y + y * y * y)).sum();
@@ -134,18 +134,18 @@ TEST_CASE("addends are added once and have the gradients of one rank") {
     at::Tensor const branch = values({6, 4}, at::kDouble, 8).requires_grad_(true);
     at::Tensor const part = values({6, 4}, at::kDouble, me.rank).requires_grad_(true);
     at::Tensor const factor = values({6, 4}, at::kDouble, 7);
-    redco::tensor<redco::partial> const pending(part, {bias, branch});
+    redco::tensor<redco::shape::partial> const pending(part, {bias, branch});
     at::Tensor sum = bias.detach() + branch.detach();
     for (int rank = 0; rank < 3; ++rank) sum = sum + values({6, 4}, at::kDouble, rank);
 
-    at::Tensor const y = redco::reduce(pending, me.world);
+    at::Tensor const y = redco::comm::reduce(pending, me.world);
     must(at::allclose(y, sum, 1e-14, 1e-14), "reduce");
     (y * factor).sum().backward();
     must(at::allclose(bias.grad(), factor.sum(0)) && at::allclose(branch.grad(), factor), "gradients after reduce");
     must(at::allclose(part.grad(), factor), "the gradient of the pending part");
 
     for (at::Tensor const& leaf : {bias, branch, part}) leaf.mutable_grad() = at::Tensor();
-    at::Tensor const rows = redco::reduce_scatter<0>(pending, me.world).local();
+    at::Tensor const rows = redco::comm::reduce_scatter<0>(pending, me.world).local();
     auto const at = static_cast<std::size_t>(me.rank);
     must(at::allclose(rows, sum.chunk(3, 0)[at], 1e-14, 1e-14), "reduce_scatter");
     (rows * factor.chunk(3, 0)[at]).sum().backward();
@@ -172,13 +172,13 @@ TEST_CASE("no autograd node is created without a required gradient, and a group 
 
 TEST_CASE("the gradient of a collective is one call of its dual") {
   comm_test::on_ranks(2, [](redco::rank_context& me) {
-    using redco::collective;
+    using redco::shape::collective;
     at::Tensor const x = values({4, 2}, at::kFloat, me.rank).requires_grad_(true);
-    auto const calls = [&](at::Tensor (*apply)(at::Tensor const&, redco::group&), collective kind) {
+    auto const calls = [&](at::Tensor (*apply)(at::Tensor const&, redco::comm::group&), collective kind) {
       at::Tensor const y = apply(x, me.world);
       me.world.reset_counters();
       y.sum().backward();
-      redco::traffic const& counted = me.world.counters();
+      redco::shape::traffic const& counted = me.world.counters();
       return counted.total() == counted[kind] ? counted[kind].calls : -1;
     };
     must(calls(enter_map, collective::all_reduce) == 1, "enter");

@@ -19,7 +19,7 @@ void as_on_devices(redco::mesh const& shape, F const& f) {
   comm_test::on_groups(
       shape,
       [](auto const& which, std::vector<int> const& members, auto const& line) {
-        return redco::in_process_group::make(which.name, members, line, true);
+        return redco::comm::in_process_group::make(which.name, members, line, true);
       },
       f);
 }
@@ -53,7 +53,7 @@ TEST_CASE("a NaN on a device makes every reduction of its element NaN") {
 TEST_CASE("operands on a device and in host memory have different digests") {
   using redco::comm::detail::operand;
   auto const digest_on = [](at::DeviceType type) {
-    return operand::of(redco::collective::all_reduce, at::ones({3}, type), 0).digest();
+    return operand::of(redco::shape::collective::all_reduce, at::ones({3}, type), 0).digest();
   };
   CHECK(digest_on(at::kCPU) != digest_on(at::kMeta));
   CHECK(digest_on(at::kCPU) == digest_on(at::kCPU));

@@ -58,19 +58,19 @@ TEST_CASE("a transport's stream waits for the current stream, and events are rec
   CHECK(detail::torch_devices().number_of(second) == 1);
 
   told_device::told.clear();
-  auto const mark = redco::mark_on(first);
-  redco::follow_on(first, mark);
-  redco::follow_on(second, mark);
-  redco::settle(second);
+  auto const mark = redco::tensors::mark_on(first);
+  redco::tensors::follow_on(first, mark);
+  redco::tensors::follow_on(second, mark);
+  redco::tensors::settle(second);
   CHECK(told_device::told ==
         words{"record on 0 of 0", "block 0 of 0", "block 0 of 1", "block 0 of 0", "record on 0 of 1", "wait"});
 }
 
 TEST_CASE("tensors in host memory need no wait for a stream") {
   namespace detail = redco::comm::detail;
-  CHECK_FALSE(redco::mark_on(at::kCPU).has_value());
-  redco::follow_on(at::kCPU, std::nullopt);
-  redco::settle(at::kCPU);
+  CHECK_FALSE(redco::tensors::mark_on(at::kCPU).has_value());
+  redco::tensors::follow_on(at::kCPU, std::nullopt);
+  redco::tensors::settle(at::kCPU);
   CHECK_FALSE(detail::torch_devices().holds(at::ones({2})));
   CHECK(detail::torch_devices().holds(at::ones({2}, at::kMeta)));
 }

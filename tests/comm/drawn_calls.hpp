@@ -18,11 +18,11 @@
 namespace comm_test {
 
 /// Returns the ranks of the world in this rank's group over these axes.
-inline std::vector<int> members_of(redco::rank_context const& me, redco::axes over) {
+inline std::vector<int> members_of(redco::rank_context const& me, redco::shape::axes over) {
   std::vector<int> members;
   for (int other = 0; other < me.mesh.ranks(); ++other) {
     bool same = true;
-    for (redco::axis const a : redco::all_axes)
+    for (redco::shape::axis const a : redco::shape::all_axes)
       if (!over.has(a)) same = same && me.mesh.coordinate(other, a) == me.mesh.coordinate(me.rank, a);
     if (same) members.push_back(other);
   }
@@ -50,10 +50,11 @@ class drawn_calls {
   void make_one() {
     std::vector<at::ScalarType> const types{at::kDouble, at::kFloat, at::kBFloat16, at::kHalf,
                                             at::kLong,   at::kInt,   at::kByte};
-    std::vector<redco::axes> const sets{redco::axis::dp, redco::axis::tp, redco::every_axis};
+    std::vector<redco::shape::axes> const sets{redco::shape::axis::dp, redco::shape::axis::tp,
+                                               redco::shape::every_axis};
     type_ = types[static_cast<std::size_t>(draw(7))];
-    redco::axes const over = sets[static_cast<std::size_t>(draw(3))];
-    redco::group& some = me_.group(over);
+    redco::shape::axes const over = sets[static_cast<std::size_t>(draw(3))];
+    redco::comm::group& some = me_.group(over);
     std::vector<int> const members = members_of(me_, over);
     std::int64_t const n = some.size(), kind = draw(8);
     must(members.size() == static_cast<std::size_t>(n), "the members of a group");
@@ -107,7 +108,7 @@ class drawn_calls {
   }
 
   /// Sends two messages to the next rank of the group, which receives them in the other order.
-  void letters(redco::group& some, at::Tensor const& mine, std::vector<at::Tensor> const& all) {
+  void letters(redco::comm::group& some, at::Tensor const& mine, std::vector<at::Tensor> const& all) {
     int const n = some.size(), next = (some.rank() + 1) % n, before = (some.rank() + n - 1) % n;
     if (n == 1) return;
     at::Tensor const first = at::empty_like(mine, at::MemoryFormat::Contiguous), second = at::empty_like(first);
@@ -124,7 +125,7 @@ class drawn_calls {
   }
 
   /// Sends another number of rows between every two ranks, sometimes none.
-  void rows_of_any_number(redco::group& some, std::vector<int> const& members, std::vector<std::int64_t> shape) {
+  void rows_of_any_number(redco::comm::group& some, std::vector<int> const& members, std::vector<std::int64_t> shape) {
     std::size_t const n = members.size();
     std::vector<std::vector<std::int64_t>> rows(n);
     for (auto& from : rows)

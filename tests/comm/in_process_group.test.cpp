@@ -57,7 +57,8 @@ TEST_CASE("random sequences of calls over any axes, shapes and types give the ex
   std::uint64_t seed = 0;
   for (redco::mesh const shape :
        {redco::mesh{.dp = 3, .tp = 2}, redco::mesh{.dp = 2, .tp = 2}, redco::mesh{.tp = 5}, redco::mesh{}})
-    redco::run_ranks(shape, {}, [&](redco::rank_context& me) { comm_test::drawn_calls(me, seed).make(200); }), ++seed;
+    redco::comm::run_ranks(shape, {}, [&](redco::rank_context& me) { comm_test::drawn_calls(me, seed).make(200); }),
+        ++seed;
 }
 
 TEST_CASE("inconsistent row counts are refused, and wire bytes count only rows for other ranks") {
@@ -74,7 +75,7 @@ TEST_CASE("inconsistent row counts are refused, and wire bytes count only rows f
     }
     me.world.reset_counters();
     me.world.all_to_all_v(x, {1, 2, 3});
-    auto const& counted = me.world.counters()[redco::collective::all_to_all];
+    auto const& counted = me.world.counters()[redco::shape::collective::all_to_all];
     must(counted.calls == 1 && counted.payload_bytes == 120, "its rows");
     must(counted.wire_bytes == (6 - (me.rank + 1)) * 20, "those for others");
   });
@@ -95,7 +96,7 @@ TEST_CASE("no rank leaves a barrier before all have come") {
 TEST_CASE("results have the same bits in any order of arrival, even with calls in flight in several groups") {
   at::Tensor const right = expected({3'001}, at::kFloat, 4, true);
   at::Tensor const small = expected({19}, at::kBFloat16, 4, false);
-  redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& me) {
+  redco::comm::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& me) {
     std::mt19937 dice(static_cast<unsigned>(me.rank));
     for (int round = 0; round < 60; ++round) {
       std::this_thread::sleep_for(std::chrono::microseconds(dice() % 300));
@@ -119,28 +120,28 @@ TEST_CASE("a group of one returns its argument and counts nothing") {
     me.world.broadcast(x, 0);
     me.world.barrier();
     must(at::equal(x, values({4, 2}, at::kFloat, 0)), "unchanged");
-    must(me.world.counters() == redco::traffic{}, "no traffic");
+    must(me.world.counters() == redco::shape::traffic{}, "no traffic");
   });
 }
 
 TEST_CASE("counters report calls, payload bytes and ring bytes per kind and rank") {
   on_ranks(3, [](redco::rank_context& me) {
-    using redco::collective;
+    using redco::shape::collective;
     me.world.all_reduce(at::ones({5}));                         // 20 bytes: ceil(80 / 3)
     me.world.all_reduce(at::ones({7}, at::kBFloat16));          // 14 bytes: ceil(56 / 3)
     (void)me.world.all_gather(at::ones({2, 5}, at::kLong), 1);  // 80 of 240
     (void)me.world.reduce_scatter(at::ones({6, 5}), 0);         // 120
     me.world.broadcast(at::ones({9}), 1);
     me.world.barrier();
-    redco::traffic const& counted = me.world.counters();
-    must(counted[collective::all_reduce] == redco::traffic::entry{2, 34, 27 + 19}, "all_reduce");
-    must(counted[collective::all_gather] == redco::traffic::entry{1, 240, 160}, "all_gather");
-    must(counted[collective::reduce_scatter] == redco::traffic::entry{1, 120, 80}, "reduce_scatter");
-    must(counted[collective::broadcast] == redco::traffic::entry{1, 36, me.rank == 0 ? 0 : 36}, "broadcast");
-    must(counted[collective::barrier] == redco::traffic::entry{1, 0, 0}, "barrier");
+    redco::shape::traffic const& counted = me.world.counters();
+    must(counted[collective::all_reduce] == redco::shape::traffic::entry{2, 34, 27 + 19}, "all_reduce");
+    must(counted[collective::all_gather] == redco::shape::traffic::entry{1, 240, 160}, "all_gather");
+    must(counted[collective::reduce_scatter] == redco::shape::traffic::entry{1, 120, 80}, "reduce_scatter");
+    must(counted[collective::broadcast] == redco::shape::traffic::entry{1, 36, me.rank == 0 ? 0 : 36}, "broadcast");
+    must(counted[collective::barrier] == redco::shape::traffic::entry{1, 0, 0}, "barrier");
     must(counted.total().calls == 6, "total");
     me.world.reset_counters();
-    must(me.world.counters() == redco::traffic{}, "reset");
+    must(me.world.counters() == redco::shape::traffic{}, "reset");
   });
 }
 

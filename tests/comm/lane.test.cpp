@@ -32,8 +32,8 @@ constexpr std::int64_t sizes[] = {1, 700, 2'001, 50'000, 3, 9'001};
 TEST_CASE("a lane sums in rank order during collectives of the same ranks, and its calls count for their group") {
   for (int const ranks : {1, 2, 3}) {
     on_ranks(ranks, [&](rank_context& me) {
-      redco::comm::lane& lane = me.lane(redco::axis::dp);
-      must(&lane == &me.lane(redco::axis::dp), "one lane for a group");
+      redco::comm::lane& lane = me.lane(redco::shape::axis::dp);
+      must(&lane == &me.lane(redco::shape::axis::dp), "one lane for a group");
       me.dp.reset_counters();
       for (int round = 0; round < 20; ++round) {
         std::vector<at::Tensor> sums;
@@ -50,7 +50,7 @@ TEST_CASE("a lane sums in rank order during collectives of the same ranks, and i
       }
       std::int64_t payload = 0;
       for (std::int64_t const size : sizes) payload += 4 * size + 24;
-      auto const& counted = me.dp.counters()[redco::collective::all_reduce];
+      auto const& counted = me.dp.counters()[redco::shape::collective::all_reduce];
       must(counted.calls == (ranks == 1 ? 0 : 240) && counted.payload_bytes == (ranks == 1 ? 0 : 20 * payload),
            std::to_string(counted.calls) + " calls of " + std::to_string(counted.payload_bytes) + " bytes");
       lane.wait();
@@ -64,24 +64,24 @@ TEST_CASE("a rank continues while its lane waits for the other ranks") {
   on_ranks(2, [&](rank_context& me) {
     at::Tensor const x = at::ones({5'000});
     if (me.rank == 0) {
-      me.lane(redco::axis::dp).all_reduce(x);
+      me.lane(redco::shape::axis::dp).all_reduce(x);
       asked = 1;
     } else {
       // A blocking all_reduce would never reach this line
       while (asked == 0) std::this_thread::yield();
-      me.lane(redco::axis::dp).all_reduce(x);
+      me.lane(redco::shape::axis::dp).all_reduce(x);
     }
-    me.lane(redco::axis::dp).wait();
+    me.lane(redco::shape::axis::dp).wait();
     must(x[4'999].item<float>() == 2, "the sum");
   });
 }
 
 TEST_CASE("a rank waits for one call of its lane while later calls are still in flight") {
   auto const wait_for_first = [&](rank_context& me) {
-    redco::comm::lane& lane = me.lane(redco::axis::dp);
+    redco::comm::lane& lane = me.lane(redco::shape::axis::dp);
     at::Tensor const x = at::full({3}, 1 + me.rank), joined = at::empty({4});
     std::uint64_t const first = lane.all_reduce(x);
-    auto const join = [&](redco::group& ranks) { joined.copy_(ranks.all_gather(at::full({2}, 7 - me.rank), 0)); };
+    auto const join = [&](redco::comm::group& ranks) { joined.copy_(ranks.all_gather(at::full({2}, 7 - me.rank), 0)); };
     if (me.rank == 0) {
       must(lane.ask(join) == first + 1, "calls are numbered");
       lane.wait(first);
@@ -95,7 +95,8 @@ TEST_CASE("a rank waits for one call of its lane while later calls are still in 
     must(at::equal(joined, at::tensor({7.0F, 7.0F, 6.0F, 6.0F})), "what the second call joins");
     lane.wait();
     auto const& counted = me.dp.counters();
-    must(counted[redco::collective::all_gather].calls == 1 && counted[redco::collective::all_reduce].calls == 1,
+    must(counted[redco::shape::collective::all_gather].calls == 1 &&
+             counted[redco::shape::collective::all_reduce].calls == 1,
          "calls of both kinds");
   };
   REQUIRE_NOTHROW(on_ranks(2, wait_for_first));
@@ -112,10 +113,10 @@ TEST_CASE("a lane waits until its group's deadline and names the call and the st
         }
         redco::comm::collective_label const label("gradients");
         redco::diag::run_place::begin_step(6);  // counted from 0
-        me.lane(redco::axis::dp).all_reduce(at::ones({3}));
-        me.lane(redco::axis::dp).all_reduce(at::ones({4}));
+        me.lane(redco::shape::axis::dp).all_reduce(at::ones({3}));
+        me.lane(redco::shape::axis::dp).all_reduce(at::ones({4}));
         try {
-          me.lane(redco::axis::dp).wait();
+          me.lane(redco::shape::axis::dp).wait();
         } catch (redco::error const&) {
           over = true;
           throw;
@@ -130,13 +131,13 @@ TEST_CASE("a lane waits until its group's deadline and names the call and the st
 
 TEST_CASE("a failing call of a lane ends all ranks with its cause, wherever they wait") {
   auto const differs = failure_of(2, [](rank_context& me) {
-    me.lane(redco::axis::dp).all_reduce(at::ones({me.rank == 0 ? 4 : 5}));
+    me.lane(redco::shape::axis::dp).all_reduce(at::ones({me.rank == 0 ? 4 : 5}));
     me.world.recv(at::empty({1}), 1 - me.rank, 7);  // no rank sends it
   });
   CHECK(differs.code() == redco::exit_code::internal);
   CHECK(mentions(differs, "rank 0 has all_reduce(sum) of Float [4], rank 1 has all_reduce(sum) of Float [5]"));
   auto const alone = failure_of(2, [](rank_context& me) {
-    if (me.rank == 1) me.lane(redco::axis::dp).all_reduce(at::ones({4}, at::kComplexFloat));
+    if (me.rank == 1) me.lane(redco::shape::axis::dp).all_reduce(at::ones({4}, at::kComplexFloat));
     me.world.recv(at::empty({1}), 1 - me.rank, 7);
   });
   CHECK(mentions(alone, "rank 1: group dp lane cannot reduce ComplexFloat [4]"));
@@ -148,7 +149,7 @@ TEST_CASE("a rank that fails ends at once although its lane still waits") {
       2,
       [](rank_context& me) {
         if (me.rank == 0) {
-          for (int i = 0; i < 3; ++i) me.lane(redco::axis::dp).all_reduce(at::ones({50'000}));
+          for (int i = 0; i < 3; ++i) me.lane(redco::shape::axis::dp).all_reduce(at::ones({50'000}));
           throw redco::error(redco::exit_code::data, "no such file");
         }
         me.world.barrier();
@@ -165,9 +166,9 @@ TEST_CASE("after a failure the next run has new lanes") {
     try {
       world.run([&](rank_context& me) {
         at::Tensor const x = at::full({3'000}, me.rank + 1);
-        me.lane(redco::axis::dp).all_reduce(x);
+        me.lane(redco::shape::axis::dp).all_reduce(x);
         if (run == 1 && me.rank == 1) throw std::runtime_error("once");
-        me.lane(redco::axis::dp).wait();
+        me.lane(redco::shape::axis::dp).wait();
         must(x[2'999].item<std::int64_t>() == 3, "the sum");
       });
       CHECK(run != 1);

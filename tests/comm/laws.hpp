@@ -64,7 +64,8 @@ inline void reductions_are_in_rank_order(redco::rank_context& me) {
         must(at::equal(x, before), "all_reduced leaves its argument alone");
         me.world.all_reduce(x, op);
         at::Tensor const right = expected(shape, type, ranks, is_large(x), op);
-        must(at::equal(x, right) && at::equal(fresh, right), std::string(name_of(op)) + " of " + redco::describe(x));
+        must(at::equal(x, right) && at::equal(fresh, right),
+             std::string(name_of(op)) + " of " + redco::tensors::describe(x));
       }
     }
   }

@@ -31,7 +31,7 @@ TEST_CASE("calls of every kind run over NCCL in groups of any axes, and each gro
     plan_fake({.delay_us = 30});
     nccl_world{shape}.run([&](rank_context& me) {
       comm_test::drawn_calls(me, seed).make(60);
-      for (redco::group* const some : {&me.world, &me.dp, &me.tp}) some->all_reduce(at::ones({3}));
+      for (redco::comm::group* const some : {&me.world, &me.dp, &me.tp}) some->all_reduce(at::ones({3}));
     });
     int const groups = 1 + (shape.dp > 1) + (shape.tp > 1);
     auto const counted = count_fake();

@@ -104,7 +104,7 @@ struct nccl_world {
     auto const devices = std::make_shared<host_devices>(shared);
     auto const make = [&](auto const& which, std::vector<int> const& members, auto const& line) {
       auto const library = [] { return redco::comm::detail::nccl_library::open(fake_nccl_path()); };
-      return nccl_group::make(redco::in_process_group::make(which.name, members, line), members,
+      return nccl_group::make(redco::comm::in_process_group::make(which.name, members, line), members,
                               nccl_group::means{devices, library, line, 0, one_process, by_rank});
     };
     on_groups(shape, make, f);

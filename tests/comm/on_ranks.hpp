@@ -15,9 +15,9 @@ namespace comm_test {
 /// Runs `f` on `n` ranks with a short deadline.
 template <class F>
 void on_ranks(int n, F&& f, int deadline_ms = 20'000) {
-  redco::rank_options options;
+  redco::comm::rank_options options;
   options.first_deadline = options.deadline = std::chrono::milliseconds(deadline_ms);
-  redco::run_ranks({.dp = n, .tp = 1}, options, std::forward<F>(f));
+  redco::comm::run_ranks({.dp = n, .tp = 1}, options, std::forward<F>(f));
 }
 
 /// Runs `f` on `n` ranks and returns the error with which it ends.

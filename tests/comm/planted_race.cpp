@@ -8,7 +8,7 @@
 #include <thread>
 
 int main() {
-  auto const groups = redco::in_process_group::make("world", 2);
+  auto const groups = redco::comm::in_process_group::make("world", 2);
   at::Tensor const first = at::ones({16'384}), second = at::ones({16'384});
   std::thread intruder([data = first.data_ptr<float>(), count = first.numel()] {
     for (std::int64_t at = 0; at < count; ++at) data[at] = 2;

@@ -40,7 +40,7 @@ TEST_CASE("a rank's text of any length reaches all ranks") {
 TEST_CASE("each rank has its coordinates, its groups and its own settings") {
   int const threads_before = at::get_num_threads();
   std::atomic<int> seen{0};
-  redco::run_ranks({.dp = 2, .tp = 3}, {.threads = 1}, [&](rank_context& me) {
+  redco::comm::run_ranks({.dp = 2, .tp = 3}, {.threads = 1}, [&](rank_context& me) {
     must(me.world.rank() == me.rank && me.world.size() == 6 && me.world.name() == "world", "world");
     must(me.dp.rank() == me.rank / 3 && me.dp.size() == 2 && me.dp.name() == "dp", "dp");
     must(me.tp.rank() == me.rank % 3 && me.tp.size() == 3 && me.tp.name() == "tp", "tp");
@@ -57,9 +57,10 @@ TEST_CASE("each rank has its coordinates, its groups and its own settings") {
 
 TEST_CASE("a group belongs to a set of axes") {
   constexpr redco::mesh on{.pp = 2, .dp = 2, .tp = 3};
-  redco::run_ranks(on, {.threads = 1}, [&](rank_context& me) {
-    using redco::axis;
-    must(&me.group(axis::tp) == &me.tp && &me.group(axis::dp) == &me.dp && &me.group(redco::every_axis) == &me.world,
+  redco::comm::run_ranks(on, {.threads = 1}, [&](rank_context& me) {
+    using redco::shape::axis;
+    must(&me.group(axis::tp) == &me.tp && &me.group(axis::dp) == &me.dp &&
+             &me.group(redco::shape::every_axis) == &me.world,
          "the common ones have names");
     must(&me.group(axis::dp | axis::ep) == &me.dp, "an axis of one rank makes no difference");
     must(me.group(axis::ep).size() == 1, "a group of one");
@@ -86,7 +87,7 @@ TEST_CASE("each rank's memory is counted on its own, with the threads that work 
       at::Tensor const own = at::empty({bytes}, at::kByte);
       at::Tensor fetched;
       std::thread([&] {
-        redco::memory_counter::scope const counting(me.memory);
+        redco::tensors::memory_counter::scope const counting(me.memory);
         fetched = at::empty({1'000'000}, at::kByte);
       }).join();
       std::int64_t const held = me.memory->current() - before;
@@ -101,7 +102,7 @@ TEST_CASE("each rank's memory is counted on its own, with the threads that work 
 
 TEST_CASE("a mesh without ranks is a usage error") {
   try {
-    redco::run_ranks({.dp = 0, .tp = 2}, {}, [](rank_context&) {});
+    redco::comm::run_ranks({.dp = 0, .tp = 2}, {}, [](rank_context&) {});
     FAIL("no error");
   } catch (redco::error const& failure) {
     CHECK(failure.code() == exit_code::usage);
@@ -148,7 +149,7 @@ TEST_CASE("the first failure ends all ranks and keeps its text and exit code") {
 TEST_CASE("a failure inside backward ends ranks that wait in their own backward") {
   auto const failure = failure_of(3, [](rank_context& me) {
     at::Tensor const x = at::ones({5}).requires_grad_(true);
-    at::Tensor y = redco::enter(redco::tensor<redco::replicated>(x), me.world).local() * 2;
+    at::Tensor y = redco::comm::enter(redco::tensor<redco::shape::replicated>(x), me.world).local() * 2;
     if (me.rank == 1) y.register_hook([](at::Tensor const&) -> at::Tensor { throw std::runtime_error("in a hook"); });
     y.sum().backward();
   });
@@ -246,10 +247,10 @@ TEST_CASE("a rank that never ends does not keep the process alive") {
   pid_t const child = fork();
   if (child == 0) {
     std::fclose(stderr);
-    redco::rank_options options;
+    redco::comm::rank_options options;
     options.first_deadline = options.grace = std::chrono::milliseconds(100);
     try {
-      redco::run_ranks({.dp = 2, .tp = 1}, options, [](rank_context& me) {
+      redco::comm::run_ranks({.dp = 2, .tp = 1}, options, [](rank_context& me) {
         if (me.rank == 1) std::this_thread::sleep_for(std::chrono::hours(1));
         me.world.barrier();
       });

@@ -13,12 +13,12 @@ using comm_test::mentions;
 using comm_test::must;
 using redco::rank_context;
 
-redco::rank_options const waits{.first_deadline = std::chrono::seconds(20), .deadline = std::chrono::seconds(10)};
+redco::comm::rank_options const waits{.first_deadline = std::chrono::seconds(20), .deadline = std::chrono::seconds(10)};
 
 TEST_CASE("a world outlives its runs: threads and groups stay, and counters restart at zero") {
   redco::comm::thread_world world({.dp = 3}, waits);
   std::vector<std::thread::id> threads(3);
-  std::vector<redco::group*> groups(3);
+  std::vector<redco::comm::group*> groups(3);
   for (int run = 0; run < 3; ++run) {
     world.run([&](rank_context& me) {
       auto const at = static_cast<std::size_t>(me.rank);
@@ -26,7 +26,7 @@ TEST_CASE("a world outlives its runs: threads and groups stay, and counters rest
       must(run == 0 || groups[at] == &me.world, "its group");
       threads[at] = std::this_thread::get_id();
       groups[at] = &me.world;
-      must(me.world.counters() == redco::traffic{}, "nothing is counted");
+      must(me.world.counters() == redco::shape::traffic{}, "nothing is counted");
       must(me.world.deadline() == waits.first_deadline, "the deadline of a first step");
       must(me.first_of_process == (me.rank == 0) && !me.several_processes, "all ranks are in one process");
       me.first_step_done();

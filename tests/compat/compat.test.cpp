@@ -66,7 +66,7 @@ record parse(std::string const& line, std::string const& source) {
 std::string difference(record const& r) {
   std::vector<redco::compat::compat_parameter> parameters;
   for (record::row const& row : r.rows) parameters.push_back({row.path, row.shape});
-  auto const plan = redco::compat_plan(parameters, r.n);
+  auto const plan = redco::compat::compat_plan(parameters, r.n);
   bool raised = false;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     raised = raised || plan[i] == redco::compat::compat_split{-1, redco::compat::compat_reason::raises};

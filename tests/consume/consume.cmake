@@ -89,7 +89,7 @@ file(WRITE ${WORK}/small.cpp "#include <redco_models/small.hpp>
 #include <type_traits>
 static_assert(std::is_same_v<decltype(small), redco::llama const>);
 static_assert(small.config.tied && small.config.kv_heads == 2 && small.config.norm_epsilon == 1e-6 && small.config.mlp_bias == false);
-static_assert(small.config.activation == redco::activation_kind::gelu);
+static_assert(small.config.activation == redco::layers::activation_kind::gelu);
 static_assert(redco::legal<small, redco::mesh{.tp = 4}>{});
 int main() {}
 ")
@@ -104,7 +104,7 @@ ${how}
 ${consumer}
 redco_add_shard_report(NAME report MODEL app::model HEADER app/model.hpp MESHES 1x2 2x4 BATCH 8 BUDGET 1MiB FORMATS md json html)
 add_executable(small small.cpp)
-target_link_libraries(small PRIVATE redco::plan)
+target_link_libraries(small PRIVATE redco::shard::plan)
 redco_add_model(TARGET small NAME small CONFIG config.json)
 redco_add_shard_report(NAME small_report MODEL small HEADER redco_models/small.hpp MESHES 1x2 INCLUDES \${CMAKE_CURRENT_BINARY_DIR})
 ")

@@ -9,7 +9,7 @@ struct point_batch {
 
 #ifdef REDCO_WITH_PCRE2
 bool tokenizes() {
-  auto const tokenizer = redco::json_tokenizer::parse(
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(
       R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}, "decoder": {"type": "ByteLevel"},
           "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "Ġ": 3}, "merges": ["a b"]}})",
       "tokenizer.json");

@@ -7,12 +7,12 @@
 int main(int argc, char** argv) {
   return redco::main_of<redco::deployer_options>(argc, argv, [](redco::deployer_options const& o) {
     double sum = 0;
-    redco::run_ranks(redco::mesh_of(o), {}, [&](redco::rank_context& rank) {
+    redco::comm::run_ranks(redco::options::mesh_of(o), {}, [&](redco::rank_context& rank) {
       at::Tensor const x = at::full({3}, rank.rank + 1.0);
       rank.world.all_reduce(x);
       if (rank.rank == 0) sum = x.sum().item<double>();
     });
-    int const ranks = redco::mesh_of(o).ranks();
+    int const ranks = redco::options::mesh_of(o).ranks();
     return sum == 1.5 * ranks * (ranks + 1) ? 0 : 2;
   });
 }

@@ -31,12 +31,12 @@ bool refused(Make const& make, char const* package) {
 int main() {
   std::string const bytes = R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},
     "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}})";
-  bool right = refused([&] { redco::json_tokenizer::parse(bytes, "bytes.json"); }, "install libpcre2-dev");
-  right &= refused([] { redco::sentencepiece_tokenizer("spiece.model"); }, "install libsentencepiece-dev");
-  auto const words =
-      redco::json_tokenizer::parse(R"({"pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": {"type": "WordPiece"},
+  bool right = refused([&] { redco::tokenizer::json_tokenizer::parse(bytes, "bytes.json"); }, "install libpcre2-dev");
+  right &= refused([] { redco::tokenizer::sentencepiece_tokenizer("spiece.model"); }, "install libsentencepiece-dev");
+  auto const words = redco::tokenizer::json_tokenizer::parse(
+      R"({"pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": {"type": "WordPiece"},
     "model": {"type": "WordPiece", "unk_token": "?", "vocab": {"?": 0, "red": 1, "##co": 2}}})",
-                                   "words.json");
+      "words.json");
   auto const ids = words.encode("redco red");
   right &= ids == std::vector<std::int64_t>{1, 2, 1} && words.decode(ids) == "redco red";
   return right ? 0 : 1;

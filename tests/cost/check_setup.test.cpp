@@ -29,7 +29,7 @@ std::string refusal(F&& f) {
 bool names(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("costs and reports of an impossible run are refused with the wrong number") {
-  using redco::setup;
+  using redco::cost::setup;
   struct {
     setup run;
     char const* what;
@@ -45,8 +45,8 @@ TEST_CASE("costs and reports of an impossible run are refused with the wrong num
                      {{.load = {2, 16}, .gradient_bucket = -8}, "bucket is -8"}};
   for (auto const& one : cases) {
     INFO(one.what);
-    CHECK(names(refusal([&] { redco::cost_of(model, redco::adamw{}, one.run); }), one.what));
-    CHECK(names(refusal([&] { redco::cost::cost_of_program(redco::facts_of(model), 2, one.run); }), one.what));
+    CHECK(names(refusal([&] { redco::cost::cost_of(model, redco::adamw{}, one.run); }), one.what));
+    CHECK(names(refusal([&] { redco::cost::cost_of_program(redco::shard::facts_of(model), 2, one.run); }), one.what));
     if (one.run.mesh.ranks() == 1)
       CHECK(names(refusal([&] { redco::report_of(model, redco::adamw{}, one.run); }), one.what));
   }

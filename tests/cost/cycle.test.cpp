@@ -21,8 +21,8 @@ namespace cycle_test {
 using namespace redco;
 using namespace cost_test;
 
-using local =
-    residual<sequential<named<"n", layer_norm<12>>, named<"attn", causal_attention<12, 6, sliding_window<3>>>>>;
+using local = residual<
+    sequential<named<"n", layer_norm<12>>, named<"attn", causal_attention<12, 6, redco::layers::sliding_window<3>>>>>;
 
 /// `Times` blocks of the cycle: as a repeat, written out, and written out as rows of one block.
 template <std::size_t Times, class... Blocks>
@@ -31,18 +31,18 @@ struct rows {
 
   template <std::size_t... I>
   static auto written(std::index_sequence<I...>)
-      -> named<"h", sequential<named<detail::digits<I>(), turn<I, Blocks...>>...>>;
+      -> named<"h", sequential<named<redco::layers::detail::digits<I>(), turn<I, Blocks...>>...>>;
   template <std::size_t... I>
   static auto ones(std::index_sequence<I...>)
-      -> named<"h", sequential<named<detail::digits<I>(), repeat<1, turn<I, Blocks...>>>...>>;
+      -> named<"h", sequential<named<redco::layers::detail::digits<I>(), repeat<1, turn<I, Blocks...>>>...>>;
 
   using sequence = decltype(written(std::make_index_sequence<Times>()));
   using row_of_ones = decltype(ones(std::make_index_sequence<Times>()));
 };
 
 template <class Net>
-rank_cost cost_of_net(setup const& s) {
-  rank_cost c = cost_of(model_of<Net, input<16, 12>>{}, adamw{}, s);
+redco::cost::rank_cost cost_of_net(redco::cost::setup const& s) {
+  redco::cost::rank_cost c = cost_of(model_of<Net, input<16, 12>>{}, adamw{}, s);
   c.memory.backward.layer = {};  // only the layer's name differs
   return c;
 }
@@ -52,9 +52,10 @@ rank_cost cost_of_net(setup const& s) {
 template <class Row, class Other>
 void check_alike(bool recompute) {
   for (int const tp : {1, 2, 3}) {
-    setup const s{.mesh = {.dp = 2, .tp = tp}, .load = {.batch = 8}, .recompute = recompute, .micro_batches = 2};
+    redco::cost::setup const s{
+        .mesh = {.dp = 2, .tp = tp}, .load = {.batch = 8}, .recompute = recompute, .micro_batches = 2};
     INFO("tp " << tp << ", recompute " << recompute);
-    auto const same = [&](rank_cost const& a, rank_cost const& b) {
+    auto const same = [&](redco::cost::rank_cost const& a, redco::cost::rank_cost const& b) {
       CHECK(a.memory.activations == b.memory.activations);
       CHECK(a.memory.backward.bytes() == b.memory.backward.bytes());
       CHECK(a == b);
@@ -65,8 +66,9 @@ void check_alike(bool recompute) {
          cost_of_net<sequential<named<"i", narrow>, Other, named<"o", layer_norm<12>>>>(s));
     // The batch has no gradient
     CHECK(cost_of_net<Row>(s).messages == cost_of_net<Other>(s).messages);
-    same(cost_of_net<sequential<named<"i", narrow>, split_tokens, Row, named<"o", layer_norm<12>>>>(s),
-         cost_of_net<sequential<named<"i", narrow>, split_tokens, Other, named<"o", layer_norm<12>>>>(s));
+    same(
+        cost_of_net<sequential<named<"i", narrow>, redco::layers::split_tokens, Row, named<"o", layer_norm<12>>>>(s),
+        cost_of_net<sequential<named<"i", narrow>, redco::layers::split_tokens, Other, named<"o", layer_norm<12>>>>(s));
   }
 }
 

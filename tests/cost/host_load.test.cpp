@@ -17,8 +17,8 @@
 
 namespace host_load_test {
 
-using redco::axes, redco::axis, redco::collective, redco::mesh;
 using redco::cost::messages, redco::cost::message_total;
+using redco::shape::axes, redco::shape::axis, redco::shape::collective, redco::mesh;
 
 /// Compares the load of each host with an enumeration: groups over these axes as lists of ranks,
 /// and the bytes that each host sends for each group.
@@ -41,7 +41,7 @@ void check_load(mesh const& on, int hosts, axes over, axes others) {
           std::count_if(members.begin(), members.end(), [&](int rank) { return rank / each == host; }));
       most_here = std::max(most_here, here);
       for (collective const what : kinds)
-        sent[what][static_cast<std::size_t>(host)] += redco::host_bytes(
+        sent[what][static_cast<std::size_t>(host)] += redco::shape::host_bytes(
             what, payload, {static_cast<int>(members.size()), static_cast<int>(touched.size()), here});
     }
   }
@@ -59,16 +59,16 @@ TEST_CASE("the bytes sent by the busiest host equal the sum over its groups one 
       if (on.ranks() % hosts != 0) continue;
       CAPTURE(on.pp, on.dp, on.ep, on.tp, hosts);
       check_load(on, hosts, axis::tp, axis::pp | axis::dp | axis::ep);
-      check_load(on, hosts, redco::batch_axes, axis::pp | axis::tp);
-      check_load(on, hosts, redco::every_axis, {});
-      check_load(on, hosts, redco::model_axes, axis::dp);
+      check_load(on, hosts, redco::shape::batch_axes, axis::pp | axis::tp);
+      check_load(on, hosts, redco::shape::every_axis, {});
+      check_load(on, hosts, redco::shape::model_axes, axis::dp);
     }
 }
 
 constexpr redco::gpt2 demo{{.vocab = 64, .context = 16, .width = 24, .heads = 4, .layers = 2}};
 
 messages sent(redco::mesh const& on, int hosts) {
-  return redco::cost_of(demo, redco::adamw{}, {.mesh = on, .load = {5, 16}, .hosts = hosts}).messages;
+  return redco::cost::cost_of(demo, redco::adamw{}, {.mesh = on, .load = {5, 16}, .hosts = hosts}).messages;
 }
 
 TEST_CASE("only groups that span several hosts send messages between hosts") {
@@ -97,8 +97,9 @@ TEST_CASE("only groups that span several hosts send messages between hosts") {
 }
 
 TEST_CASE("tokens gathered and summed over four shards on two hosts are sent once to the other host") {
-  redco::sequence_parallel<redco::gpt2> const split{demo.config};
-  messages const m = redco::cost_of(split, redco::adamw{}, {.mesh = {.tp = 4}, .load = {5, 16}, .hosts = 2}).messages;
+  redco::models::sequence_parallel<redco::gpt2> const split{demo.config};
+  messages const m =
+      redco::cost::cost_of(split, redco::adamw{}, {.mesh = {.tp = 4}, .load = {5, 16}, .hosts = 2}).messages;
   for (auto const p : {messages::forward_gather, messages::forward_scatter}) {
     REQUIRE(m[p].calls > 0);
     CHECK(2 * m[p].host_bytes == m[p].payload_bytes);
@@ -115,7 +116,7 @@ TEST_CASE("hosts that cannot share the ranks equally are refused") {
 }
 
 // The values are available at compile time.
-static_assert(redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2, .tp = 2}, .load = {1, 16}, .hosts = 4})
+static_assert(redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2, .tp = 2}, .load = {1, 16}, .hosts = 4})
                   .messages[messages::forward]
                   .hosts == 2);
 

@@ -16,7 +16,7 @@
 
 namespace {
 
-using redco::axis, redco::extents, redco::mesh;
+using redco::shape::axis, redco::extents, redco::mesh;
 
 constexpr expert_test::mixture model{};
 constexpr mesh on{.dp = 2, .ep = 3, .tp = 5};
@@ -28,8 +28,9 @@ constexpr redco::shard::entry at(std::string_view name) {
   throw std::out_of_range("no such parameter");
 }
 static_assert(at("bank.up").local() == extents{2, 2, 4} && at("bank.down").local() == extents{2, 4, 2});
-static_assert(at("in.weight").local() == extents{4, 5} && at("in.weight").holders(redco::every_axis) == 30);
-static_assert(at("bank.up").holders(redco::every_axis) == 2 && at("bank.up").holders(redco::model_axes) == 1);
+static_assert(at("in.weight").local() == extents{4, 5} && at("in.weight").holders(redco::shape::every_axis) == 30);
+static_assert(at("bank.up").holders(redco::shape::every_axis) == 2 &&
+              at("bank.up").holders(redco::shape::model_axes) == 1);
 // Rank 22 belongs to the second replica; it has index 2 along ep and 4 along tp.
 static_assert(at("bank.up").offset(22) == extents{2, 4, 0} && at("bank.down").offset(22) == extents{2, 0, 4});
 static_assert(!at("bank.up").owns(22) && at("bank.up").owns(7) && !at("in.weight").owns(7) && at("in.weight").owns(0));
@@ -63,16 +64,17 @@ TEST_CASE("a layer split over a new axis has equal plans at compile and run time
 }
 
 TEST_CASE("memory and messages of a layer on a new axis are counted over the groups of its axes") {
-  redco::rank_cost const c = redco::cost_of(model, redco::adamw{}, {.mesh = on, .load = {4, 6}, .micro_batches = 3});
+  redco::cost::rank_cost const c =
+      redco::cost::cost_of(model, redco::adamw{}, {.mesh = on, .load = {4, 6}, .micro_batches = 3});
   std::int64_t const dense = 5 * 4 + 4 + 4 * 3 + 3, experts = 2 * 2 * 2 * 4;
   CHECK(c.memory.parameters == 4 * (dense + experts));
-  auto const sent = [&](std::string_view purpose, redco::axes over) {
+  auto const sent = [&](std::string_view purpose, redco::shape::axes over) {
     for (redco::cost::message_total const& one : c.messages)
       if (one.purpose == purpose && one.over == over) return one;
     return redco::cost::message_total{};
   };
   auto const exchanged = sent("forward exchanges", axis::ep);
-  CHECK((exchanged.what == redco::collective::all_to_all && exchanged.ranks == 3 && exchanged.calls == 2 * 3));
+  CHECK((exchanged.what == redco::shape::collective::all_to_all && exchanged.ranks == 3 && exchanged.calls == 2 * 3));
   CHECK(exchanged.payload_bytes == 2 * 3 * 4 * 6 * 4 * 4);
   // An all-reduce would send twice as much
   CHECK(exchanged.wire_bytes == exchanged.payload_bytes / 3 * 2);
@@ -82,9 +84,9 @@ TEST_CASE("memory and messages of a layer on a new axis are counted over the gro
     return same;
   }());
   // A replicated parameter sees the examples of dp x ep, an expert those of dp only.
-  auto const whole = sent("gradients", redco::batch_axes), own = sent("gradients", axis::dp);
+  auto const whole = sent("gradients", redco::shape::batch_axes), own = sent("gradients", axis::dp);
   CHECK((whole.ranks == 6 && whole.calls == 1 && whole.payload_bytes == 4 * dense));
   CHECK((own.ranks == 2 && own.calls == 1 && own.payload_bytes == 4 * experts));
-  CHECK(sent("gradient norm", redco::model_axes).ranks == 15);
-  CHECK(sent("loss and count", redco::every_axis).ranks == 30);
+  CHECK(sent("gradient norm", redco::shape::model_axes).ranks == 15);
+  CHECK(sent("loss and count", redco::shape::every_axis).ranks == 30);
 }

@@ -32,12 +32,13 @@ struct rows {
   using one = std::conditional_t<Again.has(I), repeat<1, turn<I, Blocks...>>, turn<I, Blocks...>>;
 
   template <std::size_t... I>
-  static auto written(std::index_sequence<I...>) -> named<"h", sequential<named<detail::digits<I>(), one<I>>...>>;
+  static auto written(std::index_sequence<I...>)
+      -> named<"h", sequential<named<redco::layers::detail::digits<I>(), one<I>>...>>;
   using written_out = decltype(written(std::make_index_sequence<Times>()));
 };
 
 template <class Net>
-rank_cost cost_of_net(setup const& s) {
+redco::cost::rank_cost cost_of_net(redco::cost::setup const& s) {
   return cost_of(model_of<Net, input<16, 12>>{}, adamw{}, s);
 }
 
@@ -45,10 +46,11 @@ template <recomputed_blocks Again, class Row, class Written>
 void check_alike() {
   for (int const tp : {1, 2, 3}) {
     INFO("tp " << tp << ", " << options::to_text(Again));
-    setup const all{.mesh = {.dp = 2, .tp = tp}, .load = {.batch = 8}, .recompute = true, .micro_batches = 2};
-    setup some = all;
+    redco::cost::setup const all{
+        .mesh = {.dp = 2, .tp = tp}, .load = {.batch = 8}, .recompute = true, .micro_batches = 2};
+    redco::cost::setup some = all;
     some.recompute = Again;
-    auto const same = [&](rank_cost const& a, rank_cost const& b) {
+    auto const same = [&](redco::cost::rank_cost const& a, redco::cost::rank_cost const& b) {
       CHECK(a.memory.activations == b.memory.activations);
       CHECK(a.memory.backward.activations == b.memory.backward.activations);
       CHECK(a.memory.backward.recomputed == b.memory.backward.recomputed);
@@ -104,7 +106,7 @@ TEST_CASE("a cycle within blocks costs as much as its blocks in sequence") {
   using cycle = named<"g", repeat<2, repeat<3, pre_norm, saves_output>>>;
   using written =
       named<"g", repeat<2, sequential<named<"0", pre_norm>, named<"1", saves_output>, named<"2", pre_norm>>>>;
-  setup const s{.load = {.batch = 8}};
+  redco::cost::setup const s{.load = {.batch = 8}};
   cost::memory const a = cost_of_net<sequential<named<"i", narrow>, cycle, named<"o", layer_norm<12>>>>(s).memory;
   cost::memory const b = cost_of_net<sequential<named<"i", narrow>, written, named<"o", layer_norm<12>>>>(s).memory;
   CHECK(a.activations == b.activations);
@@ -114,7 +116,7 @@ TEST_CASE("a cycle within blocks costs as much as its blocks in sequence") {
 TEST_CASE("each block costs as much in a row of any length") {
   auto const bytes = [](std::int64_t layers, recomputed_blocks const& again) {
     gpt2 const model{{.vocab = 64, .context = 16, .width = 24, .heads = 3, .layers = layers}};
-    return cost_of(model, adamw{}, {.load = {2, 16}, .recompute = again}).memory;
+    return redco::cost::cost_of(model, adamw{}, {.load = {2, 16}, .recompute = again}).memory;
   };
   for (recomputed_blocks const& again : {recomputed_blocks(false), recomputed_blocks(true),
                                          recomputed_blocks::every_kth(2), recomputed_blocks::every_kth(3)}) {
@@ -139,7 +141,7 @@ TEST_CASE("recomputed blocks of a range save only their input in rows of any len
                          named<"o", linear<5, 3>>>;
   model_of<net, input<5>> const model{};
   auto const saved = [&](recomputed_blocks const& again) {
-    return cost_of(model, adamw{}, {.load = {.batch = 3}, .recompute = again}).memory.activations;
+    return redco::cost::cost_of(model, adamw{}, {.load = {.batch = 3}, .recompute = again}).memory.activations;
   };
   std::int64_t const all = 4 * 3 * (8 * 5 + 7 * 2 * 7);
   CHECK(saved(false) == all);
@@ -152,7 +154,7 @@ TEST_CASE("recomputed blocks of a range save only their input in rows of any len
 TEST_CASE("a range that begins after the last block of the longest row is refused") {
   auto const refusal = [](auto const& model, recomputed_blocks const& again) -> std::string {
     try {
-      cost_of(model, adamw{}, {.load = {.batch = 3, .sequence = 4}, .recompute = again});
+      redco::cost::cost_of(model, adamw{}, {.load = {.batch = 3, .sequence = 4}, .recompute = again});
     } catch (error const& e) {
       CHECK(e.code() == exit_code::usage);
       return e.what();

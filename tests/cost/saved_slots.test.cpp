@@ -28,12 +28,12 @@
 
 namespace {
 
-using redco::cost::saved_slot, redco::setup;
+using redco::cost::saved_slot, redco::cost::setup;
 
 template <class Model>
 void check_sum(Model const& of) {
   redco::workload const load{.batch = 4, .sequence = 18, .source = 10};
-  redco::fact::program const facts = redco::facts_of(of, load);
+  redco::fact::program const facts = redco::shard::facts_of(of, load);
   for (int const tp : {1, 2, 8})
     for (redco::recomputed_blocks const& recompute :
          {redco::recomputed_blocks(false), redco::recomputed_blocks(true), redco::recomputed_blocks::every_kth(2),
@@ -50,7 +50,7 @@ void check_sum(Model const& of) {
 template <class Model>
 void check_both_forms() {
   check_sum(Model{});
-  check_sum(redco::sequence_parallel<Model>{});
+  check_sum(redco::models::sequence_parallel<Model>{});
 }
 
 std::string text_of(saved_slot const& s) {
@@ -63,7 +63,7 @@ std::string text_of(saved_slot const& s) {
 template <class Model>
 std::vector<std::string> texts_of(Model const& of, setup const& run) {
   std::vector<std::string> all;
-  for (saved_slot const& one : redco::cost::saved_slots(redco::facts_of(of, run.load), run))
+  for (saved_slot const& one : redco::cost::saved_slots(redco::shard::facts_of(of, run.load), run))
     all.push_back(text_of(one));
   return all;
 }
@@ -77,10 +77,10 @@ TEST_CASE("the slots of every family add up to the planned activations") {
   check_both_forms<redco::gptj>();
   check_both_forms<redco::llama>();
   check_both_forms<redco::opt>();
-  check_both_forms<redco::opt_post_norm>();
+  check_both_forms<redco::models::opt_post_norm>();
   check_both_forms<redco::roberta>();
   check_both_forms<redco::t5>();
-  check_both_forms<redco::t5_gated>();
+  check_both_forms<redco::models::t5_gated>();
   check_both_forms<redco::vit>();
 }
 

@@ -25,19 +25,19 @@ redco::cost::search_result search(redco::cost::search_space const& space, redco:
 }
 
 TEST_CASE("every plan is legal, fits, and computes the same global batch") {
-  redco::cost::search_space const space{.load = {24, 256}, .ranks = 6, .budget = redco::MiB(250)};
+  redco::cost::search_space const space{.load = {24, 256}, .ranks = 6, .budget = redco::shape::MiB(250)};
   auto const found = search(space);
   auto const all = search({.load = {24, 256}, .ranks = 6});
   REQUIRE(!found.plans.empty());
   CHECK(found.plans.size() < all.plans.size());
-  auto const legal = redco::legal_widths(redco::facts_of(model).parameters);
+  auto const legal = redco::shard::legal_widths(redco::shard::facts_of(model).parameters);
   for (redco::cost::found_plan const& p : found.plans) {
     CHECK(p.run.mesh.ranks() == 6);
     CHECK(std::count(legal.begin(), legal.end(), p.run.mesh.tp) == 1);
     CHECK(p.run.mesh.dp * p.run.micro_batches * p.run.load.batch == 24);
     CHECK(p.run.load.sequence == 256);
-    CHECK(p.peak == redco::cost_of(model, redco::adamw{}, p.run).memory.peak());
-    CHECK(p.peak <= redco::MiB(250));
+    CHECK(p.peak == redco::cost::cost_of(model, redco::adamw{}, p.run).memory.peak());
+    CHECK(p.peak <= redco::shape::MiB(250));
   }
 }
 
@@ -54,13 +54,13 @@ TEST_CASE("split tokens are tried on every mesh that has more than one shard") {
   redco::cost::search_space const space{.load = {8, 64}, .ranks = 4};
   auto const both = redco::cost::search_both_forms(model, redco::adamw{}, space, machine());
   CHECK(both.plans.size() == search(space).plans.size() + 3 * 2 * 3);
-  redco::sequence_parallel<redco::gpt2> const split{model.config};
+  redco::models::sequence_parallel<redco::gpt2> const split{model.config};
   for (std::size_t i = 0; i < both.plans.size(); ++i) {
     redco::cost::found_plan const& p = both.plans[i];
     if (i > 0) CHECK(both.plans[i - 1].time.total() <= p.time.total());
     if (!p.sequence_parallel) continue;
     CHECK(p.run.mesh.tp == 2);
-    CHECK(p.peak == redco::cost_of(split, redco::adamw{}, p.run).memory.peak());
+    CHECK(p.peak == redco::cost::cost_of(split, redco::adamw{}, p.run).memory.peak());
   }
   CHECK(both.smallest.sequence_parallel);
   CHECK(both.smallest.peak < search(space).smallest.peak);
@@ -84,14 +84,14 @@ TEST_CASE("plans for several hosts take the time of the link between the hosts")
   CHECK(found.plans.size() == search({.load = {8, 64}, .ranks = 4}).plans.size());
   for (redco::cost::found_plan const& p : found.plans) {
     CHECK(p.run.hosts == 2);
-    auto const cost = redco::cost_of(model, redco::adamw{}, p.run);
+    auto const cost = redco::cost::cost_of(model, redco::adamw{}, p.run);
     CHECK(p.time.total() == Approx(redco::cost::step_time_of(cost, p.run, linked).total()));
   }
   CHECK_THROWS_AS(search({.load = {8, 64}, .ranks = 4, .hosts = 3}, linked), redco::error);
   // If a link is slow enough, the plan that sends the least over it is the fastest.
   linked.links = {{2, 2, 1, 0, 10}};
   auto const sent = [](redco::cost::found_plan const& p) {
-    return redco::cost::cost_of_program(redco::facts_of(model, p.run.load), 2, p.run).messages.host_bytes();
+    return redco::cost::cost_of_program(redco::shard::facts_of(model, p.run.load), 2, p.run).messages.host_bytes();
   };
   auto const slow = search({.load = {6, 64}, .ranks = 6, .hosts = 2}, linked);
   std::int64_t least = sent(slow.plans.front());
@@ -104,9 +104,9 @@ TEST_CASE("plans for several hosts take the time of the link between the hosts")
 }
 
 TEST_CASE("the smallest plan is reported if no plan fits") {
-  auto const found = search({.load = {8, 64}, .ranks = 2, .budget = redco::MiB(1)});
+  auto const found = search({.load = {8, 64}, .ranks = 2, .budget = redco::shape::MiB(1)});
   CHECK(found.plans.empty());
-  CHECK(found.smallest.peak > redco::MiB(1));
+  CHECK(found.smallest.peak > redco::shape::MiB(1));
   CHECK(found.smallest.run.load.batch == 1);
   CHECK(found.smallest.run.recompute == true);
 }

@@ -16,12 +16,12 @@ redco::cost::machine const machine{
     .compute = {{redco::dtype::f32, 1, 1e3, 100, 10, 0.5}}, .groups = {{2, 2, 3, 50}}, .update_bytes_per_second = 25};
 
 TEST_CASE("each part of a cost takes its time, and the step time is their sum") {
-  redco::rank_cost c;
+  redco::cost::rank_cost c;
   c.operations = {1000, 2000, 500};
   c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
   c.memory.parameters = c.memory.gradients = 100;
   c.messages.all[redco::cost::messages::forward] = {
-      {4, 200, 200}, "", redco::axis::tp, redco::collective::all_reduce, 2, 1, 2, 200};
+      {4, 200, 200}, "", redco::shape::axis::tp, redco::shape::collective::all_reduce, 2, 1, 2, 200};
 
   auto const one = redco::cost::step_time_of(c, {}, machine);
   CHECK(one.products == Approx(3.5));
@@ -33,11 +33,11 @@ TEST_CASE("each part of a cost takes its time, and the step time is their sum") 
   CHECK(one.total() == Approx(3.5 + 7 + 8 + 3 + 8 + 16));
 
   // A reduce-scatter and an all-gather take as long as one all-reduce of the same bytes.
-  redco::rank_cost halves = c;
+  redco::cost::rank_cost halves = c;
   halves.messages.all[redco::cost::messages::forward] = {
-      {4, 200, 100}, "", redco::axis::tp, redco::collective::reduce_scatter, 2, 1, 2, 100};
+      {4, 200, 100}, "", redco::shape::axis::tp, redco::shape::collective::reduce_scatter, 2, 1, 2, 100};
   halves.messages.all[redco::cost::messages::forward_gather] = {
-      {4, 200, 100}, "", redco::axis::tp, redco::collective::all_gather, 2, 1, 2, 100};
+      {4, 200, 100}, "", redco::shape::axis::tp, redco::shape::collective::all_gather, 2, 1, 2, 100};
   CHECK(redco::cost::step_time_of(halves, {}, machine).messages == Approx(one.messages));
 
   // The products are those of a replica, everything else is per rank.
@@ -51,13 +51,13 @@ TEST_CASE("each part of a cost takes its time, and the step time is their sum") 
 }
 
 TEST_CASE("a message between hosts also takes the link's time, and hosts on one machine share its cores") {
-  redco::rank_cost c;
+  redco::cost::rank_cost c;
   c.operations = {1000, 2000, 500};
   c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
   c.memory.parameters = 100;
   c.messages.all[redco::cost::messages::forward] = {
-      {4, 200, 200, 600}, "", redco::axis::tp, redco::collective::all_reduce, 4, 2, 2, 150};
-  redco::setup const run{.mesh = {.dp = 2, .tp = 4}, .hosts = 4};
+      {4, 200, 200, 600}, "", redco::shape::axis::tp, redco::shape::collective::all_reduce, 4, 2, 2, 150};
+  redco::cost::setup const run{.mesh = {.dp = 2, .tp = 4}, .hosts = 4};
   CHECK(refused([&] { redco::cost::step_time_of(c, run, machine); }) ==
         "65 no link between hosts was measured; run mpirun -n 4 redco-plan --calibrate, a process on each of them");
 
@@ -84,20 +84,20 @@ TEST_CASE("a message between hosts also takes the link's time, and hosts on one 
 
   // A group with one rank on each host sends nothing inside a host.
   c.messages.all[redco::cost::messages::forward] = {
-      {4, 200, 200, 600}, "", redco::axis::tp, redco::collective::all_reduce, 4, 4, 1, 0};
+      {4, 200, 200, 600}, "", redco::shape::axis::tp, redco::shape::collective::all_reduce, 4, 4, 1, 0};
   CHECK(redco::cost::step_time_of(c, run, linked).messages == Approx(4 * 9 + 600.0 / 10));
 }
 
 TEST_CASE("gradient buckets overlap the last backward, each after its gradients and the previous bucket") {
-  redco::rank_cost c;
+  redco::cost::rank_cost c;
   c.operations = {1000, 2000, 500};
   // With products 3.5 + 7 + 8 + 3 = 21.5 s
   c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
   c.messages.all[redco::cost::messages::gradients] = {
-      {5, 0, 0, 300}, "gradients", redco::axis::dp, redco::collective::all_reduce, 2, 2, 1, 0};
+      {5, 0, 0, 300}, "gradients", redco::shape::axis::dp, redco::shape::collective::all_reduce, 2, 2, 1, 0};
   c.messages.all[redco::cost::messages::forward] = {
-      {5, 0, 0, 300}, "forward activations", redco::axis::dp, redco::collective::all_reduce, 2, 2, 1, 0};
-  redco::setup run{.mesh = {.dp = 2}, .hosts = 2};
+      {5, 0, 0, 300}, "forward activations", redco::shape::axis::dp, redco::shape::collective::all_reduce, 2, 2, 1, 0};
+  redco::cost::setup run{.mesh = {.dp = 2}, .hosts = 2};
   auto const hidden = [&](double seconds_per_call, double busy = 0) {
     redco::cost::machine linked = machine;
     linked.links = {{2, 2, 1, seconds_per_call, 300, busy}};
@@ -126,23 +126,23 @@ TEST_CASE("gradient buckets overlap the last backward, each after its gradients 
   // Messages inside a host take the cores that compute.
   c.messages.all[redco::cost::messages::forward] = {};
   c.messages.all[redco::cost::messages::gradients] = {
-      {5, 0, 0, 0}, "gradients", redco::axis::dp, redco::collective::all_reduce, 2, 1, 2, 300};
+      {5, 0, 0, 0}, "gradients", redco::shape::axis::dp, redco::shape::collective::all_reduce, 2, 1, 2, 300};
   CHECK(redco::cost::step_time_of(c, {.mesh = {.dp = 2}, .gradient_bucket = 64}, machine).hidden == 0);
 }
 
 TEST_CASE("messages of shards overlap the matrix products that produce or consume them") {
-  redco::rank_cost c;
+  redco::cost::rank_cost c;
   c.operations = {1000, 2000, 500, 700, 200};
   auto& sums = c.messages.all[redco::cost::messages::backward];
-  sums = {{4, 4 * redco::MiB(1), 0, 300},
+  sums = {{4, 4 * redco::shape::MiB(1), 0, 300},
           "backward activations",
-          redco::axis::tp,
-          redco::collective::all_reduce,
+          redco::shape::axis::tp,
+          redco::shape::collective::all_reduce,
           2,
           2,
           1,
           0};
-  redco::setup run{.mesh = {.tp = 2}, .hosts = 2};
+  redco::cost::setup run{.mesh = {.tp = 2}, .hosts = 2};
   redco::cost::machine linked = machine;
   linked.links = {{2, 2, 1, 0.05, 1000, 0.25}};
   auto const hidden = [&] { return redco::cost::step_time_of(c, run, linked).hidden; };
@@ -154,27 +154,29 @@ TEST_CASE("messages of shards overlap the matrix products that produce or consum
   double const columns = products * 700 / 3500, rows = products * 200 / 3500;
   CHECK(hidden() == Approx(columns * 1.75 * 0.75));
   // Half of forward runs again. Messages in four runs of rows overlap three of the four products.
-  auto const alone = [&](redco::cost::messages::purpose what, redco::collective kind) {
-    c.messages.all[what] = {{4, 4 * redco::MiB(1), 0, 300}, "", redco::axis::tp, kind, 2, 2, 1, 0};
+  auto const alone = [&](redco::cost::messages::purpose what, redco::shape::collective kind) {
+    c.messages.all[what] = {{4, 4 * redco::shape::MiB(1), 0, 300}, "", redco::shape::axis::tp, kind, 2, 2, 1, 0};
     double const more = hidden() - columns * 1.75 * 0.75;
     c.messages.all[what] = {};
     return more;
   };
-  CHECK(alone(redco::cost::messages::forward, redco::collective::all_reduce) == Approx(rows * 1.5 * 0.75 * 0.75));
-  CHECK(alone(redco::cost::messages::forward_scatter, redco::collective::reduce_scatter) ==
+  CHECK(alone(redco::cost::messages::forward, redco::shape::collective::all_reduce) ==
         Approx(rows * 1.5 * 0.75 * 0.75));
-  CHECK(alone(redco::cost::messages::forward_gather, redco::collective::all_gather) ==
+  CHECK(alone(redco::cost::messages::forward_scatter, redco::shape::collective::reduce_scatter) ==
+        Approx(rows * 1.5 * 0.75 * 0.75));
+  CHECK(alone(redco::cost::messages::forward_gather, redco::shape::collective::all_gather) ==
         Approx(columns * 1.5 * 0.75 * 0.75));
-  CHECK(alone(redco::cost::messages::backward_gather, redco::collective::all_gather) == Approx(rows * 0.75 * 0.75));
-  CHECK(alone(redco::cost::messages::backward_scatter, redco::collective::reduce_scatter) ==
+  CHECK(alone(redco::cost::messages::backward_gather, redco::shape::collective::all_gather) ==
+        Approx(rows * 0.75 * 0.75));
+  CHECK(alone(redco::cost::messages::backward_scatter, redco::shape::collective::reduce_scatter) ==
         Approx(columns * 1.75 * 0.75));
-  CHECK(alone(redco::cost::messages::loss, redco::collective::all_reduce) == Approx(0).margin(1e-12));
+  CHECK(alone(redco::cost::messages::loss, redco::shape::collective::all_reduce) == Approx(0).margin(1e-12));
   // Half a mebibyte is divided into two runs only, less than a quarter into none.
-  sums.payload_bytes = 2 * redco::MiB(1);
+  sums.payload_bytes = 2 * redco::shape::MiB(1);
   CHECK(hidden() == Approx(columns * 1.5 * 0.75));
-  sums.payload_bytes = redco::MiB(1) - 4;
+  sums.payload_bytes = redco::shape::MiB(1) - 4;
   CHECK(hidden() == 0);
-  sums.payload_bytes = redco::MiB(4);
+  sums.payload_bytes = redco::shape::MiB(4);
   sums.hosts = 1, sums.here = 2;
   CHECK(hidden() == 0);
 }
@@ -182,17 +184,17 @@ TEST_CASE("messages of shards overlap the matrix products that produce or consum
 TEST_CASE("the activity of a model is three times its layers' bytes, four times for recomputed blocks") {
   using block = redco::sequential<redco::linear<8, 32>, redco::relu, redco::linear<32, 8>>;
   redco::model_of<redco::repeat<3, block>, redco::input<8>> const toy;
-  redco::setup run{.load = {5, 1}, .micro_batches = 2};
-  auto const whole = redco::cost_of(toy, redco::sgd{}, run).activity;
+  redco::cost::setup run{.load = {5, 1}, .micro_batches = 2};
+  auto const whole = redco::cost::cost_of(toy, redco::sgd{}, run).activity;
   std::int64_t const weights = 3 * (8 * 32 + 32 + 32 * 8 + 8) * 4;
   CHECK(whole.weight_bytes == 3 * 2 * weights);
   run.recompute = true;
-  auto const again = redco::cost_of(toy, redco::sgd{}, run).activity;
+  auto const again = redco::cost::cost_of(toy, redco::sgd{}, run).activity;
   CHECK(again.weight_bytes == 4 * 2 * weights);
   CHECK(again.bytes * 3 == whole.bytes * 4);
   CHECK(again.tensors * 3 == whole.tensors * 4);
   run.recompute = redco::recomputed_blocks::first_n(1);
-  auto const some = redco::cost_of(toy, redco::sgd{}, run).activity;
+  auto const some = redco::cost::cost_of(toy, redco::sgd{}, run).activity;
   CHECK(some.weight_bytes == 2 * weights * 10 / 3);
   CHECK(some.bytes * 9 == whole.bytes * 10);
   CHECK(some.tensors * 9 == whole.tensors * 10);

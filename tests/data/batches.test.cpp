@@ -22,23 +22,23 @@ struct batch_case {
 // Checks all properties of one epoch over all shards, for these sizes.
 void check_epoch_laws(batch_case const& c, place from) {
   CAPTURE(c.size, c.global_batch, c.micro_batch, c.dp, from);
-  redco::sampler const order(c.size, 11);
+  redco::data::sampler const order(c.size, 11);
   std::vector<place> const expected_order = order.order(3);
   std::vector<place> seen;
   place steps = 0;
   for (int dp_index = 0; dp_index < c.dp; ++dp_index) {
-    redco::batches const mine(order, {c.global_batch, c.micro_batch, c.dp, dp_index}, {3, from});
+    redco::data::batches const mine(order, {c.global_batch, c.micro_batch, c.dp, dp_index}, {3, from});
     if (dp_index == 0) steps = mine.steps();
     REQUIRE(mine.steps() == steps);
     REQUIRE(steps == (c.size - from + c.global_batch - 1) / c.global_batch);
     place i = 0;
     for (place k = 0; k < steps; ++k) {
-      redco::batch_step const step = mine.step(k);
+      redco::data::batch_step const step = mine.step(k);
       REQUIRE(step.micro_batches <= step.rounds);
       if (dp_index == 0) REQUIRE(step.micro_batches == step.rounds);
       place at = step.local.begin;
       for (place m = 0; m < step.micro_batches; ++m, ++i) {
-        redco::micro_batch const batch = mine[i];
+        redco::data::micro_batch const batch = mine[i];
         REQUIRE(batch.step == k);
         REQUIRE(batch.index == m);
         REQUIRE(batch.first_example == at - step.global.begin);
@@ -52,7 +52,7 @@ void check_epoch_laws(batch_case const& c, place from) {
       REQUIRE(at == step.local.end);
       bool const last = k == steps - 1;
       REQUIRE(step.global.size() == (last ? c.size - from - k * c.global_batch : c.global_batch));
-      REQUIRE(step.next == (last ? redco::data_position{4, 0} : redco::data_position{3, step.global.end}));
+      REQUIRE(step.next == (last ? redco::data::data_position{4, 0} : redco::data::data_position{3, step.global.end}));
     }
     REQUIRE(i == mine.size());
   }
@@ -75,8 +75,8 @@ TEST_CASE("every example of an epoch is used exactly once for all sizes") {
 }
 
 TEST_CASE("a shard without examples in the last batch still takes part in the step") {
-  redco::sampler const order(9, 1);
-  redco::batches const last(order, {.global_batch = 8, .dp = 4, .dp_index = 3});
+  redco::data::sampler const order(9, 1);
+  redco::data::batches const last(order, {.global_batch = 8, .dp = 4, .dp_index = 3});
   REQUIRE(last.steps() == 2);
   REQUIRE(last.size() == 1);
   REQUIRE(last.step(1).local.empty());
@@ -86,19 +86,20 @@ TEST_CASE("a shard without examples in the last batch still takes part in the st
 }
 
 TEST_CASE("resuming at a saved position continues the interrupted epoch") {
-  redco::sampler const order(23, 5);
-  redco::batches const whole(order, {.global_batch = 4, .micro_batch = 3, .dp = 2, .dp_index = 1}, {2, 0});
-  redco::batches const rest(order, {.global_batch = 4, .micro_batch = 3, .dp = 2, .dp_index = 1}, whole.step(1).next);
+  redco::data::sampler const order(23, 5);
+  redco::data::batches const whole(order, {.global_batch = 4, .micro_batch = 3, .dp = 2, .dp_index = 1}, {2, 0});
+  redco::data::batches const rest(order, {.global_batch = 4, .micro_batch = 3, .dp = 2, .dp_index = 1},
+                                  whole.step(1).next);
   place const done = whole.size() - rest.size();
   REQUIRE(done == whole.step(0).micro_batches + whole.step(1).micro_batches);
   for (place i = 0; i < rest.size(); ++i) REQUIRE(rest[i].examples == whole[i + done].examples);
 }
 
 TEST_CASE("impossible divisions and positions are refused with their exit codes") {
-  redco::sampler const order(10, 5);
-  auto const code = [&](redco::batch_options const& options, redco::data_position from) {
+  redco::data::sampler const order(10, 5);
+  auto const code = [&](redco::data::batch_options const& options, redco::data::data_position from) {
     try {
-      redco::batches const refused(order, options, from);
+      redco::data::batches const refused(order, options, from);
     } catch (redco::error const& e) {
       return e.code();
     }

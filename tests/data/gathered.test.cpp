@@ -16,8 +16,8 @@
 TEST_CASE("gathered examples come in the order of their indices, and scattered ones are copies") {
   std::vector<std::string> const texts{"zero", "one", "two", "three"};
   std::vector<std::int64_t> const wanted{3, 1};
-  redco::gathered first(texts, wanted);
-  redco::gathered const moved(std::move(first));
+  redco::data::gathered first(texts, wanted);
+  redco::data::gathered const moved(std::move(first));
   REQUIRE(moved.span().size() == 2);
   REQUIRE(moved.span()[0] == "three");
   REQUIRE(moved.span()[1] == "one");
@@ -27,7 +27,7 @@ TEST_CASE("gathered examples come in the order of their indices, and scattered o
 TEST_CASE("adjacent elements are not copied") {
   std::vector<std::string> const texts{"zero", "one", "two", "three"};
   std::vector<std::int64_t> const wanted{1, 2, 3};
-  redco::gathered const window(std::span<std::string const>(texts), wanted);
+  redco::data::gathered const window(std::span<std::string const>(texts), wanted);
   REQUIRE(window.span().data() == &texts[1]);
   REQUIRE(window.span().size() == 3);
 }
@@ -35,20 +35,20 @@ TEST_CASE("adjacent elements are not copied") {
 TEST_CASE("elements that only convert to examples are copied, contiguous or not") {
   std::vector<char const*> const words{"zero", "one", "two"};
   std::vector<std::int64_t> const wanted{1, 2};
-  redco::gathered<std::string> const converted(words, wanted);
+  redco::data::gathered<std::string> const converted(words, wanted);
   REQUIRE(converted.span()[0] == "one");
   REQUIRE(converted.span()[1] == "two");
-  STATIC_REQUIRE(
-      !std::constructible_from<redco::gathered<std::string>, std::vector<int> const&, std::span<std::int64_t const>>);
+  STATIC_REQUIRE(!std::constructible_from<redco::data::gathered<std::string>, std::vector<int> const&,
+                                          std::span<std::int64_t const>>);
 }
 
 TEST_CASE("a view that computes its elements is a range of examples") {
   auto const squares = ranges::views::iota(std::int64_t{0}, std::int64_t{10}) |
                        ranges::views::transform([](std::int64_t i) { return i * i; });
   std::vector<std::int64_t> const wanted{4, 5};
-  REQUIRE(redco::gathered(squares, wanted).span()[1] == 25);
-  REQUIRE(redco::gathered(squares, {}).span().empty());
-  STATIC_REQUIRE(!redco::example_range<std::list<int>>);
-  STATIC_REQUIRE(!redco::example_range<std::vector<bool>>);
-  STATIC_REQUIRE(redco::example_range<std::span<int const>>);
+  REQUIRE(redco::data::gathered(squares, wanted).span()[1] == 25);
+  REQUIRE(redco::data::gathered(squares, {}).span().empty());
+  STATIC_REQUIRE(!redco::data::example_range<std::list<int>>);
+  STATIC_REQUIRE(!redco::data::example_range<std::vector<bool>>);
+  STATIC_REQUIRE(redco::data::example_range<std::span<int const>>);
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 TEST_CASE("at least one file is held out, and held-out files are spread over the list") {
-  std::vector<redco::text_file> files;
+  std::vector<redco::data::text_file> files;
   for (int i = 0; i < 45; ++i) files.push_back({std::to_string(i), "text"});
   auto const split = redco::hold_out(files, 20);
   REQUIRE(split.train.size() == 43);

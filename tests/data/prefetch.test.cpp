@@ -11,7 +11,7 @@
 
 TEST_CASE("prefetched results come in order and once, at any depth") {
   for (int const depth : {0, 1, 3, 50}) {
-    redco::prefetch<std::unique_ptr<std::int64_t>> ahead(
+    redco::data::prefetch<std::unique_ptr<std::int64_t>> ahead(
         20, depth, [](std::int64_t i) { return std::make_unique<std::int64_t>(i); });
     for (std::int64_t i = 0; i < 20; ++i) REQUIRE(**ahead.next() == i);
     REQUIRE(!ahead.next());
@@ -25,7 +25,7 @@ TEST_CASE("the producer stays at most depth results ahead and starts with its ho
   bool started_first = true;
   std::thread::id const consumer = std::this_thread::get_id();
   bool own_thread = true;
-  redco::prefetch<int> ahead(
+  redco::data::prefetch<int> ahead(
       100, 2,
       [&](std::int64_t) {
         started_first = started_first && started;
@@ -45,7 +45,7 @@ TEST_CASE("the producer stays at most depth results ahead and starts with its ho
 
 TEST_CASE("an exception of the producer takes the place of its result") {
   for (int const depth : {0, 1, 8}) {
-    redco::prefetch<int> ahead(5, depth, [](std::int64_t i) {
+    redco::data::prefetch<int> ahead(5, depth, [](std::int64_t i) {
       if (i == 2) throw std::runtime_error("third");
       return static_cast<int>(i);
     });
@@ -57,7 +57,7 @@ TEST_CASE("an exception of the producer takes the place of its result") {
 }
 
 TEST_CASE("an exception of the start hook reaches the consumer") {
-  redco::prefetch<int> ahead(
+  redco::data::prefetch<int> ahead(
       5, 1, [](std::int64_t) { return 0; }, [] { throw std::runtime_error("hook"); });
   REQUIRE_THROWS_WITH(ahead.next(), "hook");
 }
@@ -65,7 +65,7 @@ TEST_CASE("an exception of the start hook reaches the consumer") {
 TEST_CASE("leaving early stops the thread, whether it waits or works") {
   std::atomic<int> made{0};
   for (int round = 0; round < 50; ++round) {
-    redco::prefetch<int> ahead(1000000, 1 + round % 3, [&](std::int64_t) { return ++made; });
+    redco::data::prefetch<int> ahead(1000000, 1 + round % 3, [&](std::int64_t) { return ++made; });
     if (round % 2) REQUIRE(ahead.next().has_value());
   }
   REQUIRE(made < 1000);

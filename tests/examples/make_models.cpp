@@ -49,10 +49,10 @@ void write(Model const& model, std::filesystem::path const& folder, std::string 
            "fuse_unk": false, "byte_fallback": false, "merges": [], "vocab": {)"
       << byte_vocabulary() << "}}}";
   redco::mesh const one{.dp = 1};
-  redco::run_ranks(one, {}, [&](redco::rank_context& rank) {
-    redco::trained_network<Model> const state(model, redco::plan_of(model, one), redco::sgd{}, redco::dtype::f32, 3,
-                                              rank.rank, {});
-    redco::save_model(folder, redco::stored_names<Model>::names, state.master_parts(), rank.world);
+  redco::comm::run_ranks(one, {}, [&](redco::rank_context& rank) {
+    redco::run::trained_network<Model> const state(model, redco::plan_of(model, one), redco::sgd{}, redco::dtype::f32,
+                                                   3, rank.rank, {});
+    redco::ckpt::save_model(folder, redco::models::stored_names<Model>::names, state.master_parts(), rank.world);
   });
 }
 

@@ -13,7 +13,7 @@
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   std::string_view const file(reinterpret_cast<char const*>(data), size);
   try {
-    auto const tokenizer = redco::json_tokenizer::parse(file, "tokenizer.json");
+    auto const tokenizer = redco::tokenizer::json_tokenizer::parse(file, "tokenizer.json");
     for (std::string_view const text :
          {std::string_view("the cat's 12 caf\u00E9s e\u0301 \u4E2D\n\n  <s>abba"), file}) {
       auto const ids = tokenizer.encode(text);
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         if (id < 0 || id >= tokenizer.vocabulary_size()) std::abort();
       }
       std::string const back = tokenizer.decode(ids);
-      if (redco::detail::well_formed_prefix(back) != back.size()) std::abort();
+      if (redco::tokenizer::detail::well_formed_prefix(back) != back.size()) std::abort();
     }
   } catch (redco::error const& e) {
     if (e.code() != redco::exit_code::data) std::abort();

@@ -21,13 +21,13 @@ using reader_net = redco::bound_network<redco::gpt2>;
 constexpr std::int64_t words = 7;
 
 void with_reader(std::function<void(reader_net const&)> const& f) {
-  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     redco::gpt2 const model{{.vocab = words, .context = 12, .width = 8, .heads = 2, .layers = 1}};
-    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, {.dp = 1})), 0,
-                                       redco::dtype::f64, 1);
+    redco::nn::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, {.dp = 1})), 0,
+                                           redco::dtype::f64, 1);
     sharded::fill(store, 0);
-    redco::pass const in = redco::evaluation_pass(rank);
-    f(reader_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, 0, redco::mesh{}), in));
+    redco::pass const in = redco::nn::evaluation_pass(rank);
+    f(reader_net(std::make_shared<redco::nn::network<redco::gpt2> const>(model, store, 0, redco::mesh{}), in));
   });
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("a penalty that favours length keeps a search going after enough hypot
     redco::beam_options options{.max_new_tokens = 6,
                                 .beams = 2,
                                 .length_penalty = 4,
-                                .stop = redco::beam_stop::when_impossible,
+                                .stop = redco::pretrained::beam_stop::when_impossible,
                                 .stop_ids = {0, 2, 4},
                                 .pad = 99};
     auto const found = redco::beam_search(net, beam_prompts(), options);
@@ -115,7 +115,7 @@ TEST_CASE("a penalty that favours length keeps a search going after enough hypot
     for (std::int64_t row = 0; row < 2; ++row)
       sharded::must(std::abs(found.scores[row].item<double>() - score_of(net, found.ids[row], 3) / 1296) < 1e-12,
                     "six tokens, none of them behind a stop");
-    options.stop = redco::beam_stop::when_full;
+    options.stop = redco::pretrained::beam_stop::when_full;
     sharded::must(redco::beam_search(net, beam_prompts(), options).ids.size(1) < 9, "unless two that ended are enough");
   });
 }

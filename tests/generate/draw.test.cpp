@@ -45,7 +45,7 @@ at::Tensor expected(std::vector<double> const& logits, generate_options const& o
 void check_counts(std::vector<double> const& logits, generate_options const& o, at::Tensor const& probabilities) {
   constexpr int draws = 5000;
   at::Tensor const count = at::zeros({std::ssize(logits)}, at::kDouble);
-  for (int i = 0; i < draws; ++i) count[redco::detail::draw(logits, o, (i + 0.5) / draws)] += 1;
+  for (int i = 0; i < draws; ++i) count[redco::generation::detail::draw(logits, o, (i + 0.5) / draws)] += 1;
   at::Tensor const wanted = probabilities * draws;
   INFO("temperature " << o.temperature << " top_k " << o.top_k << " top_p " << o.top_p << " min_p " << o.min_p);
   CHECK((count - wanted).abs().max().item<double>() < 1);
@@ -93,7 +93,7 @@ TEST_CASE("penalty and filters leave the probabilities that Hugging Face's logit
                      {0.053358, 0, 0.218709, 0.054029, 0, 0.145043, 0.036673, 0.394267, 0, 0.097922, 0}},
        }) {
     std::vector<double> logits = uneven;
-    redco::detail::penalise(logits, std::vector<std::int64_t>{2, 4, 2, 9}, r.penalty);
+    redco::generation::detail::penalise(logits, std::vector<std::int64_t>{2, 4, 2, 9}, r.penalty);
     INFO("temperature " << r.temperature << " penalty " << r.penalty);
     check_counts(logits, {.temperature = r.temperature, .top_k = r.top_k, .top_p = r.top_p, .min_p = r.min_p},
                  at::tensor(r.probabilities, at::kDouble));
@@ -105,18 +105,18 @@ TEST_CASE("top_p counts the probability that top_k kept, not the probability tha
   // The first of the two remaining tokens has 4/7: more than half of their probability, less than
   // half of the whole.
   for (double const u : {0.0, 0.5, 0.999})
-    CHECK(redco::detail::draw(logits, {.temperature = 1, .top_k = 2, .top_p = 0.5}, u) == 0);
-  CHECK(redco::detail::draw(logits, {.temperature = 1, .top_p = 0.5}, 0.999) == 1);
+    CHECK(redco::generation::detail::draw(logits, {.temperature = 1, .top_k = 2, .top_p = 0.5}, u) == 0);
+  CHECK(redco::generation::detail::draw(logits, {.temperature = 1, .top_p = 0.5}, 0.999) == 1);
 }
 
 TEST_CASE("top_k keeps all equal logits, and top_p keeps the lower ids among them") {
   std::vector<double> const flat(8, -3.5);
   for (int i = 0; i < 8; ++i) {
     double const u = (i + 0.5) / 8;
-    CHECK(redco::detail::draw(flat, {.temperature = 2}, u) == i);
-    CHECK(redco::detail::draw(flat, {.temperature = 2, .top_k = 3}, u) == i);
-    CHECK(redco::detail::draw(flat, {.temperature = 2, .min_p = 1}, u) == i);
-    CHECK(redco::detail::draw(flat, {.temperature = 2, .top_p = 0.25}, u) == i / 4);
+    CHECK(redco::generation::detail::draw(flat, {.temperature = 2}, u) == i);
+    CHECK(redco::generation::detail::draw(flat, {.temperature = 2, .top_k = 3}, u) == i);
+    CHECK(redco::generation::detail::draw(flat, {.temperature = 2, .min_p = 1}, u) == i);
+    CHECK(redco::generation::detail::draw(flat, {.temperature = 2, .top_p = 0.25}, u) == i / 4);
   }
   check_widths({1, 0, 1, 0, 1, -1}, {.temperature = 1, .top_k = 2});
   check_widths({0, 1, -1, 1, 0, 1}, {.temperature = 1, .top_p = 0.6});
@@ -127,10 +127,10 @@ TEST_CASE("options work at their limits: k of the vocabulary and above, p of 1 a
   check_widths(uneven, {.temperature = 1, .top_k = 5000});
   check_widths(uneven, {.temperature = 1, .top_p = 1});
   for (double const u : {0.0, 0.3, 1 - 0x1p-53}) {
-    CHECK(redco::detail::draw(uneven, {.temperature = 1, .top_p = 1e-300}, u) == 2);
-    CHECK(redco::detail::draw(uneven, {.temperature = 1, .min_p = 1}, u) == 2);
-    CHECK(redco::detail::draw(uneven, {.temperature = 1, .top_k = 1}, u) == 2);
-    CHECK(redco::detail::draw(uneven, {.temperature = 1e-308}, u) == 2);
+    CHECK(redco::generation::detail::draw(uneven, {.temperature = 1, .top_p = 1e-300}, u) == 2);
+    CHECK(redco::generation::detail::draw(uneven, {.temperature = 1, .min_p = 1}, u) == 2);
+    CHECK(redco::generation::detail::draw(uneven, {.temperature = 1, .top_k = 1}, u) == 2);
+    CHECK(redco::generation::detail::draw(uneven, {.temperature = 1e-308}, u) == 2);
   }
   check_widths(uneven, {.temperature = 1e9});
 }
@@ -142,17 +142,18 @@ TEST_CASE("an id with logit -inf is never drawn, and a row with only such ids is
                                       {.temperature = 1, .top_k = 4},
                                       {.temperature = 1, .top_p = 0.999},
                                       {.temperature = 1e6, .min_p = 0.01}})
-      CHECK(redco::detail::draw(some, o, u) == (u < 0.25 ? 1 : 3));
+      CHECK(redco::generation::detail::draw(some, o, u) == (u < 0.25 ? 1 : 3));
   check_widths(some, {.temperature = 1, .top_k = 4});
   for (double const bad : {-endless, endless, std::nan("")}) {
     try {
-      redco::detail::draw(std::vector<double>{bad, -endless, -endless}, {.temperature = 1}, 0.5);
+      redco::generation::detail::draw(std::vector<double>{bad, -endless, -endless}, {.temperature = 1}, 0.5);
       FAIL("refused");
     } catch (redco::error const& e) {
       CHECK(e.code() == redco::exit_code::not_finite);
     }
   }
-  CHECK_THROWS_AS(redco::detail::draw(std::vector<double>{1, std::nan(""), 2}, {.temperature = 1}, 0.5), redco::error);
+  CHECK_THROWS_AS(redco::generation::detail::draw(std::vector<double>{1, std::nan(""), 2}, {.temperature = 1}, 0.5),
+                  redco::error);
 }
 
 TEST_CASE("top_p over many tokens keeps as many as it needs") {
@@ -164,7 +165,7 @@ TEST_CASE("top_p over many tokens keeps as many as it needs") {
     std::int64_t drawn = 0;
     std::vector<bool> seen(many.size());
     for (int i = 0; i < 6000; ++i) {
-      auto const id = redco::detail::draw(many, o, (i + 0.5) / 6000);
+      auto const id = redco::generation::detail::draw(many, o, (i + 0.5) / 6000);
       if (!seen[static_cast<std::size_t>(id)]) ++drawn, seen[static_cast<std::size_t>(id)] = true;
       if (!kept[id].item<bool>()) FAIL("outside");
     }
@@ -174,7 +175,7 @@ TEST_CASE("top_p over many tokens keeps as many as it needs") {
 
 TEST_CASE("a repetition penalty makes each id that was seen less likely, once") {
   std::vector<double> scores{2, -2, 0, 5, -endless};
-  redco::detail::penalise(scores, std::vector<std::int64_t>{0, 1, 0, 0, 4, 2, 100, -1}, 4);
+  redco::generation::detail::penalise(scores, std::vector<std::int64_t>{0, 1, 0, 0, 4, 2, 100, -1}, 4);
   CHECK(scores == std::vector<double>{0.5, -8, 0, 5, -endless});
 }
 
@@ -185,8 +186,8 @@ TEST_CASE("keyed draws follow the truncated softmax") {
   redco::pass const in = redco::pass{.seed = 4}.with_examples(0, rows);
   at::Tensor const wanted = expected(uneven, o) * static_cast<double>(rows);
   for (std::int64_t const step : {0, 1, 77}) {
-    at::Tensor const found =
-        at::bincount(redco::detail::drawn_tokens(logits, at::empty({rows, 0}, at::kLong), o, in, step), {}, 11);
+    at::Tensor const found = at::bincount(
+        redco::generation::detail::drawn_tokens(logits, at::empty({rows, 0}, at::kLong), o, in, step), {}, 11);
     CHECK(found.gt(0).equal(wanted.gt(0)));
     at::Tensor const off = (found - wanted).square() / wanted.clamp_min(1e-9);
     double const chi_square = off.masked_select(wanted.gt(0)).sum().item<double>();
@@ -202,7 +203,7 @@ TEST_CASE("draws are the same however rows are divided into batches") {
   at::Tensor const seen = at::arange(21, at::kLong).view({7, 3});
   auto const drawn = [&](std::int64_t begin, std::int64_t end) {
     redco::pass const in = redco::pass{.seed = 11, .step = 2}.with_examples(begin, end - begin);
-    return redco::detail::drawn_tokens(logits.slice(0, begin, end), seen.slice(0, begin, end), o, in, 5);
+    return redco::generation::detail::drawn_tokens(logits.slice(0, begin, end), seen.slice(0, begin, end), o, in, 5);
   };
   CHECK(at::cat({drawn(0, 3), drawn(3, 4), drawn(4, 7)}).equal(drawn(0, 7)));
 }

@@ -23,13 +23,13 @@ using speaker_net = redco::bound_network<redco::gpt2>;
 
 /// Calls f with a small GPT-2 on one rank.
 void with_speaker(std::function<void(speaker_net const&)> const& f) {
-  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     redco::gpt2 const model{{.vocab = 13, .context = 12, .width = 8, .heads = 2, .layers = 1}};
-    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, {.dp = 1})), 0,
-                                       redco::dtype::f64, 1);
+    redco::nn::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, {.dp = 1})), 0,
+                                           redco::dtype::f64, 1);
     sharded::fill(store, 0);
-    redco::pass const in = redco::evaluation_pass(rank, 9);
-    f(speaker_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, 0, redco::mesh{}), in));
+    redco::pass const in = redco::nn::evaluation_pass(rank, 9);
+    f(speaker_net(std::make_shared<redco::nn::network<redco::gpt2> const>(model, store, 0, redco::mesh{}), in));
   });
 }
 
@@ -63,7 +63,8 @@ TEST_CASE("draws follow the softmax of the logits") {
   at::Tensor const logits = at::tensor({0.0, 1.0, -1.0, 0.5}, at::kDouble).repeat({4000, 1});
   redco::pass const in = redco::pass().with_examples(0, 4000);
   redco::generate_options const options{.temperature = 0.7, .top_k = 3};
-  at::Tensor const drawn = redco::detail::drawn_tokens(logits, at::zeros({4000, 1}, at::kLong), options, in, 3);
+  at::Tensor const drawn =
+      redco::generation::detail::drawn_tokens(logits, at::zeros({4000, 1}, at::kLong), options, in, 3);
   at::Tensor const expected = at::tensor({0.0, 1.0, -1e300, 0.5}, at::kDouble).div(0.7).softmax(0);
   at::Tensor const found = at::bincount(drawn, {}, 4).to(at::kDouble) / 4000;
   CHECK((found - expected).abs().max().item<double>() < 0.03);
@@ -107,10 +108,10 @@ std::string not_finite(redco::dtype type, std::int64_t word, double bad,
                        std::function<void(speaker_net const&)> const& decode) {
   std::string text = "accepted";
   redco::mesh const shape{.tp = 2};
-  redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks(shape, {}, [&](redco::rank_context& rank) {
     redco::gpt2 const model{{.vocab = 10000, .context = 12, .width = 8, .heads = 2, .layers = 1}};
-    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, shape)), rank.rank, type,
-                                       1);
+    redco::nn::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, shape)), rank.rank,
+                                           type, 1);
     sharded::fill(store, rank.tp_index());
     at::NoGradGuard const no_grad;
     for (auto const& p : store.parameters()) {
@@ -120,9 +121,9 @@ std::string not_finite(redco::dtype type, std::int64_t word, double bad,
       sharded::placing const at{p.plan, rank.tp_index()};
       at.own(p.value).copy_(at.place(whole));
     }
-    redco::pass const in = redco::evaluation_pass(rank).with_examples(6, 3);
+    redco::pass const in = redco::nn::evaluation_pass(rank).with_examples(6, 3);
     try {
-      decode(speaker_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, shape), in));
+      decode(speaker_net(std::make_shared<redco::nn::network<redco::gpt2> const>(model, store, rank.rank, shape), in));
     } catch (redco::error const& e) {
       sharded::must(e.code() == redco::exit_code::not_finite, "exit code 79");
       if (rank.rank == 0) text = e.what();

@@ -23,7 +23,7 @@ namespace {
 struct step_bytes {
   std::vector<std::int64_t> most, stays;
 
-  void add(redco::memory_counter& memory) {
+  void add(redco::tensors::memory_counter& memory) {
     most.push_back(memory.peak() - memory.current());
     stays.push_back(memory.current());
     memory.reset_peak();
@@ -43,11 +43,11 @@ struct step_bytes {
 /// Calls f(net, memory counter of this rank) on each rank.
 template <class M, class F>
 void on_rank(M const& model, redco::mesh const& shape, F const& f) {
-  redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, shape)), rank.rank,
-                                       redco::dtype::f32, 1);
-    redco::pass const in = redco::evaluation_pass(rank);
-    f(redco::bound_network<M>(std::make_shared<redco::network<M> const>(model, store, rank.rank, shape), in),
+  redco::comm::run_ranks(shape, {}, [&](redco::rank_context& rank) {
+    redco::nn::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, shape)), rank.rank,
+                                           redco::dtype::f32, 1);
+    redco::pass const in = redco::nn::evaluation_pass(rank);
+    f(redco::bound_network<M>(std::make_shared<redco::nn::network<M> const>(model, store, rank.rank, shape), in),
       *rank.memory);
   });
 }
@@ -59,7 +59,8 @@ at::Tensor ids_of(std::int64_t rows, std::int64_t length) {
 }
 
 template <class Net>
-void check_steps(Net const& net, at::Tensor const& prompts, redco::memory_counter& memory, redco::generate_options o) {
+void check_steps(Net const& net, at::Tensor const& prompts, redco::tensors::memory_counter& memory,
+                 redco::generate_options o) {
   step_bytes bytes;
   o.max_new_tokens = 30;
   o.on_tokens = [&](std::span<std::int64_t const>) {
@@ -73,11 +74,11 @@ void check_steps(Net const& net, at::Tensor const& prompts, redco::memory_counte
 /// Runs beam search and records its memory step by step.
 template <class M, class... Items>
 void check_beam_steps(redco::bound_network<M, Items...> const& net, at::Tensor const& prompts,
-                      redco::memory_counter& memory) {
+                      redco::tensors::memory_counter& memory) {
   at::NoGradGuard const no_grad;
   redco::beam_options const o{.max_new_tokens = 30, .beams = 3, .length_penalty = 0};
-  redco::detail::beams hypotheses(prompts, o);
-  redco::decoding<M, Items...> decoder(net, prompts.size(1), o.max_new_tokens, o.beams);
+  redco::generation::detail::beams hypotheses(prompts, o);
+  redco::generation::decoding<M, Items...> decoder(net, prompts.size(1), o.max_new_tokens, o.beams);
   hypotheses.extend(decoder.next(prompts));
   decoder.select_rows(at::arange(prompts.size(0), at::kLong).repeat_interleave(o.beams));
   step_bytes bytes;
@@ -93,7 +94,7 @@ void check_beam_steps(redco::bound_network<M, Items...> const& net, at::Tensor c
 
 TEST_CASE("each step of greedy decoding and sampling allocates as much as the previous step") {
   for (redco::mesh const& shape : {redco::mesh{.dp = 1}, redco::mesh{.tp = 2}})
-    on_rank(reader, shape, [](auto const& net, redco::memory_counter& memory) {
+    on_rank(reader, shape, [](auto const& net, redco::tensors::memory_counter& memory) {
       check_steps(net, ids_of(3, 5), memory, {});
       at::Tensor const shown = at::arange(5, at::kLong).unsqueeze(0).ge(at::tensor({0, 2, 1}, at::kLong).unsqueeze(1));
       check_steps(net.with(redco::key_mask{shown}), ids_of(3, 5), memory, {});
@@ -102,7 +103,7 @@ TEST_CASE("each step of greedy decoding and sampling allocates as much as the pr
 }
 
 TEST_CASE("each step of beam search allocates as much as the previous step and moves no keys") {
-  on_rank(reader, {.dp = 1}, [](auto const& net, redco::memory_counter& memory) {
+  on_rank(reader, {.dp = 1}, [](auto const& net, redco::tensors::memory_counter& memory) {
     check_beam_steps(net, ids_of(3, 5), memory);
     at::Tensor const shown = at::arange(5, at::kLong).unsqueeze(0).ge(at::tensor({0, 2, 1}, at::kLong).unsqueeze(1));
     check_beam_steps(net.with(redco::key_mask{shown}), ids_of(3, 5), memory);
@@ -112,7 +113,7 @@ TEST_CASE("each step of beam search allocates as much as the previous step and m
 TEST_CASE("each step of an encoder-decoder allocates as much as the previous step and projects no source again") {
   at::Tensor const source = ids_of(2, 40), shown = at::arange(40, at::kLong).expand({2, 40}).lt(37);
   at::Tensor const start = at::ones({2, 1}, at::kLong);
-  auto const check = [&](auto const& net, redco::memory_counter& memory) {
+  auto const check = [&](auto const& net, redco::tensors::memory_counter& memory) {
     auto const translator = net.with(redco::encoder_input{source}, redco::encoder_mask{shown.contiguous()});
     check_steps(translator, start, memory, {});
     check_beam_steps(translator, start, memory);
@@ -130,10 +131,10 @@ TEST_CASE("each step of an encoder-decoder allocates as much as the previous ste
 }
 
 TEST_CASE("the cache takes the memory of the continuations and of one prompt for all its beams") {
-  on_rank(reader, {.dp = 1}, [](auto const& net, redco::memory_counter& memory) {
+  on_rank(reader, {.dp = 1}, [](auto const& net, redco::tensors::memory_counter& memory) {
     at::NoGradGuard const no_grad;
     std::int64_t const before = memory.current(), beams = 4, rows = 3, length = 20, more = 10;
-    redco::decoding<redco::gpt2> decoder(net, length, more, beams);
+    redco::generation::decoding<redco::gpt2> decoder(net, length, more, beams);
     decoder.next(ids_of(rows, length));
     decoder.select_rows(at::arange(rows, at::kLong).repeat_interleave(beams));
     decoder.next(at::ones({rows * beams, 1}, at::kLong));

@@ -31,10 +31,11 @@ struct table {
 
   /// Returns the logits [B, 1] after these tokens: hidden states are the logits, and the head is
   /// the identity.
-  redco::logits behind(at::Tensor const& tokens, std::int64_t t, redco::group& ranks) const {
+  redco::logits behind(at::Tensor const& tokens, std::int64_t t, redco::comm::group& ranks) const {
     at::Tensor const b = at::arange(words, at::kDouble), a = tokens.flatten().to(at::kDouble).unsqueeze(1);
     at::Tensor const hidden = 3 * at::sin(1.3 * a + 0.7 * b * b + (0.61 * static_cast<double>(t) + phase));
-    return {redco::tensor<redco::entered>(hidden.unsqueeze(1)), at::eye(words, at::kDouble), {}, words, 0, &ranks};
+    return {
+        redco::tensor<redco::shape::entered>(hidden.unsqueeze(1)), at::eye(words, at::kDouble), {}, words, 0, &ranks};
   }
 };
 
@@ -49,16 +50,16 @@ bool alike(at::Tensor const& found, rows const& expected, std::int64_t pad) {
   return found.size(0) == std::ssize(expected);
 }
 
-redco::beam_stop stop_of(redco::json::json_value const& value) {
-  if (value == true) return redco::beam_stop::when_full;
-  return value == false ? redco::beam_stop::when_unlikely : redco::beam_stop::when_impossible;
+redco::pretrained::beam_stop stop_of(redco::json::json_value const& value) {
+  if (value == true) return redco::pretrained::beam_stop::when_full;
+  return value == false ? redco::pretrained::beam_stop::when_unlikely : redco::pretrained::beam_stop::when_impossible;
 }
 
 }  // namespace
 
 TEST_CASE("beam search gives the hypotheses and scores that transformers gives") {
   int searched = 0;
-  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     for (redco::json::json_value const& c : redco::json::read_json(test_files() / "beams.json")) {
       if (c["num_beams"] == 1) continue;
       redco::beam_options const options{.max_new_tokens = c["max_new_tokens"],
@@ -73,7 +74,7 @@ TEST_CASE("beam search gives the hypotheses and scores that transformers gives")
                                         .pad = 6};
       table const model{c["words"], c["phase"]};
       std::int64_t length = 3;
-      redco::detail::beams hypotheses(reference_prompts(), options);
+      redco::generation::detail::beams hypotheses(reference_prompts(), options);
       hypotheses.extend(model.behind(reference_prompts().select(1, 2), length, rank.tp));
       while (hypotheses.unfinished()) hypotheses.extend(model.behind(hypotheses.last_tokens(), ++length, rank.tp));
       INFO(c.dump());
@@ -88,8 +89,8 @@ TEST_CASE("beam search gives the hypotheses and scores that transformers gives")
 
 TEST_CASE("greedy decoding under every rule gives the ids that transformers gives") {
   int decoded = 0;
-  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
-    redco::pass const in = redco::evaluation_pass(rank);
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+    redco::pass const in = redco::nn::evaluation_pass(rank);
     for (redco::json::json_value const& c : redco::json::read_json(test_files() / "beams.json")) {
       if (c["num_beams"] != 1) continue;
       redco::generate_options const options{.max_new_tokens = c["max_new_tokens"],
@@ -103,7 +104,7 @@ TEST_CASE("greedy decoding under every rule gives the ids that transformers give
         at::Tensor ids = reference_prompts().narrow(0, row, 1);
         for (std::int64_t step = 0; step < options.max_new_tokens; ++step) {
           redco::logits const behind = model.behind(ids.select(1, 2 + step), 3 + step, rank.tp);
-          at::Tensor const next = redco::detail::next_tokens(behind, ids, options, in, step);
+          at::Tensor const next = redco::generation::detail::next_tokens(behind, ids, options, in, step);
           ids = at::cat({ids, next.unsqueeze(1)}, 1);
           if (std::ranges::count(options.stop_ids, next.item<std::int64_t>()) > 0) break;
         }

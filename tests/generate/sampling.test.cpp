@@ -28,14 +28,14 @@ at::Tensor openings() { return at::tensor({1, 5, 2, 12, 0, 7, 3, 3, 9, 8, 6, 4},
 /// vocabulary no width divides.
 void on_mesh(redco::mesh const& shape,
              std::function<void(narrator_net const&, redco::rank_context&, at::Tensor const&)> const& f) {
-  redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks(shape, {}, [&](redco::rank_context& rank) {
     redco::gpt2 const model{{.vocab = 13, .context = 12, .width = 8, .heads = 2, .layers = 2}};
-    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, shape)), rank.rank,
-                                       redco::dtype::f64, 1);
+    redco::nn::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, shape)), rank.rank,
+                                           redco::dtype::f64, 1);
     sharded::fill(store, rank.tp_index());
     std::int64_t const rows = 4 / shape.dp;
-    redco::pass const in = redco::evaluation_pass(rank, 9).with_examples(rank.dp_index() * rows, rows);
-    narrator_net const net(std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, shape), in);
+    redco::pass const in = redco::nn::evaluation_pass(rank, 9).with_examples(rank.dp_index() * rows, rows);
+    narrator_net const net(std::make_shared<redco::nn::network<redco::gpt2> const>(model, store, rank.rank, shape), in);
     f(net, rank, openings().narrow(0, rank.dp_index() * rows, rows));
   });
 }
@@ -125,7 +125,8 @@ TEST_CASE("the penalty divides positive and multiplies negative logits of every 
     for (int step = 0; step < 9; ++step) {
       at::Tensor const seen = at::cat({shown, at::ones({4, step}, at::kBool)}, 1);
       at::Tensor const places = (seen.to(at::kLong).cumsum(1) - 1).clamp_min(0);
-      at::Tensor scores = net(ids, redco::key_mask{seen}, redco::token_positions{places}).last().tensor().squeeze(1);
+      at::Tensor scores =
+          net(ids, redco::key_mask{seen}, redco::nn::token_positions{places}).last().tensor().squeeze(1);
       at::Tensor const had = scores.gather(1, ids);
       scores = scores.scatter(1, ids, at::where(had < 0, had * 1.6, had / 1.6));
       ids = at::cat({ids, scores.argmax(1).unsqueeze(1)}, 1);

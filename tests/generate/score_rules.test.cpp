@@ -11,7 +11,7 @@ namespace {
 
 std::vector<std::int64_t> banned_after(std::vector<std::int64_t> const& seen, std::int64_t size) {
   std::vector<double> scores(6, 1.0);
-  redco::detail::ban_repeated(scores, seen, size);
+  redco::generation::detail::ban_repeated(scores, seen, size);
   std::vector<std::int64_t> banned;
   for (std::size_t i = 0; i < scores.size(); ++i)
     if (std::isinf(scores[i])) banned.push_back(static_cast<std::int64_t>(i));
@@ -37,12 +37,12 @@ TEST_CASE("a stop id is banned before the minimum length, and forced ids come at
   redco::beam_options o{.max_new_tokens = 5, .min_new_tokens = 2, .stop_ids = {3}, .forced_begin = 1, .forced_end = 2};
   for (std::int64_t const step : {0, 1, 2}) {
     std::vector<double> scores(4, 1.0);
-    redco::detail::apply_rules(scores, {}, o, step);
+    redco::generation::detail::apply_rules(scores, {}, o, step);
     CHECK(std::isinf(scores[3]) == (step < 2));
-    CHECK(redco::detail::has_rules(o, step) == (step < 2));
+    CHECK(redco::generation::detail::has_rules(o, step) == (step < 2));
   }
-  CHECK(redco::detail::forced_id(o, 1, 0) == 1);
-  CHECK_FALSE(redco::detail::forced_id(o, 2, 0));
-  CHECK_FALSE(redco::detail::forced_id(o, 1, 3));
-  CHECK(redco::detail::forced_id(o, 7, 4) == 2);
+  CHECK(redco::generation::detail::forced_id(o, 1, 0) == 1);
+  CHECK_FALSE(redco::generation::detail::forced_id(o, 2, 0));
+  CHECK_FALSE(redco::generation::detail::forced_id(o, 1, 3));
+  CHECK(redco::generation::detail::forced_id(o, 7, 4) == 2);
 }

@@ -111,7 +111,7 @@ TEST_CASE("activations are differentiable twice") {
   auto const x = (at::linspace(-3, 3, 12, at::kDouble).view({2, 6}) + 0.05).requires_grad_();
   for (auto const& [name, ours, reference] : activation_cases) {
     INFO(name);
-    auto const f = [&ours = ours](gradcheck::tensors const& inputs) { return ours(inputs[0]); };
+    auto const f = [&ours = ours](gradcheck::tensor_list const& inputs) { return ours(inputs[0]); };
     CHECK(gradcheck::first(f, {x}) < 1e-7);
     CHECK(gradcheck::second(f, {x}) < 1e-6);
   }
@@ -122,7 +122,7 @@ TEST_CASE("swiglu refuses an input without two halves") {
 }
 
 TEST_CASE("relu of few elements has ATen's bits, including signs of zero and NaN, and is one node in each order") {
-  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   for (auto const type : {at::kFloat, at::kDouble}) {
     auto const x = at::tensor({-2.0, -0.0, 0.0, 3.5, NAN, INFINITY, -INFINITY, 1e-30}, type).requires_grad_();
     auto const g = at::tensor({1.0, NAN, 3.0, 4.0, 5.0, 6.0, NAN, 8.0}, type).requires_grad_();
@@ -160,7 +160,7 @@ TEST_CASE("tanh in f32 equals f64 to two units in the last place, from the small
 }
 
 TEST_CASE("tanh is one node that saves its result and calls no operator of ATen") {
-  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   auto const x = at::linspace(-2, 2, 35).view({5, 7}).requires_grad_();
   operator_count const count;
   auto const y = redco::kernel::tanh(x);

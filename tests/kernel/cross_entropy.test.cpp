@@ -65,7 +65,7 @@ void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::Sca
   std::mutex mutex;
   double worst = 0;
   std::vector<at::Tensor> hidden_parts(static_cast<std::size_t>(ranks)), sums(static_cast<std::size_t>(ranks));
-  redco::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
     auto const head = entropy_shard(weight, bias, rank.rank, ranks);
     auto const x = hidden.detach().clone().requires_grad_();
     auto const [sum, count] = cross_entropy(x, head, labels, rank.tp, {.chunk_rows = 5});
@@ -117,7 +117,7 @@ TEST_CASE("a rank whose columns are all padding takes part in cross entropy") {
 }
 
 TEST_CASE("cross entropy stays finite for large logits and is unchanged by the size of chunks") {
-  redco::run_ranks({.dp = 1, .tp = 1}, {}, [](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1, .tp = 1}, {}, [](redco::rank_context& rank) {
     auto const hidden = entropy_random({9, 4}, at::kDouble, 4), weight = entropy_random({7, 4}, at::kDouble, 5) * 500;
     auto const labels = at::arange(9).remainder(7);
     auto const dense = at::cross_entropy_loss(at::linear(hidden, weight), labels, {}, at::Reduction::Sum);
@@ -131,7 +131,7 @@ TEST_CASE("cross entropy stays finite for large logits and is unchanged by the s
 }
 
 TEST_CASE("without gradients cross entropy saves nothing and all labels may be ignored") {
-  redco::run_ranks({.dp = 1, .tp = 2}, {}, [](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1, .tp = 2}, {}, [](redco::rank_context& rank) {
     vocabulary_shard const head{
         .weight = entropy_random({6, 4}, at::kFloat, 6), .vocabulary = 11, .first = 6 * rank.rank};
     auto const own =
@@ -142,7 +142,7 @@ TEST_CASE("without gradients cross entropy saves nothing and all labels may be i
 }
 
 TEST_CASE("a label outside the vocabulary is a data error that names it") {
-  redco::run_ranks({.dp = 1, .tp = 1}, {}, [](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1, .tp = 1}, {}, [](redco::rank_context& rank) {
     vocabulary_shard const head{.weight = at::zeros({12, 4}), .vocabulary = 11};
     auto const message = [&](std::int64_t label) -> std::string {
       try {
@@ -162,14 +162,14 @@ TEST_CASE("a label outside the vocabulary is a data error that names it") {
 TEST_CASE("first and second derivatives of cross entropy agree with central differences") {
   std::vector<double> worst(6);
   for (int const ranks : {1, 2, 3}) {
-    redco::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
+    redco::comm::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
       auto const shard =
           entropy_shard(entropy_random({5, 3}, at::kDouble, 8), entropy_random({5}, at::kDouble, 9), rank.rank, ranks);
       auto const labels = at::tensor({4, -100, 0, 2}).to(at::kLong);
       // The whole function as a model uses it: hidden enters the split, so its gradient is complete
       // on each rank.
       auto const f = [&](std::vector<at::Tensor> const& x) {
-        auto const h = redco::enter(redco::tensor<redco::replicated>(x[0]), rank.tp).local();
+        auto const h = redco::comm::enter(redco::tensor<redco::shape::replicated>(x[0]), rank.tp).local();
         return cross_entropy(h, {x[1], x[2], 5, shard.first}, labels, rank.tp, {.chunk_rows = 3}).sum.square();
       };
       std::vector<at::Tensor> const hidden{entropy_random({4, 3}, at::kDouble, 10).requires_grad_()};
@@ -196,13 +196,13 @@ TEST_CASE("second derivatives with respect to weight shards equal the dense loss
   auto const g = torch::autograd::grad({loss}, {whole}, {}, true, true)[0];
   auto const expected = torch::autograd::grad({(g * g).sum()}, {whole})[0];
   std::vector<double> worst(3);
-  redco::run_ranks({.dp = 1, .tp = 3}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1, .tp = 3}, {}, [&](redco::rank_context& rank) {
     auto const head = entropy_shard(weight, {}, rank.rank, 3);
     auto const own = cross_entropy(hidden, head, labels, rank.tp).sum;
     auto const d = torch::autograd::grad({own}, {head.weight}, {}, true, true)[0];
     // Each rank adds its part of the sum of squares. The derivatives of the other parts with
     // respect to this shard return through `enter`.
-    auto const squares = redco::reduce(redco::tensor<redco::partial>((d * d).sum()), rank.tp).local();
+    auto const squares = redco::comm::reduce(redco::tensor<redco::shape::partial>((d * d).sum()), rank.tp).local();
     auto const second = torch::autograd::grad({squares}, {head.weight})[0];
     worst[static_cast<std::size_t>(rank.rank)] = entropy_difference(second, entropy_part(expected, head));
   });

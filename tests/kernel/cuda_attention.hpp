@@ -25,7 +25,7 @@
 namespace cuda_attention_test {
 
 using namespace redco;
-using gradcheck::tensors;
+using gradcheck::tensor_list;
 using kernel::attention_options;
 using kernel::cuda::attention_tensors;
 using kernel::cuda::attention_way;
@@ -109,11 +109,11 @@ struct one_thread {
 struct device_case {
   std::string name;
   attention_options options;
-  tensors inputs;
+  tensor_list inputs;
   bool biased = false;
 };
 
-inline at::Tensor call_of(device_case const& c, tensors const& x) {
+inline at::Tensor call_of(device_case const& c, tensor_list const& x) {
   attention_options o = c.options;
   if (c.biased) o.bias = x.back();
   return x.size() < 3 ? kernel::self_attention(x[0], o) : kernel::cross_attention(x[0], x[1], x[2], o);
@@ -125,7 +125,7 @@ inline std::vector<device_case> all_device_cases() {
                         std::int64_t d) {
     return tensors{device_wave({b, t, h * d}, 0.1), device_wave({b, s, kv * d}, 1.3), device_wave({b, s, kv * d}, 2.1)};
   };
-  auto const with = [](tensors x, at::Tensor const& bias) { return x.push_back(bias), x; };
+  auto const with = [](tensor_list x, at::Tensor const& bias) { return x.push_back(bias), x; };
   at::Tensor mask = at::ones({3, 23}, at::kBool);
   mask[0].narrow(0, 0, 4).fill_(false);  // under the causal rule queries 0 and 1 then see no key
   mask[1].fill_(false);
@@ -166,11 +166,11 @@ inline std::vector<device_case> all_device_cases() {
 
 struct device_results {
   at::Tensor value;
-  tensors gradients;
+  tensor_list gradients;
 };
 
 inline device_results results_of(device_case const& c, at::ScalarType type) {
-  tensors leaves;
+  tensor_list leaves;
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
     bool const f32_bias = c.biased && i + 1 == c.inputs.size() && c.inputs[i].dim() == 2;
     leaves.push_back(c.inputs[i].to(f32_bias ? at::kFloat : type).detach().clone().requires_grad_());
@@ -180,7 +180,7 @@ inline device_results results_of(device_case const& c, at::ScalarType type) {
 }
 
 inline device_results reference_of(device_case const& c, at::ScalarType type) {
-  forced_kernel_set const composed(kernel_set::composed);
+  redco::tensors::forced_kernel_set const composed(redco::tensors::kernel_set::composed);
   return results_of(c, type);
 }
 

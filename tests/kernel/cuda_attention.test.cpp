@@ -29,7 +29,7 @@ using namespace cuda_attention_test;
 
 TEST_CASE("blockwise attention of any block size gives the results of the reference and of the CPU kernels") {
   one_thread const quiet;
-  forced_kernel_set const fast(kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   for (device_case const& c : all_device_cases())
     for (auto const& [type, bound] : {std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 3e-2)}) {
       device_results const of_cpu = results_of(c, type), reference = reference_of(c, type);
@@ -39,7 +39,7 @@ TEST_CASE("blockwise attention of any block size gives the results of the refere
            {std::pair(1, 1u), std::pair(2000, 1u), std::pair(9000, 2u), std::pair(16000, 1u), std::pair(1 << 20, 1u)}) {
         INFO(c.name << " " << type << ", " << bytes << " bytes, " << threads << " threads");
         host_launcher launcher(threads, 5);
-        kernel_launcher::forced const forced(launcher);
+        redco::tensors::kernel_launcher::forced const forced(launcher);
         stand_in const device(bytes);
         kernel::cuda::attention_device::forced const small(device);
         device_results const ours = results_of(c, type);
@@ -68,7 +68,7 @@ TEST_CASE("blocks of scores fit into their bytes and hold whole examples if poss
 
 TEST_CASE("blockwise attention drops exactly the probabilities that the CPU kernels drop") {
   one_thread const quiet;
-  forced_kernel_set const fast(kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   // Equal scores and values that are a unit matrix: the output is the matrix of probabilities.
   constexpr std::int64_t keys = 41, heads = 3;
   for (auto const type : {at::kFloat, at::kBFloat16})
@@ -85,7 +85,7 @@ TEST_CASE("blockwise attention drops exactly the probabilities that the CPU kern
                                 .query0 = 12};
       at::Tensor const expected = kernel::cross_attention(q, k, v, o).ne(0);
       host_launcher launcher(3);
-      kernel_launcher::forced const forced(launcher);
+      redco::tensors::kernel_launcher::forced const forced(launcher);
       stand_in const device(3000);
       kernel::cuda::attention_device::forced const small(device);
       CHECK(at::equal(kernel::cross_attention(q, k, v, o).ne(0), expected));
@@ -94,9 +94,9 @@ TEST_CASE("blockwise attention drops exactly the probabilities that the CPU kern
 }
 
 TEST_CASE("NaN scores stay NaN") {
-  forced_kernel_set const fast(kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   host_launcher launcher(4);
-  kernel_launcher::forced const forced(launcher);
+  redco::tensors::kernel_launcher::forced const forced(launcher);
   at::Tensor const q = at::ones({1, 5, 6}), k = at::ones({1, 5, 6}), v = at::ones({1, 5, 6});
   q[0][3].fill_(NAN);
   attention_options o{.heads = 2, .kv_heads = 2, .causal = true};
@@ -108,16 +108,16 @@ TEST_CASE("NaN scores stay NaN") {
 }
 
 TEST_CASE("attention on CUDA devices saves exactly the tensors that attention on CPUs saves") {
-  forced_kernel_set const fast(kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   using slots = std::vector<std::pair<std::string, std::int64_t>>;
   std::vector<device_case> cases = all_device_cases();
   cases.push_back({"flash, packed", {.heads = 4, .kv_heads = 2, .causal = true}, {device_wave({2, 19, 8 * 8}, 0.4)}});
   for (device_case const& c : cases) {
     INFO(c.name);
     auto const saved = [&] {
-      tensors leaves;
+      tensor_list leaves;
       for (at::Tensor const& x : c.inputs) leaves.push_back(x.to(at::kBFloat16).clone().requires_grad_());
-      saved_watch watch;
+      redco::tensors::saved_watch watch;
       at::Tensor const y = call_of(c, leaves);
       slots all;
       for (auto const& entry : watch.entries()) all.emplace_back(entry.slot, entry.bytes());
@@ -126,7 +126,7 @@ TEST_CASE("attention on CUDA devices saves exactly the tensors that attention on
     slots const expected = saved();
     CHECK(expected.size() >= 3);
     host_launcher launcher(1);
-    kernel_launcher::forced const forced(launcher);
+    redco::tensors::kernel_launcher::forced const forced(launcher);
     stand_in const device(2000);
     kernel::cuda::attention_device::forced const here(device);
     CHECK(saved() == expected);
@@ -136,28 +136,28 @@ TEST_CASE("attention on CUDA devices saves exactly the tensors that attention on
 
 TEST_CASE("second derivatives of attention on CUDA devices equal the reference") {
   one_thread const quiet;
-  forced_kernel_set const fast(kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   std::vector<device_case> cases = all_device_cases();
   for (device_case const& c : cases) {
     INFO(c.name);
     auto const second = [&] {
-      tensors leaves;
+      tensor_list leaves;
       for (at::Tensor const& x : c.inputs) leaves.push_back(x.to(at::kFloat).clone().requires_grad_());
       at::Tensor total = at::zeros({});
       for (at::Tensor const& d : torch::autograd::grad({call_of(c, leaves).square().sum()}, leaves, {}, true, true))
         total = total + (d * gradcheck::weights_for(d.detach(), 0.7)).sum();
       return torch::autograd::grad({total}, leaves);
     };
-    tensors expected;
+    tensor_list expected;
     {
-      forced_kernel_set const composed(kernel_set::composed);
+      redco::tensors::forced_kernel_set const composed(redco::tensors::kernel_set::composed);
       expected = second();
     }
     host_launcher launcher(1);
-    kernel_launcher::forced const forced(launcher);
+    redco::tensors::kernel_launcher::forced const forced(launcher);
     stand_in const device(2000);
     kernel::cuda::attention_device::forced const here(device);
-    tensors const found = second();
+    tensor_list const found = second();
     for (std::size_t i = 0; i < found.size(); ++i) CHECK(device_apart(found[i], expected[i]) < 1e-4);
   }
 }
@@ -187,7 +187,7 @@ TEST_CASE("attention and decoding kernels give the CPU's results on the tested d
   attention_options const o{.heads = 4, .kv_heads = 2, .causal = true, .query0 = 6};
   CHECK(device_apart(kernel::gathered_attention(there(q), {there(keys), there(keys), there(places)}, o).cpu(),
                      kernel::gathered_attention(q, {keys, keys, places}, o)) < 1e-5);
-  auto const groups = in_process_group::make("one", 1);
+  auto const groups = redco::comm::in_process_group::make("one", 1);
   auto const best = [&](auto const& move) {
     return kernel::top_entries(move(q.view({3, 16})), {move(table), {}, 11, 0}, 4, *groups.front());
   };

@@ -59,7 +59,7 @@ TEST_CASE("the largest logits of each row and the sum of all are equal for any s
   constexpr std::int64_t vocabulary = 9001, width = 12;
   for (auto const type : {at::kDouble, at::kFloat, at::kBFloat16})
     for (int const ranks : {1, 2, 3})
-      redco::run_ranks({.tp = ranks}, {}, [&](redco::rank_context& rank) {
+      redco::comm::run_ranks({.tp = ranks}, {}, [&](redco::rank_context& rank) {
         std::int64_t const columns = (vocabulary + ranks - 1) / ranks;
         at::Tensor const all = at::zeros({columns * ranks, width}, at::kDouble);
         all.narrow(0, 0, vocabulary).copy_(wave({vocabulary, width}, 0.377));
@@ -88,7 +88,7 @@ TEST_CASE("among equal logits the lower entry comes first; -inf comes last and N
   constexpr double inf = std::numeric_limits<double>::infinity();
   for (auto const type : {at::kDouble, at::kFloat})
     for (int const ranks : {1, 2, 3, 4})
-      redco::run_ranks({.tp = ranks}, {}, [&](redco::rank_context& rank) {
+      redco::comm::run_ranks({.tp = ranks}, {}, [&](redco::rank_context& rank) {
         // The only feature is 1, so a row of the head is its logit.
         auto const ids = [&](std::vector<double> const& logits, std::int64_t k) {
           std::int64_t const n = std::ssize(logits), columns = (n + ranks - 1) / ranks;

@@ -32,7 +32,7 @@ using namespace redco;
 // REDCO_TEST_DEVICE_TEXT is set.
 struct all_on_host {
   std::optional<host_launcher> launcher;
-  std::optional<kernel_launcher::forced> forced;
+  std::optional<redco::tensors::kernel_launcher::forced> forced;
 
   all_on_host() {
     if (std::getenv("REDCO_TEST_DEVICE_TEXT") == nullptr) return;
@@ -59,11 +59,11 @@ TEST_CASE("device text drops exactly the elements that the CPU kernels drop, for
       at::Tensor const x = device_sample({3, 5, 37}, type);
       for (std::int64_t const feature0 : {0, 1, 6, 1023}) {
         auto const drop = [&] { return kernel::dropout(x, 0.3, device_numbers, 41, feature0, 7); };
-        forced_kernel_set const fast(kernel_set::fastest);
+        redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
         at::Tensor const expected = drop();
-        kernel_launcher::forced const forced(launcher);
+        redco::tensors::kernel_launcher::forced const forced(launcher);
         CHECK(at::equal(drop(), expected));
-        forced_kernel_set const reference(kernel_set::composed);
+        redco::tensors::forced_kernel_set const reference(redco::tensors::kernel_set::composed);
         CHECK(at::equal(drop(), expected));
       }
       CHECK(launcher.runs().at("dropout_rows") == 4);
@@ -74,41 +74,41 @@ TEST_CASE("dropout on the tested device drops exactly the elements that the CPU 
   for (auto const type : {at::kFloat, at::kBFloat16}) {
     at::Tensor const x = device_sample({3, 5, 1037}, type);
     auto const drop = [](at::Tensor const& given) { return kernel::dropout(given, 0.3, device_numbers, 41, 6, 7); };
-    CHECK(at::equal(on_host(drop(x.to(tested_device()))), drop(x)));
+    CHECK(at::equal(redco::tensors::on_host(drop(x.to(tested_device()))), drop(x)));
   }
 }
 
 TEST_CASE("kernels of device text run only for the fastest kernel set, for f32 and bf16") {
-  forced_kernel_set const fast(kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   host_launcher launcher(1);
-  kernel_launcher::forced const forced(launcher);
-  CHECK(takes_cuda_kernels(at::ones({2})));
-  CHECK(!takes_cuda_kernels(at::empty({2}, at::kMeta)));
+  redco::tensors::kernel_launcher::forced const forced(launcher);
+  CHECK(redco::tensors::takes_cuda_kernels(at::ones({2})));
+  CHECK(!redco::tensors::takes_cuda_kernels(at::empty({2}, at::kMeta)));
   kernel::gelu(at::ones({2}, at::kDouble));
-  forced_kernel_set const reference(kernel_set::composed);
-  CHECK(!takes_cuda_kernels(at::ones({2})));
+  redco::tensors::forced_kernel_set const reference(redco::tensors::kernel_set::composed);
+  CHECK(!redco::tensors::takes_cuda_kernels(at::ones({2})));
   kernel::gelu(at::ones({2}));
   CHECK(launcher.runs().empty());
 }
 
 TEST_CASE("compiled kernels serve CUDA devices and no others") {
-  CHECK(compiled_kernels::of_process().serves(at::Device(at::kCUDA, 1)));
-  CHECK(!compiled_kernels::of_process().serves(host_device()));
-  kernel_launcher::forced const forced(compiled_kernels::of_process());
-  CHECK(!takes_cuda_kernels(at::ones({3})));
+  CHECK(redco::tensors::compiled_kernels::of_process().serves(at::Device(at::kCUDA, 1)));
+  CHECK(!redco::tensors::compiled_kernels::of_process().serves(redco::tensors::host_device()));
+  redco::tensors::kernel_launcher::forced const forced(redco::tensors::compiled_kernels::of_process());
+  CHECK(!redco::tensors::takes_cuda_kernels(at::ones({3})));
 }
 
 TEST_CASE("NVRTC compiles every kernel for f32 and bf16, for an A100 and an H100", "[outside]") {
   try {
-    kernel_compiler::of_process();
+    redco::tensors::kernel_compiler::of_process();
   } catch (error const& e) {
     CHECK(e.code() == exit_code::usage);
     CHECK(std::string(e.what()).find("scripts/setup --cuda") != std::string::npos);
     return skip(e.what());
   }
-  auto const& compiler = kernel_compiler::of_process();
+  auto const& compiler = redco::tensors::kernel_compiler::of_process();
 #define REDCO_SOURCE(name) &name,
-  for (kernel_source const* const source : {
+  for (redco::tensors::kernel_source const* const source : {
 #include <device_text/all_sources.hpp>
        })
 #undef REDCO_SOURCE

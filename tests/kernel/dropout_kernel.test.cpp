@@ -59,7 +59,7 @@ TEST_CASE("dropout's gradient has the mask of its value, and its derivatives are
   auto const x = at::ones({3, 4, 37}, at::kFloat).requires_grad_();
   auto const y = redco::kernel::dropout(x, 0.3, dropout_numbers, 5, 2);
   CHECK(at::equal(torch::autograd::grad({y.sum()}, {x})[0], y.detach()));
-  auto const f = [](gradcheck::tensors const& t) {
+  auto const f = [](gradcheck::tensor_list const& t) {
     auto const d = redco::kernel::dropout(t[0], 0.4, dropout_numbers, 1, 3);
     return d * d * d;
   };

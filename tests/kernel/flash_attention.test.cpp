@@ -53,7 +53,7 @@ TEST_CASE("attention on a CUDA device uses flash operators or blocks according t
 }
 
 TEST_CASE("attention prepares inputs for the flash operators and packs their results") {
-  forced_kernel_set const fast(kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   attention_options const grouped{.heads = 6, .kv_heads = 2, .causal = true};
   attention_options open = grouped, late = grouped, wide = grouped;
   open.causal = false, open.scale = 0.4;
@@ -72,23 +72,23 @@ TEST_CASE("attention prepares inputs for the flash operators and packs their res
     INFO(c.name);
     device_results const reference = reference_of(c, at::kBFloat16);
     host_launcher launcher(1);
-    kernel_launcher::forced const forced(launcher);
+    redco::tensors::kernel_launcher::forced const forced(launcher);
     stand_in const device(1);
     kernel::cuda::attention_device::forced const here(device);
     check_alike(results_of(c, at::kBFloat16), reference, 1e-2);
     CHECK(device.forwards == 1);
     CHECK(device.backwards == 1);
     CHECK(launcher.runs().empty());
-    tensors leaves;
+    tensor_list leaves;
     for (at::Tensor const& x : c.inputs) leaves.push_back(x.to(at::kBFloat16).requires_grad_());
     CHECK_NOTHROW(call_of(c, leaves).mul_(2));
   }
 }
 
 TEST_CASE("the flash operators get aligned slices of a cache") {
-  forced_kernel_set const fast(kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   host_launcher launcher(1);
-  kernel_launcher::forced const forced(launcher);
+  redco::tensors::kernel_launcher::forced const forced(launcher);
   stand_in const device(1);
   kernel::cuda::attention_device::forced const here(device);
   attention_options const o{.heads = 2, .kv_heads = 1};
@@ -100,7 +100,7 @@ TEST_CASE("the flash operators get aligned slices of a cache") {
     at::Tensor y, turned;
     REQUIRE_NOTHROW(y = kernel::cross_attention(q[1], k, v, o));
     REQUIRE_NOTHROW(turned = kernel::cross_attention(q[1], v, k, o));
-    forced_kernel_set const composed(kernel_set::composed);
+    redco::tensors::forced_kernel_set const composed(redco::tensors::kernel_set::composed);
     CHECK(device_apart(y, kernel::cross_attention(q[1], k, v, o)) < 1e-2);
     CHECK(device_apart(turned, kernel::cross_attention(q[1], v, k, o)) < 1e-2);
   }

@@ -14,19 +14,19 @@
 
 namespace gradcheck {
 
-using tensors = std::vector<at::Tensor>;
+using tensor_list = std::vector<at::Tensor>;
 
 /// Returns central differences of fourth order of `number` at `inputs`, one tensor for each. The
 /// step balances rounding, about 1e-16 / step, with the error of the formula, step^4 / 30 times the
 /// fifth derivative.
-inline tensors differences(tensors const& inputs, std::function<double(tensors const&)> const& number) {
+inline tensor_list differences(tensor_list const& inputs, std::function<double(tensor_list const&)> const& number) {
   constexpr double step = 5e-4;
-  tensors slopes;
+  tensor_list slopes;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     slopes.push_back(at::empty({inputs[i].numel()}, at::kDouble));
     for (std::int64_t j = 0; j < inputs[i].numel(); ++j) {
       auto const moved = [&](double by) {
-        tensors copies;
+        tensor_list copies;
         for (auto const& x : inputs) copies.push_back(x.detach().clone().requires_grad_(x.requires_grad()));
         {
           at::NoGradGuard const quiet;
@@ -41,7 +41,7 @@ inline tensors differences(tensors const& inputs, std::function<double(tensors c
   return slopes;
 }
 
-inline double error_of(tensors const& analytic, tensors const& expected) {
+inline double error_of(tensor_list const& analytic, tensor_list const& expected) {
   double worst = 0;
   for (std::size_t i = 0; i < analytic.size(); ++i) {
     at::Tensor const found = analytic[i].detach().reshape({-1});
@@ -58,12 +58,12 @@ inline at::Tensor weights_for(at::Tensor const& y, double phase) {
 
 /// Checks the first derivatives of f, with grad mode off in backward (the kernels) and on (the
 /// composed path), and returns the larger error.
-inline double first(std::function<at::Tensor(tensors const&)> const& f, tensors const& inputs) {
-  auto const number = [&](tensors const& x) {
+inline double first(std::function<at::Tensor(tensor_list const&)> const& f, tensor_list const& inputs) {
+  auto const number = [&](tensor_list const& x) {
     auto const y = f(x);
     return (y * weights_for(y, 0.1)).sum();
   };
-  tensors const expected = differences(inputs, [&](tensors const& x) { return number(x).item().toDouble(); });
+  tensor_list const expected = differences(inputs, [&](tensor_list const& x) { return number(x).item().toDouble(); });
   double worst = 0;
   for (bool const create_graph : {false, true})
     worst =
@@ -73,8 +73,8 @@ inline double first(std::function<at::Tensor(tensors const&)> const& f, tensors 
 
 /// Checks the second derivatives of f: gradients of weighted sums of its gradients, compared with
 /// differences of the kernels' gradients.
-inline double second(std::function<at::Tensor(tensors const&)> const& f, tensors const& inputs) {
-  auto const number = [&](tensors const& x, bool create_graph) {
+inline double second(std::function<at::Tensor(tensor_list const&)> const& f, tensor_list const& inputs) {
+  auto const number = [&](tensor_list const& x, bool create_graph) {
     auto const y = f(x);
     auto const grads = torch::autograd::grad({(y * y * weights_for(y, 0.1)).sum()}, x, {}, true, create_graph);
     auto total = at::zeros({}, y.options());
@@ -83,10 +83,11 @@ inline double second(std::function<at::Tensor(tensors const&)> const& f, tensors
     return total;
   };
   auto const grads = torch::autograd::grad({number(inputs, true)}, inputs, {}, false, false, true);
-  tensors defined;
+  tensor_list defined;
   for (std::size_t i = 0; i < grads.size(); ++i)
     defined.push_back(grads[i].defined() ? grads[i] : at::zeros_like(inputs[i]));
-  return error_of(defined, differences(inputs, [&](tensors const& x) { return number(x, false).item().toDouble(); }));
+  return error_of(defined,
+                  differences(inputs, [&](tensor_list const& x) { return number(x, false).item().toDouble(); }));
 }
 
 }  // namespace gradcheck

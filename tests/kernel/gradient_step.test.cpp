@@ -14,10 +14,10 @@
 
 namespace gradient_step_test {
 
-using gradcheck::tensors;
+using gradcheck::tensor_list;
 
-tensors some(double phase, at::ScalarType type) {
-  tensors all;
+tensor_list some(double phase, at::ScalarType type) {
+  tensor_list all;
   for (std::vector<std::int64_t> const& sizes : std::vector<std::vector<std::int64_t>>{{7, 5}, {5}, {1}, {3, 2, 4}})
     all.push_back(gradcheck::weights_for(at::empty(sizes, at::kDouble), phase + 0.1 * static_cast<double>(all.size()))
                       .to(type)
@@ -25,17 +25,17 @@ tensors some(double phase, at::ScalarType type) {
   return all;
 }
 
-tensors by_operators(tensors const& parameters, tensors const& gradients, double rate) {
-  tensors all;
+tensor_list by_operators(tensor_list const& parameters, tensor_list const& gradients, double rate) {
+  tensor_list all;
   for (std::size_t i = 0; i < parameters.size(); ++i)
     all.push_back(gradients[i].defined() ? at::sub(parameters[i], gradients[i], rate) : parameters[i]);
   return all;
 }
 
 TEST_CASE("a gradient step is p - rate g to the bit, in every dtype and on both kernel sets") {
-  for (auto const set : {redco::kernel_set::fastest, redco::kernel_set::composed})
+  for (auto const set : {redco::tensors::kernel_set::fastest, redco::tensors::kernel_set::composed})
     for (auto const type : {at::kFloat, at::kDouble, at::kBFloat16}) {
-      redco::forced_kernel_set const forced(set);
+      redco::tensors::forced_kernel_set const forced(set);
       INFO(name_of(set) << ' ' << type);
       auto const p = some(0.2, type), g = some(1.4, type);
       auto const found = redco::kernel::gradient_step(p, g, 0.03), expected = by_operators(p, g, 0.03);
@@ -49,14 +49,14 @@ TEST_CASE("a gradient step is p - rate g to the bit, in every dtype and on both 
 TEST_CASE("a gradient step is differentiable like the operators that it replaces") {
   auto const slopes = [](auto const& step) {
     auto const p = some(0.2, at::kDouble), g = some(1.4, at::kDouble);
-    tensors leaves = p;
+    tensor_list leaves = p;
     leaves.insert(leaves.end(), g.begin(), g.end());
     at::Tensor sum = at::zeros({}, at::kDouble);
     for (at::Tensor const& one : step(p, g, 0.03)) sum = sum + one.pow(3).sum();
-    tensors const first = torch::autograd::grad({sum}, leaves, {}, true, true);
+    tensor_list const first = torch::autograd::grad({sum}, leaves, {}, true, true);
     sum = at::zeros({}, at::kDouble);
     for (at::Tensor const& one : first) sum = sum + one.square().sum();
-    tensors all = torch::autograd::grad({sum}, leaves);
+    tensor_list all = torch::autograd::grad({sum}, leaves);
     all.insert(all.end(), first.begin(), first.end());
     return all;
   };
@@ -65,9 +65,9 @@ TEST_CASE("a gradient step is differentiable like the operators that it replaces
 }
 
 TEST_CASE("a gradient step is one node, calls no operator and allocates one buffer") {
-  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   auto const p = some(0.2, at::kFloat), g = some(1.4, at::kFloat);
-  tensors next;
+  tensor_list next;
   {
     operator_count const count;
     next = redco::kernel::gradient_step(p, g, 0.1);

@@ -14,10 +14,10 @@
 
 namespace linear_test {
 
-using redco::bf16_path;
 using redco::kernel::cpu::bf16_linear;
 using redco::kernel::cpu::matrix;
 using redco::kernel::cpu::packed_product;
+using redco::tensors::bf16_path;
 
 constexpr bf16_path all_paths[] = {bf16_path::onednn, bf16_path::packed, bf16_path::blas};
 
@@ -53,7 +53,7 @@ void compare(std::int64_t rows, std::int64_t in, std::int64_t out, bool biased) 
 TEST_CASE("bf16 linear rounds once on every path and for any number of blocks") {
   for (bf16_path const path : all_paths) {
     INFO(name_of(path));
-    redco::forced_bf16_path const forced(path);
+    redco::tensors::forced_bf16_path const forced(path);
     compare(3, 5, 7, true);
     compare(3, 5, 7, false);
     // Blocks of sums: 64 rows for y, 32771 for the gradients of the weight
@@ -67,7 +67,7 @@ TEST_CASE("bf16 linear rounds once on every path and for any number of blocks") 
 TEST_CASE("bf16 linear is twice differentiable and skips gradients that are not needed") {
   for (bf16_path const path : all_paths) {
     INFO(name_of(path));
-    redco::forced_bf16_path const forced(path);
+    redco::tensors::forced_bf16_path const forced(path);
     auto const x = numbers({2, 3}, 0.2).requires_grad_(), w = numbers({4, 3}, 0.9).requires_grad_();
     auto const y = bf16_linear::apply(x, w, std::nullopt);
     auto const g = torch::autograd::grad({y.square().sum()}, {x}, {}, true, true)[0];
@@ -117,7 +117,7 @@ TEST_CASE("packed products are correct at every edge of tiles, panels and pairs,
 }
 
 TEST_CASE("the path of bf16 products is the CPU's default unless the environment sets it") {
-  using redco::bf16_instructions, redco::bf16_path_of;
+  using redco::shape::bf16_instructions, redco::tensors::bf16_path_of;
   CHECK(bf16_path_of(nullptr, bf16_instructions::amx) == bf16_path::onednn);
   CHECK(bf16_path_of("", bf16_instructions::avx512) == bf16_path::packed);
   CHECK(bf16_path_of(nullptr, bf16_instructions::none) == bf16_path::blas);

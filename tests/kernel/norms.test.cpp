@@ -11,18 +11,18 @@
 
 namespace {
 
-gradcheck::tensors norm_inputs(std::int64_t rows, std::int64_t n) {
+gradcheck::tensor_list norm_inputs(std::int64_t rows, std::int64_t n) {
   auto const x =
       at::sin(at::arange(rows * n, at::kDouble) * 1.3).view({rows, n}) * 2 + at::arange(n, at::kDouble) * 0.01;
   auto const w = at::cos(at::arange(n, at::kDouble)) + 1.5, b = at::sin(at::arange(n, at::kDouble) * 0.7);
   return {x, w, b};
 }
 
-at::Tensor norm_of(gradcheck::tensors const& t, bool centered) {
+at::Tensor norm_of(gradcheck::tensor_list const& t, bool centered) {
   return centered ? redco::kernel::layer_norm(t[0], t[1], t[2], 1e-5) : redco::kernel::rms_norm(t[0], t[1], 1e-6);
 }
 
-at::Tensor norm_reference(gradcheck::tensors const& t, bool centered) {
+at::Tensor norm_reference(gradcheck::tensor_list const& t, bool centered) {
   std::int64_t const n = t[0].size(-1);
   return centered ? at::layer_norm(t[0], {n}, t[1], t[2], 1e-5)
                   : t[0] * (t[0] * t[0]).mean(-1, true).add(1e-6).rsqrt() * t[1];
@@ -30,7 +30,7 @@ at::Tensor norm_reference(gradcheck::tensors const& t, bool centered) {
 
 // Returns value and gradients in f64.
 template <class F>
-gradcheck::tensors norm_results(F const& f, gradcheck::tensors inputs, bool centered, at::ScalarType dtype) {
+gradcheck::tensor_list norm_results(F const& f, gradcheck::tensor_list inputs, bool centered, at::ScalarType dtype) {
   if (!centered) inputs.pop_back();
   for (auto& t : inputs) t = t.detach().to(dtype).requires_grad_();
   auto const y = f(inputs, centered);

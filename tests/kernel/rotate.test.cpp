@@ -20,7 +20,7 @@ at::Tensor rotate_sample(at::IntArrayRef sizes, double phase) {
 
 /// Checks that pair (a, b) of a head at position p turns by the angle p theta^(-2i / dims) and
 /// keeps its length.
-void check_turn(rotary_pairs pairs) {
+void check_turn(redco::layers::rotary_pairs pairs) {
   kernel::rotation const by{2, 6, {.dims = 4, .theta = 50, .pairs = pairs, .scaling = {}}, 3};
   at::Tensor const x = rotate_sample({2, 3, 14}, 0.2), y = kernel::rotate(x.clone(), by);
   auto const at = [](at::Tensor const& t, std::int64_t b, std::int64_t row, std::int64_t column) {
@@ -30,8 +30,8 @@ void check_turn(rotary_pairs pairs) {
     for (std::int64_t row = 0; row < 3; ++row) {
       for (std::int64_t head = 0; head < 2; ++head)
         for (std::int64_t i = 0; i < 2; ++i) {
-          std::int64_t const first = 6 * head + (pairs == rotary_pairs::halves ? i : 2 * i);
-          std::int64_t const other = first + (pairs == rotary_pairs::halves ? 2 : 1);
+          std::int64_t const first = 6 * head + (pairs == redco::layers::rotary_pairs::halves ? i : 2 * i);
+          std::int64_t const other = first + (pairs == redco::layers::rotary_pairs::halves ? 2 : 1);
           double const angle = static_cast<double>(3 + row) * std::pow(50.0, -static_cast<double>(i) / 2);
           double const u = at(x, b, row, first), v = at(x, b, row, other);
           CHECK(at(y, b, row, first) == Approx(u * std::cos(angle) - v * std::sin(angle)).margin(1e-14));
@@ -44,8 +44,8 @@ void check_turn(rotary_pairs pairs) {
 }  // namespace
 
 TEST_CASE("rotary positions rotate pairs of features, halves or neighbours, and leave the other features") {
-  check_turn(rotary_pairs::halves);
-  check_turn(rotary_pairs::neighbours);
+  check_turn(redco::layers::rotary_pairs::halves);
+  check_turn(redco::layers::rotary_pairs::neighbours);
 }
 
 TEST_CASE("rows rotate by the given positions, each example by its own") {
@@ -59,10 +59,10 @@ TEST_CASE("rows rotate by the given positions, each example by its own") {
 }
 
 TEST_CASE("stretching scales long waves by the factor, keeps short ones, and interpolates between them") {
-  rotary_angles const plain{.dims = 8, .theta = 10000, .scaling = {}};
-  rotary_angles stretched = plain;
+  redco::layers::rotary_angles const plain{.dims = 8, .theta = 10000, .scaling = {}};
+  redco::layers::rotary_angles stretched = plain;
   stretched.scaling = {.factor = 8, .low_frequency = 1, .high_frequency = 4, .context = 1000};
-  auto const angle = [](rotary_angles const& a, std::int64_t pair) {
+  auto const angle = [](redco::layers::rotary_angles const& a, std::int64_t pair) {
     at::Tensor const x = at::zeros({1, 1, 8}, at::kDouble);
     x[0][0][pair] = 1;
     at::Tensor const y = kernel::rotate(x, {1, 8, a, 1});
@@ -78,14 +78,14 @@ TEST_CASE("stretching scales long waves by the factor, keeps short ones, and int
 
 TEST_CASE("first and second derivatives of rotated attention with a window and a distance bias are exact") {
   std::int64_t const heads = 2, kv_heads = 1, width = 4, length = 4;
-  auto const attend = [&](gradcheck::tensors const& in) {
+  auto const attend = [&](gradcheck::tensor_list const& in) {
     kernel::rotation const by{heads + kv_heads, width, {.dims = 2, .theta = 30, .scaling = {}}};
     kernel::attention_options o{.heads = heads, .kv_heads = kv_heads, .causal = true, .window = 3, .bias = in[1]};
     o.distance0 = length - 1;
     return kernel::self_attention(kernel::rotate(in[0] * 1, by), o);
   };
-  gradcheck::tensors const inputs{rotate_sample({2, length, (heads + 2 * kv_heads) * width}, 0.1).requires_grad_(),
-                                  rotate_sample({heads, 2 * length - 1}, 0.9).requires_grad_()};
+  gradcheck::tensor_list const inputs{rotate_sample({2, length, (heads + 2 * kv_heads) * width}, 0.1).requires_grad_(),
+                                      rotate_sample({heads, 2 * length - 1}, 0.9).requires_grad_()};
   CHECK(gradcheck::first(attend, inputs) < 1e-8);
   CHECK(gradcheck::second(attend, inputs) < 1e-7);
 }

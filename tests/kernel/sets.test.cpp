@@ -39,12 +39,12 @@
 namespace {
 
 using namespace redco;
-using gradcheck::tensors;
+using gradcheck::tensor_list;
 
 struct set_case {
   std::string name;
-  tensors inputs;  // f64
-  std::function<at::Tensor(tensors const&)> call;
+  tensor_list inputs;  // f64
+  std::function<at::Tensor(tensor_list const&)> call;
 };
 
 at::Tensor set_sample(std::vector<std::int64_t> const& sizes, double phase) {
@@ -56,10 +56,10 @@ kernel::attention_options attention_of(std::int64_t heads, std::int64_t kv_heads
 }
 
 // Every size is odd and not a multiple of a vector register.
-std::vector<set_case> all_set_cases(group& one) {
-  using in = tensors const&;
+std::vector<set_case> all_set_cases(redco::comm::group& one) {
+  using in = tensor_list const&;
   std::vector<set_case> all;
-  auto const add = [&](std::string name, tensors inputs, std::function<at::Tensor(in)> call) {
+  auto const add = [&](std::string name, tensor_list inputs, std::function<at::Tensor(in)> call) {
     all.push_back({std::move(name), std::move(inputs), std::move(call)});
   };
   at::Tensor const x = set_sample({3, 7, 19}, 0.1), w = set_sample({19}, 1.1), b = set_sample({19}, 2.3);
@@ -81,7 +81,7 @@ std::vector<set_case> all_set_cases(group& one) {
   at::Tensor const ids = at::tensor({4, 9, 2, 4, 7, 1}, at::kLong).view({2, 3}).to(tested_device());
   add("lookup", {set_sample({11, 5}, 0.6)}, [ids](in t) { return kernel::lookup(t[0], ids, 0, 11, 2); });
   add("lookup of a shard", {set_sample({5, 5}, 0.6)}, [ids](in t) { return kernel::lookup(t[0], ids, 4, 11, 7); });
-  for (auto const pairs : {rotary_pairs::halves, rotary_pairs::neighbours})
+  for (auto const pairs : {redco::layers::rotary_pairs::halves, redco::layers::rotary_pairs::neighbours})
     add("rotate", {set_sample({2, 3, 23}, 0.2)}, [pairs](in t) {
       kernel::rotation const by{3, 7, {.dims = 4, .theta = 50, .pairs = pairs, .scaling = {}}, 3};
       return kernel::rotate(t[0] * 1, by);
@@ -125,12 +125,12 @@ std::vector<set_case> all_set_cases(group& one) {
 
 struct set_results {
   at::Tensor value;
-  tensors gradients, second;
+  tensor_list gradients, second;
 };
 
-set_results results_in(kernel_set set, set_case const& c, at::ScalarType type) {
-  forced_kernel_set const forced(set);
-  tensors leaves;
+set_results results_in(redco::tensors::kernel_set set, set_case const& c, at::ScalarType type) {
+  redco::tensors::forced_kernel_set const forced(set);
+  tensor_list leaves;
   for (at::Tensor const& x : c.inputs) leaves.push_back(x.to(tested_device(), type).detach().clone().requires_grad_());
   at::Tensor const y = c.call(leaves), g = gradcheck::weights_for(y.detach().to(at::kDouble), 0.4).to(y.scalar_type());
   set_results all{y.detach(), torch::autograd::grad({y}, leaves, {g}, true), {}};
@@ -154,12 +154,13 @@ double apart(at::Tensor const& a, at::Tensor const& b) {
 }  // namespace
 
 TEST_CASE("both kernel sets give the same values, gradients and second derivatives of every operation") {
-  auto const groups = in_process_group::make("one", 1);
+  auto const groups = redco::comm::in_process_group::make("one", 1);
   for (set_case const& c : all_set_cases(*groups.front()))
     for (auto const& [type, bound] :
          {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 3e-2)}) {
       INFO(c.name << " " << type);
-      auto const fast = results_in(kernel_set::fastest, c, type), reference = results_in(kernel_set::composed, c, type);
+      auto const fast = results_in(redco::tensors::kernel_set::fastest, c, type),
+                 reference = results_in(redco::tensors::kernel_set::composed, c, type);
       CHECK(apart(fast.value, reference.value) < bound);
       for (std::size_t i = 0; i < fast.gradients.size(); ++i)
         CHECK(apart(fast.gradients[i], reference.gradients[i]) < bound);
@@ -168,15 +169,15 @@ TEST_CASE("both kernel sets give the same values, gradients and second derivativ
 }
 
 TEST_CASE("kernels of device text on the host give the reference's results with one and with several threads") {
-  auto const groups = in_process_group::make("one", 1);
+  auto const groups = redco::comm::in_process_group::make("one", 1);
   for (unsigned const threads : {8u, 1u, 5u}) {
     host_launcher launcher(threads, 6);
-    kernel_launcher::forced const forced(launcher);
+    redco::tensors::kernel_launcher::forced const forced(launcher);
     for (set_case const& c : all_set_cases(*groups.front()))
       for (auto const& [type, bound] : {std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 3e-2)}) {
         INFO(c.name << " " << type << " in blocks of " << threads);
-        auto const ours = results_in(kernel_set::fastest, c, type),
-                   reference = results_in(kernel_set::composed, c, type);
+        auto const ours = results_in(redco::tensors::kernel_set::fastest, c, type),
+                   reference = results_in(redco::tensors::kernel_set::composed, c, type);
         CHECK(apart(ours.value, reference.value) < bound);
         for (std::size_t i = 0; i < ours.gradients.size(); ++i)
           CHECK(apart(ours.gradients[i], reference.gradients[i]) < bound);
@@ -190,7 +191,7 @@ TEST_CASE("kernels of device text on the host give the reference's results with 
 }
 
 TEST_CASE("the composed set records only ATen's operators") {
-  auto const groups = in_process_group::make("one", 1);
+  auto const groups = redco::comm::in_process_group::make("one", 1);
   std::function<bool(torch::autograd::Node*)> const has_own = [&](torch::autograd::Node* node) -> bool {
     if (node == nullptr) return false;
     std::string const name = node->name();
@@ -202,31 +203,32 @@ TEST_CASE("the composed set records only ATen's operators") {
   };
   for (set_case const& c : all_set_cases(*groups.front())) {
     INFO(c.name);
-    for (kernel_set const set : {kernel_set::fastest, kernel_set::composed}) {
-      forced_kernel_set const forced(set);
-      tensors leaves;
+    for (redco::tensors::kernel_set const set :
+         {redco::tensors::kernel_set::fastest, redco::tensors::kernel_set::composed}) {
+      redco::tensors::forced_kernel_set const forced(set);
+      tensor_list leaves;
       for (at::Tensor const& x : c.inputs) leaves.push_back(x.to(at::kBFloat16).requires_grad_());
-      CHECK(has_own(c.call(leaves).grad_fn().get()) == (set == kernel_set::fastest));
+      CHECK(has_own(c.call(leaves).grad_fn().get()) == (set == redco::tensors::kernel_set::fastest));
     }
   }
 }
 
 TEST_CASE("the kernel set is the fastest unless the environment sets it") {
-  CHECK(kernel_set_of(nullptr) == kernel_set::fastest);
-  CHECK(kernel_set_of("") == kernel_set::fastest);
-  CHECK(kernel_set_of("fastest") == kernel_set::fastest);
-  CHECK(kernel_set_of("composed") == kernel_set::composed);
+  CHECK(redco::tensors::kernel_set_of(nullptr) == redco::tensors::kernel_set::fastest);
+  CHECK(redco::tensors::kernel_set_of("") == redco::tensors::kernel_set::fastest);
+  CHECK(redco::tensors::kernel_set_of("fastest") == redco::tensors::kernel_set::fastest);
+  CHECK(redco::tensors::kernel_set_of("composed") == redco::tensors::kernel_set::composed);
   try {
-    kernel_set_of("cpu");
+    redco::tensors::kernel_set_of("cpu");
     FAIL("taken");
   } catch (error const& e) {
     CHECK(e.code() == exit_code::usage);
     CHECK(std::string(e.what()).find("REDCO_KERNELS is \"cpu\"") != std::string::npos);
   }
   at::Tensor const x = at::ones({2}), elsewhere = at::empty({2}, at::kMeta);
-  forced_kernel_set const fast(kernel_set::fastest);
-  CHECK(takes_cpu_kernels(x));
-  CHECK(!takes_cpu_kernels(elsewhere));
-  forced_kernel_set const reference(kernel_set::composed);
-  CHECK(!takes_cpu_kernels(x));
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
+  CHECK(redco::tensors::takes_cpu_kernels(x));
+  CHECK(!redco::tensors::takes_cpu_kernels(elsewhere));
+  redco::tensors::forced_kernel_set const reference(redco::tensors::kernel_set::composed);
+  CHECK(!redco::tensors::takes_cpu_kernels(x));
 }

@@ -23,7 +23,7 @@
 
 namespace small_linear_test {
 
-using gradcheck::tensors;
+using gradcheck::tensor_list;
 using redco::kernel::after_linear;
 using redco::kernel::cpu::forced_small_work;
 using redco::kernel::cpu::product_start;
@@ -98,7 +98,7 @@ TEST_CASE("each row of a small product has the same bits however many rows there
 
 struct linear_case {
   std::string name;
-  tensors inputs;  // x, w, and b if there is one; f64
+  tensor_list inputs;  // x, w, and b if there is one; f64
 };
 
 std::vector<linear_case> linear_cases() {
@@ -109,8 +109,8 @@ std::vector<linear_case> linear_cases() {
           {"a part of wider rows", {numbers({10, 8}, 0.1).narrow(1, 2, 4), numbers({9, 4}, 0.7), numbers({9}, 1.3)}}};
 }
 
-tensors leaves_of(tensors const& inputs, at::ScalarType type) {
-  tensors all;
+tensor_list leaves_of(tensor_list const& inputs, at::ScalarType type) {
+  tensor_list all;
   for (at::Tensor const& x : inputs) {
     at::Tensor const wide = at::empty_strided(x.sizes(), x.strides(), x.options().dtype(type));
     wide.copy_(x);
@@ -119,26 +119,26 @@ tensors leaves_of(tensors const& inputs, at::ScalarType type) {
   return all;
 }
 
-at::Tensor ours(tensors const& x) { return redco::kernel::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
+at::Tensor ours(tensor_list const& x) { return redco::kernel::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
 /// The map and its activation, in one node where they may.
 auto ours_before(after_linear next) {
-  return [next](tensors const& x) {
+  return [next](tensor_list const& x) {
     at::Tensor const bias = x.size() > 2 ? x[2] : at::Tensor();
     return redco::kernel::activated(redco::kernel::linear_before(next, x[0], x[1], bias), next);
   };
 }
-at::Tensor atens(tensors const& x) { return at::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
+at::Tensor atens(tensor_list const& x) { return at::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
 
 /// Returns the value of f, then for each order the gradients of a weighted sum of squares of the
 /// previous results.
 template <class F>
-tensors derivatives(F const& f, tensors const& leaves, int orders) {
+tensor_list derivatives(F const& f, tensor_list const& leaves, int orders) {
   at::Tensor const y = f(leaves);
-  tensors all{y};
+  tensor_list all{y};
   at::Tensor of = (y * y * gradcheck::weights_for(y, 0.1)).sum();
   for (int order = 0; order < orders; ++order) {
     bool const is_last = order + 1 == orders;  // not recorded, as in a training step
-    tensors const found = torch::autograd::grad({of}, leaves, {}, true, !is_last, true);
+    tensor_list const found = torch::autograd::grad({of}, leaves, {}, true, !is_last, true);
     of = at::zeros({}, y.options());
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (!found[i].defined()) continue;
@@ -150,7 +150,7 @@ tensors derivatives(F const& f, tensors const& leaves, int orders) {
 }
 
 auto atens_before(after_linear next) {
-  return [next](tensors const& x) {
+  return [next](tensor_list const& x) {
     at::Tensor const y = atens(x);
     return next == after_linear::tanh ? at::tanh(y) : next == after_linear::relu ? at::relu(y) : y;
   };
@@ -179,7 +179,7 @@ TEST_CASE("a small linear map equals ATen's to its third derivatives, with and w
 }
 
 TEST_CASE("an activation after a linear map has the same bits in one node and in two, recorded or not, small or not") {
-  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   for (linear_case const& one : linear_cases())
     for (auto const& [next, most] : {std::pair(after_linear::relu, 1 << 20), std::pair(after_linear::relu, 0),
                                      std::pair(after_linear::tanh, 1 << 20), std::pair(after_linear::tanh, 0)}) {
@@ -205,7 +205,7 @@ TEST_CASE("an activation after a linear map has the same bits in one node and in
 }
 
 TEST_CASE("activations run in place on products of any size without autograd, and on no other products") {
-  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   for (auto const& [type, size] : {std::pair(at::kFloat, 7), std::pair(at::kDouble, 7), std::pair(at::kBFloat16, 7),
                                    std::pair(at::kFloat, 40'001)})
     for (after_linear const next : {after_linear::relu, after_linear::tanh}) {
@@ -250,17 +250,18 @@ TEST_CASE("a gradient of a small linear map for only the bias, the weight or the
 }
 
 TEST_CASE("a small linear map is one node in each order and calls no operator of ATen") {
-  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);
   auto const g = numbers({10, 9}, 0.4, at::kFloat).requires_grad_();
-  tensors const u{numbers({10, 5}, 0.6, at::kFloat), numbers({9, 5}, 0.9, at::kFloat), numbers({9}, 1.9, at::kFloat)};
+  tensor_list const u{numbers({10, 5}, 0.6, at::kFloat), numbers({9, 5}, 0.9, at::kFloat),
+                      numbers({9}, 1.9, at::kFloat)};
   at::Tensor y;
   {
     operator_count const count;
     y = ours(leaves);
     CHECK(count.operators() == 0);
   }
-  tensors first;
+  tensor_list first;
   {
     operator_count const count;
     first = torch::autograd::grad({y}, leaves, {g}, true, true);
@@ -278,14 +279,15 @@ TEST_CASE("a small linear map is one node in each order and calls no operator of
 }
 
 TEST_CASE("a small linear map and its tanh are one node in each order and call no operator of ATen") {
-  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);
   auto const g = numbers({10, 9}, 0.4, at::kFloat).requires_grad_();
-  tensors const u{numbers({10, 5}, 0.6, at::kFloat), numbers({9, 5}, 0.9, at::kFloat), numbers({9}, 1.9, at::kFloat)};
+  tensor_list const u{numbers({10, 5}, 0.6, at::kFloat), numbers({9, 5}, 0.9, at::kFloat),
+                      numbers({9}, 1.9, at::kFloat)};
   using counts = std::map<std::string, int>;
   operator_count const count;
   at::Tensor const y = ours_before(after_linear::tanh)(leaves);
-  tensors const first = torch::autograd::grad({y}, leaves, {g}, true, true);
+  tensor_list const first = torch::autograd::grad({y}, leaves, {g}, true, true);
   CHECK(count.all().nodes == counts{{"small_linear", 1}});
   torch::autograd::grad(first, {g}, u, true);
   CHECK(count.all().nodes == counts{{"small_linear", 1}, {"small_linear_gradients", 1}});
@@ -296,7 +298,7 @@ TEST_CASE("a small linear map and its tanh are one node in each order and call n
 }
 
 TEST_CASE("a linear map above the limit of small work equals ATen's to the bit") {
-  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+  redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
   auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);  // 10 x 5 x 9 products
   auto const name = [&](std::int64_t most) {
     forced_small_work const limit(most);
@@ -308,7 +310,7 @@ TEST_CASE("a linear map above the limit of small work equals ATen's to the bit")
   CHECK(ours(leaves).equal(atens(leaves)));
 }
 
-TEST_CASE("a linear map whose tensors do not fit each other is refused with libtorch's message") {
+TEST_CASE("a linear map whose tensor_list do not fit each other is refused with libtorch's message") {
   std::string words;
   try {
     redco::kernel::linear(numbers({4, 7}, 0.1), numbers({3, 5}, 0.2));

@@ -140,7 +140,7 @@ TEST_CASE("decoders have the parameters of their references", "[outside]") {
   check("opt-prenorm", redco::opt{{.vocab = 97, .context = 48, .width = 48, .ffn = 96, .heads = 4, .layers = 2}},
         opt_names);
   check("opt-postnorm",
-        redco::opt_post_norm{
+        redco::models::opt_post_norm{
             {.vocab = 97, .context = 48, .embedding_width = 24, .width = 48, .ffn = 96, .heads = 4, .layers = 2}},
         opt_names);
 }
@@ -167,7 +167,7 @@ TEST_CASE("encoder-decoders have the parameters of their references", "[outside]
         redco::t5{{.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}},
         t5_names);
   check("t5-gated",
-        redco::t5_gated{
+        redco::models::t5_gated{
             {.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}},
         t5_names);
   check("bart-base",

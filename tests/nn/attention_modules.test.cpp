@@ -61,8 +61,9 @@ using decoder_block = sequential<
     residual<sequential<named<"n", layer_norm<12>>, named<"self", causal_attention<12, 6, key_value_heads<2>>>>>,
     residual<sequential<named<"m", layer_norm<12>>, named<"cross", redco::cross_attention<12, 6>>>>>;
 using translator =
-    encoder_decoder<encoder, sequential<named<"wte", embedding<7, 12>>, named<"h", repeat<2, decoder_block>>,
-                                        named<"head", replicated_linear<12, 7>>>>;
+    redco::layers::encoder_decoder<encoder,
+                                   sequential<named<"wte", embedding<7, 12>>, named<"h", repeat<2, decoder_block>>,
+                                              named<"head", redco::layers::replicated_linear<12, 7>>>>;
 
 inline at::Tensor plain_translator(tensor_map const& p, at::Tensor const& target) {
   at::Tensor states = at::embedding(p.at("encoder.wte.weight"), source_ids());
@@ -80,11 +81,12 @@ inline at::Tensor plain_translator(tensor_map const& p, at::Tensor const& target
 }
 
 TEST_CASE("attention is cut by whole heads") {
-  static_assert(std::is_same_v<out_t<causal_attention<12, 6>, replicated>, partial>);
+  static_assert(
+      std::is_same_v<redco::layers::out_t<causal_attention<12, 6>, redco::shape::replicated>, redco::shape::partial>);
   check_module<causal_attention<12, 6>>(sequence_x(), [](tensor_map const& p, at::Tensor const& x) {
     return plain_attention(p, "", x, x, {.causal = true});
   });
-  check_module<full_attention<12, 6, head_dim<3>, biased<false>>>(
+  check_module<full_attention<12, 6, redco::layers::head_dim<3>, redco::layers::biased<false>>>(
       sequence_x(),
       [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.biased = false}); });
 }
@@ -111,7 +113,8 @@ TEST_CASE("key-value heads are grouped, and shared by neighbouring ranks if ther
 }
 
 TEST_CASE("queries and keys are normed in each head, by weights that all heads share") {
-  check_module<causal_attention<12, 6, key_value_heads<2>, redco::query_key_norm<true, real{0.1}>>>(
+  check_module<
+      causal_attention<12, 6, key_value_heads<2>, redco::layers::query_key_norm<true, redco::layers::real{0.1}>>>(
       sequence_x(),
       [](tensor_map const& p, at::Tensor const& x) {
         return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true, .normed = true});
@@ -120,7 +123,7 @@ TEST_CASE("queries and keys are normed in each head, by weights that all heads s
 }
 
 TEST_CASE("attention dropout draws by head and position: every width drops the same") {
-  using net = causal_attention<12, 6, redco::attention_dropout<real{0.3}>, key_value_heads<2>>;
+  using net = causal_attention<12, 6, redco::layers::attention_dropout<redco::layers::real{0.3}>, key_value_heads<2>>;
   auto const one = sharded::on_width(sharded::maker_of<net>(), 1, sequence_x(), {.training = true});
   auto const off = sharded::on_width(sharded::maker_of<net>(), 1, sequence_x());
   CHECK(sharded::distance(one.y, off.y) > 1e-3);
@@ -129,7 +132,8 @@ TEST_CASE("attention dropout draws by head and position: every width drops the s
 
 TEST_CASE("attention, a feed-forward pair and replicated layers are parallel branches of one norm") {
   using pair = named<"mlp", sequential<named<"up", linear<12, 18>>, relu, named<"down", linear<18, 12>>>>;
-  using branches = sum<named<"whole", replicated_linear<12, 12>>, named<"attn", causal_attention<12, 6>>, pair>;
+  using branches =
+      sum<named<"whole", redco::layers::replicated_linear<12, 12>>, named<"attn", causal_attention<12, 6>>, pair>;
   using net = named<"h", repeat<2, residual<sequential<named<"n", layer_norm<12>>, branches>>>>;
   sharded::dense_function const expected = [](tensor_map const& p, at::Tensor x) {
     for (std::string const at : {"h.0.", "h.1."}) {

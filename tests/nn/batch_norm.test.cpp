@@ -27,7 +27,7 @@ using sharded::values_of;
 at::Tensor images() { return values_of("images", std::vector<std::int64_t>{3, 2, 4, 5}); }
 
 TEST_CASE("batch norm in training equals torch's in values, first and second derivatives") {
-  using net = sequential<named<"c", conv2d<2, 3, 2>>, named<"n", batch_norm<3, real{1e-3}>>>;
+  using net = sequential<named<"c", conv2d<2, 3, 2>>, named<"n", batch_norm<3, redco::layers::real{1e-3}>>>;
   check_module<model_of<net, input<2, 4, 5>>>(images(),
                                               [](tensor_map const& p, at::Tensor const& x) {
                                                 return at::batch_norm(at::conv2d(x, p.at("c.weight"), p.at("c.bias")),
@@ -37,22 +37,23 @@ TEST_CASE("batch norm in training equals torch's in values, first and second der
                                               {1, 2, 3}, sharded::call{}, {.training = true});
 }
 
-using alone = model_of<named<"n", batch_norm<2, real{1e-3}, real{0.3}>>, input<2, 4, 5>>;
+using alone = model_of<named<"n", batch_norm<2, redco::layers::real{1e-3}, redco::layers::real{0.3}>>, input<2, 4, 5>>;
 
 /// A batch norm with its own parameters on one rank of a mesh.
 struct rank_norm {
-  parameter_store store;
-  std::shared_ptr<network<alone> const> net;
+  redco::nn::parameter_store store;
+  std::shared_ptr<redco::nn::network<alone> const> net;
 
   rank_norm(rank_context const& rank, dtype compute)
       : store(shard::placed_parameters(plan_of(alone{}, rank.mesh)), rank.rank, compute, 1) {
     sharded::fill(store, rank.tp_index());
     store.find("n.running_mean")->master.zero_();
     store.find("n.running_variance")->master.fill_(1);
-    net = std::make_shared<network<alone> const>(alone{}, store, rank.rank, rank.mesh);
+    net = std::make_shared<redco::nn::network<alone> const>(alone{}, store, rank.rank, rank.mesh);
   }
   at::Tensor operator()(rank_context& rank, at::Tensor const& x, bool training, bool gaps = false) const {
-    pass const in = training ? training_pass(rank).with_round({&rank.dp, gaps}) : evaluation_pass(rank);
+    pass const in =
+        training ? redco::nn::training_pass(rank).with_round({&rank.dp, gaps}) : redco::nn::evaluation_pass(rank);
     return bound_network<alone>(net, in)(x);
   }
 };
@@ -60,7 +61,7 @@ struct rank_norm {
 TEST_CASE("running statistics equal torch's, and evaluation uses them") {
   at::Tensor const mean = at::zeros({2}, at::kDouble), variance = at::ones({2}, at::kDouble);
   at::Tensor const other = images() * 1.7 + 0.4;
-  run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
     rank_norm const norm(rank, dtype::f64);
     at::Tensor const weight = norm.store.find("n.weight")->value, bias = norm.store.find("n.bias")->value;
     for (at::Tensor const& x : {images(), other}) {
@@ -76,12 +77,13 @@ TEST_CASE("running statistics equal torch's, and evaluation uses them") {
 }
 
 TEST_CASE("a recomputed block updates its running statistics once per step, as torch does") {
-  using block = sequential<named<"n", batch_norm<4, real{1e-3}, real{0.3}>>, named<"l", linear<4, 4>>>;
+  using block = sequential<named<"n", batch_norm<4, redco::layers::real{1e-3}, redco::layers::real{0.3}>>,
+                           named<"l", linear<4, 4>>>;
   using net = model_of<named<"h", repeat<2, residual<block>>>, input<4>>;
   at::Tensor const x = values_of("x", std::vector<std::int64_t>{5, 4});
   for (bool const recompute : {false, true}) {
-    run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
-      parameter_store const store(shard::placed_parameters(plan_of(net{}, rank.mesh)), 0, dtype::f64, 1);
+    redco::comm::run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
+      redco::nn::parameter_store const store(shard::placed_parameters(plan_of(net{}, rank.mesh)), 0, dtype::f64, 1);
       sharded::fill(store, 0);
       auto const of = [&](std::string const& name) { return store.find(name)->value; };
       at::Tensor mean[2], variance[2];
@@ -90,9 +92,9 @@ TEST_CASE("a recomputed block updates its running statistics once per step, as t
         of(norm + "running_mean").zero_(), of(norm + "running_variance").fill_(1);
         mean[i] = at::zeros({4}, at::kDouble), variance[i] = at::ones({4}, at::kDouble);
       }
-      auto const bound = std::make_shared<network<net> const>(net{}, store, 0, rank.mesh);
+      auto const bound = std::make_shared<redco::nn::network<net> const>(net{}, store, 0, rank.mesh);
       for (int step = 0; step < 3; ++step) {
-        pass const in = training_pass(rank, 0, step, {.recompute = recompute});
+        pass const in = redco::nn::training_pass(rank, 0, step, {.recompute = recompute});
         at::Tensor const batch = x * (1 + step);
         bound_network<net>(bound, in)(batch.clone().requires_grad_()).square().sum().backward();
         at::NoGradGuard const quiet;
@@ -114,7 +116,7 @@ TEST_CASE("a recomputed block updates its running statistics once per step, as t
 }
 
 TEST_CASE("running statistics in bf16 are tracked in f32 and saved in both types") {
-  run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
+  redco::comm::run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
     rank_norm const norm(rank, dtype::bf16);
     for (int i = 0; i < 3; ++i) norm(rank, images().to(at::kBFloat16), true);
     auto const* const mean = norm.store.find("n.running_mean");
@@ -143,7 +145,7 @@ TEST_CASE("batch norm over uneven replicas equals batch norm of the whole batch 
   auto const [first, second] = derivatives(images(), 0, [&](at::Tensor const& x) {
     return at::batch_norm(x, plain_weight, plain_bias, {}, {}, true, 0.1, 1e-3, false);
   });
-  run_ranks({.dp = 2}, {}, [&, first = first, second = second](rank_context& rank) {
+  redco::comm::run_ranks({.dp = 2}, {}, [&, first = first, second = second](rank_context& rank) {
     std::int64_t const begin = rank.rank == 0 ? 0 : 2, size = rank.rank == 0 ? 2 : 1;
     rank_norm const norm(rank, dtype::f64);
     auto const [one, two] =
@@ -160,7 +162,7 @@ TEST_CASE("a replica without a micro-batch sits out the round of the other repli
   auto const [first, second] = derivatives(own, 0, [&](at::Tensor const& x) {
     return at::batch_norm(x, plain_weight, plain_bias, {}, {}, true, 0.1, 1e-3, false);
   });
-  run_ranks({.dp = 3}, {}, [&, first = first, second = second](rank_context& rank) {
+  redco::comm::run_ranks({.dp = 3}, {}, [&, first = first, second = second](rank_context& rank) {
     comm::replica_round const round{&rank.dp, true};
     if (rank.rank != 1) return round.sit_out();
     rank_norm const norm(rank, dtype::f64);
@@ -173,12 +175,13 @@ TEST_CASE("a replica without a micro-batch sits out the round of the other repli
 
 TEST_CASE("the messages of batch norm between replicas are in the plan") {
   for (bool const recompute : {false, true}) {
-    auto const planned = cost_of(alone{}, sgd{}, {.mesh = {.dp = 2}, .load = {3, 2}, .recompute = recompute})
-                             .messages[cost::messages::statistics];
-    run_ranks({.dp = 2}, {}, [&](rank_context& rank) {
+    auto const planned =
+        redco::cost::cost_of(alone{}, sgd{}, {.mesh = {.dp = 2}, .load = {3, 2}, .recompute = recompute})
+            .messages[cost::messages::statistics];
+    redco::comm::run_ranks({.dp = 2}, {}, [&](rank_context& rank) {
       rank_norm const norm(rank, dtype::f32);
       norm(rank, images().to(at::kFloat).requires_grad_(), true).sum().backward();
-      auto const& sent = rank.dp.counters()[collective::all_reduce];
+      auto const& sent = rank.dp.counters()[redco::shape::collective::all_reduce];
       sharded::must(sent.calls == planned.calls && sent.calls == 3, "calls");
       sharded::must(sent.payload_bytes == planned.payload_bytes && sent.wire_bytes == planned.wire_bytes, "bytes");
     });

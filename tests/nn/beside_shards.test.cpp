@@ -50,7 +50,7 @@ at::Tensor attended(tensor_map const& p, std::string const& at, at::Tensor const
 
 using attention_branch = residual<sequential<named<"n", layer_norm<6>>, causal_attention<6, 6>>>;
 using feed_forward = residual<sequential<named<"m", layer_norm<6>>, named<"up", linear<6, 18>>, gelu,
-                                         named<"down", linear<18, 6>>, dropout<real{0.0}>>>;
+                                         named<"down", linear<18, 6>>, dropout<redco::layers::real{0.0}>>>;
 using blocks = named<"h", repeat<2, sequential<attention_branch, feed_forward>>>;
 
 at::Tensor plain_blocks(tensor_map const& p, at::Tensor x) {
@@ -68,7 +68,7 @@ TEST_CASE("blocks that overlap messages with products equal plain blocks up to s
 }
 
 TEST_CASE("blocks with overlapped messages and split tokens equal plain blocks, split evenly or not") {
-  using net = sequential<named<"in", linear<6, 6>>, split_tokens, blocks, named<"n", layer_norm<6>>>;
+  using net = sequential<named<"in", linear<6, 6>>, redco::layers::split_tokens, blocks, named<"n", layer_norm<6>>>;
   for (std::int64_t const tokens : {30, 29})
     check_module<model_of<net, input<30, 6>>>(
         some_x(tokens),
@@ -77,17 +77,17 @@ TEST_CASE("blocks with overlapped messages and split tokens equal plain blocks, 
 }
 
 TEST_CASE("blocks with overlapped messages and adapters equal plain blocks") {
-  using split = sequential<split_tokens, blocks>;
-  check_module<model_of<low_rank_adapted<adapters, blocks>, input<30, 6>>>(some_x(), plain_blocks, {2, 3},
-                                                                           sharded::call{}, {.beside = true});
-  check_module<model_of<low_rank_adapted<adapters, split>, input<30, 6>>>(some_x(), plain_blocks, {2, 3},
-                                                                          sharded::call{}, {.beside = true});
+  using split = sequential<redco::layers::split_tokens, blocks>;
+  check_module<model_of<redco::adapt::low_rank_adapted<adapters, blocks>, input<30, 6>>>(
+      some_x(), plain_blocks, {2, 3}, sharded::call{}, {.beside = true});
+  check_module<model_of<redco::adapt::low_rank_adapted<adapters, redco::shape::split>, input<30, 6>>>(
+      some_x(), plain_blocks, {2, 3}, sharded::call{}, {.beside = true});
 }
 
 TEST_CASE("adapters drop equal elements with and without overlapped messages") {
   constexpr lora_options dropping{.rank = 2, .alpha = 3, .dropout = 0.3, .targets = "q,v,o,up,down"};
   for (bool const recompute : {false, true}) {
-    auto const make = sharded::maker_of<model_of<low_rank_adapted<dropping, blocks>, input<30, 6>>>();
+    auto const make = sharded::maker_of<model_of<redco::adapt::low_rank_adapted<dropping, blocks>, input<30, 6>>>();
     auto const on = [&](int width, bool beside) {
       return sharded::on_width(make, width, some_x(), {.training = true, .recompute = recompute, .beside = beside});
     };
@@ -103,7 +103,7 @@ at::Tensor numbers(at::IntArrayRef sizes, at::ScalarType type, double seed) {
 /// A result on these shards with the gradients of its inputs, and the messages that they needed.
 struct outcome {
   std::vector<at::Tensor> all;
-  traffic sent;
+  redco::shape::traffic sent;
 };
 using maker = std::function<at::Tensor(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias)>;
 
@@ -138,17 +138,20 @@ TEST_CASE("a pending product acts as a plain pending sum everywhere but in the r
   at::Tensor const x = numbers({5, 8}, at::kDouble, 0.1), bias = numbers({7}, at::kDouble, 0.2);
   at::Tensor const first = numbers({7, 8}, at::kDouble, 0.3), second = numbers({7, 8}, at::kDouble, 0.4);
   at::Tensor const wanted = at::linear(x, first) + at::linear(x, second);
-  auto const pending = [&] { return pending_sum(pending_sum::products{{x, x}, {first, second}}, {bias}); };
-  tensor<partial> const value = pending();
+  auto const pending = [&] {
+    return redco::nn::pending_sum(redco::nn::pending_sum::products{{x, x}, {first, second}}, {bias});
+  };
+  tensor<redco::shape::partial> const value = pending();
   CHECK(value.local().equal(wanted));
   CHECK(value.addends().size() == 1);
-  tensor<partial> const twice = pending() * 2.0, more = pending() + tensor<replicated>(x), both = more - pending();
+  tensor<redco::shape::partial> const twice = pending() * 2.0, more = pending() + tensor<redco::shape::replicated>(x),
+                                      both = more - pending();
   CHECK(twice.local().equal(wanted * 2));
   CHECK(twice.addends()[0].equal(bias * 2));
   CHECK(more.local().equal(wanted));
   CHECK(more.addends().size() == 2);
   CHECK(both.local().equal(at::zeros_like(wanted)));
-  pending_sum const some = pending().with_addend(bias);
+  redco::nn::pending_sum const some = pending().with_addend(bias);
   CHECK(some.pending());
   CHECK(some.local().equal(wanted));
   CHECK(!some.pending());  // the sum is computed once
@@ -160,51 +163,52 @@ TEST_CASE("overlapped messages count as many calls and bytes as plain ones") {
   for (int const shards : {2, 3})
     for (at::ScalarType const type : {at::kDouble, at::kFloat, at::kBFloat16})
       for (bool const frozen : {false, true})
-        run_ranks({.tp = shards}, {}, [&](rank_context& me) {
-          pass const in = training_pass(me, 0, 0, {.shard_lane = &me.lane(axis::tp)});
+        redco::comm::run_ranks({.tp = shards}, {}, [&](rank_context& me) {
+          pass const in = redco::nn::training_pass(me, 0, 0, {.shard_lane = &me.lane(redco::shape::axis::tp)});
           in.shard_lane->least_bytes = 1;
           at::Tensor const whole = numbers({5, 30, 8}, type, 0.1 + me.rank).requires_grad_();
           at::Tensor const same = numbers({5, 30, 8}, type, 0.7).requires_grad_();
           auto const pending = [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-            return pending_sum(pending_sum::products{{x}, {weight}}, {bias});
+            return redco::nn::pending_sum(redco::nn::pending_sum::products{{x}, {weight}}, {bias});
           };
           check_same(made(me, whole, type, 7, frozen,
-                          [&](auto const&... all) { return redco::detail::reduced(pending(all...), in).local(); }),
+                          [&](auto const&... all) { return redco::nn::detail::reduced(pending(all...), in).local(); }),
                      made(me, whole, type, 7, frozen,
                           [&](auto const&... all) { return reduce(pending(all...), me.tp).local(); }),
                      type);
           check_same(
               made(me, whole, type, 7, frozen,
-                   [&](auto const&... all) { return redco::detail::reduced_tokens(pending(all...), in).local(); }),
+                   [&](auto const&... all) { return redco::nn::detail::reduced_tokens(pending(all...), in).local(); }),
               made(me, whole, type, 7, frozen,
                    [&](auto const&... all) { return reduce_tokens(pending(all...), me.tp).local(); }),
               type);
           at::Tensor const own = numbers({5, 30 / shards, 8}, type, 0.4 + me.rank).requires_grad_();
           auto const check_entering = [&](auto const& as_tensor, at::Tensor const& values) {
-            check_same(
-                made(me, values, type, 7, frozen,
-                     [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-                       return redco::detail::product_beside(as_tensor(x), weight, bias, me.tp, *in.shard_lane).product;
-                     }),
-                made(me, values, type, 7, frozen,
-                     [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-                       return kernel::linear(enter(as_tensor(x), me.tp).local(), weight, bias);
-                     }),
-                type);
+            check_same(made(me, values, type, 7, frozen,
+                            [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+                              return redco::nn::detail::product_beside(as_tensor(x), weight, bias, me.tp,
+                                                                       *in.shard_lane)
+                                  .product;
+                            }),
+                       made(me, values, type, 7, frozen,
+                            [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+                              return kernel::linear(enter(as_tensor(x), me.tp).local(), weight, bias);
+                            }),
+                       type);
           };
-          check_entering([](at::Tensor const& x) { return tensor<token_split>(x, 30); }, own);
-          check_entering([](at::Tensor const& x) { return tensor<replicated>(x); }, same);
+          check_entering([](at::Tensor const& x) { return tensor<redco::shape::token_split>(x, 30); }, own);
+          check_entering([](at::Tensor const& x) { return tensor<redco::shape::replicated>(x); }, same);
         });
 }
 
 TEST_CASE("readers of an entered input add its gradient, with the product or alone, if it is needed") {
-  run_ranks({.tp = 2}, {}, [&](rank_context& me) {
-    comm::lane& lane = me.lane(axis::tp);
+  redco::comm::run_ranks({.tp = 2}, {}, [&](rank_context& me) {
+    comm::lane& lane = me.lane(redco::shape::axis::tp);
     lane.least_bytes = 1;
     at::Tensor const weight = numbers({7, 8}, at::kDouble, 0.2 + me.rank).requires_grad_();
     at::Tensor const own = numbers({5, 15, 8}, at::kDouble, 0.4 + me.rank);
     auto const enter_with = [&](at::Tensor const& x) {
-      return redco::detail::product_beside(tensor<token_split>(x, 30), weight, {}, me.tp, lane);
+      return redco::nn::detail::product_beside(tensor<redco::shape::token_split>(x, 30), weight, {}, me.tp, lane);
     };
     auto const fixed = enter_with(own);
     must(!fixed.whole.requires_grad(), "what nobody differentiates has no gradient");

@@ -21,7 +21,7 @@ enum class claim { both, input, other, three, wrong_extents, wrong_type, wrong_n
 /// A user's layer that computes x exp(x).
 template <claim Claim>
 struct growth {
-  using layer_concept = redco::leaf_tag;
+  using layer_concept = redco::layers::leaf_tag;
   static constexpr bool featurewise = true;
   template <class X>
   using out = X;
@@ -51,7 +51,7 @@ struct growth {
 template <saved_test::claim Claim, class X>
 struct redco::module<saved_test::growth<Claim>, X> {
   template <class Config>
-  explicit module(builder<Config>&) {}
+  explicit module(redco::nn::builder<Config>&) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {

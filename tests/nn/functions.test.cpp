@@ -43,8 +43,10 @@ inline at::Tensor apply(tensor_map const& p, std::string const& name, at::Tensor
 TEST_CASE("an elementwise function runs on split features, and a row-wise function on whole features") {
   using net = sequential<unit_rows, up, swish_squared, down>;
   static_assert(
-      std::is_same_v<out_t<sequential<enter_layer, named<"up", column_linear<4, 6>>, swish_squared>, replicated>,
-                     split<-1>>);
+      std::is_same_v<
+          redco::layers::out_t<sequential<redco::layers::enter_layer, named<"up", column_linear<4, 6>>, swish_squared>,
+                               redco::shape::replicated>,
+          redco::shape::split<-1>>);
   check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return apply(p, "down", swish(apply(p, "up", unit(x))));
   });
@@ -52,7 +54,8 @@ TEST_CASE("an elementwise function runs on split features, and a row-wise functi
 
 TEST_CASE("elementwise and row-wise functions give correct results on unevenly split tokens") {
   using block = residual<sequential<unit_rows, up, swish_squared, down>>;
-  using net = sequential<named<"in", linear<4, 4>>, split_tokens, named<"h", repeat<2, block>>, unit_rows>;
+  using net =
+      sequential<named<"in", linear<4, 4>>, redco::layers::split_tokens, named<"h", repeat<2, block>>, unit_rows>;
   check_module<model_of<net, input<5, 4>>>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor y = apply(p, "in", x);
     for (std::string const at : {"h.0.", "h.1."}) y = y + apply(p, at + "down", swish(apply(p, at + "up", unit(y))));
@@ -87,10 +90,10 @@ template <class Layer>
 std::string refusal_of() {
   using model = model_of<sequential<named<"in", linear<4, 4>>, named<"h", repeat<2, named<"mine", Layer>>>>>;
   std::string told;
-  run_ranks({}, {}, [&](rank_context& rank) {
-    parameter_store const store(shard::placed_parameters(plan_of(model{}, rank.mesh)), 0, dtype::f32, 1);
-    pass const in = evaluation_pass(rank);
-    bound_network<model> const net(std::make_shared<network<model> const>(model{}, store, 0, mesh{}), in);
+  redco::comm::run_ranks({}, {}, [&](rank_context& rank) {
+    redco::nn::parameter_store const store(shard::placed_parameters(plan_of(model{}, rank.mesh)), 0, dtype::f32, 1);
+    pass const in = redco::nn::evaluation_pass(rank);
+    bound_network<model> const net(std::make_shared<redco::nn::network<model> const>(model{}, store, 0, mesh{}), in);
     try {
       net(at::ones({3, 4}));
     } catch (error const& e) {

@@ -25,7 +25,7 @@ TEST_CASE("average pooling takes means of windows and leaves the edge out") {
 }
 
 TEST_CASE("group norm normalizes each group of channels of each example") {
-  using net = sequential<named<"c", conv2d<2, 6, 2>>, named<"n", group_norm<3, 6, real{1e-3}>>>;
+  using net = sequential<named<"c", conv2d<2, 6, 2>>, named<"n", group_norm<3, 6, redco::layers::real{1e-3}>>>;
   check_module<model_of<net, input<2, 4, 5>>>(images({3, 2, 4, 5}), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const runs = at::conv2d(x, p.at("c.weight"), p.at("c.bias")).view({3, 3, 2 * 3 * 4});
     at::Tensor const centered = runs - runs.mean(2, true);

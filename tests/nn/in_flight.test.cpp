@@ -82,7 +82,7 @@ thread_local products* products::counting = nullptr;
 
 /// A call of a lane, and the number of products that its rank has begun before the call ends.
 struct expected_call {
-  collective kind;
+  redco::shape::collective kind;
   int products;
 };
 
@@ -90,7 +90,8 @@ struct expected_call {
 /// begun. Another group computes the results.
 class holding_group final : public group {
  public:
-  holding_group(group& of, products& beside) : group(of.rank(), of.size(), "holding"), of_(of), beside_(beside) {}
+  holding_group(redco::comm::group& of, products& beside)
+      : group(of.rank(), of.size(), "holding"), of_(of), beside_(beside) {}
 
   void expect(std::vector<expected_call> calls) {
     must(next_ == calls_.size(), "all calls were made");
@@ -102,7 +103,7 @@ class holding_group final : public group {
   void abort(exit_code code, std::string const& message) override { of_.abort(code, message); }
 
  private:
-  void hold(collective kind) {
+  void hold(redco::shape::collective kind) {
     std::string const which = "call " + std::to_string(next_) + ", " + std::string(name_of(kind));
     must(next_ < calls_.size() && calls_[next_].kind == kind, which + " is expected");
     must(beside_.reach(calls_[next_].products),
@@ -111,17 +112,17 @@ class holding_group final : public group {
   }
 
   void do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) override {
-    hold(collective::all_reduce);
+    hold(redco::shape::collective::all_reduce);
     out.copy_(of_.all_reduced(x, op));
   }
   void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
-    hold(collective::all_gather);
+    hold(redco::shape::collective::all_gather);
     // A rank that does not wait would multiply during this time
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     out.copy_(of_.all_gather(x, dim));
   }
   void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
-    hold(collective::reduce_scatter);
+    hold(redco::shape::collective::reduce_scatter);
     out.copy_(of_.reduce_scatter(x, dim));
   }
   void do_all_to_all(at::Tensor const&, at::Tensor const&, comm::row_counts const&) override {
@@ -134,7 +135,7 @@ class holding_group final : public group {
   void do_meet(comm::detail::operand const&) override { must(false, "no such call"); }
   void do_begin_run() override {}
 
-  group& of_;
+  redco::comm::group& of_;
   products& beside_;
   std::vector<expected_call> calls_;
   std::size_t next_ = 0;
@@ -145,19 +146,20 @@ constexpr int runs = 3;  // runs of the 5 x 30 rows below, by rows and by exampl
 /// Appends the sums of runs that follow `before` products, with `each` products per run. A sum ends
 /// after the first product of the next run has begun. The last sum does so only if a product
 /// follows it (`behind`).
-void add_sums(std::vector<expected_call>& calls, collective kind, int before, int each, bool behind) {
+void add_sums(std::vector<expected_call>& calls, redco::shape::collective kind, int before, int each, bool behind) {
   for (int run = 1; run <= runs; ++run) calls.push_back({kind, before + run * each + (run < runs || behind ? 1 : 0)});
 }
 
 /// Appends the gathers of runs, which are all requested at once. Each but the first ends after the
 /// first product of the previous run has begun.
 void add_joins(std::vector<expected_call>& calls, int each) {
-  for (int run = 0; run < runs; ++run) calls.push_back({collective::all_gather, run == 0 ? 0 : (run - 1) * each + 1});
+  for (int run = 0; run < runs; ++run)
+    calls.push_back({redco::shape::collective::all_gather, run == 0 ? 0 : (run - 1) * each + 1});
 }
 
 constexpr lora_options both{.rank = 2, .targets = "up,down"};
 using mlp = sequential<named<"up", linear<6, 10>>, gelu, named<"down", linear<10, 6>>>;
-using split_mlp = sequential<split_tokens, residual<mlp>>;
+using split_mlp = sequential<redco::layers::split_tokens, residual<mlp>>;
 
 /// Runs a network forward and backward on two shards, and checks the calls of its lane.
 template <class Net>
@@ -165,13 +167,13 @@ void check(std::vector<expected_call> const& forward, int products_forward, std:
            int products_backward, std::int64_t least_bytes = 1) {
   // Products are operators of ATen, which are counted
   kernel::cpu::forced_small_work const none(0);
-  run_ranks({.tp = 2}, {}, [&](rank_context& me) {
+  redco::comm::run_ranks({.tp = 2}, {}, [&](rank_context& me) {
     products beside;
     holding_group held(me.world, beside);
     comm::lane lane(held, me.tp, me.memory);
     lane.least_bytes = least_bytes;
     auto const net = sharded::maker_of<model_of<Net, input<30, 6>>>()(me.mesh, me.tp_index());
-    pass in = evaluation_pass(me);
+    pass in = redco::nn::evaluation_pass(me);
     in.shard_lane = &lane;
     at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{5, 30, 6}).requires_grad_();
     held.expect(forward);
@@ -188,40 +190,41 @@ void check(std::vector<expected_call> const& forward, int products_forward, std:
 
 TEST_CASE("the sum of a run overlaps the products of the next run") {
   std::vector<expected_call> forward, backward;
-  add_sums(forward, collective::all_reduce, 1, 1, false);  // after up's product
+  add_sums(forward, redco::shape::collective::all_reduce, 1, 1, false);  // after up's product
   // After down's two products, before the gradient of up's weight
-  add_sums(backward, collective::all_reduce, 2, 1, true);
+  add_sums(backward, redco::shape::collective::all_reduce, 2, 1, true);
   check<mlp>(forward, 1 + runs, backward, 2 + runs + 1);
 }
 
 TEST_CASE("runs of split tokens are gathered and summed during the products of other runs") {
   std::vector<expected_call> forward, backward;
   add_joins(forward, 1);
-  add_sums(forward, collective::reduce_scatter, runs, 1, false);
+  add_sums(forward, redco::shape::collective::reduce_scatter, runs, 1, false);
   add_joins(backward, 1);
-  add_sums(backward, collective::reduce_scatter, runs + 1, 1, true);
+  add_sums(backward, redco::shape::collective::reduce_scatter, runs + 1, 1, true);
   check<split_mlp>(forward, 2 * runs, backward, 2 * (runs + 1));
 }
 
 TEST_CASE("products of adapters are part of the overlapped sums and of the gradients of gathered runs") {
   std::vector<expected_call> forward, backward;
-  add_sums(forward, collective::all_reduce, 4, 2,
+  add_sums(forward, redco::shape::collective::all_reduce, 4, 2,
            false);  // up's product and the adapter's two, and half of down's adapter
   // After down's two, its adapter's three and up's adapter's four products
-  add_sums(backward, collective::all_reduce, 9, 1, false);
-  check<low_rank_adapted<both, mlp>>(forward, 4 + 2 * runs, backward, 9 + runs);
+  add_sums(backward, redco::shape::collective::all_reduce, 9, 1, false);
+  check<redco::adapt::low_rank_adapted<both, mlp>>(forward, 4 + 2 * runs, backward, 9 + runs);
   forward.clear(), backward.clear();
   add_joins(forward, 1);
-  add_sums(forward, collective::reduce_scatter, runs + 3, 2, false);
+  add_sums(forward, redco::shape::collective::reduce_scatter, runs + 3, 2, false);
   add_joins(backward, 2);
-  add_sums(backward, collective::reduce_scatter, 2 * runs + 7, 1, false);
-  check<low_rank_adapted<both, split_mlp>>(forward, runs + 3 + 2 * runs, backward, 2 * runs + 7 + runs);
+  add_sums(backward, redco::shape::collective::reduce_scatter, 2 * runs + 7, 1, false);
+  check<redco::adapt::low_rank_adapted<both, split_mlp>>(forward, runs + 3 + 2 * runs, backward, 2 * runs + 7 + runs);
 }
 
 TEST_CASE("messages too small for a lane's thread are exchanged between products") {
   std::int64_t const bytes = 5 * 30 * 6 * 8;
   check<mlp>({}, 2, {}, 4, bytes + 1);
-  std::vector<expected_call> const whole{{collective::all_reduce, 2}}, last{{collective::all_reduce, 4}};
+  std::vector<expected_call> const whole{{redco::shape::collective::all_reduce, 2}},
+      last{{redco::shape::collective::all_reduce, 4}};
   check<mlp>(whole, 2, last, 4, bytes);
 }
 

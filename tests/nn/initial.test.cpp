@@ -57,7 +57,7 @@ enum class shape_of_draw { normal, uniform };
 
 template <class M>
 std::map<std::string, at::Tensor> first_values(M const& m) {
-  parameter_store const store(shard::placed_parameters(plan_of(m, {.dp = 1})), 0, dtype::f64, 20);
+  redco::nn::parameter_store const store(shard::placed_parameters(plan_of(m, {.dp = 1})), 0, dtype::f64, 20);
   std::map<std::string, at::Tensor> all;
   for (auto const& p : store.parameters()) all[p.name] = p.value.clone();
   return all;
@@ -101,7 +101,7 @@ TEST_CASE("linear layers and gated units start with torch's deviation 1 / sqrt(3
 TEST_CASE("tables start normal with deviation 1") {
   check_draws(layer_values<embedding<97, 64>>().at("a.weight"), 1);
   check_draws(layer_values<positions<97, 64>>().at("a.weight"), 1);
-  check_draws(layer_values<token_types<97, 64>>().at("a.weight"), 1);
+  check_draws(layer_values<redco::layers::token_types<97, 64>>().at("a.weight"), 1);
   check_draws(layer_values<class_token<2000>, input<3, 2000>>().at("a.weight"), 1);
 }
 
@@ -145,14 +145,17 @@ TEST_CASE("norms start with factors 1 and biases 0, batch norm with mean 0 and v
 }
 
 TEST_CASE("attention starts like linear layers of its inputs, o of all heads' features") {
-  auto const values = layer_values<full_attention<48, 6, key_value_heads<3>, head_dim<12>>>();
+  auto const values = layer_values<full_attention<48, 6, key_value_heads<3>, redco::layers::head_dim<12>>>();
   for (std::string const name : {"a.q", "a.k", "a.v"}) {
     check_draws(values.at(name + ".weight"), 1 / std::sqrt(3.0 * 48));
     check_constant(values.at(name + ".bias"), 0);
   }
   check_draws(values.at("a.o.weight"), 1 / std::sqrt(3.0 * 72));
-  check_draws(layer_values<full_attention<48, 6, output_deviation<real{0.3}>>>().at("a.o.weight"), 0.3);
-  auto const unscaled_values = layer_values<full_attention<48, 6, head_dim<16>, unscaled>>();
+  check_draws(
+      layer_values<full_attention<48, 6, redco::layers::output_deviation<redco::layers::real{0.3}>>>().at("a.o.weight"),
+      0.3);
+  auto const unscaled_values =
+      layer_values<full_attention<48, 6, redco::layers::head_dim<16>, redco::layers::unscaled>>();
   // The initial values include the scale of scores
   check_draws(unscaled_values.at("a.q.weight"), 1 / std::sqrt(3.0 * 48) / 4);
   check_draws(unscaled_values.at("a.k.weight"), 1 / std::sqrt(3.0 * 48));
@@ -160,7 +163,7 @@ TEST_CASE("attention starts like linear layers of its inputs, o of all heads' fe
 
 TEST_CASE("adapters start as PEFT's: A uniform up to 1 / sqrt(inputs), B with 0") {
   static constexpr lora_options adapters{.rank = 40, .alpha = 3, .targets = "a"};
-  auto const values = layer_values<low_rank_adapted<adapters, linear<48, 64>>>();
+  auto const values = layer_values<redco::adapt::low_rank_adapted<adapters, linear<48, 64>>>();
   check_draws(values.at("a.lora_A.weight"), 1 / std::sqrt(3.0 * 48), shape_of_draw::uniform);
   check_constant(values.at("a.lora_B.weight"), 0);
 }
@@ -220,7 +223,7 @@ void check_t5(M m) {
 
 TEST_CASE("T5 starts with the deviations of its class in transformers") {
   check_t5(t5{});
-  check_t5(t5_gated{});
+  check_t5(redco::models::t5_gated{});
 }
 
 }  // namespace initial_test

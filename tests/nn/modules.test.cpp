@@ -39,12 +39,12 @@ using b_alone = named<"alone", linear<4, 4>>;
 
 /// A user's layer with a factor per feature, split like its input.
 template <auto Width>
-struct feature_scale : featurewise_layer {
+struct feature_scale : redco::layers::featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     fact::parameter_fact factor;
-    factor.shape = {of<Width>(config)};
-    factor.split(axis::tp, is_feature_split<X> ? 0 : -1, w.activation.units);
+    factor.shape = {redco::layers::of<Width>(config)};
+    factor.split(redco::shape::axis::tp, redco::shape::is_feature_split<X> ? 0 : -1, w.activation.units);
     factor.start = {fact::initial::kind::ones, 0};
     w.parameter("factor", factor);
     fact::shared_parameter_facts<X>(w, factor.shape);
@@ -56,7 +56,7 @@ struct feature_scale : featurewise_layer {
 /// A user's layer of sums and products of activations.
 enum class mix { factor, sum, product, difference };
 template <mix How>
-struct mixed : featurewise_layer {
+struct mixed : redco::layers::featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const&, redco::fact::recorder& w) {
     w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
@@ -65,7 +65,8 @@ struct mixed : featurewise_layer {
 
 /// An opaque callable that lists its parameters.
 struct listed {
-  static constexpr std::array parameters{parameter_shape{"matrix", {5, 4}}, parameter_shape{"shift", {5}}};
+  static constexpr std::array parameters{redco::layers::parameter_shape{"matrix", {5, 4}},
+                                         redco::layers::parameter_shape{"shift", {5}}};
   at::Tensor operator()(at::Tensor const& x, std::span<at::Tensor const> p) const {
     return at::tanh(at::linear(x, p[0], p[1]));
   }
@@ -81,11 +82,11 @@ struct owner {
 template <auto Width, class X>
 struct redco::module<modules_test::feature_scale<Width>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : factor(b.parameter("factor")) {}
+  explicit module(nn::builder<Config>& b) : factor(b.parameter("factor")) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(x.local() * shared_parameter<X>(ctx[factor], ctx.tp()));
+    return x.like(x.local() * nn::shared_parameter<X>(ctx[factor], ctx.tp()));
   }
 
   redco::parameter factor;
@@ -94,7 +95,7 @@ struct redco::module<modules_test::feature_scale<Width>, X> {
 template <modules_test::mix How, class X>
 struct redco::module<modules_test::mixed<How>, X> {
   template <class Config>
-  explicit module(builder<Config>&) {}
+  explicit module(nn::builder<Config>&) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
@@ -112,13 +113,13 @@ namespace modules_test {
 
 TEST_CASE("linear layers are cut by columns, then by rows, and a single one is replicated") {
   using pair = sequential<a_6, gelu, b_4>;
-  static_assert(std::is_same_v<out_t<pair, replicated>, partial>);
+  static_assert(std::is_same_v<redco::layers::out_t<pair, redco::shape::replicated>, redco::shape::partial>);
   check_module<pair>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", x)));
   });
 
   using three = sequential<named<"a", linear<4, 6, false>>, silu, b_4, relu, named<"c", linear<4, 5>>>;
-  static_assert(std::is_same_v<out_t<three, replicated>, replicated>);
+  static_assert(std::is_same_v<redco::layers::out_t<three, redco::shape::replicated>, redco::shape::replicated>);
   check_module<three>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const up = at::linear(x, p.at("a.weight"));
     return apply_linear(p, "c", at::relu(apply_linear(p, "b", at::silu(up))));
@@ -126,19 +127,20 @@ TEST_CASE("linear layers are cut by columns, then by rows, and a single one is r
 }
 
 TEST_CASE("declared cuts hold, and a split result is gathered for the user") {
-  using column = sequential<enter_layer, named<"a", column_linear<4, 6>>>;
-  static_assert(std::is_same_v<out_t<column, replicated>, split<-1>>);
+  using column = sequential<redco::layers::enter_layer, named<"a", column_linear<4, 6>>>;
+  static_assert(std::is_same_v<redco::layers::out_t<column, redco::shape::replicated>, redco::shape::split<-1>>);
   check_module<column>(some_x(), [](tensor_map const& p, at::Tensor const& x) { return apply_linear(p, "a", x); });
 
-  using row = sequential<enter_layer, named<"a", column_linear<4, 6>>, relu, named<"b", row_linear<6, 4>>,
-                         named<"c", replicated_linear<4, 3>>>;
+  using row = sequential<redco::layers::enter_layer, named<"a", column_linear<4, 6>>, relu,
+                         named<"b", row_linear<6, 4>>, named<"c", redco::layers::replicated_linear<4, 3>>>;
   check_module<row>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return apply_linear(p, "c", apply_linear(p, "b", at::relu(apply_linear(p, "a", x))));
   });
 }
 
 TEST_CASE("a projection is a linear layer between different widths only") {
-  using net = sequential<named<"none", projection<4, 4>>, a_6, gelu, b_4, named<"to", projection<4, 3>>>;
+  using net = sequential<named<"none", redco::layers::projection<4, 4>>, a_6, gelu, b_4,
+                         named<"to", redco::layers::projection<4, 3>>>;
   check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return at::linear(apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", x))), p.at("to.weight"));
   });
@@ -146,7 +148,7 @@ TEST_CASE("a projection is a linear layer between different widths only") {
 
 TEST_CASE("an uneven vocabulary is looked up together with positions") {
   using tokens = named<"wte", embedding<11, 6>>;
-  static_assert(std::is_same_v<out_t<tokens, replicated>, partial>);
+  static_assert(std::is_same_v<redco::layers::out_t<tokens, redco::shape::replicated>, redco::shape::partial>);
   check_module<tokens>(
       some_ids(), [](tensor_map const& p, at::Tensor const& ids) { return at::embedding(p.at("wte.weight"), ids); });
 
@@ -160,7 +162,7 @@ TEST_CASE("an uneven vocabulary is looked up together with positions") {
       [&](tensor_map const& p, at::Tensor const& ids) {
         return apply_linear(p, "a", at::embedding(p.at("wte.weight"), ids) + at::embedding(p.at("wpe.weight"), places));
       },
-      {1, 2}, [&](auto const& net, at::Tensor const& ids) { return net(ids, token_positions{places}); });
+      {1, 2}, [&](auto const& net, at::Tensor const& ids) { return net(ids, redco::nn::token_positions{places}); });
 
   auto const empty = sharded::on_width(sharded::maker_of<tokens>(), 2, some_ids().narrow(0, 0, 0));
   CHECK(empty.y.sizes() == at::IntArrayRef{0, 5, 6});
@@ -176,7 +178,7 @@ TEST_CASE("norms act on whole features") {
 }
 
 TEST_CASE("dropout draws by coordinates: a split activation drops the elements of the whole one") {
-  using net = sequential<a_6, relu, dropout<real{0.4}>, b_4, dropout<real{0.25}>>;
+  using net = sequential<a_6, relu, dropout<redco::layers::real{0.4}>, b_4, dropout<redco::layers::real{0.25}>>;
   check_module<net>(some_x(),
                     [](tensor_map const& p, at::Tensor const& x) {
                       at::Tensor const up = kernel::dropout(at::relu(apply_linear(p, "a", x)), 0.4,
@@ -192,14 +194,15 @@ TEST_CASE("dropout draws by coordinates: a split activation drops the elements o
 
 TEST_CASE("a residual branch is reduced once, parallel branches are added before one reduction") {
   using mlp = sequential<named<"n", layer_norm<4>>, a_6, gelu, b_4>;
-  static_assert(std::is_same_v<out_t<residual<mlp>, replicated>, replicated>);
+  static_assert(
+      std::is_same_v<redco::layers::out_t<residual<mlp>, redco::shape::replicated>, redco::shape::replicated>);
   check_module<residual<mlp>>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return x + apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", apply_layer_norm(p, "n", x))));
   });
 
-  using branches = sum<sequential<a_6, relu, b_4>, named<"skip", replicated_linear<4, 4>>,
+  using branches = sum<sequential<a_6, relu, b_4>, named<"skip", redco::layers::replicated_linear<4, 4>>,
                        named<"other", sequential<gated<4, 6>, named<"down", linear<6, 4>>>>>;
-  static_assert(std::is_same_v<out_t<branches, replicated>, partial>);
+  static_assert(std::is_same_v<redco::layers::out_t<branches, redco::shape::replicated>, redco::shape::partial>);
   sharded::dense_function const expected = [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const gate = at::silu(at::linear(x, p.at("other.gate.weight"))) * at::linear(x, p.at("other.up.weight"));
     return apply_layer_norm(p, "n",
@@ -208,8 +211,9 @@ TEST_CASE("a residual branch is reduced once, parallel branches are added before
   };
   check_module<sequential<branches, named<"n", layer_norm<4>>>>(some_x(), expected);
 
-  using whole = sum<named<"a", replicated_linear<4, 5>>, named<"b", replicated_linear<4, 5>>>;
-  static_assert(std::is_same_v<out_t<whole, replicated>, replicated>);
+  using whole =
+      sum<named<"a", redco::layers::replicated_linear<4, 5>>, named<"b", redco::layers::replicated_linear<4, 5>>>;
+  static_assert(std::is_same_v<redco::layers::out_t<whole, redco::shape::replicated>, redco::shape::replicated>);
   check_module<whole>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return apply_linear(p, "a", x) + apply_linear(p, "b", x);
   });
@@ -217,10 +221,10 @@ TEST_CASE("a residual branch is reduced once, parallel branches are added before
 
 TEST_CASE("branches enter together, and so do nested sums of branches") {
   using pair = sequential<a_6, relu, b_4>;
-  using net =
-      sequential<named<"n", layer_norm<4>>,
-                 sum<sum<named<"p", pair>, named<"q", pair>>, named<"w", replicated_linear<4, 4>>,
-                     named<"r", sequential<dropout<real{0.5}>, pair>>, named<"s", sum<named<"t", pair>, b_alone>>>>;
+  using net = sequential<
+      named<"n", layer_norm<4>>,
+      sum<sum<named<"p", pair>, named<"q", pair>>, named<"w", redco::layers::replicated_linear<4, 4>>,
+          named<"r", sequential<dropout<redco::layers::real{0.5}>, pair>>, named<"s", sum<named<"t", pair>, b_alone>>>>;
   check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const y = apply_layer_norm(p, "n", x);
     at::Tensor total = apply_linear(p, "w", y) + apply_linear(p, "s.alone", y);
@@ -232,8 +236,8 @@ TEST_CASE("branches enter together, and so do nested sums of branches") {
 
 TEST_CASE("branches that all enter can enter together") {
   using branches = sum<sequential<a_6, relu, b_4>, named<"other", sequential<a_6, gelu, b_4>>>;
-  using net = sequential<named<"n", layer_norm<4>>, enter_layer, branches>;
-  static_assert(std::is_same_v<out_t<net, replicated>, partial>);
+  using net = sequential<named<"n", layer_norm<4>>, redco::layers::enter_layer, branches>;
+  static_assert(std::is_same_v<redco::layers::out_t<net, redco::shape::replicated>, redco::shape::partial>);
   check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const y = apply_layer_norm(p, "n", x);
     return apply_linear(p, "b", at::relu(apply_linear(p, "a", y))) +
@@ -250,7 +254,7 @@ TEST_CASE("a gated layer is cut by columns, which keeps its two matrices adjacen
 }
 
 TEST_CASE("repeated blocks have their own parameters and are recomputed in backward if requested") {
-  using block = residual<sequential<named<"n", layer_norm<4>>, a_6, gelu, dropout<real{0.3}>, b_4>>;
+  using block = residual<sequential<named<"n", layer_norm<4>>, a_6, gelu, dropout<redco::layers::real{0.3}>, b_4>>;
   using net = sequential<named<"first", linear<4, 4>>, named<"h", repeat<3, repeat<2, block>>>>;
   sharded::dense_function const expected = [](tensor_map const& p, at::Tensor x) {
     x = apply_linear(p, "first", x);
@@ -297,11 +301,11 @@ TEST_CASE("an opaque callable is data parallel, whether it lists or owns its par
 
 TEST_CASE("an opaque owner that is frozen trains nothing") {
   using net = named<"mine", opaque<owner>>;
-  run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
-    parameter_store const store(shard::placed_parameters(plan_of(model_of<net>{}, rank.mesh)), 0, dtype::f64, 1,
-                                {"mine.*"});
-    auto const modules = std::make_shared<network<model_of<net>> const>(model_of<net>{}, store, 0, mesh{});
-    pass const in = evaluation_pass(rank);
+  redco::comm::run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
+    redco::nn::parameter_store const store(shard::placed_parameters(plan_of(model_of<net>{}, rank.mesh)), 0, dtype::f64,
+                                           1, {"mine.*"});
+    auto const modules = std::make_shared<redco::nn::network<model_of<net>> const>(model_of<net>{}, store, 0, mesh{});
+    pass const in = redco::nn::evaluation_pass(rank);
     bound_network<model_of<net>> const bound(modules, in);
     sharded::must(!bound(some_x()).requires_grad(), "nothing to train");
     std::vector<at::Tensor> target;
@@ -309,7 +313,7 @@ TEST_CASE("an opaque owner that is frozen trains nothing") {
     at::Tensor const before = bound(some_x());
     sharded::must(!bound.substituted(target)(some_x()).equal(before), "a target copy is another network");
     sharded::must(bound(some_x()).equal(before), "the network itself is as it was");
-    sharded::must(bound.substituted(bound.parameters())(some_x()).equal(before), "the same tensors give the same");
+    sharded::must(bound.substituted(bound.parameters())(some_x()).equal(before), "the same tensor_list give the same");
     sharded::must(&bound.substituted(target).base() == &bound.base(), "no module is made again");
     auto const refusal = [](auto const& call) -> std::string {
       try {
@@ -331,8 +335,10 @@ TEST_CASE("an opaque owner that is frozen trains nothing") {
 }
 
 TEST_CASE("names and prescribed deviations change no value") {
-  using net = named<"outer", initialised<real{0.02}, sequential<a_6, gelu, initialised<real{0.5}, b_4>>>>;
-  static_assert(std::is_same_v<out_t<net, replicated>, partial>);
+  using net = named<"outer", redco::layers::initialised<
+                                 redco::layers::real{0.02},
+                                 sequential<a_6, gelu, redco::layers::initialised<redco::layers::real{0.5}, b_4>>>>;
+  static_assert(std::is_same_v<redco::layers::out_t<net, redco::shape::replicated>, redco::shape::partial>);
   check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return apply_linear(p, "outer.b", tanh_gelu(apply_linear(p, "outer.a", x)));
   });
@@ -349,7 +355,7 @@ TEST_CASE("a user's own layer type is planned and computed like any other") {
 /// pair of linear layers.
 template <mix How, std::int64_t Tokens>
 void check_mixed(std::vector<int> const& widths, at::Tensor (*expected)(at::Tensor const&)) {
-  using net = sequential<split_tokens, named<"n", layer_norm<4>>, mixed<How>, a_6, gelu, b_4>;
+  using net = sequential<redco::layers::split_tokens, named<"n", layer_norm<4>>, mixed<How>, a_6, gelu, b_4>;
   check_module<model_of<net, input<Tokens, 4>>>(
       values_of("x", std::vector<std::int64_t>{3, Tokens, 4}),
       [expected](tensor_map const& p, at::Tensor const& x) {
@@ -367,13 +373,13 @@ TEST_CASE("a user's layer can add and multiply split tokens, even if their numbe
 }
 
 TEST_CASE("the logits of a language model can be gathered and differentiated") {
-  using tied =
-      sequential<named<"wte", embedding<11, 6>>, named<"n", layer_norm<6>>, language_head<11, 6, "wte.weight">>;
-  static_assert(std::is_same_v<out_t<tied, replicated>, as_logits>);
+  using tied = sequential<named<"wte", embedding<11, 6>>, named<"n", layer_norm<6>>,
+                          redco::layers::language_head<11, 6, "wte.weight">>;
+  static_assert(std::is_same_v<redco::layers::out_t<tied, redco::shape::replicated>, redco::layers::as_logits>);
   check_module<tied>(some_ids(), [](tensor_map const& p, at::Tensor const& ids) {
     return at::linear(apply_layer_norm(p, "n", at::embedding(p.at("wte.weight"), ids)), p.at("wte.weight"));
   });
-  using own = sequential<a_6, gelu, b_4, named<"head", language_head<7, 4>>>;
+  using own = sequential<a_6, gelu, b_4, named<"head", redco::layers::language_head<7, 4>>>;
   check_module<own>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return at::linear(apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", x))), p.at("head.weight"));
   });
@@ -382,7 +388,7 @@ TEST_CASE("the logits of a language model can be gathered and differentiated") {
 TEST_CASE("positions count visible tokens: 0 for the first token after padding, -1 for padding") {
   at::Tensor const counted = at::tensor({0, 0, 1, 1, 1, 1, 1, 1, 0, 1}, at::kLong).view({2, 5}).to(at::kBool);
   at::Tensor const wanted = at::tensor({-1, -1, 0, 1, 2, 0, 1, 2, -1, 3}, at::kLong).view({2, 5});
-  CHECK(redco::detail::positions_of(counted).equal(wanted));
+  CHECK(redco::nn::detail::positions_of(counted).equal(wanted));
 }
 
 }  // namespace modules_test

@@ -43,11 +43,11 @@ template <class Model>
 values started(redco::mesh const& on, redco::dtype compute, std::uint64_t seed, at::Tensor const& x = {}) {
   values all;
   std::mutex mutex;
-  redco::run_ranks(on, {}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(Model{}, on)), rank.rank, compute,
-                                       seed);
-    auto const built = std::make_shared<redco::network<Model> const>(Model{}, store, rank.rank, on);
-    redco::pass const in = redco::evaluation_pass(rank);
+  redco::comm::run_ranks(on, {}, [&](redco::rank_context& rank) {
+    redco::nn::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(Model{}, on)), rank.rank,
+                                           compute, seed);
+    auto const built = std::make_shared<redco::nn::network<Model> const>(Model{}, store, rank.rank, on);
+    redco::pass const in = redco::nn::evaluation_pass(rank);
     std::lock_guard const lock(mutex);
     for (auto const& p : store.parameters()) {
       auto const [at, first] = all.emplace(p.name, p.master.clone());
@@ -97,14 +97,14 @@ TEST_CASE("a torch module computes its usual result, and its construction does n
 
 TEST_CASE("a torch module keeps parameter values that were set before its construction") {
   alone const model{};
-  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, rank.mesh)), 0,
-                                       redco::dtype::f64, 1);
+  redco::comm::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+    redco::nn::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, rank.mesh)), 0,
+                                           redco::dtype::f64, 1);
     {
       torch::NoGradGuard const quiet;
       store.find("mine.shift")->master.fill_(7);
     }
-    redco::network<alone> const first(model, store, 0, rank.mesh), second(model, store, 0, rank.mesh);
+    redco::nn::network<alone> const first(model, store, 0, rank.mesh), second(model, store, 0, rank.mesh);
     if (!store.find("mine.shift")->value.eq(7).all().item<bool>())
       throw std::runtime_error("does not hold: what is loaded stays");
   });

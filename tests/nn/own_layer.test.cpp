@@ -25,7 +25,7 @@ using sharded::check_module;
 using sharded::tensor_map;
 using sharded::values_of;
 
-template <fixed_string Name, class L>
+template <redco::meta::fixed_string Name, class L>
 using n = named<Name, L>;
 
 at::Tensor linear_of(tensor_map const& p, std::string const& name, at::Tensor const& x) {
@@ -37,7 +37,7 @@ at::Tensor sine_of(tensor_map const& p, std::string const& name, at::Tensor cons
 
 // The three layouts in one network: split tokens, split features, and tokens split again after a
 // pending sum.
-using in_parts = sequential<n<"in", linear<4, 4>>, split_tokens, n<"own", sine<4>>, n<"a", linear<4, 6>>,
+using in_parts = sequential<n<"in", linear<4, 4>>, redco::layers::split_tokens, n<"own", sine<4>>, n<"a", linear<4, 6>>,
                             n<"cut", sine<6>>, n<"b", linear<6, 4>>, n<"last", sine<4>>>;
 at::Tensor expected(tensor_map const& p, at::Tensor const& x) {
   at::Tensor const own = sine_of(p, "own", linear_of(p, "in", x));
@@ -52,7 +52,8 @@ TEST_CASE("a per-feature parameter of a user's layer is replicated for split tok
 }
 
 TEST_CASE("a per-feature parameter of a user's layer is replicated if its input has entered") {
-  using net = sequential<enter_layer, n<"own", sine<4>>, n<"a", column_linear<4, 6>>, gelu, n<"b", linear<6, 4>>>;
+  using net = sequential<redco::layers::enter_layer, n<"own", sine<4>>, n<"a", column_linear<4, 6>>, gelu,
+                         n<"b", linear<6, 4>>>;
   check_module<net>(values_of("x", std::vector<std::int64_t>{3, 2, 4}), [](tensor_map const& p, at::Tensor const& x) {
     return linear_of(p, "b", at::gelu(linear_of(p, "a", sine_of(p, "own", x)), "tanh"));
   });

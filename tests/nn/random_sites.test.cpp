@@ -30,12 +30,16 @@ constexpr lora_options dropping_tokens{.rank = 2, .alpha = 3, .dropout = 0.4, .t
 
 // Sites whose input is split by tokens: plain dropout, and adapters of weights that every rank
 // holds.
-using of_tokens = sequential<split_tokens, dropout<real{0.3}>, named<"r", replicated_linear<6, 5>>,
-                             named<"g", gated<5, 6, silu, true, cut::replicated>>>;
+using of_tokens = sequential<redco::layers::split_tokens, dropout<redco::layers::real{0.3}>,
+                             named<"r", redco::layers::replicated_linear<6, 5>>,
+                             named<"g", gated<5, 6, silu, true, redco::layers::cut::replicated>>>;
 // Sites whose input is split by features or heads: after a column-parallel layer, attention
 // probabilities, row-parallel adapters.
-using mlp = sequential<named<"up", linear<6, 12>>, gelu, dropout<real{0.3}>, named<"down", linear<12, 6>>>;
-using of_features = sequential<residual<causal_attention<6, 6, attention_dropout<real{0.2}>>>, residual<mlp>>;
+using mlp =
+    sequential<named<"up", linear<6, 12>>, gelu, dropout<redco::layers::real{0.3}>, named<"down", linear<12, 6>>>;
+using of_features =
+    sequential<residual<causal_attention<6, 6, redco::layers::attention_dropout<redco::layers::real{0.2}>>>,
+               residual<mlp>>;
 template <layer Net>
 using blocks = named<"h", repeat<2, Net>>;
 
@@ -57,17 +61,17 @@ void check_widths() {
 
 TEST_CASE("dropout and adapters drop the elements of one rank on split tokens") {
   check_widths<of_tokens>();
-  check_widths<low_rank_adapted<dropping_tokens, of_tokens>>();
+  check_widths<redco::adapt::low_rank_adapted<dropping_tokens, of_tokens>>();
 }
 
 TEST_CASE("dropout and adapters drop the elements of one rank on split features and heads") {
   check_widths<of_features>();
-  check_widths<low_rank_adapted<dropping, of_features>>();
-  check_widths<low_rank_adapted<dropping, sequential<split_tokens, of_features>>>();
+  check_widths<redco::adapt::low_rank_adapted<dropping, of_features>>();
+  check_widths<redco::adapt::low_rank_adapted<dropping, sequential<redco::layers::split_tokens, of_features>>>();
 }
 
 TEST_CASE("a recomputed block drops equal elements in both runs on each shard") {
-  using net = low_rank_adapted<dropping, blocks<of_features>>;
+  using net = redco::adapt::low_rank_adapted<dropping, blocks<of_features>>;
   outcome const plain = trained<net>(1);
   for (int const width : {1, 2, 3}) {
     INFO("width " << width);
@@ -76,15 +80,17 @@ TEST_CASE("a recomputed block drops equal elements in both runs on each shard") 
 }
 
 TEST_CASE("evaluation drops nothing: dropout is the identity, and adapters read their whole input") {
-  using plain_mlp = sequential<named<"up", linear<6, 12>>, gelu, dropout<real{0.0}>, named<"down", linear<12, 6>>>;
+  using plain_mlp =
+      sequential<named<"up", linear<6, 12>>, gelu, dropout<redco::layers::real{0.0}>, named<"down", linear<12, 6>>>;
   using plain = sequential<residual<causal_attention<6, 6>>, residual<plain_mlp>>;
   constexpr lora_options keeping{.rank = 2, .alpha = 3, .targets = "q,v,o,up,down"};
   outcome const expected =
-      on_width(sharded::maker_of<model_of<low_rank_adapted<keeping, plain>, input<7, 6>>>(), 1, tokens());
+      on_width(sharded::maker_of<model_of<redco::adapt::low_rank_adapted<keeping, plain>, input<7, 6>>>(), 1, tokens());
   for (int const width : {1, 2}) {
     INFO("width " << width);
     sharded::check_equal(
-        on_width(sharded::maker_of<model_of<low_rank_adapted<dropping, of_features>, input<7, 6>>>(), width, tokens()),
+        on_width(sharded::maker_of<model_of<redco::adapt::low_rank_adapted<dropping, of_features>, input<7, 6>>>(),
+                 width, tokens()),
         expected);
   }
 }
@@ -95,11 +101,11 @@ template <class Net>
 at::Tensor part(at::Tensor const& all, std::int64_t first, std::int64_t examples, std::int64_t rows, int call = 1) {
   using model = model_of<Net, input<7, 6>>;
   at::Tensor result;
-  run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
-    parameter_store const store(shard::placed_parameters(plan_of(model{}, rank.mesh)), 0, dtype::f64, 1);
+  redco::comm::run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
+    redco::nn::parameter_store const store(shard::placed_parameters(plan_of(model{}, rank.mesh)), 0, dtype::f64, 1);
     sharded::fill(store, 0);
-    auto const net = std::make_shared<network<model> const>(model{}, store, 0, rank.mesh);
-    pass const in = training_pass(rank, 7, 3).with_examples(first, examples);
+    auto const net = std::make_shared<redco::nn::network<model> const>(model{}, store, 0, rank.mesh);
+    pass const in = redco::nn::training_pass(rank, 7, 3).with_examples(first, examples);
     bound_network<model> const bound(net, in);
     while (call-- > 0) result = bound(all.narrow(0, first * rows, examples * rows));
   });
@@ -107,7 +113,7 @@ at::Tensor part(at::Tensor const& all, std::int64_t first, std::int64_t examples
 }
 
 TEST_CASE("several rows of an example are keyed by the example, so micro-batches drop as the whole batch") {
-  using net = low_rank_adapted<dropping, of_features>;
+  using net = redco::adapt::low_rank_adapted<dropping, of_features>;
   for (std::int64_t const rows : {1, 3}) {
     at::Tensor const all = values_of("x", std::vector<std::int64_t>{5 * rows, 7, 6});
     at::Tensor const whole = part<net>(all, 0, 5, rows);

@@ -31,8 +31,8 @@ namespace repeat_test {
 
 using namespace redco;
 
-using pre_norm = residual<sequential<named<"n", layer_norm<4>>, named<"a", linear<4, 6>>, gelu, dropout<real{0.3}>,
-                                     named<"b", linear<6, 4>>>>;
+using pre_norm = residual<sequential<named<"n", layer_norm<4>>, named<"a", linear<4, 6>>, gelu,
+                                     dropout<redco::layers::real{0.3}>, named<"b", linear<6, 4>>>>;
 using post_norm = sequential<named<"a", linear<4, 12>>, relu, named<"b", linear<12, 4>>, named<"n", layer_norm<4>>>;
 
 template <layer Blocks>
@@ -69,15 +69,15 @@ struct ranges_outcome {
 /// Trains the blocks of one range after another, each range in its own network over one common
 /// store.
 template <model M = two_rows>
-ranges_outcome in_ranges(std::vector<block_range> const& ranges, recomputed_blocks const& recompute) {
+ranges_outcome in_ranges(std::vector<redco::shape::block_range> const& ranges, recomputed_blocks const& recompute) {
   ranges_outcome o;
-  run_ranks({}, {}, [&](rank_context& rank) {
-    parameter_store const store(shard::placed_parameters(plan_of(M{}, rank.mesh)), 0, dtype::f64, 1);
+  redco::comm::run_ranks({}, {}, [&](rank_context& rank) {
+    redco::nn::parameter_store const store(shard::placed_parameters(plan_of(M{}, rank.mesh)), 0, dtype::f64, 1);
     sharded::fill(store, 0);
-    std::vector<pass> const passes(ranges.size(), training_pass(rank, 7, 3, {.recompute = recompute}));
+    std::vector<pass> const passes(ranges.size(), redco::nn::training_pass(rank, 7, 3, {.recompute = recompute}));
     std::vector<bound_network<M>> stages;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
-      auto const net = std::make_shared<network<M> const>(M{}, store, 0, rank.mesh, ranges[i]);
+      auto const net = std::make_shared<redco::nn::network<M> const>(M{}, store, 0, rank.mesh, ranges[i]);
       o.parameters += net->parameters().size();
       o.of_range.push_back(net->parameters().size());
       stages.emplace_back(net, passes[i]);
@@ -105,9 +105,10 @@ TEST_CASE("consecutive ranges of blocks equal the whole model to the bit, with d
     ranges_outcome const whole = in_ranges({{}}, recompute);
     REQUIRE(whole.values.size() == 5);
     CHECK(!whole.values[0].equal(whole.values[2]));  // the second call drops other features
-    for (std::vector<block_range> const& ranges : {std::vector<block_range>{{0, 2}, {2, 5}},
-                                                   {{0, 1}, {1, 3}, {3, block_range::no_end}},
-                                                   {{0, 4}, {4, 4}, {4, 5}}}) {
+    for (std::vector<redco::shape::block_range> const& ranges :
+         {std::vector<redco::shape::block_range>{{0, 2}, {2, 5}},
+          {{0, 1}, {1, 3}, {3, redco::shape::block_range::no_end}},
+          {{0, 4}, {4, 4}, {4, 5}}}) {
       ranges_outcome const staged = in_ranges(ranges, recompute);
       CHECK(staged.parameters == whole.parameters);  // each parameter belongs to one range
       for (std::size_t i = 0; i < ranges.size(); ++i)
@@ -139,7 +140,7 @@ TEST_CASE("a recomputed range of blocks gives equal bits, with dropout and on ea
 }
 
 /// Counts uses of each parameter.
-struct counting final : parameter_watch {
+struct counting final : redco::nn::parameter_watch {
   at::Tensor before_use(parameter which, at::Tensor const& value) override {
     ++uses[which.place];
     return value;
@@ -149,17 +150,19 @@ struct counting final : parameter_watch {
 
 /// The uses of "n.weight" in forward and backward in each block of a row, from its first block on.
 template <model M>
-std::string uses_in_blocks(block_range const& stage, recomputed_blocks const& recompute, std::string const& row) {
+std::string uses_in_blocks(redco::shape::block_range const& stage, recomputed_blocks const& recompute,
+                           std::string const& row) {
   std::string text;
-  run_ranks({}, {}, [&](rank_context& rank) {
-    parameter_store const store(shard::placed_parameters(plan_of(M{}, rank.mesh)), 0, dtype::f64, 1);
-    auto const net = std::make_shared<network<M> const>(M{}, store, 0, rank.mesh, stage);
+  redco::comm::run_ranks({}, {}, [&](rank_context& rank) {
+    redco::nn::parameter_store const store(shard::placed_parameters(plan_of(M{}, rank.mesh)), 0, dtype::f64, 1);
+    auto const net = std::make_shared<redco::nn::network<M> const>(M{}, store, 0, rank.mesh, stage);
     counting watch;
-    pass in = training_pass(rank, 7, 3, {.recompute = recompute});
+    pass in = redco::nn::training_pass(rank, 7, 3, {.recompute = recompute});
     in.watch = &watch;
     at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{3, 2, 4}).requires_grad_();
     bound_network<M>(net, in)(x).sum().backward();
-    for (int block = 0; stored_parameter const* p = store.find(row + std::to_string(block) + ".n.weight"); ++block) {
+    for (int block = 0; redco::nn::stored_parameter const* p = store.find(row + std::to_string(block) + ".n.weight");
+         ++block) {
       int uses = 0;
       for (std::size_t i = 0; i < net->parameters().size(); ++i)
         if (net->parameters()[i].data_ptr() == p->value.data_ptr()) uses = watch.uses[static_cast<std::int32_t>(i)];
@@ -194,7 +197,7 @@ struct normed_after {
 };
 
 TEST_CASE("rewritten blocks of a cycle keep their turns, numbers and parameters, also on ranks that run a range") {
-  using rewritten = transform_blocks<cycle, "h", block_range{1, 3}, normed_after>;
+  using rewritten = redco::layers::transform_blocks<cycle, "h", redco::shape::block_range{1, 3}, normed_after>;
   using hand = net<sequential<named<"0", pre_norm>, named<"1", post_norm>, named<"2", post_norm>, named<"3", post_norm>,
                               named<"4", pre_norm>>>;
   at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{3, 2, 4});
@@ -204,16 +207,19 @@ TEST_CASE("rewritten blocks of a cycle keep their turns, numbers and parameters,
           sharded::on_width(sharded::maker_of<rewritten>(), width, x, {.training = true, .recompute = recompute}),
           sharded::on_width(sharded::maker_of<hand>(), width, x, {.training = true}), 1e-15);
 
-  using rows = model_of<transform_blocks<net_of<two_rows>, "b", block_range{0, 2}, normed_after>>;
+  using rows = model_of<redco::layers::transform_blocks<redco::models::net_of<two_rows>, "b",
+                                                        redco::shape::block_range{0, 2}, normed_after>>;
   auto const range = [](std::int64_t begin, std::int64_t end) { return recomputed_blocks::in_range({begin, end}); };
   ranges_outcome const whole = in_ranges<rows>({{}}, range(1, 3));
-  for (std::vector<block_range> const& ranges :
-       {std::vector<block_range>{{0, 2}, {2, 5}}, {{0, 3}, {3, 4}, {4, block_range::no_end}}}) {
+  for (std::vector<redco::shape::block_range> const& ranges :
+       {std::vector<redco::shape::block_range>{{0, 2}, {2, 5}},
+        {{0, 3}, {3, 4}, {4, redco::shape::block_range::no_end}}}) {
     ranges_outcome const staged = in_ranges<rows>(ranges, range(1, 3));
     CHECK(staged.parameters == whole.parameters);
     for (std::size_t i = 0; i < whole.values.size(); ++i) CHECK(staged.values[i].equal(whole.values[i]));
   }
-  using six = model_of<transform_blocks<named<"h", repeat<6, pre_norm>>, "h", block_range{1, 3}, normed_after>>;
+  using six = model_of<redco::layers::transform_blocks<named<"h", repeat<6, pre_norm>>, "h",
+                                                       redco::shape::block_range{1, 3}, normed_after>>;
   CHECK(uses_in_blocks<six>({}, range(2, 4), "h.") == "112211");
   CHECK(uses_in_blocks<six>({2, 5}, range(3, 6), "h.") == "001220");
 }

@@ -25,7 +25,7 @@
 namespace saved_test {
 
 template <class Model>
-void check_language_model(Model const& model, redco::setup s) {
+void check_language_model(Model const& model, redco::cost::setup s) {
   s.prefetch = 0;
   auto const all = observe(
       model, s,
@@ -48,7 +48,7 @@ using mlp = redco::model_of<redco::sequential<n<"a", redco::linear<20, 96>>, red
 struct side_by_side {
   using pair = redco::sequential<n<"up", redco::linear<24, 66>>, redco::relu, n<"down", redco::linear<66, 24>>>;
   using branches = redco::sum<n<"attn", redco::causal_attention<24, 6>>, n<"mlp", pair>,
-                              n<"whole", redco::replicated_linear<24, 24>>>;
+                              n<"whole", redco::layers::replicated_linear<24, 24>>>;
   using block = redco::residual<redco::sequential<n<"norm", redco::rms_norm<24>>, branches>>;
   using net = redco::sequential<n<"in", redco::linear<20, 24>>, n<"h", redco::repeat<2, block>>>;
   redco::no_config config;
@@ -74,7 +74,7 @@ TEST_CASE("autograd saves exactly what GPT-2's layers declare, and the peak is t
       for (double const dropout : {0.0, 0.1})
         for (bool const recompute : {false, true}) {
           INFO("tp " << tp << " " << one.name() << " dropout " << dropout << " recompute " << recompute);
-          redco::forced_bf16_path const forced(one.path);
+          redco::tensors::forced_bf16_path const forced(one.path);
           redco::gpt2 const model{
               {.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = dropout}};
           check_language_model(model,
@@ -106,9 +106,9 @@ TEST_CASE("models with some recomputed blocks save and send the planned bytes") 
   for (int const tp : {1, 2})
     for (redco::recomputed_blocks const& blocks : some_blocks) {
       INFO("tp " << tp << " recompute " << redco::options::to_text(blocks));
-      redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = blocks};
+      redco::cost::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = blocks};
       check_language_model(plain, s);
-      check_language_model(redco::sequence_parallel<redco::gpt2>{plain.config}, s);
+      check_language_model(redco::models::sequence_parallel<redco::gpt2>{plain.config}, s);
       check_language_model(shared, s);
     }
 }
@@ -119,9 +119,9 @@ struct relu_in_the_middle : redco::gpt2 {
     template <class L, redco::fact::path>
     struct at : std::type_identity<L> {};
     template <auto Kind, redco::fact::path Here>
-    struct at<redco::activation<Kind>, Here> : std::type_identity<redco::relu> {};
+    struct at<redco::layers::activation<Kind>, Here> : std::type_identity<redco::relu> {};
   };
-  using net = redco::transform_blocks<redco::gpt2::net, "h", redco::block_range{1, 3}, with_relu>;
+  using net = redco::layers::transform_blocks<redco::gpt2::net, "h", redco::shape::block_range{1, 3}, with_relu>;
 };
 
 TEST_CASE("a GPT-2 with some rewritten blocks saves and sends the planned bytes, whichever blocks are recomputed") {
@@ -130,9 +130,9 @@ TEST_CASE("a GPT-2 with some rewritten blocks saves and sends the planned bytes,
     for (redco::recomputed_blocks const& blocks :
          {redco::recomputed_blocks(false), redco::recomputed_blocks(true), some_blocks[0], some_blocks[4]}) {
       INFO("tp " << tp << " recompute " << redco::options::to_text(blocks));
-      redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = blocks};
+      redco::cost::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = blocks};
       check_language_model(model, s);
-      check_language_model(redco::sequence_parallel<relu_in_the_middle>{model.config}, s);
+      check_language_model(redco::models::sequence_parallel<relu_in_the_middle>{model.config}, s);
     }
 }
 
@@ -170,15 +170,15 @@ TEST_CASE("the output of a recomputed block lives until its backward ends, altho
 
 TEST_CASE("GPT-2 with split tokens saves and sends exactly what it declares, less than without") {
   redco::gpt2 const plain{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = 0.1}};
-  redco::sequence_parallel<redco::gpt2> const model{plain.config};
+  redco::models::sequence_parallel<redco::gpt2> const model{plain.config};
   for (int const tp : {1, 2, 3})
     for (product_case const& one : product_cases)
       for (bool const recompute : {false, true}) {
         INFO("tp " << tp << " " << one.name() << " recompute " << recompute);
-        redco::forced_bf16_path const forced(one.path);
-        redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute};
+        redco::tensors::forced_bf16_path const forced(one.path);
+        redco::cost::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute};
         check_language_model(model, s);
-        auto const bytes = [&](auto const& m) { return redco::cost_of(m, redco::sgd{}, s).memory.activations; };
+        auto const bytes = [&](auto const& m) { return redco::cost::cost_of(m, redco::sgd{}, s).memory.activations; };
         if (tp > 1) CHECK(bytes(model) < bytes(plain));
       }
 }
@@ -199,9 +199,10 @@ TEST_CASE("key-value heads shared by neighbouring ranks send the planned sums of
   for (int const tp : {1, 2, 4})
     for (bool const recompute : {false, true}) {
       INFO("tp " << tp << " recompute " << recompute);
-      redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = recompute};
+      redco::cost::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = recompute};
       check_language_model(model, s);
-      auto const shared = redco::cost_of(model, redco::sgd{}, s).messages[redco::cost::messages::shared_gradients];
+      auto const shared =
+          redco::cost::cost_of(model, redco::sgd{}, s).messages[redco::cost::messages::shared_gradients];
       CHECK(shared.calls == (tp == 4 ? 3 : 0));
       CHECK(shared.payload_bytes == (tp == 4 ? 3 * 2 * 2 * 24 * 96 * 4 : 0));
     }
@@ -235,8 +236,8 @@ TEST_CASE("an encoder-decoder saves its encoder's output once, for any lengths o
       for (redco::recomputed_blocks const& recompute :
            {redco::recomputed_blocks(false), redco::recomputed_blocks(true), some_blocks[0], some_blocks[2]}) {
         INFO("tp " << tp << " " << one.name() << " recompute " << redco::options::to_text(recompute));
-        redco::forced_bf16_path const forced(one.path);
-        redco::setup const s{
+        redco::tensors::forced_bf16_path const forced(one.path);
+        redco::cost::setup const s{
             .mesh = {.tp = tp}, .load = {8, 17, 29}, .compute = one.compute, .recompute = recompute, .prefetch = 0};
         auto const all = observe(
             model, s,
@@ -255,7 +256,7 @@ TEST_CASE("autograd saves exactly what an MLP's layers declare, and the peak is 
   for (int const tp : {1, 2, 3})
     for (product_case const& one : product_cases) {
       INFO("tp " << tp << " " << one.name());
-      redco::forced_bf16_path const forced(one.path);
+      redco::tensors::forced_bf16_path const forced(one.path);
       auto const all = observe_floats(mlp{}, {.mesh = {.tp = tp}, .load = {640, 1}, .compute = one.compute}, {640, 20});
       check_saved_and_sent(all);
       check_peak(all);

@@ -17,7 +17,7 @@
 namespace saved_test {
 
 /// A saved-tensor link that keeps the bytes of saved tensors in an unnamed file and none in memory.
-class file_tier final : public redco::saved_link {
+class file_tier final : public redco::tensors::saved_link {
  public:
   packed pack(at::Tensor const& x) override {
     at::Tensor const dense = x.contiguous();
@@ -60,16 +60,16 @@ chain_outcome chain_run(redco::recomputed_blocks const& recompute, bool check, b
   chain_outcome o;
   redco::mesh const mesh;
   auto const p = redco::plan_of(model, mesh);
-  redco::run_ranks(mesh, {.threads = 1}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::shard::placed_parameters(p), rank.rank, redco::dtype::f32, 7);
-    auto const net = std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, mesh);
+  redco::comm::run_ranks(mesh, {.threads = 1}, [&](redco::rank_context& rank) {
+    redco::nn::parameter_store const store(redco::shard::placed_parameters(p), rank.rank, redco::dtype::f32, 7);
+    auto const net = std::make_shared<redco::nn::network<redco::gpt2> const>(model, store, rank.rank, mesh);
     redco::pass const in =
-        redco::training_pass(rank, 0, 0, {.recompute = recompute, .check_saved = check}).with_examples(0, 4);
+        redco::nn::training_pass(rank, 0, 0, {.recompute = recompute, .check_saved = check}).with_examples(0, 4);
     at::Tensor const ids = at::arange(4 * 20, at::kLong).remainder(101).view({4, 20});
     file_tier file;
-    std::optional<redco::saved_chain::scope> moving;
-    if (tier) moving.emplace(file, redco::saved_chain::role::moves);
-    std::optional<redco::saved_watch> watch;
+    std::optional<redco::tensors::saved_chain::scope> moving;
+    if (tier) moving.emplace(file, redco::tensors::saved_chain::role::moves);
+    std::optional<redco::tensors::saved_watch> watch;
     // One watch per thread; with the check, the network has one already
     if (!check) watch.emplace();
     at::Tensor const sum = redco::cross_entropy(redco::bound_network<redco::gpt2>(net, in)(ids), ids.flip(0)).sum;

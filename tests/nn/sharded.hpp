@@ -68,7 +68,7 @@ struct placing {
 };
 
 /// Gives every parameter of a store the values of its name.
-inline void fill(redco::parameter_store const& store, int tp_index) {
+inline void fill(redco::nn::parameter_store const& store, int tp_index) {
   at::NoGradGuard const quiet;
   for (auto const& p : store.parameters()) {
     placing const at{p.plan, tp_index};
@@ -80,7 +80,7 @@ inline void fill(redco::parameter_store const& store, int tp_index) {
 /// replicas or as sharers, must be equal.
 class whole_tensors {
  public:
-  void add(redco::stored_parameter const& p, at::Tensor const& local, int tp_index) {
+  void add(redco::nn::stored_parameter const& p, at::Tensor const& local, int tp_index) {
     std::lock_guard const lock(mutex_);
     placing const at{p.plan, tp_index};
     at::Tensor& whole = all_[p.name];
@@ -92,7 +92,7 @@ class whole_tensors {
       } else {
         must(at.place(whole).equal(at.own(local)), p.name + " is alike on its sharers");
       }
-      int const dim = p.plan.fact.on(redco::axis::tp).dim;
+      int const dim = p.plan.fact.on(redco::shape::axis::tp).dim;
       if (dim < 0) return;
       std::int64_t const logical = at.own(local).size(dim);
       must(local.narrow(dim, logical, local.size(dim) - logical).eq(0).all().item<bool>(),
@@ -113,7 +113,7 @@ class whole_tensors {
 };
 
 /// Returns a flat tensor of a rank's values over its leaves, in the layout of the flat buffers.
-inline at::Tensor flat_of(redco::parameter_store const& store, std::vector<at::Tensor> const& leaves,
+inline at::Tensor flat_of(redco::nn::parameter_store const& store, std::vector<at::Tensor> const& leaves,
                           std::vector<at::Tensor> const& values) {
   at::NoGradGuard const quiet;
   at::Tensor const flat = at::zeros_like(store.values());
@@ -123,14 +123,14 @@ inline at::Tensor flat_of(redco::parameter_store const& store, std::vector<at::T
   return flat;
 }
 
-inline at::Tensor part_of(at::Tensor const& flat, redco::stored_parameter const& p) {
+inline at::Tensor part_of(at::Tensor const& flat, redco::nn::stored_parameter const& p) {
   return flat.narrow(0, p.offset, p.value.numel()).view(p.value.sizes());
 }
 
 /// Returns the rows of one parameter in the tensor over the leaf that covers it; undefined if that
 /// tensor is undefined.
 inline at::Tensor part_of_leaves(std::vector<at::Tensor> const& leaves, std::vector<at::Tensor> const& values,
-                                 redco::stored_parameter const& p) {
+                                 redco::nn::stored_parameter const& p) {
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     std::int64_t const begin = p.offset - leaves[i].storage_offset();
     if (begin < 0 || begin >= leaves[i].numel()) continue;
@@ -154,7 +154,7 @@ using model_for_t = typename model_for<Net>::type;
 
 /// A network on one rank, with its type erased.
 struct rank_net {
-  std::shared_ptr<redco::parameter_store> store;
+  std::shared_ptr<redco::nn::parameter_store> store;
   std::vector<at::Tensor> leaves;
   std::function<at::Tensor(redco::pass const&, std::vector<at::Tensor> const* substitutes, at::Tensor const& x)> run;
 };
@@ -176,10 +176,10 @@ net_maker maker_of(Use use = {}) {
   using model = model_for_t<Net>;
   return [use](redco::mesh const& on, int tp_index) {
     rank_net r;
-    r.store = std::make_shared<redco::parameter_store>(redco::shard::placed_parameters(redco::plan_of(model{}, on)),
-                                                       tp_index, redco::dtype::f64, 1);
+    r.store = std::make_shared<redco::nn::parameter_store>(redco::shard::placed_parameters(redco::plan_of(model{}, on)),
+                                                           tp_index, redco::dtype::f64, 1);
     fill(*r.store, tp_index);
-    auto const net = std::make_shared<redco::network<model> const>(model{}, *r.store, tp_index, on);
+    auto const net = std::make_shared<redco::nn::network<model> const>(model{}, *r.store, tp_index, on);
     r.leaves = net->parameters();
     r.run = [net, use](redco::pass const& in, std::vector<at::Tensor> const* substitutes, at::Tensor const& x) {
       redco::bound_network<model> const bound(net, in);
@@ -245,11 +245,11 @@ inline void second_order(rank_net const& r, redco::pass const& in, at::Tensor co
     at::Tensor const direction = part_of(directions, p);
     // Sharers have one gradient. Each adds its share of the product, and the derivative of each
     // share returns to all sharers.
-    at::Tensor const own = redco::enter_shared(gradient, *in.tp, p.plan.sharers(redco::axis::tp));
+    at::Tensor const own = redco::comm::enter_shared(gradient, *in.tp, p.plan.sharers(redco::shape::axis::tp));
     at::Tensor& total = p.plan.is_split() ? sharded : whole;
-    total = total + (own * direction).sum() / p.plan.sharers(redco::axis::tp);
+    total = total + (own * direction).sum() / p.plan.sharers(redco::shape::axis::tp);
   }
-  at::Tensor const number = redco::reduce(redco::tensor<redco::partial>(sharded, {whole}), *in.tp).local();
+  at::Tensor const number = redco::comm::reduce(redco::tensor<redco::shape::partial>(sharded, {whole}), *in.tp).local();
   auto second = torch::autograd::grad({number}, inputs, {}, false, false, true);
   at::Tensor const of_input = input.requires_grad() ? second.back() : at::Tensor();
   at::Tensor const flat = flat_of(*r.store, r.leaves, second);
@@ -266,12 +266,12 @@ inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, s
   outcome result;
   whole_tensors first, second;
   std::mutex mutex;
-  redco::run_ranks({.tp = width}, {}, [&](redco::rank_context& rank) {
+  redco::comm::run_ranks({.tp = width}, {}, [&](redco::rank_context& rank) {
     rank_net const r = make(rank.mesh, rank.tp_index());
-    redco::pass in = redco::training_pass(rank, 7, 3, {.recompute = how.recompute, .check_saved = how.beside})
+    redco::pass in = redco::nn::training_pass(rank, 7, 3, {.recompute = how.recompute, .check_saved = how.beside})
                          .with_examples(2, x.size(0));
     in.training = how.training;
-    if (how.beside) in.shard_lane = &rank.lane(redco::axis::tp), in.shard_lane->least_bytes = 1;
+    if (how.beside) in.shard_lane = &rank.lane(redco::shape::axis::tp), in.shard_lane->least_bytes = 1;
     detail::first_order(r, in, x, rank.tp_index(), first, result, mutex);
     in.calls = 0;
     if (how.second_order) detail::second_order(r, in, x, rank.tp_index(), second, result, mutex);
@@ -284,7 +284,7 @@ inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, s
 /// A function that computes the expected output from the parameters with plain operators.
 using dense_function = std::function<at::Tensor(tensor_map const& parameters, at::Tensor const& x)>;
 
-inline outcome dense(dense_function const& f, redco::dynamic_plan const& plan, at::Tensor const& x) {
+inline outcome dense(dense_function const& f, redco::shard::dynamic_plan const& plan, at::Tensor const& x) {
   outcome result;
   tensor_map parameters;
   std::vector<at::Tensor> inputs;

@@ -20,7 +20,7 @@
 namespace small_steps_test {
 
 using namespace redco;
-using tensors = std::vector<at::Tensor>;
+using tensor_list = std::vector<at::Tensor>;
 
 struct small {
   using net = sequential<linear<2, 12>, relu, linear<12, 12>, relu, linear<12, 1>>;
@@ -40,10 +40,12 @@ at::Tensor inputs(std::int64_t rows, double phase, at::ScalarType type) {
 
 /// Calls f(network, store) on the only rank of a world, in this dtype.
 template <model M = small>
-void with_network(dtype compute, std::vector<std::string> const& frozen,
-                  std::type_identity_t<std::function<void(bound_network<M> const&, parameter_store const&)>> const& f) {
-  run_ranks(mesh{}, {}, [&](rank_context& rank) {
-    parameter_store const store(shard::placed_parameters(plan_of(M{}, rank.mesh)), rank.rank, compute, 5, frozen);
+void with_network(
+    dtype compute, std::vector<std::string> const& frozen,
+    std::type_identity_t<std::function<void(bound_network<M> const&, redco::nn::parameter_store const&)>> const& f) {
+  redco::comm::run_ranks(mesh{}, {}, [&](rank_context& rank) {
+    redco::nn::parameter_store const store(shard::placed_parameters(plan_of(M{}, rank.mesh)), rank.rank, compute, 5,
+                                           frozen);
     sharded::fill(store, 0);
     pass in;
     in.tp = &rank.tp;
@@ -57,15 +59,15 @@ at::Tensor error(at::Tensor const& y) { return (y - 0.3).square().mean(); }
 
 /// Returns the result of `stepped`, computed by ATen's operators.
 bound_network<small> stepped_by_hand(bound_network<small> const& net, at::Tensor const& loss, double rate) {
-  tensors next = net.parameters();
+  tensor_list next = net.parameters();
   auto const g = torch::autograd::grad({loss}, next, {}, true, true);
   for (std::size_t i = 0; i < next.size(); ++i) next[i] = next[i] - rate * g[i];
   return net.substituted(next);
 }
 
 TEST_CASE("a stepped network has the meta-gradients of a step by operators, over two steps") {
-  tensors found, expected;
-  with_network(dtype::f64, {}, [&](bound_network<small> const& net, parameter_store const&) {
+  tensor_list found, expected;
+  with_network(dtype::f64, {}, [&](bound_network<small> const& net, redco::nn::parameter_store const&) {
     auto const x = inputs(6, 0.1, at::kDouble), asked = inputs(7, 0.9, at::kDouble);
     auto const meta = [&](auto const& step) {
       auto const once = step(net, error(net(x)), 0.2), twice = step(once, error(once(x)), 0.2);
@@ -81,27 +83,28 @@ TEST_CASE("a stepped network has the meta-gradients of a step by operators, over
 
 TEST_CASE("a network of tanh has one node per linear map and the meta-gradients of operators") {
   operator_count::totals call, back;
-  tensors found, expected;
-  with_network<small_of_tanh>(dtype::f64, {}, [&](bound_network<small_of_tanh> const& net, parameter_store const&) {
-    auto const x = inputs(6, 0.1, at::kDouble), asked = inputs(7, 0.9, at::kDouble);
-    at::Tensor y;
-    {
-      operator_count const count;
-      y = net(x);
-      call = count.all();
-    }
-    {
-      operator_count const count;
-      torch::autograd::grad({y}, net.parameters(), {inputs(6, 0.4, at::kDouble).narrow(1, 0, 1)});
-      back = count.all();
-    }
-    auto const meta = [&] {
-      return torch::autograd::grad({error(net.stepped(error(net(x)), 0.2)(asked))}, net.parameters());
-    };
-    found = meta();
-    forced_kernel_set const reference(kernel_set::composed);
-    expected = meta();
-  });
+  tensor_list found, expected;
+  with_network<small_of_tanh>(
+      dtype::f64, {}, [&](bound_network<small_of_tanh> const& net, redco::nn::parameter_store const&) {
+        auto const x = inputs(6, 0.1, at::kDouble), asked = inputs(7, 0.9, at::kDouble);
+        at::Tensor y;
+        {
+          operator_count const count;
+          y = net(x);
+          call = count.all();
+        }
+        {
+          operator_count const count;
+          torch::autograd::grad({y}, net.parameters(), {inputs(6, 0.4, at::kDouble).narrow(1, 0, 1)});
+          back = count.all();
+        }
+        auto const meta = [&] {
+          return torch::autograd::grad({error(net.stepped(error(net(x)), 0.2)(asked))}, net.parameters());
+        };
+        found = meta();
+        redco::tensors::forced_kernel_set const reference(redco::tensors::kernel_set::composed);
+        expected = meta();
+      });
   CHECK(call.operators == std::map<std::string, int>{});
   CHECK(back.nodes == std::map<std::string, int>{{"small_linear", 3}});
   REQUIRE(found.size() == 6);
@@ -110,7 +113,7 @@ TEST_CASE("a network of tanh has one node per linear map and the meta-gradients 
 
 TEST_CASE("a stepped network keeps its frozen parameters") {
   std::vector<bool> same, moved;
-  with_network(dtype::f32, {"2.*"}, [&](bound_network<small> const& net, parameter_store const&) {
+  with_network(dtype::f32, {"2.*"}, [&](bound_network<small> const& net, redco::nn::parameter_store const&) {
     auto const next = net.stepped(error(net(inputs(6, 0.1, at::kFloat))), 0.2);
     for (std::size_t i = 0; i < net.parameters().size(); ++i) {
       same.push_back(next.parameters()[i].is_same(net.parameters()[i]));
@@ -124,7 +127,7 @@ TEST_CASE("a stepped network keeps its frozen parameters") {
 TEST_CASE("a fixed network gives the same values, gradients to its input alone, and makes its constants once") {
   at::Tensor own, fixed, g_own, g_fixed;
   bool recorded = true, once = false, substituted = true;
-  with_network(dtype::f32, {}, [&](bound_network<small> const& net, parameter_store const& store) {
+  with_network(dtype::f32, {}, [&](bound_network<small> const& net, redco::nn::parameter_store const& store) {
     auto const x = inputs(6, 0.1, at::kFloat).requires_grad_();
     own = net(x), fixed = net.fixed()(x);
     g_own = torch::autograd::grad({own.sum()}, {x})[0], g_fixed = torch::autograd::grad({fixed.sum()}, {x})[0];
@@ -143,11 +146,11 @@ TEST_CASE("a fixed network gives the same values, gradients to its input alone, 
   CHECK(!substituted);
 }
 
-struct seen_layers final : layer_watch {
+struct seen_layers final : redco::nn::layer_watch {
   std::vector<double> lowest;  ///< lowest value of each layer's output, except of pending sums
   void call(at::Tensor const&, pass const&) override {}
-  void enter(std::string_view, activation const&) override {}
-  void leave(activation const& y) override {
+  void enter(std::string_view, redco::layers::activation const&) override {}
+  void leave(redco::layers::activation const& y) override {
     if (y.local.defined()) lowest.push_back(y.local.min().item<double>());
   }
 };
@@ -155,7 +158,7 @@ struct seen_layers final : layer_watch {
 TEST_CASE("a watch of layers sees the input of a relu that follows a linear map") {
   seen_layers watch;
   at::Tensor unseen, seen;
-  with_network(dtype::f32, {}, [&](bound_network<small> const& net, parameter_store const&) {
+  with_network(dtype::f32, {}, [&](bound_network<small> const& net, redco::nn::parameter_store const&) {
     auto const x = inputs(6, 0.1, at::kFloat);
     pass in = net.pass();
     in.layers = &watch;
@@ -170,7 +173,7 @@ TEST_CASE("a step of a small network takes exactly the expected operators and no
   using counts = std::map<std::string, int>;
   operator_count::totals call, inner, outer;
   int constant = -1;
-  with_network(dtype::f32, {}, [&](bound_network<small> const& net, parameter_store const&) {
+  with_network(dtype::f32, {}, [&](bound_network<small> const& net, redco::nn::parameter_store const&) {
     auto const x = inputs(6, 0.1, at::kFloat), g = at::ones({6, 1});
     at::Tensor y;
     {

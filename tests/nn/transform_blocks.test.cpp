@@ -35,36 +35,37 @@ using namespace redco;
 template <class Net>
 struct small {
   using net = Net;
-  gpt2_config config{.vocab = 11, .context = 8, .width = 12, .heads = 2, .layers = 5, .dropout = 0.3};
+  redco::models::gpt2_config config{.vocab = 11, .context = 8, .width = 12, .heads = 2, .layers = 5, .dropout = 0.3};
 };
 
 template <class Activation, bool Drops>
 struct changed {
   template <class L, fact::path>
   struct at : std::type_identity<L> {};
-  template <activation_kind Kind, fact::path Here>
-  struct at<activation<Kind>, Here> : std::type_identity<Activation> {};
+  template <redco::layers::activation_kind Kind, fact::path Here>
+  struct at<redco::layers::activation<Kind>, Here> : std::type_identity<Activation> {};
   template <auto Kind, fact::path Here>
-  struct at<activation<Kind>, Here> : std::type_identity<Activation> {};
+  struct at<redco::layers::activation<Kind>, Here> : std::type_identity<Activation> {};
   template <auto Probability, fact::path Here>
     requires(!Drops)
-  struct at<dropout<Probability>, Here> : std::type_identity<dropout<real{0.0}>> {};
+  struct at<dropout<Probability>, Here> : std::type_identity<dropout<redco::layers::real{0.0}>> {};
 };
 
 using g = gpt2;
 template <class Activation, auto Drop>
 using block_by_hand = sequential<
     residual<sequential<named<"ln_1", layer_norm<g::width, g::epsilon>>,
-                        named<"attn", causal_attention<g::width, g::heads, attention_dropout<g::drop>,
-                                                       output_deviation<g::branch_end>>>,
+                        named<"attn", causal_attention<g::width, g::heads, redco::layers::attention_dropout<g::drop>,
+                                                       redco::layers::output_deviation<g::branch_end>>>,
                         dropout<Drop>>>,
-    residual<sequential<named<"ln_2", layer_norm<g::width, g::epsilon>>,
-                        named<"mlp", sequential<named<"up", linear<g::width, g::ffn>>, Activation,
-                                                named<"down", initialised<g::branch_end, linear<g::ffn, g::width>>>>>,
-                        dropout<Drop>>>>;
-using own = block_by_hand<activation<&gpt2_config::activation>, g::drop>;
+    residual<sequential<
+        named<"ln_2", layer_norm<g::width, g::epsilon>>,
+        named<"mlp", sequential<named<"up", linear<g::width, g::ffn>>, Activation,
+                                named<"down", redco::layers::initialised<g::branch_end, linear<g::ffn, g::width>>>>>,
+        dropout<Drop>>>>;
+using own = block_by_hand<redco::layers::activation<&redco::models::gpt2_config::activation>, g::drop>;
 static_assert(std::is_same_v<own, gpt2::block>);
-using other = block_by_hand<relu, real{0.0}>;
+using other = block_by_hand<relu, redco::layers::real{0.0}>;
 
 /// Puts other blocks in the place of the repeat.
 template <class Blocks>
@@ -74,12 +75,13 @@ struct by_hand {
   template <auto Times, class... Kinds, fact::path Here>
   struct at<repeat<Times, Kinds...>, Here> : std::type_identity<Blocks> {};
 };
-using written_out = small<transform<gpt2::net, by_hand<sequential<named<"0", own>, named<"1", other>, named<"2", other>,
-                                                                  named<"3", own>, named<"4", own>>>>>;
-template <block_range Range, class Activation, bool Drops>
-using rewritten = small<transform_blocks<gpt2::net, "h", Range, changed<Activation, Drops>>>;
-using by_number = rewritten<block_range{1, 3}, relu, false>;
-using renamed = rewritten<block_range{1, 3}, gelu, true>;  // the activation that the config names
+using written_out =
+    small<redco::layers::transform<gpt2::net, by_hand<sequential<named<"0", own>, named<"1", other>, named<"2", other>,
+                                                                 named<"3", own>, named<"4", own>>>>>;
+template <redco::shape::block_range Range, class Activation, bool Drops>
+using rewritten = small<redco::layers::transform_blocks<gpt2::net, "h", Range, changed<Activation, Drops>>>;
+using by_number = rewritten<redco::shape::block_range{1, 3}, relu, false>;
+using renamed = rewritten<redco::shape::block_range{1, 3}, gelu, true>;  // the activation that the config names
 
 at::Tensor ids() {
   at::Tensor const at = at::arange(15, at::kLong);
@@ -121,7 +123,7 @@ TEST_CASE("blocks rewritten by number equal the model written out by hand, to th
 TEST_CASE("blocks of another type with equal computations draw and drop as the untransformed model") {
   for (int const width : {1, 2}) {
     check_same_bits(run<renamed>(width, true), run<small<gpt2::net>>(width, true));
-    parameter_store const a(shard::placed_parameters(plan_of(renamed{}, {.tp = width})), 0, dtype::f64, 5),
+    redco::nn::parameter_store const a(shard::placed_parameters(plan_of(renamed{}, {.tp = width})), 0, dtype::f64, 5),
         b(shard::placed_parameters(plan_of(small<gpt2::net>{}, {.tp = width})), 0, dtype::f64, 5);
     CHECK(a.values().equal(b.values()));
     REQUIRE(a.parameters().size() == b.parameters().size());

@@ -35,8 +35,8 @@ constexpr gpt2 tiny{{.vocab = 11, .context = 6, .width = 8, .heads = 2, .layers 
 struct subject {
   subject(rank_context& rank, recomputed_blocks const& like)
       : store(shard::placed_parameters(plan_of(tiny, rank.mesh)), rank.rank, dtype::f64, 3),
-        net(std::make_shared<network<gpt2> const>(tiny, store, rank.rank, rank.mesh)),
-        in(evaluation_pass(rank, 0, 0, {.recompute = like})) {}
+        net(std::make_shared<redco::nn::network<gpt2> const>(tiny, store, rank.rank, rank.mesh)),
+        in(redco::nn::evaluation_pass(rank, 0, 0, {.recompute = like})) {}
 
   double backward() const {
     at::Tensor const ids = (at::arange(10, at::kLong) * 7 + 3).remainder(11).view({2, 5});
@@ -45,14 +45,14 @@ struct subject {
     return loss.sum.item<double>();
   }
   parameter place_of(std::string const& name) const {
-    stored_parameter const& p = *store.find(name);
+    redco::nn::stored_parameter const& p = *store.find(name);
     for (std::size_t i = 0; i < net->parameters().size(); ++i)
       if (net->parameters()[i].data_ptr() == p.value.data_ptr()) return {static_cast<std::int32_t>(i)};
     return {};
   }
 
-  parameter_store store;
-  std::shared_ptr<network<gpt2> const> net;
+  redco::nn::parameter_store store;
+  std::shared_ptr<redco::nn::network<gpt2> const> net;
   redco::pass in;
 };
 
@@ -60,12 +60,12 @@ template <class F>
 void on_widths(F const& f) {
   for (int const width : {1, 2})
     for (bool const recomputed : {false, true}) {
-      run_ranks({.tp = width}, {.threads = 1}, [&](rank_context& rank) { f(rank, recomputed); });
+      redco::comm::run_ranks({.tp = width}, {.threads = 1}, [&](rank_context& rank) { f(rank, recomputed); });
     }
 }
 
 /// A watch that counts uses and multiplies each parameter by a factor.
-struct scaling final : parameter_watch {
+struct scaling final : redco::nn::parameter_watch {
   at::Tensor before_use(parameter which, at::Tensor const& value) override {
     ++uses[static_cast<std::size_t>(which.place)];
     return value * factors[static_cast<std::size_t>(which.place)];
@@ -109,7 +109,7 @@ TEST_CASE("a gradient ends once in each backward, after its last contribution") 
     std::size_t const count = one.net->parameters().size();
     std::vector<std::int32_t> order;
     std::vector<at::Tensor> ended(count);
-    std::optional<gradient_watch> watch(std::in_place, *one.net, [&](parameter which) {
+    std::optional<redco::nn::gradient_watch> watch(std::in_place, *one.net, [&](parameter which) {
       order.push_back(which.place);
       ended[static_cast<std::size_t>(which.place)] =
           one.net->parameters()[static_cast<std::size_t>(which.place)].grad().clone();

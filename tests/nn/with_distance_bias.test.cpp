@@ -7,7 +7,7 @@
 // half of the buckets.
 
 TEST_CASE("buckets of distance distinguish both directions or cover only one") {
-  using redco::detail::distance_buckets;
+  using redco::nn::detail::distance_buckets;
   CHECK(at::equal(distance_buckets(8, 8, 20, true),
                   at::tensor({3, 2, 2, 2, 2, 2, 1, 0, 5, 6, 6, 6, 6, 6, 7}, at::kLong)));
   CHECK(at::equal(distance_buckets(8, 8, 20, false),

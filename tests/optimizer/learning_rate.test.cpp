@@ -9,27 +9,27 @@
 #include <cstdint>
 
 TEST_CASE("a number is the rate of every step") {
-  redco::learning_rate const rate = 0.25;
+  redco::optimizer::learning_rate const rate = 0.25;
   REQUIRE(rate.at(0, 10) == 0.25);
   REQUIRE(rate.at(99, 10) == 0.25);
-  REQUIRE(redco::learning_rate(redco::constant{.peak = 0.5, .warmup = 4}).at(1, 10) == 0.125);
-  REQUIRE(redco::learning_rate(redco::constant{.peak = 0.5, .warmup = 4}).at(4, 10) == 0.5);
+  REQUIRE(redco::optimizer::learning_rate(redco::constant{.peak = 0.5, .warmup = 4}).at(1, 10) == 0.125);
+  REQUIRE(redco::optimizer::learning_rate(redco::constant{.peak = 0.5, .warmup = 4}).at(4, 10) == 0.5);
 }
 
 TEST_CASE("linear decay rises from zero to its peak and falls to zero at the total") {
-  redco::learning_rate const rate = redco::linear_decay{.peak = 2, .warmup = 4};
+  redco::optimizer::learning_rate const rate = redco::linear_decay{.peak = 2, .warmup = 4};
   REQUIRE(rate.at(0, 12) == 0);
   REQUIRE(rate.at(3, 12) == 1.5);
   REQUIRE(rate.at(4, 12) == 2);
   REQUIRE(rate.at(10, 12) == 0.5);
   REQUIRE(rate.at(12, 12) == 0);
   REQUIRE(rate.at(13, 12) == 0);
-  REQUIRE(redco::learning_rate(redco::linear_decay{.peak = 2, .warmup = 4, .total = 8}).at(6, 12) == 1);
-  REQUIRE(redco::learning_rate(redco::linear_decay{.peak = 2, .warmup = 30}).at(15, 12) == 1);
+  REQUIRE(redco::optimizer::learning_rate(redco::linear_decay{.peak = 2, .warmup = 4, .total = 8}).at(6, 12) == 1);
+  REQUIRE(redco::optimizer::learning_rate(redco::linear_decay{.peak = 2, .warmup = 30}).at(15, 12) == 1);
 }
 
 TEST_CASE("cosine falls from its peak to its floor") {
-  redco::learning_rate const rate = redco::cosine{.peak = 3, .warmup = 2, .floor = 1, .total = 10};
+  redco::optimizer::learning_rate const rate = redco::cosine{.peak = 3, .warmup = 2, .floor = 1, .total = 10};
   REQUIRE(rate.at(1, 99) == 1.5);
   REQUIRE(rate.at(2, 99) == 3);
   REQUIRE(rate.at(6, 99) == Approx(2).epsilon(1e-14));
@@ -39,7 +39,7 @@ TEST_CASE("cosine falls from its peak to its floor") {
 }
 
 TEST_CASE("one cycle starts low, peaks at its rise and ends far below its start") {
-  redco::learning_rate const rate = redco::one_cycle{.peak = 1};
+  redco::optimizer::learning_rate const rate = redco::one_cycle{.peak = 1};
   REQUIRE(rate.at(0, 20) == Approx(0.04).epsilon(1e-14));
   REQUIRE(rate.at(5, 20) == Approx(1).epsilon(1e-14));
   REQUIRE(rate.at(12, 20) == Approx(4e-6 + (1 - 4e-6) / 2).epsilon(1e-14));
@@ -53,12 +53,14 @@ TEST_CASE("one cycle starts low, peaks at its rise and ends far below its start"
 }
 
 TEST_CASE("a function may be the schedule, with and without captures") {
-  redco::learning_rate const rate = [](std::int64_t step, std::int64_t steps) { return double(step) / double(steps); };
+  redco::optimizer::learning_rate const rate = [](std::int64_t step, std::int64_t steps) {
+    return double(step) / double(steps);
+  };
   REQUIRE(rate.at(3, 12) == 0.25);
   double const half = 0.5;
-  redco::scheduled const rule(redco::adamw{.beta1 = 0.8},
-                              [half](std::int64_t step, std::int64_t) { return half * double(step); });
-  REQUIRE(redco::learning_rate_at(rule, 3, 12) == 1.5);
+  redco::optimizer::scheduled const rule(redco::adamw{.beta1 = 0.8},
+                                         [half](std::int64_t step, std::int64_t) { return half * double(step); });
+  REQUIRE(redco::optimizer::learning_rate_at(rule, 3, 12) == 1.5);
   REQUIRE(rule.beta1 == 0.8);
-  REQUIRE(redco::learning_rate_at(redco::adamw{.lr = redco::linear_decay{.peak = 4}}, 3, 12) == 3);
+  REQUIRE(redco::optimizer::learning_rate_at(redco::adamw{.lr = redco::linear_decay{.peak = 4}}, 3, 12) == 3);
 }

@@ -20,7 +20,7 @@ std::string refusal(std::string const& text) {
 TEST_CASE("bytes are a number and a unit") {
   CHECK(redco::options::parse_bytes("40GiB") == redco::GiB(40));
   CHECK(redco::options::parse_bytes("1.5KiB") == 1536);
-  CHECK(redco::options::parse_bytes("0.125MiB") == redco::KiB(128));
+  CHECK(redco::options::parse_bytes("0.125MiB") == redco::shape::KiB(128));
   CHECK(redco::options::parse_bytes("3TiB") == redco::GiB(3072));
 }
 

@@ -17,7 +17,7 @@ using fit_options = redco::fit_options<int, int, std::function<void()>>;
 /// Returns the error of the options for 5 examples on 2 replicas: "64 ...", or "" if there is none.
 std::string said(fit_options const& o, std::int64_t examples = 5, bool has_predict = true) {
   try {
-    redco::check_fit(redco::options::settings_of_fit(o, {}, examples, has_predict), 2);
+    redco::options::check_fit(redco::options::settings_of_fit(o, {}, examples, has_predict), 2);
     return "";
   } catch (redco::error const& e) {
     return std::to_string(static_cast<int>(e.code())) + " " + e.what();

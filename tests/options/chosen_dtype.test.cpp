@@ -7,7 +7,7 @@
 #include <string>
 
 TEST_CASE("the dtype is the requested one or the CPU's fastest, and f16 is refused with a cure") {
-  using redco::bf16_instructions, redco::choose_dtype, redco::dtype;
+  using redco::shape::bf16_instructions, redco::options::choose_dtype, redco::dtype;
   CHECK(choose_dtype({}, bf16_instructions::amx).compute == dtype::bf16);
   CHECK(choose_dtype({}, bf16_instructions::avx512).compute == dtype::bf16);
   CHECK(choose_dtype({}, bf16_instructions::avx512).why == "this CPU multiplies it with AVX512-bf16");
@@ -24,7 +24,7 @@ TEST_CASE("the dtype is the requested one or the CPU's fastest, and f16 is refus
 }
 
 TEST_CASE("the dtype on a device is the requested one, or bf16 if the device has tensor cores for it") {
-  using redco::choose_device_dtype, redco::dtype;
+  using redco::options::choose_device_dtype, redco::dtype;
   CHECK(choose_device_dtype({}, true).compute == dtype::bf16);
   CHECK(choose_device_dtype({}, true).why == "the device multiplies it on tensor cores");
   CHECK(choose_device_dtype({}, false).compute == dtype::f32);

@@ -9,7 +9,7 @@ namespace {
 
 std::string resumed(std::string const& command) {
   ::setenv("REDCO_COMMAND", command.c_str(), 1);
-  std::string const text = redco::resume_command();
+  std::string const text = redco::options::resume_command();
   ::unsetenv("REDCO_COMMAND");
   return text;
 }

@@ -15,7 +15,7 @@ namespace {
 
 std::string refusal(redco::deployer_options const& o) {
   try {
-    redco::mesh_of(o);
+    redco::options::mesh_of(o);
   } catch (redco::error const& e) {
     return std::to_string(static_cast<int>(e.code())) + " " + e.what();
   }
@@ -104,23 +104,23 @@ std::vector<std::string> offered() {
 }  // namespace
 
 TEST_CASE("a program that only predicts offers no option of training") {
-  CHECK(offered<redco::predicting_options>() == std::vector<std::string>{"ranks", "n_model_shards", "mesh", "seed",
-                                                                         "device", "dtype", "tf32", "threads",
-                                                                         "deadline", "deterministic"});
-  redco::predicting_options const o =
-      resolved_from<redco::predicting_options>({"--mesh", "1x2", "--seed", "7", "--dtype", "f64"}).values;
+  CHECK(offered<redco::options::predicting_options>() ==
+        std::vector<std::string>{"ranks", "n_model_shards", "mesh", "seed", "device", "dtype", "tf32", "threads",
+                                 "deadline", "deterministic"});
+  redco::options::predicting_options const o =
+      resolved_from<redco::options::predicting_options>({"--mesh", "1x2", "--seed", "7", "--dtype", "f64"}).values;
   redco::deployer_options const& whole = o;
   CHECK(whole.mesh == redco::mesh{.tp = 2});
   CHECK(whole.seed == 7);
   CHECK(whole.dtype == redco::dtype::f64);
-  CHECK_THROWS_AS(resolved_from<redco::predicting_options>({"--resume", "none"}), redco::error);
+  CHECK_THROWS_AS(resolved_from<redco::options::predicting_options>({"--resume", "none"}), redco::error);
 }
 
 TEST_CASE("a program whose model repeats no blocks offers no recomputation") {
   std::vector<std::string> expected = offered<redco::deployer_options>();
   std::erase(expected, "recompute");
-  CHECK(offered<redco::blockless_options>() == expected);
-  CHECK_THROWS_AS(resolved_from<redco::blockless_options>({"--recompute"}), redco::error);
+  CHECK(offered<redco::options::blockless_options>() == expected);
+  CHECK_THROWS_AS(resolved_from<redco::options::blockless_options>({"--recompute"}), redco::error);
 }
 
 TEST_CASE("a program that makes its own steps offers no option of fit") {

@@ -247,17 +247,17 @@ TEST_CASE("a launcher's processes are the ranks, and without a launcher the shar
   four.processes = 4;
   four.by = "mpirun";
   redco::deployer_options o;
-  CHECK(redco::mesh_of(o, {}) == redco::mesh{});
-  CHECK(redco::mesh_of(o, four) == redco::mesh{.dp = 4});
+  CHECK(redco::options::mesh_of(o, {}) == redco::mesh{});
+  CHECK(redco::options::mesh_of(o, four) == redco::mesh{.dp = 4});
   o.n_model_shards = 2;
-  CHECK(redco::mesh_of(o, {}) == redco::mesh{.tp = 2});
-  CHECK(redco::mesh_of(o, four) == redco::mesh{.dp = 2, .tp = 2});
+  CHECK(redco::options::mesh_of(o, {}) == redco::mesh{.tp = 2});
+  CHECK(redco::options::mesh_of(o, four) == redco::mesh{.dp = 2, .tp = 2});
   o.ranks = 12;
-  CHECK(redco::mesh_of(o, four) == redco::mesh{.dp = 6, .tp = 2});
+  CHECK(redco::options::mesh_of(o, four) == redco::mesh{.dp = 6, .tp = 2});
   o.ranks = 2;
-  CHECK(redco::mesh_of(o, {}) == redco::mesh{.tp = 2});
+  CHECK(redco::options::mesh_of(o, {}) == redco::mesh{.tp = 2});
   try {
-    redco::mesh_of(o, four);
+    redco::options::mesh_of(o, four);
     FAIL("taken");
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::usage);

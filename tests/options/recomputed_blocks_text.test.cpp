@@ -60,7 +60,7 @@ TEST_CASE("a range of blocks begins with its first block and ends before its end
   CHECK(parse_recomputed_blocks("range:0:3") == recomputed_blocks::first_n(3));
   CHECK(to_text(parse_recomputed_blocks("range:0:3")) == "first:3");
   CHECK(parse_recomputed_blocks("range:0:") == recomputed_blocks(true));
-  for (redco::block_range const& wrong : {redco::block_range{4, 4}, {5, 4}, {-1, 2}}) {
+  for (redco::shape::block_range const& wrong : {redco::shape::block_range{4, 4}, {5, 4}, {-1, 2}}) {
     try {
       recomputed_blocks::in_range(wrong);
       FAIL("accepted");

@@ -4,4 +4,4 @@
 #include <redco/pretrained/stored_names/bart.hpp>
 
 [[maybe_unused]] static bool const known =
-    parity::register_family<redco::bart_from_config, parity::task::encoder_decoder>();
+    parity::register_family<redco::pretrained::bart_from_config, parity::task::encoder_decoder>();

@@ -4,4 +4,4 @@
 #include <redco/pretrained/stored_names/bert.hpp>
 
 [[maybe_unused]] static bool const known =
-    parity::register_family<redco::bert_from_config, parity::task::tokens_to_class>();
+    parity::register_family<redco::pretrained::bert_from_config, parity::task::tokens_to_class>();

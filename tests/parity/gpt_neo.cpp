@@ -3,4 +3,5 @@
 #include <redco/pretrained/from_config/gpt_neo.hpp>
 #include <redco/pretrained/stored_names/gpt_neo.hpp>
 
-[[maybe_unused]] static bool const known = parity::register_family<redco::gpt_neo_from_config, parity::task::decoder>();
+[[maybe_unused]] static bool const known =
+    parity::register_family<redco::pretrained::gpt_neo_from_config, parity::task::decoder>();

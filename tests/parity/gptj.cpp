@@ -3,4 +3,5 @@
 #include <redco/pretrained/from_config/gptj.hpp>
 #include <redco/pretrained/stored_names/gptj.hpp>
 
-[[maybe_unused]] static bool const known = parity::register_family<redco::gptj_from_config, parity::task::decoder>();
+[[maybe_unused]] static bool const known =
+    parity::register_family<redco::pretrained::gptj_from_config, parity::task::decoder>();

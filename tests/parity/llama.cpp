@@ -8,7 +8,7 @@
 
 // The four families have one model type, which is compiled once.
 [[maybe_unused]] static bool const known =
-    parity::register_family<redco::llama_from_config, parity::task::decoder>() &&
-    parity::register_family<redco::mistral_from_config, parity::task::decoder>() &&
-    parity::register_family<redco::qwen2_from_config, parity::task::decoder>() &&
-    parity::register_family<redco::qwen3_from_config, parity::task::decoder>();
+    parity::register_family<redco::pretrained::llama_from_config, parity::task::decoder>() &&
+    parity::register_family<redco::pretrained::mistral_from_config, parity::task::decoder>() &&
+    parity::register_family<redco::pretrained::qwen2_from_config, parity::task::decoder>() &&
+    parity::register_family<redco::pretrained::qwen3_from_config, parity::task::decoder>();

@@ -67,7 +67,7 @@ auto with_result(Net const& net, tensors const& in, share const& mine, Use&& use
   } else if constexpr (Task == task::tokens_to_class) {
     auto const masked = net.with(key_mask{of("attention_mask").to(at::kBool)});
     if (in.contains("token_type_ids"))
-      return use(masked(of("input_ids"), token_type_ids{of("token_type_ids")}), of("labels"));
+      return use(masked(of("input_ids"), redco::nn::token_type_ids{of("token_type_ids")}), of("labels"));
     return use(masked(of("input_ids")), of("labels"));
   } else {
     return use(net(of("pixel_values").to(net.parameters().front().scalar_type())), of("labels"));
@@ -88,21 +88,22 @@ class check {
  private:
   void run(M const& model, mesh const& on, dtype compute) {
     adamw const optimizer = data_.optimizer();
-    pretrained const source(data_.path, {.fresh = data_.fresh});
+    pretrained_folder const source(data_.path, {.fresh = data_.fresh});
     safetensors::weights_source const& weights = source.weights();
     save_model_options const as_it_was = source.save_options();
     temporary_folder const saved;
-    run_ranks(on, {}, [&](rank_context& rank) {
-      trained_network<M> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {}, tested_device());
+    redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
+      redco::run::trained_network<M> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {},
+                                           tested_device());
       using names = stored_names<M>;
-      load_model(weights, stored_table_of<M>(), state.master_parts(), rank);
+      load_model(weights, redco::models::stored_table_of<M>(), state.master_parts(), rank);
       save_model(saved.path, names::names, state.master_parts(), rank.world, as_it_was);
       if (!data_.fresh.empty()) return;
       state.store.publish();
       std::int64_t const rows = data_.inputs.at("labels").size(0);
       share const mine{rows * rank.dp_index() / on.dp, rows * (rank.dp_index() + 1) / on.dp};
       constexpr bool generates = Task == task::decoder || Task == task::encoder_decoder;
-      if constexpr (generates && !is_sequence_parallel<M>) check_generation(state, rank);
+      if constexpr (generates && !redco::models::is_sequence_parallel<M>) check_generation(state, rank);
       check_step(state, optimizer, rank, mine);
     });
     if (!data_.keep.empty())
@@ -111,23 +112,23 @@ class check {
           std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
     if (!data_.fresh.empty()) return;
     data_.expect(weights.files->bytes_read() <= bytes_of_files(weights), "bytes of the weights were read twice");
-    expect_saved(data_, weights, saved.path, stored_table_of<M>());
+    expect_saved(data_, weights, saved.path, redco::models::stored_table_of<M>());
     expect_files(data_, as_it_was, saved.path);
   }
 
   template <class State>
   void check_step(State& state, adamw const& optimizer, rank_context& rank, share const& mine) {
-    pass const in = evaluation_pass(rank).with_examples(mine.begin, mine.end - mine.begin);
+    pass const in = redco::nn::evaluation_pass(rank).with_examples(mine.begin, mine.end - mine.begin);
     check_logits(state, in, mine);
     for (int step = 0; step < 2; ++step) {
       // Layers state the saved tensors of this set
-      bool const stated = kernel_set_in_use() == kernel_set::fastest;
-      pass const now =
-          training_pass(rank, 0, 0, {.check_saved = stated}).with_examples(mine.begin, mine.end - mine.begin);
-      training_step update(state, rank);
+      bool const stated = redco::tensors::kernel_set_in_use() == redco::tensors::kernel_set::fastest;
+      pass const now = redco::nn::training_pass(rank, 0, 0, {.check_saved = stated})
+                           .with_examples(mine.begin, mine.end - mine.begin);
+      redco::run::training_step update(state, rank);
       update.add(with_result<Task>(bound_network<M>(state.net, now), data_.inputs, mine,
                                    [](auto const& y, at::Tensor const& labels) { return cross_entropy(y, labels); }));
-      step_result const done = update.finish(step, 2, false);
+      redco::run::step_result const done = update.finish(step, 2, false);
       data_.expect_loss(step == 0 ? "loss" : "loss_after_step", done.loss);
       if (step == 0) check_gradients(state, done.weight, optimizer);
     }
@@ -136,7 +137,7 @@ class check {
   /// Every replica continues all prompts, because the padding of results depends on all of them.
   template <class State>
   void check_generation(State const& state, rank_context& rank) {
-    pass const in = evaluation_pass(rank);
+    pass const in = redco::nn::evaluation_pass(rank);
     bound_network<M> const net(state.net, in);
     at::Tensor const prompts = data_.expected.at("prompt_ids"), shown = data_.expected.at("prompt_mask").to(at::kBool);
     if constexpr (Task == task::decoder) {
@@ -160,7 +161,7 @@ class check {
     options.pad = pad != 0 ? pad : ends.front();  // the reference pads so
     for (std::int64_t const results : {1, 4}) {
       options.results = results;
-      beam_result const found = beam_search(net, prompts, options);
+      redco::generation::beam_result const found = beam_search(net, prompts, options);
       data_.expect_ids(results == 1 ? "beam4" : "beam4_all", found.ids);
       data_.expect_scores(results == 1 ? "sequences_scores" : "beam4_all_scores", found.scores);
     }
@@ -172,14 +173,14 @@ class check {
   template <class Net>
   void check_decodings(Net const& net, at::Tensor const& prompts, json::json_value const& decodings) {
     for (auto const& [name, settings] : decodings.items()) {
-      generation_config const config = generation_config_of(settings, name);
+      redco::pretrained::generation_config const config = redco::pretrained::generation_config_of(settings, name);
       if (config.search.beams == 1) {
         data_.expect_ids(name, generate(net, prompts, config.sampling_behind(prompts.size(1), 0)));
         continue;
       }
       beam_options search = config.search_behind(prompts.size(1), 0);
       search.results = search.beams;
-      beam_result const found = beam_search(net, prompts, search);
+      redco::generation::beam_result const found = beam_search(net, prompts, search);
       data_.expect_ids(name, found.ids);
       data_.expect_scores(name + "_scores", found.scores);
     }
@@ -192,7 +193,7 @@ class check {
                                                [](auto const& y, at::Tensor const&) { return whole(y); });
     at::Tensor seen;
     if (Task == task::decoder) seen = mine.of(data_.inputs.at("attention_mask")).to(at::kBool);
-    data_.expect_logits(on_host(found), mine.of(data_.expected.at("logits")), seen);
+    data_.expect_logits(redco::tensors::on_host(found), mine.of(data_.expected.at("logits")), seen);
   }
 
   /// Compares this rank's part of every gradient with the reference, whose gradients are stored in
@@ -201,11 +202,11 @@ class check {
   void check_gradients(State& state, double weight, adamw const& optimizer) {
     std::int64_t elements = 0, undecided = 0;
     for (ckpt::state_part const& part : state.master_parts()) {
-      stored_parameter const& p = *state.store.find(part.name);
+      redco::nn::stored_parameter const& p = *state.store.find(part.name);
       if (!p.trainable) continue;
-      stored_place const place = place_in_file(stored_names<M>::names, part.name);
+      redco::models::stored_place const place = place_in_file(stored_names<M>::names, part.name);
       at::Tensor expected = data_.expected.at("grad." + place.theirs);
-      at::Tensor found = on_host(p.gradient / weight);
+      at::Tensor found = redco::tensors::on_host(p.gradient / weight);
       if (place.row->transposed) expected = expected.t();
       while (expected.dim() > found.dim()) expected = expected.squeeze(0);
       double const largest = expected.abs().max().template item<double>();
@@ -256,13 +257,13 @@ void with_model(std::variant<M...> const& model, Use const& use) {
 template <class FromConfig, task Task>
 bool register_family() {
   families()[std::string(FromConfig::name)] = [](folder const& data, mesh const& on, form as) {
-    config_reader c(data.config, "config.json");
+    redco::pretrained::config_reader c(data.config, "config.json");
     c.find("model_type");
     with_model(FromConfig::read(c), [&]<class M>(M const& model) {
       if (as == form::plain) {
         check<Task, M>(model, data, on);
       } else {
-        check<Task, sequence_parallel<M>>({model.config}, data, on);
+        check<Task, redco::models::sequence_parallel<M>>({model.config}, data, on);
       }
     });
   };

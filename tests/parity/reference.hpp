@@ -131,7 +131,7 @@ class folder {
   mutable std::vector<std::string> complaints_;
 };
 
-/// A family unchanged, or wrapped in `redco::sequence_parallel`.
+/// A family unchanged, or wrapped in `redco::models::sequence_parallel`.
 enum class form { plain, sequence_parallel };
 
 /// A function that compares a folder on a mesh with the results of a family.

@@ -51,7 +51,7 @@ inline tensors read_all(redco::safetensors::weights_source const& weights) {
 /// Compares saved weights with the loaded ones bit for bit, except for tensors that the table does
 /// not read. A tensor that is zero because the file lacks it is saved as zeros.
 inline void expect_saved(folder const& data, redco::safetensors::weights_source const& loaded,
-                         std::filesystem::path const& saved, redco::stored_table const& table) {
+                         std::filesystem::path const& saved, redco::models::stored_table const& table) {
   auto const& unread = table.unread;
   tensors found = read_all(redco::workdir::open_weights(saved));
   for (auto const& [name, want] : read_all(loaded)) {

@@ -4,4 +4,4 @@
 #include <redco/pretrained/stored_names/t5.hpp>
 
 [[maybe_unused]] static bool const known =
-    parity::register_family<redco::t5_from_config, parity::task::encoder_decoder>();
+    parity::register_family<redco::pretrained::t5_from_config, parity::task::encoder_decoder>();

@@ -31,7 +31,7 @@ struct scale {
 }  // namespace pipeline_test
 
 template <>
-inline constexpr bool redco::enable_loss<pipeline_test::total> = true;
+inline constexpr bool redco::pipelines::enable_loss<pipeline_test::total> = true;
 
 namespace {
 
@@ -40,7 +40,7 @@ using pipeline_test::total;
 using pipeline_test::words;
 
 auto word_pipeline(std::string const& mark) {
-  return redco::collate([mark](std::span<std::string const> examples, redco::collate_info const& info) {
+  return redco::collate([mark](std::span<std::string const> examples, redco::pipelines::collate_info const& info) {
            words w{{}, info.longest};
            for (auto const& e : examples) w.texts.push_back(e + mark);
            return w;
@@ -93,10 +93,10 @@ TEST_CASE("the order of the functions does not matter, and the pipeline owns the
 }
 
 TEST_CASE("random numbers of an example depend on seed, step and its index, not on its batch") {
-  redco::collate_info const all{.first_example = 0, .seed = 3, .step = 8};
-  redco::collate_info const rest{.first_example = 5, .seed = 3, .step = 8};
+  redco::pipelines::collate_info const all{.first_example = 0, .seed = 3, .step = 8};
+  redco::pipelines::collate_info const rest{.first_example = 5, .seed = 3, .step = 8};
   CHECK(all.random(6) == rest.random(1));
   CHECK(all.random(5) != all.random(6));
-  CHECK(all.random(0) != redco::collate_info{.seed = 3, .step = 9}.random(0));
-  CHECK(all.random(0) != redco::collate_info{.seed = 4, .step = 8}.random(0));
+  CHECK(all.random(0) != redco::pipelines::collate_info{.seed = 3, .step = 9}.random(0));
+  CHECK(all.random(0) != redco::pipelines::collate_info{.seed = 4, .step = 8}.random(0));
 }

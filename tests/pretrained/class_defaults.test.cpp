@@ -36,7 +36,7 @@ std::string written(T const& value) {
 std::string model_of(json_value const& config) {
   std::string text;
   std::string const why = refused([&] {
-    redco::model_from_config(config, "c.json", [&]<class M>(M const& model) {
+    redco::pretrained::model_from_config(config, "c.json", [&]<class M>(M const& model) {
       M same = model;
       if constexpr (requires { same.config.kv_heads; })  // head_dim 0 means width / heads
         if (same.config.head_dim == 0) same.config.head_dim = same.config.width / same.config.heads;

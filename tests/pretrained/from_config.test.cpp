@@ -26,13 +26,14 @@ std::string const llama =
 template <class M>
 std::int64_t numbers_in(M const& model) {
   std::int64_t sum = 0;
-  for (redco::fact::parameter_fact const& f : redco::facts_of(model).parameters) sum += f.shape.count() * f.copies();
+  for (redco::fact::parameter_fact const& f : redco::shard::facts_of(model).parameters)
+    sum += f.shape.count() * f.copies();
   return sum;
 }
 
 /// Returns the number of parameters of the model that a configuration describes.
 std::int64_t count_of(redco::json::json_value const& config) {
-  return redco::model_from_config(config, "c.json", [](auto const& m) { return numbers_in(m); });
+  return redco::pretrained::model_from_config(config, "c.json", [](auto const& m) { return numbers_in(m); });
 }
 std::int64_t numbers_of(std::string const& members) {
   return count_of(redco::json::parse_json("{" + members + "}", "c.json"));
@@ -63,16 +64,16 @@ TEST_CASE("sizes are read under all their names") {
 
 TEST_CASE("functions, epsilons and deviations come from the config") {
   auto const read = [](std::string const& members) {
-    redco::gpt2_config found;
+    redco::models::gpt2_config found;
     redco::json::json_value const config = redco::json::parse_json("{" + members + "}", "c.json");
-    redco::model_from_config(config, "c.json", [&](auto const& m) {
+    redco::pretrained::model_from_config(config, "c.json", [&](auto const& m) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::gpt2>) found = m.config;
       return 0;
     });
     return found;
   };
-  using redco::activation_kind;
-  redco::gpt2_config const
+  using redco::layers::activation_kind;
+  redco::models::gpt2_config const
       usual = read(gpt2),
       other = read(
           gpt2 +
@@ -92,12 +93,12 @@ TEST_CASE("a T5 is gated or not, and its head tied or not") {
                               "num_layers": 2)";
     std::string found;
     redco::json::json_value const config = redco::json::parse_json("{" + t5 + more + "}", "c.json");
-    redco::model_from_config(config, "c.json", [&]<class M>(M const& m) {
+    redco::pretrained::model_from_config(config, "c.json", [&]<class M>(M const& m) {
       if constexpr (std::is_same_v<M, redco::t5>) found = "plain";
-      if constexpr (std::is_same_v<M, redco::t5_gated>) found = "gated";
+      if constexpr (std::is_same_v<M, redco::models::t5_gated>) found = "gated";
       if constexpr (requires { m.config.farthest; }) {
         if (m.config.tied) found += ", tied";
-        if (m.config.activation == redco::activation_kind::gelu_tanh) found += ", tanh";
+        if (m.config.activation == redco::layers::activation_kind::gelu_tanh) found += ", tanh";
       }
       return 0;
     });
@@ -123,7 +124,7 @@ TEST_CASE("a Qwen2 has a sliding window in all of its layers or in none") {
   auto const window = [&](std::string const& more) {
     std::int64_t found = -1;
     redco::json::json_value const config = redco::json::parse_json("{" + qwen2 + more + "}", "c.json");
-    redco::model_from_config(config, "c.json", [&](auto const& m) {
+    redco::pretrained::model_from_config(config, "c.json", [&](auto const& m) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::llama>) found = m.config.window;
       return 0;
     });
@@ -161,7 +162,7 @@ TEST_CASE("every second layer of a GPT-Neo has a sliding window, as its list of 
     std::pair<std::int64_t, std::int64_t> found{-1, -1};
     redco::json::json_value const config =
         redco::json::parse_json("{" + neo + R"(, "attention_types": )" + types + "}", "c.json");
-    redco::model_from_config(config, "c.json", [&](auto const& m) {
+    redco::pretrained::model_from_config(config, "c.json", [&](auto const& m) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::gpt_neo>)
         found = {m.config.even_window, m.config.odd_window};
       return 0;
@@ -196,7 +197,7 @@ TEST_CASE("a Mistral with a null window has none, and one without the key has th
   auto const window = [&](std::string const& more) {
     std::int64_t found = -1;
     redco::json::json_value const config = redco::json::parse_json("{" + mistral + more + "}", "c.json");
-    redco::model_from_config(config, "c.json", [&](auto const& m) {
+    redco::pretrained::model_from_config(config, "c.json", [&](auto const& m) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::llama>) found = m.config.window;
       return 0;
     });
@@ -266,9 +267,9 @@ TEST_CASE("bookkeeping keys and empty values change nothing and are listed") {
       "rope_scaling": null, "use_sliding_window": false, "quantization_config": {}, "embedding_multiplier": 1.0,
       "pad_token_id": -1, "attn_implementation": "sdpa"})",
                               "c.json");
-  redco::config_reader c(config, "c.json");
+  redco::pretrained::config_reader c(config, "c.json");
   c.find("model_type");
-  REQUIRE_NOTHROW(redco::gpt2_from_config::read(c));
+  REQUIRE_NOTHROW(redco::pretrained::gpt2_from_config::read(c));
   std::vector<std::string> unused = c.unused();
   std::sort(unused.begin(), unused.end());
   CHECK(unused == std::vector<std::string>{"_num_labels", "attn_implementation", "embedding_multiplier", "id2label",
@@ -346,12 +347,12 @@ TEST_CASE("configurations of the reference models are understood", "[outside]") 
         redco::gptj{{.vocab = 97, .context = 48, .width = 48, .heads = 4, .rotary_dim = 8, .layers = 2}});
   check("opt-prenorm", redco::opt{{.vocab = 97, .context = 48, .width = 48, .ffn = 96, .heads = 4, .layers = 2}});
   check("opt-postnorm",
-        redco::opt_post_norm{
+        redco::models::opt_post_norm{
             {.vocab = 97, .context = 48, .embedding_width = 24, .width = 48, .ffn = 96, .heads = 4, .layers = 2}});
   check("t5-relu",
         redco::t5{{.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}});
   check("t5-gated",
-        redco::t5_gated{
+        redco::models::t5_gated{
             {.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}});
   check("bart-base", redco::bart{{.vocab = 97,
                                   .context = 48,

@@ -14,8 +14,9 @@
 
 namespace {
 
-redco::generation_config config_of(std::string const& members, bool whole = true) {
-  return redco::generation_config_of(redco::json::parse_json("{" + members + "}", "g.json"), "g.json", whole);
+redco::pretrained::generation_config config_of(std::string const& members, bool whole = true) {
+  return redco::pretrained::generation_config_of(redco::json::parse_json("{" + members + "}", "g.json"), "g.json",
+                                                 whole);
 }
 
 std::string config_refusal(std::string const& members) {
@@ -31,7 +32,7 @@ std::string config_refusal(std::string const& members) {
 }  // namespace
 
 TEST_CASE("bart-large-cnn's generation_config.json is a search with all its settings") {
-  redco::generation_config const config = config_of(R"(
+  redco::pretrained::generation_config const config = config_of(R"(
     "_from_model_config": true, "bos_token_id": 0, "decoder_start_token_id": 2, "early_stopping": true, "eos_token_id": 2,
     "forced_bos_token_id": 0, "forced_eos_token_id": 2, "length_penalty": 2.0, "max_length": 142, "min_length": 56,
     "no_repeat_ngram_size": 3, "num_beams": 4, "pad_token_id": 1, "transformers_version": "4.27.0.dev0")");
@@ -41,7 +42,7 @@ TEST_CASE("bart-large-cnn's generation_config.json is a search with all its sett
   CHECK(search.min_new_tokens == 55);
   CHECK(search.length_penalty == 2);
   CHECK(search.no_repeat_ngram == 3);
-  CHECK(search.stop == redco::beam_stop::when_full);
+  CHECK(search.stop == redco::pretrained::beam_stop::when_full);
   CHECK(search.stop_ids == std::vector<std::int64_t>{2});
   CHECK(search.pad == 1);
   CHECK(search.forced_begin == 0);
@@ -51,7 +52,7 @@ TEST_CASE("bart-large-cnn's generation_config.json is a search with all its sett
 }
 
 TEST_CASE("a file that asks for sampling sets the sampling options") {
-  redco::generation_config config = config_of(
+  redco::pretrained::generation_config config = config_of(
       R"("do_sample": true, "temperature": 0.6, "top_p": 0.9, "max_length": 4096, "eos_token_id": [5, 6], "pad_token_id": 0)");
   redco::generate_options const draws = config.sampling_behind(7, 64);
   CHECK((draws.temperature == 0.6 && draws.top_p == 0.9 && draws.top_k == 50 && draws.max_new_tokens == 4089));
@@ -61,7 +62,7 @@ TEST_CASE("a file that asks for sampling sets the sampling options") {
   CHECK((config.sampling.temperature == 0 && config.sampling.top_k == 0));
   CHECK(config.unused == std::vector<std::string>{"temperature", "top_k"});
   CHECK(config.search_behind(3, 64).max_new_tokens == 30);
-  CHECK(config.search.stop == redco::beam_stop::when_impossible);
+  CHECK(config.search.stop == redco::pretrained::beam_stop::when_impossible);
   CHECK(config_of("").sampling_behind(3, 64).max_new_tokens == 64);
 }
 
@@ -81,14 +82,15 @@ TEST_CASE("an unsupported setting is refused by its name") {
 
 TEST_CASE("settings are read from folders as transformers 4 and 5 save them") {
   for (std::string const version : {"4.47", "5.23"}) {
-    redco::generation_config const config = redco::pretrained_folder(test_files() / "saved" / version / "bart").generation();
+    redco::pretrained::generation_config const config =
+        redco::pretrained_folder(test_files() / "saved" / version / "bart").generation();
     CHECK((config.ids.stop == std::vector<std::int64_t>{2} && config.ids.forced_end == 2 && config.search.beams == 1));
   }
 }
 
 TEST_CASE("a max_length without room after the prompt is refused with its file and the option that helps") {
   auto const refused = [](std::string const& members, std::int64_t prompt) -> std::string {
-    redco::generation_config const config = config_of(members);
+    redco::pretrained::generation_config const config = config_of(members);
     try {
       std::int64_t const searched = config.search_behind(prompt, 64).max_new_tokens;
       CHECK(searched == config.sampling_behind(prompt, 64).max_new_tokens);

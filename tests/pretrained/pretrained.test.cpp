@@ -61,10 +61,10 @@ void check_weights(std::filesystem::path const& path) {
   redco::safetensors::tensor_table const& tensors = folder.weights().tensors;
   int missing = 0;
   folder.visit([&]<class M>(M const& model) {
-    for (redco::fact::parameter_fact const& f : redco::facts_of(model).parameters) {
+    for (redco::fact::parameter_fact const& f : redco::shard::facts_of(model).parameters) {
       std::string ours(f.name.view());
       std::replace(ours.begin(), ours.end(), '*', '0');
-      missing += !tensors.contains(redco::place_in_file(redco::stored_names<M>::names, ours).theirs);
+      missing += !tensors.contains(redco::models::place_in_file(redco::models::stored_names<M>::names, ours).theirs);
     }
   });
   CHECK(missing == 0);
@@ -96,18 +96,21 @@ TEST_CASE("a folder's config.json gives the family, its sizes and the keys witho
 TEST_CASE("a program that takes some models refuses the others by name") {
   mistral_folder const there;
   redco::pretrained_folder const folder(there.path);
-  CHECK(folder.visit<redco::decoders>([](auto const& m) { return m.config.layers; }) == 3);
-  CHECK(refusal([&] { folder.visit<redco::encoder_decoders>([](auto const& m) { return m.config.layers; }); }) ==
-        there.path.string() +
-            " describes a model mistral, which this program does not run; give one of bart, t5, t5_gated");
+  CHECK(folder.visit<redco::models::decoders>([](auto const& m) { return m.config.layers; }) == 3);
+  CHECK(refusal([&] {
+          folder.visit<redco::models::encoder_decoders>([](auto const& m) { return m.config.layers; });
+        }) == there.path.string() +
+                  " describes a model mistral, which this program does not run; give one of bart, t5, t5_gated");
   CHECK(refusal([&] { folder.model<redco::gpt2>(); }) ==
         there.path.string() + " describes a model mistral, which this program does not run; give one of gpt2");
 }
 
 TEST_CASE("a file missing in a folder is reported by name when it is needed") {
-  CHECK(refusal([] { redco::pretrained_folder("/nonexistent/folder"); }).find("/nonexistent/folder") != std::string::npos);
+  CHECK(refusal([] { redco::pretrained_folder("/nonexistent/folder"); }).find("/nonexistent/folder") !=
+        std::string::npos);
   temporary_folder const empty;
-  CHECK(refusal([&] { redco::pretrained_folder{empty.path}; }).find((empty / "config.json").string()) != std::string::npos);
+  CHECK(refusal([&] { redco::pretrained_folder{empty.path}; }).find((empty / "config.json").string()) !=
+        std::string::npos);
 
   mistral_folder const there;
   redco::pretrained_folder const folder(there.path);
@@ -136,7 +139,7 @@ TEST_CASE("a file missing in a folder is reported by name when it is needed") {
 
 TEST_CASE("a folder defines how texts begin and end and how they are decoded") {
   mistral_folder const there(R"(, "eos_token_id": 7, "pad_token_id": null, "forced_eos_token_id": 7)");
-  redco::token_ids ids = redco::pretrained_folder(there.path).ids();
+  redco::pretrained::token_ids ids = redco::pretrained_folder(there.path).ids();
   CHECK((ids.stop == std::vector<std::int64_t>{7} && ids.padding == 7 && !ids.start && ids.forced_end == 7));
   CHECK(redco::pretrained_folder(there.path).generation().sampling.stop_ids == ids.stop);
   there.write("generation_config.json",
@@ -155,7 +158,8 @@ TEST_CASE("a folder defines how texts begin and end and how they are decoded") {
   there.write("generation_config.json", R"({"eos_token_id": [5], "pad_token_id": -1})");
   CHECK(redco::pretrained_folder(there.path).ids().padding == 5);
   there.write("generation_config.json", R"({"eos_token_id": "</s>"})");
-  CHECK(refusal([&] { redco::pretrained_folder(there.path).ids(); }).find("\"eos_token_id\" is no id") != std::string::npos);
+  CHECK(refusal([&] { redco::pretrained_folder(there.path).ids(); }).find("\"eos_token_id\" is no id") !=
+        std::string::npos);
 }
 
 // Folders that transformers 4.47 and 5.23 wrote, and the ids that they generated:
@@ -169,7 +173,7 @@ TEST_CASE("folders are read as transformers 4 and 5 save them") {
       redco::json::json_value const golden = redco::json::read_json(folder.folder() / "golden.json");
       std::int64_t const numbers = folder.visit([](auto const& model) {
         std::int64_t sum = 0;
-        for (redco::fact::parameter_fact const& f : redco::facts_of(model).parameters)
+        for (redco::fact::parameter_fact const& f : redco::shard::facts_of(model).parameters)
           sum += f.shape.count() * f.copies();
         return sum;
       });
@@ -180,7 +184,7 @@ TEST_CASE("folders are read as transformers 4 and 5 save them") {
       CHECK(folder.generation().search.beams == 1);
     }
   }
-  redco::token_ids const bart = redco::pretrained_folder(test_files() / "saved/5.23/bart").ids();
+  redco::pretrained::token_ids const bart = redco::pretrained_folder(test_files() / "saved/5.23/bart").ids();
   CHECK((bart.start == 2 && bart.padding == 1 && bart.forced_end == 2));
 }
 
@@ -248,14 +252,14 @@ TEST_CASE("weights have the names of the whole model, and the log lists tensors 
 }
 
 TEST_CASE("old names of norms are known, and a tensor under two names is refused") {
-  redco::stored_table const table = redco::stored_table_of<redco::bert>();
-  CHECK(redco::name_in_table("embeddings.LayerNorm.gamma", table) == "bert.embeddings.LayerNorm.weight");
-  CHECK(redco::name_in_table("bert.encoder.layer.3.output.LayerNorm.beta", table) ==
+  redco::models::stored_table const table = redco::models::stored_table_of<redco::bert>();
+  CHECK(redco::pretrained::name_in_table("embeddings.LayerNorm.gamma", table) == "bert.embeddings.LayerNorm.weight");
+  CHECK(redco::pretrained::name_in_table("bert.encoder.layer.3.output.LayerNorm.beta", table) ==
         "bert.encoder.layer.3.output.LayerNorm.bias");
-  CHECK(redco::name_in_table("classifier.weight", table) == "classifier.weight");
-  CHECK(redco::name_in_table("pooler.dense.bias", table) == "bert.pooler.dense.bias");
-  CHECK(redco::name_in_table("qa_outputs.weight", table) == "qa_outputs.weight");
-  CHECK(redco::name_in_table("cls.predictions.bias", table) == "cls.predictions.bias");
+  CHECK(redco::pretrained::name_in_table("classifier.weight", table) == "classifier.weight");
+  CHECK(redco::pretrained::name_in_table("pooler.dense.bias", table) == "bert.pooler.dense.bias");
+  CHECK(redco::pretrained::name_in_table("qa_outputs.weight", table) == "qa_outputs.weight");
+  CHECK(redco::pretrained::name_in_table("cls.predictions.bias", table) == "cls.predictions.bias");
 
   temporary_folder const there;
   std::ofstream(there / "config.json") << R"({"model_type": "bert"})";

@@ -69,18 +69,18 @@ std::vector<std::string> sides_of(std::string const& pattern) {
 template <class M>
 std::set<std::string> parameters_of(M const& model) {
   std::set<std::string> names;
-  for (redco::fact::parameter_fact const& f : redco::facts_of(model).parameters)
+  for (redco::fact::parameter_fact const& f : redco::shard::facts_of(model).parameters)
     expand(std::string(f.name.view()), layers_of(model, std::string(f.name.view())), names);
   return names;
 }
 
 template <class M>
 void check_names(M const& model, redco::json::json_value const& entry, redco::json::json_value const& layouts) {
-  redco::stored_table const table = redco::stored_table_of<M>();
+  redco::models::stored_table const table = redco::models::stored_table_of<M>();
   std::set<std::string> stored, named;
   for (auto const& pattern : layouts.at(entry.at("tensors").get<std::string>()))
     for (std::string const& side : sides_of(pattern.get<std::string>())) expand(side, layers_of(model, side), stored);
-  for (std::string const& name : stored) named.insert(redco::name_in_table(name, table));
+  for (std::string const& name : stored) named.insert(redco::pretrained::name_in_table(name, table));
   CHECK(named.size() == stored.size());
 
   std::vector<std::string> fresh;
@@ -88,7 +88,7 @@ void check_names(M const& model, redco::json::json_value const& entry, redco::js
   std::vector<std::string> missing;
   std::set<std::string> wanted;
   for (std::string const& ours : parameters_of(model)) {
-    redco::stored_place const place = redco::place_in_file(table.names, ours);
+    redco::models::stored_place const place = redco::models::place_in_file(table.names, ours);
     REQUIRE(place.row != nullptr);
     bool const starts_fresh =
         std::any_of(fresh.begin(), fresh.end(), [&](auto const& layer) { return ours.starts_with(layer + "."); });
@@ -112,7 +112,7 @@ void check_names(M const& model, redco::json::json_value const& entry, redco::js
 template <class M>
 std::int64_t numbers_in(M const& model) {
   std::int64_t sum = 0;
-  for (redco::fact::parameter_fact const& f : redco::facts_of(model).parameters) {
+  for (redco::fact::parameter_fact const& f : redco::shard::facts_of(model).parameters) {
     bool const fixed = f.name.view() == "final_logits.bias";
     sum += fixed ? 0 : f.shape.count() * f.copies();
   }
@@ -127,8 +127,8 @@ TEST_CASE("public models are read as published, or refused with the part that re
   for (auto const& entry : table.at("models")) {
     INFO(entry.at("name").get<std::string>());
     if (entry.contains("refused")) {
-      std::string const why =
-          refused([&] { redco::model_from_config(entry.at("config"), "c.json", [](auto const&) { return 0; }); });
+      std::string const why = refused(
+          [&] { redco::pretrained::model_from_config(entry.at("config"), "c.json", [](auto const&) { return 0; }); });
       CHECK(why.starts_with("65 c.json: "));
       INFO(why);
       CHECK(why.find(entry.at("refused").get<std::string>()) != std::string::npos);
@@ -137,7 +137,7 @@ TEST_CASE("public models are read as published, or refused with the part that re
     }
     ++accepted;
     CHECK(refused([&] {
-            redco::model_from_config(entry.at("config"), "c.json", [&](auto const& model) {
+            redco::pretrained::model_from_config(entry.at("config"), "c.json", [&](auto const& model) {
               CHECK(numbers_in(model) == entry.at("parameters").get<std::int64_t>());
               check_names(model, entry, table.at("layouts"));
               return 0;

@@ -10,32 +10,33 @@
 
 namespace {
 
-constexpr std::array part_names{redco::stored_name{"q.weight", "attn.weight", true, 0, 2},
-                                redco::stored_name{"k.weight", "attn.weight", true, 1, 2},
-                                redco::stored_name{.ours = "cls", .theirs = "t.cls", .ones = 2}};
+constexpr std::array part_names{redco::models::stored_name{"q.weight", "attn.weight", true, 0, 2},
+                                redco::models::stored_name{"k.weight", "attn.weight", true, 1, 2},
+                                redco::models::stored_name{.ours = "cls", .theirs = "t.cls", .ones = 2}};
 
 using numbers = std::vector<std::int64_t>;
 
 std::string refused(std::string const& ours, numbers const& shape) {
-  return ::refused([&] { redco::stored_part_of(part_names, ours, shape, redco::safetensors::whole(shape)); });
+  return ::refused(
+      [&] { redco::pretrained::stored_part_of(part_names, ours, shape, redco::safetensors::whole(shape)); });
 }
 
 }  // namespace
 
 TEST_CASE("a part of a fused, transposed tensor follows the parts before it, with rows and columns exchanged") {
   redco::safetensors::box const rows{{2, 0}, {4, 5}};  // rows 2 to 5 of 12
-  redco::stored_part const q = redco::stored_part_of(part_names, "q.weight", {12, 5}, rows);
+  redco::pretrained::stored_part const q = redco::pretrained::stored_part_of(part_names, "q.weight", {12, 5}, rows);
   CHECK(q.name == "attn.weight");
   CHECK(q.shape == numbers{5, 24});
   CHECK(q.place == redco::safetensors::box{{0, 2}, {5, 4}});
   CHECK(q.transposed);
-  redco::stored_part const k = redco::stored_part_of(part_names, "k.weight", {12, 5}, rows);
+  redco::pretrained::stored_part const k = redco::pretrained::stored_part_of(part_names, "k.weight", {12, 5}, rows);
   CHECK(k.shape == q.shape);
   CHECK(k.place == redco::safetensors::box{{0, 14}, {5, 4}});
 }
 
 TEST_CASE("extents of 1 come first") {
-  redco::stored_part const part = redco::stored_part_of(part_names, "cls", {9}, {{3}, {2}});
+  redco::pretrained::stored_part const part = redco::pretrained::stored_part_of(part_names, "cls", {9}, {{3}, {2}});
   CHECK(part.shape == numbers{1, 1, 9});
   CHECK(part.place == redco::safetensors::box{{0, 0, 3}, {1, 1, 2}});
   CHECK(part.ones == 2);
@@ -43,7 +44,7 @@ TEST_CASE("extents of 1 come first") {
 }
 
 TEST_CASE("a table without rows keeps every name; a parameter that it lacks or cannot cut exits with code 70") {
-  redco::stored_part const kept = redco::stored_part_of({}, "h.0.up", {7, 5}, {{3, 0}, {2, 5}});
+  redco::pretrained::stored_part const kept = redco::pretrained::stored_part_of({}, "h.0.up", {7, 5}, {{3, 0}, {2, 5}});
   CHECK(kept.name == "h.0.up");
   CHECK(kept.place == redco::safetensors::box{{3, 0}, {2, 5}});
   CHECK(refused("other", {3}).starts_with("70 the model's table of file names has no row"));

@@ -108,7 +108,8 @@ int run(my_options const& o) {
                            .heads = count("HEADS", 2),
                            .layers = 1,
                            .dropout = number("DROPOUT", 0.1)}};
-  if (count("SPLIT_TOKENS", 0) != 0) return train(deployer, o, redco::sequence_parallel<redco::gpt2>{model.config});
+  if (count("SPLIT_TOKENS", 0) != 0)
+    return train(deployer, o, redco::models::sequence_parallel<redco::gpt2>{model.config});
   return train(deployer, o, model);
 }
 

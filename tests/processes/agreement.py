@@ -116,7 +116,7 @@ def own(work, program):
         pair(f"clip, {mesh}", {"OWN_CLIP": "0"}, {"OWN_CLIP": "0.5"}, "optimizer.clip_norm is 0 and 0.5: start", both)
         pair(f"batch, {mesh}", {"OWN_BATCH": "4"}, {"OWN_BATCH": "2"}, "global_batch is 4 and 2.*: start", both)
     pair("heads that the mesh cannot split", {}, {"OWN_HEADS": "3"}, "model.heads is 2 and 3: start", ["--mesh", "1x2"])
-    pair("tokens that are split over the shards", {"OWN_SPLIT_TOKENS": "1"}, {}, r"model is redco::sequence_parallel<redco::gpt2> and redco::gpt2; network by .*: start", ["--mesh", "1x2"])
+    pair("tokens that are split over the shards", {"OWN_SPLIT_TOKENS": "1"}, {}, r"model is redco::models::sequence_parallel<redco::gpt2> and redco::gpt2; network by .*: start", ["--mesh", "1x2"])
     pair("evaluations", {"OWN_EVAL_EVERY": "1"}, {}, "eval_every_steps is 1 and 0: start")
     pair("kernels", {"REDCO_KERNELS": "composed"}, {}, "REDCO_KERNELS is composed and fastest: start",
          what="machines or environments")

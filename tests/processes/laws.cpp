@@ -103,7 +103,7 @@ void laws(rank_context& me) {
 /// not an error.
 void equal_sizes(rank_context& me, int each) {
   int const ranks = me.world.size(), to = (me.rank + each) % ranks, from = (me.rank - each + ranks) % ranks;
-  redco::comm::lane& lane = me.lane(redco::every_axis);
+  redco::comm::lane& lane = me.lane(redco::shape::every_axis);
   for (int round = 0; round < 20; ++round) {
     std::int64_t const value = 100 * round + me.rank;
     at::Tensor const letter = at::full({50}, value, at::kLong), got = at::zeros({50}, at::kLong);
@@ -129,8 +129,8 @@ void planes(rank_context& me) {
     at::Tensor const place = at::full({3}, me.rank, at::kLong);
     std::int64_t shards = 0, replicas = 0;
     for (int other = 0; other < me.world.size(); ++other) {
-      if (me.mesh.coordinate(other, redco::axis::dp) == me.dp_index()) shards += other;
-      if (me.mesh.coordinate(other, redco::axis::tp) == me.tp_index()) replicas += other;
+      if (me.mesh.coordinate(other, redco::shape::axis::dp) == me.dp_index()) shards += other;
+      if (me.mesh.coordinate(other, redco::shape::axis::tp) == me.tp_index()) replicas += other;
     }
     must(me.tp.all_reduced(place)[0].item<std::int64_t>() == shards, "the shards of a replica");
     must(me.dp.all_reduced(place)[1].item<std::int64_t>() == replicas, "the replicas of a shard");
@@ -139,7 +139,7 @@ void planes(rank_context& me) {
 
 /// Runs sums on a lane while the rank calls the same group.
 void lanes(rank_context& me) {
-  redco::comm::lane& lane = me.lane(redco::axis::dp);
+  redco::comm::lane& lane = me.lane(redco::shape::axis::dp);
   int const ranks = me.dp.size();
   for (int round = 0; round < 10; ++round) {
     std::vector<at::Tensor> sums;
@@ -159,10 +159,11 @@ void lanes(rank_context& me) {
 /// Checks that a process sends, for all its members, the bytes that a plan states for its host.
 /// Applies if sums are not in rank order.
 void sent_bytes(rank_context& me, int each) {
-  redco::host_map const processes{me.mesh, me.world.size() / each};
-  for (redco::axes const over : {redco::axes(redco::axis::dp), redco::axes(redco::axis::tp), redco::every_axis}) {
-    redco::group& some = me.group(over);
-    redco::host_share const share = processes.share(me.rank, over);
+  redco::shape::host_map const processes{me.mesh, me.world.size() / each};
+  for (redco::shape::axes const over : {redco::shape::axes(redco::shape::axis::dp),
+                                        redco::shape::axes(redco::shape::axis::tp), redco::shape::every_axis}) {
+    redco::comm::group& some = me.group(over);
+    redco::shape::host_share const share = processes.share(me.rank, over);
     std::vector<int> const members = comm_test::members_of(me, over);
     int const host = processes.host_of(me.rank);
     bool const speaks = share.hosts > 1 && std::none_of(members.begin(), members.end(), [&](int other) {
@@ -179,17 +180,17 @@ void sent_bytes(rank_context& me, int each) {
     some.reduce_scatter(x, 0);
     some.all_to_all(x, 0, 1);
     some.broadcast(x, 0);
-    auto const is = [&](redco::collective kind, std::int64_t payload, bool sends) {
-      std::int64_t const planned = redco::host_bytes(kind, payload, share, sends);
+    auto const is = [&](redco::shape::collective kind, std::int64_t payload, bool sends) {
+      std::int64_t const planned = redco::shape::host_bytes(kind, payload, share, sends);
       std::int64_t const sent = some.counters()[kind].host_bytes;
       must(sent == (speaks ? planned : 0),
            std::string(name_of(kind)) + " sent " + std::to_string(sent) + " of " + std::to_string(planned) + " bytes");
     };
-    is(redco::collective::all_reduce, bytes, true);
-    is(redco::collective::all_gather, n * bytes, true);
-    is(redco::collective::reduce_scatter, bytes, true);
-    is(redco::collective::all_to_all, bytes, true);
-    is(redco::collective::broadcast, bytes, processes.host_of(members.front()) == host);
+    is(redco::shape::collective::all_reduce, bytes, true);
+    is(redco::shape::collective::all_gather, n * bytes, true);
+    is(redco::shape::collective::reduce_scatter, bytes, true);
+    is(redco::shape::collective::all_to_all, bytes, true);
+    is(redco::shape::collective::broadcast, bytes, processes.host_of(members.front()) == host);
   }
 }
 
@@ -233,17 +234,17 @@ void failures(redco::comm::world& world, int ranks, int each) {
   auto const unanswered = failure_of(world, [](rank_context& me) {
     me.world.barrier();
     if (me.rank == 1) return;
-    me.lane(redco::every_axis).all_reduce(at::ones({20'000}));
-    me.lane(redco::every_axis).wait();
+    me.lane(redco::shape::every_axis).all_reduce(at::ones({20'000}));
+    me.lane(redco::shape::every_axis).wait();
   });
   must(unanswered.code() == redco::exit_code::peer_lost && mentions(unanswered, "for rank 1 on ") &&
            mentions(unanswered, ", which has ended"),
        unanswered.what());
   must(mentions(unanswered, "call 1 of group world lane"), unanswered.what());
   auto const busy = failure_of(world, [](rank_context& me) {
-    me.lane(redco::every_axis).all_reduce(at::ones({20'000}));
+    me.lane(redco::shape::every_axis).all_reduce(at::ones({20'000}));
     if (me.rank == 1) throw redco::error(redco::exit_code::data, "no such file");
-    me.lane(redco::every_axis).wait();
+    me.lane(redco::shape::every_axis).wait();
     me.world.barrier();
   });
   must(busy.code() == redco::exit_code::data && mentions(busy, "rank 1: no such file"), busy.what());
@@ -255,8 +256,8 @@ void failures(redco::comm::world& world, int ranks, int each) {
   at::Tensor const x = at::ones({20'000});
   for (int round = 0;; ++round) {
     if (by_lane) {
-      me.lane(redco::every_axis).all_reduce(x);
-      me.lane(redco::every_axis).wait();
+      me.lane(redco::shape::every_axis).all_reduce(x);
+      me.lane(redco::shape::every_axis).wait();
     } else {
       me.world.all_reduce(x);
     }
@@ -271,12 +272,12 @@ void failures(redco::comm::world& world, int ranks, int each) {
 int main(int argc, char** argv) {
   return redco::main_of<how>(argc, argv, "Tests processes that MPI or TCP joins.", [](how const& o) {
     if (o.store > 0) {
-      redco::key_store const store("localhost", o.store, true, std::chrono::seconds(10));
+      redco::tensors::key_store const store("localhost", o.store, true, std::chrono::seconds(10));
       std::this_thread::sleep_for(std::chrono::hours(1));
     }
     int const ranks = redco::options::launched().processes * o.each;
     redco::mesh const shape = ranks % 2 == 0 ? redco::mesh{.dp = ranks / 2, .tp = 2} : redco::mesh{.dp = ranks};
-    redco::rank_options waits;
+    redco::comm::rank_options waits;
     waits.first_deadline = waits.deadline = std::chrono::milliseconds(static_cast<int>(o.deadline * 1000));
     if (o.impatient) waits.first_deadline = std::chrono::seconds(10);
     if (o.stuck) waits.grace = std::chrono::milliseconds(500);
@@ -291,8 +292,8 @@ int main(int argc, char** argv) {
         if (o.stuck && me.rank == 1) std::this_thread::sleep_for(std::chrono::hours(1));
         if (me.rank == 1 && o.killed < 0) throw redco::error(redco::exit_code::data, "bad data");
         if (me.rank == 2) {
-          me.lane(redco::every_axis).all_reduce(at::ones({20'000}));
-          me.lane(redco::every_axis).wait();
+          me.lane(redco::shape::every_axis).all_reduce(at::ones({20'000}));
+          me.lane(redco::shape::every_axis).wait();
         }
         me.world.barrier();
       });
@@ -322,7 +323,7 @@ int main(int argc, char** argv) {
         if (ranks > 1) failures(*world, ranks, o.each);
       }
       world->run([](rank_context& me) {
-        must(me.world.counters() == redco::traffic{}, "a run counts from nothing");
+        must(me.world.counters() == redco::shape::traffic{}, "a run counts from nothing");
         me.world.barrier();
       });
     }

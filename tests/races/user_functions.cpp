@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   options.micro_batch = 2;
   options.eval = run_test::numbers(7);
   options.metrics = [](std::span<std::int64_t const> examples, std::span<std::int64_t const> outputs) {
-    return redco::metric_map{{"right", static_cast<double>(examples.size() + outputs.size())}};
+    return redco::options::metric_map{{"right", static_cast<double>(examples.size() + outputs.size())}};
   };
   for (redco::mesh const mesh : {redco::mesh{.dp = 2}, redco::mesh{.tp = 2}}) {
     temporary_folder const folder;

@@ -8,10 +8,10 @@ constexpr redco::gpt2 model{{.vocab = 256, .context = 256, .width = 384, .heads 
 
 #if REDCO_ACCEPT
 static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .tp = 2},
-                          redco::workload{.batch = 16, .sequence = 256}, redco::MiB(512)>{});
+                          redco::workload{.batch = 16, .sequence = 256}, redco::shape::MiB(512)>{});
 #else  // expect: redco[C001]
 static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .tp = 2},
-                          redco::workload{.batch = 16, .sequence = 256}, redco::MiB(400)>{});
+                          redco::workload{.batch = 16, .sequence = 256}, redco::shape::MiB(400)>{});
 #endif
 
 int main() {}

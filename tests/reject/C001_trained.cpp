@@ -9,10 +9,10 @@ constexpr redco::model_of<network> model{};
 
 #if REDCO_ACCEPT
 static_assert(redco::fits<model, redco::adamw{.lr = 1e-2}, redco::mesh{.dp = 1, .tp = 1},
-                          redco::workload{.batch = 1024}, redco::MiB(64)>{});
+                          redco::workload{.batch = 1024}, redco::shape::MiB(64)>{});
 #else  // expect: redco[C001]
 static_assert(redco::fits<model, redco::adamw{.lr = 1e-2}, redco::mesh{.dp = 1, .tp = 1},
-                          redco::workload{.batch = 1024}, redco::MiB(0)>{});
+                          redco::workload{.batch = 1024}, redco::shape::MiB(0)>{});
 #endif
 
 inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);

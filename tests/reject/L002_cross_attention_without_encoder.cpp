@@ -5,7 +5,7 @@
 
 struct decoder {
 #if REDCO_ACCEPT
-  using net = redco::encoder_decoder<redco::replicated_linear<4, 4>, redco::cross_attention<4, 2>>;
+  using net = redco::layers::encoder_decoder<redco::layers::replicated_linear<4, 4>, redco::cross_attention<4, 2>>;
 #else  // expect: redco[L002]
   using net = redco::cross_attention<4, 2>;
 #endif

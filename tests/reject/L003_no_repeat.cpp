@@ -12,11 +12,12 @@
 using mlp = redco::residual<redco::sequential<redco::linear<8, 12>, redco::relu, redco::linear<12, 8>>>;
 
 #if REDCO_ACCEPT
-constexpr redco::sequence_parallel<redco::model_of<redco::sequential<redco::layer_norm<8>, redco::repeat<2, mlp>>>>
+constexpr redco::models::sequence_parallel<
+    redco::model_of<redco::sequential<redco::layer_norm<8>, redco::repeat<2, mlp>>>>
     model{};
 static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #else  // expect: redco[L003]
-constexpr redco::sequence_parallel<redco::model_of<redco::sequential<redco::layer_norm<8>, mlp>>> model{};
+constexpr redco::models::sequence_parallel<redco::model_of<redco::sequential<redco::layer_norm<8>, mlp>>> model{};
 static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #endif
 

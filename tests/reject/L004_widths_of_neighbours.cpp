@@ -11,7 +11,7 @@ constexpr redco::model_of<redco::sequential<redco::linear<256, 128>, redco::relu
 
 #if REDCO_ACCEPT
 static_assert(redco::legal<model<128>, redco::mesh{.dp = 1, .tp = 2}>{});
-#else  // expect: redco[L004] in 9 lines with layer_gives<128, '0'>, redco::layer_reads<64, '2'>
+#else  // expect: redco[L004] in 9 lines with layer_gives<128, '0'>, redco::shard::layer_reads<64, '2'>
 static_assert(redco::legal<model<64>, redco::mesh{.dp = 1, .tp = 2}>{});
 #endif
 

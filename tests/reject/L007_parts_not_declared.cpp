@@ -10,7 +10,7 @@
 template <class Body>
 struct wrapping {
   template <class X>
-  using out = redco::out_t<Body, X>;
+  using out = redco::layers::out_t<Body, X>;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
@@ -21,15 +21,15 @@ struct wrapping {
 #if REDCO_ACCEPT
 template <redco::layer Body>
 struct wrapped : wrapping<Body> {
-  using layer_concept = redco::layer_tag;
-  using subs = redco::parts<redco::part<"", Body>>;
+  using layer_concept = redco::layers::layer_tag;
+  using subs = redco::layers::parts<redco::layers::part<"", Body>>;
   template <class Other>
   using rebind = wrapped<Other>;
 };
 #else  // expect: redco[L007]
 template <redco::layer Body>
 struct wrapped : wrapping<Body> {
-  using layer_concept = redco::layer_tag;
+  using layer_concept = redco::layers::layer_tag;
 };
 #endif
 

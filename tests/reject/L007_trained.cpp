@@ -5,15 +5,15 @@
 #if REDCO_ACCEPT
 template <redco::layer Body>
 struct wrapped : Body {
-  using layer_concept = redco::layer_tag;
-  using subs = redco::parts<redco::part<"", Body>>;
+  using layer_concept = redco::layers::layer_tag;
+  using subs = redco::layers::parts<redco::layers::part<"", Body>>;
   template <class Other>
   using rebind = wrapped<Other>;
 };
 #else  // expect: redco[L007]
 template <redco::layer Body>
 struct wrapped : Body {
-  using layer_concept = redco::layer_tag;
+  using layer_concept = redco::layers::layer_tag;
 };
 #endif
 

@@ -3,7 +3,7 @@
 #include <redco/layer/rms_norm.hpp>
 
 #if REDCO_ACCEPT
-using attention = redco::full_attention<8, 4, redco::unscaled>;
+using attention = redco::full_attention<8, 4, redco::layers::unscaled>;
 #else  // expect: redco[L008]
 using attention = redco::full_attention<8, 4, redco::rms_norm<8> >;
 #endif

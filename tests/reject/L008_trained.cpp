@@ -5,9 +5,10 @@
 #include <redco/layer/residual.hpp>
 
 #if REDCO_ACCEPT
-using network = redco::residual<redco::full_attention<64, 4, redco::biased<false>>>;
+using network = redco::residual<redco::full_attention<64, 4, redco::layers::biased<false>>>;
 #else  // expect: redco[L008]
-using network = redco::residual<redco::full_attention<64, 4, redco::biased<false>, redco::biased<true>>>;
+using network =
+    redco::residual<redco::full_attention<64, 4, redco::layers::biased<false>, redco::layers::biased<true>>>;
 #endif
 
 inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);

@@ -6,7 +6,7 @@
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
 
-template <redco::fixed_string Name>
+template <redco::meta::fixed_string Name>
 constexpr redco::model_of<
     redco::sequential<redco::linear<8, 12>, redco::relu, redco::named<Name, redco::linear<12, 4>>>>
     model{};

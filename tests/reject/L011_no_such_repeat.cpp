@@ -13,14 +13,15 @@ struct without_dropout {
   template <class L, redco::fact::path>
   struct at : std::type_identity<L> {};
   template <auto Probability, redco::fact::path Here>
-  struct at<redco::dropout<Probability>, Here> : std::type_identity<redco::dropout<redco::real{0.0}>> {};
+  struct at<redco::dropout<Probability>, Here> : std::type_identity<redco::dropout<redco::layers::real{0.0}>> {};
 };
 
 struct rewritten : redco::gpt2 {
 #if REDCO_ACCEPT
-  using net = redco::transform_blocks<redco::gpt2::net, "h", redco::block_range{1, 3}, without_dropout>;
+  using net = redco::layers::transform_blocks<redco::gpt2::net, "h", redco::shape::block_range{1, 3}, without_dropout>;
 #else  // expect: redco[L011]
-  using net = redco::transform_blocks<redco::gpt2::net, "layers", redco::block_range{1, 3}, without_dropout>;
+  using net =
+      redco::layers::transform_blocks<redco::gpt2::net, "layers", redco::shape::block_range{1, 3}, without_dropout>;
 #endif
 };
 constexpr rewritten model{{{.width = 96, .heads = 6, .layers = 4}}};

@@ -20,9 +20,9 @@ struct without_skip {
 using blocks = redco::sequential<redco::linear<1, 8>, redco::named<"h", redco::repeat<3, block>>, redco::linear<8, 1>>;
 
 #if REDCO_ACCEPT
-using network = redco::transform_blocks<blocks, "h", redco::block_range{1, 3}, without_skip>;
+using network = redco::layers::transform_blocks<blocks, "h", redco::shape::block_range{1, 3}, without_skip>;
 #else  // expect: redco[L011]
-using network = redco::transform_blocks<blocks, "h", redco::block_range{1, 4}, without_skip>;
+using network = redco::layers::transform_blocks<blocks, "h", redco::shape::block_range{1, 4}, without_skip>;
 #endif
 
 inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);

@@ -30,14 +30,15 @@ int main(int argc, char** argv) {
     redco::deployer deployer(o.deployer);
     redco::trainer trainer(deployer, redco::model_of<two_layers>{}, job, redco::adamw{.lr = 1e-2});
     trainer.fit(xs, {.eval = xs, .metrics = [&](auto const&, auto const& found) {
-                       return redco::metric_map{{"accuracy", redco::accuracy(found, truth)}};
+                       return redco::options::metric_map{{"accuracy", redco::metrics::accuracy(found, truth)}};
                      }});
     auto const said = redco::predictor(trainer).predict(xs);
     std::string text = "said: ";
     for (auto const& word : said) text += word + ", ";
     for (std::string const& word : said) text += word.substr(1);
     if (said.at(0) == "above" || said[1] != truth[1] || said.back() < said.front()) text += said.front();
-    std::cout << text << said[0].size() << redco::rouge_l(said[0], truth[0]).f << redco::accuracy(said, truth) << '\n';
+    std::cout << text << said[0].size() << redco::metrics::rouge_l(said[0], truth[0]).f
+              << redco::metrics::accuracy(said, truth) << '\n';
     return said.empty() ? 1 : 0;
   });
 }

@@ -23,6 +23,6 @@ int main() {
   if (said[0] == texts[0] || texts[1] != said.at(1) || said.front() < said.back() || said[0] == "a") text += said[0];
   std::string const first = said[0], second(said[1]);
   std::vector<std::string> const kept = said;
-  if (said.size() == 2 && !said[0].empty()) std::cout << redco::rouge_l(said[0], texts[0]).f;
-  std::cout << text << first << second << kept.size() << redco::accuracy(said, texts) << '\n';
+  if (said.size() == 2 && !said[0].empty()) std::cout << redco::metrics::rouge_l(said[0], texts[0]).f;
+  std::cout << text << first << second << kept.size() << redco::metrics::accuracy(said, texts) << '\n';
 }

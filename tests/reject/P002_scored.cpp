@@ -22,8 +22,9 @@ int main() {
   std::vector<std::string> const texts = {"a", "bc"};
   std::vector<std::int64_t> const truth = {0, 1};
   auto const said = job.predict(my_net{}, job.collate(texts));
-  double score = redco::accuracy(said, truth) + redco::mean_absolute_error(said, truth);
-  score += redco::f1_score(said, truth, redco::f1_average::macro) + static_cast<double>(said[0] + 2 * said[1]);
+  double score = redco::metrics::accuracy(said, truth) + redco::metrics::mean_absolute_error(said, truth);
+  score += redco::metrics::f1_score(said, truth, redco::metrics::f1_average::macro) +
+           static_cast<double>(said[0] + 2 * said[1]);
   std::string text = "said " + std::to_string(said[0]);
   for (auto const& one : said) text += one == 0 || truth[0] == one ? "no" : one < 3 ? "yes" : "more";
   std::int64_t const first = said.front();

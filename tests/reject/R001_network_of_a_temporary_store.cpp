@@ -12,10 +12,10 @@ int main() {
   redco::model_of<two_layers> const model;
   auto const placed = redco::shard::placed_parameters(redco::plan_of(model, one));
 #if REDCO_ACCEPT
-  redco::parameter_store const store(placed, 0, redco::dtype::f32, 1);
-  auto const net = redco::make_network(model, store, 0, one);
+  redco::nn::parameter_store const store(placed, 0, redco::dtype::f32, 1);
+  auto const net = redco::nn::make_network(model, store, 0, one);
 #else  // expect: redco[R001]
-  auto const net = redco::make_network(model, redco::parameter_store(placed, 0, redco::dtype::f32, 1), 0, one);
+  auto const net = redco::nn::make_network(model, redco::nn::parameter_store(placed, 0, redco::dtype::f32, 1), 0, one);
 #endif
   std::cout << net->parameters().size();
 }

@@ -11,7 +11,7 @@ static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, 
                           redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
 #else  // expect: redco[S001]
 static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .tp = 5},
-                          redco::workload{.batch = 16, .sequence = 256}, redco::MiB(1)>{});
+                          redco::workload{.batch = 16, .sequence = 256}, redco::shape::MiB(1)>{});
 #endif
 
 int main() {}

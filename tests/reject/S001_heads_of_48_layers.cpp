@@ -10,7 +10,7 @@ constexpr redco::llama model{{.width = 5120, .ffn = 13824, .heads = 40, .kv_head
 #if REDCO_ACCEPT
 static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .tp = 8},
                           redco::workload{.batch = 1, .sequence = 256}, redco::GiB(40)>{});
-#else  // expect: redco[S001] in 12 lines with blamed_parameter<40, redco::legal_widths_are<1, 2, 4, 8>, 'l', 'a', 'y'
+#else  // expect: redco[S001] in 12 lines with blamed_parameter<40, redco::shard::legal_widths_are<1, 2, 4, 8>, 'l', 'a', 'y'
 static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .tp = 7},
                           redco::workload{.batch = 1, .sequence = 256}, redco::GiB(40)>{});
 #endif

@@ -6,7 +6,8 @@
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
 
-using net = redco::sequential<redco::enter_layer, redco::column_linear<10, 30>, redco::relu, redco::row_linear<30, 4>>;
+using net =
+    redco::sequential<redco::layers::enter_layer, redco::column_linear<10, 30>, redco::relu, redco::row_linear<30, 4>>;
 constexpr redco::model_of<net> model{};
 
 #if REDCO_ACCEPT

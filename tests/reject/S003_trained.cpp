@@ -4,7 +4,7 @@
 #include <redco/shard/legal.hpp>
 #include <redco/layer/enter.hpp>
 
-using network = redco::sequential<redco::enter_layer, redco::column_linear<1, 8>, redco::row_linear<8, 1>>;
+using network = redco::sequential<redco::layers::enter_layer, redco::column_linear<1, 8>, redco::row_linear<8, 1>>;
 constexpr redco::model_of<network> model{};
 
 #if REDCO_ACCEPT

@@ -11,7 +11,8 @@
 constexpr redco::model_of<redco::sequential<redco::linear<8, 12>, redco::relu, redco::row_linear<12, 4>>> model{};
 static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #else  // expect: redco[S004]
-constexpr redco::model_of<redco::sequential<redco::replicated_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>>
+constexpr redco::model_of<
+    redco::sequential<redco::layers::replicated_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>>
     model{};
 static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #endif

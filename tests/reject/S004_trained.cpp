@@ -5,7 +5,7 @@
 #include <redco/layer/enter.hpp>
 
 #if REDCO_ACCEPT
-using network = redco::sequential<redco::enter_layer, redco::column_linear<1, 8>, redco::row_linear<8, 1>>;
+using network = redco::sequential<redco::layers::enter_layer, redco::column_linear<1, 8>, redco::row_linear<8, 1>>;
 #else  // expect: redco[S004]
 using network = redco::sequential<redco::linear<1, 8>, redco::relu, redco::linear<8, 4>, redco::row_linear<4, 1>>;
 #endif

@@ -4,9 +4,9 @@
 #include <type_traits>
 
 #if REDCO_ACCEPT
-static_assert(std::is_same_v<redco::out_t<redco::gelu, redco::split<-1>>, redco::split<-1>>);
+static_assert(std::is_same_v<redco::layers::out_t<redco::gelu, redco::shape::split<-1>>, redco::shape::split<-1>>);
 #else  // expect: redco[S005]
-static_assert(sizeof(redco::out_t<redco::gelu, redco::partial>) > 0);
+static_assert(sizeof(redco::layers::out_t<redco::gelu, redco::shape::partial>) > 0);
 #endif
 
 int main() {}

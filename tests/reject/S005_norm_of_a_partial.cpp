@@ -4,9 +4,10 @@
 #include <type_traits>
 
 #if REDCO_ACCEPT
-static_assert(std::is_same_v<redco::out_t<redco::layer_norm<8>, redco::replicated>, redco::replicated>);
+static_assert(
+    std::is_same_v<redco::layers::out_t<redco::layer_norm<8>, redco::shape::replicated>, redco::shape::replicated>);
 #else  // expect: redco[S005]
-static_assert(sizeof(redco::out_t<redco::layer_norm<8>, redco::partial>) > 0);
+static_assert(sizeof(redco::layers::out_t<redco::layer_norm<8>, redco::shape::partial>) > 0);
 #endif
 
 int main() {}

@@ -7,8 +7,11 @@
 int main() {
   using pair = redco::sequential<redco::linear<4, 6>, redco::gelu, redco::linear<6, 4>>;
 #if REDCO_ACCEPT
-  static_assert(sizeof(redco::out_t<redco::gelu, redco::finished_t<redco::out_t<pair, redco::replicated>>>) > 0);
+  static_assert(
+      sizeof(redco::layers::out_t<redco::gelu,
+                                  redco::layers::finished_t<redco::layers::out_t<pair, redco::shape::replicated>>>) >
+      0);
 #else  // expect: redco[S005]
-  static_assert(sizeof(redco::out_t<redco::gelu, redco::out_t<pair, redco::replicated>>) > 0);
+  static_assert(sizeof(redco::layers::out_t<redco::gelu, redco::layers::out_t<pair, redco::shape::replicated>>) > 0);
 #endif
 }

@@ -4,8 +4,8 @@
 
 int main() {
 #if REDCO_ACCEPT
-  static_cast<void>(redco::tensor<redco::replicated>() * redco::tensor<redco::replicated>());
+  static_cast<void>(redco::tensor<redco::shape::replicated>() * redco::tensor<redco::shape::replicated>());
 #else  // expect: redco[S005]
-  static_cast<void>(redco::tensor<redco::partial>() * redco::tensor<redco::replicated>());
+  static_cast<void>(redco::tensor<redco::shape::partial>() * redco::tensor<redco::shape::replicated>());
 #endif
 }

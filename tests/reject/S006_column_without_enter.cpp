@@ -8,7 +8,7 @@
 
 #if REDCO_ACCEPT
 constexpr redco::model_of<
-    redco::sequential<redco::enter_layer, redco::column_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>>
+    redco::sequential<redco::layers::enter_layer, redco::column_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>>
     model{};
 static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #else  // expect: redco[S006]

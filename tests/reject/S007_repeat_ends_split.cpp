@@ -14,7 +14,7 @@ constexpr redco::model_of<
 static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #else  // expect: redco[S007]
 constexpr redco::model_of<
-    redco::sequential<redco::repeat<3, redco::sequential<redco::enter_layer, redco::column_linear<8, 8>>>>>
+    redco::sequential<redco::repeat<3, redco::sequential<redco::layers::enter_layer, redco::column_linear<8, 8>>>>>
     model{};
 static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #endif

@@ -7,9 +7,10 @@
 #if REDCO_ACCEPT
 using network = redco::sequential<redco::linear<1, 8>, redco::repeat<2, redco::linear<8, 8>>, redco::linear<8, 1>>;
 #else  // expect: redco[S007]
-using network = redco::sequential<redco::linear<1, 8>,
-                                  redco::repeat<2, redco::sequential<redco::enter_layer, redco::column_linear<8, 8>>>,
-                                  redco::linear<8, 1>>;
+using network =
+    redco::sequential<redco::linear<1, 8>,
+                      redco::repeat<2, redco::sequential<redco::layers::enter_layer, redco::column_linear<8, 8>>>,
+                      redco::linear<8, 1>>;
 #endif
 
 inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);

@@ -5,8 +5,8 @@
 
 int main() {
 #if REDCO_ACCEPT
-  static_cast<void>(redco::tensor<redco::entered>() + redco::tensor<redco::entered>());
+  static_cast<void>(redco::tensor<redco::shape::entered>() + redco::tensor<redco::shape::entered>());
 #else  // expect: redco[S008]
-  static_cast<void>(redco::tensor<redco::entered>() + redco::tensor<redco::replicated>());
+  static_cast<void>(redco::tensor<redco::shape::entered>() + redco::tensor<redco::shape::replicated>());
 #endif
 }

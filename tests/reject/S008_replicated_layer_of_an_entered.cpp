@@ -3,9 +3,9 @@
 #include <redco/layer/linear.hpp>
 
 #if REDCO_ACCEPT
-static_assert(sizeof(redco::out_t<redco::column_linear<8, 8>, redco::entered>) > 0);
+static_assert(sizeof(redco::layers::out_t<redco::column_linear<8, 8>, redco::shape::entered>) > 0);
 #else  // expect: redco[S008]
-static_assert(sizeof(redco::out_t<redco::replicated_linear<8, 8>, redco::entered>) > 0);
+static_assert(sizeof(redco::layers::out_t<redco::layers::replicated_linear<8, 8>, redco::shape::entered>) > 0);
 #endif
 
 int main() {}

@@ -5,7 +5,8 @@
 #include <redco/layer/sequential.hpp>
 
 template <class... Layers>
-using branch = redco::out_t<redco::residual<redco::sequential<redco::enter_layer, Layers...>>, redco::replicated>;
+using branch = redco::layers::out_t<redco::residual<redco::sequential<redco::layers::enter_layer, Layers...>>,
+                                    redco::shape::replicated>;
 
 #if REDCO_ACCEPT
 static_assert(sizeof(branch<redco::column_linear<8, 8>, redco::row_linear<8, 8>>) > 0);

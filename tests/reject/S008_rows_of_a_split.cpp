@@ -9,6 +9,6 @@ using scaled = redco::elementwise<[](auto const& x) { return x * 2; }>;
 #else  // expect: redco[S008]
 using scaled = redco::rowwise<[](auto const& x) { return x * 2; }>;
 #endif
-static_assert(sizeof(redco::out_t<scaled, redco::split<-1>>) > 0);
+static_assert(sizeof(redco::layers::out_t<scaled, redco::shape::split<-1>>) > 0);
 
 int main() {}

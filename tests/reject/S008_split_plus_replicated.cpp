@@ -4,8 +4,8 @@
 
 int main() {
 #if REDCO_ACCEPT
-  static_cast<void>(redco::tensor<redco::split<-1>>() + redco::tensor<redco::split<-1>>());
+  static_cast<void>(redco::tensor<redco::shape::split<-1>>() + redco::tensor<redco::shape::split<-1>>());
 #else  // expect: redco[S008]
-  static_cast<void>(redco::tensor<redco::split<-1>>() + redco::tensor<redco::replicated>());
+  static_cast<void>(redco::tensor<redco::shape::split<-1>>() + redco::tensor<redco::shape::replicated>());
 #endif
 }

@@ -4,7 +4,7 @@
 #include <redco/layer/sum.hpp>
 
 template <class... Branches>
-using given = redco::out_t<redco::sum<Branches...>, redco::entered>;
+using given = redco::layers::out_t<redco::sum<Branches...>, redco::shape::entered>;
 
 using pair = redco::sequential<redco::column_linear<8, 8>, redco::row_linear<8, 8>>;
 

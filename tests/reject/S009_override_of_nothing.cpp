@@ -11,10 +11,10 @@ using net = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::r
                               redco::named<"down", redco::linear<12, 4>>>;
 
 #if REDCO_ACCEPT
-constexpr redco::model_of<redco::keep_replicated<net, "up">> model{};
+constexpr redco::model_of<redco::shard::keep_replicated<net, "up">> model{};
 static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() == 4);
 #else  // expect: redco[S009]
-constexpr redco::model_of<redco::keep_replicated<net, "upp">> model{};
+constexpr redco::model_of<redco::shard::keep_replicated<net, "upp">> model{};
 static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() == 4);
 #endif
 

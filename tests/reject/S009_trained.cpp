@@ -4,9 +4,9 @@
 #include <redco/shard/keep_replicated.hpp>
 
 #if REDCO_ACCEPT
-using network = redco::keep_replicated<two_layers, "0">;
+using network = redco::shard::keep_replicated<two_layers, "0">;
 #else  // expect: redco[S009]
-using network = redco::keep_replicated<two_layers, "up">;
+using network = redco::shard::keep_replicated<two_layers, "up">;
 #endif
 inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
 

@@ -26,7 +26,7 @@ int train_answers(int argc, char** argv, Job const& job) {
     trainer.fit(xs, {.eval = xs, .metrics = [](std::span<double const> given, std::span<answer const> found) {
                        double size = 0;
                        for (answer const& one : found) size += one.size;
-                       return redco::metric_map{{"size", size / static_cast<double>(given.size())}};
+                       return redco::options::metric_map{{"size", size / static_cast<double>(given.size())}};
                      }});
     for (auto const& one : redco::predictor(trainer).predict(xs)) std::cout << one.sign << ' ' << one.size << '\n';
     auto const all = redco::predictor(trainer).predict(xs, 4);

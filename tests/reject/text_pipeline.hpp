@@ -23,7 +23,7 @@ struct my_loss {
 struct my_net {};
 
 template <>
-inline constexpr bool redco::enable_loss<my_loss> = true;
+inline constexpr bool redco::pipelines::enable_loss<my_loss> = true;
 
 inline constexpr auto collate = redco::collate([](std::span<std::string const> texts) {
   return text_batch{{texts.begin(), texts.end()}};

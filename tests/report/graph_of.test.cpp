@@ -92,7 +92,7 @@ TEST_CASE("each kind of block in a cycle appears once, after the previous kind")
 TEST_CASE("cross-attention reads the encoder") {
   using encoder = redco::named<"e", redco::layer_norm<8>>;
   using decoder = redco::repeat<2, redco::residual<redco::named<"x", redco::cross_attention<8, 2>>>>;
-  auto const g = graph_of_net<redco::encoder_decoder<encoder, decoder>, redco::input<4, 8>>();
+  auto const g = graph_of_net<redco::layers::encoder_decoder<encoder, decoder>, redco::input<4, 8>>();
   REQUIRE(kinds(g) == "layer block layer attention layer all_reduce add");
   CHECK(g[2].inputs == places{0, 1});
   CHECK(g[6].inputs == places{1, 5});
@@ -101,7 +101,7 @@ TEST_CASE("cross-attention reads the encoder") {
 TEST_CASE("split tokens are gathered before column-parallel layers and summed after row-parallel layers") {
   using pair = redco::sequential<redco::named<"n", redco::layer_norm<8>>, redco::named<"a", redco::linear<8, 16>>,
                                  redco::gelu, redco::named<"b", redco::linear<16, 8>>>;
-  auto const g = graph_of_net<redco::sequential<redco::named<"in", redco::layer_norm<8>>, redco::split_tokens,
+  auto const g = graph_of_net<redco::sequential<redco::named<"in", redco::layer_norm<8>>, redco::layers::split_tokens,
                                                 redco::named<"h", redco::repeat<2, redco::residual<pair>>>>,
                               redco::input<4, 8>>();
   REQUIRE(kinds(g) == "layer function block layer all_gather layer function layer reduce_scatter add all_gather");
@@ -114,7 +114,7 @@ TEST_CASE("split tokens are gathered before column-parallel layers and summed af
 template <class M>
 void check_graph(M const& model) {
   auto const g = redco::report::graph_of(model, {2, 4});
-  auto const parameters = redco::facts_of(model).parameters;
+  auto const parameters = redco::shard::facts_of(model).parameters;
   std::vector<int> stated(parameters.size()), read(g.size());
   for (std::size_t i = 0; i < g.size(); ++i) {
     for (std::size_t const p : g[i].parameters) ++stated.at(p);
@@ -137,15 +137,15 @@ void check_graph(M const& model) {
 template <class... M>
 void check_families(std::type_identity<std::variant<M...>>) {
   (check_graph(M{}), ...);
-  (check_graph(redco::sequence_parallel<M>{}), ...);
+  (check_graph(redco::models::sequence_parallel<M>{}), ...);
 }
 
 TEST_CASE("the graph of every family shows each parameter once and reads every activation") {
-  check_families(std::type_identity<redco::any_model>());
+  check_families(std::type_identity<redco::models::any_model>());
 }
 
 TEST_CASE("gathered tokens take no parameters from the layer that reads them") {
-  auto const g = redco::report::graph_of(redco::sequence_parallel<redco::llama>{}, {2, 4});
+  auto const g = redco::report::graph_of(redco::models::sequence_parallel<redco::llama>{}, {2, 4});
   REQUIRE(g.back().what == graph_node::kind::head);
   CHECK(g.back().parameters.size() == 1);
   for (graph_node const& n : g) CHECK((n.parameters.empty() || !is_collective(n.what)));

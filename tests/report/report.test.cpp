@@ -58,16 +58,16 @@ void matches_golden(std::string const& name, std::string const& text) {
 
 TEST_CASE("the program of two blocks is the golden one") {
   redco::gpt2 const small{{.vocab = 64, .context = 16, .width = 24, .heads = 3, .layers = 2}};
-  matches_golden("gpt2_small.facts", redco::report::program_text(redco::facts_of(small, {2, 8})));
+  matches_golden("gpt2_small.facts", redco::report::program_text(redco::shard::facts_of(small, {2, 8})));
 }
 
 TEST_CASE("memory over a step of GPT-2 small on two shards is the golden one, and its largest total is the peak") {
   redco::gpt2 const small{{.vocab = 50257, .context = 1024, .width = 768, .heads = 12, .layers = 12}};
   for (auto const& [name, again] : {std::pair{"gpt2_small_1x2.timeline", redco::recomputed_blocks(false)},
                                     {"gpt2_small_1x2_every_2.timeline", redco::recomputed_blocks::every_kth(2)}}) {
-    redco::setup const run{.mesh = {.tp = 2}, .load = {1, 1024}, .recompute = again};
-    auto const facts = redco::facts_of(small, run.load);
-    auto const memory = redco::cost_of(small, redco::adamw{}, run).memory;
+    redco::cost::setup const run{.mesh = {.tp = 2}, .load = {1, 1024}, .recompute = again};
+    auto const facts = redco::shard::facts_of(small, run.load);
+    auto const memory = redco::cost::cost_of(small, redco::adamw{}, run).memory;
     redco::cost::simulation const of(facts, run);
     matches_golden(name, redco::report::timeline_text(of, memory));
     std::int64_t most = 0;
@@ -81,13 +81,13 @@ TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golde
     auto const report = redco::report_of(demo, redco::adamw{}, {.mesh = {.dp = dp, .tp = tp}, .load = {16 / dp, 256}});
     std::string const name = "gpt2_demo_" + std::to_string(dp) + "x" + std::to_string(tp);
     matches_golden(name + ".txt", redco::report_text(report));
-    matches_golden(name + ".md", redco::report_markdown(report));
-    matches_golden(name + ".json", redco::json::dump_json(redco::report_json(report)) + "\n");
+    matches_golden(name + ".md", redco::report::report_markdown(report));
+    matches_golden(name + ".json", redco::json::dump_json(redco::report::report_json(report)) + "\n");
   }
 }
 
 TEST_CASE("a report of several hosts lists the bytes that a host sends to other hosts, message by message") {
-  redco::setup const run{.mesh = {.dp = 2, .tp = 3}, .load = {640, 1}, .hosts = 2};
+  redco::cost::setup const run{.mesh = {.dp = 2, .tp = 3}, .load = {640, 1}, .hosts = 2};
   auto const report = redco::report_of(mlp, redco::adamw{}, run);
   redco::cost::message_total const shards = report.cost.messages[redco::cost::messages::forward];
   redco::cost::message_total const gradients = report.cost.messages[redco::cost::messages::gradients];
@@ -100,12 +100,12 @@ TEST_CASE("a report of several hosts lists the bytes that a host sends to other 
         std::string::npos);
   CHECK(text.find(", a host 0 B to others\n") != std::string::npos);
 
-  std::string const markdown = redco::report_markdown(report);
+  std::string const markdown = redco::report::report_markdown(report);
   CHECK(markdown.find("| bytes sent | by a host to others |\n|---|---|---|---:|---:|---:|---:|\n") !=
         std::string::npos);
   CHECK(markdown.find("| " + std::to_string(gradients.wire_bytes) + " | " + bytes + " |\n") != std::string::npos);
 
-  redco::json::json_value const json = redco::report_json(report);
+  redco::json::json_value const json = redco::report::report_json(report);
   CHECK(json.at("run").at("hosts") == 2);
   int lines = 0;
   for (redco::json::json_value const& line : json.at("messages")) {
@@ -123,7 +123,7 @@ TEST_CASE("a report of several hosts lists the bytes that a host sends to other 
   }
   CHECK(lines == 2);
 
-  std::string const page = redco::report_html(report, "MLP");
+  std::string const page = redco::report::report_html(report, "MLP");
   CHECK(page.find("2 replicas of 3 shards on 2 hosts") != std::string::npos);
   CHECK(page.find("by a host to others</th></tr>") != std::string::npos);
   CHECK(page.find(redco::report::detail::bytes_text(gradients.host_bytes) + "</td></tr>") != std::string::npos);
@@ -151,15 +151,15 @@ TEST_CASE("the page of an MLP over its budget is the golden one") {
   auto const report =
       redco::report::answered_report(mlp, redco::adamw{}, {.mesh = {.tp = 3}, .load = {640, 1}}, 300'000);
   CHECK_FALSE(report.fits());
-  matches_golden("mlp_1x3.html", redco::report_html(report, "An MLP <of> \"two\" layers & 'a' budget"));
+  matches_golden("mlp_1x3.html", redco::report::report_html(report, "An MLP <of> \"two\" layers & 'a' budget"));
 }
 
 TEST_CASE("the page of eight ranks on two hosts is the golden one") {
   redco::report::run_request const asked{
       .mesh = {.dp = 4, .tp = 2}, .load = {64, 256}, .hosts = 2, .form = redco::report::request_form::ranks};
-  matches_golden(
-      "gpt2_demo_4x2.html",
-      redco::report_html(redco::report::answered_report(demo, redco::adamw{}, asked, redco::MiB(300)), "GPT-2"));
+  matches_golden("gpt2_demo_4x2.html",
+                 redco::report::report_html(
+                     redco::report::answered_report(demo, redco::adamw{}, asked, redco::shape::MiB(300)), "GPT-2"));
 }
 
 TEST_CASE("every format reports the fitting setups, the smallest change and the time of a step") {
@@ -171,16 +171,16 @@ TEST_CASE("every format reports the fitting setups, the smallest change and the 
     "bytes_per_second": 1e9}], "update_bytes_per_second": 1e10})";
   redco::report::run_request const asked{
       .mesh = {.dp = 4}, .load = {64, 256}, .form = redco::report::request_form::ranks};
-  auto const large = redco::report::answered_report(demo, redco::adamw{}, asked, redco::MiB(500), machine);
+  auto const large = redco::report::answered_report(demo, redco::adamw{}, asked, redco::shape::MiB(500), machine);
   REQUIRE(large.answer->change);
   double const seconds =
       redco::cost::step_time_of(large.cost, large.run,
                                 redco::cost::read_machine(redco::json::read_json(machine), machine.string()))
           .total();
-  for (redco::report_format const format : redco::options::choices<redco::report_format>) {
-    std::string const text = redco::report_as(format, large, "GPT-2");
+  for (redco::report::report_format const format : redco::options::choices<redco::report::report_format>) {
+    std::string const text = redco::report::report_as(format, large, "GPT-2");
     INFO(name_of(format));
-    bool const json = format == redco::report_format::json;
+    bool const json = format == redco::report::report_format::json;
     auto const has = [&](std::string const& words) { return text.find(words) != std::string::npos; };
     CHECK(has(json ? "\"fits\": false" : "does not fit, a rank holds "));
     CHECK(has(large.answer->change->what));
@@ -190,15 +190,15 @@ TEST_CASE("every format reports the fitting setups, the smallest change and the 
     for (redco::report::legal_width const& one : large.answer->widths)
       CHECK(has(json ? "\"peak_bytes\": " + std::to_string(one.peak) : redco::report::detail::bytes_text(one.peak)));
   }
-  redco::json::json_value const answer = redco::report_json(large).at("answer");
+  redco::json::json_value const answer = redco::report::report_json(large).at("answer");
   CHECK(answer.at("step_seconds") == seconds);
   CHECK(answer.at("smallest_change").at("peak_bytes") == large.answer->change->peak);
   CHECK(answer.at("widths").size() == large.answer->widths.size());
 
   auto const roomy = redco::report::answered_report(demo, redco::adamw{}, asked, redco::GiB(9));
-  for (redco::report_format const format :
-       {redco::report_format::txt, redco::report_format::md, redco::report_format::html}) {
-    std::string const text = redco::report_as(format, roomy, "GPT-2");
+  for (redco::report::report_format const format :
+       {redco::report::report_format::txt, redco::report::report_format::md, redco::report::report_format::html}) {
+    std::string const text = redco::report::report_as(format, roomy, "GPT-2");
     CHECK(text.find("mesh 4x1: fits, ") != std::string::npos);
     CHECK(text.find("not predicted: no machine was measured; run redco-plan --calibrate") != std::string::npos);
     CHECK(text.find("mallest change") == std::string::npos);
@@ -224,7 +224,7 @@ TEST_CASE("labels of a drawing that would collide move up") {
 TEST_CASE("text in a page is escaped") {
   CHECK(redco::report::detail::escaped("<a href=\"x\">&'\x01") == "&lt;a href=&quot;x&quot;&gt;&amp;&#39; ");
   auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {.dp = 1}, .load = {4, 1}});
-  CHECK(redco::report_html(report, "</title><script>").find("</title><script>") == std::string::npos);
+  CHECK(redco::report::report_html(report, "</title><script>").find("</title><script>") == std::string::npos);
 }
 
 TEST_CASE("memory at the moments of a step equals the memory of its phases") {

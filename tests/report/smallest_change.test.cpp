@@ -30,7 +30,7 @@ redco::llama const grouped{
 
 template <class M>
 std::int64_t peak_of(M const& m, run_request const& asked) {
-  return redco::cost_of(m, redco::adamw{}, setup_of(asked)).memory.peak();
+  return redco::cost::cost_of(m, redco::adamw{}, setup_of(asked)).memory.peak();
 }
 
 /// Returns the request after a reader has replaced its options by those named in `options`.
@@ -196,8 +196,8 @@ TEST_CASE("another width with a fixed number of ranks keeps the ranks and the gl
   auto const& widths = report.answer->widths;
   REQUIRE(widths.size() == 2);  // 3 and 6 are legal for the model, but do not divide 4
   CHECK(widths[1].mesh == redco::mesh{.dp = 2, .tp = 2});
-  redco::setup const two{.mesh = {.dp = 2, .tp = 2}, .load = {8, 90}};
-  CHECK(widths[1].peak == redco::cost_of(model, redco::adamw{}, two).memory.peak());
+  redco::cost::setup const two{.mesh = {.dp = 2, .tp = 2}, .load = {8, 90}};
+  CHECK(widths[1].peak == redco::cost::cost_of(model, redco::adamw{}, two).memory.peak());
   auto const close = redco::report::answered_report(model, redco::adamw{}, asked, widths[1].peak);
   REQUIRE(close.answer->change);
   CHECK(close.answer->change->what == "2 model shards on the same 4 ranks");
@@ -217,7 +217,7 @@ TEST_CASE("the least intrusive sufficient change is proposed") {
                        {240, "16 micro-batches of 1", "--micro-batch 1"},
                        {200, "6 model shards and bf16", "--n-model-shards 6 --dtype bf16"},
                        {70, "6 model shards and 8 micro-batches of 2", "--n-model-shards 6 --micro-batch 2"}}) {
-    auto const found = redco::report::smallest_change(model, redco::adamw{}, asked, redco::MiB(r.mib));
+    auto const found = redco::report::smallest_change(model, redco::adamw{}, asked, redco::shape::MiB(r.mib));
     REQUIRE(found);
     CHECK(found->what == r.what);
     CHECK(found->options == r.options);
@@ -230,9 +230,9 @@ TEST_CASE("a step keeps its examples when micro-batches grow more") {
                           .micro_batch = 5,
                           .compute = redco::dtype::bf16,
                           .recompute = true};
-  auto const found = redco::report::smallest_change(model, redco::adamw{}, asked, redco::MiB(60));
+  auto const found = redco::report::smallest_change(model, redco::adamw{}, asked, redco::shape::MiB(60));
   REQUIRE(found);
-  redco::setup const run = setup_of(found->asked);
+  redco::cost::setup const run = setup_of(found->asked);
   CHECK(run.load.batch < 5);
   CHECK(run.load.batch * run.micro_batches >= 13);
   CHECK(run.load.batch * (run.micro_batches - 1) < 13);
@@ -243,13 +243,14 @@ TEST_CASE("the message lists the changes that were tried if none helps") {
   auto const text_within = [&](std::int64_t budget) {
     return redco::report::budget_text(redco::report::answered_report(model, redco::adamw{}, asked, budget));
   };
-  CHECK(text_within(redco::MiB(1)).find("more than the budget of 1.00 MiB\n  largest: ") != std::string::npos);
-  CHECK(text_within(redco::MiB(1))
+  CHECK(text_within(redco::shape::MiB(1)).find("more than the budget of 1.00 MiB\n  largest: ") != std::string::npos);
+  CHECK(text_within(redco::shape::MiB(1))
             .ends_with("smallest change that fits: none; 6 model shards with bf16, micro-batches of one example and "
                        "recomputation are too large: take a smaller model, a shorter sequence or more memory"));
   asked.mesh = {.dp = 4};
-  CHECK(text_within(redco::MiB(1)).find("none; 2 model shards on the same 4 ranks with bf16") != std::string::npos);
-  CHECK(text_within(redco::MiB(1)).find("take more ranks, a smaller model") != std::string::npos);
+  CHECK(text_within(redco::shape::MiB(1)).find("none; 2 model shards on the same 4 ranks with bf16") !=
+        std::string::npos);
+  CHECK(text_within(redco::shape::MiB(1)).find("take more ranks, a smaller model") != std::string::npos);
   CHECK(text_within(redco::GiB(1)).find("mesh 4x1: fits, ") == 0);
 }
 

@@ -38,14 +38,14 @@ TEST_CASE("TF32 is refused without a CUDA device") {
 }
 
 /// A maker of graphs that accepts --cuda-graph without a CUDA device.
-struct graphs_anywhere final : redco::device_graph::maker {
+struct graphs_anywhere final : redco::tensors::device_graph::maker {
   bool serves(at::Device) const override { return true; }
-  std::unique_ptr<redco::device_graph> make(at::Device) const override { return nullptr; }
+  std::unique_ptr<redco::tensors::device_graph> make(at::Device) const override { return nullptr; }
 };
 
 TEST_CASE("a recorded step excludes verification and gradients that are sent during backward") {
   graphs_anywhere const graphs;
-  redco::device_graph::forced const forced(graphs);
+  redco::tensors::device_graph::forced const forced(graphs);
   redco::deployer_options o;
   o.cuda_graph = true;
   CHECK(refusal(o) == "accepted");
@@ -62,7 +62,7 @@ TEST_CASE("tensors that the reference kernels save are not compared with the pla
   redco::deployer_options o;
   o.check_saved = true;
   CHECK(refusal(o) == "accepted");
-  redco::forced_kernel_set const forced(redco::kernel_set::composed);
+  redco::tensors::forced_kernel_set const forced(redco::tensors::kernel_set::composed);
   CHECK(refusal(o).starts_with("64 --check-saved "));
   o.check_saved = false;
   CHECK(refusal(o) == "accepted");

@@ -67,7 +67,7 @@ predictions sampled(redco::mesh const& mesh, std::int64_t micro_batch) {
   o.eval = run_test::numbers(7);
   o.metrics = [&](auto, std::span<std::int64_t const> outputs) {
     all.emplace_back(outputs.begin(), outputs.end());
-    return redco::metric_map{};
+    return redco::options::metric_map{};
   };
   outcome const run =
       run_test::fit(in(folder.path, mesh), network_of(0), sampling(), run_test::numbers(6), o, {.lr = 0});

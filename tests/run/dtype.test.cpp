@@ -41,9 +41,10 @@ TEST_CASE("a network on floating-point inputs of any type trains in every dtype 
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}}) {
     INFO(mesh.dp << "x" << mesh.tp);
     CHECK(run_test::difference(exact, run_in(redco::dtype::f32, mesh).losses) < 1e-5);
-    for (redco::bf16_path const path : {redco::bf16_path::onednn, redco::bf16_path::packed, redco::bf16_path::blas}) {
+    for (redco::tensors::bf16_path const path :
+         {redco::tensors::bf16_path::onednn, redco::tensors::bf16_path::packed, redco::tensors::bf16_path::blas}) {
       INFO(name_of(path));
-      redco::forced_bf16_path const forced(path);
+      redco::tensors::forced_bf16_path const forced(path);
       run_test::outcome const run = run_in(redco::dtype::bf16, mesh);
       CHECK(run.reason == "");
       CHECK(run_test::difference(exact, run.losses) < 0.01);
@@ -53,21 +54,21 @@ TEST_CASE("a network on floating-point inputs of any type trains in every dtype 
 
 TEST_CASE("the composed kernels train equally in every dtype on every mesh, and the log names them") {
   std::vector<double> const exact = run_in(redco::dtype::f64, {}).losses;
-  redco::forced_kernel_set const forced(redco::kernel_set::composed);
+  redco::tensors::forced_kernel_set const forced(redco::tensors::kernel_set::composed);
   for (redco::mesh const mesh : {redco::mesh{}, {.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}}) {
     INFO(mesh.dp << "x" << mesh.tp);
     CHECK(run_test::difference(exact, run_in(redco::dtype::f64, mesh).losses) < 1e-12);
     CHECK(run_test::difference(exact, run_in(redco::dtype::f32, mesh).losses) < 1e-5);
     CHECK(run_test::difference(exact, run_in(redco::dtype::bf16, mesh).losses) < 0.01);
   }
-  CHECK(redco::run::dtype_text({redco::dtype::bf16, "asked for"}, redco::host_device()) ==
+  CHECK(redco::run::dtype_text({redco::dtype::bf16, "asked for"}, redco::tensors::host_device()) ==
         "dtype bf16: asked for; kernels composed");
 }
 
 TEST_CASE("the dtype and its reason are in log.txt, config.json and the manifest, with options or without") {
   for (bool const given : {false, true}) {
     temporary_folder folder;
-    redco::forced_bf16_path const forced(redco::bf16_path::packed);
+    redco::tensors::forced_bf16_path const forced(redco::tensors::bf16_path::packed);
     redco::deployer_options where = run_test::in(folder.path);
     where.dtype = redco::dtype::bf16;
     run_test::mlp_options o = dtype_options();

@@ -39,7 +39,7 @@ struct course {
     o.global_batch = 4;
     o.eval = run_test::numbers(5);
     o.eval_every_steps = within_epochs ? 3 : 0;
-    o.metrics = [this](auto, auto) { return redco::metric_map{{"score", static_cast<double>(step)}}; };
+    o.metrics = [this](auto, auto) { return redco::options::metric_map{{"score", static_cast<double>(step)}}; };
     o.save_argmin = {"score"};
     o.sanity_check = false;
     o.patience = 4;

@@ -16,8 +16,8 @@ namespace {
 
 // A network that drops half of its twelve hidden features in training.
 struct dropping {
-  using net = redco::sequential<redco::named<"up", redco::linear<5, 12>>, redco::relu, redco::dropout<redco::real{0.5}>,
-                                redco::named<"down", redco::linear<12, 3>>>;
+  using net = redco::sequential<redco::named<"up", redco::linear<5, 12>>, redco::relu,
+                                redco::dropout<redco::layers::real{0.5}>, redco::named<"down", redco::linear<12, 3>>>;
   redco::no_config config;
 };
 
@@ -77,7 +77,7 @@ TEST_CASE("evaluations and predictions use the network without dropout") {
     std::vector<std::int64_t> seen;
     o.metrics = [&](auto, std::span<std::int64_t const> outputs) {
       seen.assign(outputs.begin(), outputs.end());
-      return redco::metric_map{};
+      return redco::options::metric_map{};
     };
     redco::fit_result const result = trainer.fit(train, o);
     at::Tensor const logits = logits_by_hand(run_test::whole_state(trainer.states()), batch.x);

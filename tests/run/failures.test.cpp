@@ -36,7 +36,7 @@ bool holds_7(at::Tensor const& ids) { return ids.eq(7).any().item<bool>(); }
 
 TEST_CASE("an exception in a user's function on one rank ends all ranks and names its location") {
   behaviour collate, loss, predict;
-  collate.collate = [](std::span<std::int64_t const> ids, redco::collate_info const&) {
+  collate.collate = [](std::span<std::int64_t const> ids, redco::pipelines::collate_info const&) {
     for (std::int64_t const id : ids)
       if (id == 7) throw std::runtime_error("seven cannot be collated");
   };
@@ -83,7 +83,9 @@ TEST_CASE("an exception in a hook, in metrics or in the choice of examples names
       {"on_step", [](mlp_options& o) { o.on_step = [](auto const&) { throw std::runtime_error("broken"); }; }},
       {"on_epoch", [](mlp_options& o) { o.on_epoch = [](auto const&) { throw std::runtime_error("broken"); }; }},
       {"metrics",
-       [](mlp_options& o) { o.metrics = [](auto, auto) -> redco::metric_map { throw std::runtime_error("broken"); }; }},
+       [](mlp_options& o) {
+         o.metrics = [](auto, auto) -> redco::options::metric_map { throw std::runtime_error("broken"); };
+       }},
       {"train_of_epoch",
        [](mlp_options& o) {
          o.train_of_epoch = [](int) -> redco::examples<std::int64_t> { throw std::runtime_error("broken"); };
@@ -108,7 +110,7 @@ TEST_CASE("a mistake in evaluation or metrics is found before the first step") {
     mlp_options o = failing_options();
     o.eval = run_test::numbers(5);
     if (in_metrics) {
-      o.metrics = [](auto, auto) -> redco::metric_map { throw std::runtime_error("broken"); };
+      o.metrics = [](auto, auto) -> redco::options::metric_map { throw std::runtime_error("broken"); };
     } else {
       how.predict = [](run_test::mlp_batch const&) { throw std::runtime_error("broken"); };
       o.eval_predictions = true;
@@ -178,7 +180,7 @@ TEST_CASE("an impossible run is refused before any work") {
   CHECK(fit_mlp(in(folder.path), o).code == 64);
   o = failing_options();
   o.eval = run_test::numbers(3);
-  o.metrics = [](auto, auto) { return redco::metric_map{{"top/1", 1}}; };
+  o.metrics = [](auto, auto) { return redco::options::metric_map{{"top/1", 1}}; };
   o.save_argmax = {"top/1"};
   CHECK(fit_mlp(in(folder.path), o).code == 64);
   o.metrics = nullptr;
@@ -311,7 +313,7 @@ TEST_CASE("a best value whose save failed does not count, and the next one is sa
   o.save_argmin = {"chosen"};
   int evaluations = 0;
   double const values[] = {5, 1, 3};
-  o.metrics = [&](auto, auto) { return redco::metric_map{{"chosen", values[evaluations++]}}; };
+  o.metrics = [&](auto, auto) { return redco::options::metric_map{{"chosen", values[evaluations++]}}; };
   o.on_step = [&](redco::fit_event const& e) {
     if (e.step == 8) {
       std::filesystem::rename(ckpts, aside);

@@ -80,7 +80,7 @@ TEST_CASE("every mesh gives the same losses with dropout, to 1e-10 over 50 steps
 TEST_CASE("split tokens of any number give equal losses and gradients, recomputed or not") {
   temporary_folder one;
   outcome const whole = fit_gpt2(in(one.path), steps_of_gpt2(30));
-  redco::sequence_parallel<redco::gpt2> const split{run_test::tied.config};
+  redco::models::sequence_parallel<redco::gpt2> const split{run_test::tied.config};
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}})
     for (bool const recompute : {false, true}) {
       INFO(mesh.dp << "x" << mesh.tp << (recompute ? ", recomputed" : ""));
@@ -88,7 +88,7 @@ TEST_CASE("split tokens of any number give equal losses and gradients, recompute
       redco::deployer_options where = in(folder.path, mesh);
       where.recompute = recompute;
       where.check_saved = true;
-      run_test::options_of<redco::sequence_parallel<redco::gpt2>, decltype(run_test::language())> o;
+      run_test::options_of<redco::models::sequence_parallel<redco::gpt2>, decltype(run_test::language())> o;
       o.epochs = 20;
       o.max_steps = 30;
       o.global_batch = 5;
@@ -125,20 +125,21 @@ TEST_CASE("every mesh starts from the same parameters bit for bit, and another s
 }
 
 TEST_CASE("every mesh drops the same features of the same examples") {
-  using dropped =
-      redco::model_of<redco::sequential<redco::named<"wte", redco::embedding<11, 6>>, redco::dropout<redco::real{0.2}>,
-                                        redco::enter_layer, redco::named<"up", redco::column_linear<6, 12>>,
-                                        redco::dropout<redco::real{0.4}>>>;
+  using dropped = redco::model_of<
+      redco::sequential<redco::named<"wte", redco::embedding<11, 6>>, redco::dropout<redco::layers::real{0.2}>,
+                        redco::layers::enter_layer, redco::named<"up", redco::column_linear<6, 12>>,
+                        redco::dropout<redco::layers::real{0.4}>>>;
   dropped const model{};
   at::Tensor const ids = (at::arange(5 * 4, at::kLong) * 7).remainder(11).view({5, 4});
   at::Tensor first;
   for (redco::mesh const mesh : equal_meshes) {
     at::Tensor const kept = at::zeros({5, 4, 12}, at::kBool);
     auto const plan = redco::plan_of(model, mesh);
-    redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
-      redco::trained_network<dropped> const state(model, plan, redco::adamw{}, redco::dtype::f64, 3, rank.rank, {});
-      auto const own = redco::shard_of({0, 5}, mesh.dp, rank.dp_index());
-      redco::pass const pass = redco::training_pass(rank, 3, 17).with_examples(own.begin, own.size());
+    redco::comm::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+      redco::run::trained_network<dropped> const state(model, plan, redco::adamw{}, redco::dtype::f64, 3, rank.rank,
+                                                       {});
+      auto const own = redco::data::shard_of({0, 5}, mesh.dp, rank.dp_index());
+      redco::pass const pass = redco::nn::training_pass(rank, 3, 17).with_examples(own.begin, own.size());
       at::Tensor const y = redco::bound_network<dropped>(state.net, pass)(ids.slice(0, own.begin, own.end));
       if (rank.tp_index() == 0) kept.slice(0, own.begin, own.end).copy_(y.detach().ne(0));
     });

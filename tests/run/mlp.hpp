@@ -37,7 +37,7 @@ struct mlp_batch {
 
 /// Functions that a test runs inside the pipeline's functions. All ranks call them concurrently.
 struct behaviour {
-  std::function<void(std::span<std::int64_t const>, redco::collate_info const&)> collate;
+  std::function<void(std::span<std::int64_t const>, redco::pipelines::collate_info const&)> collate;
   std::function<at::Tensor(at::Tensor const& loss, mlp_batch const&)> loss;
   std::function<void(mlp_batch const&)> predict;
 };
@@ -55,7 +55,7 @@ inline at::Tensor losses_of(at::Tensor const& logits, mlp_batch const& b) {
 }
 
 inline auto mlp_collate(behaviour const& b = {}) {
-  return redco::collate([b](std::span<std::int64_t const> ids, redco::collate_info const& info) {
+  return redco::collate([b](std::span<std::int64_t const> ids, redco::pipelines::collate_info const& info) {
     if (b.collate) b.collate(ids, info);
     return mlp_batch_of(ids);
   });

@@ -126,19 +126,19 @@ TEST_CASE("frozen parameters, adapters, losses of several terms and batch norm h
 struct subject {
   explicit subject(rank_context& me)
       : state(run_test::mlp{}, plan_of(run_test::mlp{}, me.mesh), sgd{.lr = 0.1}, dtype::f64, 3, me.rank, {}),
-        in(evaluation_pass(me)) {
+        in(redco::nn::evaluation_pass(me)) {
     batch = run_test::mlp_batch_of(std::vector<std::int64_t>{4 * me.rank, 4 * me.rank + 1});
   }
   mean loss() const { return {run_test::losses_of(state.in(in)(batch.x), batch).sum(), 2}; }
 
-  trained_network<run_test::mlp> state;
+  redco::run::trained_network<run_test::mlp> state;
   redco::pass in;
   run_test::mlp_batch batch;
 };
 
 error failure_of(mesh const& on, std::function<void(rank_context&)> const& f) {
   try {
-    run_ranks(on, {.first_deadline = std::chrono::seconds(200), .threads = 1}, f);
+    redco::comm::run_ranks(on, {.first_deadline = std::chrono::seconds(200), .threads = 1}, f);
   } catch (error const& failure) {
     return failure;
   }
@@ -150,14 +150,14 @@ TEST_CASE("the last layer's gradients are summed before backward reaches the fir
   auto const result = failure_of({.dp = 2}, [&](rank_context& me) {
     subject one(me);
     me.dp.reset_counters();
-    training_step step(one.state, me, false, 64);
+    redco::run::training_step step(one.state, me, false, 64);
     at::Tensor const first_layer = one.state.network().parameters().front();
     must(first_layer.data_ptr() == one.state.store.find("up.weight")->value.data_ptr(), "the first layer's weight");
     // Runs before the gradient is added to the flat gradient
     first_layer.register_hook([&](at::Tensor const& g) {
       if (me.rank == 1) {
         // Needs what rank 0 has sent, whose backward waits for this rank
-        me.lane(batch_axes).wait();
+        me.lane(redco::shape::batch_axes).wait();
         must(me.dp.counters().total().calls >= 1, "something was sent");
         summed = true;
       }
@@ -180,13 +180,13 @@ TEST_CASE("only the last loss of a step sends gradients, and a user's own watch 
     for (int const how : {0, 1, 2}) {  // after backward, during backward, with another watch
       subject one(me);
       int seen = 0;
-      std::optional<gradient_watch> own;
+      std::optional<redco::nn::gradient_watch> own;
       if (how == 2) own.emplace(one.state.network(), [&](parameter) { ++seen; });
-      training_step step(one.state, me, false, how == 0 ? 0 : 40);
+      redco::run::training_step step(one.state, me, false, how == 0 ? 0 : 40);
       step.add(one.loss());
       step.expect_last();
       step.add(one.loss());
-      must(!gradient_watch::on(one.state.network()) || how == 2, "the step's watch has ended");
+      must(!redco::nn::gradient_watch::on(one.state.network()) || how == 2, "the step's watch has ended");
       step.finish(0, 1, false);
       must(seen == (how == 2 ? 8 : 0), "the ends of four parameters, twice");
       after.push_back(one.state.store.values().clone());
@@ -200,7 +200,7 @@ TEST_CASE("only the last loss of a step sends gradients, and a user's own watch 
 TEST_CASE("a bucket that cannot be summed ends all ranks, wherever they are") {
   auto const failure = failure_of({.dp = 2}, [&](rank_context& me) {
     subject one(me);
-    training_step step(one.state, me, false, me.rank == 0 ? 64 : 80);
+    redco::run::training_step step(one.state, me, false, me.rank == 0 ? 64 : 80);
     step.expect_last();
     step.add(one.loss());
     if (me.rank == 1) me.world.recv(at::empty({1}), 0, 5);  // no rank sends it
@@ -260,11 +260,13 @@ TEST_CASE("a step counts as many messages as its plan has buckets") {
     trainer one(here, tied, language(), adamw{});
     fit_result const result =
         one.fit(numbers(12), {.max_steps = 3, .global_batch = 4, .save_last = false, .save_argmin = {}});
-    setup const s{.mesh = on, .load = {.batch = 2, .sequence = 9}, .compute = dtype::f64, .gradient_bucket = bytes};
+    redco::cost::setup const s{
+        .mesh = on, .load = {.batch = 2, .sequence = 9}, .compute = dtype::f64, .gradient_bucket = bytes};
     cost::message_total const& planned = cost_of(tied, adamw{}, s).messages[cost::messages::gradients];
     CHECK(planned.calls == (bytes == 0 ? 1 : bytes == 1'000'000 ? 2 : (planned.payload_bytes + bytes - 1) / bytes));
     for (run::step_measure const& rank : result.measures) {
-      traffic::entry const& counted = rank.over(axis::dp)[collective::all_reduce];
+      redco::shape::traffic::entry const& counted =
+          rank.over(redco::shape::axis::dp)[redco::shape::collective::all_reduce];
       CHECK(counted.calls == planned.calls);
       CHECK(counted.payload_bytes == planned.payload_bytes);
       CHECK(counted.wire_bytes == planned.wire_bytes);

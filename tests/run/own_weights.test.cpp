@@ -31,7 +31,7 @@ run_test::mlp_options forgetful_options() {
   o.metrics = [](std::span<std::int64_t const> ids, std::span<std::int64_t const> outputs) {
     double right = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) right += outputs[i] % 10 == (ids[i] * 7 + 1) % 3;
-    return redco::metric_map{{"accuracy", right / static_cast<double>(ids.size())}};
+    return redco::options::metric_map{{"accuracy", right / static_cast<double>(ids.size())}};
   };
   o.save_argmin = {};
   o.save_argmax = {"accuracy"};

@@ -21,7 +21,7 @@ using namespace run_test;
 /// is legal.
 std::string refusal(redco::deployer_options const& o, redco::options::launch const& how) {
   try {
-    redco::run::check_widths(redco::facts_of(mlp{}).parameters, redco::mesh_of(o, how), o, how);
+    redco::run::check_widths(redco::shard::facts_of(mlp{}).parameters, redco::options::mesh_of(o, how), o, how);
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::usage);
     return e.what();
@@ -38,7 +38,7 @@ redco::deployer_options with_width(redco::deployer_options o, int width) {
 
 bool is_legal(redco::deployer_options const& o, redco::options::launch const& how) {
   try {
-    redco::plan_of(mlp{}, redco::mesh_of(o, how));
+    redco::plan_of(mlp{}, redco::options::mesh_of(o, how));
     return true;
   } catch (redco::error const&) {
     return false;

@@ -51,7 +51,7 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
                             .shards_span_processes = true,
                             .threads = 5,
                             .instruction_set = "AVX2",
-                            .bf16_products = redco::bf16_path::blas};
+                            .bf16_products = redco::tensors::bf16_path::blas};
   auto const differs = [&](auto const& change) {
     process_choices other = own;
     change(other);
@@ -64,7 +64,7 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
         what + "device (--device) is cpu and cuda");
   CHECK(differs([](process_choices& c) { c.compute = redco::dtype::bf16; }) ==
         what + "dtype (--dtype) is f64 and bf16");
-  CHECK(differs([](process_choices& c) { c.kernels = redco::kernel_set::composed; }) ==
+  CHECK(differs([](process_choices& c) { c.kernels = redco::tensors::kernel_set::composed; }) ==
         what + "REDCO_KERNELS is fastest and composed");
   CHECK(differs([](process_choices& c) { c.gradient_bucket = 0; }) == what + "bytes of a gradient bucket is 24 and 0");
   CHECK(differs([](process_choices& c) { c.overlaps_shards = true; }) ==
@@ -72,13 +72,14 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
   CHECK(differs([](process_choices& c) { c.threads = 4; }) == what + "threads of a rank (--threads) is 5 and 4");
   CHECK(differs([](process_choices& c) { c.instruction_set = "AVX512"; }) ==
         what + "instruction set is AVX2 and AVX512");
-  CHECK(differs([](process_choices& c) { c.bf16_products = redco::bf16_path::packed; }) ==
+  CHECK(differs([](process_choices& c) { c.bf16_products = redco::tensors::bf16_path::packed; }) ==
         what + "REDCO_BF16_PRODUCTS is blas and packed");
 }
 
 TEST_CASE("processes with whole replicas may differ in threads, instruction sets and products of bf16") {
-  process_choices own{.threads = 5, .instruction_set = "AVX2", .bf16_products = redco::bf16_path::blas}, other = own;
-  other.threads = 4, other.instruction_set = "AVX512", other.bf16_products = redco::bf16_path::packed;
+  process_choices own{.threads = 5, .instruction_set = "AVX2", .bf16_products = redco::tensors::bf16_path::blas},
+      other = own;
+  other.threads = 4, other.instruction_set = "AVX512", other.bf16_products = redco::tensors::bf16_path::packed;
   CHECK(difference(redco::run::agreement_of(own), redco::run::agreement_of(other)).empty());
 }
 

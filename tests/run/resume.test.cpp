@@ -273,7 +273,7 @@ TEST_CASE("a resumed run may change its batch: every example of the epoch is sti
   std::mutex guard;
   std::vector<std::int64_t> seen;
   run_test::behaviour how;
-  how.collate = [&](std::span<std::int64_t const> ids, redco::collate_info const&) {
+  how.collate = [&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const&) {
     std::lock_guard const lock(guard);
     seen.insert(seen.end(), ids.begin(), ids.end());
   };

@@ -85,22 +85,22 @@ told_step step_of_two(std::int64_t first, std::int64_t second, schedule::step_fa
   told_step told;
   std::mutex mutex;
   run_ranks({.dp = 2, .tp = 2}, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
-    trained_network<M> net(M{}, plan_of(M{}, me.mesh), sgd{.lr = 0.1}, dtype::f64, 3, me.rank, {});
+    redco::run::trained_network<M> net(M{}, plan_of(M{}, me.mesh), sgd{.lr = 0.1}, dtype::f64, 3, me.rank, {});
     net.store.publish();
     schedule::step_facts own = facts;
-    own.micro_batches = me.coordinate(batch_axes) == 0 ? first : second;
+    own.micro_batches = me.coordinate(redco::shape::batch_axes) == 0 ? first : second;
     own.rounds = std::max(first, second);
     own.full_rounds = std::min(first, second);
     observer seen;
     run::step_executor one(net, me, own, bucket, &seen);
     work<M> batches(net, me, own.several_terms);
-    me.each_group([](std::string const&, group& some) { some.reset_counters(); });
+    me.each_group([](std::string const&, redco::comm::group& some) { some.reset_counters(); });
     one.run(batches, {0, 1});
     std::scoped_lock const lock(mutex);
-    if (me.coordinate(axis::tp) != 0) return;
+    if (me.coordinate(redco::shape::axis::tp) != 0) return;
     (me.rank == 0 ? told.first : told.second) = seen.told;
     if (me.rank != 0) return;
-    told.gradient_sums = me.group(batch_axes).counters().total().calls;
+    told.gradient_sums = me.group(redco::shape::batch_axes).counters().total().calls;
     told.all_sums = me.world.counters().total().calls;
   });
   return told;
@@ -139,9 +139,9 @@ TEST_CASE("a step executes the operations of its schedule on each replica") {
 
 TEST_CASE("a step with impossible messages is refused before anything runs") {
   std::string why;
-  run_ranks({}, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
-    trained_network<run_test::mlp> net(run_test::mlp{}, plan_of(run_test::mlp{}, me.mesh), sgd{}, dtype::f64, 3,
-                                       me.rank, {});
+  redco::comm::run_ranks({}, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
+    redco::run::trained_network<run_test::mlp> net(run_test::mlp{}, plan_of(run_test::mlp{}, me.mesh), sgd{},
+                                                   dtype::f64, 3, me.rank, {});
     try {
       run::step_executor(net, me, {.micro_batches = 2, .rounds = 2, .full_rounds = 2, .several_terms = true});
     } catch (error const& e) {

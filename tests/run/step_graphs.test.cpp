@@ -23,7 +23,7 @@ using namespace run_test;
 /// A graph that repeats host calls in place of device work. The calls record into an unused
 /// recording, because the replay of a real graph runs no host code. The recorded calls have been
 /// computed, so the first replay does nothing.
-class host_graph final : public redco::device_graph {
+class host_graph final : public redco::tensors::device_graph {
  public:
   explicit host_graph(std::atomic<int>& replays) : replays_(replays) {}
   void record(std::function<void()> f) override {
@@ -32,8 +32,8 @@ class host_graph final : public redco::device_graph {
   }
   void replay() override {
     replaying = true;
-    redco::graph_recording unread;
-    redco::graph_recording::scope const here(&unread);
+    redco::tensors::graph_recording unread;
+    redco::tensors::graph_recording::scope const here(&unread);
     if (++here_ > 1) work_();
     replaying = false;
     ++replays_;
@@ -50,10 +50,10 @@ class host_graph final : public redco::device_graph {
 
 thread_local bool host_graph::replaying = false;
 
-struct host_graphs final : redco::device_graph::maker {
+struct host_graphs final : redco::tensors::device_graph::maker {
   mutable std::atomic<int> made = 0, replays = 0;
   bool serves(at::Device) const override { return true; }
-  std::unique_ptr<redco::device_graph> make(at::Device) const override {
+  std::unique_ptr<redco::tensors::device_graph> make(at::Device) const override {
     ++made;
     return std::make_unique<host_graph>(replays);
   }
@@ -67,14 +67,14 @@ struct graph_behaviour {
 /// Returns a job that ignores the label of every fifth example, so that batches of one shape have
 /// different counts.
 auto ignoring_pipeline(graph_behaviour b = {}) {
-  return redco::collate([](std::span<std::int64_t const> ids, redco::collate_info const&) {
+  return redco::collate([](std::span<std::int64_t const> ids, redco::pipelines::collate_info const&) {
            mlp_batch made = mlp_batch_of(ids);
            made.labels = at::where(made.ids.remainder(5).eq(1), -100, made.labels);
            return made;
          }) |
          redco::loss([b](auto const& net, mlp_batch const& batch) {
            redco::mean const made = redco::cross_entropy(net(batch.x), batch.labels);
-           if (b.look) redco::on_host(batch.labels);
+           if (b.look) redco::tensors::on_host(batch.labels);
            if (b.made_anew) return redco::mean{made.sum * 2, made.count * b.times};
            if (b.count_of_rows) return redco::mean{made.sum, static_cast<double>(batch.x.size(0))};
            return made;
@@ -108,7 +108,7 @@ TEST_CASE("recorded steps train like eager steps, for batches of several shapes 
     INFO(mesh.dp << " replicas");
     outcome const plain = recorded(in(folder.path, mesh), mlp{}, {}, false);
     host_graphs const graphs;
-    redco::device_graph::forced const forced(graphs);
+    redco::tensors::device_graph::forced const forced(graphs);
     outcome const run = recorded(in(folder.path, mesh), mlp{});
     INFO(run.reason);
     CHECK(run.code == 0);
@@ -124,19 +124,19 @@ TEST_CASE("recorded steps train like eager steps, for batches of several shapes 
 TEST_CASE("each batch that a graph computes is checked on the host") {
   temporary_folder const folder;
   std::vector<std::int64_t> collated, seen;
-  auto const pipeline = redco::collate([&](std::span<std::int64_t const> ids, redco::collate_info const&) {
+  auto const pipeline = redco::collate([&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const&) {
                           mlp_batch made = mlp_batch_of(ids);
                           collated.push_back(made.ids.sum().item<std::int64_t>());
                           return made;
                         }) |
                         redco::loss([&](auto const& net, mlp_batch const& batch) {
-                          redco::check_on_host(batch.ids, [&seen](at::Tensor const& ids) {
+                          redco::tensors::check_on_host(batch.ids, [&seen](at::Tensor const& ids) {
                             if (!host_graph::replaying) seen.push_back(ids.sum().item<std::int64_t>());
                           });
                           return redco::cross_entropy(net(batch.x), batch.labels);
                         });
   host_graphs const graphs;
-  redco::device_graph::forced const forced(graphs);
+  redco::tensors::device_graph::forced const forced(graphs);
   redco::deployer_options where = in(folder.path);
   where.cuda_graph = true;
   outcome const run =
@@ -153,16 +153,17 @@ struct widening_batch {
 };
 
 TEST_CASE("batches of equally many examples and other sizes have their own graphs") {
-  auto const pipeline = redco::collate([](std::span<std::int64_t const> ids, redco::collate_info const& info) {
-                          mlp_batch const made = mlp_batch_of(ids);
-                          auto const columns = static_cast<std::int64_t>(1 + info.step % 2);
-                          return widening_batch{made.x, made.labels, made.weights.unsqueeze(1).repeat({1, columns})};
-                        }) |
-                        redco::loss([](auto const& net, widening_batch const& batch) {
-                          redco::mean made = redco::cross_entropy(net(batch.x), batch.labels);
-                          made.sum = made.sum * batch.wide.sum();
-                          return made;
-                        });
+  auto const pipeline =
+      redco::collate([](std::span<std::int64_t const> ids, redco::pipelines::collate_info const& info) {
+        mlp_batch const made = mlp_batch_of(ids);
+        auto const columns = static_cast<std::int64_t>(1 + info.step % 2);
+        return widening_batch{made.x, made.labels, made.weights.unsqueeze(1).repeat({1, columns})};
+      }) |
+      redco::loss([](auto const& net, widening_batch const& batch) {
+        redco::mean made = redco::cross_entropy(net(batch.x), batch.labels);
+        made.sum = made.sum * batch.wide.sum();
+        return made;
+      });
   temporary_folder const folder;
   auto const trained = [&](bool graph) {
     redco::deployer_options where = in(folder.path);
@@ -172,7 +173,7 @@ TEST_CASE("batches of equally many examples and other sizes have their own graph
   };
   outcome const plain = trained(false);
   host_graphs const graphs;
-  redco::device_graph::forced const forced(graphs);
+  redco::tensors::device_graph::forced const forced(graphs);
   outcome const run = trained(true);
   INFO(run.reason);
   CHECK(run.code == 0);
@@ -184,7 +185,7 @@ TEST_CASE("a loss made of another loss's sum and count is recorded") {
   temporary_folder const folder;
   outcome const plain = recorded(in(folder.path), mlp{}, {.made_anew = true}, false);
   host_graphs const graphs;
-  redco::device_graph::forced const forced(graphs);
+  redco::tensors::device_graph::forced const forced(graphs);
   outcome const run = recorded(in(folder.path), mlp{}, {.made_anew = true});
   INFO(run.reason);
   CHECK(run.code == 0);
@@ -195,7 +196,7 @@ TEST_CASE("a loss made of another loss's sum and count is recorded") {
 TEST_CASE("code that a graph would replay wrongly is refused with a cure") {
   temporary_folder const folder;
   host_graphs const graphs;
-  redco::device_graph::forced const forced(graphs);
+  redco::tensors::device_graph::forced const forced(graphs);
   outcome const shards = recorded(in(folder.path, {.tp = 2}), mlp{});
   CHECK(shards.code == 64);
   CHECK(mentions(shards, "--cuda-graph: shards of a model exchange amid what would be recorded; leave it out"));
@@ -222,17 +223,17 @@ TEST_CASE("code that a graph would replay wrongly is refused with a cure") {
 TEST_CASE("an invalid label is found in a batch that a graph computes") {
   temporary_folder const folder;
   host_graphs const graphs;
-  redco::device_graph::forced const forced(graphs);
+  redco::tensors::device_graph::forced const forced(graphs);
   redco::deployer_options where = in(folder.path);
   where.cuda_graph = true;
-  auto const pipeline = redco::collate([](std::span<std::int64_t const> ids, redco::collate_info const& info) {
-                          mlp_batch made = mlp_batch_of(ids);
-                          if (info.step == 4) made.labels[1].fill_(9);
-                          return made;
-                        }) |
-                        redco::loss([](auto const& net, mlp_batch const& batch) {
-                          return redco::cross_entropy(net(batch.x), batch.labels);
-                        });
+  auto const pipeline =
+      redco::collate([](std::span<std::int64_t const> ids, redco::pipelines::collate_info const& info) {
+        mlp_batch made = mlp_batch_of(ids);
+        if (info.step == 4) made.labels[1].fill_(9);
+        return made;
+      }) |
+      redco::loss(
+          [](auto const& net, mlp_batch const& batch) { return redco::cross_entropy(net(batch.x), batch.labels); });
   outcome const run =
       fit(where, mlp{}, pipeline, numbers(24), options_of<mlp, decltype(pipeline)>{.epochs = 2, .global_batch = 4});
   CHECK(run.code == 65);

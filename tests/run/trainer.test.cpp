@@ -61,7 +61,7 @@ TEST_CASE("the first loss is the weighted mean over the whole global batch, for 
 TEST_CASE("evaluation gives the weighted mean loss, one output per example and the user's metrics on every mesh") {
   std::vector<std::int64_t> const dev{12, 3, 5, 40, 8, 21, 33};
   for (std::size_t const count : {std::size_t{1}, std::size_t{7}}) {
-    redco::metric_map first;
+    redco::options::metric_map first;
     for (redco::mesh const mesh : trainer_meshes) {
       INFO(count << " examples on " << mesh.dp << "x" << mesh.tp);
       temporary_folder folder;
@@ -76,7 +76,7 @@ TEST_CASE("evaluation gives the weighted mean loss, one output per example and t
           right += outputs[i] % 10 == (examples[i] * 7 + 1) % 3 ? 1 : 0;
           order += outputs[i] / 10 == examples[i] ? 1 : 0;
         }
-        return redco::metric_map{{"right", right}, {"in_order", order}};
+        return redco::options::metric_map{{"right", right}, {"in_order", order}};
       };
       outcome const run = fit_mlp(in(folder.path, mesh), o);
       REQUIRE(run.code == 0);
@@ -105,7 +105,7 @@ TEST_CASE("training stops when the first watched metric does not improve") {
     o.patience = 3;
     o.save_argmin = {"chosen", "loss"};
     int evaluations = 0;
-    o.metrics = [&](auto, auto) { return redco::metric_map{{"chosen", evaluations++ == 2 ? 1.0 : 2.0}}; };
+    o.metrics = [&](auto, auto) { return redco::options::metric_map{{"chosen", evaluations++ == 2 ? 1.0 : 2.0}}; };
     outcome const run = fit_mlp(in(folder.path, mesh), o);
     // Evaluation 0 is the sanity check. Evaluation 2 has the best score; 3, 4 and 5 are not better.
     CHECK(run.code == 0);
@@ -122,7 +122,7 @@ TEST_CASE("an evaluation every k steps updates the best metrics and saves within
   o.eval_every_steps = 3;
   int evaluations = 0;
   o.save_argmin = {"chosen"};
-  o.metrics = [&](auto, auto) { return redco::metric_map{{"chosen", evaluations++ == 1 ? 1.0 : 2.0}}; };
+  o.metrics = [&](auto, auto) { return redco::options::metric_map{{"chosen", evaluations++ == 1 ? 1.0 : 2.0}}; };
   CHECK(fit_mlp(in(folder.path, {.dp = 2}), o).code == 0);
   CHECK(evaluations == 1 + 4);  // before training, after steps 3, 4, 6, 8
   redco::workdir::manifest const best = redco::workdir::read_manifest(folder.path / "ckpts" / "min_chosen");
@@ -195,7 +195,7 @@ TEST_CASE("collate gets the longest length of the global batch, and each example
     std::map<std::uint64_t, std::set<std::int64_t>> told;
     std::map<std::uint64_t, std::int64_t> longest;
     behaviour how;
-    how.collate = [&](std::span<std::int64_t const> ids, redco::collate_info const& info) {
+    how.collate = [&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const& info) {
       std::lock_guard const lock(guard);
       told[info.step].insert(info.longest);
       for (std::int64_t const id : ids) {
@@ -219,7 +219,7 @@ TEST_CASE("collate gets the longest length of an evaluation's batch") {
   std::mutex guard;
   std::set<std::int64_t> told;
   behaviour how;
-  how.collate = [&](std::span<std::int64_t const> ids, redco::collate_info const& info) {
+  how.collate = [&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const& info) {
     std::lock_guard const lock(guard);
     if (ids.front() >= 100) told.insert(info.longest);
   };
@@ -296,8 +296,8 @@ double moved(Pipeline const& pipeline, redco::mesh const& on, double& norm,
   redco::trainer trainer(deployer, line{}, pipeline, redco::sgd{.lr = 0.1});
   o.global_batch = 7;
   o.on_step = [&](redco::fit_event const& e) { norm = e.grad_norm; };
-  double const before = redco::parameter_store(redco::shard::placed_parameters(redco::plan_of(line{}, {.dp = 1})), 0,
-                                               redco::dtype::f64, deployer.options().seed)
+  double const before = redco::nn::parameter_store(redco::shard::placed_parameters(redco::plan_of(line{}, {.dp = 1})),
+                                                   0, redco::dtype::f64, deployer.options().seed)
                             .find("w.weight")
                             ->value.template item<double>();
   trainer.fit(run_test::numbers(7), o);

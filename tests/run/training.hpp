@@ -115,7 +115,7 @@ struct outcome {
   int code = 0;
   std::string reason;
   std::vector<double> losses;  ///< loss of each step
-  redco::metric_map evaluation;
+  redco::options::metric_map evaluation;
   tensors state;
   std::int64_t warnings = 0;
   std::string log;

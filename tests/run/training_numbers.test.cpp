@@ -36,7 +36,7 @@ namespace training_numbers {
 using doubles = std::vector<double>;
 using texts = std::vector<std::string>;
 
-redco::gpt2_config const sizes{.vocab = 127, .context = 16, .width = 20, .heads = 2, .layers = 2, .inner = 36};
+redco::models::gpt2_config const sizes{.vocab = 127, .context = 16, .width = 20, .heads = 2, .layers = 2, .inner = 36};
 redco::mesh const meshes[] = {{.dp = 1}, {.dp = 2}, {.tp = 2}};
 
 std::filesystem::path recorded() { return test_files() / "training"; }
@@ -55,7 +55,7 @@ auto lm() {
 
 /// Arranges the texts so that the sampler visits them in the recorded order.
 texts visited_in(texts const& all, std::vector<std::size_t> const& order, std::uint64_t seed, int epoch) {
-  redco::sampler const places(std::ssize(all), seed);
+  redco::data::sampler const places(std::ssize(all), seed);
   texts arranged(all.size());
   for (std::size_t place = 0; place < all.size(); ++place)
     arranged[static_cast<std::size_t>(places.at(epoch, static_cast<std::int64_t>(place)))] = all[order[place]];
@@ -175,7 +175,7 @@ TEST_CASE("evaluation and prediction apply no dropout and give the numbers of tr
                                                .metrics =
                                                    [&](std::span<std::string const>, std::span<double const> outputs) {
                                                      predicted.assign(outputs.begin(), outputs.end());
-                                                     return redco::metric_map{};
+                                                     return redco::options::metric_map{};
                                                    },
                                                .save_last = false});
     check_close("evaluation", {result.evaluation.at("loss")}, {expected["evaluated"].get<double>()}, 1e-12);

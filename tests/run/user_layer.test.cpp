@@ -8,7 +8,7 @@
 
 template <auto Width, bool Honest>
 struct damping {
-  using layer_concept = redco::leaf_tag;
+  using layer_concept = redco::layers::leaf_tag;
   static constexpr bool featurewise = true;
   template <class X>
   using out = X;
@@ -17,8 +17,8 @@ struct damping {
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     redco::fact::flow const input = w.activation;
     redco::fact::parameter_fact factor;
-    factor.shape = {redco::of<Width>(config)};
-    factor.split(redco::axis::tp, redco::is_feature_split<X> ? 0 : -1, redco::of<Width>(config));
+    factor.shape = {redco::layers::of<Width>(config)};
+    factor.split(redco::shape::axis::tp, redco::shape::is_feature_split<X> ? 0 : -1, redco::layers::of<Width>(config));
     factor.start = {redco::fact::initial::kind::normal, 0.5};
     w.parameter("factor", factor);
     redco::fact::shared_parameter_facts<X>(w, factor.shape);
@@ -32,7 +32,7 @@ struct damping {
 template <auto Width, bool Honest, class X>
 struct redco::module<damping<Width, Honest>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : factor(b.parameter("factor")) {}
+  explicit module(redco::nn::builder<Config>& b) : factor(b.parameter("factor")) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {

@@ -86,7 +86,7 @@ TEST_CASE("a loss without a gradient says so") {
 }
 
 TEST_CASE("the path of a layer includes its blocks") {
-  redco::layer_error const inner("up", "Float [2, 7]", "why");
+  redco::nn::layer_error const inner("up", "Float [2, 7]", "why");
   std::string const text = inner.inside("mlp").inside("3").inside("h").what();
   CHECK(text.find("layer 'h.3.mlp.up' cannot take Float [2, 7]: why") == 0);
 }

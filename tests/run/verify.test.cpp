@@ -34,7 +34,7 @@ template <auto In, auto Out, mistake>
 struct own_linear : redco::linear<In, Out> {};
 
 /// A user's layer that drops every second row of a rank.
-struct local_dropout : redco::featurewise_layer {};
+struct local_dropout : redco::layers::featurewise_layer {};
 
 }  // namespace verify_test
 
@@ -45,7 +45,7 @@ struct redco::module<verify_test::own_linear<In, Out, What>, X> : redco::module<
 
   template <class Context>
   typename right::result operator()(tensor<X> const& x, Context const& ctx) const {
-    if constexpr (What == verify_test::mistake::no_enter || is_feature_split<X>)
+    if constexpr (What == verify_test::mistake::no_enter || redco::shape::is_feature_split<X>)
       return typename right::result(kernel::linear(x.local(), ctx[this->weight], ctx[this->bias]));
     else return right::operator()(x, ctx);
   }
@@ -54,7 +54,7 @@ struct redco::module<verify_test::own_linear<In, Out, What>, X> : redco::module<
 template <class X>
 struct redco::module<verify_test::local_dropout, X> {
   template <class Config>
-  explicit module(builder<Config>&) {}
+  explicit module(redco::nn::builder<Config>&) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
@@ -78,8 +78,8 @@ llama const shared{{.vocab = 11, .context = 16, .width = 12, .ffn = 16, .heads =
 
 /// Verifies a fit on a mesh and returns the result, with a table if it finds a mistake.
 template <class Model, class Pipeline>
-verify_result verified(Model const& model, Pipeline const& pipeline, mesh const& on,
-                       run_test::options_of<Model, Pipeline> options = {}, dtype type = dtype::f64) {
+redco::run::verify_result verified(Model const& model, Pipeline const& pipeline, mesh const& on,
+                                   run_test::options_of<Model, Pipeline> options = {}, dtype type = dtype::f64) {
   run_test::silence const quiet;
   temporary_folder const folder;
   deployer_options where = in(folder.path, on);
@@ -94,21 +94,21 @@ template <class Model, class Pipeline>
 void check_agrees(Model const& model, Pipeline const& pipeline,
                   run_test::options_of<Model, Pipeline> const& options = {}, double margin = 1e-3) {
   for (mesh const& on : meshes) {
-    verify_result const result = verified(model, pipeline, on, options);
+    redco::run::verify_result const result = verified(model, pipeline, on, options);
     INFO(result.text(100) << result.verdict());
     CHECK(result.ok());
     CHECK(result.layer.empty());
     REQUIRE(result.steps.size() == 2);
     CHECK(result.steps[0].norm_here > 0.1);  // the gradient is clipped
     CHECK(result.rows.front().worst() < margin);
-    for (verify_step const& one : result.steps) CHECK(std::max(one.loss, one.norm) < margin);
+    for (redco::run::verify_step const& one : result.steps) CHECK(std::max(one.loss, one.norm) < margin);
   }
 }
 
 TEST_CASE("verify passes for a correct library") {
   check_agrees(tied, language());
   check_agrees(shared, language());
-  check_agrees(sequence_parallel<gpt2>{tied.config}, language());
+  check_agrees(redco::models::sequence_parallel<gpt2>{tied.config}, language());
 }
 
 TEST_CASE("frozen parameters and adapters agree with one rank") {
@@ -145,8 +145,8 @@ using down = named<"down", linear<12, 3>>;
 
 /// Returns the verdict on a classifier on a mesh. The verdict must be a mistake.
 template <class... Layers>
-verify_result found_in(mesh const& on) {
-  verify_result const result =
+redco::run::verify_result found_in(mesh const& on) {
+  redco::run::verify_result const result =
       verified(model_of<sequential<Layers...>>{}, run_test::mlp_pipeline(), on, {}, dtype::f64);
   INFO(result.text() << result.verdict());
   CHECK_FALSE(result.ok());
@@ -159,7 +159,7 @@ bool mentions(std::string const& text, std::string const& part) { return text.fi
 
 TEST_CASE("a bias that each shard adds is found once it is not zero, and its layer is named") {
   using wrong = named<"down", own_linear<12, 3, mistake::bias_per_shard>>;
-  verify_result const result = found_in<up, relu, wrong>({.tp = 2});
+  redco::run::verify_result const result = found_in<up, relu, wrong>({.tp = 2});
   CHECK(result.steps[0].loss < 1);
   INFO(result.text() << result.verdict());
   CHECK(mentions(result.first, "step 2, the loss, then gradient of "));
@@ -169,9 +169,9 @@ TEST_CASE("a bias that each shard adds is found once it is not zero, and its lay
 }
 
 TEST_CASE("a layer that does not sum the gradient of its input is named") {
-  using first = named<"first", replicated_linear<5, 6>>;
+  using first = named<"first", redco::layers::replicated_linear<5, 6>>;
   using wrong = named<"middle", own_linear<6, 12, mistake::no_enter>>;
-  verify_result const result = found_in<first, wrong, relu, down>({.tp = 2});
+  redco::run::verify_result const result = found_in<first, wrong, relu, down>({.tp = 2});
   CHECK(mentions(result.first, "step 1, gradient of first."));
   CHECK(mentions(result.verdict(), "passes a wrong gradient on is middle"));
   CHECK(result.layer == "middle");
@@ -181,7 +181,7 @@ TEST_CASE("a layer that does not sum the gradient of its input is named") {
 
 TEST_CASE("a dropout that counts the rows of a rank is named") {
   using wrong = named<"drop", local_dropout>;
-  verify_result const result = found_in<up, relu, wrong, down>({.dp = 2});
+  redco::run::verify_result const result = found_in<up, relu, wrong, down>({.dp = 2});
   CHECK(mentions(result.first, "step 1, the loss"));
   CHECK(result.layer == "drop");
 }
@@ -207,7 +207,7 @@ TEST_CASE("counted labels of padding and means over a rank's own count are found
     return at::Tensor(of.sum / of.count);
   };
   CHECK(verified(tied, ragged | loss(right), {.dp = 2, .tp = 2}).ok());
-  verify_result const padded = verified(tied, ragged | loss(all_labels), {.dp = 2});
+  redco::run::verify_result const padded = verified(tied, ragged | loss(all_labels), {.dp = 2});
   CHECK(mentions(padded.first, "step 1, the loss"));
   // Logits are a handle, not a tensor to compare
   CHECK(padded.layer == "the last layer or the loss function");
@@ -217,11 +217,11 @@ TEST_CASE("counted labels of padding and means over a rank's own count are found
 
 TEST_CASE("the messages of a step equal the planned messages") {
   for (mesh const& on : meshes) {
-    verify_result const result = verified(tied, language(), on);
+    redco::run::verify_result const result = verified(tied, language(), on);
     INFO(result.text(0));
     CHECK(result.messages_remark.empty());
     CHECK(result.messages.size() == (on.dp > 1 && on.tp > 1 ? 3 : 2));
-    for (verify_messages const& one : result.messages) {
+    for (redco::run::verify_messages const& one : result.messages) {
       CHECK(one.counted_calls > 0);
       CHECK(one.equal());
     }
@@ -230,7 +230,7 @@ TEST_CASE("the messages of a step equal the planned messages") {
 
 TEST_CASE("f32 and bf16 agree within their tolerance") {
   for (dtype const type : {dtype::f32, dtype::bf16}) {
-    verify_result const result = verified(tied, language(), {.dp = 2, .tp = 2}, {}, type);
+    redco::run::verify_result const result = verified(tied, language(), {.dp = 2, .tp = 2}, {}, type);
     INFO(result.text(100) << result.verdict());
     CHECK(result.ok());
   }
@@ -249,9 +249,9 @@ void train(deployer& where, rank_context& rank, slip what) {
   auto& second = worker.add("second", run_test::mlp{}, adamw{.lr = 1e-2, .clip_norm = 0.1});
   auto& slow = worker.add_copy("slow", first);
   auto& mean_of = worker.add_copy("mean", first);
-  group const& replicas = rank.group(batch_axes);
+  redco::comm::group const& replicas = rank.group(redco::shape::batch_axes);
   std::int64_t const begin = 8 * replicas.rank() / replicas.size(), end = 8 * (replicas.rank() + 1) / replicas.size();
-  auto const loss_of = [&](trained_network<run_test::mlp> const& one, pass const& in) {
+  auto const loss_of = [&](redco::run::trained_network<run_test::mlp> const& one, pass const& in) {
     std::vector<std::int64_t> ids;
     for (std::int64_t i = begin; i < end; ++i) ids.push_back(i + 8 * worker.step());
     auto const b = run_test::mlp_batch_of(ids);
@@ -268,7 +268,7 @@ void train(deployer& where, rank_context& rank, slip what) {
     std::vector<at::Tensor> weights;
     for (at::Tensor const& p : second.net->parameters()) {
       at::Tensor const local = p * static_cast<double>(end - begin);
-      if (what != slip::own_weights) rank.group(batch_axes).all_reduce(local);
+      if (what != slip::own_weights) rank.group(redco::shape::batch_axes).all_reduce(local);
       weights.push_back(local / 8);
     }
     if (what == slip::one_rank && rank.rank == 1) weights.front().add_(1e-3);
@@ -276,11 +276,12 @@ void train(deployer& where, rank_context& rank, slip what) {
   }
 }
 
-verify_result verified_loop_of(mesh const& on, slip what) {
+redco::run::verify_result verified_loop_of(mesh const& on, slip what) {
   run_test::silence const quiet;
   temporary_folder const folder;
   deployer where(in(folder.path, on));
-  verify_result const result = verify(where, [&](rank_context& rank) { train(where, rank, what); });
+  redco::run::verify_result const result =
+      redco::run::verify(where, [&](rank_context& rank) { train(where, rank, what); });
   CHECK(std::filesystem::is_empty(folder.path));
   return result;
 }
@@ -289,7 +290,7 @@ verify_result verified_loop_of(mesh const& on, slip what) {
 
 TEST_CASE("a worker's loop agrees with one rank, and its mistakes are found in their network") {
   for (mesh const& on : meshes) {
-    verify_result const result = verified_loop_of(on, slip::none);
+    redco::run::verify_result const result = verified_loop_of(on, slip::none);
     INFO(result.text(100) << result.verdict());
     CHECK(result.ok());
     CHECK(result.steps.size() == 4);
@@ -299,12 +300,12 @@ TEST_CASE("a worker's loop agrees with one rank, and its mistakes are found in t
     CHECK_FALSE(result.messages_remark.empty());
   }
   CHECK(mentions(verified_loop_of({.dp = 2}, slip::global_count).first, "step 4, update 1 (first), the loss"));
-  verify_result const own = verified_loop_of({.dp = 2}, slip::own_weights);
+  redco::run::verify_result const own = verified_loop_of({.dp = 2}, slip::own_weights);
   CHECK(mentions(own.first, "step 4 (mean), update of mean."));
 }
 
 TEST_CASE("a parameter that one rank alone changes is found and named") {
-  verify_result const result = verified_loop_of({.dp = 2}, slip::one_rank);
+  redco::run::verify_result const result = verified_loop_of({.dp = 2}, slip::one_rank);
   CHECK(result.first == "step 4 (mean), update of mean.up.weight (layer up)");
   CHECK(result.rows.front().parameter == "mean.up.weight");
 }

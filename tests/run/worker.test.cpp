@@ -82,7 +82,7 @@ void learn(redco::deployer_options const& where, std::int64_t steps, outcome& re
 }
 
 struct dropping {
-  using net = redco::sequential<redco::named<"up", redco::linear<3, 8>>, redco::dropout<redco::real{0.5}>,
+  using net = redco::sequential<redco::named<"up", redco::linear<3, 8>>, redco::dropout<redco::layers::real{0.5}>,
                                 redco::named<"down", redco::linear<8, 2>>>;
   redco::no_config config;
 };
@@ -186,7 +186,7 @@ TEST_CASE("networks of one seed and one shape draw different numbers, and a copy
     auto& b = worker.add("b", teacher{}, redco::sgd{});
     auto& copy = worker.add_copy("c", a);
     CHECK_FALSE(at::equal(a.store.find("up.weight")->value, b.store.find("up.weight")->value));
-    for (redco::stored_parameter const& p : copy.store.parameters())
+    for (redco::nn::stored_parameter const& p : copy.store.parameters())
       CHECK(at::equal(p.value, a.store.find(p.name)->value));
     CHECK(copy.store.regions().trained() == 0);
   });

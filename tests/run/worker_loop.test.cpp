@@ -51,7 +51,7 @@ at::Tensor teacher_of(values const& p, at::Tensor const& x) {
 }
 
 struct update_of_two {
-  redco::step_result result;
+  redco::run::step_result result;
   values before, after;
 };
 
@@ -72,7 +72,7 @@ update_of_two update_unequally(redco::mesh const& on, Loss const& loss, bool in_
       at::Tensor const x = inputs(in.first_example, in.examples);
       return loss(net.in(in)(x), x);
     };
-    redco::step_result result;
+    redco::run::step_result result;
     if (!in_micro_batches) result = worker.update(net, of(whole));
     else if (begin == 0) result = worker.update(net, {{0, 2}, {2, end}}, of);
     else result = worker.update(net, {{begin, end}}, of);
@@ -155,8 +155,8 @@ TEST_CASE("replicas of a worker with unequal micro-batches compute the statistic
   deployer.run([&](redco::rank_context& rank) {
     redco::worker worker(deployer, rank, {.steps = 1});
     auto& net = worker.add("net", normed{}, redco::sgd{});
-    auto const own =
-        rank.dp_index() == 0 ? std::vector<redco::interval>{{0, 2}, {2, 4}} : std::vector<redco::interval>{{4, 5}};
+    auto const own = rank.dp_index() == 0 ? std::vector<redco::data::interval>{{0, 2}, {2, 4}}
+                                          : std::vector<redco::data::interval>{{4, 5}};
     worker.update(net, own, [&](redco::pass const& in) {
       at::Tensor const y = net.in(in)(inputs(in.first_example, in.examples));
       return redco::mean{y.square().sum(), static_cast<double>(in.examples)};
@@ -287,7 +287,7 @@ TEST_CASE("an evaluation of a worker has rank 0's result on all ranks") {
   redco::deployer deployer(in(folder.path, {.dp = 2}));
   deployer.run([&](redco::rank_context& rank) {
     redco::worker worker(deployer, rank, {.steps = 1});
-    redco::metric_map const told = worker.evaluated({{"score", 0.5 + rank.rank}});
+    redco::options::metric_map const told = worker.evaluated({{"score", 0.5 + rank.rank}});
     std::scoped_lock const lock(net_checks);
     CHECK(told.at("score") == 0.5);
   });
@@ -302,18 +302,18 @@ TEST_CASE("a mean loss over unequal micro-batches of all ranks equals the mean o
     auto& net = worker.add("net", teacher{}, redco::sgd{});
     at::Tensor const all = inputs(0, 6);
     double const wanted = teacher_of(values_of(net), all).square().sum().item<double>() / 6;
-    auto const own =
-        rank.dp_index() == 0 ? std::vector<redco::interval>{{0, 1}, {1, 2}} : std::vector<redco::interval>{{2, 6}};
+    auto const own = rank.dp_index() == 0 ? std::vector<redco::data::interval>{{0, 1}, {1, 2}}
+                                          : std::vector<redco::data::interval>{{2, 6}};
     bool recorded = false, trains = false;
-    redco::metric_map const told = worker.mean_loss(own, [&](redco::pass const& in) {
+    redco::options::metric_map const told = worker.mean_loss(own, [&](redco::pass const& in) {
       at::Tensor const y = net.in(in)(inputs(in.first_example, in.examples));
       recorded = recorded || y.requires_grad();
       trains = trains || in.training;
       return redco::mean{y.square().sum(), static_cast<double>(in.examples)};
     });
     auto const mine = worker.micro_batches(7, 3);
-    bool const cut = (mine == (rank.dp_index() == 0 ? std::vector<redco::interval>{{0, 3}, {3, 4}}
-                                                    : std::vector<redco::interval>{{4, 7}}));
+    bool const cut = (mine == (rank.dp_index() == 0 ? std::vector<redco::data::interval>{{0, 3}, {3, 4}}
+                                                    : std::vector<redco::data::interval>{{4, 7}}));
     std::size_t const whole = worker.micro_batches(7).size(), few = worker.micro_batches(1).size();
     std::scoped_lock const lock(net_checks);
     CHECK(cut);

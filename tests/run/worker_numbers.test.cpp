@@ -104,23 +104,24 @@ TEST_CASE("a follower in bf16 moves f32 masters by its share, and the network co
         auto& leader = worker.add("leader", line{}, redco::sgd{});
         auto& target = worker.add_copy("target", leader);
         // Values that bf16 cannot represent
-        for (redco::stored_parameter const& p : leader.store.parameters()) {
+        for (redco::nn::stored_parameter const& p : leader.store.parameters()) {
           at::NoGradGuard const no_grad;
           at::Tensor const shift = at::arange(p.master.numel(), at::kDouble).view(p.master.sizes()) * 0.1 + 0.7003;
           at::Tensor(p.master).add_(shift);
         }
         leader.store.publish();
         auto const rounded = [](redco::run::network_state const& network) {
-          for (redco::stored_parameter const& p : network.store.parameters())
+          for (redco::nn::stored_parameter const& p : network.store.parameters())
             if (!at::equal(p.value, p.master.to(at::kBFloat16))) return false;
           return true;
         };
         std::vector<at::Tensor> wanted;
-        for (redco::stored_parameter const& p : target.store.parameters()) wanted.push_back(p.master.to(at::kDouble));
+        for (redco::nn::stored_parameter const& p : target.store.parameters())
+          wanted.push_back(p.master.to(at::kDouble));
         for (int step = 0; step < 40; ++step) {
           redco::worker::follow(leader, target, 0.01);
           std::size_t i = 0;
-          for (redco::stored_parameter const& p : target.store.parameters()) {
+          for (redco::nn::stored_parameter const& p : target.store.parameters()) {
             at::Tensor const goal = leader.store.find(p.name)->master.to(at::kDouble);
             wanted[i] = wanted[i] + 0.01 * (goal - wanted[i]);
             CHECK(p.master.scalar_type() == at::kFloat);
@@ -130,7 +131,7 @@ TEST_CASE("a follower in bf16 moves f32 masters by its share, and the network co
           CHECK(rounded(target));
         }
         redco::worker::follow(leader, target);
-        for (redco::stored_parameter const& p : target.store.parameters())
+        for (redco::nn::stored_parameter const& p : target.store.parameters())
           CHECK(at::equal(p.master, leader.store.find(p.name)->master));
         CHECK(rounded(target));
       },

@@ -74,8 +74,8 @@ TEST_CASE("a foreign network is refused by name in an update, and one of another
     auto& own = worker.add("own", teacher{}, redco::sgd{});
     auto& small = worker.add("small", student{}, redco::sgd{});
     auto& strange = other.add("strange", teacher{}, redco::sgd{});
-    redco::trained_network<teacher> loose(teacher{}, redco::plan_of(teacher{}, rank.mesh), redco::sgd{},
-                                          deployer.compute(), 1, rank.rank);
+    redco::run::trained_network<teacher> loose(teacher{}, redco::plan_of(teacher{}, rank.mesh), redco::sgd{},
+                                               deployer.compute(), 1, rank.rank);
     loose.store.publish();
     redco::pass const in = worker.pass(0, 1);
     at::Tensor const x = at::ones({1, 3}, at::kDouble);

@@ -28,7 +28,8 @@ struct paced {
   double moved_a = 0, moved_b = 0;
 };
 
-paced pace(redco::deployer_options const& where, redco::learning_rate const& of_a, redco::learning_rate const& of_b) {
+paced pace(redco::deployer_options const& where, redco::optimizer::learning_rate const& of_a,
+           redco::optimizer::learning_rate const& of_b) {
   run_test::silence const quiet;
   redco::deployer deployer(where);
   paced result;
@@ -61,8 +62,8 @@ paced pace(redco::deployer_options const& where, redco::learning_rate const& of_
 
 TEST_CASE("schedules count a worker's steps, for any number of updates of a network per step") {
   temporary_folder const folder;
-  redco::learning_rate const falls = redco::linear_decay{.peak = 0.008},
-                             rises = redco::cosine{.peak = 0.25, .warmup = 2};
+  redco::optimizer::learning_rate const falls = redco::linear_decay{.peak = 0.008},
+                                        rises = redco::cosine{.peak = 0.25, .warmup = 2};
   paced const run = pace(in(folder.path, {.dp = 2}), falls, rises);
   std::vector<double> a, b;
   for (double const rate : {0.008, 0.006, 0.004, 0.002}) a.insert(a.end(), 16, rate);
@@ -118,7 +119,8 @@ TEST_CASE("a resumed worker lists settings that differ from its checkpoint's, as
     std::int64_t warnings;
     std::string log;
   };
-  auto const run = [&](double lr, std::int64_t steps, std::string const& config, redco::learning_rate const& schedule) {
+  auto const run = [&](double lr, std::int64_t steps, std::string const& config,
+                       redco::optimizer::learning_rate const& schedule) {
     run_test::silence const quiet;
     redco::deployer deployer(where);
     deployer.run([&](redco::rank_context& rank) {

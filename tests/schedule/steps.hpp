@@ -25,7 +25,7 @@ constexpr list tail(list first, std::int16_t regions = 1) {
 
 /// Returns the lists of two replicas of two shards each, with these numbers of micro-batches.
 constexpr step_table two_replicas(std::int64_t first, std::int64_t second, step_facts facts) {
-  step_table all{{.dp = 2, .tp = 2}, {redco::batch_axes, redco::axis::dp}, facts.meets_replicas, {}};
+  step_table all{{.dp = 2, .tp = 2}, {redco::shape::batch_axes, redco::shape::axis::dp}, facts.meets_replicas, {}};
   facts.regions = 2;
   facts.rounds = std::max(first, second);
   facts.full_rounds = std::min(first, second);
@@ -60,7 +60,7 @@ constexpr list one_forward_one_backward(std::int16_t s, std::int16_t p, std::int
 }
 
 constexpr step_table stages(std::int16_t p, std::int32_t m, int tp = 1) {
-  step_table all{{.pp = p, .tp = tp}, {redco::batch_axes}, false, {}};
+  step_table all{{.pp = p, .tp = tp}, {redco::shape::batch_axes}, false, {}};
   for (std::int16_t s = 0; s < p; ++s)
     for (int t = 0; t < tp; ++t) all.of_rank.push_back(one_forward_one_backward(s, p, m));
   return all;

@@ -7,10 +7,10 @@
 
 namespace host_map_test {
 
-using redco::axes, redco::axis, redco::mesh;
+using redco::shape::axes, redco::shape::axis, redco::mesh;
 
 /// Compares a group over these axes with an enumeration of its ranks.
-void check_group(redco::host_map const& map, axes over, axes others, int rank) {
+void check_group(redco::shape::host_map const& map, axes over, axes others, int rank) {
   int const ranks = map.mesh.ranks(), each = ranks / map.hosts;
   std::vector<int> on_host(static_cast<std::size_t>(map.hosts));
   int members = 0;
@@ -27,7 +27,7 @@ void check_group(redco::host_map const& map, axes over, axes others, int rank) {
     touched += on_host[static_cast<std::size_t>(host)] > 0 ? 1 : 0;
   }
   int const own = on_host[static_cast<std::size_t>(rank / each)];
-  REQUIRE(map.share(rank, over) == redco::host_share{members, touched, own});
+  REQUIRE(map.share(rank, over) == redco::shape::host_share{members, touched, own});
 }
 
 TEST_CASE("the hosts of every group equal those of a count of its members one by one") {
@@ -40,7 +40,7 @@ TEST_CASE("the hosts of every group equal those of a count of its members one by
       CAPTURE(on.pp, on.dp, on.ep, on.tp, hosts);
       for (unsigned bits = 0; bits < 16; ++bits) {
         axes over, others;
-        for (axis const a : redco::all_axes) {
+        for (axis const a : redco::shape::all_axes) {
           if ((bits >> static_cast<unsigned>(a) & 1U) != 0) over = over | a;
           else others = others | a;
         }

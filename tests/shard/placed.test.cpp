@@ -76,15 +76,15 @@ TEST_CASE("blocks that are rewritten by number have their names in the order of 
   using other = redco::named<"t", redco::linear<6, 6, false>>;
   using plain =
       redco::sequential<redco::named<"h", redco::repeat<6, pair, turn>>, redco::named<"last", redco::linear<6, 2>>>;
-  using net = redco::transform_blocks<plain, "h", redco::block_range{1, 4}, instead<turn, other>>;
+  using net = redco::layers::transform_blocks<plain, "h", redco::shape::block_range{1, 4}, instead<turn, other>>;
   CHECK(names_of<net>() == std::vector<std::string>{"h.0.up.weight", "h.0.down.weight", "h.1.t.weight", "h.2.up.weight",
                                                     "h.2.down.weight", "h.3.t.weight", "h.4.up.weight",
                                                     "h.4.down.weight", "h.5.s.weight", "last.weight", "last.bias"});
-  using again = redco::transform_blocks<net, "h", redco::block_range{4}, instead<pair, other>>;
+  using again = redco::layers::transform_blocks<net, "h", redco::shape::block_range{4}, instead<pair, other>>;
   CHECK(names_of<again>() == std::vector<std::string>{"h.0.up.weight", "h.0.down.weight", "h.1.t.weight",
                                                       "h.2.up.weight", "h.2.down.weight", "h.3.t.weight",
                                                       "h.4.t.weight", "h.5.s.weight", "last.weight", "last.bias"});
-  using inner = redco::transform_blocks<nested, "g.*.b", redco::block_range{1, 2}, instead<pair, turn>>;
+  using inner = redco::layers::transform_blocks<nested, "g.*.b", redco::shape::block_range{1, 2}, instead<pair, turn>>;
   CHECK(names_of<inner>() == std::vector<std::string>{"g.0.b.0.up.weight", "g.0.b.0.down.weight", "g.0.b.1.s.weight",
                                                       "g.0.b.2.up.weight", "g.0.b.2.down.weight", "g.1.b.0.up.weight",
                                                       "g.1.b.0.down.weight", "g.1.b.1.s.weight", "g.1.b.2.up.weight",
@@ -92,8 +92,9 @@ TEST_CASE("blocks that are rewritten by number have their names in the order of 
 }
 
 struct relu_in_the_middle : redco::gpt2 {
-  using net = redco::transform_blocks<redco::gpt2::net, "h", redco::block_range{1, 3},
-                                      instead<redco::activation<&redco::gpt2_config::activation>, redco::relu>>;
+  using net = redco::layers::transform_blocks<
+      redco::gpt2::net, "h", redco::shape::block_range{1, 3},
+      instead<redco::layers::activation<&redco::models::gpt2_config::activation>, redco::relu>>;
 };
 
 TEST_CASE("a rewritten range of blocks ends with the last block or before") {

@@ -9,8 +9,8 @@
 
 namespace {
 
-using redco::axis, redco::shard::entry, redco::extents, redco::mesh, redco::fact::parameter_fact, redco::place,
-    redco::remainder;
+using redco::shape::axis, redco::shard::entry, redco::extents, redco::mesh, redco::fact::parameter_fact,
+    redco::shape::place, redco::shape::remainder;
 
 /// Returns true if a rank holds index `at` along the place's dimension, counted unit by unit.
 bool holds(place const& p, std::int64_t extent, mesh const& on, int rank, std::int64_t at) {
@@ -54,7 +54,7 @@ bool agrees(entry const& e) {
       ++holders;
       owners += e.owns(rank);
     }
-    if (holders != e.holders(redco::every_axis) || owners != 1) return false;
+    if (holders != e.holders(redco::shape::every_axis) || owners != 1) return false;
   }
   return true;
 }
@@ -95,9 +95,10 @@ static_assert(expert.on(axis::ep).units == 6 && expert.on(axis::tp).dim == 2 && 
 // The gradient's norm is summed over all ranks that are not replicas, and weighs each parameter by
 // its holders.
 constexpr mesh on{.dp = 2, .ep = 3, .tp = 2};
-static_assert(entry{expert, on}.holders(redco::every_axis) == 2 && entry{expert, on}.holders(redco::model_axes) == 1);
-static_assert(entry{fact_of({5}, {}), on}.holders(redco::model_axes) == 6);
-static_assert(entry{fact_of({6, 5}, {axis::ep, 0, 6}), on}.holders(redco::model_axes) == 2);
+static_assert(entry{expert, on}.holders(redco::shape::every_axis) == 2 &&
+              entry{expert, on}.holders(redco::shape::model_axes) == 1);
+static_assert(entry{fact_of({5}, {}), on}.holders(redco::shape::model_axes) == 6);
+static_assert(entry{fact_of({6, 5}, {axis::ep, 0, 6}), on}.holders(redco::shape::model_axes) == 2);
 
 template <int>
 constexpr bool splits(int dim, axis over) {
@@ -133,7 +134,7 @@ TEST_CASE("every element of a parameter is on the ranks that its places give, an
 
 TEST_CASE("a parameter has one owner among the stages that hold it") {
   mesh const stages{.pp = 5, .dp = 2, .ep = 3, .tp = 2};
-  using redco::stage_set;
+  using redco::shape::stage_set;
   for (stage_set const& some :
        {stage_set{}, stage_set::of({0}), stage_set::of({3}), stage_set::of({0, 4}), stage_set::of({1, 2, 4})}) {
     CHECK(agrees({expert, stages, some}));
@@ -142,7 +143,7 @@ TEST_CASE("a parameter has one owner among the stages that hold it") {
   // A tied embedding on the first and the last of five stages. Two stages hold it, and so do all
   // ranks of the other axes that do not split it.
   entry const tied{fact_of({6, 2}, {axis::tp, 0, 6}), stages, stage_set::of({0, 4})};
-  CHECK((tied.holders(redco::axis::pp) == 2 && tied.holders(redco::model_axes) == 2 * 3));
+  CHECK((tied.holders(redco::shape::axis::pp) == 2 && tied.holders(redco::shape::model_axes) == 2 * 3));
   CHECK((tied.is_held_by(0) && !tied.is_held_by(12) && tied.is_held_by(48) && tied.owns(0) && !tied.owns(48)));
   CHECK((stage_set{}.count(64) == 64 && stage_set::of({63}).has(63) && !stage_set::of({63}).has(62)));
 }

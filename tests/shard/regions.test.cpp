@@ -8,7 +8,7 @@
 
 namespace regions_test {
 
-using redco::axes, redco::axis, redco::extents, redco::mesh, redco::shard::entry, redco::shard::region,
+using redco::shape::axes, redco::shape::axis, redco::extents, redco::mesh, redco::shard::entry, redco::shard::region,
     redco::shard::regions;
 
 constexpr entry dense(mesh const& ranks, bool decay) {
@@ -38,7 +38,7 @@ constexpr regions made_of(mesh const& ranks) {
 std::vector<region> list(regions const& of) { return {of.begin(), of.end()}; }
 
 TEST_CASE("regions are ordered by their sum axes, then decay, and frozen parameters come last") {
-  axes const all = redco::batch_axes;
+  axes const all = redco::shape::batch_axes;
   CHECK(list(made_of({.ep = 2})) == std::vector<region>{{0, 604'000, true, true, all},
                                                         {604'000, 604'001, true, false, all},
                                                         {604'001, 604'021, true, true, axis::dp},
@@ -50,7 +50,7 @@ TEST_CASE("regions are ordered by their sum axes, then decay, and frozen paramet
 }
 
 TEST_CASE("without expert-parallel ranks all gradients are summed at once, with and without decay") {
-  axes const all = redco::batch_axes;
+  axes const all = redco::shape::batch_axes;
   CHECK(list(made_of({.dp = 2, .tp = 2})) == std::vector<region>{{0, 604'020, true, true, all},
                                                                  {604'020, 654'021, true, false, all},
                                                                  {654'021, 654'321, false, false, {}}});

@@ -50,7 +50,7 @@ std::string refused_plan(M const& m) {
 }
 template <class M>
 std::string refused_facts(M const& m, workload const& load) {
-  return refusal([&] { facts_of(m, load); });
+  return refusal([&] { redco::shard::facts_of(m, load); });
 }
 
 struct widths {
@@ -152,26 +152,39 @@ void refuses_sizes(std::initializer_list<std::int64_t decltype(M::config)::*> si
 }
 
 TEST_CASE("sizes of 0 and -1 are refused in every family") {
-  refuses_sizes<gpt2>(
-      {&gpt2_config::vocab, &gpt2_config::context, &gpt2_config::width, &gpt2_config::heads, &gpt2_config::layers});
-  refuses_sizes<llama>({&llama_config::vocab, &llama_config::width, &llama_config::ffn, &llama_config::heads,
-                        &llama_config::kv_heads, &llama_config::layers});
-  refuses_sizes<gpt_neo>({&gpt_neo_config::vocab, &gpt_neo_config::context, &gpt_neo_config::width,
-                          &gpt_neo_config::heads, &gpt_neo_config::layers});
-  refuses_sizes<gptj>({&gptj_config::vocab, &gptj_config::width, &gptj_config::heads, &gptj_config::layers});
-  refuses_sizes<opt>({&opt_config::vocab, &opt_config::context, &opt_config::width, &opt_config::ffn,
-                      &opt_config::heads, &opt_config::layers});
-  refuses_sizes<bart>({&bart_config::vocab, &bart_config::context, &bart_config::width, &bart_config::ffn,
-                       &bart_config::decoder_ffn, &bart_config::heads, &bart_config::decoder_heads,
-                       &bart_config::layers, &bart_config::decoder_layers});
-  refuses_sizes<t5>({&t5_config::vocab, &t5_config::width, &t5_config::ffn, &t5_config::heads, &t5_config::layers,
-                     &t5_config::decoder_layers, &t5_config::buckets});
-  refuses_sizes<bert>({&bert_config::vocab, &bert_config::context, &bert_config::token_types, &bert_config::width,
-                       &bert_config::ffn, &bert_config::heads, &bert_config::layers, &bert_config::classes});
-  refuses_sizes<roberta>({&roberta_config::vocab, &roberta_config::width, &roberta_config::ffn, &roberta_config::heads,
-                          &roberta_config::layers, &roberta_config::classes});
-  refuses_sizes<vit>({&vit_config::channels, &vit_config::patch, &vit_config::width, &vit_config::ffn,
-                      &vit_config::heads, &vit_config::layers, &vit_config::classes});
+  refuses_sizes<gpt2>({&redco::models::gpt2_config::vocab, &redco::models::gpt2_config::context,
+                       &redco::models::gpt2_config::width, &redco::models::gpt2_config::heads,
+                       &redco::models::gpt2_config::layers});
+  refuses_sizes<llama>({&redco::models::llama_config::vocab, &redco::models::llama_config::width,
+                        &redco::models::llama_config::ffn, &redco::models::llama_config::heads,
+                        &redco::models::llama_config::kv_heads, &redco::models::llama_config::layers});
+  refuses_sizes<gpt_neo>({&redco::models::gpt_neo_config::vocab, &redco::models::gpt_neo_config::context,
+                          &redco::models::gpt_neo_config::width, &redco::models::gpt_neo_config::heads,
+                          &redco::models::gpt_neo_config::layers});
+  refuses_sizes<gptj>({&redco::models::gptj_config::vocab, &redco::models::gptj_config::width,
+                       &redco::models::gptj_config::heads, &redco::models::gptj_config::layers});
+  refuses_sizes<opt>({&redco::models::opt_config::vocab, &redco::models::opt_config::context,
+                      &redco::models::opt_config::width, &redco::models::opt_config::ffn,
+                      &redco::models::opt_config::heads, &redco::models::opt_config::layers});
+  refuses_sizes<bart>({&redco::models::bart_config::vocab, &redco::models::bart_config::context,
+                       &redco::models::bart_config::width, &redco::models::bart_config::ffn,
+                       &redco::models::bart_config::decoder_ffn, &redco::models::bart_config::heads,
+                       &redco::models::bart_config::decoder_heads, &redco::models::bart_config::layers,
+                       &redco::models::bart_config::decoder_layers});
+  refuses_sizes<t5>({&redco::models::t5_config::vocab, &redco::models::t5_config::width, &redco::models::t5_config::ffn,
+                     &redco::models::t5_config::heads, &redco::models::t5_config::layers,
+                     &redco::models::t5_config::decoder_layers, &redco::models::t5_config::buckets});
+  refuses_sizes<bert>({&redco::models::bert_config::vocab, &redco::models::bert_config::context,
+                       &redco::models::bert_config::token_types, &redco::models::bert_config::width,
+                       &redco::models::bert_config::ffn, &redco::models::bert_config::heads,
+                       &redco::models::bert_config::layers, &redco::models::bert_config::classes});
+  refuses_sizes<roberta>({&redco::models::roberta_config::vocab, &redco::models::roberta_config::width,
+                          &redco::models::roberta_config::ffn, &redco::models::roberta_config::heads,
+                          &redco::models::roberta_config::layers, &redco::models::roberta_config::classes});
+  refuses_sizes<vit>({&redco::models::vit_config::channels, &redco::models::vit_config::patch,
+                      &redco::models::vit_config::width, &redco::models::vit_config::ffn,
+                      &redco::models::vit_config::heads, &redco::models::vit_config::layers,
+                      &redco::models::vit_config::classes});
   gpt2 const none{{.width = 96, .heads = 0, .layers = 2}};
   CHECK(refused_plan(none) == "layer 'h.*.attn' has 0 heads; give it at least 1");
   CHECK(refused_plan(gpt2{{.layers = -1}}) == "layer 'h' has -1 blocks; give it at least 1");

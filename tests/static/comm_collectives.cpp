@@ -2,35 +2,35 @@
 
 #include <type_traits>
 
-using redco::entered;
-using redco::partial;
-using redco::replicated;
-using redco::split;
 using redco::tensor;
+using redco::shape::entered;
+using redco::shape::partial;
+using redco::shape::replicated;
+using redco::shape::split;
 
 template <class From>
-concept enters = requires(From const& x, redco::group& ranks) {
-  redco::enter(x, ranks);
+concept enters = requires(From const& x, redco::comm::group& ranks) {
+  redco::comm::enter(x, ranks);
 };
 template <class From>
-concept reduces = requires(From const& x, redco::group& ranks) {
-  redco::reduce(x, ranks);
+concept reduces = requires(From const& x, redco::comm::group& ranks) {
+  redco::comm::reduce(x, ranks);
 };
 template <class From>
-concept gathers = requires(From const& x, redco::group& ranks) {
-  redco::gather(x, ranks);
+concept gathers = requires(From const& x, redco::comm::group& ranks) {
+  redco::comm::gather(x, ranks);
 };
 template <class From>
-concept scatters = requires(From const& x, redco::group& ranks) {
-  redco::scatter<0>(x, ranks);
+concept scatters = requires(From const& x, redco::comm::group& ranks) {
+  redco::comm::scatter<0>(x, ranks);
 };
 template <class From>
-concept reduce_scatters = requires(From const& x, redco::group& ranks) {
-  redco::reduce_scatter<0>(x, ranks);
+concept reduce_scatters = requires(From const& x, redco::comm::group& ranks) {
+  redco::comm::reduce_scatter<0>(x, ranks);
 };
 template <class From>
-concept gathers_entered = requires(From const& x, redco::group& ranks) {
-  redco::all_gather_entered(x, ranks);
+concept gathers_entered = requires(From const& x, redco::comm::group& ranks) {
+  redco::comm::all_gather_entered(x, ranks);
 };
 
 static_assert(enters<tensor<replicated>> && scatters<tensor<replicated>>);
@@ -43,11 +43,11 @@ static_assert(!enters<tensor<entered>> && !reduces<tensor<entered>> && !gathers<
 
 template <class X>
 X const& value();
-redco::group& ranks();
+redco::comm::group& ranks();
 template <class Result, class Wanted>
 concept same = std::is_same_v<Result, Wanted>;
-static_assert(same<decltype(redco::enter(value<tensor<replicated>>(), ranks())), tensor<entered>>);
-static_assert(same<decltype(redco::scatter<-2>(value<tensor<replicated>>(), ranks())), tensor<split<-2>>>);
-static_assert(same<decltype(redco::gather(value<tensor<split<1>>>(), ranks())), tensor<replicated>>);
+static_assert(same<decltype(redco::comm::enter(value<tensor<replicated>>(), ranks())), tensor<entered>>);
+static_assert(same<decltype(redco::comm::scatter<-2>(value<tensor<replicated>>(), ranks())), tensor<split<-2>>>);
+static_assert(same<decltype(redco::comm::gather(value<tensor<split<1>>>(), ranks())), tensor<replicated>>);
 
 int main() {}

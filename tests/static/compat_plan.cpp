@@ -24,7 +24,7 @@ template <std::size_t Rows>
 constexpr auto plan_of_rows(row const (&tree)[Rows], int n) {
   std::array<redco::compat::compat_parameter, Rows> parameters;
   for (std::size_t i = 0; i < Rows; ++i) parameters[i] = {tree[i].path, tree[i].shape};
-  auto const plan = redco::compat_plan(parameters, n);
+  auto const plan = redco::compat::compat_plan(parameters, n);
   std::array<compat_split, Rows> splits;
   for (std::size_t i = 0; i < Rows; ++i) splits[i] = plan[i];
   return splits;

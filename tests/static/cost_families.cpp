@@ -34,34 +34,35 @@ static_assert(fits<t5_11b, adamw, redco::mesh{.tp = 8}, redco::workload{1, 512},
 static_assert(fits<opt_13b, adamw, redco::mesh{.tp = 8}, redco::workload{1, 1024}, 32 * gigabyte>{});
 
 // OPT-66B on 64 devices: 64 does not divide its 72 heads, and eight shards hold too much each.
-constexpr auto const& wide = redco::constant_facts_of<opt_66b>.parameters;
-static_assert(redco::first_illegal(wide, {.tp = 64}) < wide.size() &&
-              redco::first_illegal(wide, {.tp = 8}) == wide.size());
-static_assert(redco::shard::legality_of(wide[redco::first_illegal(wide, {.tp = 64})], {.tp = 64}) ==
+constexpr auto const& wide = redco::shard::constant_facts_of<opt_66b>.parameters;
+static_assert(redco::shard::first_illegal(wide, {.tp = 64}) < wide.size() &&
+              redco::shard::first_illegal(wide, {.tp = 8}) == wide.size());
+static_assert(redco::shard::legality_of(wide[redco::shard::first_illegal(wide, {.tp = 64})], {.tp = 64}) ==
               redco::shard::legality::heads);
-static_assert(redco::cost_of<opt_66b>(adamw, {.mesh = {.dp = 8, .tp = 8}, .load = {1, 512}}).memory.persistent() >
+static_assert(redco::cost::cost_of<opt_66b>(adamw, {.mesh = {.dp = 8, .tp = 8}, .load = {1, 512}}).memory.persistent() >
               4 * 32 * gigabyte);
 
 // For each token and block LLaMA saves the input and the result of two norms, q, k, v, and the
 // attention's result. It also saves gate, up, their product, log-sum-exp per head and a statistic
 // of each norm. At the end it saves the inputs of another norm and of the head.
 constexpr std::int64_t tokens = 2 * 64, d = 4096, f = 11008;
-constexpr auto llama = redco::cost_of<llama_7b>(adamw, {.load = {2, 64}}).memory;
+constexpr auto llama = redco::cost::cost_of<llama_7b>(adamw, {.load = {2, 64}}).memory;
 static_assert(llama.parameters == 4 * 6'738'415'616 && llama.optimizer == 2 * llama.parameters);
 static_assert(llama.activations == 4 * tokens * (32 * (8 * d + 3 * f + 32 + 2) + 2 * d + 1));
 
 // GPT-J has one norm in a block, whose result both branches save. Saved are the norm's input and
 // result, q, k, v, the attention's result, the MLP before and after GELU, log-sum-exp and two
 // statistics.
-constexpr auto gptj = redco::cost_of<gptj_6b>(adamw, {.load = {2, 64}}).memory;
+constexpr auto gptj = redco::cost::cost_of<gptj_6b>(adamw, {.load = {2, 64}}).memory;
 static_assert(gptj.activations == 4 * tokens * (28 * (6 * d + 8 * d + 16 + 2) + 2 * d + 2));
 
 // One all-reduce of a block's activations, compared with two in LLaMA.
-constexpr auto two = redco::cost_of<gptj_6b>(adamw, {.mesh = {.tp = 2}, .load = {2, 64}}).messages;
+constexpr auto two = redco::cost::cost_of<gptj_6b>(adamw, {.mesh = {.tp = 2}, .load = {2, 64}}).messages;
 static_assert(two[messages::forward].calls == 29 && two[messages::backward].calls == 29);
 static_assert(two[messages::forward].payload_bytes == 29 * 4 * tokens * d);
-static_assert(redco::cost_of<llama_7b>(adamw, {.mesh = {.tp = 2}, .load = {2, 64}}).messages[messages::forward].calls ==
-              65);
+static_assert(
+    redco::cost::cost_of<llama_7b>(adamw, {.mesh = {.tp = 2}, .load = {2, 64}}).messages[messages::forward].calls ==
+    65);
 
 }  // namespace
 

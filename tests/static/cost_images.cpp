@@ -21,7 +21,8 @@ using net =
     sequential<conv2d<3, 8, 3, 1, 1>, relu, max_pool<2>, conv2d<8, 5, 3>, relu, flatten, linear<5 * 13 * 11, 10>>;
 constexpr model_of<net, input<3, 30, 26>> images{};
 constexpr std::int64_t batch = 64;
-constexpr rank_cost c = cost_of<images>(sgd{}, {.mesh = {.dp = 1}, .load = {.batch = batch}, .prefetch = 0});
+constexpr redco::cost::rank_cost c =
+    redco::cost::cost_of<images>(sgd{}, {.mesh = {.dp = 1}, .load = {.batch = batch}, .prefetch = 0});
 
 // Saved: relu's output, the maximum of each window and its index, relu's output again. The pixels
 // belong to the batch.
@@ -34,4 +35,4 @@ static_assert(c.memory.parameters == 4 * numbers && c.memory.gradients == 4 * nu
 static_assert(c.memory.peak() >= c.memory.persistent() + kept);
 static_assert(c.operations.forward == 2 * batch * (30 * 26 * 8 * 3 * 9 + 13 * 11 * 5 * 8 * 9 + 5 * 13 * 11 * 10));
 
-static_assert(fits<images, sgd{}, mesh{.dp = 1, .tp = 1}, workload{.batch = batch}, MiB(32)>{});
+static_assert(fits<images, sgd{}, mesh{.dp = 1, .tp = 1}, workload{.batch = batch}, redco::shape::MiB(32)>{});

@@ -16,14 +16,14 @@ constexpr redco::gpt2 demo{{.vocab = 256, .context = 256, .width = 384, .heads =
 static_assert(redco::fits<demo, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .tp = 2},
                           redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
 static_assert(redco::fits<demo, redco::adamw{}, redco::mesh{}, redco::workload{.batch = 16, .sequence = 256},
-                          redco::MiB(610), redco::dtype::f32, redco::recomputed_blocks::every_kth(2)>{});
+                          redco::shape::MiB(610), redco::dtype::f32, redco::recomputed_blocks::every_kth(2)>{});
 static_assert(redco::fits<demo, redco::adamw{}, redco::mesh{}, redco::workload{.batch = 16, .sequence = 256},
-                          redco::MiB(500), redco::dtype::f32, true>{});
+                          redco::shape::MiB(500), redco::dtype::f32, true>{});
 static_assert(redco::legal<demo, redco::mesh{.dp = 5, .tp = 3}>{});
 
 // Each block has 12 d^2 + 13 d numbers; both tables and the last norm are added.
 constexpr std::int64_t d = 384, numbers = 6 * (12 * d * d + 13 * d) + 2 * 256 * d + 2 * d;
-constexpr auto whole = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 1}, .load = {16, 256}});
+constexpr auto whole = redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 1}, .load = {16, 256}});
 static_assert(whole.memory.parameters == 4 * numbers && whole.memory.gradients == 4 * numbers);
 static_assert(whole.memory.optimizer == 8 * numbers && whole.memory.masters == 0);
 static_assert(whole.messages.calls() == 0 && whole.messages.wire_bytes() == 0);
@@ -36,26 +36,27 @@ static_assert(whole.memory.peak() >= whole.memory.at_loss() && whole.memory.peak
 
 // bf16 halves activations and gradients; master weights and optimizer slots stay f32.
 constexpr auto half =
-    redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 1}, .load = {16, 256}, .compute = redco::dtype::bf16});
+    redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 1}, .load = {16, 256}, .compute = redco::dtype::bf16});
 static_assert(half.memory.parameters == 2 * numbers && half.memory.masters == 4 * numbers);
 static_assert(half.memory.optimizer == 8 * numbers);
 static_assert(half.memory.activations == tokens * (6 * (2 * 16 * d + 4 * 10) + 2 * 2 * d + 4 * 2));
-static_assert(redco::cost_of<demo>(redco::sgd{}, {}).memory.optimizer == 0);
+static_assert(redco::cost::cost_of<demo>(redco::sgd{}, {}).memory.optimizer == 0);
 
 // Recomputation saves the inputs of blocks and everything outside of blocks.
-constexpr auto again = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = true});
+constexpr auto again =
+    redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = true});
 // Plus the local ids
 static_assert(again.memory.activations == 4 * tokens * (6 * d + 2 * d + 2) + 8 * tokens);
 
 // With six blocks, every_kth(4) recomputes one block and first_n(2) recomputes two.
-constexpr auto fourth = redco::cost_of<demo>(
+constexpr auto fourth = redco::cost::cost_of<demo>(
     redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = redco::recomputed_blocks::every_kth(4)});
-constexpr auto first_two = redco::cost_of<demo>(
+constexpr auto first_two = redco::cost::cost_of<demo>(
     redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = redco::recomputed_blocks::first_n(2)});
-constexpr auto no_block = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}});
+constexpr auto no_block = redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}});
 constexpr std::int64_t of_block = (no_block.memory.activations - again.memory.activations) / 6;
 static_assert(fourth.memory.activations == no_block.memory.activations - of_block);
-constexpr auto middle = redco::cost_of<demo>(
+constexpr auto middle = redco::cost::cost_of<demo>(
     redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = redco::recomputed_blocks::in_range({2, 5})});
 static_assert(first_two.memory.activations == no_block.memory.activations - 2 * of_block);
 static_assert(middle.memory.activations == no_block.memory.activations - 3 * of_block);
@@ -64,8 +65,8 @@ static_assert(again.memory.peak() < first_two.memory.peak() && first_two.memory.
 static_assert(fourth.memory.peak() < no_block.memory.peak());
 
 // The peak is the largest sum that any moment of a step holds.
-constexpr std::int64_t most_of_moments(redco::setup const& s) {
-  auto const facts = redco::facts_of<demo>(s.load);
+constexpr std::int64_t most_of_moments(redco::cost::setup const& s) {
+  auto const facts = redco::shard::facts_of<demo>(s.load);
   std::int64_t most = 0;
   redco::cost::simulation const of(facts, s);
   for (redco::cost::moment const& m : of.moments()) most = m.bytes() > most ? m.bytes() : most;
@@ -80,7 +81,7 @@ static_assert(first_two.memory.persistent() + most_of_moments({.mesh = {.tp = 2}
 // One all-reduce for the embedding and two for each block in forward; in backward the head's
 // replaces the embedding's.
 constexpr auto two =
-    redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 3, .tp = 2}, .load = {16, 256}, .micro_batches = 4});
+    redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 3, .tp = 2}, .load = {16, 256}, .micro_batches = 4});
 constexpr std::int64_t hidden = 4 * tokens * d;
 using redco::cost::messages;
 static_assert(two.messages[messages::forward].calls == 4 * 13 && two.messages[messages::backward].calls == 4 * 13);
@@ -93,8 +94,8 @@ static_assert(two.messages[messages::loss].calls == 4 * 2 &&
               two.messages[messages::loss].payload_bytes == 4 * 3 * 4 * tokens);
 static_assert(two.messages[messages::gradients].payload_bytes == two.memory.gradients);
 // Buckets of 4 MiB: ten and a part for matrices and tables, and one for all biases and norms.
-constexpr auto in_buckets =
-    redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .gradient_bucket = redco::MiB(4)});
+constexpr auto in_buckets = redco::cost::cost_of<demo>(
+    redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .gradient_bucket = redco::shape::MiB(4)});
 static_assert(in_buckets.messages[messages::gradients].calls == 11 + 1 &&
               in_buckets.messages[messages::gradients].payload_bytes == 4 * numbers &&
               in_buckets.messages[messages::gradients].wire_bytes == 4 * numbers);
@@ -120,7 +121,7 @@ static_assert(whole.operations.per_token({.load = {16, 256}}) == 6.0 * (6 * (12 
 using net =
     redco::sequential<redco::named<"a", redco::linear<20, 12>>, redco::relu, redco::named<"b", redco::linear<12, 6>>>;
 constexpr redco::model_of<net> mlp{};
-constexpr auto pair = redco::cost_of<mlp>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {5, 1}, .prefetch = 1});
+constexpr auto pair = redco::cost::cost_of<mlp>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {5, 1}, .prefetch = 1});
 static_assert(pair.messages[messages::forward].calls == 1 && pair.messages[messages::backward].calls == 0);
 static_assert(pair.memory.batches == 2 * 4 * 5 * 20 && pair.memory.activations == 4 * 5 * 6);
 

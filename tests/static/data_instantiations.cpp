@@ -5,6 +5,6 @@
 #include <string>
 
 // Every member compiles, for types that copy and for types that only move.
-template class redco::gathered<std::string>;
-template class redco::prefetch<int>;
-template class redco::prefetch<std::unique_ptr<int>>;
+template class redco::data::gathered<std::string>;
+template class redco::data::prefetch<int>;
+template class redco::data::prefetch<std::unique_ptr<int>>;

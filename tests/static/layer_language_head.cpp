@@ -4,8 +4,8 @@
 
 namespace {
 
-using redco::head_bias;
-using redco::language_head;
+using redco::layers::head_bias;
+using redco::layers::language_head;
 
 struct sizes {
   bool tied = false;

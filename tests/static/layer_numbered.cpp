@@ -26,13 +26,14 @@ constexpr model_of<whole_net> net{};
 constexpr auto entries = plan_of<net>({.dp = 1, .tp = 2}).entries;
 
 constexpr bool is(std::size_t i, std::string_view name, int split_dim) {
-  return entries[i].fact.name.view() == name && entries[i].fact.on(redco::axis::tp).dim == split_dim;
+  return entries[i].fact.name.view() == name && entries[i].fact.on(redco::shape::axis::tp).dim == split_dim;
 }
 
-constexpr model_of<keep_replicated<sequential<linear<7, 6>, relu, linear<6, 10>, body>, "3">> kept{};
+constexpr model_of<redco::shard::keep_replicated<sequential<linear<7, 6>, relu, linear<6, 10>, body>, "3">> kept{};
 constexpr auto kept_entries = plan_of<kept>({.dp = 1, .tp = 2}).entries;
-static_assert(kept_entries[0].fact.on(redco::axis::tp).dim == 0 && kept_entries[4].fact.name.view() == "3.0.weight");
-static_assert(kept_entries[4].fact.on(redco::axis::tp).dim == -1 &&
+static_assert(kept_entries[0].fact.on(redco::shape::axis::tp).dim == 0 &&
+              kept_entries[4].fact.name.view() == "3.0.weight");
+static_assert(kept_entries[4].fact.on(redco::shape::axis::tp).dim == -1 &&
               kept_entries[4].fact.why == fact::reason::overridden);
 
 constexpr model_of<linear<4, 3>> only{};

@@ -70,7 +70,7 @@ static_assert(blocks_with<cycle<5, narrow>>("h.*.up.weight") == 5);
 // features twice. If it runs again, it holds all of these except the input, plus its output.
 template <auto const& Model>
 constexpr cost::backward_moment most(bool recompute) {
-  return cost_of<Model>(sgd{}, {.load = {.batch = 2}, .recompute = recompute}).memory.backward;
+  return redco::cost::cost_of<Model>(sgd{}, {.load = {.batch = 2}, .recompute = recompute}).memory.backward;
 }
 constexpr std::int64_t row = 2 * 16 * 12 * 4, statistics = 2 * 2 * 16 * 4;
 constexpr std::int64_t of_narrow = 4 * row + statistics, of_wide = 18 * row + statistics;
@@ -93,8 +93,8 @@ struct widened {
     requires(Here.view() == "h.*" && std::is_same_v<L, narrow>)
   struct at<L, Here> : std::type_identity<wide> {};
 };
-static_assert(std::is_same_v<transform<net<5, narrow, block<24>>, widened>, net<5, wide, block<24>>>);
-static_assert(std::is_same_v<transform<net<5, block<24>, narrow>, widened>, net<5, block<24>, wide>>);
+static_assert(std::is_same_v<redco::layers::transform<net<5, narrow, block<24>>, widened>, net<5, wide, block<24>>>);
+static_assert(std::is_same_v<redco::layers::transform<net<5, block<24>, narrow>, widened>, net<5, block<24>, wide>>);
 
 }  // namespace
 

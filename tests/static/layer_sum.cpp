@@ -25,20 +25,26 @@ using norm = named<"n", layer_norm<8>>;
 using pair = sequential<named<"up", linear<8, 12>>, gelu, named<"down", linear<12, 8>>>;
 using attn = named<"attn", causal_attention<8, 4>>;
 using one = named<"one", pair>;
-using two = named<"two", initialised<real{0.02}, sequential<gated<8, 12>, named<"down", linear<12, 8>>>>>;
-using whole = named<"whole", replicated_linear<8, 8>>;
+using two = named<"two", redco::layers::initialised<redco::layers::real{0.02},
+                                                    sequential<gated<8, 12>, named<"down", linear<12, 8>>>>>;
+using whole = named<"whole", redco::layers::replicated_linear<8, 8>>;
 using normed = named<"normed", sequential<norm, pair>>;
-using dropped = named<"dropped", sequential<dropout<real{0.5}>, pair>>;
+using dropped = named<"dropped", sequential<dropout<redco::layers::real{0.5}>, pair>>;
 
-static_assert(enters<attn> && enters<one> && enters<two> && enters<linear<8, 4>>);
-static_assert(!enters<whole> && !enters<normed> && !enters<dropped> && !enters<norm> && !enters<residual<pair>>);
+static_assert(redco::layers::enters<attn> && redco::layers::enters<one> && redco::layers::enters<two> &&
+              redco::layers::enters<linear<8, 4>>);
+static_assert(!redco::layers::enters<whole> && !redco::layers::enters<normed> && !redco::layers::enters<dropped> &&
+              !redco::layers::enters<norm> && !redco::layers::enters<residual<pair>>);
 // No partner follows
-static_assert(!enters<sequential<linear<8, 8>, norm>> && !enters<unpaired_t<linear<8, 4>>>);
+static_assert(!redco::layers::enters<sequential<linear<8, 8>, norm>> &&
+              !redco::layers::enters<redco::layers::unpaired_t<linear<8, 4>>>);
 // Has its own enter
-static_assert(!enters<sequential<enter_layer, column_linear<8, 8>, row_linear<8, 8>>>);
-static_assert(enters<sum<attn, one>> && !enters<sum<attn, whole>> && !enters<sum<linear<8, 8>, one>>);
-static_assert(std::is_same_v<out_t<sum<attn, one, whole>, replicated>, partial>);
-static_assert(std::is_same_v<out_t<sum<attn, one>, entered>, partial>);
+static_assert(!redco::layers::enters<sequential<redco::layers::enter_layer, column_linear<8, 8>, row_linear<8, 8>>>);
+static_assert(redco::layers::enters<sum<attn, one>> && !redco::layers::enters<sum<attn, whole>> &&
+              !redco::layers::enters<sum<linear<8, 8>, one>>);
+static_assert(
+    std::is_same_v<redco::layers::out_t<sum<attn, one, whole>, redco::shape::replicated>, redco::shape::partial>);
+static_assert(std::is_same_v<redco::layers::out_t<sum<attn, one>, redco::shape::entered>, redco::shape::partial>);
 
 /// A network that starts with a norm, so that there is a gradient to reduce.
 template <class Net>
@@ -53,7 +59,7 @@ inline constexpr behind_a_norm<Net> instance{};
 template <class Net>
 constexpr std::int64_t entered_times() {
   std::int64_t times = 0;
-  for (fact::message_fact const& m : facts_of<instance<Net>>({2, 3}).messages)
+  for (fact::message_fact const& m : redco::shard::facts_of<instance<Net>>({2, 3}).messages)
     if (m.backward) times += m.copies;
   return times;
 }
@@ -67,7 +73,7 @@ static_assert(entered_times<sum<attn, normed>>() == 2);  // another value enters
 static_assert(entered_times<sum<sum<attn, one>, two>>() == 1);
 // The inner sum also needs its input replicated
 static_assert(entered_times<sum<sum<attn, one, whole>, two>>() == 2);
-static_assert(entered_times<sequential<enter_layer, sum<attn, one>>>() == 1);
-static_assert(facts_of<instance<sum<attn, one>>>({2, 3}).messages[0].shape == extents{2, 3, 8});
+static_assert(entered_times<sequential<redco::layers::enter_layer, sum<attn, one>>>() == 1);
+static_assert(redco::shard::facts_of<instance<sum<attn, one>>>({2, 3}).messages[0].shape == extents{2, 3, 8});
 
 int main() {}

@@ -131,10 +131,11 @@ static_assert(!redco::meta::aggregate<std::string> && !redco::meta::aggregate<in
 
 template <class T>
 using tied = decltype(redco::meta::tie_fields(std::declval<T&>()));
-static_assert(std::is_same_v<tied<pair_of>, redco::hana::basic_tuple<one&, double&>>);
-static_assert(std::is_same_v<tied<with_array const>, redco::hana::basic_tuple<std::array<int, 3> const&, int const&>>);
+static_assert(std::is_same_v<tied<pair_of>, redco::meta::hana::basic_tuple<one&, double&>>);
 static_assert(
-    std::is_same_v<tied<with_c_arrays>, redco::hana::basic_tuple<int (&)[3], char&, pair_of (&)[2], float (&)[2][3]>>);
+    std::is_same_v<tied<with_array const>, redco::meta::hana::basic_tuple<std::array<int, 3> const&, int const&>>);
+static_assert(std::is_same_v<tied<with_c_arrays>,
+                             redco::meta::hana::basic_tuple<int (&)[3], char&, pair_of (&)[2], float (&)[2][3]>>);
 
 constexpr int sum_of_fields() {
   thirty_two values{};

@@ -25,19 +25,19 @@ struct plain {
   int a;
 };
 
-static_assert(redco::reflected<inner> && redco::reflected<outer const&>);
-static_assert(!redco::reflected<plain> && !redco::reflected<int>);
+static_assert(redco::meta::reflected<inner> && redco::meta::reflected<outer const&>);
+static_assert(!redco::meta::reflected<plain> && !redco::meta::reflected<int>);
 
 constexpr bool visits_in_order() {
   outer o;
   std::string_view const expected[] = {"epochs", "dropout", "quiet"};
   int seen = 0;
   bool right = true;
-  redco::for_each_named(o, [&](auto const& field, auto& member) {
+  redco::meta::for_each_named(o, [&](auto const& field, auto& member) {
     right = right && field.name() == expected[seen];
     if (seen == 0) right = right && field.about == "passes over the training data";
-    if constexpr (redco::reflected<decltype(member)>) {
-      redco::for_each_named(member, [&](auto const& nested, double& value) {
+    if constexpr (redco::meta::reflected<decltype(member)>) {
+      redco::meta::for_each_named(member, [&](auto const& nested, double& value) {
         right = right && nested.name() == "rate" && value == 0.1;
         value = 0.25;
       });
@@ -49,14 +49,14 @@ constexpr bool visits_in_order() {
 static_assert(visits_in_order());
 
 struct shorter : outer {
-  static constexpr auto fields() { return redco::fields_without<outer, "dropout">(); }
+  static constexpr auto fields() { return redco::meta::fields_without<outer, "dropout">(); }
 };
 
 constexpr bool leaves_out() {
   shorter o;
   int seen = 0;
   bool right = true;
-  redco::for_each_named(o, [&](auto const& field, auto&) {
+  redco::meta::for_each_named(o, [&](auto const& field, auto&) {
     right = right && field.name() == (seen == 0 ? "epochs" : "quiet");
     right = right && field.about == (seen == 0 ? "passes over the training data" : "");
     ++seen;
@@ -78,7 +78,7 @@ struct other {
 constexpr bool copies_shared_members() {
   outer o;
   int seen = 0;
-  redco::for_each_shared(other{}, o, [&](auto const& value, auto& copy) {
+  redco::meta::for_each_shared(other{}, o, [&](auto const& value, auto& copy) {
     copy = value;
     ++seen;
   });
@@ -91,15 +91,15 @@ static_assert(redco::field<"epochs">(&outer::epochs).recorded().decides_result);
 static_assert(redco::field<"epochs">(&outer::epochs).per_process().of_process);
 static_assert(!redco::field<"epochs">(&outer::epochs).per_process().decides_result);
 
-template <redco::fixed_string... Name>
+template <redco::meta::fixed_string... Name>
 concept can_leave_out = requires {
-  redco::fields_without<outer, Name...>();
+  redco::meta::fields_without<outer, Name...>();
 };
 static_assert(can_leave_out<> && can_leave_out<"epochs", "dropout", "quiet"> && !can_leave_out<"epoch">);
 
-static_assert(redco::fixed_string("abc").view() == "abc" && redco::fixed_string("").view().empty());
-static_assert(redco::fixed_string("ab") == redco::fixed_string("ab") &&
-              !(redco::fixed_string("ab") == redco::fixed_string("ac")));
+static_assert(redco::meta::fixed_string("abc").view() == "abc" && redco::meta::fixed_string("").view().empty());
+static_assert(redco::meta::fixed_string("ab") == redco::meta::fixed_string("ab") &&
+              !(redco::meta::fixed_string("ab") == redco::meta::fixed_string("ac")));
 
 static_assert(redco::meta::glob("h.*.mlp.*", "h.11.mlp.up.weight") && !redco::meta::glob("h.*.mlp", "h.11.mlp.up"));
 static_assert(redco::meta::glob("*", "") && redco::meta::glob("", "") && !redco::meta::glob("", "a") &&

@@ -23,7 +23,7 @@ constexpr std::int64_t t5_numbers(std::int64_t width, std::int64_t inner, std::i
 constexpr redco::t5 t5_11b{};
 static_assert(numbers<t5_11b>() == t5_numbers(1024, 128 * 128, 65536, 128, 2, 1));
 static_assert(numbers<t5_11b>() == 11'307'321'344);
-constexpr redco::t5_gated t5_xxl{};
+constexpr redco::models::t5_gated t5_xxl{};
 static_assert(numbers<t5_xxl>() == t5_numbers(4096, 64 * 64, 10240, 64, 3, 2));
 static_assert(numbers<t5_xxl>() == 11'135'332'352);
 constexpr redco::t5 t5_small{{.width = 512, .ffn = 2048, .heads = 8, .head_dim = 64, .layers = 6, .decoder_layers = 6}};
@@ -49,7 +49,8 @@ static_assert(part<t5_xxl>("lm_head.weight", 4, reason::vocabulary) == extents{8
 static_assert(legal_widths<t5_xxl>({1, 2, 4, 8, 16, 32, 64}));
 
 // Scores have no factor, because q's initial weights include it.
-using self_attention = redco::full_attention<64, 4, redco::unscaled, redco::biased<false>, redco::distance_biased>;
+using self_attention =
+    redco::full_attention<64, 4, redco::layers::unscaled, redco::layers::biased<false>, redco::layers::distance_biased>;
 static_assert(self_attention::scores(redco::no_config{}).scale == 1 &&
               !self_attention::form(redco::no_config{}).biases.o && self_attention::is_distance_biased);
 static_assert(at<t5_xxl>("encoder.block.*.SelfAttention.q.weight", 1).fact.start.deviation == 1.0 / 64 / 8);
@@ -66,7 +67,7 @@ static_assert(reductions<t5_11b>("", false) == 5 * 24 + 2 && reductions<t5_11b>(
 /// Returns the number of repeats around the event in which `layer` states `slot`.
 template <auto const& Model>
 constexpr int repeats_around(std::string_view layer, std::string_view slot) {
-  redco::fact::program const p = redco::facts_of<Model>();
+  redco::fact::program const p = redco::shard::facts_of<Model>();
   int open = 0;
   for (redco::fact::event const& e : p.events) {
     open += e.what == redco::fact::event_kind::repeat;
@@ -84,8 +85,8 @@ static_assert(tensor_at<t5_xxl>("decoder.block.*.EncDecAttention", "distance_gra
 
 // An override applies to a stack inside the bias by distance.
 struct whole_feed_forward {
-  using net = redco::keep_replicated<redco::t5::net, "decoder.block.*.DenseReluDense">;
-  redco::t5_config config;
+  using net = redco::shard::keep_replicated<redco::t5::net, "decoder.block.*.DenseReluDense">;
+  redco::models::t5_config config;
 };
 constexpr whole_feed_forward overridden{};
 static_assert(!at<overridden>("decoder.block.*.DenseReluDense.wi.weight", 4).is_split());
@@ -113,7 +114,7 @@ static_assert(reductions<bart_large>("encoder.layers.*", false, 12) == 2);
 static_assert(reductions<bart_large>("encoder.layers.*", true, 12) == 2);
 static_assert(reductions<bart_large>("decoder.layers.*", false, 12) == 3);
 static_assert(reductions<bart_large>("decoder.layers.*", true, 12) == 4);
-static_assert(redco::bart_config{.scale_embedding = true}.embedding_factor() == 32);
+static_assert(redco::models::bart_config{.scale_embedding = true}.embedding_factor() == 32);
 
 }  // namespace
 

@@ -17,9 +17,9 @@
 namespace model_facts {
 
 template <auto const& Model>
-inline constexpr auto const& parameters = redco::constant_facts_of<Model>.parameters;
+inline constexpr auto const& parameters = redco::shard::constant_facts_of<Model>.parameters;
 template <auto const& Model>
-inline constexpr auto const& messages = redco::constant_facts_of<Model, redco::workload{2, 8}>.messages;
+inline constexpr auto const& messages = redco::shard::constant_facts_of<Model, redco::workload{2, 8}>.messages;
 
 /// Returns the number of trained parameters of a model.
 template <auto const& Model>
@@ -51,7 +51,7 @@ constexpr bool legal_widths(std::initializer_list<int> widths) {
   for (int n = 1; n <= 64; ++n) {
     bool wanted = false;
     for (int const w : widths) wanted = wanted || w == n;
-    if ((redco::first_illegal(parameters<Model>, {.tp = n}) == parameters<Model>.size()) != wanted) return false;
+    if ((redco::shard::first_illegal(parameters<Model>, {.tp = n}) == parameters<Model>.size()) != wanted) return false;
   }
   return true;
 }
@@ -71,7 +71,7 @@ constexpr std::int64_t reductions(std::string_view where, bool backward, std::in
 /// has rank 0 if there is none.
 template <auto const& Model>
 constexpr redco::fact::flow tensor_at(std::string_view layer, std::string_view slot) {
-  redco::fact::program const p = redco::facts_of<Model>({.batch = 2, .sequence = 8});
+  redco::fact::program const p = redco::shard::facts_of<Model>({.batch = 2, .sequence = 8});
   for (redco::fact::event const& e : p.events)
     if (e.slot == slot && p.layer_of(e) == layer) return e.tensor;
   return {};

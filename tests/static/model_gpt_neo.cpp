@@ -22,13 +22,13 @@ static_assert(count<neo>("h.0::2.attn.q.bias") == 0 && count<neo>("h.1::2.attn.o
 static_assert(legal_widths<neo>({1, 2, 4, 8, 16}));
 static_assert(reductions<neo>("h.0::2", false, 12) == 2 && reductions<neo>("h.1::2", true, 12) == 2);
 
-static_assert(redco::gpt_neo::attention<&redco::gpt_neo_config::odd_window>::scores(neo.config).scale == 1);
+static_assert(redco::gpt_neo::attention<&redco::models::gpt_neo_config::odd_window>::scores(neo.config).scale == 1);
 
 /// Returns the operations of a forward pass over one example of 1024 tokens.
 template <auto const& Model>
 constexpr std::int64_t operations() {
-  redco::fact::program const p = redco::facts_of<Model>({.batch = 1, .sequence = 1024});
-  redco::setup const s{.load = {1, 1024}};
+  redco::fact::program const p = redco::shard::facts_of<Model>({.batch = 1, .sequence = 1024});
+  redco::cost::setup const s{.load = {1, 1024}};
   return redco::cost::simulation(p, s).work().all;
 }
 // Two of five blocks have a window. They lack 768 keys for each query, in scores and in sums of

@@ -37,7 +37,7 @@ static_assert(reductions<gptj_6b>("h.*", false, 28) == 1 && reductions<gptj_6b>(
 static_assert(reductions<gptj_6b>("", false) == 28 + 1 && reductions<gptj_6b>("", true) == 28 + 1);
 
 constexpr auto turned = redco::gptj::attention::scores(gptj_6b.config);
-static_assert(turned.rotary.dims == 64 && turned.rotary.pairs == redco::rotary_pairs::neighbours);
+static_assert(turned.rotary.dims == 64 && turned.rotary.pairs == redco::layers::rotary_pairs::neighbours);
 
 // A bias of the head belongs to the loss: its gradient is computed in forward.
 constexpr bool states(std::string_view slot) { return tensor_at<gptj_6b>("lm_head", slot).shape.rank > 0; }
@@ -61,14 +61,14 @@ static_assert(legal_widths<opt_125m>({1, 2, 3, 4, 6, 12}));
 static_assert(reductions<opt_2b>("layers.*", false, 32) == 2 && reductions<opt_2b>("layers.*", true, 32) == 2);
 static_assert(reductions<opt_2b>("", false) == 2 * 32 + 1);
 
-constexpr redco::opt_post_norm opt_350m{};
+constexpr redco::models::opt_post_norm opt_350m{};
 static_assert(numbers<opt_350m>() == 331'196'416);
 static_assert(part<opt_350m>("project_in.weight", 2, reason::declared) == extents{1024, 512});
 static_assert(part<opt_350m>("project_out.weight", 4, reason::declared) == extents{512, 1024});
 static_assert(part<opt_350m>("embed_tokens.weight", 4, reason::vocabulary) == extents{12568, 512});
 static_assert(count<opt_350m>("final_layer_norm.weight") == 0 && count<opt_350m>("project_in.bias") == 0);
 static_assert(legal_widths<opt_350m>({1, 2, 4, 8, 16}));
-constexpr redco::opt_post_norm as_wide{{.embedding_width = 1024}};
+constexpr redco::models::opt_post_norm as_wide{{.embedding_width = 1024}};
 static_assert(count<as_wide>("project_in.weight") == 0 && count<as_wide>("project_out.weight") == 0);
 static_assert(part<as_wide>("embed_tokens.weight", 4, reason::vocabulary) == extents{12568, 1024});
 static_assert(numbers<as_wide>() == numbers<opt_350m>() + (50272 - 2 * 1024) * 512);

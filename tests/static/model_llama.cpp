@@ -18,8 +18,8 @@ constexpr redco::llama llama3_8b{
     {.vocab = 128256, .context = 8192, .ffn = 14336, .kv_heads = 8, .norm_epsilon = 1e-5, .theta = 500000}};
 constexpr redco::llama llama_1b{
     {.vocab = 128256, .width = 2048, .ffn = 8192, .kv_heads = 8, .head_dim = 64, .layers = 16, .tied = true}};
-constexpr redco::llama mistral_7b{redco::mistral_7b};
-constexpr redco::llama qwen2_7b{redco::qwen2_7b};
+constexpr redco::llama mistral_7b{redco::models::mistral_7b};
+constexpr redco::llama qwen2_7b{redco::models::qwen2_7b};
 constexpr redco::llama qwen2_half_b{{.vocab = 151936,
                                      .width = 896,
                                      .ffn = 4864,
@@ -28,7 +28,7 @@ constexpr redco::llama qwen2_half_b{{.vocab = 151936,
                                      .layers = 24,
                                      .tied = true,
                                      .qkv_bias = true}};
-constexpr redco::llama qwen3_8b{redco::qwen3_8b};
+constexpr redco::llama qwen3_8b{redco::models::qwen3_8b};
 constexpr redco::llama qwen3_half_b{{.vocab = 151936,
                                      .width = 1024,
                                      .ffn = 3072,
@@ -79,9 +79,9 @@ static_assert(part<qwen2_7b>("layers.*.self_attn.k.bias", 4, reason::column_bias
 
 // With fewer key-value heads than shards, neighbours share one.
 static_assert(part<llama3_8b>("layers.*.self_attn.k.weight", 16, reason::key_value_heads) == extents{128, 4096});
-static_assert(at<llama3_8b>("layers.*.self_attn.v.weight", 16).sharers(redco::axis::tp) == 2 &&
-              at<llama3_8b>("layers.*.self_attn.v.weight", 8).sharers(redco::axis::tp) == 1);
-static_assert(at<mistral_7b>("layers.*.self_attn.k.weight", 32).sharers(redco::axis::tp) == 4);
+static_assert(at<llama3_8b>("layers.*.self_attn.v.weight", 16).sharers(redco::shape::axis::tp) == 2 &&
+              at<llama3_8b>("layers.*.self_attn.v.weight", 8).sharers(redco::shape::axis::tp) == 1);
+static_assert(at<mistral_7b>("layers.*.self_attn.k.weight", 32).sharers(redco::shape::axis::tp) == 4);
 
 // An odd vocabulary is padded on the last shard.
 constexpr redco::llama odd{{.vocab = 32001}};
@@ -104,14 +104,14 @@ static_assert(reductions<llama_7b>("", false) == 2 * 32 + 1 && reductions<llama_
 // Options of the scores.
 constexpr auto turned = redco::llama::attention::scores(llama3_8b.config);
 static_assert(turned.rotary.dims == 128 && turned.rotary.theta == 500000 &&
-              turned.rotary.pairs == redco::rotary_pairs::halves);
+              turned.rotary.pairs == redco::layers::rotary_pairs::halves);
 static_assert(turned.rotary.scaling.factor == 1 && turned.window == 0);
 static_assert(turned.scale * turned.scale * 128 > 0.999999 && turned.scale * turned.scale * 128 < 1.000001);
 static_assert(redco::llama::attention::scores(mistral_7b.config).window == 4096);
 
 // A query's scores and its weighted sum are products with the keys of its window: 4096 of 16384.
 constexpr std::int64_t forward_of(std::int64_t sequence) {
-  return redco::cost::simulation(redco::facts_of<mistral_7b>({1, sequence}), {}).work().all;
+  return redco::cost::simulation(redco::shard::facts_of<mistral_7b>({1, sequence}), {}).work().all;
 }
 constexpr std::int64_t without_attention(std::int64_t sequence, std::int64_t keys) {
   return forward_of(sequence) - 32 * 2 * 2 * sequence * keys * 4096;
@@ -120,7 +120,7 @@ static_assert(without_attention(16384, 4096) == 16384 * without_attention(1, 1))
 static_assert(without_attention(4096, 4096) == 4096 * without_attention(1, 1));
 static_assert(without_attention(1000, 1000) == 1000 * without_attention(1, 1));
 static_assert(redco::llama::attention::scores(qwen2_7b.config).rotary.theta == 1e6);
-constexpr redco::llama_config stretched{.scaling = {.factor = 8, .context = 64}};
+constexpr redco::models::llama_config stretched{.scaling = {.factor = 8, .context = 64}};
 static_assert(redco::llama::attention::scores(stretched).rotary.scaling.factor == 8);
 
 }  // namespace

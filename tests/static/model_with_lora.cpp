@@ -47,7 +47,7 @@ static_assert(at<tuned>("layers.*.mlp.down.lora_A.weight", 2).fact.why == fact::
               at<tuned>("layers.*.mlp.down.lora_B.weight", 2).fact.why == fact::reason::adapter_whole);
 // If neighbours share key-value heads, they share the heads' adapters too.
 static_assert(local<tuned>("layers.*.self_attn.v.lora_B.weight", 6) == extents{16, 4} &&
-              at<tuned>("layers.*.self_attn.v.lora_B.weight", 6).sharers(axis::tp) == 3);
+              at<tuned>("layers.*.self_attn.v.lora_B.weight", 6).sharers(redco::shape::axis::tp) == 3);
 
 // Queries, keys and values have one common A.
 constexpr with_lora<gpt2> fused{{gpt2{}.config, {.rank = 8, .targets = "qkv"}}};
@@ -58,7 +58,7 @@ static_assert(local<fused>("h.*.attn.qkv.lora_A.weight", 2) == extents{8, 768} &
 template <auto const& Model>
 constexpr std::int64_t numbers(bool trained) {
   std::int64_t sum = 0;
-  for (fact::parameter_fact const& f : constant_facts_of<Model>.parameters)
+  for (fact::parameter_fact const& f : redco::shard::constant_facts_of<Model>.parameters)
     if (f.trained == trained) sum += f.shape.count() * f.copies();
   return sum;
 }
@@ -68,7 +68,7 @@ static_assert(numbers<fused>(true) == 12 * 8 * (768 + 3 * 768) && numbers<fused>
 
 // Gradients and the optimizer's state count the adapters only; bytes of parameters count
 // everything.
-constexpr setup run{.mesh = {.tp = 2}, .load = {2, 16}};
+constexpr redco::cost::setup run{.mesh = {.tp = 2}, .load = {2, 16}};
 constexpr cost::memory plain_bytes = cost_of<plain>(adamw{}, run).memory,
                        tuned_bytes = cost_of<tuned>(adamw{}, run).memory;
 constexpr std::int64_t of_rank = 3 * 4 * ((96 + 48) + (96 + 16) + (48 + 96) + (96 + 60) + (60 + 96));
@@ -80,8 +80,8 @@ constexpr with_lora<llama> large{{llama{}.config, {.rank = 16}}};
 constexpr llama large_plain{};
 constexpr workload load{.batch = 1, .sequence = 512};
 static_assert(fits<large, adamw{}, mesh{.tp = 2}, load, GiB(24), dtype::bf16>{});
-static_assert(cost_of<large_plain>(adamw{}, {.mesh = {.tp = 2}, .load = load, .compute = dtype::bf16}).memory.peak() >
-              GiB(48));
+static_assert(redco::cost::cost_of<large_plain>(adamw{}, {.mesh = {.tp = 2}, .load = load, .compute = dtype::bf16})
+                  .memory.peak() > GiB(48));
 
 // Messages of a step, compared with the frozen model's: gradients of the matrices that all shards
 // hold.
@@ -90,7 +90,7 @@ static_assert(tuned_sent[cost::messages::forward].calls == plain_sent[cost::mess
 static_assert(tuned_sent[cost::messages::backward].calls == plain_sent[cost::messages::backward].calls + 3 * 5);
 
 // A rewrite of the tree applies inside with_lora, and adapters work with split tokens too.
-constexpr sequence_parallel<with_lora<llama>> tokens_split{tuned.config};
+constexpr redco::models::sequence_parallel<with_lora<llama>> tokens_split{tuned.config};
 static_assert(numbers<tokens_split>(true) == numbers<tuned>(true));
 
 // A target matches the end of a path in whole components.

@@ -10,7 +10,7 @@
 // Optimizers are template arguments, including their schedules. (g++ 12 does not accept the address
 // of a function in one.)
 template <auto Optimizer>
-constexpr int slot_count = redco::state_slots(Optimizer).size();
+constexpr int slot_count = redco::optimizer::state_slots(Optimizer).size();
 
 static_assert(slot_count<redco::adamw{}> == 2);
 static_assert(slot_count<redco::adamw{.lr = redco::cosine{.peak = 3e-4, .warmup = 100}, .amsgrad = true}> == 3);
@@ -19,10 +19,11 @@ static_assert(slot_count<redco::sgd{.lr = 0.1}> == 0);
 static_assert(slot_count<redco::sgd{.lr = redco::one_cycle{}, .momentum = 0.9}> == 1);
 constexpr double half(std::int64_t, std::int64_t) { return 0.5; }
 constexpr redco::sgd halved{.lr = half};
-static_assert(redco::state_slots(halved).size() == 0 && halved.lr.kind == redco::schedule_kind::function);
-static_assert(redco::state_slots(redco::adamw{})[1] == "exp_avg_sq");
-static_assert(redco::clip_norm(redco::adamw{.clip_norm = 1.5}) == 1.5);
-static_assert(redco::decay_all(redco::adam{.decay_all = true}));
+static_assert(redco::optimizer::state_slots(halved).size() == 0 &&
+              halved.lr.kind == redco::optimizer::schedule_kind::function);
+static_assert(redco::optimizer::state_slots(redco::adamw{})[1] == "exp_avg_sq");
+static_assert(redco::optimizer::clip_norm(redco::adamw{.clip_norm = 1.5}) == 1.5);
+static_assert(redco::optimizer::decay_all(redco::adam{.decay_all = true}));
 
 struct sign_rule {
   double lr = 1e-4;
@@ -30,7 +31,7 @@ struct sign_rule {
   static constexpr std::string_view slots[] = {"momentum"};
 };
 static_assert(slot_count<sign_rule{}> == 1);
-static_assert(redco::clip_norm(sign_rule{}) == 0 && !redco::decay_all(sign_rule{}));
+static_assert(redco::optimizer::clip_norm(sign_rule{}) == 0 && !redco::optimizer::decay_all(sign_rule{}));
 
 struct without_state {
   double lr = 1e-4;
@@ -46,8 +47,12 @@ struct without_name {
   static constexpr std::array<std::string_view, 0> slots{};
 };
 
-static_assert(redco::optimizer_description<redco::adamw> && redco::optimizer_description<redco::adam>);
-static_assert(redco::optimizer_description<redco::sgd> && redco::optimizer_description<redco::scheduled<redco::sgd>>);
-static_assert(redco::optimizer_description<sign_rule> && redco::optimizer_description<without_state>);
-static_assert(!redco::optimizer_description<without_rate> && !redco::optimizer_description<without_name>);
-static_assert(!redco::optimizer_description<int>);
+static_assert(redco::optimizer::optimizer_description<redco::adamw> &&
+              redco::optimizer::optimizer_description<redco::adam>);
+static_assert(redco::optimizer::optimizer_description<redco::sgd> &&
+              redco::optimizer::optimizer_description<redco::optimizer::scheduled<redco::sgd>>);
+static_assert(redco::optimizer::optimizer_description<sign_rule> &&
+              redco::optimizer::optimizer_description<without_state>);
+static_assert(!redco::optimizer::optimizer_description<without_rate> &&
+              !redco::optimizer::optimizer_description<without_name>);
+static_assert(!redco::optimizer::optimizer_description<int>);

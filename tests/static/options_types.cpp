@@ -22,7 +22,7 @@ static_assert(redco::options::name_of(redco::options::provenance::standard) == "
 template <class Options>
 constexpr auto members_without_field = redco::meta::field_count<Options> -
                                        redco::meta::detail::field_names<Options>.size();
-using untyped = redco::detail::untyped;
+using untyped = redco::options::detail::untyped;
 
 static_assert(members_without_field<redco::deployer_options> == 0);
 static_assert(members_without_field<redco::training_flags> == 0);

@@ -47,7 +47,7 @@ concept trained = requires(T const& t) {
 }  // namespace
 
 template <>
-inline constexpr bool redco::enable_loss<my_loss> = true;
+inline constexpr bool redco::pipelines::enable_loss<my_loss> = true;
 
 namespace {
 
@@ -69,7 +69,7 @@ struct final_functor final {
 };
 
 template <auto const& F, class Batch>
-concept takes = redco::detail::accepts_batch<std::remove_cvref_t<decltype(F)>, Batch>;
+concept takes = redco::pipelines::detail::accepts_batch<std::remove_cvref_t<decltype(F)>, Batch>;
 
 static_assert(takes<in_net, batch> && takes<in_net, derived> && !takes<in_net, other> && !takes<in_net, move_only>);
 static_assert(takes<in_both, batch> && takes<in_both, move_only> && takes<forwarding, batch> &&
@@ -82,14 +82,14 @@ static_assert(takes<deduced, std::vector<int>> &&
 static_assert(takes<named_net, batch> && takes<named_both, batch> && takes<named_both, derived> &&
               !takes<named_both, other>);
 static_assert(!takes<changing, batch>);
-static_assert(redco::detail::accepts_batch<decltype(&function), batch> &&
-              !redco::detail::accepts_batch<decltype(&function), other>);
-static_assert(redco::detail::accepts_batch<final_functor, batch>);
+static_assert(redco::pipelines::detail::accepts_batch<decltype(&function), batch> &&
+              !redco::pipelines::detail::accepts_batch<decltype(&function), other>);
+static_assert(redco::pipelines::detail::accepts_batch<final_functor, batch>);
 
 inline constexpr auto make_batch = [](std::span<int const> examples) {
   return batch{{examples.begin(), examples.end()}, ""};
 };
-inline constexpr auto make_shifted = [](std::span<int const> examples, redco::collate_info const& info) {
+inline constexpr auto make_shifted = [](std::span<int const> examples, redco::pipelines::collate_info const& info) {
   batch b;
   for (int const e : examples) b.ids.push_back(e + static_cast<int>(info.first_example));
   return b;
@@ -106,26 +106,27 @@ inline constexpr auto backwards = redco::predict(double_all) | (redco::loss(name
 inline constexpr auto unseen = redco::collate(make_any) | redco::loss(in_net) | redco::predict(in_both);
 
 static_assert(sizeof(whole) == 1 && sizeof(backwards) == 1 && sizeof(redco::loss(in_net)) == 1);
-static_assert(redco::training_pipeline<decltype(whole)> && redco::predicting_pipeline<decltype(backwards)>);
-static_assert(redco::any_pipeline<decltype(redco::loss(in_net))> &&
-              !redco::training_pipeline<decltype(redco::loss(in_net))>);
-static_assert(!redco::predicting_pipeline<decltype(redco::collate(make_batch) | redco::loss(in_net))>);
-static_assert(redco::training_pipeline<decltype(unseen)>);
-static_assert(!redco::any_pipeline<int> && !redco::any_pipeline<redco::diag::ill_formed>);
+static_assert(redco::pipelines::training_pipeline<decltype(whole)> &&
+              redco::pipelines::predicting_pipeline<decltype(backwards)>);
+static_assert(redco::pipelines::any_pipeline<decltype(redco::loss(in_net))> &&
+              !redco::pipelines::training_pipeline<decltype(redco::loss(in_net))>);
+static_assert(!redco::pipelines::predicting_pipeline<decltype(redco::collate(make_batch) | redco::loss(in_net))>);
+static_assert(redco::pipelines::training_pipeline<decltype(unseen)>);
+static_assert(!redco::pipelines::any_pipeline<int> && !redco::pipelines::any_pipeline<redco::diag::ill_formed>);
 
-static_assert(std::is_same_v<redco::batch_of<decltype(whole), int>, batch>);
-static_assert(std::is_same_v<redco::batch_of<decltype(unseen), char>, std::vector<char>>);
-static_assert(std::is_same_v<redco::batch_of<decltype(redco::collate(make_shifted)), int>, batch>);
+static_assert(std::is_same_v<redco::pipelines::batch_of<decltype(whole), int>, batch>);
+static_assert(std::is_same_v<redco::pipelines::batch_of<decltype(unseen), char>, std::vector<char>>);
+static_assert(std::is_same_v<redco::pipelines::batch_of<decltype(redco::collate(make_shifted)), int>, batch>);
 static_assert(std::is_same_v<decltype(backwards.loss(my_net{}, batch{})), my_loss>);
 static_assert(std::is_same_v<decltype(backwards.predict(my_net{}, batch{})), std::vector<int>>);
 
-static_assert(redco::loss_value<my_loss const&> && !redco::loss_value<double>);
+static_assert(redco::pipelines::loss_value<my_loss const&> && !redco::pipelines::loss_value<double>);
 static_assert(redco::per_example<std::vector<bool>> && redco::per_example<std::span<int const>> &&
               redco::per_example<std::string>);
 static_assert(!redco::per_example<int> && !redco::per_example<void> && !redco::per_example<my_loss>);
 
-constexpr redco::collate_info third{.first_example = 2, .seed = 7, .step = 5};
-constexpr redco::collate_info first{.seed = 7, .step = 5};
+constexpr redco::pipelines::collate_info third{.first_example = 2, .seed = 7, .step = 5};
+constexpr redco::pipelines::collate_info first{.seed = 7, .step = 5};
 static_assert(third.random(0) == first.random(2) && third.random(0) != first.random(0));
 
 }  // namespace

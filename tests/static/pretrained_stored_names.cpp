@@ -19,10 +19,11 @@ namespace {
 struct own_model {};
 
 template <class... M>
-inline constexpr int tables = (0 + ... + static_cast<int>(requires { sizeof(redco::stored_names<M>); }));
+inline constexpr int tables = (0 + ... + static_cast<int>(requires { sizeof(redco::models::stored_names<M>); }));
 
 using namespace redco;
 static_assert(tables<own_model> == 1);
-static_assert(tables<bart, bert, gpt2, gpt_neo, gptj, llama, opt, opt_post_norm, roberta, t5, t5_gated, vit> == 0);
+static_assert(tables<bart, bert, gpt2, gpt_neo, gptj, llama, opt, redco::models::opt_post_norm, roberta, t5,
+                     redco::models::t5_gated, vit> == 0);
 
 }  // namespace

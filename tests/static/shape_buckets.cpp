@@ -1,6 +1,6 @@
 #include <redco/shape/buckets.hpp>
 
-using redco::buckets;
+using redco::shape::buckets;
 
 // Pieces have one size, except for the last. A border belongs to the piece after it.
 static_assert(buckets{10, 4}.count() == 3);

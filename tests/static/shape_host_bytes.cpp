@@ -8,7 +8,7 @@
 
 namespace {
 
-using redco::axis, redco::collective, redco::host_map, redco::host_share;
+using redco::shape::axis, redco::shape::collective, redco::shape::host_map, redco::shape::host_share;
 
 // Three replicas of two shards on two hosts: one replica is on both hosts. The replicas of each
 // shard are two on one host and one on the other.
@@ -68,11 +68,11 @@ constexpr bool single_members_are_a_ring() {
     for (std::int64_t payload = 0; payload < 60; payload += n)
       for (collective const what : {collective::all_reduce, collective::all_gather, collective::reduce_scatter,
                                     collective::all_to_all, collective::send, collective::recv, collective::barrier})
-        if (host_bytes(what, payload, {n, n, 1}) != redco::ring_bytes(what, payload, n)) return false;
+        if (host_bytes(what, payload, {n, n, 1}) != redco::shape::ring_bytes(what, payload, n)) return false;
   return true;
 }
 static_assert(single_members_are_a_ring());
 static_assert(host_bytes(collective::broadcast, 5, {4, 4, 1}) == 15 &&
-              redco::ring_bytes(collective::broadcast, 5, 4) == 5);
+              redco::shape::ring_bytes(collective::broadcast, 5, 4) == 5);
 
 }  // namespace

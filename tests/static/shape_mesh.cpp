@@ -4,7 +4,7 @@
 
 namespace {
 
-using redco::axis, redco::axes, redco::mesh;
+using redco::shape::axis, redco::shape::axes, redco::mesh;
 
 // Numbers without names do not compile, because they could mean stages, replicas or shards.
 template <class T>
@@ -26,7 +26,7 @@ constexpr bool counts_pp_last_and_tp_first() {
           if (m.coordinate(rank, axis::ep) != e || m.coordinate(rank, axis::tp) != t) return false;
           if (m.coordinate(rank, axis::dp | axis::ep) != d * 5 + e) return false;
           if (m.coordinate(rank, axis::tp | axis::pp) != p * 7 + t) return false;
-          if (m.coordinate(rank, redco::every_axis) != rank || m.coordinate(rank, axes{}) != 0) return false;
+          if (m.coordinate(rank, redco::shape::every_axis) != rank || m.coordinate(rank, axes{}) != 0) return false;
         }
   return rank == m.ranks();
 }
@@ -38,7 +38,7 @@ static_assert(mesh{.dp = 2}.size(axes{}) == 1);
 static_assert(mesh{.pp = 1 << 30, .dp = 1 << 30, .ep = 1 << 30, .tp = 1 << 30}.ranks() == 2147483647);
 
 static_assert((axis::pp | axis::tp).has(axis::tp) && !(axis::pp | axis::tp).has(axis::dp) && axes{}.empty());
-static_assert((axis::dp | axis::ep | axis::dp) == redco::batch_axes);
+static_assert((axis::dp | axis::ep | axis::dp) == redco::shape::batch_axes);
 static_assert(name_of(axis::pp) == "pp" && name_of(axis::tp) == "tp");
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace {
 
-using redco::short_text;
+using redco::shape::short_text;
 
 template <short_text Text>
 struct named {

@@ -1,7 +1,7 @@
 #include <redco/shape/traffic.hpp>
 
-using redco::collective;
-using redco::traffic;
+using redco::shape::collective;
+using redco::shape::traffic;
 
 // In an all-reduce a rank sends 2 (n - 1) / n of the bytes, rounded up. In an all-gather to 12
 // bytes on three ranks it sends 8 bytes. In a broadcast the last rank of the ring sends nothing.

@@ -20,7 +20,7 @@
 
 namespace {
 
-using redco::axis;
+using redco::shape::axis;
 
 constexpr redco::gpt2 gpt2{{.vocab = 256, .context = 64, .width = 96, .heads = 6, .layers = 5}};
 
@@ -58,8 +58,8 @@ constexpr bool tiles(redco::shard::entry const& e) {
 template <auto const& Model>
 constexpr bool all_tile() {
   for (int shards = 1; shards <= 8; ++shards) {
-    if (redco::first_illegal(redco::constant_facts_of<Model>.parameters, {.tp = shards}) <
-        redco::constant_facts_of<Model>.parameters.size())
+    if (redco::shard::first_illegal(redco::shard::constant_facts_of<Model>.parameters, {.tp = shards}) <
+        redco::shard::constant_facts_of<Model>.parameters.size())
       continue;
     for (redco::shard::entry const& e : redco::plan_of<Model>({.tp = shards}).entries)
       if (!tiles(e)) return false;
@@ -69,8 +69,8 @@ constexpr bool all_tile() {
 
 template <auto const& Model>
 constexpr bool holds(int shards) {
-  auto const& facts = redco::constant_facts_of<Model>.parameters;
-  return redco::first_illegal(facts, {.tp = shards}) == facts.size();
+  auto const& facts = redco::shard::constant_facts_of<Model>.parameters;
+  return redco::shard::first_illegal(facts, {.tp = shards}) == facts.size();
 }
 
 // GPT-2 splits by whole heads, so the legal widths are the divisors of six.
@@ -136,7 +136,7 @@ static_assert(redco::shard::legality_of(at<grouped>("k.weight", 1).fact, {.tp = 
 
 // An override replicates one pair and nothing else.
 struct whole_mlp : redco::gpt2 {
-  using net = redco::keep_replicated<redco::gpt2::net, "h.*.mlp">;
+  using net = redco::shard::keep_replicated<redco::gpt2::net, "h.*.mlp">;
 };
 constexpr whole_mlp overridden{{{.vocab = 256, .context = 64, .width = 96, .heads = 6, .layers = 5}}};
 static_assert(at<overridden>("h.*.mlp.up.weight", 2).fact.why == redco::fact::reason::overridden);
@@ -146,14 +146,14 @@ static_assert(at<overridden>("h.*.attn.q.weight", 2).is_split());
 // An override applies inside both halves of an encoder-decoder, under their names.
 using half = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::relu,
                                redco::named<"down", redco::linear<12, 8>>>;
-using translator =
-    redco::sequential<redco::named<"in", redco::linear<4, 8>>, redco::encoder_decoder<half, redco::residual<half>>>;
-constexpr redco::model_of<redco::keep_replicated<translator, "decoder">> whole_decoder{};
+using translator = redco::sequential<redco::named<"in", redco::linear<4, 8>>,
+                                     redco::layers::encoder_decoder<half, redco::residual<half>>>;
+constexpr redco::model_of<redco::shard::keep_replicated<translator, "decoder">> whole_decoder{};
 static_assert(at<whole_decoder>("encoder.up.weight", 2).is_split() &&
               at<whole_decoder>("encoder.down.weight", 2).is_split());
 static_assert(at<whole_decoder>("decoder.up.weight", 2).fact.why == redco::fact::reason::overridden);
 static_assert(!at<whole_decoder>("decoder.down.weight", 2).is_split());
-constexpr redco::model_of<redco::keep_replicated<translator, "*coder.*">> whole_both{};
+constexpr redco::model_of<redco::shard::keep_replicated<translator, "*coder.*">> whole_both{};
 static_assert(!at<whole_both>("encoder.up.weight", 2).is_split() && !at<whole_both>("decoder.up.weight", 2).is_split());
 static_assert(at<whole_both>("in.weight", 2).fact.why == redco::fact::reason::unpaired);
 

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-using redco::entered;
-using redco::partial;
-using redco::replicated;
-using redco::split;
 using redco::tensor;
+using redco::shape::entered;
+using redco::shape::partial;
+using redco::shape::replicated;
+using redco::shape::split;
 
 template <class L>
 inline constexpr bool opens_by_itself = std::is_convertible_v<tensor<L>, at::Tensor>;

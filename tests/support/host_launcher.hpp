@@ -84,11 +84,11 @@ using element = bf16;
 #undef __float_as_uint
 #undef REDCO_ENTRY
 
-using arguments = std::span<redco::kernel_launcher::argument const>;
+using arguments = std::span<redco::tensors::kernel_launcher::argument const>;
 using entry = void (*)(arguments);
 
 template <class T>
-T value_of(redco::kernel_launcher::argument const& a) {
+T value_of(redco::tensors::kernel_launcher::argument const& a) {
   static_assert(std::is_trivially_copyable_v<T>);
   T value;
   std::memcpy(&value, a.value, sizeof value);
@@ -98,7 +98,7 @@ T value_of(redco::kernel_launcher::argument const& a) {
 template <class... P>
 bool fits(void (*)(P...), arguments given) {
   std::vector<std::size_t> const wanted{sizeof(P)...};
-  return std::ranges::equal(given, wanted, {}, &redco::kernel_launcher::argument::bytes);
+  return std::ranges::equal(given, wanted, {}, &redco::tensors::kernel_launcher::argument::bytes);
 }
 
 template <class... P, std::size_t... I>
@@ -133,11 +133,11 @@ inline std::map<std::string_view, host_entry> const& entries() {
 
 /// A launcher that runs kernels of device text on tensors in host memory, in at most `blocks`
 /// blocks of `threads` threads.
-class host_launcher final : public redco::kernel_launcher {
+class host_launcher final : public redco::tensors::kernel_launcher {
  public:
   explicit host_launcher(unsigned threads, std::int64_t blocks = 1 << 16) : threads_(threads), blocks_(blocks) {}
 
-  bool serves(at::Device device) const override { return device == redco::host_device(); }
+  bool serves(at::Device device) const override { return device == redco::tensors::host_device(); }
 
   void run(call const& what, std::span<argument const> given) override {
     auto const& entry = device_text::entries().at(what.entry);

@@ -11,7 +11,7 @@
 /// else the CPU.
 inline at::Device tested_device() {
   char const* const name = std::getenv("REDCO_TEST_DEVICE");
-  return redco::device_of(name != nullptr ? name : "cpu");
+  return redco::tensors::device_of(name != nullptr ? name : "cpu");
 }
 
 /// Opens the tested device before the program begins. libtorch caches its answer whether CUDA is

@@ -13,10 +13,10 @@
 
 namespace {
 
-using redco::partial;
-using redco::replicated;
-using redco::split;
 using redco::tensor;
+using redco::shape::partial;
+using redco::shape::replicated;
+using redco::shape::split;
 
 void expect(bool holds, std::string const& what) {
   if (!holds) throw std::runtime_error("does not hold: " + what);
@@ -26,7 +26,7 @@ at::Tensor numbers(double first) { return at::arange(6, at::kDouble).view({2, 3}
 
 template <class F>
 void on_three_ranks(F&& f) {
-  redco::run_ranks({.dp = 1, .tp = 3}, {}, std::forward<F>(f));
+  redco::comm::run_ranks({.dp = 1, .tp = 3}, {}, std::forward<F>(f));
 }
 
 }  // namespace
@@ -37,13 +37,13 @@ TEST_CASE("a replicated value added to a pending sum is added once") {
     tensor<partial> const pending(own), other(own * 2, {numbers(-4)});
     at::Tensor const expected = (numbers(0) + numbers(1) + numbers(2)).detach();
 
-    at::Tensor const y = redco::reduce(pending + tensor<replicated>(whole), rank.tp).local();
+    at::Tensor const y = redco::comm::reduce(pending + tensor<replicated>(whole), rank.tp).local();
     expect(at::allclose(y, expected + whole), "partial + replicated");
-    expect(at::allclose(redco::reduce(tensor<replicated>(whole) + pending, rank.tp).local(), y),
+    expect(at::allclose(redco::comm::reduce(tensor<replicated>(whole) + pending, rank.tp).local(), y),
            "replicated + partial");
-    at::Tensor const difference = redco::reduce(pending - tensor<replicated>(whole), rank.tp).local();
+    at::Tensor const difference = redco::comm::reduce(pending - tensor<replicated>(whole), rank.tp).local();
     expect(at::allclose(difference, expected - whole), "partial - replicated");
-    at::Tensor const both = redco::reduce((pending + other) * 3, rank.tp).local();
+    at::Tensor const both = redco::comm::reduce((pending + other) * 3, rank.tp).local();
     expect(at::allclose(both, (expected * 3 + numbers(-4)) * 3), "(partial + partial) * number");
 
     auto const gradients = torch::autograd::grad({(y * numbers(1)).sum()}, {own, whole});
@@ -53,11 +53,11 @@ TEST_CASE("a replicated value added to a pending sum is added once") {
 
 TEST_CASE("activations of one layout add and multiply locally") {
   on_three_ranks([](redco::rank_context& rank) {
-    tensor<split<-1>> const a = redco::scatter<-1>(tensor<replicated>(numbers(2)), rank.tp);
-    tensor<split<-1>> const b = redco::scatter<-1>(tensor<replicated>(numbers(-5)), rank.tp);
+    tensor<split<-1>> const a = redco::comm::scatter<-1>(tensor<replicated>(numbers(2)), rank.tp);
+    tensor<split<-1>> const b = redco::comm::scatter<-1>(tensor<replicated>(numbers(-5)), rank.tp);
     expect(a.local().size(1) == 1, "a part is one column");
-    expect(at::allclose(redco::gather(a + b, rank.tp).local(), numbers(2) + numbers(-5)), "split + split");
-    expect(at::allclose(redco::gather(a * b, rank.tp).local(), numbers(2) * numbers(-5)), "split * split");
+    expect(at::allclose(redco::comm::gather(a + b, rank.tp).local(), numbers(2) + numbers(-5)), "split + split");
+    expect(at::allclose(redco::comm::gather(a * b, rank.tp).local(), numbers(2) * numbers(-5)), "split * split");
     tensor<replicated> const whole(numbers(3));
     at::Tensor const ordinary = whole + whole * 2;
     expect(at::allclose(ordinary, numbers(3) * 3), "a replicated sum is an ordinary tensor");
@@ -65,7 +65,7 @@ TEST_CASE("activations of one layout add and multiply locally") {
 }
 
 TEST_CASE("sums and products of split tokens keep the number of tokens and refuse another one") {
-  using tokens = tensor<redco::token_split>;
+  using tokens = tensor<redco::shape::token_split>;
   // The number of tokens must be given
   static_assert(!std::is_constructible_v<tokens, at::Tensor>);
   tokens const a(numbers(0), 5), b(numbers(1), 5), c(numbers(2), 6);

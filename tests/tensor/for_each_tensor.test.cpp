@@ -51,7 +51,7 @@ void to_meta(at::Tensor& x) { x = x.to(at::kMeta); }
 TEST_CASE("all tensors of a batch are found at any depth") {
   at::Tensor const x = at::ones({2});
   moved_batch batch{x, {}, {{x, x, {}}, {x, {}, {}}}, {1, x}, {{"a", x}}, {x, x}, "text", {true}, "seen", {x, x}};
-  redco::for_each_tensor(batch, to_meta);
+  redco::tensors::for_each_tensor(batch, to_meta);
   std::vector<at::Tensor> const all{batch.ids,           batch.parts[0].mask,   *batch.parts[0].weights,
                                     batch.parts[1].mask, batch.numbered.second, batch.named.at("a"),
                                     batch.both[1],       batch.pair[1]};
@@ -60,21 +60,21 @@ TEST_CASE("all tensors of a batch are found at any depth") {
   CHECK(!batch.parts[0].none);
   CHECK(x.is_cpu());
   at::Tensor alone = x;
-  redco::for_each_tensor(alone, to_meta);
+  redco::tensors::for_each_tensor(alone, to_meta);
   CHECK(alone.is_meta());
 }
 
 TEST_CASE("a member that cannot be visited stays unchanged") {
   at::Tensor const x = at::ones({2});
   inherits derived{{x, {}, {}}, x};
-  redco::for_each_tensor(derived, to_meta);
+  redco::tensors::for_each_tensor(derived, to_meta);
   CHECK(derived.own.is_cpu());
   with_constructor closed(x);
-  redco::for_each_tensor(closed, to_meta);
+  redco::tensors::for_each_tensor(closed, to_meta);
   CHECK(closed.x().is_cpu());
   std::any any = x;
-  redco::for_each_tensor(any, to_meta);
+  redco::tensors::for_each_tensor(any, to_meta);
   auto shared = std::make_shared<at::Tensor>(x);
-  redco::for_each_tensor(shared, to_meta);
+  redco::tensors::for_each_tensor(shared, to_meta);
   CHECK(shared->is_cpu());
 }

@@ -18,17 +18,17 @@ at::Tensor bytes(std::int64_t n) { return at::empty({n}, at::kByte); }
 /// Returns the address of a tensor that has been destroyed.
 void const* place_of_a_short_one(std::int64_t n) { return bytes(n).const_data_ptr(); }
 
-std::int64_t kept_mib(redco::kept_memory::scope const& keeping) {
+std::int64_t kept_mib(redco::tensors::kept_memory::scope const& keeping) {
   return static_cast<std::int64_t>(keeping.memory().kept()) / mib;
 }
 
 }  // namespace
 
 TEST_CASE("a large tensor reuses the memory of the previous one, and the counter ignores kept memory") {
-  redco::kept_memory::install();
-  auto const counter = std::make_shared<redco::memory_counter>();
-  redco::memory_counter::scope const counting(counter);
-  redco::kept_memory::scope const keeping;
+  redco::tensors::kept_memory::install();
+  auto const counter = std::make_shared<redco::tensors::memory_counter>();
+  redco::tensors::memory_counter::scope const counting(counter);
+  redco::tensors::kept_memory::scope const keeping;
   void const* const first = place_of_a_short_one(40 * mib);
   CHECK(keeping.memory().kept() == 40 * mib);
   CHECK(counter->current() == 0);
@@ -43,8 +43,8 @@ TEST_CASE("a large tensor reuses the memory of the previous one, and the counter
 }
 
 TEST_CASE("kept memory and used memory together never exceed the peak of used memory") {
-  redco::kept_memory::install();
-  redco::kept_memory::scope const keeping;
+  redco::tensors::kept_memory::install();
+  redco::tensors::kept_memory::scope const keeping;
   { at::Tensor const a = bytes(20 * mib), b = bytes(9 * mib), c = bytes(11 * mib); }
   CHECK(kept_mib(keeping) == 40);
   at::Tensor const small = bytes(8 * mib - 1);
@@ -57,8 +57,8 @@ TEST_CASE("kept memory and used memory together never exceed the peak of used me
 }
 
 TEST_CASE("a kept block serves tensors of at least half its size and is kept whole again") {
-  redco::kept_memory::install();
-  redco::kept_memory::scope const keeping;
+  redco::tensors::kept_memory::install();
+  redco::tensors::kept_memory::scope const keeping;
   void const* const first = place_of_a_short_one(20 * mib);
   CHECK(place_of_a_short_one(10 * mib) == first);
   CHECK(kept_mib(keeping) == 20);
@@ -70,10 +70,10 @@ TEST_CASE("a kept block serves tensors of at least half its size and is kept who
 }
 
 TEST_CASE("blocks return to the thread that took them, and to the system after the thread ends") {
-  redco::kept_memory::install();
+  redco::tensors::kept_memory::install();
   std::optional<at::Tensor> late;
   {
-    redco::kept_memory::scope const keeping;
+    redco::tensors::kept_memory::scope const keeping;
     late = bytes(16 * mib);
     at::Tensor given = bytes(24 * mib);
     std::thread([taken = std::move(given)]() mutable { taken.reset(); }).join();
@@ -82,7 +82,7 @@ TEST_CASE("blocks return to the thread that took them, and to the system after t
       at::Tensor const unkept = bytes(24 * mib);
       CHECK(keeping.memory().kept() == 24 * mib);
     }).join();
-    redco::kept_memory::scope const inner;
+    redco::tensors::kept_memory::scope const inner;
     at::Tensor const elsewhere = bytes(24 * mib);
     CHECK(keeping.memory().kept() == 24 * mib);
   }

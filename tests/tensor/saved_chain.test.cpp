@@ -9,10 +9,10 @@
 
 namespace {
 
-using redco::saved_chain;
+using redco::tensors::saved_chain;
 
 /// A link that saves factor x + shift in memory of its own, in place of x.
-struct scaling final : redco::saved_link {
+struct scaling final : redco::tensors::saved_link {
   double factor, shift;
   std::shared_ptr<int> alive = std::make_shared<int>();  ///< owned by each unpack too
   std::int64_t seen = 0;
@@ -67,7 +67,7 @@ TEST_CASE("a watch sees tensors that layers save, whether it joins before or aft
     INFO("watch first: " << watch_first);
     at::Tensor const x = leaf();
     scaling tier(2, 1);
-    std::optional<redco::saved_watch> watch;
+    std::optional<redco::tensors::saved_watch> watch;
     if (watch_first) watch.emplace();
     saved_chain::scope const here(tier, saved_chain::role::moves);
     if (!watch_first) watch.emplace();

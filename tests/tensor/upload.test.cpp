@@ -23,7 +23,7 @@ at::Tensor sample() { return at::arange(24, at::kLong).view({4, 6}); }
 
 TEST_CASE("host code finds the source of a tensor and its views until one of them is written to") {
   at::Tensor const here = sample(), there = here.clone();
-  redco::host_copies known;
+  redco::tensors::host_copies known;
   known.add(there, here);
   CHECK(known.find(there)->is_alias_of(here));
   at::Tensor const view = there.narrow(0, 1, 2).narrow(1, 2, 3).t();
@@ -43,7 +43,7 @@ TEST_CASE("host code finds the source of a tensor and its views until one of the
 
 TEST_CASE("a part of a larger tensor is found at its own offset") {
   at::Tensor const whole = sample(), there = whole.clone().narrow(0, 1, 3), here = whole.narrow(0, 1, 3);
-  redco::host_copies known;
+  redco::tensors::host_copies known;
   known.add(there, here);
   CHECK(at::equal(*known.find(there.narrow(0, 2, 1)), whole.narrow(0, 3, 1)));
   at::Tensor const other = sample().t().contiguous().t();
@@ -52,17 +52,17 @@ TEST_CASE("a part of a larger tensor is found at its own offset") {
 }
 
 TEST_CASE("a batch that a thread has sent to a device arrives there, and on_host reads the host copy") {
-  at::Device const device = tested_device() == redco::host_device() ? at::Device(at::kMeta) : tested_device();
+  at::Device const device = tested_device() == redco::tensors::host_device() ? at::Device(at::kMeta) : tested_device();
   uploaded_batch batch{sample().narrow(1, 0, 5), sample().narrow(1, 1, 5), {sample(), at::Tensor()}};
-  redco::upload way;
-  std::thread([&] { way = redco::upload(batch, device); }).join();
+  redco::tensors::upload way;
+  std::thread([&] { way = redco::tensors::upload(batch, device); }).join();
   way.arrive();
   CHECK(batch.ids.device().type() == device.type());
   CHECK(!batch.more[1].defined());
-  CHECK(at::equal(redco::on_host(batch.ids), sample().narrow(1, 0, 5)));
-  CHECK(at::equal(redco::on_host(batch.labels.flatten()), sample().narrow(1, 1, 5).flatten()));
-  CHECK(at::equal(redco::on_host(batch.more[0]), sample()));
+  CHECK(at::equal(redco::tensors::on_host(batch.ids), sample().narrow(1, 0, 5)));
+  CHECK(at::equal(redco::tensors::on_host(batch.labels.flatten()), sample().narrow(1, 1, 5).flatten()));
+  CHECK(at::equal(redco::tensors::on_host(batch.more[0]), sample()));
   if (!device.is_meta()) CHECK(at::equal(batch.labels.to(at::kCPU), sample().narrow(1, 1, 5)));
-  redco::upload().arrive();
-  CHECK(!redco::host_copies::of_thread().find(batch.ids));
+  redco::tensors::upload().arrive();
+  CHECK(!redco::tensors::host_copies::of_thread().find(batch.ids));
 }

@@ -48,13 +48,13 @@ struct copied_folder : temporary_folder {
 }  // namespace
 
 TEST_CASE("folders of every kind give the ids and texts that transformers gives") {
-  if (!redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::regex::available) return;
   int folders = 0;
   for (auto const& folder : fs::directory_iterator(test_files() / "tokenizers")) {
     INFO(folder.path().filename().string());
     REQUIRE_NOTHROW(redco::read_tokenizer(folder.path()));
-    redco::any_tokenizer const tokenizer = redco::read_tokenizer(folder.path());
-    redco::text_stream stream(tokenizer);
+    redco::tokenizer::any_tokenizer const tokenizer = redco::read_tokenizer(folder.path());
+    redco::tokenizer::text_stream stream(tokenizer);
     redco::json::json_value const rows = redco::json::read_json(folder.path() / "golden.json");
     CHECK(rows.size() > 20);
     for (redco::json::json_value const& row : rows) {
@@ -73,9 +73,9 @@ TEST_CASE("folders of every kind give the ids and texts that transformers gives"
 }
 
 TEST_CASE("a token in tokenizer.json and another file has one id, or the folder is refused") {
-  if (!redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::regex::available) return;
   copied_folder const folder("added_decoder");
-  redco::any_tokenizer const tokenizer = redco::read_tokenizer(folder.path);
+  redco::tokenizer::any_tokenizer const tokenizer = redco::read_tokenizer(folder.path);
   CHECK(tokenizer.vocabulary_size() == 304);
   CHECK(tokenizer.specials().padding == 303);
   CHECK(tokenizer.specials().all == numbers{0, 303});
@@ -90,9 +90,9 @@ TEST_CASE("a token in tokenizer.json and another file has one id, or the folder 
 }
 
 TEST_CASE("files of added tokens count if tokenizer_config.json lists none") {
-  if (!redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::regex::available) return;
   copied_folder const map("added_map"), json("added_json");
-  redco::any_tokenizer const mapped = redco::read_tokenizer(map.path);
+  redco::tokenizer::any_tokenizer const mapped = redco::read_tokenizer(map.path);
   CHECK(mapped.specials().padding == 300);
   CHECK(mapped.specials().all == numbers{0, 300, 301, 302});
   CHECK(redco::read_tokenizer(json.path).specials().all ==
@@ -109,7 +109,7 @@ TEST_CASE("files of added tokens count if tokenizer_config.json lists none") {
 }
 
 TEST_CASE("settings that versions of transformers read differently are refused if they disagree") {
-  if (!redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::regex::available) return;
   copied_folder const folder("llama_no_prefix_5");
   folder.change("tokenizer_config.json", "{", "{\"add_bos_token\": true, ");
   CHECK(folder.refused() == "");
@@ -124,7 +124,7 @@ TEST_CASE("settings that versions of transformers read differently are refused i
 }
 
 TEST_CASE("legacy and add_prefix_space of LlamaTokenizer override tokenizer.json, which cannot contradict defaults") {
-  if (!redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::regex::available) return;
   copied_folder const folder("llama_first_5"), legacy("llama_legacy_5");
   auto const tokens = [](copied_folder const& one) { return redco::read_tokenizer(one.path).encode("</s>the cat"); };
   CHECK(tokens(folder) != tokens(legacy));  // a space after </s>, or none
@@ -144,7 +144,7 @@ TEST_CASE("legacy and add_prefix_space of LlamaTokenizer override tokenizer.json
 }
 
 TEST_CASE("clean_up_tokenization_spaces is followed for all models except BPE and refused if it is not a bool") {
-  if (!redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::regex::available) return;
   CHECK(redco::read_tokenizer(copied_folder("cleaned_bert").path).cleans_spaces());
   CHECK_FALSE(redco::read_tokenizer(copied_folder("bert_cased").path).cleans_spaces());
   CHECK_FALSE(redco::read_tokenizer(copied_folder("cleaned_bpe_5").path).cleans_spaces());
@@ -157,7 +157,7 @@ TEST_CASE("clean_up_tokenization_spaces is followed for all models except BPE an
 }
 
 TEST_CASE("vocab.json with merges.txt is read for known classes, and a broken vocab.txt is refused by its line") {
-  if (!redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::regex::available) return;
   copied_folder const pairs("files_gpt2"), words("files_bert");
   pairs.write("tokenizer_config.json", "{}");
   CHECK(redco::read_tokenizer(pairs.path).encode("hello") ==
@@ -174,16 +174,17 @@ TEST_CASE("vocab.json with merges.txt is read for known classes, and a broken vo
 }
 
 TEST_CASE("a Unigram model takes the segmentation of the best score, and of equal ones the longer last token") {
-  auto const model = redco::json_tokenizer::parse(R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0],
+  auto const model =
+      redco::tokenizer::json_tokenizer::parse(R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0],
     ["a", 5], ["ab", -20], ["xy", -2], ["x", -1], ["yz", -2], ["z", -1], ["y", -9], ["q", -3]]}})",
-                                                  "u");
+                                              "u");
   CHECK(model.encode("ab") == numbers{2});  // "a" and an unknown "b" are 5 - (20 + 10)
   CHECK(model.encode("xyz") == numbers{4, 5});
   CHECK(model.encode("q?!q") == numbers{8, 0, 8});
 }
 
 TEST_CASE("a Unigram model or a table of replacements that is broken is refused") {
-  if (!redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::regex::available) return;
   auto const refused = [](std::string const& from, std::string const& to) {
     copied_folder const folder("unigram_5");
     folder.change("tokenizer.json", from, to);
@@ -202,7 +203,7 @@ TEST_CASE("a Unigram model or a table of replacements that is broken is refused"
 }
 
 TEST_CASE("a damaged table of replacements gives UTF-8 or is refused") {
-  if (!redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::regex::available) return;
   std::ifstream in(test_files() / "tokenizers/unigram_5/tokenizer.json");
   std::string const whole{std::istreambuf_iterator<char>(in), {}};
   std::size_t const begin = whole.find("precompiled_charsmap\": \"") + 24;
@@ -211,7 +212,7 @@ TEST_CASE("a damaged table of replacements gives UTF-8 or is refused") {
     std::string damaged = whole;
     damaged[begin + at] = damaged[begin + at] == 'z' ? 'A' : 'z';
     std::string const sentence = refusal([&] {
-      auto const tokenizer = redco::json_tokenizer::parse(damaged, "damaged");
+      auto const tokenizer = redco::tokenizer::json_tokenizer::parse(damaged, "damaged");
       for (std::string const text : {"\uFB01nd e\u0301 \u2603\u2603", "\uFF41\uFF42 \t\n\u00BD"})
         tokenizer.encode(text);
     });

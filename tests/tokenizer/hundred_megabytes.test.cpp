@@ -37,7 +37,7 @@ struct repeated_text {
 };
 constexpr repeated_text both[] = {{"one word", "hellohell"}, {"text", "hello world, don't: 12345 \u00E9\u4E2D\n"}};
 
-void check_long(char const* name, redco::json_tokenizer const& tokenizer) {
+void check_long(char const* name, redco::tokenizer::json_tokenizer const& tokenizer) {
   for (auto const& [kind, piece] : both) {
     INFO(name << ", " << kind);
     std::string const text = repeated(piece);
@@ -57,23 +57,23 @@ void check_long(char const* name, redco::json_tokenizer const& tokenizer) {
 }  // namespace
 
 TEST_CASE("BPE with a split pattern encodes 100 MB in bounded time and memory", "[.][long_llama3]") {
-  check_long("llama3", redco::json_tokenizer::parse(llama3_file, "llama3"));
+  check_long("llama3", redco::tokenizer::json_tokenizer::parse(llama3_file, "llama3"));
 }
 
 TEST_CASE("BPE with a normal form encodes 100 MB in bounded time and memory", "[.][long_qwen2]") {
-  check_long("qwen2", redco::json_tokenizer::parse(qwen2_file, "qwen2"));
+  check_long("qwen2", redco::tokenizer::json_tokenizer::parse(qwen2_file, "qwen2"));
 }
 
 TEST_CASE("BPE over code points encodes 100 MB in bounded time and memory", "[.][long_llama2]") {
-  check_long("llama2", redco::json_tokenizer::parse(llama2_file(), "llama2"));
+  check_long("llama2", redco::tokenizer::json_tokenizer::parse(llama2_file(), "llama2"));
 }
 
 TEST_CASE("WordPiece encodes 100 MB in bounded time and memory", "[.][long_bert]") {
-  check_long("bert", redco::json_tokenizer::parse(bert_file, "bert"));
+  check_long("bert", redco::tokenizer::json_tokenizer::parse(bert_file, "bert"));
 }
 
 TEST_CASE("SentencePiece refuses 100 MB at once with a message") {
-  if (!redco::detail::sentencepiece_model::available) return;
+  if (!redco::tokenizer::detail::sentencepiece_model::available) return;
   temporary_folder const folder;
   sentencepiece_file file;
   file.add("<unk>", 0, sentencepiece_file::unknown);
@@ -81,7 +81,7 @@ TEST_CASE("SentencePiece refuses 100 MB at once with a message") {
   file.add("</s>", 0, sentencepiece_file::control);
   file.add("\u2581hell", -2);
   std::ofstream(folder.path / "spiece.model", std::ios::binary) << file.bytes(false, true);
-  redco::sentencepiece_tokenizer const tokenizer(folder.path / "spiece.model");
+  redco::tokenizer::sentencepiece_tokenizer const tokenizer(folder.path / "spiece.model");
   for (auto const& [kind, piece] : both) {
     std::string const text = repeated(piece);
     std::int64_t const before = peak_memory::reset();

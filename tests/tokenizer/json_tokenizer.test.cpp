@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-static_assert(redco::tokenizer<redco::json_tokenizer>);
-static_assert(!redco::tokenizer<std::string>);
+static_assert(redco::tokenizer::tokenizer<redco::tokenizer::json_tokenizer>);
+static_assert(!redco::tokenizer::tokenizer<std::string>);
 
 namespace {
 
@@ -27,7 +27,7 @@ struct expected {
   std::string decoded;
 };
 
-void check(redco::json_tokenizer const& tokenizer, std::vector<expected> const& cases) {
+void check(redco::tokenizer::json_tokenizer const& tokenizer, std::vector<expected> const& cases) {
   for (int pass = 0; pass < 2; ++pass) {  // the second pass finds words in the cache
     for (auto const& [text, encoded, decoded] : cases) {
       CAPTURE(text);
@@ -42,7 +42,7 @@ void check(redco::json_tokenizer const& tokenizer, std::vector<expected> const& 
 TEST_CASE("1,000 strings have the reference's ids and decode to the reference's text", "[parity]") {
   auto const folder = shared_folder() / "parity" / "tokenizer";
   if (!std::filesystem::exists(folder)) return skip("no " + folder.string());
-  redco::json_tokenizer const tokenizer(folder / "tokenizer.json");
+  redco::tokenizer::json_tokenizer const tokenizer(folder / "tokenizer.json");
   CHECK(tokenizer.vocabulary_size() == 512);
   CHECK(tokenizer.specials().all == ids{0});
   std::ifstream lines(folder / "golden.jsonl");
@@ -59,7 +59,7 @@ TEST_CASE("1,000 strings have the reference's ids and decode to the reference's 
 }
 
 TEST_CASE("a tokenizer like LLaMA-3's encodes and decodes as the reference does") {
-  auto const tokenizer = redco::json_tokenizer::parse(llama3_file, "llama3");
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(llama3_file, "llama3");
   check(tokenizer, {
                        {"", {50}, ""},
                        {"hello world", {50, 36, 47}, "hello world"},  // no merge gives " world"
@@ -89,7 +89,7 @@ TEST_CASE("a tokenizer like LLaMA-3's encodes and decodes as the reference does"
 }
 
 TEST_CASE("a tokenizer like Qwen2's encodes and decodes as the reference does") {
-  auto const tokenizer = redco::json_tokenizer::parse(qwen2_file, "qwen2");
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(qwen2_file, "qwen2");
   check(tokenizer, {
                        {"", {}, ""},
                        {"1234", {13, 14, 15, 16}, "1234"},             // digits stay single
@@ -108,7 +108,7 @@ TEST_CASE("a tokenizer like Qwen2's encodes and decodes as the reference does") 
 }
 
 TEST_CASE("a tokenizer like BERT's encodes and decodes as the reference does") {
-  auto const tokenizer = redco::json_tokenizer::parse(bert_file, "bert");
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(bert_file, "bert");
   check(tokenizer,
         {
             {"", {2, 3}, ""},
@@ -126,7 +126,7 @@ TEST_CASE("a tokenizer like BERT's encodes and decodes as the reference does") {
 }
 
 TEST_CASE("a tokenizer like LLaMA-2's encodes and decodes as the reference does") {
-  auto const tokenizer = redco::json_tokenizer::parse(llama2_file(), "llama2");
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(llama2_file(), "llama2");
   check(tokenizer, {
                        {"", {1}, ""},
                        {"ab cab", {1, 265, 259, 262, 264}, "ab cab"},
@@ -137,7 +137,7 @@ TEST_CASE("a tokenizer like LLaMA-2's encodes and decodes as the reference does"
 }
 
 TEST_CASE("invalid UTF-8 is read as U+FFFD") {
-  auto const tokenizer = redco::json_tokenizer::parse(llama2_file(), "llama2");
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(llama2_file(), "llama2");
   ids const replacement{242, 194, 192};  // <0xEF><0xBF><0xBD>
   auto const with = [&](int count) {
     ids all{260};
@@ -166,14 +166,14 @@ TEST_CASE("invalid UTF-8 is read as U+FFFD") {
 }
 
 TEST_CASE("threads share a tokenizer") {
-  auto const tokenizer = redco::json_tokenizer::parse(llama3_file, "llama3");
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(llama3_file, "llama3");
   std::vector<std::string> texts;
   for (int i = 0; i < 300; ++i)
     texts.push_back("hello world " + std::to_string(111 + i % 7) + std::string(static_cast<std::size_t>(i % 40), 'l') +
                     " ab\n");
   std::vector<ids> alone;
   for (auto const& text : texts) alone.push_back(tokenizer.encode(text));
-  auto const fresh = redco::json_tokenizer::parse(llama3_file, "llama3");
+  auto const fresh = redco::tokenizer::json_tokenizer::parse(llama3_file, "llama3");
   std::vector<int> wrong(4);
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < wrong.size(); ++t) {

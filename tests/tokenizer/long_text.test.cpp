@@ -11,7 +11,7 @@
 // A quadratic algorithm would need hours for these texts. The bounds are wide, for sanitizers.
 
 TEST_CASE("a single word of two megabytes is encoded") {
-  auto const tokenizer = redco::json_tokenizer::parse(llama3_file, "llama3");
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(llama3_file, "llama3");
   constexpr std::size_t count = 1'000'000;
   std::string word;
   // He ll ll he ll ll: "hell" and "ll"
@@ -26,7 +26,7 @@ TEST_CASE("a single word of two megabytes is encoded") {
 }
 
 TEST_CASE("megabytes of text that makes patterns backtrack are encoded") {
-  auto const tokenizer = redco::json_tokenizer::parse(llama3_file, "llama3");
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(llama3_file, "llama3");
   double const start = processor_time();
   for (char const* const piece : {" ", "\n", " \n", "'", "1", "a1", "\u00A0", "ä "}) {
     std::string text;
@@ -39,7 +39,7 @@ TEST_CASE("megabytes of text that makes patterns backtrack are encoded") {
 }
 
 TEST_CASE("megabytes of combining marks are sorted and composed") {
-  auto const tokenizer = redco::json_tokenizer::parse(qwen2_file, "qwen2");
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(qwen2_file, "qwen2");
   std::string text = "e";
   for (int i = 0; i < 200'000; ++i) text += "\u0323\u0301";
   double const start = processor_time();

@@ -12,8 +12,8 @@
 
 namespace {
 
-std::string nfc(std::string const& text) { return redco::detail::normal_form(text, true); }
-std::string nfd(std::string const& text) { return redco::detail::normal_form(text, false); }
+std::string nfc(std::string const& text) { return redco::tokenizer::detail::normal_form(text, true); }
+std::string nfd(std::string const& text) { return redco::tokenizer::detail::normal_form(text, false); }
 
 /// Returns FNV-1a of the results of `each` for every code point except surrogates.
 template <class Each>
@@ -22,7 +22,7 @@ std::uint64_t fingerprint(Each const& each) {
   for (char32_t c = 0; c < 0x110000; ++c) {
     if (c >= 0xD800 && c < 0xE000) continue;
     std::string text;
-    redco::detail::append_code_point(text, c);
+    redco::tokenizer::detail::append_code_point(text, c);
     for (char const byte : each(c, text)) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
   }
   return hash;
@@ -34,14 +34,17 @@ std::uint64_t fingerprint(Each const& each) {
 // point. utf8proc 2.7 to 2.11 (Unicode 14 to 17) gives the numbers. A utf8proc with a later Unicode
 // may need rows in unicode.hpp and lower_case.hpp.
 TEST_CASE("every code point is normalized as in the reference, with any installed Unicode", "[parity]") {
-  using namespace redco::detail;
+  using namespace redco::tokenizer::detail;
   INFO("utf8proc " << utf8proc_version() << " with Unicode " << utf8proc_unicode_version());
   CHECK(fingerprint([](char32_t c, std::string const&) {
-          int const classes =
-              (is_bert_punctuation(c) ? 1 : 0) + (is_bert_mark(c) ? 2 : 0) + (is_bert_control(c) ? 4 : 0);
+          int const classes = (redco::tokenizer::detail::is_bert_punctuation(c) ? 1 : 0) +
+                              (redco::tokenizer::detail::is_bert_mark(c) ? 2 : 0) +
+                              (redco::tokenizer::detail::is_bert_control(c) ? 4 : 0);
           return std::string(1, static_cast<char>('0' + classes));
         }) == 0x5C31E4DD2CA53365U);
-  CHECK(fingerprint([](char32_t, std::string const& text) { return lower_cased(text) + '\n'; }) == 0xC1EBFCE7DDD214BCU);
+  CHECK(fingerprint([](char32_t, std::string const& text) {
+          return redco::tokenizer::detail::lower_cased(text) + '\n';
+        }) == 0xC1EBFCE7DDD214BCU);
   CHECK(fingerprint([](char32_t, std::string const& text) {
           return nfd(text + "\u0301") + '\n' + nfd("a\u0315" + text + "\u0327") + '\n';
         }) == 0xF04CB8D6A4186CD7U);
@@ -86,7 +89,7 @@ TEST_CASE("normal forms C and D follow UAX 15") {
 }
 
 TEST_CASE("lower case is that of each code point") {
-  using redco::detail::lower_cased;
+  using redco::tokenizer::detail::lower_cased;
   CHECK(lower_cased("ABC xyz 12") == "abc xyz 12");
   CHECK(lower_cased("ÀÉÖØß") == "àéöøß");
   CHECK(lower_cased("ΑΣ") == "ασ");  // no final sigma

@@ -102,7 +102,7 @@ TEST_CASE("a folder without a tokenizer is refused") {
 TEST_CASE("T5's spiece.model is read with its added tokens") {
   model_folder const folder;
   folder.write("spiece.model", unigram_file(true));
-  if (!redco::detail::sentencepiece_model::available) {
+  if (!redco::tokenizer::detail::sentencepiece_model::available) {
     CHECK(says(folder_refusal(folder.path), "needs SentencePiece; install libsentencepiece-dev"));
     return;
   }
@@ -144,7 +144,7 @@ TEST_CASE("T5's spiece.model is read with its added tokens") {
 }
 
 TEST_CASE("LLaMA-2's tokenizer.model is read") {
-  if (!redco::detail::sentencepiece_model::available) return;
+  if (!redco::tokenizer::detail::sentencepiece_model::available) return;
   model_folder const folder;
   folder.write("tokenizer.model", bpe_file());
   auto const llama = redco::read_tokenizer(folder.path);
@@ -166,7 +166,7 @@ TEST_CASE("LLaMA-2's tokenizer.model is read") {
 }
 
 TEST_CASE("added tokens of a SentencePiece model are found in a text and decoded") {
-  if (!redco::detail::sentencepiece_model::available || !redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::sentencepiece_model::available || !redco::tokenizer::detail::regex::available) return;
   model_folder const folder;
   folder.write("tokenizer.model", bpe_file());
   folder.write("tokenizer_config.json",
@@ -185,7 +185,7 @@ TEST_CASE("added tokens of a SentencePiece model are found in a text and decoded
 }
 
 TEST_CASE("a space precedes the parts of a text that it precedes in LlamaTokenizer of transformers 5") {
-  if (!redco::detail::sentencepiece_model::available || !redco::detail::regex::available) return;
+  if (!redco::tokenizer::detail::sentencepiece_model::available || !redco::tokenizer::detail::regex::available) return;
   model_folder const folder;
   folder.write("tokenizer.model", bpe_file());
   auto const configured = [&](std::string const& settings) {
@@ -298,7 +298,7 @@ TEST_CASE("a FIFO or a device in place of a tokenizer's file is refused at once"
   for (std::string const name : {"tokenizer_config.json", "tokenizer.json", "tokenizer.model", "spiece.model"}) {
     INFO(name);
     bool const pieces = name.ends_with(".model");
-    if (pieces && !redco::detail::sentencepiece_model::available) continue;
+    if (pieces && !redco::tokenizer::detail::sentencepiece_model::available) continue;
     std::filesystem::create_symlink("/dev/zero", folder.path / name);
     refused(name);
     REQUIRE(::mkfifo((folder.path / name).c_str(), 0600) == 0);

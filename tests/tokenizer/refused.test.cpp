@@ -11,7 +11,7 @@ namespace {
 
 /// Returns the message with which a file is refused; empty if it is accepted.
 std::string file_refusal(std::string const& file) {
-  return refusal([&] { redco::json_tokenizer::parse(file, "t.json"); });
+  return refusal([&] { redco::tokenizer::json_tokenizer::parse(file, "t.json"); });
 }
 
 std::string changed(std::string file, std::string_view from, std::string_view to) {
@@ -110,8 +110,8 @@ TEST_CASE("patterns that PCRE2 reads differently are translated or refused") {
 }
 
 TEST_CASE("a pattern that takes exponential time causes an error") {
-  auto const tokenizer =
-      redco::json_tokenizer::parse(changed(llama3_file, R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|)", R"((?:a+)+c|)"), "t.json");
+  auto const tokenizer = redco::tokenizer::json_tokenizer::parse(
+      changed(llama3_file, R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|)", R"((?:a+)+c|)"), "t.json");
   CHECK(tokenizer.encode("aac").size() == 4);
   std::string text(61, 'a');
   text.back() = 'd';

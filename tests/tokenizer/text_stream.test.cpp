@@ -15,11 +15,11 @@
 #include <string>
 #include <vector>
 
-static_assert(redco::tokenizer<redco::any_tokenizer>);
+static_assert(redco::tokenizer::tokenizer<redco::tokenizer::any_tokenizer>);
 
 TEST_CASE("a code point is held back until it is complete") {
-  redco::any_tokenizer const tokenizer = redco::json_tokenizer::parse(llama2_file(), "llama2");
-  redco::text_stream stream(tokenizer);
+  redco::tokenizer::any_tokenizer const tokenizer = redco::tokenizer::json_tokenizer::parse(llama2_file(), "llama2");
+  redco::tokenizer::text_stream stream(tokenizer);
   CHECK(stream.put(1).empty());  // <s>
   CHECK(stream.put(265) == "ab");
   CHECK(stream.put(235).empty());
@@ -36,14 +36,14 @@ TEST_CASE("a code point is held back until it is complete") {
 
 TEST_CASE("a stream gives the text that decode gives") {
   for (std::string const& file : {llama2_file(), llama3_file, qwen2_file, bert_file}) {
-    redco::any_tokenizer const tokenizer = redco::json_tokenizer::parse(file, "file");
+    redco::tokenizer::any_tokenizer const tokenizer = redco::tokenizer::json_tokenizer::parse(file, "file");
     std::mt19937 random(7);
     for (int trial = 0; trial < 300; ++trial) {
       std::vector<std::int64_t> ids(random() % 12);
       for (auto& id : ids)
         id = static_cast<std::int64_t>(random() % static_cast<unsigned>(tokenizer.vocabulary_size() + 2));
       for (bool const keep : {false, true}) {
-        redco::text_stream stream(tokenizer, {.keep_special = keep});
+        redco::tokenizer::text_stream stream(tokenizer, {.keep_special = keep});
         std::string text;
         for (std::int64_t const id : ids) text += stream.put(id);
         text += stream.finish();
@@ -59,7 +59,7 @@ TEST_CASE("spaces are removed as if patterns were replaced one after another, fo
   std::mt19937 random(5);
   for (int trial = 0; trial < 3000; ++trial) {
     std::string whole, streamed;
-    redco::detail::space_cleaner cleaner;
+    redco::tokenizer::detail::space_cleaner cleaner;
     for (unsigned left = random() % 12; left > 0; --left) {
       std::string const& part = parts[random() % parts.size()];
       whole += part;
@@ -68,7 +68,7 @@ TEST_CASE("spaces are removed as if patterns were replaced one after another, fo
     streamed += cleaner.finish();
     INFO('"' << whole << '"');
     for (std::string const from : {" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're"})
-      whole = redco::detail::replaced(whole, from, from == " ' " ? "'" : from.substr(1));
+      whole = redco::tokenizer::detail::replaced(whole, from, from == " ' " ? "'" : from.substr(1));
     CHECK(streamed == whole);
   }
 }
@@ -79,7 +79,7 @@ TEST_CASE("a stream that cleans spaces gives the text that decode gives, also af
       "unk_id": 0, "vocab": [["a", 0], ["▁", 0], ["▁b", 0], ["'", 0], ["▁'", 0], ["s", 0], ["▁s", 0], [".", 0],
       ["▁.", 0], ["▁n", 0], ["'t", 0]]}})",
       "file");
-  redco::any_tokenizer const tokenizer = redco::json_tokenizer(file, "file", {}, true);
+  redco::tokenizer::any_tokenizer const tokenizer = redco::tokenizer::json_tokenizer(file, "file", {}, true);
   using row = std::vector<std::int64_t>;
   CHECK(tokenizer.decode(row{0, 4, 6, 8, 9, 10}) == "a's.n't");
   std::mt19937 random(3);
@@ -88,7 +88,7 @@ TEST_CASE("a stream that cleans spaces gives the text that decode gives, also af
     for (auto& id : all) id = random() % 11;
     auto const prompt = std::span(all).first(random() % all.size());
     std::string const before = tokenizer.decode(prompt), whole = tokenizer.decode(all);
-    redco::text_stream stream(tokenizer);
+    redco::tokenizer::text_stream stream(tokenizer);
     stream.skip(prompt);
     std::string text;
     for (std::int64_t const id : std::span(all).subspan(prompt.size())) text += stream.put(id);
@@ -96,7 +96,7 @@ TEST_CASE("a stream that cleans spaces gives the text that decode gives, also af
     INFO('"' << before << "\" + \"" << text << "\" = \"" << whole << '"');
     if (whole.starts_with(before)) CHECK(before + text == whole);
   }
-  redco::text_stream stream(tokenizer);
+  redco::tokenizer::text_stream stream(tokenizer);
   stream.skip(row{0, 4});  // "a '": the next word removes a space that is already shown
   CHECK(stream.put(6) == "s");
   CHECK(stream.finish().empty());
@@ -105,7 +105,7 @@ TEST_CASE("a stream that cleans spaces gives the text that decode gives, also af
 
 TEST_CASE("a stream after a prompt gives the text of prompt and continuation without the text of the prompt") {
   for (std::string const& file : {llama2_file(), llama3_file, qwen2_file, bert_file}) {
-    redco::any_tokenizer const tokenizer = redco::json_tokenizer::parse(file, "file");
+    redco::tokenizer::any_tokenizer const tokenizer = redco::tokenizer::json_tokenizer::parse(file, "file");
     std::mt19937 random(11);
     for (int trial = 0; trial < 300; ++trial) {
       std::vector<std::int64_t> ids(1 + random() % 12);
@@ -114,7 +114,7 @@ TEST_CASE("a stream after a prompt gives the text of prompt and continuation wit
       auto const prompt = std::span(ids).first(random() % ids.size());
       std::string const before = tokenizer.decode(prompt), whole = tokenizer.decode(ids);
       if (!whole.starts_with(before)) continue;  // the prompt ended within a code point
-      redco::text_stream stream(tokenizer);
+      redco::tokenizer::text_stream stream(tokenizer);
       stream.skip(prompt);
       std::string text;
       for (std::int64_t const id : std::span(ids).subspan(prompt.size())) text += stream.put(id);
@@ -127,8 +127,8 @@ TEST_CASE("a stream after a prompt gives the text of prompt and continuation wit
 }
 
 TEST_CASE("the first word after a prompt keeps its space, and the first word of a text has none") {
-  redco::any_tokenizer const llama = redco::json_tokenizer::parse(llama2_file(), "llama2");
-  redco::text_stream stream(llama);
+  redco::tokenizer::any_tokenizer const llama = redco::tokenizer::json_tokenizer::parse(llama2_file(), "llama2");
+  redco::tokenizer::text_stream stream(llama);
   stream.skip(std::vector<std::int64_t>{1, 265});  // <s>, "▁ab"
   CHECK(stream.put(265) == " ab");
   CHECK(stream.finish().empty());

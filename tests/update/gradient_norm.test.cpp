@@ -59,7 +59,7 @@ TEST_CASE("the norm of a sharded gradient equals the norm of the whole gradient 
   at::Tensor const split = (at::arange(14, at::kDouble) * 0.7).sin(), shared = (at::arange(5, at::kDouble) * 0.9).cos();
   double const expected = at::cat({split, shared}).norm().item<double>() / 48;
   for (int const size : {1, 2, 3}) {
-    auto const groups = redco::in_process_group::make("tp", size);
+    auto const groups = redco::comm::in_process_group::make("tp", size);
     std::vector<double> norms(static_cast<std::size_t>(size));
     std::vector<std::thread> ranks;
     for (int rank = 0; rank < size; ++rank)

@@ -29,9 +29,10 @@ using any_optimizer = std::variant<redco::adamw, redco::adam, redco::sgd>;
 any_optimizer optimizer_of(redco::json::json_value const& options, std::int64_t warmup) {
   double const peak = options["lr"];
   std::string const schedule = options["schedule"];
-  redco::learning_rate const lr = schedule == "linear"   ? redco::learning_rate(redco::linear_decay{peak, warmup})
-                                  : schedule == "cosine" ? redco::learning_rate(redco::cosine{peak, warmup})
-                                                         : redco::learning_rate(peak);
+  redco::optimizer::learning_rate const lr =
+      schedule == "linear"   ? redco::optimizer::learning_rate(redco::linear_decay{peak, warmup})
+      : schedule == "cosine" ? redco::optimizer::learning_rate(redco::cosine{peak, warmup})
+                             : redco::optimizer::learning_rate(peak);
   double const clip = options["max_norm"].is_null() ? 0.0 : options["max_norm"].get<double>();
   if (options["optimizer"] == "SGD")
     return redco::sgd{.lr = lr,
@@ -83,10 +84,10 @@ void check_trajectory(Rule const& rule, std::map<std::string, at::Tensor> const&
     redco::update::norm_range const whole{0, grad.numel()};
     double const norm = std::sqrt(redco::update::squared_norm(grad, {&whole, 1})) / count;
     REQUIRE(norm == Approx(data.at("grad_norm")[step].item<double>()).epsilon(1e-5));
-    double const lr = redco::learning_rate_at(rule, step, steps);
+    double const lr = redco::optimizer::learning_rate_at(rule, step, steps);
     REQUIRE(lr == Approx(data.at("lr")[step].item<double>()).epsilon(tolerances["lr_rtol"].get<double>()));
 
-    double const scale = redco::update::clip_factor(norm, redco::clip_norm(rule)) / count;
+    double const scale = redco::update::clip_factor(norm, redco::optimizer::clip_norm(rule)) / count;
     REQUIRE(largest_difference(grad.slice(0, 0, 8) * scale, data.at("grad_w")[step]) < 1e-4);
     for (redco::update::segment& segment : segments) redco::update::update(rule, segment, lr, step + 1, scale);
     REQUIRE(largest_difference(w, data.at("w")[step]) <= tolerances["w_atol"].get<double>());

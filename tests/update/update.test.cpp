@@ -87,7 +87,7 @@ void check_reference(Rule const& rule) {
                                                {at::kFloat, at::kFloat, 1e-5},
                                                {at::kFloat, at::kBFloat16, 1e-5}}) {
     trained const fast = five_updates(rule, n, type, grad_type, {0, n});
-    redco::forced_kernel_set const forced(redco::kernel_set::composed);
+    redco::tensors::forced_kernel_set const forced(redco::tensors::kernel_set::composed);
     trained const reference = five_updates(rule, n, type, grad_type, {0, n});
     REQUIRE((fast.param - reference.param).abs().max().item<double>() < bound);
     for (std::size_t i = 0; i < fast.slots.size(); ++i)
@@ -150,7 +150,7 @@ TEST_CASE("the composed updates and norm equal the kernels up to rounding") {
   at::Tensor const flat = keyed_values(1003, 4, at::kBFloat16);
   std::vector<redco::update::norm_range> const ranges{{3, 500, 1}, {500, 501, 0.5}, {700, 1003, 2}};
   double const fast = redco::update::squared_norm(flat, ranges);
-  redco::forced_kernel_set const forced(redco::kernel_set::composed);
+  redco::tensors::forced_kernel_set const forced(redco::tensors::kernel_set::composed);
   REQUIRE(redco::update::squared_norm(flat, ranges) == Approx(fast).epsilon(1e-12));
   REQUIRE(redco::update::detail::composed_sum_of_squares(flat, 100).item<double>() ==
           Approx(flat.to(at::kDouble).square().sum().item<double>()).epsilon(1e-12));
@@ -161,10 +161,10 @@ TEST_CASE("the norm of device text on the host equals the CPU kernel up to the o
   for (at::ScalarType const type : {at::kFloat, at::kBFloat16})
     for (unsigned const threads : {1u, 5u}) {
       at::Tensor const flat = keyed_values(1003, 4, type);
-      redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+      redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
       double const expected = redco::update::squared_norm(flat, ranges);
       host_launcher launcher(threads, 3);
-      redco::kernel_launcher::forced const forced(launcher);
+      redco::tensors::kernel_launcher::forced const forced(launcher);
       REQUIRE(redco::update::squared_norm(flat, ranges) == Approx(expected).epsilon(1e-12));
       REQUIRE(launcher.runs().at("sums_of_squares") == 3);
     }
@@ -188,9 +188,9 @@ TEST_CASE("Adam on the tested device gives the bits of the CPU kernel") {
       redco::update::segment s = redco::update::make_segment(rule, there(1, at::kFloat), there(2, grad_type), true,
                                                              at::zeros({n}, there(1, at::kBFloat16).options()));
       for (std::int64_t step = 1; step <= 5; ++step) redco::update::update(rule, s, 0.03, step, 0.5);
-      return trained{redco::on_host(s.param), redco::on_host(s.compute), {}};
+      return trained{redco::tensors::on_host(s.param), redco::tensors::on_host(s.compute), {}};
     };
-    require_equal(updated(tested_device()), updated(redco::host_device()));
+    require_equal(updated(tested_device()), updated(redco::tensors::host_device()));
   }
 }
 
@@ -226,10 +226,10 @@ TEST_CASE("Adam of device text, run on the host, gives the bits of the CPU's ker
       redco::adamw const with_top{.beta1 = 0.5, .beta2 = 0.6, .amsgrad = true};
       redco::adam const penalized{.weight_decay = 0.05};
       auto const run = [&](auto const& rule) { return five_updates(rule, n, at::kFloat, grad_type, {0, 1, 500, n}); };
-      redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+      redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
       trained const a = run(decayed), b = run(with_top), c = run(penalized);
       host_launcher launcher(threads, 3);
-      redco::kernel_launcher::forced const forced(launcher);
+      redco::tensors::kernel_launcher::forced const forced(launcher);
       require_equal(run(decayed), a);
       require_equal(run(with_top), b);
       require_equal(run(penalized), c);
@@ -256,7 +256,7 @@ static void check_rounding(Rule const& rule) {
 TEST_CASE("the bf16 copy rounds as ATen does, ties, infinities and NaN included") {
   check_rounding(redco::sgd{});
   host_launcher launcher(1);
-  redco::kernel_launcher::forced const forced(launcher);
+  redco::tensors::kernel_launcher::forced const forced(launcher);
   check_rounding(redco::adamw{.weight_decay = 0});
 }
 

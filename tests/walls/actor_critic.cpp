@@ -53,11 +53,11 @@ struct rollout {
 rollout played_on(mesh const& on, int steps) {
   rollout result;
   sharded::whole_tensors actors, critics, targets;
-  run_ranks(on, {}, [&](rank_context& rank) {
+  redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
     adamw const slow{.lr = 2e-2};
     sgd const fast{.lr = 1e-1, .momentum = 0.5, .clip_norm = 0.4};
-    trained_network<actor> policy({}, plan_of(actor{}, on), slow, dtype::f64, 5, rank.rank, {});
-    trained_network<critic> judge({}, plan_of(critic{}, on), fast, dtype::f64, 6, rank.rank, {});
+    redco::run::trained_network<actor> policy({}, plan_of(actor{}, on), slow, dtype::f64, 5, rank.rank, {});
+    redco::run::trained_network<critic> judge({}, plan_of(critic{}, on), fast, dtype::f64, 6, rank.rank, {});
     std::vector<at::Tensor> target;
     for (at::Tensor const& p : judge.net->parameters()) target.push_back(p.detach().clone());
 
@@ -74,8 +74,8 @@ rollout played_on(mesh const& on, int steps) {
       at::Tensor const taken = log_probabilities.gather(1, chosen.unsqueeze(1)).squeeze(1);
 
       auto const n = static_cast<double>(mine.size());
-      training_step critic_step(judge, rank);
-      training_step actor_step(policy, rank);
+      redco::run::training_step critic_step(judge, rank);
+      redco::run::training_step actor_step(policy, rank);
       critic_step.add(mean{surprise.square().sum(), n});
       actor_step.add(mean{-(taken * surprise.detach()).sum(), n});
       auto const critic_done = critic_step.finish(step, steps, false);

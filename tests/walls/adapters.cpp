@@ -23,7 +23,7 @@ struct adapted {
                  residual<sequential<named<"m", layer_norm<width>>, named<"up", linear<width, 16>>, gelu,
                                      named<"down", linear<16, width>>>>>;
   using net = sequential<named<"wte", embedding<words, width>>, named<"h", repeat<2, block>>,
-                         named<"head", language_head<words, width>>>;
+                         named<"head", redco::layers::language_head<words, width>>>;
   no_config config;
 };
 
@@ -57,7 +57,8 @@ TEST_CASE("adapters of a frozen model learn equally on every mesh, and no other 
 }
 
 TEST_CASE("frozen parameters have neither gradients nor optimizer state") {
-  trained_network<adapted> const state({}, plan_of(adapted{}, {.tp = 2}), adamw{}, dtype::f64, 5, 1, all_but_adapters);
+  redco::run::trained_network<adapted> const state({}, plan_of(adapted{}, {.tp = 2}), adamw{}, dtype::f64, 5, 1,
+                                                   all_but_adapters);
   std::int64_t trained = 0;
   for (auto const& p : state.store.parameters()) {
     INFO(p.name);

@@ -19,7 +19,7 @@ using namespace redco;
 struct translator {
   static constexpr std::int64_t words = 9, width = 12;
   using mlp = residual<sequential<named<"ln", layer_norm<width>>, named<"up", linear<width, 16>>, gelu,
-                                  named<"down", linear<16, width>>, dropout<real{0.1}>>>;
+                                  named<"down", linear<16, width>>, dropout<redco::layers::real{0.1}>>>;
   using encoder_block =
       sequential<residual<sequential<named<"n", layer_norm<width>>, named<"self", full_attention<width, 4>>>>, mlp>;
   using decoder_block =
@@ -28,10 +28,10 @@ struct translator {
                                      named<"cross", cross_attention<width, 4, key_value_heads<2>>>>>,
                  mlp>;
   using embedded = sum<named<"wte", embedding<words, width>>, named<"wpe", positions<6, width>>>;
-  using net =
-      encoder_decoder<sequential<embedded, named<"h", repeat<2, encoder_block>>>,
-                      sequential<embedded, named<"h", repeat<2, decoder_block>>, named<"ln_f", layer_norm<width>>,
-                                 language_head<words, width, "decoder.wte.weight">>>;
+  using net = redco::layers::encoder_decoder<
+      sequential<embedded, named<"h", repeat<2, encoder_block>>>,
+      sequential<embedded, named<"h", repeat<2, decoder_block>>, named<"ln_f", layer_norm<width>>,
+                 redco::layers::language_head<words, width, "decoder.wte.weight">>>;
   no_config config;
 };
 
@@ -72,14 +72,15 @@ TEST_CASE("an encoder-decoder learns equally with split tokens and with whole on
         model, adamw{.lr = 1e-2}, {.steps = 4},
         [](auto const& net, walls::share const& mine, int) { return translation_loss(net, sentences_of(mine)); });
   };
-  auto const whole = learn(translator{}), split = learn(sequence_parallel<translator>{});
+  auto const whole = learn(translator{}), split = learn(redco::models::sequence_parallel<translator>{});
   for (std::size_t i = 0; i < whole.losses.size(); ++i) CHECK(std::abs(split.losses[i] / whole.losses[i] - 1) < 1e-10);
 }
 
 TEST_CASE("hidden tokens change nothing, and visible tokens do") {
   for (mesh const& shape : {mesh{.dp = 1}, mesh{.tp = 2}})
-    run_ranks(shape, {}, [&](rank_context& rank) {
-      trained_network<translator> const state({}, plan_of(translator{}, shape), adamw{}, dtype::f64, 5, rank.rank, {});
+    redco::comm::run_ranks(shape, {}, [&](rank_context& rank) {
+      redco::run::trained_network<translator> const state({}, plan_of(translator{}, shape), adamw{}, dtype::f64, 5,
+                                                          rank.rank, {});
       walls::share const all{0, 5};
       pass const in = walls::pass_of(rank, all, 0, false);
       bound_network<translator> const net(state.net, in);
@@ -95,8 +96,9 @@ TEST_CASE("an encoder-decoder decodes equally with and without a cache, and its 
   std::vector<at::Tensor> of_mesh;
   for (mesh const& shape : {mesh{.dp = 1}, mesh{.tp = 2}}) {
     at::Tensor ids;
-    run_ranks(shape, {}, [&](rank_context& rank) {
-      trained_network<translator> const state({}, plan_of(translator{}, shape), adamw{}, dtype::f64, 5, rank.rank, {});
+    redco::comm::run_ranks(shape, {}, [&](rank_context& rank) {
+      redco::run::trained_network<translator> const state({}, plan_of(translator{}, shape), adamw{}, dtype::f64, 5,
+                                                          rank.rank, {});
       sharded::fill(state.store, rank.tp_index());
       walls::share const all{0, 5};
       pass const in = walls::pass_of(rank, all, 0, false);

@@ -21,13 +21,13 @@ namespace expert_test {
 /// to the rank of their expert and back.
 template <auto Experts, auto Width, auto Hidden>
 struct expert_bank {
-  using layer_concept = redco::leaf_tag;
+  using layer_concept = redco::layers::leaf_tag;
   template <class X>
-  using out = redco::partial;
+  using out = redco::shape::partial;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
-    using redco::axis, redco::collective, redco::of, redco::fact::width_kind;
+    using redco::shape::axis, redco::shape::collective, redco::layers::of, redco::fact::width_kind;
     std::int64_t const experts = of<Experts>(config), width = of<Width>(config), hidden = of<Hidden>(config);
     redco::fact::parameter_fact up, down;
     up.shape = {experts, hidden, width};
@@ -49,9 +49,9 @@ struct expert_bank {
 
 /// A network with six experts between dense layers.
 struct mixture {
-  using net = redco::sequential<redco::named<"in", redco::replicated_linear<5, 4>>, redco::enter_layer,
+  using net = redco::sequential<redco::named<"in", redco::layers::replicated_linear<5, 4>>, redco::layers::enter_layer,
                                 redco::named<"bank", expert_bank<6, 4, 10>>,
-                                redco::named<"out", redco::replicated_linear<4, 3>>>;
+                                redco::named<"out", redco::layers::replicated_linear<4, 3>>>;
   redco::no_config config;
   constexpr redco::extents input(redco::workload const& load) const { return {load.batch, load.sequence, 5}; }
 };

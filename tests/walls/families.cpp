@@ -22,8 +22,8 @@ void check_decoding(M const& model, Prepare const& prepare) {
   std::vector<at::Tensor> of_mesh;
   for (mesh const& shape : {mesh{.dp = 1}, {.tp = 2}}) {
     at::Tensor ids;
-    run_ranks(shape, {}, [&](rank_context& rank) {
-      trained_network<M> const state(model, plan_of(model, shape), adamw{}, dtype::f64, 5, rank.rank, {});
+    redco::comm::run_ranks(shape, {}, [&](rank_context& rank) {
+      redco::run::trained_network<M> const state(model, plan_of(model, shape), adamw{}, dtype::f64, 5, rank.rank, {});
       sharded::fill(state.store, rank.tp_index());
       pass const in = walls::pass_of(rank, {0, 3}, 0, false);
       auto const net = prepare(bound_network<M>(state.net, in));

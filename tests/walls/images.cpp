@@ -26,8 +26,9 @@ struct picture_batch {
 };
 
 struct classifier {
-  using net = sequential<named<"c", conv2d<2, 4, 3, 1, 1>>, relu, max_pool<2>, named<"d", conv2d<4, 3, 3>>, flatten,
-                         named<"up", linear<6, 10>>, relu, dropout<real{0.2}>, named<"down", linear<10, 3>>>;
+  using net =
+      sequential<named<"c", conv2d<2, 4, 3, 1, 1>>, relu, max_pool<2>, named<"d", conv2d<4, 3, 3>>, flatten,
+                 named<"up", linear<6, 10>>, relu, dropout<redco::layers::real{0.2}>, named<"down", linear<10, 3>>>;
   no_config config;
   constexpr extents input(workload const& load) const { return {load.batch, 2, 6, 8}; }
 };

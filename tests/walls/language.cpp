@@ -19,14 +19,14 @@ using namespace redco;
 
 constexpr std::int64_t vocabulary = 11;
 
-template <std::int64_t KeyValueHeads, fixed_string Tied = "wte.weight">
+template <std::int64_t KeyValueHeads, redco::meta::fixed_string Tied = "wte.weight">
 struct speaker {
-  using block = sequential<
-      residual<sequential<named<"n", layer_norm<12>>,
-                          named<"attn", causal_attention<12, 6, key_value_heads<KeyValueHeads>>>>>,
-      residual<sequential<named<"m", rms_norm<12>>, gated<12, 18>, named<"down", linear<18, 12>>, dropout<real{0.1}>>>>;
-  using head = std::conditional_t<Tied.view().empty(), named<"head", language_head<vocabulary, 12>>,
-                                  language_head<vocabulary, 12, Tied>>;
+  using block = sequential<residual<sequential<named<"n", layer_norm<12>>,
+                                               named<"attn", causal_attention<12, 6, key_value_heads<KeyValueHeads>>>>>,
+                           residual<sequential<named<"m", rms_norm<12>>, gated<12, 18>, named<"down", linear<18, 12>>,
+                                               dropout<redco::layers::real{0.1}>>>>;
+  using head = std::conditional_t<Tied.view().empty(), named<"head", redco::layers::language_head<vocabulary, 12>>,
+                                  redco::layers::language_head<vocabulary, 12, Tied>>;
   using net = sequential<sum<named<"wte", embedding<vocabulary, 12>>, named<"wpe", positions<12, 12>>>,
                          named<"h", repeat<2, block>>, named<"ln_f", layer_norm<12>>, head>;
   no_config config;
@@ -48,8 +48,8 @@ mean text_loss(Net const& net, walls::share const& mine) {
 template <class M>
 sharded::tensor_map gradient_on(mesh const& on) {
   sharded::whole_tensors whole;
-  run_ranks(on, {}, [&](rank_context& rank) {
-    trained_network<M> const state({}, plan_of(M{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
+  redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
+    redco::run::trained_network<M> const state({}, plan_of(M{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
     sharded::fill(state.store, rank.tp_index());
     if (auto const* const head = state.store.find("head.weight")) {
       at::NoGradGuard const quiet;
@@ -74,8 +74,8 @@ template <class M>
 decoded decoded_on(mesh const& on) {
   decoded result{at::zeros({5, 12}, at::kLong), at::zeros({5, 12}, at::kLong)};
   std::mutex mutex;
-  run_ranks(on, {}, [&](rank_context& rank) {
-    trained_network<M> const state({}, plan_of(M{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
+  redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
+    redco::run::trained_network<M> const state({}, plan_of(M{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
     sharded::fill(state.store, rank.tp_index());
     walls::share const mine = walls::share_of(5, rank);
     pass const in = walls::pass_of(rank, mine, 4, true);
@@ -130,7 +130,7 @@ TEST_CASE("a language model with tied embeddings learns the same on every mesh")
 
 TEST_CASE("split tokens learn and decode equally, one token at a time on ranks without tokens") {
   auto const loss = [](auto const& net, walls::share const& mine, int) { return text_loss(net, mine); };
-  using cut = sequence_parallel<speaker<2>>;
+  using cut = redco::models::sequence_parallel<speaker<2>>;
   walls::check_meshes(cut{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss,
                       {{.dp = 2}, {.tp = 2}, {.tp = 6}});
   decoded const one = decoded_on<speaker<2>>({.dp = 1});

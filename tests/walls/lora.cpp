@@ -70,7 +70,7 @@ at::Tensor part_of(at::Tensor x, safetensors::box const& place) {
 }
 
 template <class M, class Frozen>
-void check_peft(pretrained const& folder, adapter_folder const& adapter, parity::tensors const& expected,
+void check_peft(pretrained_folder const& folder, adapter_folder const& adapter, parity::tensors const& expected,
                 M const& model, mesh const& on) {
   using names = stored_names<Frozen>;
   worst found;
@@ -123,7 +123,7 @@ void check_peft(pretrained const& folder, adapter_folder const& adapter, parity:
 template <class M>
 void check_peft(std::string const& name, std::string const& targets) {
   std::filesystem::path const path = test_files() / "adapters" / name;
-  pretrained const folder(path);
+  pretrained_folder const folder(path);
   adapter_folder const adapter(path / "adapter");
   auto const model = adapter.model(folder.model<M>());
   CHECK(model.config.lora.targets.view() == targets);
@@ -132,13 +132,13 @@ void check_peft(std::string const& name, std::string const& targets) {
     INFO("mesh " << walls::name_of(on));
     check_peft<with_lora<M>, M>(folder, adapter, expected, model, on);
   }
-  check_peft<sequence_parallel<with_lora<M>>, M>(folder, adapter, expected, {model.config}, {.tp = 2});
+  check_peft<redco::models::sequence_parallel<with_lora<M>>, M>(folder, adapter, expected, {model.config}, {.tp = 2});
 }
 
 /// Calls a network in the way of its kind and returns unsharded logits.
 template <class Net>
 at::Tensor whole_logits(Net const& net, at::Tensor const& ids) {
-  if constexpr (has_encoder<typename std::remove_cvref_t<decltype(net.base().model())>::net>) {
+  if constexpr (redco::models::has_encoder<typename std::remove_cvref_t<decltype(net.base().model())>::net>) {
     return net(ids, encoder_input{ids.flip(1)}).tensor();
   } else {
     return net(ids).tensor();
@@ -155,10 +155,11 @@ void check_merged(M const& plain, lora_options const& options, std::vector<mesh>
   for (mesh const& on : meshes) {
     INFO("mesh " << walls::name_of(on));
     worst found;
-    run_ranks(on, {}, [&](rank_context& rank) {
+    redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
       at::NoGradGuard const quiet;
-      trained_network<with_lora<M>> const state(tuned, plan_of(tuned, on), adamw{}, dtype::f64, 5, rank.rank, {});
-      trained_network<M> const merged(plain, plan_of(plain, on), adamw{}, dtype::f64, 6, rank.rank, {});
+      redco::run::trained_network<with_lora<M>> const state(tuned, plan_of(tuned, on), adamw{}, dtype::f64, 5,
+                                                            rank.rank, {});
+      redco::run::trained_network<M> const merged(plain, plan_of(plain, on), adamw{}, dtype::f64, 6, rank.rank, {});
       sharded::fill(state.store, rank.tp_index());
       for (ckpt::state_part const& p : state.merged_parts()) merged.store.find(p.name)->value.copy_(p.local);
       pass const in = walls::pass_of(rank, {0, 3}, 0, false), other = walls::pass_of(rank, {0, 3}, 0, false);
@@ -166,7 +167,7 @@ void check_merged(M const& plain, lora_options const& options, std::vector<mesh>
       found.note("logits", y, whole_logits(bound_network<M>(merged.net, other), ids));
       if (rank.rank == 0 && !first.defined()) first = y;
       if (rank.rank == 0) found.note("logits on one rank", y, first);
-      if constexpr (!has_encoder<typename M::net>) {
+      if constexpr (!redco::models::has_encoder<typename M::net>) {
         pass const a = walls::pass_of(rank, {0, 3}, 0, false), b = walls::pass_of(rank, {0, 3}, 0, false);
         found.note("what is generated", generate(bound_network<with_lora<M>>(state.net, a), ids, {.max_new_tokens = 5}),
                    generate(bound_network<M>(merged.net, b), ids, {.max_new_tokens = 5}));
@@ -234,7 +235,7 @@ TEST_CASE("adapters begin as zero, learn equally on every mesh, and no other par
     CHECK(end.losses.back() < end.losses.front());
     for (auto const& [name, value] : end.parameters) {
       INFO(name);
-      CHECK(value.equal(start.parameters.at(name)) == adapted_path(name).empty());
+      CHECK(value.equal(start.parameters.at(name)) == redco::adapt::adapted_path(name).empty());
       if (name.ends_with("lora_B.weight")) CHECK(start.parameters.at(name).eq(0).all().item<bool>());
       if (name.ends_with("lora_A.weight")) {
         double const reach =
@@ -252,8 +253,9 @@ TEST_CASE("adapters of recomputed blocks give equal gradients and pass --check-s
   for (mesh const& on : {mesh{}, mesh{.tp = 2}}) {
     INFO("mesh " << walls::name_of(on));
     worst found;
-    run_ranks(on, {}, [&](rank_context& rank) {
-      trained_network<with_lora<llama>> state(tuned, plan_of(tuned, on), adamw{}, dtype::f64, 5, rank.rank, {});
+    redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
+      redco::run::trained_network<with_lora<llama>> state(tuned, plan_of(tuned, on), adamw{}, dtype::f64, 5, rank.rank,
+                                                          {});
       sharded::fill(state.store, rank.tp_index());
       std::map<std::string, at::Tensor> gradients;
       for (bool const again : {false, true}) {
@@ -263,7 +265,7 @@ TEST_CASE("adapters of recomputed blocks give equal gradients and pass --check-s
         state.store.gradients().zero_();
         cross_entropy(bound_network<with_lora<llama>>(state.net, in)(ids.slice(1, 0, -1)), ids.slice(1, 1))
             .sum.backward();
-        for (stored_parameter const& p : state.store.parameters()) {
+        for (redco::nn::stored_parameter const& p : state.store.parameters()) {
           if (!p.trainable) continue;
           if (again) found.note(p.name, p.gradient, gradients.at(p.name));
           else gradients[p.name] = p.gradient.clone();
@@ -278,8 +280,9 @@ TEST_CASE("adapters of recomputed blocks give equal gradients and pass --check-s
 TEST_CASE("a missing target and adapters that PEFT cannot store are refused by name with exit code 64") {
   using namespace lora_test;
   auto const made = [](auto const& model) {
-    trained_network const state(model, plan_of(model, {}), adamw{}, dtype::f32, 5, 0, {});
-    return adapter_parts_of(stored_names<std::remove_cvref_t<decltype(model)>>::names, state.adapter_parts());
+    redco::run::trained_network const state(model, plan_of(model, {}), adamw{}, dtype::f32, 5, 0, {});
+    return redco::adapt::adapter_parts_of(stored_names<std::remove_cvref_t<decltype(model)>>::names,
+                                          state.adapter_parts());
   };
   auto const with = [](auto const& plain, char const* targets) {
     return with_lora<std::remove_cvref_t<decltype(plain)>>{{plain.config, {.targets = targets}}};

@@ -24,24 +24,25 @@ using namespace redco;
 
 /// The pair of narrow layers that is added to a linear with output layout Y.
 template <auto In, auto Out, auto Rank, class Y>
-using product = std::conditional_t<
-    is_feature_split<Y>,
-    sequential<named<"lora_a", replicated_linear<In, Rank, false>>, enter_layer,
-               named<"lora_b", column_linear<Rank, Out, false>>>,
-    sequential<named<"lora_a", linear<In, Rank, false>>, named<"lora_b", replicated_linear<Rank, Out, false>>>>;
+using product =
+    std::conditional_t<redco::shape::is_feature_split<Y>,
+                       sequential<named<"lora_a", redco::layers::replicated_linear<In, Rank, false>>,
+                                  redco::layers::enter_layer, named<"lora_b", column_linear<Rank, Out, false>>>,
+                       sequential<named<"lora_a", linear<In, Rank, false>>,
+                                  named<"lora_b", redco::layers::replicated_linear<Rank, Out, false>>>>;
 
 template <class Base, auto In, auto Out, auto Rank>
 struct low_rank {
-  using layer_concept = layer_tag;
-  using subs = parts<part<"", Base>>;
+  using layer_concept = redco::layers::layer_tag;
+  using subs = redco::layers::parts<redco::layers::part<"", Base>>;
   template <class Other>
   using rebind = low_rank<Other, In, Out, Rank>;
-  using unpaired = low_rank<unpaired_t<Base>, In, Out, Rank>;
+  using unpaired = low_rank<redco::layers::unpaired_t<Base>, In, Out, Rank>;
   static constexpr bool unnamed = true;
-  static constexpr bool closes_split = redco::closes_split<Base>;
+  static constexpr bool closes_split = redco::layers::closes_split<Base>;
 
   template <class X>
-  using out = out_t<Base, X>;
+  using out = redco::layers::out_t<Base, X>;
   template <class X>
   using beside = product<In, Out, Rank, out<X>>;
 
@@ -57,18 +58,18 @@ struct low_rank {
   }
 };
 
-template <fixed_string Pattern, auto Rank>
+template <redco::meta::fixed_string Pattern, auto Rank>
 struct adapting {
   template <class L, fact::path Here>
   struct at : std::type_identity<L> {};
-  template <auto In, auto Out, auto Bias, cut Cut, fact::path Here>
+  template <auto In, auto Out, auto Bias, redco::layers::cut Cut, fact::path Here>
     requires(redco::meta::glob(Pattern.view(), Here.view()))
   struct at<linear<In, Out, Bias, Cut>, Here>
       : std::type_identity<low_rank<linear<In, Out, Bias, Cut>, In, Out, Rank>> {};
 };
 
 struct adapted : gpt2 {
-  using net = transform<gpt2::net, adapting<"h.*.mlp.*", 2>>;
+  using net = redco::layers::transform<gpt2::net, adapting<"h.*.mlp.*", 2>>;
 };
 
 }  // namespace low_rank_test
@@ -78,7 +79,7 @@ struct redco::module<low_rank_test::low_rank<Base, In, Out, Rank>, X> {
   using layer = low_rank_test::low_rank<Base, In, Out, Rank>;
 
   template <class Config>
-  explicit module(builder<Config>& b) : base(b), beside(b) {}
+  explicit module(redco::nn::builder<Config>& b) : base(b), beside(b) {}
 
   template <class Context>
   tensor<out_t<layer, X>> operator()(tensor<X> const& x, Context const& ctx) const {
@@ -109,8 +110,8 @@ at::Tensor ids_of(walls::share const& mine) {
 template <class M, class Prepare>
 at::Tensor logits_of(M const& m, mesh const& on, Prepare const& prepare) {
   at::Tensor found;
-  run_ranks(on, {}, [&](rank_context& rank) {
-    trained_network<M> const state(m, plan_of(m, on), adamw{}, dtype::f64, 5, rank.rank, {});
+  redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
+    redco::run::trained_network<M> const state(m, plan_of(m, on), adamw{}, dtype::f64, 5, rank.rank, {});
     sharded::fill(state.store, rank.tp_index());
     at::NoGradGuard const quiet;
     prepare(state.store);
@@ -122,7 +123,7 @@ at::Tensor logits_of(M const& m, mesh const& on, Prepare const& prepare) {
 }
 
 /// Adds each low-rank product to the weight of its linear.
-void merge(parameter_store const& store) {
+void merge(redco::nn::parameter_store const& store) {
   for (auto const& p : store.parameters()) {
     auto const end = p.name.rfind(".weight");
     if (p.name.find(".mlp.") == std::string::npos || end == std::string::npos) continue;

@@ -17,11 +17,11 @@ using namespace redco;
 
 struct sinusoids {
   using net = sequential<
-      named<"in", replicated_linear<1, 12>>,
+      named<"in", redco::layers::replicated_linear<1, 12>>,
       residual<sequential<named<"n1", layer_norm<12>>, named<"attention", full_attention<12, 4, key_value_heads<2>>>>>,
       residual<
           sequential<named<"n2", layer_norm<12>>, named<"up", linear<12, 20>>, gelu, named<"down", linear<20, 12>>>>,
-      named<"out", replicated_linear<12, 1>>>;
+      named<"out", redco::layers::replicated_linear<12, 1>>>;
   no_config config;
   constexpr extents input(workload const& load) const { return {load.batch, 6, 1}; }
 };
@@ -69,8 +69,9 @@ struct meta_gradient {
 meta_gradient meta_gradient_on(mesh const& on, bool second_order, bool differences) {
   meta_gradient result;
   sharded::whole_tensors whole;
-  run_ranks(on, {}, [&](rank_context& rank) {
-    trained_network<sinusoids> const state({}, plan_of(sinusoids{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
+  redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
+    redco::run::trained_network<sinusoids> const state({}, plan_of(sinusoids{}, on), adamw{}, dtype::f64, 5, rank.rank,
+                                                       {});
     sharded::fill(state.store, rank.tp_index());
     walls::share const mine = walls::share_of(tasks, rank);
     pass const in = walls::pass_of(rank, mine, 0);

@@ -22,14 +22,14 @@ namespace expert_test {
 struct exchange : torch::autograd::Function<exchange> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, std::int64_t ranks,
                             std::vector<std::int64_t> const& rows_to) {
-    auto arrived = reinterpret_cast<redco::group*>(ranks)->all_to_all_v(x, rows_to);
+    auto arrived = reinterpret_cast<redco::comm::group*>(ranks)->all_to_all_v(x, rows_to);
     ctx->saved_data["ranks"] = ranks;
     ctx->saved_data["back"] = arrived.from;
     return arrived.rows.clone();
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list const& g) {
-    auto* const ranks = reinterpret_cast<redco::group*>(ctx->saved_data["ranks"].toInt());
+    auto* const ranks = reinterpret_cast<redco::comm::group*>(ctx->saved_data["ranks"].toInt());
     return {ranks->all_to_all_v(g[0], ctx->saved_data["back"].toIntVector()).rows.clone(), {}, {}};
   }
 };
@@ -37,9 +37,9 @@ struct exchange : torch::autograd::Function<exchange> {
 }  // namespace expert_test
 
 template <auto Experts, auto Width, auto Hidden>
-struct redco::module<expert_test::expert_bank<Experts, Width, Hidden>, redco::entered> {
+struct redco::module<expert_test::expert_bank<Experts, Width, Hidden>, redco::shape::entered> {
   template <class Config>
-  explicit module(builder<Config>& b) : up(b.parameter("up")), down(b.parameter("down")) {}
+  explicit module(redco::nn::builder<Config>& b) : up(b.parameter("up")), down(b.parameter("down")) {}
 
   template <class Context>
   tensor<partial> operator()(tensor<entered> const& x, Context const& ctx) const {
@@ -72,8 +72,8 @@ using expert_test::mixture;
 
 std::vector<mesh> const meshes{{}, {.ep = 2}, {.ep = 3, .tp = 2}, {.dp = 2, .ep = 2}, {.dp = 2, .ep = 2, .tp = 2}};
 
-tensor<replicated> examples_of(walls::share const& mine) {
-  return tensor<replicated>(
+tensor<redco::shape::replicated> examples_of(walls::share const& mine) {
+  return tensor<redco::shape::replicated>(
       sharded::values_of("x", std::vector<std::int64_t>{12, 6, 5}).slice(0, mine.begin, mine.end));
 }
 
@@ -94,18 +94,21 @@ TEST_CASE("experts whose ranks have different examples train as on one rank") {
 TEST_CASE("the messages of experts are planned") {
   for (mesh const& on : meshes) {
     INFO("mesh " << walls::name_of(on));
-    run_ranks(on, {.threads = 1}, [&](rank_context& rank) {
-      trained_network<mixture> const state({}, plan_of(mixture{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
+    redco::comm::run_ranks(on, {.threads = 1}, [&](rank_context& rank) {
+      redco::run::trained_network<mixture> const state({}, plan_of(mixture{}, on), adamw{}, dtype::f64, 5, rank.rank,
+                                                       {});
       walls::share const mine = walls::share_of(12, rank);
       pass const in = walls::pass_of(rank, mine, 0);
-      rank.group(axis::ep).reset_counters();
+      rank.group(redco::shape::axis::ep).reset_counters();
       bound_network<mixture>(state.net, in)(examples_of(mine).local()).pow(2).sum().backward();
-      setup const run{.mesh = on, .load = {mine.size(), 6}, .compute = dtype::f64};
-      fact::program const facts = facts_of(mixture{}, run.load);
-      traffic::entry expected;
+      redco::cost::setup const run{.mesh = on, .load = {mine.size(), 6}, .compute = dtype::f64};
+      fact::program const facts = redco::shard::facts_of(mixture{}, run.load);
+      redco::shape::traffic::entry expected;
       for (cost::message_total const& one : cost::messages_of(cost::simulation(facts, run)))
-        if (one.over == axes(axis::ep) && one.what == collective::all_to_all) expected += one;
-      traffic::entry counted = rank.group(axis::ep).counters()[collective::all_to_all];
+        if (one.over == redco::shape::axes(redco::shape::axis::ep) && one.what == redco::shape::collective::all_to_all)
+          expected += one;
+      redco::shape::traffic::entry counted =
+          rank.group(redco::shape::axis::ep).counters()[redco::shape::collective::all_to_all];
       sharded::must((expected.calls == 4) == (on.ep > 1) && counted == expected, "what is sent along ep is planned");
     });
   }
@@ -115,14 +118,14 @@ namespace {
 
 /// A layer that returns one number for each rank along ep. The loss multiplies the number.
 struct own_numbers {
-  using layer_concept = leaf_tag;
+  using layer_concept = redco::layers::leaf_tag;
   template <class X>
-  using out = replicated;
+  using out = redco::shape::replicated;
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
     fact::parameter_fact number;
     number.shape = {2};
-    number.split(axis::ep, 0, 2);
+    number.split(redco::shape::axis::ep, 0, 2);
     number.start = {fact::initial::kind::zeros, 0};
     w.parameter("number", number);
     w.uncounted();
@@ -139,9 +142,9 @@ struct two_numbers {
 }  // namespace
 
 template <>
-struct redco::module<own_numbers, redco::replicated> {
+struct redco::module<own_numbers, redco::shape::replicated> {
   template <class Config>
-  explicit module(builder<Config>& b) : number(b.parameter("number")) {}
+  explicit module(redco::nn::builder<Config>& b) : number(b.parameter("number")) {}
   template <class Context>
   tensor<replicated> operator()(tensor<replicated> const& x, Context const& ctx) const {
     return tensor<replicated>(x.local() * ctx[number]);
@@ -153,15 +156,15 @@ TEST_CASE("the gradient of a parameter that is split over ep is not summed over 
   // Two examples, one on each rank, whose gradients for the ranks' own numbers are 1 and 10. The
   // mean over the batch changes the numbers by 1 / 2 and 10 / 2, with buckets too.
   for (std::int64_t const bucket : {0, 64}) {
-    run_ranks({.ep = 2}, {.threads = 1}, [&](rank_context& rank) {
-      trained_network<two_numbers> state({}, plan_of(two_numbers{}, rank.mesh), sgd{.lr = 1}, dtype::f64, 5, rank.rank,
-                                         {});
+    redco::comm::run_ranks({.ep = 2}, {.threads = 1}, [&](rank_context& rank) {
+      redco::run::trained_network<two_numbers> state({}, plan_of(two_numbers{}, rank.mesh), sgd{.lr = 1}, dtype::f64, 5,
+                                                     rank.rank, {});
       pass const in = walls::pass_of(rank, walls::share_of(2, rank), 0);
-      training_step step(state, rank, false, bucket);
+      redco::run::training_step step(state, rank, false, bucket);
       step.expect_last();
       at::Tensor const x = at::full({1, 1}, rank.rank == 0 ? 1.0 : 10.0, at::kDouble);
       step.add(mean{bound_network<two_numbers>(state.net, in)(x).sum(), 1});
-      step_result const done = step.finish(0, 1, false);
+      redco::run::step_result const done = step.finish(0, 1, false);
       double const number = state.store.parameters()[0].value.item<double>();
       sharded::must(number == (rank.rank == 0 ? -0.5 : -5.0), "moved by " + std::to_string(number));
       sharded::must(done.weight == 2 && std::abs(done.grad_norm - std::sqrt(0.25 + 25)) < 1e-15, "the norm of both");
@@ -175,9 +178,10 @@ TEST_CASE("a checkpoint of a mesh with a new axis loads on any other") {
       INFO(walls::name_of(from) << " to " << walls::name_of(to));
       temporary_folder const folder;
       auto const state_on = [](mesh const& on, std::uint64_t seed, rank_context const& rank) {
-        return trained_network<mixture>({}, plan_of(mixture{}, on), adamw{}, dtype::f64, seed, rank.rank, {});
+        return redco::run::trained_network<mixture>({}, plan_of(mixture{}, on), adamw{}, dtype::f64, seed, rank.rank,
+                                                    {});
       };
-      run_ranks(from, {.threads = 1}, [&](rank_context& rank) {
+      redco::comm::run_ranks(from, {.threads = 1}, [&](rank_context& rank) {
         auto const state = state_on(from, 5, rank);
         workdir::save_options options{.workdir = folder.path, .facts = {}};
         options.facts.run = "a";
@@ -185,7 +189,7 @@ TEST_CASE("a checkpoint of a mesh with a new axis loads on any other") {
         options.facts.mesh = from;
         ckpt::save_checkpoint(options, state.parts(), rank.world);
       });
-      run_ranks(to, {.threads = 1}, [&](rank_context& rank) {
+      redco::comm::run_ranks(to, {.threads = 1}, [&](rank_context& rank) {
         auto const wanted = state_on(to, 5, rank), state = state_on(to, 6, rank);
         auto const found = ckpt::find_checkpoint(rank.world, folder.path, "auto");
         sharded::must(found && found->facts.mesh == from, "the mesh that saved");

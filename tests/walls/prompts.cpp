@@ -28,7 +28,7 @@ namespace {
 
 struct text_batch {
   redco::token_batch next;
-  redco::padded_ids prompts;
+  redco::text::padded_ids prompts;
 };
 
 }  // namespace
@@ -37,16 +37,17 @@ TEST_CASE("a prediction keeps its prompt to the last byte and equals the predict
   temporary_folder folder;
   run_test::silence const quiet;
   redco::gpt2 const model{{.vocab = 256, .context = 32, .width = 12, .heads = 3, .layers = 2, .deviation = 0.3}};
-  auto const lm = redco::collate([](std::span<std::string const> texts) {
-                    return text_batch{redco::next_token_batch(texts, 16), redco::prompt_ids(texts, 16)};
-                  }) |
-                  redco::loss([](auto const& net, text_batch const& b) {
-                    return redco::cross_entropy(net(b.next.input_ids), b.next.labels);
-                  }) |
-                  redco::predict([](auto const& net, text_batch const& b) {
-                    auto const masked = net.with(redco::key_mask{b.prompts.mask});
-                    return redco::texts_of(redco::generate(masked, b.prompts.ids, {.max_new_tokens = 9}), b.prompts);
-                  });
+  auto const lm =
+      redco::collate([](std::span<std::string const> texts) {
+        return text_batch{redco::next_token_batch(texts, 16), redco::text::prompt_ids(texts, 16)};
+      }) |
+      redco::loss([](auto const& net, text_batch const& b) {
+        return redco::cross_entropy(net(b.next.input_ids), b.next.labels);
+      }) |
+      redco::predict([](auto const& net, text_batch const& b) {
+        auto const masked = net.with(redco::key_mask{b.prompts.mask});
+        return redco::text::texts_of(redco::generate(masked, b.prompts.ids, {.max_new_tokens = 9}), b.prompts);
+      });
   redco::deployer_options options;
   options.workdir = folder.path;
   options.dtype = redco::dtype::f64;

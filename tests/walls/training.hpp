@@ -33,12 +33,12 @@ struct share {
   std::int64_t size() const { return end - begin; }
 };
 inline share share_of(std::int64_t examples, rank_context const& rank) {
-  int const replicas = rank.mesh.size(batch_axes), replica = rank.coordinate(batch_axes);
+  int const replicas = rank.mesh.size(redco::shape::batch_axes), replica = rank.coordinate(redco::shape::batch_axes);
   return {examples * replica / replicas, examples * (replica + 1) / replicas};
 }
 
 inline pass pass_of(rank_context& rank, share const& mine, std::int64_t step, bool training = true) {
-  pass const of_step = training ? training_pass(rank, 11, step) : evaluation_pass(rank, 11, step);
+  pass const of_step = training ? redco::nn::training_pass(rank, 11, step) : redco::nn::evaluation_pass(rank, 11, step);
   return of_step.with_examples(mine.begin, mine.size());
 }
 
@@ -52,7 +52,7 @@ struct course {
 template <class State>
 void collect(sharded::whole_tensors& to, rank_context const& rank, State const& state) {
   if (rank.dp_index() > 0) return;
-  for (auto const& p : state.store.parameters()) to.add(p, p.value.clone(), rank.coordinate(model_axes));
+  for (auto const& p : state.store.parameters()) to.add(p, p.value.clone(), rank.coordinate(redco::shape::model_axes));
 }
 
 struct task {
@@ -66,14 +66,14 @@ template <class M, class Optimizer, class Loss>
 course trained(M const& m, Optimizer const& optimizer, mesh const& on, task const& what, Loss const& loss) {
   course result;
   sharded::whole_tensors whole;
-  run_ranks(on, {}, [&](rank_context& rank) {
-    trained_network<M> state(m, plan_of(m, on), optimizer, dtype::f64, 5, rank.rank, what.frozen);
+  redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
+    redco::run::trained_network<M> state(m, plan_of(m, on), optimizer, dtype::f64, 5, rank.rank, what.frozen);
     share const mine = share_of(what.examples, rank);
     for (int step = 0; step < what.steps; ++step) {
       pass const in = pass_of(rank, mine, step);
-      training_step update(state, rank);
+      redco::run::training_step update(state, rank);
       update.add(loss(bound_network<M>(state.net, in), mine, step));
-      step_result const done = update.finish(step, what.steps, false);
+      redco::run::step_result const done = update.finish(step, what.steps, false);
       if (rank.rank == 0) result.losses.push_back(done.loss), result.norms.push_back(done.grad_norm);
     }
     collect(whole, rank, state);

@@ -21,7 +21,7 @@
 
 namespace {
 
-struct derived_config : redco::gpt2_config {
+struct derived_config : redco::models::gpt2_config {
   int more = 0;
 };
 struct base_model : redco::gpt2 {
@@ -43,7 +43,7 @@ struct rich_model : redco::gpt2 {
 using plain_options = redco::fit_options<int, int, std::function<void()>>;
 using settings = std::map<std::string, std::string>;
 
-template <redco::real Probability>
+template <redco::layers::real Probability>
 using with_dropout = redco::model_of<
     redco::sequential<redco::linear<17, 96>, redco::relu, redco::dropout<Probability>, redco::linear<96, 3>>>;
 
@@ -103,7 +103,7 @@ TEST_CASE("configurations of any type are accepted, and members without text are
   settings const derived = redco::workdir::settings_of(base_model{}, redco::adamw{}, redco::dtype::f32);
   CHECK_FALSE(derived.contains("model.width"));
   CHECK(derived.contains("dtype"));
-  redco::scheduled<redco::adamw> const free({.lr = 0.5}, [](std::int64_t, std::int64_t) { return 0.25; });
+  redco::optimizer::scheduled<redco::adamw> const free({.lr = 0.5}, [](std::int64_t, std::int64_t) { return 0.25; });
   CHECK(redco::workdir::settings_of(rich_model{}, free, redco::dtype::f32).at("optimizer.lr") == "function");
 }
 
@@ -116,8 +116,9 @@ TEST_CASE("differing settings are listed with both values") {
 
 TEST_CASE("a network whose type has another literal is reported with the differing part") {
   settings const before =
-      redco::workdir::settings_of(with_dropout<redco::real{0.25}>{}, redco::adamw{}, redco::dtype::f32);
-  settings const now = redco::workdir::settings_of(with_dropout<redco::real{0.5}>{}, redco::adamw{}, redco::dtype::f32);
+      redco::workdir::settings_of(with_dropout<redco::layers::real{0.25}>{}, redco::adamw{}, redco::dtype::f32);
+  settings const now =
+      redco::workdir::settings_of(with_dropout<redco::layers::real{0.5}>{}, redco::adamw{}, redco::dtype::f32);
   CHECK(redco::workdir::changed_settings(before, before).empty());
   std::string const told = redco::workdir::changed_settings(before, now);
   INFO(told);
@@ -155,7 +156,8 @@ TEST_CASE("a schedule's function is described by its rates, other schedules by t
                         {"optimizer.lr at the end", "0.125"}});
   settings of_one;
   double const captured = 0.75;
-  redco::scheduled<redco::adamw> const constant({}, [captured](std::int64_t, std::int64_t) { return captured; });
+  redco::optimizer::scheduled<redco::adamw> const constant({},
+                                                           [captured](std::int64_t, std::int64_t) { return captured; });
   redco::workdir::add_rates(of_one, constant, 1);
   CHECK(of_one == settings{{"optimizer.lr at step 0", "0.75"},
                            {"optimizer.lr halfway", "0.75"},

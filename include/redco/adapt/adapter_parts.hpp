@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::adapt {
 
 /// The parts of LoRA adapter tensors that one rank holds, with the names and shapes of PEFT's file.
 struct adapter_parts {
@@ -22,7 +22,8 @@ struct adapter_parts {
 /// Converts a rank's parts of adapter parameters to the names, shapes and boxes of PEFT's file. The
 /// results view the values of `parts`. `names`: names of the frozen model's weights in its own
 /// files. Throws the errors of `adapter_place_of`.
-inline adapter_parts adapter_parts_of(std::span<stored_name const> names, std::span<ckpt::state_part const> parts) {
+inline adapter_parts adapter_parts_of(std::span<models::stored_name const> names,
+                                      std::span<ckpt::state_part const> parts) {
   adapter_parts found;
   for (ckpt::state_part const& part : parts) {
     ckpt::detail::check_part(part);
@@ -34,4 +35,4 @@ inline adapter_parts adapter_parts_of(std::span<stored_name const> names, std::s
   return found;
 }
 
-}  // namespace redco
+}  // namespace redco::adapt

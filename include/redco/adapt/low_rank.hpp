@@ -14,23 +14,24 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::adapt::detail {
 
 /// The LoRA adapters of one layer that computes y = x W^T, where W may join several weights. Each
 /// adapter adds s (x A^T) B^T to the columns of `y` that its weight computes.
-class low_rank final : public side_source {
+class low_rank final : public nn::detail::side_source {
  public:
   /// Finds the adapters of a layer; empty() is true if there are none. `weights`: names of the
   /// layer's weights. `whole`: name of all weights together, to which one common A may belong.
-  low_rank(lora_options const& options, builder_base& b, std::span<std::string_view const> weights,
+  low_rank(lora_options const& options, nn::builder_base& b, std::span<std::string_view const> weights,
            std::string_view whole);
 
   bool empty() const { return products_.empty(); }
   /// Returns the paths of the weights that have adapters.
   std::vector<std::string> const& adapted() const { return adapted_; }
 
-  std::vector<product_of_halves> products(at::Tensor const& x, context_base const& ctx, bool own_tokens) const override;
-  std::vector<weight_change> changes() const override;
+  std::vector<nn::detail::product_of_halves> products(at::Tensor const& x, nn::context_base const& ctx,
+                                                      bool own_tokens) const override;
+  std::vector<nn::detail::weight_change> changes() const override;
 
  private:
   struct product {
@@ -63,12 +64,12 @@ class low_rank final : public side_source {
 };
 
 /// A factory that makes the adapters of all layers inside a low_rank_adapted layer.
-class low_rank_maker final : public side_maker {
+class low_rank_maker final : public nn::detail::side_maker {
  public:
   explicit low_rank_maker(lora_options const& options) : options_(options) {}
 
-  std::shared_ptr<side_source const> make(builder_base& b, std::span<std::string_view const> weights,
-                                          std::string_view whole) override;
+  std::shared_ptr<nn::detail::side_source const> make(nn::builder_base& b, std::span<std::string_view const> weights,
+                                                      std::string_view whole) override;
 
   /// Throws `error` with exit code 64 if an entry of the options' `targets` names no weight that
   /// can have adapters, or if `targets` is empty.
@@ -79,7 +80,7 @@ class low_rank_maker final : public side_maker {
   std::vector<std::string> adapted_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::adapt::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

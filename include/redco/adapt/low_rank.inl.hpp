@@ -15,10 +15,10 @@
 
 #include <algorithm>
 
-namespace redco::detail {
+namespace redco::adapt::detail {
 
-REDCO_INLINE low_rank::low_rank(lora_options const& options, builder_base& b, std::span<std::string_view const> weights,
-                                std::string_view whole) {
+REDCO_INLINE low_rank::low_rank(lora_options const& options, nn::builder_base& b,
+                                std::span<std::string_view const> weights, std::string_view whole) {
   auto const leaf = [](std::string_view weight, std::string_view half) {
     return (weight.empty() ? "" : std::string(weight) + ".") + std::string(half) + (half == "weight" ? "" : ".weight");
   };
@@ -26,8 +26,8 @@ REDCO_INLINE low_rank::low_rank(lora_options const& options, builder_base& b, st
   std::vector<std::string> second_halves;
   std::int64_t column = 0;
   for (std::string_view const weight : weights) {
-    stored_parameter const& stored = b.stored(leaf(weight, "weight"));
-    place const cut = stored.plan.fact.on(axis::tp);
+    nn::stored_parameter const& stored = b.stored(leaf(weight, "weight"));
+    shape::place const cut = stored.plan.fact.on(shape::axis::tp);
     bool const own = !as_one && b.has(leaf(weight, "lora_A"));
     std::string_view const name = as_one ? whole : weight;
     if (own || (as_one && products_.empty())) {
@@ -37,7 +37,7 @@ REDCO_INLINE low_rank::low_rank(lora_options const& options, builder_base& b, st
     if (own) products_.back().b = b.parameter(leaf(weight, "lora_B"));
     if (as_one) second_halves.push_back(leaf(weight, "lora_B"));
     if (own || as_one) {
-      products_.back().share(cut.sharers(b.size(axis::tp)), as_one ? column : 0);
+      products_.back().share(cut.sharers(b.size(shape::axis::tp)), as_one ? column : 0);
       halves_.push_back({stored.name, b.stored(leaf(name, "lora_A")).master, b.stored(leaf(weight, "lora_B")).master});
     }
     column += stored.value.size(0);
@@ -47,37 +47,39 @@ REDCO_INLINE low_rank::low_rank(lora_options const& options, builder_base& b, st
   scale_ = options.alpha / static_cast<double>(options.rank);
   dropout_ = b.probability(options.dropout);
   site_ = b.site();
-  tp_index_ = b.coordinate(axis::tp);
+  tp_index_ = b.coordinate(shape::axis::tp);
 }
 
-REDCO_INLINE std::vector<product_of_halves> low_rank::products(at::Tensor const& x, context_base const& ctx,
-                                                               bool own_tokens) const {
-  std::vector<product_of_halves> all;
+REDCO_INLINE std::vector<nn::detail::product_of_halves> low_rank::products(at::Tensor const& x,
+                                                                           nn::context_base const& ctx,
+                                                                           bool own_tokens) const {
+  std::vector<nn::detail::product_of_halves> all;
   at::Tensor read = x;
   if (ctx.pass().training && dropout_ > 0)
-    read = save_as("dropped_input", kernel::dropout(x, dropout_, ctx.at(site_), ctx.pass().first_row(x.size(0)),
-                                                    products_.front().cut == 1 ? tp_index_ * x.size(-1) : 0,
-                                                    own_tokens ? tp_index_ * x.size(1) : 0));
+    read =
+        tensors::save_as("dropped_input", kernel::dropout(x, dropout_, ctx.at(site_), ctx.pass().first_row(x.size(0)),
+                                                          products_.front().cut == 1 ? tp_index_ * x.size(-1) : 0,
+                                                          own_tokens ? tp_index_ * x.size(1) : 0));
   auto const half = [&](parameter p, bool on_all_ranks) {
-    return on_all_ranks || own_tokens ? enter(tensor<replicated>(ctx[p]), ctx.tp()).local() : ctx[p];
+    return on_all_ranks || own_tokens ? comm::enter(tensor<shape::replicated>(ctx[p]), ctx.tp()).local() : ctx[p];
   };
   for (product const& one : products_) {
-    at::Tensor const narrow = save_as("low_rank", kernel::linear(read, half(one.a, one.cut == 0)) * scale_);
-    all.push_back({one.first, narrow, enter_shared(half(one.b, one.cut == 1), ctx.tp(), one.sharers, one.shared_from)});
+    at::Tensor const narrow = tensors::save_as("low_rank", kernel::linear(read, half(one.a, one.cut == 0)) * scale_);
+    all.push_back(
+        {one.first, narrow, comm::enter_shared(half(one.b, one.cut == 1), ctx.tp(), one.sharers, one.shared_from)});
   }
   return all;
 }
 
-REDCO_INLINE std::vector<weight_change> low_rank::changes() const {
+REDCO_INLINE std::vector<nn::detail::weight_change> low_rank::changes() const {
   at::NoGradGuard const no_grad;
-  std::vector<weight_change> all;
+  std::vector<nn::detail::weight_change> all;
   for (halves const& one : halves_) all.push_back({one.weight, one.b.mm(one.a) * scale_});
   return all;
 }
 
-REDCO_INLINE std::shared_ptr<side_source const> low_rank_maker::make(builder_base& b,
-                                                                     std::span<std::string_view const> weights,
-                                                                     std::string_view whole) {
+REDCO_INLINE std::shared_ptr<nn::detail::side_source const> low_rank_maker::make(
+    nn::builder_base& b, std::span<std::string_view const> weights, std::string_view whole) {
   auto made = std::make_shared<low_rank>(options_, b, weights, whole);
   if (made->empty()) return nullptr;
   adapted_.insert(adapted_.end(), made->adapted().begin(), made->adapted().end());
@@ -95,4 +97,4 @@ REDCO_INLINE void low_rank_maker::check_targets() const {
     throw error(exit_code::usage, "a model with adapters adapts nothing: name its targets, such as q,v");
 }
 
-}  // namespace redco::detail
+}  // namespace redco::adapt::detail

@@ -15,15 +15,15 @@
 #include <span>
 #include <utility>
 
-namespace redco {
+namespace redco::adapt {
 
 /// Saves adapters alone in PEFT's format: adapter_config.json and adapter_model.safetensors in
 /// `directory`. `parts`: this rank's adapter tensors; `names`: stored names of the frozen model.
 /// All ranks of `world` call it; rank 0 writes. A crash leaves the old files or no weights, never a
 /// mix. Throws `error` with exit code 64 if PEFT has no place for an adapter (see
 /// `adapter_place_of`), 74 with path and bytes if writing fails.
-inline void save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
-                         lora_options const& adapters, std::span<ckpt::state_part const> parts, group& world,
+inline void save_adapter(std::filesystem::path const& directory, std::span<models::stored_name const> names,
+                         lora_options const& adapters, std::span<ckpt::state_part const> parts, comm::group& world,
                          save_adapter_options const& options = {}) {
   ckpt::save_parts(
       directory, adapter_weights_name, adapter_config_name,
@@ -34,4 +34,4 @@ inline void save_adapter(std::filesystem::path const& directory, std::span<store
       world);
 }
 
-}  // namespace redco
+}  // namespace redco::adapt

@@ -23,9 +23,7 @@
 #include <system_error>
 #include <vector>
 
-namespace redco::ckpt {
-
-namespace detail {
+namespace redco::ckpt::detail {
 
 /// Returns a text that identifies one stored part of a tensor, such as "F32 [6, 4] in
 /// model.safetensors from byte 96, digest 0123456789abcdef". The digest covers its first values.
@@ -36,7 +34,8 @@ inline std::string part_identity(safetensors::open_files const& files, std::stri
   if (entry == nullptr) return "absent in " + part.file;
   safetensors::box first{std::vector<std::int64_t>(entry->shape.size(), 0), entry->shape};
   for (std::int64_t& extent : first.shape) extent = std::min<std::int64_t>(extent, 4);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(safetensors::count_of(first.shape) * size_of(entry->type)));
+  std::vector<std::byte> bytes(
+      static_cast<std::size_t>(safetensors::count_of(first.shape) * safetensors::size_of(entry->type)));
   if (!bytes.empty()) file.read(tensor, first, bytes, first.shape, first.offset);
   safetensors::xxh64 digest;
   digest.update(bytes);
@@ -44,12 +43,14 @@ inline std::string part_identity(safetensors::open_files const& files, std::stri
          " from byte " + std::to_string(entry->begin) + ", digest " + safetensors::xxh64::text_of(digest.digest());
 }
 
-}  // namespace detail
+}  // namespace redco::ckpt::detail
+
+namespace redco::ckpt {
 
 REDCO_INLINE std::map<std::string, std::string> identity_of(safetensors::weights_source const& weights) {
   std::map<std::string, std::string> all;
   std::filesystem::path const& folder = weights.files->directory();
-  for (std::string_view const name : folder_files) {
+  for (std::string_view const name : pretrained::folder_files) {
     std::error_code unknown;  // errors are ignored: reading the file reports them
     if (!std::filesystem::exists(folder / name, unknown)) continue;
     if (name != "config.json") {

@@ -26,7 +26,7 @@ struct load_options {
 ///
 /// Throws `error` with exit code 65 if `resume` is "auto" and rank 0's host has no checkpoint but
 /// another host has one. Throws also what workdir::find_checkpoint throws.
-std::optional<workdir::found_checkpoint> find_checkpoint(group& world, std::filesystem::path const& workdir,
+std::optional<workdir::found_checkpoint> find_checkpoint(comm::group& world, std::filesystem::path const& workdir,
                                                          std::string_view resume,
                                                          workdir::find_options const& options = {});
 
@@ -37,7 +37,7 @@ std::optional<workdir::found_checkpoint> find_checkpoint(group& world, std::file
 /// Compares names, shapes and dtypes before reading. Throws `error` with exit code 65 and the first
 /// 20 differences if the checkpoint does not fit the state. If a rank cannot read, all ranks throw
 /// its error (exit code 65 or 74), and parts may be partly filled.
-void load_checkpoint(workdir::found_checkpoint const& checkpoint, std::span<state_part const> parts, group& world,
+void load_checkpoint(workdir::found_checkpoint const& checkpoint, std::span<state_part const> parts, comm::group& world,
                      load_options const& options = {});
 
 }  // namespace redco::ckpt

@@ -19,9 +19,7 @@
 #include <cstddef>
 #include <system_error>
 
-namespace redco::ckpt {
-
-namespace detail {
+namespace redco::ckpt::detail {
 
 /// Returns true if this host has the checkpoint that rank 0 has found. Other hosts may have no
 /// folder under this path, or a folder of another run.
@@ -36,7 +34,7 @@ inline bool sees(workdir::found_checkpoint const& checkpoint) {
 
 /// Throws `error` with exit code 65 if rank 0's host has no checkpoint in `workdir` but another
 /// rank's host has one. Prevents an unintended start from scratch. All ranks must call it.
-inline void refuse_lost_run(group& world, std::filesystem::path const& workdir) {
+inline void refuse_lost_run(comm::group& world, std::filesystem::path const& workdir) {
   std::error_code none;
   bool const here = std::filesystem::exists(
       workdir / workdir::checkpoint_names::folder / workdir::checkpoint_names::pointer_file, none);
@@ -50,9 +48,11 @@ inline void refuse_lost_run(group& world, std::filesystem::path const& workdir) 
                                        "it, or start anew with --resume none");
 }
 
-}  // namespace detail
+}  // namespace redco::ckpt::detail
 
-REDCO_INLINE std::optional<workdir::found_checkpoint> find_checkpoint(group& world,
+namespace redco::ckpt {
+
+REDCO_INLINE std::optional<workdir::found_checkpoint> find_checkpoint(comm::group& world,
                                                                       std::filesystem::path const& workdir,
                                                                       std::string_view resume,
                                                                       workdir::find_options const& options) {
@@ -71,7 +71,7 @@ REDCO_INLINE std::optional<workdir::found_checkpoint> find_checkpoint(group& wor
 }
 
 REDCO_INLINE void load_checkpoint(workdir::found_checkpoint const& checkpoint, std::span<state_part const> parts,
-                                  group& world, load_options const& options) {
+                                  comm::group& world, load_options const& options) {
   // The tables of all ranks are merged first: a tensor that only another rank loads is not
   // superfluous.
   std::vector<std::string> const wishes = detail::together(world, [&] {

@@ -9,7 +9,7 @@
 
 #include <span>
 
-namespace redco {
+namespace redco::ckpt {
 
 /// Fills every rank's parts with the weights of a model folder. `table` maps parameters to names
 /// and layouts of the files, with or without the base model's prefix. Each byte is read once;
@@ -19,10 +19,10 @@ namespace redco {
 /// Throws `error` with exit code 65 and the first 20 differences if the files do not fit. The
 /// message names heads that the files lack and `fresh` could list. Throws 64 if a layer in it does
 /// not exist.
-void load_model(safetensors::weights_source const& weights, stored_table const& table,
+void load_model(safetensors::weights_source const& weights, models::stored_table const& table,
                 std::span<ckpt::state_part const> parts, rank_context& rank);
 
-}  // namespace redco
+}  // namespace redco::ckpt
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

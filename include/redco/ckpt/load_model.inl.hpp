@@ -19,13 +19,11 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
-
-namespace detail {
+namespace redco::ckpt::detail {
 
 /// The parts that this rank loads: `ours` in the model's layout, `stored` in the layout of the
 /// files.
-struct wanted_parts {
+struct wanted_tensors {
   std::vector<ckpt::state_part> ours, stored;
   safetensors::tensor_table table = {};  ///< name, dtype and shape of each part in `stored`
   /// Patterns (with * and ?) of names of tensors that the files may contain and that are not
@@ -39,9 +37,9 @@ inline bool is_of_layer(std::string_view parameter, std::string_view layer) {
   return parameter.starts_with(layer) && (parameter.size() == layer.size() || parameter[layer.size()] == '.');
 }
 
-inline wanted_parts wanted_of(safetensors::weights_source const& named, stored_table const& table,
-                              std::span<ckpt::state_part const> parts) {
-  wanted_parts wanted;
+inline wanted_tensors wanted_of(safetensors::weights_source const& named, models::stored_table const& table,
+                                std::span<ckpt::state_part const> parts) {
+  wanted_tensors wanted;
   wanted.unread.assign(table.unread.begin(), table.unread.end());
   for (std::string const& layer : named.fresh)
     if (std::none_of(parts.begin(), parts.end(), [&](auto const& part) { return is_of_layer(part.name, layer); }))
@@ -56,7 +54,7 @@ inline wanted_parts wanted_of(safetensors::weights_source const& named, stored_t
       continue;
     }
     if (!named.tensors.contains(stored[i].name)) {
-      stored_name const* const row = place_in_file(table.names, ours).row;
+      models::stored_name const* const row = models::place_in_file(table.names, ours).row;
       if (row != nullptr && row->zero) {
         parts[i].local.zero_();
         continue;
@@ -75,17 +73,19 @@ inline wanted_parts wanted_of(safetensors::weights_source const& named, stored_t
   return wanted;
 }
 
-}  // namespace detail
+}  // namespace redco::ckpt::detail
 
-REDCO_INLINE void load_model(safetensors::weights_source const& weights, stored_table const& table,
+namespace redco::ckpt {
+
+REDCO_INLINE void load_model(safetensors::weights_source const& weights, models::stored_table const& table,
                              std::span<ckpt::state_part const> parts, rank_context& rank) {
   if (weights.own_names) return ckpt::load_parameters(weights, parts, rank);
   ckpt::check_same_weights(weights, rank);
   at::NoGradGuard const no_grad;
   safetensors::weights_source named;
-  detail::wanted_parts wanted;
+  detail::wanted_tensors wanted;
   ckpt::detail::together(rank.world, [&] {
-    named = named_as(weights, table);
+    named = pretrained::named_as(weights, table);
     wanted = detail::wanted_of(named, table, parts);
     safetensors::refuse_differences(
         weights.files->directory().string(),
@@ -98,4 +98,4 @@ REDCO_INLINE void load_model(safetensors::weights_source const& weights, stored_
   ckpt::detail::read_once(named, wanted.stored, wanted.ours, rank);
 }
 
-}  // namespace redco
+}  // namespace redco::ckpt

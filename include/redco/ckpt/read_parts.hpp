@@ -16,15 +16,15 @@
 #include <span>
 #include <string>
 
-namespace redco::ckpt {
-
-namespace detail {
+namespace redco::ckpt::detail {
 
 inline std::span<std::byte> bytes_of(at::Tensor const& dense) {
   return {static_cast<std::byte*>(dense.data_ptr()), dense.nbytes()};
 }
 
-}  // namespace detail
+}  // namespace redco::ckpt::detail
+
+namespace redco::ckpt {
 
 /// Fills this rank's parts from `files`: reads from each stored part its overlap with the wanted
 /// box, each byte once. Padding becomes zero. Files of any mesh give equal bits; other dtypes are
@@ -40,7 +40,7 @@ inline void read_parts(safetensors::open_files const& files, safetensors::tensor
     safetensors::stored_tensor const& stored = table.at(part.name);
     at::Tensor const local = part.local.detach();
     at::ScalarType const type = scalar_type_of(stored.type);
-    bool const direct = local.is_contiguous() && in_host_memory(local) && local.scalar_type() == type;
+    bool const direct = local.is_contiguous() && tensors::in_host_memory(local) && local.scalar_type() == type;
     at::Tensor const target = direct ? local : at::empty(local.sizes(), at::TensorOptions(type));
     if (target.sizes() != at::IntArrayRef(part.place.shape)) target.zero_();
     safetensors::for_each_piece(

@@ -19,7 +19,7 @@ namespace redco::ckpt {
 /// means a disk error (with path and bytes). 70 means that the owners' boxes do not cover each
 /// tensor exactly once.
 std::filesystem::path save_checkpoint(workdir::save_options const& options, std::span<state_part const> parts,
-                                      group& world);
+                                      comm::group& world);
 
 }  // namespace redco::ckpt
 

@@ -9,7 +9,7 @@
 namespace redco::ckpt {
 
 REDCO_INLINE std::filesystem::path save_checkpoint(workdir::save_options const& options,
-                                                   std::span<state_part const> parts, group& world) {
+                                                   std::span<state_part const> parts, comm::group& world) {
   safetensors::posix_file_ops ops;
   return save_checkpoint_with(ops, options, parts, world);
 }

@@ -25,7 +25,7 @@ namespace redco::ckpt {
 /// replace by calls that fail.
 template <safetensors::file_ops Ops>
 std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const& options,
-                                           std::span<state_part const> parts, group& world) {
+                                           std::span<state_part const> parts, comm::group& world) {
   std::int64_t const step = options.facts.step;
   workdir::checkpoint_store<Ops> store(ops, options.workdir / workdir::checkpoint_names::folder, options.facts.run);
   bool const first = world.rank() == 0;

@@ -29,15 +29,13 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::ckpt {
-
-namespace detail {
+namespace redco::ckpt::detail {
 
 /// Writes one safetensors file of unsharded tensors. All ranks must call it; rank 0 writes. If rank
 /// 0 fails, all ranks throw its error.
 template <safetensors::file_ops Ops>
 void write_whole(Ops& ops, std::filesystem::path const& path, safetensors::safetensors_plan const& plan,
-                 gathered_tensors const& tensors, group& world) {
+                 gathered_tensors const& tensors, comm::group& world) {
   std::optional<safetensors::output_file<Ops>> file;
   auto const on_first = [&](auto work) {
     together(world, [&] {
@@ -56,18 +54,20 @@ void write_whole(Ops& ops, std::filesystem::path const& path, safetensors::safet
   on_first([&] { file->finish(); });
 }
 
-}  // namespace detail
+}  // namespace redco::ckpt::detail
+
+namespace redco::ckpt {
 
 /// Saves a model as save_model does. `ops`: system calls for writing files, which tests replace by
 /// calls that fail.
 template <safetensors::file_ops Ops>
-void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span<stored_name const> names,
-                     std::span<state_part const> parts, group& world, save_model_options const& options) {
+void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span<models::stored_name const> names,
+                     std::span<state_part const> parts, comm::group& world, save_model_options const& options) {
   at::NoGradGuard const no_grad;
   std::vector<state_part> own;
   std::vector<std::string> order;
   detail::together(world, [&] {
-    check_type_to_save(options);
+    pretrained::check_type_to_save(options);
     own = detail::in_files(names, parts);
     std::set<std::string_view> seen;
     for (state_part const& part : own) {
@@ -77,13 +77,13 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
   });
   auto const type_of = [&](state_part const& part) {
     at::ScalarType const type = part.local.scalar_type();
-    std::optional<safetensors::file_dtype> const other = type_to_save(options, part.name);
+    std::optional<safetensors::file_dtype> const other = pretrained::type_to_save(options, part.name);
     return other && at::isFloatingType(type) ? scalar_type_of(*other) : type;
   };
   detail::gathered_tensors const tensors(own, type_of, world);
-  auto const files = weights_files(tensors.table(), order, options.file_bytes);
+  auto const files = pretrained::weights_files(tensors.table(), order, options.file_bytes);
 
-  weights_folder<Ops> folder(ops, directory);
+  pretrained::weights_folder<Ops> folder(ops, directory);
   bool const first = world.rank() == 0;
   try {
     detail::together(world, [&] {
@@ -93,7 +93,7 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
       }
       return std::string();
     });
-    for (weights_file const& file : files)
+    for (pretrained::weights_file const& file : files)
       detail::write_whole(ops, folder.unfinished(file.name), file.plan, tensors, world);
     detail::together(world, [&] {
       if (first) folder.commit(files);

@@ -24,7 +24,7 @@ struct parts_with_text {
 /// If `own()` throws on a rank, all ranks throw its error. Throws `error` with exit code 74, path
 /// and bytes if the disk fails.
 void save_parts(std::filesystem::path const& directory, std::string const& weights, std::string const& text,
-                function_ref<parts_with_text()> own, group& world);
+                tensors::function_ref<parts_with_text()> own, comm::group& world);
 
 }  // namespace redco::ckpt
 

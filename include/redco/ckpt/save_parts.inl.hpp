@@ -16,7 +16,8 @@
 namespace redco::ckpt {
 
 REDCO_INLINE void save_parts(std::filesystem::path const& directory, std::string const& weights,
-                             std::string const& text, function_ref<parts_with_text()> own, group& world) {
+                             std::string const& text, tensors::function_ref<parts_with_text()> own,
+                             comm::group& world) {
   at::NoGradGuard const no_grad;
   parts_with_text mine;
   detail::together(world, [&] {

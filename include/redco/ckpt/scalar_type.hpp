@@ -10,9 +10,7 @@
 #include <cstddef>
 #include <string>
 
-namespace redco::ckpt {
-
-namespace detail {
+namespace redco::ckpt::detail {
 
 /// Scalar types of libtorch, indexed by the values of `safetensors::file_dtype`.
 inline constexpr std::array<at::ScalarType, 16> scalar_types{
@@ -20,7 +18,9 @@ inline constexpr std::array<at::ScalarType, 16> scalar_types{
     at::kLong,   at::kInt,   at::kShort,    at::kChar,        at::kUInt64,      at::kUInt32,
     at::kUInt16, at::kByte,  at::kBool,     at::kComplexFloat};
 
-}  // namespace detail
+}  // namespace redco::ckpt::detail
+
+namespace redco::ckpt {
 
 /// Returns libtorch's scalar type for the element type `type` of a safetensors file.
 constexpr at::ScalarType scalar_type_of(safetensors::file_dtype type) {

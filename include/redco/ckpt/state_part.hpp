@@ -31,7 +31,9 @@ struct state_part {
   bool owner = true;
 };
 
-namespace detail {
+}  // namespace redco::ckpt
+
+namespace redco::ckpt::detail {
 
 /// Throws `error` with exit code 70 if the box of a part does not fit into its local tensor or its
 /// tensor's shape.
@@ -51,6 +53,4 @@ inline at::Tensor held_values(state_part const& part) {
   return values;
 }
 
-}  // namespace detail
-
-}  // namespace redco::ckpt
+}  // namespace redco::ckpt::detail

@@ -34,16 +34,16 @@ inline at::Tensor with_parts(at::Tensor sum, std::vector<at::Tensor> const& adde
   return sum;
 }
 
-REDCO_INLINE at::Tensor reduce_to_part(tensor<partial> const& x, group& ranks, std::int64_t dim) {
+REDCO_INLINE at::Tensor reduce_to_part(tensor<shape::partial> const& x, group& ranks, std::int64_t dim) {
   return with_parts(take_step<reduce_scatter_step>(x.local(), ranks, dim), x.addends(), ranks, dim);
 }
 
 }  // namespace redco::comm::detail
 
-namespace redco {
+namespace redco::comm {
 
-REDCO_INLINE tensor<entered> enter(tensor<replicated> const& x, group& ranks) {
-  return tensor<entered>(comm::detail::take_step<comm::detail::identity_step>(x.local(), ranks, 0));
+REDCO_INLINE tensor<shape::entered> enter(tensor<shape::replicated> const& x, group& ranks) {
+  return tensor<shape::entered>(comm::detail::take_step<comm::detail::identity_step>(x.local(), ranks, 0));
 }
 
 REDCO_INLINE at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int64_t first) {
@@ -51,7 +51,7 @@ REDCO_INLINE at::Tensor enter_shared(at::Tensor const& x, group& ranks, int shar
   return comm::detail::take_shared<false>(x, {&ranks, sharers, first});
 }
 
-REDCO_INLINE tensor<replicated> reduce(tensor<partial> const& x, group& ranks) {
+REDCO_INLINE tensor<shape::replicated> reduce(tensor<shape::partial> const& x, group& ranks) {
   at::Tensor sum = comm::detail::take_step<comm::detail::all_reduce_step>(x.local(), ranks, 0);
   if (ranks.size() > 1) return with_addends(std::move(sum), x.addends());
   // `sum` is the caller's tensor: do not add in place.
@@ -59,7 +59,7 @@ REDCO_INLINE tensor<replicated> reduce(tensor<partial> const& x, group& ranks) {
   return sum;
 }
 
-REDCO_INLINE tensor<replicated> with_addends(at::Tensor sum, std::vector<at::Tensor> const& addends) {
+REDCO_INLINE tensor<shape::replicated> with_addends(at::Tensor sum, std::vector<at::Tensor> const& addends) {
   for (at::Tensor const& addend : addends) {
     if (at::infer_size(sum.sizes(), addend.sizes()) == sum.sizes() && addend.scalar_type() == sum.scalar_type()) {
       sum.add_(addend);
@@ -70,7 +70,7 @@ REDCO_INLINE tensor<replicated> with_addends(at::Tensor sum, std::vector<at::Ten
   return sum;
 }
 
-}  // namespace redco
+}  // namespace redco::comm
 
 namespace redco::comm::detail {
 
@@ -87,29 +87,30 @@ inline at::Tensor without_padding(at::Tensor const& joined, std::int64_t tokens)
 
 }  // namespace redco::comm::detail
 
-namespace redco {
+namespace redco::comm {
 
-REDCO_INLINE tensor<token_split> scatter_tokens(tensor<replicated> const& x, group& ranks) {
-  return tensor<token_split>(comm::detail::scatter_part(comm::detail::padded_tokens(x.local(), ranks), ranks, -2),
-                             x.local().size(-2));
+REDCO_INLINE tensor<shape::token_split> scatter_tokens(tensor<shape::replicated> const& x, group& ranks) {
+  return tensor<shape::token_split>(
+      comm::detail::scatter_part(comm::detail::padded_tokens(x.local(), ranks), ranks, -2), x.local().size(-2));
 }
 
-REDCO_INLINE tensor<entered> enter(tensor<token_split> const& x, group& ranks) {
-  return tensor<entered>(comm::detail::without_padding(comm::detail::gather_entered(x.local(), ranks, -2), x.tokens()));
+REDCO_INLINE tensor<shape::entered> enter(tensor<shape::token_split> const& x, group& ranks) {
+  return tensor<shape::entered>(
+      comm::detail::without_padding(comm::detail::gather_entered(x.local(), ranks, -2), x.tokens()));
 }
 
-REDCO_INLINE tensor<replicated> gather(tensor<token_split> const& x, group& ranks) {
+REDCO_INLINE tensor<shape::replicated> gather(tensor<shape::token_split> const& x, group& ranks) {
   return comm::detail::without_padding(comm::detail::gather_parts(x.local(), ranks, -2), x.tokens());
 }
 
-REDCO_INLINE tensor<token_split> reduce_tokens(tensor<partial> const& x, group& ranks) {
-  tensor<partial> const padded(comm::detail::padded_tokens(x.local(), ranks), x.addends());
-  return tensor<token_split>(comm::detail::reduce_to_part(padded, ranks, -2), x.local().size(-2));
+REDCO_INLINE tensor<shape::token_split> reduce_tokens(tensor<shape::partial> const& x, group& ranks) {
+  tensor<shape::partial> const padded(comm::detail::padded_tokens(x.local(), ranks), x.addends());
+  return tensor<shape::token_split>(comm::detail::reduce_to_part(padded, ranks, -2), x.local().size(-2));
 }
 
-REDCO_INLINE tensor<token_split> with_addends(tensor<token_split> sums, std::vector<at::Tensor> const& addends,
-                                              group& ranks) {
+REDCO_INLINE tensor<shape::token_split> with_addends(tensor<shape::token_split> sums,
+                                                     std::vector<at::Tensor> const& addends, group& ranks) {
   return sums.like(comm::detail::with_parts(sums.local(), addends, ranks, -2));
 }
 
-}  // namespace redco
+}  // namespace redco::comm

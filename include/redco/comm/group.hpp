@@ -25,7 +25,7 @@ struct operand;
 
 }  // namespace redco::comm::detail
 
-namespace redco {
+namespace redco::comm {
 
 /// A rank's handle on a group of `size` communicating ranks, in which this rank has the number
 /// `rank`.
@@ -46,16 +46,16 @@ class group {
   std::string const& name() const noexcept { return name_; }
 
   /// Returns the calls and bytes of this rank in this group since the last reset_counters().
-  traffic const& counters() const noexcept { return counters_; }
+  shape::traffic const& counters() const noexcept { return counters_; }
   void reset_counters() noexcept { counters_ = {}; }
   /// Adds `more` to the counters of this handle. Used for the traffic of another handle on the same
   /// ranks, such as the handle of a background thread.
-  void count(traffic const& more) noexcept {
+  void count(shape::traffic const& more) noexcept {
     for (std::size_t kind = 0; kind < counters_.kinds.size(); ++kind) counters_.kinds[kind] += more.kinds[kind];
   }
   /// Merges the last `calls` calls of `kind` into one call in the counters, because they are pieces
   /// of one collective. Byte counters stay unchanged.
-  void count_as_one(collective kind, std::int64_t calls) noexcept {
+  void count_as_one(shape::collective kind, std::int64_t calls) noexcept {
     if (size_ > 1) counters_[kind].calls -= calls - 1;
   }
 
@@ -129,7 +129,7 @@ class group {
 
   /// Adds `bytes` to the counter of bytes sent to other processes in calls of `kind`. Transports
   /// call it.
-  void count_sent(collective kind, std::int64_t bytes) noexcept { counters_[kind].host_bytes += bytes; }
+  void count_sent(shape::collective kind, std::int64_t bytes) noexcept { counters_[kind].host_bytes += bytes; }
 
  private:
   friend class comm::detail::nccl_group;  // forwards calls to the host group of the same ranks
@@ -151,11 +151,11 @@ class group {
   virtual void do_meet(comm::detail::operand const& brought) = 0;
   virtual void do_begin_run() = 0;
 
-  void count(collective kind, std::int64_t payload);
-  void count(collective kind, std::int64_t payload, std::int64_t wire);
-  std::int64_t checked_dim(at::Tensor const& x, std::int64_t dim, collective kind) const;
-  std::int64_t checked_part(at::Tensor const& x, std::int64_t dim, collective kind) const;
-  void check_peer(int peer, collective kind, bool self_allowed) const;
+  void count(shape::collective kind, std::int64_t payload);
+  void count(shape::collective kind, std::int64_t payload, std::int64_t wire);
+  std::int64_t checked_dim(at::Tensor const& x, std::int64_t dim, shape::collective kind) const;
+  std::int64_t checked_part(at::Tensor const& x, std::int64_t dim, shape::collective kind) const;
+  void check_peer(int peer, shape::collective kind, bool self_allowed) const;
   template <class Call>
   void in_place(at::Tensor const& x, Call const& call);
 
@@ -163,10 +163,10 @@ class group {
   int size_;
   std::string name_;
   std::chrono::milliseconds deadline_{300'000};
-  traffic counters_;
+  shape::traffic counters_;
 };
 
-}  // namespace redco
+}  // namespace redco::comm
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -9,35 +9,35 @@
 #include <cstddef>
 #include <numeric>
 
-namespace redco {
+namespace redco::comm {
 
-REDCO_INLINE void group::count(collective kind, std::int64_t payload, std::int64_t wire) {
-  traffic::entry& entry = counters_[kind];
+REDCO_INLINE void group::count(shape::collective kind, std::int64_t payload, std::int64_t wire) {
+  shape::traffic::entry& entry = counters_[kind];
   ++entry.calls;
   entry.payload_bytes += payload;
   entry.wire_bytes += wire;
 }
 
-REDCO_INLINE void group::count(collective kind, std::int64_t payload) {
-  count(kind, payload, traffic::wire(kind, payload, rank_, size_));
+REDCO_INLINE void group::count(shape::collective kind, std::int64_t payload) {
+  count(kind, payload, shape::traffic::wire(kind, payload, rank_, size_));
 }
 
-REDCO_INLINE std::int64_t group::checked_dim(at::Tensor const& x, std::int64_t dim, collective kind) const {
+REDCO_INLINE std::int64_t group::checked_dim(at::Tensor const& x, std::int64_t dim, shape::collective kind) const {
   if (dim >= -x.dim() && dim < x.dim()) return dim < 0 ? dim + x.dim() : dim;
   throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": dimension " +
-                                       std::to_string(dim) + " is not one of " + describe(x) +
+                                       std::to_string(dim) + " is not one of " + tensors::describe(x) +
                                        "; name an existing one");
 }
 
-REDCO_INLINE std::int64_t group::checked_part(at::Tensor const& x, std::int64_t dim, collective kind) const {
+REDCO_INLINE std::int64_t group::checked_part(at::Tensor const& x, std::int64_t dim, shape::collective kind) const {
   std::int64_t const extent = x.size(dim);
   if (extent % size_ == 0) return extent / size_;
   throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": dimension " +
-                                       std::to_string(dim) + " of " + describe(x) + " does not divide into " +
+                                       std::to_string(dim) + " of " + tensors::describe(x) + " does not divide into " +
                                        std::to_string(size_) + " equal parts; pad it to a multiple");
 }
 
-REDCO_INLINE void group::check_peer(int peer, collective kind, bool self_allowed) const {
+REDCO_INLINE void group::check_peer(int peer, shape::collective kind, bool self_allowed) const {
   if (peer >= 0 && peer < size_ && (self_allowed || peer != rank_)) return;
   throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": rank " +
                                        std::to_string(peer) + " is not a peer among " + std::to_string(size_) +
@@ -61,13 +61,13 @@ void group::in_place(at::Tensor const& x, Call const& call) {
 
 REDCO_INLINE void group::all_reduce(at::Tensor const& x, comm::reduce_op op) {
   if (size_ == 1) return;
-  count(collective::all_reduce, static_cast<std::int64_t>(x.nbytes()));
+  count(shape::collective::all_reduce, static_cast<std::int64_t>(x.nbytes()));
   in_place(x, [&](at::Tensor const& dense) { do_all_reduce(dense, dense, op); });
 }
 
 REDCO_INLINE at::Tensor group::all_reduced(at::Tensor const& x, comm::reduce_op op) {
   if (size_ == 1) return x;
-  count(collective::all_reduce, static_cast<std::int64_t>(x.nbytes()));
+  count(shape::collective::all_reduce, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
   at::Tensor const dense = x.detach().contiguous();
   at::Tensor out = at::empty_like(dense);
@@ -76,9 +76,9 @@ REDCO_INLINE at::Tensor group::all_reduced(at::Tensor const& x, comm::reduce_op 
 }
 
 REDCO_INLINE at::Tensor group::all_gather(at::Tensor const& x, std::int64_t dim) {
-  dim = checked_dim(x, dim, collective::all_gather);
+  dim = checked_dim(x, dim, shape::collective::all_gather);
   if (size_ == 1) return x;
-  count(collective::all_gather, static_cast<std::int64_t>(x.nbytes()) * size_);
+  count(shape::collective::all_gather, static_cast<std::int64_t>(x.nbytes()) * size_);
   at::NoGradGuard const no_grad;
   auto extents = x.sizes().vec();
   extents[static_cast<std::size_t>(dim)] *= size_;
@@ -88,11 +88,11 @@ REDCO_INLINE at::Tensor group::all_gather(at::Tensor const& x, std::int64_t dim)
 }
 
 REDCO_INLINE at::Tensor group::reduce_scatter(at::Tensor const& x, std::int64_t dim) {
-  dim = checked_dim(x, dim, collective::reduce_scatter);
+  dim = checked_dim(x, dim, shape::collective::reduce_scatter);
   if (size_ == 1) return x;
   auto extents = x.sizes().vec();
-  extents[static_cast<std::size_t>(dim)] = checked_part(x, dim, collective::reduce_scatter);
-  count(collective::reduce_scatter, static_cast<std::int64_t>(x.nbytes()));
+  extents[static_cast<std::size_t>(dim)] = checked_part(x, dim, shape::collective::reduce_scatter);
+  count(shape::collective::reduce_scatter, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
   at::Tensor out = at::empty(extents, x.options());
   do_reduce_scatter(x.detach().contiguous(), out, dim);
@@ -100,17 +100,17 @@ REDCO_INLINE at::Tensor group::reduce_scatter(at::Tensor const& x, std::int64_t 
 }
 
 REDCO_INLINE at::Tensor group::part_of(at::Tensor const& x, std::int64_t dim) const {
-  dim = checked_dim(x, dim, collective::reduce_scatter);
-  std::int64_t const part = checked_part(x, dim, collective::reduce_scatter);
+  dim = checked_dim(x, dim, shape::collective::reduce_scatter);
+  std::int64_t const part = checked_part(x, dim, shape::collective::reduce_scatter);
   return x.narrow(dim, part * rank_, part);
 }
 
 REDCO_INLINE at::Tensor group::all_to_all(at::Tensor const& x, std::int64_t split_dim, std::int64_t concat_dim) {
-  split_dim = checked_dim(x, split_dim, collective::all_to_all);
-  concat_dim = checked_dim(x, concat_dim, collective::all_to_all);
+  split_dim = checked_dim(x, split_dim, shape::collective::all_to_all);
+  concat_dim = checked_dim(x, concat_dim, shape::collective::all_to_all);
   if (size_ == 1) return x;
-  std::int64_t const part = checked_part(x, split_dim, collective::all_to_all);
-  count(collective::all_to_all, static_cast<std::int64_t>(x.nbytes()));
+  std::int64_t const part = checked_part(x, split_dim, shape::collective::all_to_all);
+  count(shape::collective::all_to_all, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
   at::Tensor const parts = x.detach().unflatten(split_dim, {size_, part}).movedim(split_dim, 0).contiguous();
   at::Tensor const arrived = at::empty_like(parts);
@@ -125,7 +125,7 @@ REDCO_INLINE group::arrived_rows group::all_to_all_v(at::Tensor const& x, std::v
                     std::accumulate(rows_to.begin(), rows_to.end(), std::int64_t{0}) == x.size(0);
   if (!fits)
     throw error(exit_code::internal, "all_to_all_v in group " + name_ + ": give " + std::to_string(size_) +
-                                         " numbers of rows from 0 on that add up to those of " + describe(x));
+                                         " numbers of rows from 0 on that add up to those of " + tensors::describe(x));
   if (size_ == 1) return {x, rows_to};
   at::Tensor const told = all_gather(at::tensor(rows_to, at::kLong), 0);
   comm::row_counts const rows({told.const_data_ptr<std::int64_t>(), told.const_data_ptr<std::int64_t>() + told.numel()},
@@ -136,7 +136,7 @@ REDCO_INLINE group::arrived_rows group::all_to_all_v(at::Tensor const& x, std::v
   auto extents = x.sizes().vec();
   std::int64_t const row_bytes = c10::multiply_integers(x.sizes().slice(1)) * x.element_size();
   extents[0] = std::accumulate(from.begin(), from.end(), std::int64_t{0});
-  count(collective::all_to_all, static_cast<std::int64_t>(x.nbytes()), (x.size(0) - rows_to[me]) * row_bytes);
+  count(shape::collective::all_to_all, static_cast<std::int64_t>(x.nbytes()), (x.size(0) - rows_to[me]) * row_bytes);
   at::NoGradGuard const no_grad;
   at::Tensor out = at::empty(extents, x.options());
   do_all_to_all(x.detach().contiguous(), out, rows);
@@ -144,30 +144,31 @@ REDCO_INLINE group::arrived_rows group::all_to_all_v(at::Tensor const& x, std::v
 }
 
 REDCO_INLINE void group::broadcast(at::Tensor const& x, int root) {
-  check_peer(root, collective::broadcast, true);
+  check_peer(root, shape::collective::broadcast, true);
   if (size_ == 1) return;
   auto const bytes = static_cast<std::int64_t>(x.nbytes());
-  count(collective::broadcast, bytes, traffic::wire(collective::broadcast, bytes, rank_, size_, root));
+  count(shape::collective::broadcast, bytes,
+        shape::traffic::wire(shape::collective::broadcast, bytes, rank_, size_, root));
   in_place(x, [&](at::Tensor const& dense) { do_broadcast(dense, root); });
 }
 
 REDCO_INLINE void group::send(at::Tensor const& x, int peer, int tag) {
-  check_peer(peer, collective::send, false);
-  count(collective::send, static_cast<std::int64_t>(x.nbytes()));
+  check_peer(peer, shape::collective::send, false);
+  count(shape::collective::send, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
   do_send(x.detach().contiguous(), peer, tag);
 }
 
 REDCO_INLINE void group::recv(at::Tensor const& x, int peer, int tag) {
-  check_peer(peer, collective::recv, false);
-  count(collective::recv, static_cast<std::int64_t>(x.nbytes()));
+  check_peer(peer, shape::collective::recv, false);
+  count(shape::collective::recv, static_cast<std::int64_t>(x.nbytes()));
   in_place(x, [&](at::Tensor const& dense) { do_recv(dense, peer, tag); });
 }
 
 REDCO_INLINE void group::barrier() {
   if (size_ == 1) return;
-  count(collective::barrier, 0);
+  count(shape::collective::barrier, 0);
   do_barrier();
 }
 
-}  // namespace redco
+}  // namespace redco::comm

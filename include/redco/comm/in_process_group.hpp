@@ -19,7 +19,7 @@ class device_calls;
 
 }  // namespace redco::comm::detail
 
-namespace redco {
+namespace redco::comm {
 
 /// A group whose ranks are threads of this process and exchange data through shared memory. Tensors
 /// on devices are reduced and copied on the devices (detail/device_calls.hpp). In one call, either
@@ -70,7 +70,7 @@ class in_process_group final : public group {
   std::vector<void*> targets_;
 };
 
-}  // namespace redco
+}  // namespace redco::comm
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

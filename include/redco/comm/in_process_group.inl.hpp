@@ -16,7 +16,7 @@
 #include <numeric>
 #include <utility>
 
-namespace redco {
+namespace redco::comm {
 
 /// State that the handles of all ranks of one group share.
 struct in_process_group::shared {
@@ -60,7 +60,7 @@ REDCO_INLINE in_process_group::in_process_group(std::shared_ptr<shared> place, s
 REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) {
   comm::detail::reduce_function const reduce = comm::detail::reduction_for(x, name());
   if (on_device(x)) return on_devices().all_reduce(x, out, op);
-  auto const mine = comm::detail::operand::of(collective::all_reduce, x, 0, op);
+  auto const mine = comm::detail::operand::of(shape::collective::all_reduce, x, 0, op);
   comm::detail::meeting& meeting = place_->meeting;
   std::size_t const ranks = pointers_.size();
   auto const count = static_cast<std::size_t>(x.numel());
@@ -84,7 +84,7 @@ REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   if (on_device(x)) return on_devices().all_gather(x, out, dim);
-  place_->meeting.open(me_, comm::detail::operand::of(collective::all_gather, x, dim), deadline(), x.data_ptr());
+  place_->meeting.open(me_, comm::detail::operand::of(shape::collective::all_gather, x, dim), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const outer = comm::detail::rows_before(x, dim);
   std::size_t const bytes = outer == 0 ? 0 : x.nbytes() / outer;
@@ -101,7 +101,8 @@ REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tenso
 REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   comm::detail::reduce_function const reduce = comm::detail::reduction_for(x, name());
   if (on_device(x)) return on_devices().reduce_scatter(x, out, dim);
-  place_->meeting.open(me_, comm::detail::operand::of(collective::reduce_scatter, x, dim), deadline(), x.data_ptr());
+  place_->meeting.open(me_, comm::detail::operand::of(shape::collective::reduce_scatter, x, dim), deadline(),
+                       x.data_ptr());
   gather_pointers();
   std::size_t const outer = comm::detail::rows_before(x, dim);
   std::size_t const part = outer == 0 ? 0 : static_cast<std::size_t>(out.numel()) / outer;
@@ -131,7 +132,7 @@ REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_broadcast(at::Tensor const& x, int root) {
   if (on_device(x)) return on_devices().broadcast(x, root);
-  place_->meeting.open(me_, comm::detail::operand::of(collective::broadcast, x, root), deadline(), x.data_ptr());
+  place_->meeting.open(me_, comm::detail::operand::of(shape::collective::broadcast, x, root), deadline(), x.data_ptr());
   auto const from = static_cast<std::size_t>(root);
   if (me_ != from && x.numel() != 0) std::memcpy(x.data_ptr(), place_->meeting.data_of(from, me_), x.nbytes());
   place_->meeting.close(me_);
@@ -159,11 +160,11 @@ REDCO_INLINE void in_process_group::gather_pointers() {
 }
 
 REDCO_INLINE bool in_process_group::on_device(at::Tensor const& x) const {
-  return place_->as_on_devices || !in_host_memory(x);
+  return place_->as_on_devices || !tensors::in_host_memory(x);
 }
 
 REDCO_INLINE comm::detail::device_calls in_process_group::on_devices() const {
   return {place_->meeting, me_, deadline()};
 }
 
-}  // namespace redco
+}  // namespace redco::comm

@@ -30,11 +30,11 @@ class lane {
   /// Creates a lane; the first request starts its thread. `own` is a handle that only the lane's
   /// thread uses. `like` is the rank's own handle on the same ranks; its counters also count the
   /// lane's traffic. Both handles must outlive the lane.
-  lane(group& own, group& like, std::shared_ptr<memory_counter> memory);
+  lane(group& own, group& like, std::shared_ptr<tensors::memory_counter> memory);
 
   /// Smallest size in bytes of a message that is worth a request to this lane. Callers that split a
   /// message make no smaller pieces.
-  std::int64_t least_bytes = product_runs::least_bytes;
+  std::int64_t least_bytes = shape::product_runs::least_bytes;
 
   lane(lane const&) = delete;
   lane& operator=(lane const&) = delete;
@@ -72,7 +72,7 @@ class lane {
 
   group& own_;
   group& like_;
-  std::shared_ptr<memory_counter> memory_;
+  std::shared_ptr<tensors::memory_counter> memory_;
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable bell_;

@@ -13,7 +13,7 @@
 
 namespace redco::comm {
 
-REDCO_INLINE lane::lane(group& own, group& like, std::shared_ptr<memory_counter> memory)
+REDCO_INLINE lane::lane(group& own, group& like, std::shared_ptr<tensors::memory_counter> memory)
     : own_(own), like_(like), memory_(std::move(memory)) {}
 
 REDCO_INLINE lane::~lane() {
@@ -58,7 +58,7 @@ REDCO_INLINE void lane::wait(std::uint64_t number) {
 }
 
 REDCO_INLINE void lane::work() {
-  memory_counter::scope const counting(memory_);
+  tensors::memory_counter::scope const counting(memory_);
   pthread_setname_np(pthread_self(), "redco lane");
   std::unique_lock lock(mutex_);
   while (true) {
@@ -90,7 +90,7 @@ REDCO_INLINE std::exception_ptr lane::made(job const& one) noexcept {
     own_.abort(failure.code(), failure.what());
     return std::current_exception();
   } catch (std::exception const& failure) {
-    own_.abort(exit_code::internal, words_of(failure));
+    own_.abort(exit_code::internal, tensors::words_of(failure));
     return std::current_exception();
   }
   return nullptr;

@@ -13,13 +13,13 @@
 #include <thread>
 #include <vector>
 
-namespace redco::comm {
-
-namespace detail {
+namespace redco::comm::detail {
 
 class waiting_room;
 
-}  // namespace detail
+}  // namespace redco::comm::detail
+
+namespace redco::comm {
 
 /// State that all ranks of a run (one call of world::run) share. It holds the first failure, which
 /// ends every wait, and the set of ranks that have ended. Any thread may call any member.

@@ -16,9 +16,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace redco::comm {
-
-namespace detail {
+namespace redco::comm::detail {
 
 /// A process's connection with the other processes of its launcher. It lives from the creation of
 /// the first world to the end of the process.
@@ -34,7 +32,9 @@ struct membership {
   }
 };
 
-}  // namespace detail
+}  // namespace redco::comm::detail
+
+namespace redco::comm {
 
 REDCO_INLINE std::unique_ptr<world> make_process_world(mesh const& shape, rank_options const& options) {
   detail::membership& own = detail::membership::own();

@@ -20,13 +20,13 @@ namespace redco {
 /// The argument of a rank's function in world::run. It holds the rank's number and mesh
 /// coordinates, its communication groups, and its memory counter.
 struct rank_context {
-  rank_context(int number, comm::rank_groups& all, std::shared_ptr<memory_counter> counter,
+  rank_context(int number, comm::rank_groups& all, std::shared_ptr<tensors::memory_counter> counter,
                std::chrono::milliseconds later)
       : rank(number),
         mesh(all.mesh()),
-        world(all.of(every_axis, number)),
-        dp(all.of(axis::dp, number)),
-        tp(all.of(axis::tp, number)),
+        world(all.of(shape::every_axis, number)),
+        dp(all.of(shape::axis::dp, number)),
+        tp(all.of(shape::axis::tp, number)),
         memory(std::move(counter)),
         later_deadline(later),
         first_of_process(all.first_of_process(number)),
@@ -35,15 +35,15 @@ struct rank_context {
 
   int rank;
   redco::mesh mesh;
-  redco::group& world;  ///< group of all ranks
+  comm::group& world;  ///< group of all ranks
   /// Group of the ranks that differ from this rank only along the mesh axis dp. They hold the same
   /// shard in different replicas.
-  redco::group& dp;
+  comm::group& dp;
   /// Group of the ranks that differ from this rank only along the mesh axis tp. They hold the
   /// shards of one replica.
-  redco::group& tp;
+  comm::group& tp;
   /// Memory counter of this rank. Each additional thread that works for the rank must report to it.
-  std::shared_ptr<memory_counter> memory;
+  std::shared_ptr<tensors::memory_counter> memory;
   std::chrono::milliseconds later_deadline;
   /// True on exactly one rank of each process. That rank does work that is needed once per process.
   bool first_of_process;
@@ -52,26 +52,26 @@ struct rank_context {
 
   /// Returns the group of ranks that differ from this rank only along the mesh axes `over`.
   /// Example: `me.group(axis::dp | axis::ep)`.
-  redco::group& group(axes over) const { return groups_->of(over, rank); }
+  comm::group& group(shape::axes over) const { return groups_->of(over, rank); }
 
   /// Calls `visit(name, group)` for each group of this rank that has been created so far.
-  void each_group(std::function<void(std::string const& name, redco::group&)> const& visit) const {
+  void each_group(std::function<void(std::string const& name, comm::group&)> const& visit) const {
     groups_->each(rank, visit);
   }
 
   /// Returns the lane (background thread for collectives) of this rank's group over the mesh axes
   /// `over`. The first call creates the lane.
-  comm::lane& lane(axes over) {
-    redco::group& like = group(over);
+  comm::lane& lane(shape::axes over) {
+    comm::group& like = group(over);
     std::unique_ptr<comm::lane>& one = lanes_[&like];
     if (!one) one = std::make_unique<comm::lane>(groups_->of_lane(over, rank), like, memory);
     return *one;
   }
 
   /// Returns the index of this rank in its group over the mesh axes `over`.
-  int coordinate(axes over) const noexcept { return mesh.coordinate(rank, over); }
-  int dp_index() const noexcept { return coordinate(axis::dp); }
-  int tp_index() const noexcept { return coordinate(axis::tp); }
+  int coordinate(shape::axes over) const noexcept { return mesh.coordinate(rank, over); }
+  int dp_index() const noexcept { return coordinate(shape::axis::dp); }
+  int tp_index() const noexcept { return coordinate(shape::axis::tp); }
 
   /// Shortens the deadline of all groups of this rank to `later_deadline`. The rank calls it after
   /// its first step, when slow one-time work (allocations, compilation of primitives) is done.
@@ -79,7 +79,7 @@ struct rank_context {
 
  private:
   comm::rank_groups* groups_;
-  std::map<redco::group*, std::unique_ptr<comm::lane>> lanes_;
+  std::map<comm::group*, std::unique_ptr<comm::lane>> lanes_;
 };
 
 }  // namespace redco

@@ -45,11 +45,11 @@ class rank_groups {
 
   /// Returns the handle of `rank` on its group over the mesh axes `over`, and creates the groups on
   /// first use. All ranks may call it concurrently. Axes of size 1 in `over` are ignored.
-  group& of(axes over, int rank) { return of(over, rank, false); }
+  group& of(shape::axes over, int rank) { return of(over, rank, false); }
 
   /// Returns a second handle of `rank` on its group over the mesh axes `over`. The handle is for
   /// the background thread of a lane, which calls concurrently with the rank.
-  group& of_lane(axes over, int rank) { return of(over, rank, true); }
+  group& of_lane(shape::axes over, int rank) { return of(over, rank, true); }
 
   /// Calls `visit(name, handle)` for each existing group of `rank`, in the order of names. Omits
   /// the groups of lanes (background threads).
@@ -67,8 +67,8 @@ class rank_groups {
   static constexpr int first_of_lanes = 16;
   static constexpr char const* name_of_lanes = " lane";
 
-  group& of(axes over, int rank, bool lane);
-  std::vector<std::unique_ptr<group>> made(std::string const& name, axes over, int number) const;
+  group& of(shape::axes over, int rank, bool lane);
+  std::vector<std::unique_ptr<group>> made(std::string const& name, shape::axes over, int number) const;
 
   redco::mesh mesh_;
   int first_, ranks_here_;

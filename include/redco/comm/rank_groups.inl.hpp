@@ -17,8 +17,8 @@ REDCO_INLINE rank_groups::rank_groups(redco::mesh const& shape, int first, int r
       make_(std::move(make)),
       deadlines_(static_cast<std::size_t>(shape.ranks())) {}
 
-REDCO_INLINE group& rank_groups::of(axes over, int rank, bool lane) {
-  std::string const name = group_name(mesh_, over) + (lane ? name_of_lanes : "");
+REDCO_INLINE group& rank_groups::of(shape::axes over, int rank, bool lane) {
+  std::string const name = shape::group_name(mesh_, over) + (lane ? name_of_lanes : "");
   std::lock_guard const lock(mutex_);
   auto found = groups_.find(name);
   if (found == groups_.end()) found = groups_.emplace(name, made(name, over, lane ? first_of_lanes : 0)).first;
@@ -50,15 +50,15 @@ REDCO_INLINE void rank_groups::begin_run(std::chrono::milliseconds deadline) {
   }
 }
 
-REDCO_INLINE std::vector<std::unique_ptr<group>> rank_groups::made(std::string const& name, axes over,
+REDCO_INLINE std::vector<std::unique_ptr<group>> rank_groups::made(std::string const& name, shape::axes over,
                                                                    int number) const {
   std::vector<std::unique_ptr<group>> handles(deadlines_.size());
-  axes others;
+  shape::axes others;
   int several = 0;
-  for (axis const a : all_axes) {
+  for (shape::axis const a : shape::all_axes) {
     several *= 2;
     if (!over.has(a)) others = others | a;
-    else if (over != every_axis && mesh_[a] > 1) ++several;
+    else if (over != shape::every_axis && mesh_[a] > 1) ++several;
   }
   for (int line = 0; line < mesh_.size(others); ++line) {
     std::vector<int> members;

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace redco {
+namespace redco::comm {
 
 /// Options of a world: time limits for waits, and threads per rank.
 struct rank_options {
@@ -20,4 +20,4 @@ struct rank_options {
   int threads = 0;
 };
 
-}  // namespace redco
+}  // namespace redco::comm

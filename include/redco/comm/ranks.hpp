@@ -6,7 +6,7 @@
 
 #include <redco/shape/mesh.hpp>
 
-namespace redco {
+namespace redco::comm {
 
 /// Calls `f(rank_context&)` concurrently on one thread per rank of the mesh `shape`, and returns
 /// when all calls have returned. Uses a new comm::thread_world.
@@ -15,4 +15,4 @@ void run_ranks(mesh const& shape, rank_options const& options, F&& f) {
   comm::thread_world(shape, options).run([&f](rank_context& rank) { f(rank); });
 }
 
-}  // namespace redco
+}  // namespace redco::comm

@@ -11,7 +11,7 @@ namespace redco::comm {
 /// rank's element is NaN.
 enum class reduce_op : std::uint8_t { sum, max, min };
 
-inline constexpr auto reduce_op_texts = enum_texts<reduce_op>({
+inline constexpr auto reduce_op_texts = meta::enum_texts<reduce_op>({
     {reduce_op::sum, "sum"},
     {reduce_op::max, "max"},
     {reduce_op::min, "min"},

@@ -10,9 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco::comm {
-
-namespace detail {
+namespace redco::comm::detail {
 
 /// Returns the largest announcement over all replicas; `own` is this replica's. An announcement
 /// encodes the size and dtype of the next sum in one number; 0 announces the end of the round.
@@ -23,7 +21,7 @@ inline std::int64_t announced(group& ranks, std::int64_t own) {
 }
 inline constexpr std::int64_t type_codes = static_cast<std::int64_t>(at::ScalarType::NumOptions);
 
-struct replica_sum : recorded_function<replica_sum> {
+struct replica_sum : tensors::recorded_function<replica_sum> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, std::int64_t ranks, bool gaps) {
     ctx->saved_data["ranks"] = ranks;
     ctx->saved_data["gaps"] = gaps;
@@ -39,7 +37,9 @@ struct replica_sum : recorded_function<replica_sum> {
   static replica_round round(std::int64_t ranks, bool gaps) { return {reinterpret_cast<group*>(ranks), gaps}; }
 };
 
-}  // namespace detail
+}  // namespace redco::comm::detail
+
+namespace redco::comm {
 
 REDCO_INLINE at::Tensor replica_round::sum(at::Tensor const& x) const {
   if (ranks == nullptr || ranks->size() == 1) return x;

@@ -21,7 +21,7 @@ class thread_world final : public world {
   thread_world(mesh const& shape, rank_options const& options);
   ~thread_world() override;
 
-  void run(function_ref<void(rank_context&)> f) override;
+  void run(tensors::function_ref<void(rank_context&)> f) override;
 
  private:
   struct crew;

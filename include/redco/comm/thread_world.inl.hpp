@@ -33,16 +33,16 @@ struct thread_world::crew {
 };
 
 REDCO_INLINE thread_world::thread_world(mesh const& shape, rank_options const& options) {
-  for (axis const a : all_axes)
+  for (shape::axis const a : shape::all_axes)
     if (shape[a] < 1)
       throw error(exit_code::usage, "a mesh of " + options::to_text(shape) + " has no ranks; give numbers from 1 on");
-  kept_memory::install();
+  tensors::kept_memory::install();
   crew_ = std::make_unique<crew>(shape, options);
 }
 
 REDCO_INLINE thread_world::~thread_world() = default;
 
-REDCO_INLINE void thread_world::run(function_ref<void(rank_context&)> f) {
+REDCO_INLINE void thread_world::run(tensors::function_ref<void(rank_context&)> f) {
   using clock = std::chrono::steady_clock;
   crew_->begin();
   lifeline& line = *crew_->line;

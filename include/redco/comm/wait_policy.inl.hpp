@@ -55,7 +55,9 @@ REDCO_INLINE double largest_share(std::map<int, std::uint64_t> const& before, st
   return nanoseconds > 0 ? static_cast<double>(most) / nanoseconds : 0;
 }
 
-namespace detail {
+}  // namespace redco::comm
+
+namespace redco::comm::detail {
 
 /// Type of libgomp's function GOMP_parallel, which calls `region(data)` on a team of `threads`
 /// threads.
@@ -69,7 +71,9 @@ inline gomp_parallel find_gomp() {
   return reinterpret_cast<gomp_parallel>(::dlsym(RTLD_DEFAULT, "GOMP_parallel"));
 }
 
-}  // namespace detail
+}  // namespace redco::comm::detail
+
+namespace redco::comm {
 
 /// A thread that holds an OpenMP team with more threads than the machine has cores, all of them
 /// asleep. Its existence makes libgomp's other threads spin only briefly.

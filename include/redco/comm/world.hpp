@@ -22,7 +22,7 @@ class world {
   /// failure's own, or 70 for other exceptions. If a rank returns while others wait for it, the
   /// failure is `peer_lost`. If a rank does not end within `rank_options::grace` after a failure,
   /// its process prints the failure and exits.
-  virtual void run(function_ref<void(rank_context&)> f) = 0;
+  virtual void run(tensors::function_ref<void(rank_context&)> f) = 0;
 };
 
 }  // namespace redco::comm

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace redco {
+namespace redco::compat {
 
 /// Returns the split of each parameter that Redco for Python 0.4.23 chooses for `model_shards`
 /// devices. Used only for comparison with `plan_of`, never executed. Requires model_shards >= 1.
@@ -32,4 +32,4 @@ constexpr std::vector<compat::compat_split> compat_plan(std::span<compat::compat
   return plan;
 }
 
-}  // namespace redco
+}  // namespace redco::compat

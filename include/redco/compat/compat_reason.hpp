@@ -49,7 +49,7 @@ enum class compat_reason : std::uint8_t {
   raises,
 };
 
-inline constexpr auto compat_reason_texts = enum_texts<compat_reason>({
+inline constexpr auto compat_reason_texts = meta::enum_texts<compat_reason>({
     {compat_reason::embedding, "an embedding: cut along its first dimension that divides"},
     {compat_reason::query_key_value, "named like q, k or v in an attention: cut along its last dimension that divides"},
     {compat_reason::attention_output, "named like o in an attention: cut along its first dimension that divides"},

@@ -40,7 +40,7 @@ constexpr activity activity_of(simulation const& of) {
     std::int64_t times = 3 * fact.copies();
     if (fact.blocks.depth > 0)
       times += fact.copies() / fact.blocks[0].count() * detail::count_again(fact.blocks[0], s.recompute);
-    a.weight_bytes += s.micro_batches * times * shard::entry{fact, s.mesh}.local().count() * size_of(s.compute);
+    a.weight_bytes += s.micro_batches * times * shard::entry{fact, s.mesh}.local().count() * shape::size_of(s.compute);
   }
   return a;
 }

@@ -23,27 +23,29 @@ namespace redco::cost {
 constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup const& s) {
   std::int64_t elements = 0;
   auto const add = [&](extents const& shape, std::int64_t copies) {
-    elements = saturating_add(elements, saturating_multiply(shape.count(), copies));
+    elements = shape::saturating_add(elements, shape::saturating_multiply(shape.count(), copies));
   };
   for (fact::parameter_fact const& f : facts.parameters) add(f.shape, f.copies());
   std::vector<std::int64_t> blocks = {1};  // product of the block counts of all open repeats
   for (fact::event const& e : facts.events) {
-    if (e.what == fact::event_kind::repeat) blocks.push_back(saturating_multiply(blocks.back(), e.blocks.count()));
+    if (e.what == fact::event_kind::repeat)
+      blocks.push_back(shape::saturating_multiply(blocks.back(), e.blocks.count()));
     if (e.what == fact::event_kind::repeat_end) blocks.pop_back();
     bool const held = e.what != fact::event_kind::read && e.what != fact::event_kind::enter &&
                       e.what != fact::event_kind::make && e.what != fact::event_kind::moment;
     if (held && e.tensor.shape.rank > 0) add(e.tensor.shape, blocks.back());
   }
   for (fact::message_fact const& f : facts.messages) add(f.shape, f.copies);
-  std::int64_t const ahead = saturating_add(s.prefetch, 1), messages = saturating_multiply(s.micro_batches, 4);
-  std::int64_t const times = saturating_add(largest({ahead, slots + 3}), messages);
-  return saturating_multiply(saturating_multiply(elements, 16), times);
+  std::int64_t const ahead = shape::saturating_add(s.prefetch, 1),
+                     messages = shape::saturating_multiply(s.micro_batches, 4);
+  std::int64_t const times = shape::saturating_add(shape::largest({ahead, slots + 3}), messages);
+  return shape::saturating_multiply(shape::saturating_multiply(elements, 16), times);
 }
 
 /// Throws `error` with exit code 64 if the cost of the run could exceed 64-bit integers. No later
 /// sum or product can then overflow.
 constexpr void check_magnitude(fact::program const& facts, int slots, setup const& s) {
-  if (cost_bound(facts, slots, s) == saturated)
+  if (cost_bound(facts, slots, s) == shape::saturated)
     throw error(exit_code::usage,
                 "the model and its batches have more bytes than 63 bits can count; give smaller sizes");
 }

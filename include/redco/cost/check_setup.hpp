@@ -30,7 +30,7 @@ constexpr void check_load(workload const& load) {
 
 /// Throws `error` with exit code 64 if the size of a mesh axis is below 1.
 constexpr void check_axes(mesh const& on) {
-  for (axis const a : all_axes) check_count("the size of a mesh axis", on[a], 1);
+  for (shape::axis const a : shape::all_axes) check_count("the size of a mesh axis", on[a], 1);
 }
 
 /// Throws `error` with exit code 64 if a setting of the run is impossible, such as a mesh axis of

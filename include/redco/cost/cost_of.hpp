@@ -15,7 +15,7 @@
 #include <redco/fact/program.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
-namespace redco {
+namespace redco::cost {
 
 /// The predicted cost of one rank in one step: bytes of memory, messages and memory traffic. The
 /// operations are those of the whole replica, over all its shards.
@@ -28,7 +28,7 @@ struct rank_cost {
   friend constexpr bool operator==(rank_cost const&, rank_cost const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::cost
 
 namespace redco::cost::detail {
 
@@ -52,7 +52,7 @@ rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s)
 
 }  // namespace redco::cost
 
-namespace redco {
+namespace redco::cost {
 
 /// Returns the cost of one rank for a model whose sizes are known at run time. Requires that the
 /// mesh can hold the model, which plan_of() checks. Throws `error` with exit code 64 if the setup
@@ -61,22 +61,22 @@ namespace redco {
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
   cost::check_setup(s);
-  return cost::cost_of_program(facts_of(m, s.load), state_slots(optimizer).size(), s);
+  return cost::cost_of_program(shard::facts_of(m, s.load), optimizer::state_slots(optimizer).size(), s);
 }
 
 /// Returns the cost of one rank for a constexpr model. Requires legal<Model, mesh> (the mesh can
 /// hold the model).
 ///
-/// constexpr redco::setup run{.mesh = {.tp = 2}, .load = {16, 256}};
-/// constexpr auto c = redco::cost_of<model>(redco::adamw{}, run);
+/// constexpr redco::cost::setup run{.mesh = {.tp = 2}, .load = {16, 256}};
+/// constexpr auto c = redco::cost::cost_of<model>(redco::adamw{}, run);
 /// static_assert(c.memory.peak() < redco::GiB(4));
 template <auto const& Model, class Optimizer>
 constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
   cost::check_setup(s);
-  return cost::detail::cost_from(facts_of<Model>(s.load), state_slots(optimizer).size(), s);
+  return cost::detail::cost_from(shard::facts_of<Model>(s.load), optimizer::state_slots(optimizer).size(), s);
 }
 
-}  // namespace redco
+}  // namespace redco::cost
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -27,8 +27,10 @@ template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int6
           recomputed_blocks Recompute>
 constexpr budget_check check_budget() {
   // Wrong sizes and an illegal mesh have their own errors.
-  constexpr auto const& facts = constant_facts_of<Model>.parameters;
-  if (constant_facts_of<Model>.mistake || !plannable(Mesh) || first_illegal(facts, Mesh) < facts.size()) return {Mesh};
+  constexpr auto const& facts = shard::constant_facts_of<Model>.parameters;
+  if (shard::constant_facts_of<Model>.mistake || !shard::plannable(Mesh) ||
+      shard::first_illegal(facts, Mesh) < facts.size())
+    return {Mesh};
   memory const m = cost_of<Model>(Optimizer, setup{Mesh, Load, Compute, Recompute}).memory;
   return {Mesh,
           mib_above(m.peak()),

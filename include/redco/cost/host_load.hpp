@@ -17,11 +17,11 @@ namespace redco::cost {
 /// bytes that the busiest host sends if all groups communicate at once.
 class host_load {
  public:
-  constexpr host_load(host_map const& map, axes over) : here_(map.mesh.size(over)) {
+  constexpr host_load(shape::host_map const& map, shape::axes over) : here_(map.mesh.size(over)) {
     if (map.hosts == 1) return;
     here_ = 1;
-    axes others;
-    for (axis const a : all_axes)
+    shape::axes others;
+    for (shape::axis const a : shape::all_axes)
       if (!over.has(a)) others = others | a;
     int const members = map.mesh.size(over);
     std::vector<int> hosts;  // number of hosts of each group
@@ -52,11 +52,11 @@ class host_load {
 
   /// Returns the bytes that the busiest host sends to other hosts if each group makes one call of
   /// kind `what` with `payload` bytes.
-  constexpr std::int64_t bytes(collective what, std::int64_t payload) const {
+  constexpr std::int64_t bytes(shape::collective what, std::int64_t payload) const {
     std::int64_t most = 0;
     for (std::vector<groups> const& all : by_host_) {
       std::int64_t sum = 0;
-      for (groups const& one : all) sum += one.count * host_bytes(what, payload, one.share);
+      for (groups const& one : all) sum += one.count * shape::host_bytes(what, payload, one.share);
       most = std::max(most, sum);
     }
     return most;
@@ -66,13 +66,13 @@ class host_load {
   /// The `count` groups on one host that have an equal `share`: they have equally many ranks,
   /// hosts, and ranks on this host.
   struct groups {
-    host_share share;
+    shape::host_share share;
     std::int64_t count = 0;
 
     friend constexpr bool operator==(groups const&, groups const&) = default;
   };
 
-  static constexpr void add(std::vector<groups>& to, host_share const& one) {
+  static constexpr void add(std::vector<groups>& to, shape::host_share const& one) {
     for (groups& like : to)
       if (like.share == one) {
         ++like.count;

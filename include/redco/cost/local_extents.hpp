@@ -15,7 +15,7 @@ namespace redco::cost {
 constexpr extents local_extents(fact::flow const& f, int shards) {
   extents shape = f.shape;
   if (f.split_dim >= 0 && f.units > 0 && shards > 1)
-    shape[f.split_dim] = part_extent(f.shape[f.split_dim], f.units, shards);
+    shape[f.split_dim] = shape::part_extent(f.shape[f.split_dim], f.units, shards);
   return shape;
 }
 
@@ -35,7 +35,7 @@ constexpr dtype type_of(fact::width_kind kind, dtype compute) {
 
 /// Returns the bytes of one element of a tensor or message of this kind, for a run with this
 /// compute dtype.
-constexpr std::int64_t size_of(fact::width_kind kind, dtype compute) { return size_of(type_of(kind, compute)); }
+constexpr std::int64_t size_of(fact::width_kind kind, dtype compute) { return shape::size_of(type_of(kind, compute)); }
 
 /// Returns the bytes of one rank's part of a tensor that is cut over `shards` ranks.
 constexpr std::int64_t local_bytes(fact::flow const& f, fact::width_kind kind, int shards, dtype compute) {

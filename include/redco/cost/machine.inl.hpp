@@ -24,7 +24,9 @@ REDCO_INLINE compute_speed const& machine::speed_of(dtype compute_in, int ranks)
   return *best;
 }
 
-namespace detail {
+}  // namespace redco::cost
+
+namespace redco::cost::detail {
 
 /// Returns the element of `speeds` whose members `first` and `second` are nearest to `a` and `b` on
 /// a log scale. Compares `first` before `second`. Returns null for an empty list.
@@ -40,7 +42,9 @@ Speed const* nearest(std::vector<Speed> const& speeds, int Speed::*first, int Sp
   return best;
 }
 
-}  // namespace detail
+}  // namespace redco::cost::detail
+
+namespace redco::cost {
 
 REDCO_INLINE group_speed const& machine::group_of(int group, int ranks) const {
   group_speed const* const best = detail::nearest(groups, &group_speed::group, &group_speed::ranks, group, ranks);

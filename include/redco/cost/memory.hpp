@@ -38,7 +38,7 @@ struct memory {
   /// needs no extra memory, because each shard is written to the file from its buffer.
   constexpr std::int64_t at_saving() const { return persistent(); }
   /// Returns the largest number of bytes that the rank holds at any time of a step.
-  constexpr std::int64_t peak() const { return largest({at_loss(), at_backward(), at_update(), at_saving()}); }
+  constexpr std::int64_t peak() const { return shape::largest({at_loss(), at_backward(), at_update(), at_saving()}); }
 
   friend constexpr bool operator==(memory const&, memory const&) = default;
 };

@@ -9,13 +9,11 @@
 
 #include <cstdint>
 
-namespace redco::cost {
-
-namespace detail {
+namespace redco::cost::detail {
 
 template <class Parameters>
 constexpr void add_parameters(memory& m, Parameters const& parameters, int slots, setup const& s) {
-  std::int64_t const element = size_of(s.compute), master = size_of(accumulate_type(s.compute));
+  std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(accumulate_type(s.compute));
   for (fact::parameter_fact const& fact : parameters) {
     std::int64_t const count = shard::entry{fact, s.mesh}.local().count() * fact.copies();
     m.parameters += count * element;
@@ -26,7 +24,9 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, int slots
   }
 }
 
-}  // namespace detail
+}  // namespace redco::cost::detail
+
+namespace redco::cost {
 
 /// Returns the bytes that one rank holds. `slots` is the number of optimizer state tensors per
 /// parameter.

@@ -84,15 +84,17 @@ inline constexpr std::int64_t most_loss_terms = 16;
 /// three (weighted sum, sum and count), and there is one flag.
 inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 
-namespace detail {
+}  // namespace redco::cost
+
+namespace redco::cost::detail {
 
 /// Returns the entry of `m` that counts the messages `fact`, which a layer declares. Adds an entry
 /// if no named purpose fits.
 constexpr message_total& total_of(messages& m, fact::message_fact const& fact, mesh const& on) {
-  bool const sums = fact.what == collective::all_reduce, gathers = fact.what == collective::all_gather,
-             scatters = fact.what == collective::reduce_scatter;
-  if (fact.over == batch_axes && sums) return m.all[messages::statistics];
-  if (fact.over != axes(axis::tp) || !(sums || gathers || scatters))
+  bool const sums = fact.what == shape::collective::all_reduce, gathers = fact.what == shape::collective::all_gather,
+             scatters = fact.what == shape::collective::reduce_scatter;
+  if (fact.over == shape::batch_axes && sums) return m.all[messages::statistics];
+  if (fact.over != shape::axes(shape::axis::tp) || !(sums || gathers || scatters))
     return m.total(
         {{}, fact.backward ? "backward exchanges" : "forward exchanges", fact.over, fact.what, on.size(fact.over)});
   if (fact.parts > 0) return m.all[messages::shared_gradients];
@@ -105,8 +107,9 @@ constexpr message_total& total_of(messages& m, fact::message_fact const& fact, m
 /// scattered, they are padded so that all ranks have equal numbers of tokens.
 constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   extents shape = fact.shape;
-  bool const of_tokens = fact.what == collective::all_gather || fact.what == collective::reduce_scatter;
-  if (of_tokens && fact.over == axes(axis::tp) && shape.rank > 1) shape[-2] = (shape[-2] + ranks - 1) / ranks * ranks;
+  bool const of_tokens = fact.what == shape::collective::all_gather || fact.what == shape::collective::reduce_scatter;
+  if (of_tokens && fact.over == shape::axes(shape::axis::tp) && shape.rank > 1)
+    shape[-2] = (shape[-2] + ranks - 1) / ranks * ranks;
   return shape.count();
 }
 
@@ -117,42 +120,44 @@ constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
 template <class Sum>
 constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket, Sum const& sum) {
   for (shard::region const& one : bucket == 0 ? all.sums() : all) {
-    buckets const cut{one.size(), bucket};
+    shape::buckets const cut{one.size(), bucket};
     if (cut.count() == 0) continue;
     sum(one.summed_over, cut.count() - 1, bucket);
     sum(one.summed_over, 1, one.size() - cut.begin(cut.count() - 1));
   }
 }
 
-}  // namespace detail
+}  // namespace redco::cost::detail
+
+namespace redco::cost {
 
 /// Returns the messages of one rank in one step.
 constexpr messages messages_of(simulation const& of) {
   setup const& s = of.run();
   messages m;
   // Indexed by the bits of the axes
-  std::array<std::optional<host_load>, 1 << std::size(all_axes)> loads;
+  std::array<std::optional<host_load>, 1 << std::size(shape::all_axes)> loads;
   auto const count = [&](message_total& in, std::int64_t times, std::int64_t payload) {
     std::optional<host_load>& load = loads[in.over.bits];
-    if (in.ranks > 1 && !load) load.emplace(host_map{s.mesh, s.hosts}, in.over);
+    if (in.ranks > 1 && !load) load.emplace(shape::host_map{s.mesh, s.hosts}, in.over);
     if (in.ranks > 1) in.add(times, payload, *load);
   };
-  auto const row = [&](messages::purpose p, std::string_view purpose, axes over,
-                       collective what = collective::all_reduce) {
+  auto const row = [&](messages::purpose p, std::string_view purpose, shape::axes over,
+                       shape::collective what = shape::collective::all_reduce) {
     m.all[p] = {{}, purpose, over, what, s.mesh.size(over)};
   };
-  row(messages::forward, "forward activations", axis::tp);
-  row(messages::forward_gather, "forward, tokens joined", axis::tp, collective::all_gather);
-  row(messages::forward_scatter, "forward, tokens summed", axis::tp, collective::reduce_scatter);
-  row(messages::backward, "backward activations", axis::tp);
-  row(messages::backward_gather, "backward, tokens joined", axis::tp, collective::all_gather);
-  row(messages::backward_scatter, "backward, tokens summed", axis::tp, collective::reduce_scatter);
-  row(messages::loss, "loss over the vocabulary", axis::tp);
-  row(messages::statistics, "batch norm statistics", batch_axes);
-  row(messages::gradients, messages::name_of_gradients, batch_axes);
-  row(messages::shared_gradients, "gradients of shared parts", axis::tp);
-  row(messages::loss_total, "loss and count", every_axis);
-  row(messages::norm_of_gradients, "gradient norm", model_axes);
+  row(messages::forward, "forward activations", shape::axis::tp);
+  row(messages::forward_gather, "forward, tokens joined", shape::axis::tp, shape::collective::all_gather);
+  row(messages::forward_scatter, "forward, tokens summed", shape::axis::tp, shape::collective::reduce_scatter);
+  row(messages::backward, "backward activations", shape::axis::tp);
+  row(messages::backward_gather, "backward, tokens joined", shape::axis::tp, shape::collective::all_gather);
+  row(messages::backward_scatter, "backward, tokens summed", shape::axis::tp, shape::collective::reduce_scatter);
+  row(messages::loss, "loss over the vocabulary", shape::axis::tp);
+  row(messages::statistics, "batch norm statistics", shape::batch_axes);
+  row(messages::gradients, messages::name_of_gradients, shape::batch_axes);
+  row(messages::shared_gradients, "gradients of shared parts", shape::axis::tp);
+  row(messages::loss_total, "loss and count", shape::every_axis);
+  row(messages::norm_of_gradients, "gradient norm", shape::model_axes);
 
   for (std::size_t i = 0; i < of.sent().size(); ++i) {
     if (of.sent()[i] == 0) continue;
@@ -163,16 +168,17 @@ constexpr messages messages_of(simulation const& of) {
   shard::regions flat;  // regions with sizes in bytes
   for (fact::parameter_fact const& fact : of.program().parameters) {
     shard::entry const e{fact, s.mesh};
-    if (fact.trained) flat.add(shard::region_of(e, true), e.local().count() * size_of(s.compute) * fact.copies());
+    if (fact.trained)
+      flat.add(shard::region_of(e, true), e.local().count() * shape::size_of(s.compute) * fact.copies());
   }
-  detail::sums_of_gradients(flat, s.gradient_bucket, [&](axes over, std::int64_t times, std::int64_t of_one) {
-    count(over == batch_axes
+  detail::sums_of_gradients(flat, s.gradient_bucket, [&](shape::axes over, std::int64_t times, std::int64_t of_one) {
+    count(over == shape::batch_axes
               ? m.all[messages::gradients]
-              : m.total({{}, messages::name_of_gradients, over, collective::all_reduce, s.mesh.size(over)}),
+              : m.total({{}, messages::name_of_gradients, over, shape::collective::all_reduce, s.mesh.size(over)}),
           times, of_one);
   });
-  count(m.all[messages::loss_total], 1, loss_total_numbers * size_of(dtype::f64));
-  count(m.all[messages::norm_of_gradients], 1, size_of(dtype::f64));
+  count(m.all[messages::loss_total], 1, loss_total_numbers * shape::size_of(dtype::f64));
+  count(m.all[messages::norm_of_gradients], 1, shape::size_of(dtype::f64));
   return m;
 }
 

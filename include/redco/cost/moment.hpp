@@ -30,7 +30,7 @@ struct moment {
   friend constexpr bool operator==(moment const&, moment const&) = default;
 };
 
-inline constexpr auto phase_texts = enum_texts<moment::phase>({
+inline constexpr auto phase_texts = meta::enum_texts<moment::phase>({
     {moment::phase::forward, "forward"},
     {moment::phase::loss, "loss"},
     {moment::phase::backward, "backward"},

@@ -5,9 +5,7 @@
 
 #include <span>
 
-namespace redco::cost {
-
-namespace detail {
+namespace redco::cost::detail {
 
 /// Distributions of an activation over the tensor-parallel ranks: complete on every rank, cut along
 /// its features, or a pending sum over the ranks.
@@ -36,7 +34,9 @@ constexpr spread output_gradient_of(weight_cut w) {
   return w == weight_cut::outputs ? spread::cut : spread::replicated;
 }
 
-}  // namespace detail
+}  // namespace redco::cost::detail
+
+namespace redco::cost {
 
 /// Returns the collectives of several pairs of dense layers that read one replicated activation of
 /// `width` elements per token and whose results are added. All pairs share one reduction of their
@@ -46,10 +46,11 @@ constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width
   pass_moves m;
   bool pending = false, cut = false, gradient_pending = false, gradient_cut = false;
   for (dense_pair const& pair : parallel) {
-    spread const wanted = detail::input_of(pair.second.cut);
-    spread middle = spread::replicated;
+    detail::spread const wanted = detail::input_of(pair.second.cut);
+    detail::spread middle = detail::spread::replicated;
     for (cut_weight const& w : pair.first)
-      if (w.cut == weight_cut::outputs || (w.cut == weight_cut::inputs && wanted == spread::cut)) middle = spread::cut;
+      if (w.cut == weight_cut::outputs || (w.cut == weight_cut::inputs && wanted == detail::spread::cut))
+        middle = detail::spread::cut;
     m.forward.add(detail::change(middle, wanted), pair.between);
     m.backward.add(detail::change(detail::input_gradient_of(pair.second.cut), middle), pair.between);
     for (cut_weight const& w : pair.first) {

@@ -19,7 +19,9 @@ struct operations {
   std::int64_t columns = 0;  ///< Operations of forward with column-parallel weights
   std::int64_t rows = 0;     ///< Operations of forward with row-parallel weights
 
-  constexpr std::int64_t total() const { return saturating_add(saturating_add(forward, backward), again); }
+  constexpr std::int64_t total() const {
+    return shape::saturating_add(shape::saturating_add(forward, backward), again);
+  }
   /// Returns the operations of the step divided by its number of tokens, or of examples if the
   /// sequence length is 1.
   constexpr double per_token(setup const& s) const {
@@ -30,7 +32,7 @@ struct operations {
 };
 
 constexpr operations operations_of(fact::work const& forward, setup const& s) {
-  auto const times = [](std::int64_t a, std::int64_t b) { return saturating_multiply(a, b); };
+  auto const times = [](std::int64_t a, std::int64_t b) { return shape::saturating_multiply(a, b); };
   return {times(forward.all, s.micro_batches), times(times(forward.all, 2), s.micro_batches),
           times(forward.again, s.micro_batches), times(forward.columns, s.micro_batches),
           times(forward.rows, s.micro_batches)};

@@ -12,9 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::cost {
-
-namespace detail {
+namespace redco::cost::detail {
 
 /// A JSON object of a machine file. Records the keys that were read, so that unknown keys can be
 /// reported.
@@ -114,7 +112,9 @@ inline host_link host_link_in(machine_object object) {
   return s;
 }
 
-}  // namespace detail
+}  // namespace redco::cost::detail
+
+namespace redco::cost {
 
 REDCO_INLINE machine read_machine(json::json_value const& content, std::string const& source) {
   detail::machine_object file(content, source + ":");

@@ -25,7 +25,7 @@ struct saved_slot {
   dtype type = dtype::f32;
   extents shape;  ///< Shape of this rank's part, as the first of these layers declares it
 
-  std::int64_t bytes() const { return shape.count() * size_of(type); }
+  std::int64_t bytes() const { return shape.count() * shape::size_of(type); }
 };
 
 /// Returns all storages that forward saves in one micro-batch, in the order of forward and for

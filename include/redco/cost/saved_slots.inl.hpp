@@ -14,9 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco::cost {
-
-namespace detail {
+namespace redco::cost::detail {
 
 /// A traversal of a program in the order of forward, through every block of each `repeat`. Collects
 /// the saved storages in `slots`.
@@ -34,9 +32,9 @@ class slot_list {
     for (std::size_t i = first; i < end; ++i) {
       fact::event const& e = program_.events[i];
       if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) continue;
-      if (e.what == event_kind::make) storages_[e.tensor.id] = ++last_storage_;
-      if (e.what == event_kind::save) save(e);
-      if (e.what == event_kind::repeat) i = go_through_row(i);
+      if (e.what == fact::event_kind::make) storages_[e.tensor.id] = ++last_storage_;
+      if (e.what == fact::event_kind::save) save(e);
+      if (e.what == fact::event_kind::repeat) i = go_through_row(i);
     }
   }
 
@@ -130,7 +128,9 @@ class slot_list {
   int last_storage_ = batch;
 };
 
-}  // namespace detail
+}  // namespace redco::cost::detail
+
+namespace redco::cost {
 
 REDCO_INLINE std::vector<saved_slot> saved_slots(fact::program const& facts, setup const& run) {
   return detail::slot_list(facts, run).slots;

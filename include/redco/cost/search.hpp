@@ -46,7 +46,9 @@ struct search_result {
   found_plan smallest;
 };
 
-namespace detail {
+}  // namespace redco::cost
+
+namespace redco::cost::detail {
 
 std::vector<std::int64_t> divisors_of(std::int64_t n);
 
@@ -60,7 +62,9 @@ std::vector<setup> runs_of(search_space const& space, std::vector<int> const& sh
 /// memory comes first.
 void sort_by_time(std::vector<found_plan>& plans);
 
-}  // namespace detail
+}  // namespace redco::cost::detail
+
+namespace redco::cost {
 
 /// Searches for the best runs of a model on `space.ranks` ranks, by predicted memory and time.
 /// Tries all meshes, micro-batches, dtypes and recomputations for which all replicas and
@@ -71,16 +75,16 @@ void sort_by_time(std::vector<found_plan>& plans);
 /// not measured.
 template <model M, class Optimizer>
 search_result search(M const& m, Optimizer const& optimizer, search_space const& space, machine const& on) {
-  auto const parameters = facts_of(m).parameters;
+  auto const parameters = shard::facts_of(m).parameters;
   std::vector<int> shards;
   for (std::int64_t const n : detail::divisors_of(space.ranks))
-    if (first_illegal(parameters, {.tp = static_cast<int>(n)}) == parameters.size())
+    if (shard::first_illegal(parameters, {.tp = static_cast<int>(n)}) == parameters.size())
       shards.push_back(static_cast<int>(n));
   search_result result;
   result.smallest.peak = std::numeric_limits<std::int64_t>::max();
   for (setup const& run : detail::runs_of(space, shards)) {
     rank_cost const c = cost_of(m, optimizer, run);
-    found_plan const found{run, is_sequence_parallel<M>, c.memory.peak(), step_time_of(c, run, on)};
+    found_plan const found{run, models::is_sequence_parallel<M>, c.memory.peak(), step_time_of(c, run, on)};
     if (found.peak < result.smallest.peak) result.smallest = found;
     if (space.budget == 0 || found.peak <= space.budget) result.plans.push_back(found);
   }

@@ -34,7 +34,7 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
     mesh const on{.dp = space.ranks / tp, .tp = tp};
     if (space.load.batch % on.dp != 0) continue;
     std::int64_t const share = space.load.batch / on.dp;
-    host_map const lies{on, space.hosts};
+    shape::host_map const lies{on, space.hosts};
     for (std::int64_t const at_once : divisors_of(share))
       for (dtype const compute : space.compute)
         for (recomputed_blocks const& recompute :
@@ -45,8 +45,8 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
                           .recompute = recompute,
                           .micro_batches = share / at_once,
                           .hosts = lies.hosts,
-                          .gradient_bucket = lies.parts(batch_axes) ? space.gradient_bucket : 0,
-                          .overlap_shards = space.gradient_bucket > 0 && lies.parts(axis::tp)});
+                          .gradient_bucket = lies.parts(shape::batch_axes) ? space.gradient_bucket : 0,
+                          .overlap_shards = space.gradient_bucket > 0 && lies.parts(shape::axis::tp)});
   }
   if (!runs.empty()) return runs;
   std::string widths;

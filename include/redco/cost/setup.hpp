@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::cost {
 
 /// The settings of a run on which its cost depends.
 struct setup {
@@ -27,4 +27,4 @@ struct setup {
   bool overlap_shards = false;
 };
 
-}  // namespace redco
+}  // namespace redco::cost

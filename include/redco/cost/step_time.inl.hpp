@@ -12,9 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace redco::cost {
-
-namespace detail {
+namespace redco::cost::detail {
 
 /// The messages of one purpose in one step, which can be in flight while their rank computes. Holds
 /// their total seconds, calls and bytes.
@@ -50,8 +48,9 @@ inline double saved_by_shards(std::array<messages_beside, messages::purposes> co
   // `behind`: seconds of products with which the last run overlaps too.
   auto const saved = [&](messages::purpose what, double products, double behind = 0) {
     messages_beside const& sent = beside[what];
-    std::int64_t const runs =
-        sent.calls == 0 ? 0 : std::min(sent.bytes / sent.calls / product_runs::least_bytes, product_runs::most);
+    std::int64_t const runs = sent.calls == 0 ? 0
+                                              : std::min(sent.bytes / sent.calls / shape::product_runs::least_bytes,
+                                                         shape::product_runs::most);
     if (runs == 0) return 0.0;
     double const all_but_one = 1 - 1 / static_cast<double>(runs);
     return behind > 0 ? sent.saved_beside(products * all_but_one + behind) : sent.saved_beside(products) * all_but_one;
@@ -61,7 +60,9 @@ inline double saved_by_shards(std::array<messages_beside, messages::purposes> co
          saved(messages::backward, columns, columns) + saved(messages::backward_scatter, columns, columns);
 }
 
-}  // namespace detail
+}  // namespace redco::cost::detail
+
+namespace redco::cost {
 
 REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, machine const& on) {
   // Hosts that share a machine's cores count as one machine.
@@ -70,8 +71,8 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
   auto const all = [&](std::int64_t of_one) { return static_cast<double>(of_one) * ranks; };
   compute_speed const& speed = on.speed_of(run.compute, ranks);
   step_time t;
-  t.products =
-      static_cast<double>(what.operations.total()) * run.mesh.size(batch_axes) / machines / speed.operations_per_second;
+  t.products = static_cast<double>(what.operations.total()) * run.mesh.size(shape::batch_axes) / machines /
+               speed.operations_per_second;
   t.activations = all(what.activity.bytes) / speed.activation_bytes_per_second;
   t.weights = all(what.activity.weight_bytes) / speed.weight_bytes_per_second;
   t.tensors = static_cast<double>(what.activity.tensors) * speed.seconds_per_tensor;
@@ -81,7 +82,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     if (one.calls == 0) continue;
     double const before = t.messages;
     // The measured all-reduce consists of a reduce-scatter and an all-gather.
-    double const calls = static_cast<double>(one.calls) * (one.what == collective::all_reduce ? 1 : 0.5);
+    double const calls = static_cast<double>(one.calls) * (one.what == shape::collective::all_reduce ? 1 : 0.5);
     auto const add = [&](auto const& speed_of_group, std::int64_t bytes) {
       t.messages +=
           calls * speed_of_group.seconds_per_call + static_cast<double>(bytes) / speed_of_group.bytes_per_second;

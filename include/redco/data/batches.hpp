@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::data {
 
 /// Options that divide the examples of an epoch into batches. `global_batch` counts examples over
 /// all ranks, so that every mesh does the same steps.
@@ -85,7 +85,7 @@ class batches {
   /// Makes the batches from position `from` to the epoch's end. Throws `error` with exit code 64 if
   /// global_batch is smaller than dp or a number is out of range, 65 if `from` is outside the data
   /// set.
-  batches(redco::sampler const& order, batch_options const& options, data_position from = {})
+  batches(sampler const& order, batch_options const& options, data_position from = {})
       : sampler_(order), options_(options), from_(from) {
     check();
     if (options_.micro_batch == 0) options_.micro_batch = options_.global_batch;
@@ -157,4 +157,4 @@ class batches {
   std::int64_t size_ = 0;
 };
 
-}  // namespace redco
+}  // namespace redco::data

@@ -5,7 +5,7 @@
 
 #include <concepts>
 
-namespace redco {
+namespace redco::data {
 
 /// Concept of a range of examples that a trainer accepts: with a size, random access and copyable
 /// elements, such as a vector, span or computed view. Several rank threads read it concurrently, so
@@ -18,4 +18,4 @@ concept example_range = ranges::random_access_range<Range const> && ranges::size
 template <example_range Range>
 using example_of = ranges::range_value_t<Range const>;
 
-}  // namespace redco
+}  // namespace redco::data

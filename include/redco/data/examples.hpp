@@ -25,8 +25,8 @@ class examples {
   examples() = default;
 
   template <class Range>
-    requires(!std::same_as<std::remove_cvref_t<Range>, examples> && example_range<std::remove_cvref_t<Range>> &&
-             std::convertible_to<example_of<std::remove_cvref_t<Range>>, Example>)
+    requires(!std::same_as<std::remove_cvref_t<Range>, examples> && data::example_range<std::remove_cvref_t<Range>> &&
+             std::convertible_to<data::example_of<std::remove_cvref_t<Range>>, Example>)
   examples(Range&& range) {
     using held = std::remove_cvref_t<Range>;
     std::shared_ptr<held const> kept;
@@ -36,29 +36,33 @@ class examples {
       kept = std::make_shared<held const>(std::move(range));
     }
     size_ = static_cast<std::int64_t>(ranges::size(*kept));
-    gather_ = [kept](std::span<std::int64_t const> indices) { return gathered<Example>(*kept, indices); };
+    gather_ = [kept](std::span<std::int64_t const> indices) { return data::gathered<Example>(*kept, indices); };
   }
 
   std::int64_t size() const { return size_; }
 
   /// Returns the first `count` examples. They are valid as long as this object.
-  gathered<Example> first(std::int64_t count) const {
+  data::gathered<Example> first(std::int64_t count) const {
     std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
     std::iota(indices.begin(), indices.end(), 0);
     return gather_(indices);
   }
 
   /// Returns the examples at `indices`, in this order. They are valid as long as this object.
-  gathered<Example> operator[](std::span<std::int64_t const> indices) const { return gather_(indices); }
+  data::gathered<Example> operator[](std::span<std::int64_t const> indices) const { return gather_(indices); }
 
  private:
   std::int64_t size_ = 0;
-  std::function<gathered<Example>(std::span<std::int64_t const>)> gather_;
+  std::function<data::gathered<Example>(std::span<std::int64_t const>)> gather_;
 };
+
+}  // namespace redco
+
+namespace redco::data {
 
 /// A user's function that returns the length of an example. With it, collate can pad to the longest
 /// example of the global batch.
 template <class Example>
 using length_of = std::function<std::int64_t(Example const&)>;
 
-}  // namespace redco
+}  // namespace redco::data

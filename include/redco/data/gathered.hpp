@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace redco {
+namespace redco::data {
 
 /// The examples of a micro-batch as one span, which collate takes; valid as long as the data set.
 /// The span views the data set if the examples are consecutive in memory, as in evaluation;
@@ -58,4 +58,4 @@ class gathered {
 template <example_range Range>
 gathered(Range const&, std::span<std::int64_t const>) -> gathered<example_of<Range>>;
 
-}  // namespace redco
+}  // namespace redco::data

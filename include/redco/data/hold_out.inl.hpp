@@ -10,11 +10,11 @@
 
 namespace redco {
 
-REDCO_INLINE text_split hold_out(std::vector<text_file> files, std::int64_t every) {
-  text_split split;
+REDCO_INLINE data::text_split hold_out(std::vector<data::text_file> files, std::int64_t every) {
+  data::text_split split;
   auto const period = static_cast<std::size_t>(every);
   if (files.size() == 1) {
-    text_file& only = files.front();
+    data::text_file& only = files.front();
     std::size_t const cut = only.text.size() - (only.text.size() + period - 1) / period;
     split.held_out.push_back({only.path, only.text.substr(cut)});
     only.text.resize(cut);

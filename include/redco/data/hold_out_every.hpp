@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::data {
 
 /// The examples of a data set in two lists: one for training, one for evaluation.
 template <class Example>
@@ -23,4 +23,4 @@ example_split<Example> hold_out_every(std::vector<Example> all, std::int64_t eve
   return split;
 }
 
-}  // namespace redco
+}  // namespace redco::data

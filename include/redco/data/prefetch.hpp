@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-namespace redco {
+namespace redco::data {
 
 /// A queue that calls produce(0), ..., produce(count - 1) on its own thread, and returns the
 /// results in order. The thread works at most `depth` results ahead of the consumer. With depth 0
@@ -86,4 +86,4 @@ class prefetch {
   std::jthread thread_;
 };
 
-}  // namespace redco
+}  // namespace redco::data

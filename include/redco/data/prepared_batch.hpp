@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::data {
 
 /// A micro-batch after collating: the batch, and the indices of its examples.
 template <class Batch>
@@ -51,7 +51,7 @@ prefetch<std::invoke_result_t<Finish const&, prepared_batch<Batch>>> prepared_ba
   };
   auto const produce = [&pipeline, &data, &from, settings, longest, finish, ahead = depth > 0](std::int64_t i) {
     micro_batch place = from[i];
-    collate_info info;
+    pipelines::collate_info info;
     info.longest = longest(place.step);
     info.first_example = place.first_example;
     info.seed = settings.seed;
@@ -63,4 +63,4 @@ prefetch<std::invoke_result_t<Finish const&, prepared_batch<Batch>>> prepared_ba
   return {from.size(), depth, produce, std::move(on_thread_start)};
 }
 
-}  // namespace redco
+}  // namespace redco::data

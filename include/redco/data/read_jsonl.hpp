@@ -22,14 +22,14 @@ std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& pa
 
 }  // namespace redco
 
-namespace redco::detail {
+namespace redco::data::detail {
 
 /// Reads JSONL from the stream `in` as read_jsonl does, and returns result[line][key]. `path`: name
 /// of the file, for error messages.
 std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
                                                  std::span<std::string const> keys, std::int64_t most, double invalid);
 
-}  // namespace redco::detail
+}  // namespace redco::data::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -15,9 +15,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::data::detail {
 
 inline constexpr std::size_t longest_line = std::size_t{64} << 20;
 
@@ -48,7 +46,7 @@ struct line_encoding {
   /// Counts the `read` bytes of a line, and replaces invalid bytes of `line` by U+FFFD.
   void take(std::string& line, std::size_t read, std::string const& where) {
     bytes += read;
-    invalid_utf8 const found = invalid_utf8_of(line);
+    tokenizer::invalid_utf8 const found = tokenizer::invalid_utf8_of(line);
     if (found.bytes == 0) return;
     if (invalid == 0) {
       constexpr std::string_view digits = "0123456789ABCDEF";
@@ -56,7 +54,7 @@ struct line_encoding {
       first = where + ": 0x" + digits[byte / 16] + digits[byte % 16] + " at byte " + std::to_string(found.first);
     }
     invalid += found.bytes;
-    line = well_formed(line);
+    line = tokenizer::well_formed(line);
   }
 
   /// Throws `error` with exit code 65 if more than the share `allowed` of the bytes is invalid.
@@ -96,7 +94,9 @@ REDCO_INLINE std::vector<std::vector<std::string>> read_lines(std::istream& in, 
   return all;
 }
 
-}  // namespace detail
+}  // namespace redco::data::detail
+
+namespace redco {
 
 REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path,
                                                               std::span<std::string const> keys, std::int64_t most,
@@ -105,7 +105,7 @@ REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::p
     throw error(exit_code::data, path.string() + " is no file: give a JSONL file, an object on each line");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw error(exit_code::data, path.string() + " cannot be read: check its permissions");
-  return detail::read_lines(in, path, keys, most, invalid);
+  return data::detail::read_lines(in, path, keys, most, invalid);
 }
 
 }  // namespace redco

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::data {
 
 /// The path of a file and its text, as bytes.
 struct text_file {
@@ -14,14 +14,18 @@ struct text_file {
   std::string text;
 };
 
+}  // namespace redco::data
+
+namespace redco {
+
 /// Reads files and folders in the given order; a folder's files are sorted by path. `extensions`
 /// (such as ".hpp"; empty for all) selects files in folders. Does not follow links to folders.
 /// Skips empty files in folders and UTF-8 byte order marks. `invalid`: share of a file's bytes, 0
 /// to 1, that may be NUL or invalid UTF-8. Throws `error` with exit code 65 if there is no path.
 /// Also throws it for a path that is missing, unreadable, empty, compressed, UTF-16 or neither file
 /// nor folder, and for a file with more invalid bytes.
-std::vector<text_file> read_text_files(std::span<std::string const> paths, std::span<std::string const> extensions = {},
-                                       double invalid = 0);
+std::vector<data::text_file> read_text_files(std::span<std::string const> paths,
+                                             std::span<std::string const> extensions = {}, double invalid = 0);
 
 }  // namespace redco
 

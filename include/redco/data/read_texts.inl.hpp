@@ -15,9 +15,7 @@
 #include <sstream>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::data::detail {
 
 /// Returns the file name's extension in lower case, such as ".jsonl".
 inline std::string lower_extension(std::filesystem::path const& path) {
@@ -39,7 +37,7 @@ inline void append_json(std::filesystem::path const& path, std::string const& ke
     return;
   }
   check_encoding(path, whole, invalid);
-  json::json_value const array = json::parse_json(well_formed(whole), path.string());
+  json::json_value const array = json::parse_json(tokenizer::well_formed(whole), path.string());
   for (std::size_t i = 0; i < array.size(); ++i) {
     auto const* const object = array[i].is_object() ? &array[i] : nullptr;
     auto const at = object != nullptr ? object->find(key) : array[i].end();
@@ -50,7 +48,9 @@ inline void append_json(std::filesystem::path const& path, std::string const& ke
   }
 }
 
-}  // namespace detail
+}  // namespace redco::data::detail
+
+namespace redco {
 
 REDCO_INLINE std::vector<std::string> read_texts(std::span<std::string const> paths, std::string const& key,
                                                  double invalid) {
@@ -58,16 +58,16 @@ REDCO_INLINE std::vector<std::string> read_texts(std::span<std::string const> pa
   if (paths.empty()) read_text_files(paths);
   std::vector<std::string> texts;
   for (std::string const& path : paths)
-    detail::each_text_file(path, {}, [&](std::filesystem::path const& file) {
+    data::detail::each_text_file(path, {}, [&](std::filesystem::path const& file) {
       if (std::filesystem::is_empty(file)) return false;
-      std::string const extension = detail::lower_extension(file);
+      std::string const extension = data::detail::lower_extension(file);
       std::size_t const before = texts.size();
       if (extension == ".json") {
-        detail::append_json(file, key, invalid, texts);
+        data::detail::append_json(file, key, invalid, texts);
       } else if (extension == ".jsonl" || extension == ".ndjson") {
         for (auto& line : read_jsonl(file, {&key, 1}, 0, invalid)) texts.push_back(std::move(line.front()));
       } else {
-        if (std::string text = detail::read_text(file, invalid); !text.empty()) texts.push_back(std::move(text));
+        if (std::string text = data::detail::read_text(file, invalid); !text.empty()) texts.push_back(std::move(text));
       }
       return texts.size() > before;
     });

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::data {
 
 /// The order in which an epoch visits the examples. It depends only on (size, seed, epoch), so it
 /// is equal on every rank, mesh, compiler and machine. Each lookup takes constant time and memory.
@@ -54,4 +54,4 @@ class sampler {
   bool shuffle_;
 };
 
-}  // namespace redco
+}  // namespace redco::data

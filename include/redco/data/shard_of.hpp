@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::data {
 
 /// A range of indices begin, begin + 1, ..., end - 1.
 struct interval {
@@ -25,4 +25,4 @@ constexpr interval shard_of(interval whole, std::int64_t parts, std::int64_t ind
   return {start(index), start(index + 1)};
 }
 
-}  // namespace redco
+}  // namespace redco::data

@@ -15,7 +15,7 @@ namespace redco {
 /// modelling. A window begins with the last byte of the window before, so that every byte except a
 /// file's first is predicted exactly once. A window has at least two bytes of one file. Throws
 /// `error` with exit code 65 if every file is shorter than two bytes. Requires context >= 1.
-std::vector<std::string> text_windows(std::span<text_file const> files, std::int64_t context);
+std::vector<std::string> text_windows(std::span<data::text_file const> files, std::int64_t context);
 
 }  // namespace redco
 

@@ -8,10 +8,10 @@
 
 namespace redco {
 
-REDCO_INLINE std::vector<std::string> text_windows(std::span<text_file const> files, std::int64_t context) {
+REDCO_INLINE std::vector<std::string> text_windows(std::span<data::text_file const> files, std::int64_t context) {
   auto const stride = static_cast<std::size_t>(context);
   std::vector<std::string> windows;
-  for (text_file const& file : files)
+  for (data::text_file const& file : files)
     for (std::size_t begin = 0; begin + 1 < file.text.size(); begin += stride)
       windows.push_back(file.text.substr(begin, stride + 1));
   if (windows.empty())

@@ -10,7 +10,9 @@ namespace redco::diag {
 
 struct ill_formed;
 
-namespace detail {
+}  // namespace redco::diag
+
+namespace redco::diag::detail {
 
 template <class T>
 inline constexpr bool is_list_of_values = false;
@@ -27,7 +29,9 @@ template <class T>
 concept made_of_ill_formed =
     !std::is_arithmetic_v<T> && !std::is_pointer_v<T> && !is_list_of_values<T> && other_than_ill_formed<T>;
 
-}  // namespace detail
+}  // namespace redco::diag::detail
+
+namespace redco::diag {
 
 /// Replacement for the result of an operation whose compile-time error has already been printed,
 /// such as a batch or a loss. Accepts every use of a value (calls, operators, loops, conversions),

@@ -22,9 +22,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace redco::diag {
-
-namespace detail {
+namespace redco::diag::detail {
 
 struct fatal_signal {
   int number;
@@ -146,7 +144,9 @@ struct exit_watch {
   ~exit_watch() { on_exit(); }
 };
 
-}  // namespace detail
+}  // namespace redco::diag::detail
+
+namespace redco::diag {
 
 REDCO_INLINE last_words::last_words(exception_words words) {
   detail::last_words_state& state = detail::last_state;

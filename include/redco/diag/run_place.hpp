@@ -32,14 +32,18 @@ struct run_place {
   }
 };
 
-namespace detail {
+}  // namespace redco::diag
+
+namespace redco::diag::detail {
 
 inline constinit thread_local run_place place_of_this_thread{};
 
 // Latest step of any rank. Used for threads without a rank, such as threads of libtorch and OpenMP.
 inline std::atomic<std::int64_t> latest_step = -1;
 
-}  // namespace detail
+}  // namespace redco::diag::detail
+
+namespace redco::diag {
 
 inline run_place& run_place::here() { return detail::place_of_this_thread; }
 

@@ -22,7 +22,9 @@ constexpr std::string_view signal_name(int signal) {
                              : "";
 }
 
-namespace detail {
+}  // namespace redco::diag
+
+namespace redco::diag::detail {
 
 inline constexpr int stop_signal_numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
@@ -74,7 +76,9 @@ inline void on_stop_signal(int number, siginfo_t* information, void* context) {
   errno = error_number;
 }
 
-}  // namespace detail
+}  // namespace redco::diag::detail
+
+namespace redco::diag {
 
 /// A guard that turns SIGINT, SIGTERM, SIGHUP and SIGUSR1 into a stop request during its lifetime.
 /// The step loop reads the request, saves and exits with code 75. A second signal (not SIGUSR1)

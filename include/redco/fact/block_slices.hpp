@@ -31,7 +31,7 @@ struct block_slices {
   /// result is 1 outside all repeats and at most `saturated`.
   constexpr std::int64_t count() const {
     std::int64_t product = 1;
-    for (std::size_t i = 0; i < depth; ++i) product = saturating_multiply(product, slices[i].count());
+    for (std::size_t i = 0; i < depth; ++i) product = shape::saturating_multiply(product, slices[i].count());
     return product;
   }
 

@@ -61,7 +61,7 @@ enum class event_kind : std::uint8_t {
   uncounted,
 };
 
-inline constexpr auto event_texts = enum_texts<event_kind>({
+inline constexpr auto event_texts = meta::enum_texts<event_kind>({
     {event_kind::parameter, "parameter"},
     {event_kind::read, "read"},
     {event_kind::enter, "enter"},

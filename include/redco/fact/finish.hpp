@@ -13,18 +13,18 @@ namespace redco::fact::detail {
 /// pending sum is all-reduced, or reduce-scattered if `Home` splits tokens. Split tokens also need
 /// a gradient sum over the ranks for biases, because each rank adds biases to its own tokens only.
 /// Does nothing for other layouts X.
-template <class X, class Home = replicated>
+template <class X, class Home = shape::replicated>
 constexpr void finish_facts(fact::recorder& w) {
-  if constexpr (std::is_same_v<X, partial>) {
+  if constexpr (std::is_same_v<X, shape::partial>) {
     extents const shape = w.activation.shape;
     std::int64_t const addends = w.take_addends();
-    if constexpr (is_token_split<Home>) {
-      w.message(collective::reduce_scatter, false, shape);
-      w.message(collective::all_gather, true, shape);
-      if (addends > 0) w.message(collective::all_reduce, true, {shape[-1]}, width_kind::compute, addends);
+    if constexpr (shape::is_token_split<Home>) {
+      w.message(shape::collective::reduce_scatter, false, shape);
+      w.message(shape::collective::all_gather, true, shape);
+      if (addends > 0) w.message(shape::collective::all_reduce, true, {shape[-1]}, width_kind::compute, addends);
       w.produce(shape, shape.rank - 2, shape[-2], fact::making::collective);
     } else {
-      w.message(collective::all_reduce, false, shape);
+      w.message(shape::collective::all_reduce, false, shape);
       w.produce(shape, -1, 0, fact::making::collective);
     }
   }
@@ -35,14 +35,14 @@ constexpr void finish_facts(fact::recorder& w) {
 /// summed gradient is scattered. Does nothing if the activation has entered already.
 template <class X>
 constexpr void enter_facts(fact::recorder& w) {
-  if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
-  if constexpr (is_token_split<X>) {
+  if constexpr (std::is_same_v<X, shape::replicated>) w.enter(w.activation);
+  if constexpr (shape::is_token_split<X>) {
     flow const part = w.activation;
     flow whole = part;
     whole.split_dim = -1;
     w.reduces(whole, part);
-    w.message(collective::all_gather, false, part.shape);
-    w.message(collective::reduce_scatter, true, part.shape);
+    w.message(shape::collective::all_gather, false, part.shape);
+    w.message(shape::collective::reduce_scatter, true, part.shape);
     w.produce(part.shape, -1, 0, fact::making::collective);
   }
 }
@@ -52,8 +52,8 @@ constexpr void enter_facts(fact::recorder& w) {
 template <class X>
 constexpr void unshard_facts(fact::recorder& w) {
   finish_facts<X>(w);
-  if constexpr (is_token_split<X>) {
-    w.message(collective::all_gather, false, w.activation.shape);
+  if constexpr (shape::is_token_split<X>) {
+    w.message(shape::collective::all_gather, false, w.activation.shape);
     w.produce(w.activation.shape, -1, 0, fact::making::collective);
   }
 }
@@ -67,7 +67,7 @@ namespace redco::fact {
 /// declaring the parameter. The module must read the parameter with shared_parameter<X>().
 template <class X>
 constexpr void shared_parameter_facts(recorder& w, extents const& shape) {
-  if constexpr (adds_parameter_gradients<X>) w.message(collective::all_reduce, true, shape);
+  if constexpr (shape::adds_parameter_gradients<X>) w.message(shape::collective::all_reduce, true, shape);
 }
 
 }  // namespace redco::fact

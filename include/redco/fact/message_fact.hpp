@@ -15,8 +15,8 @@ namespace redco::fact {
 /// micro-batch.
 struct message_fact {
   path layer;
-  collective what = collective::all_reduce;
-  axes over = axis::tp;  ///< Mesh axes over which the ranks of the collective extend
+  shape::collective what = shape::collective::all_reduce;
+  shape::axes over = shape::axis::tp;  ///< Mesh axes over which the ranks of the collective extend
   bool backward = false;
   extents shape;
   width_kind kind = width_kind::compute;

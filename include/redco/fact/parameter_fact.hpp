@@ -55,7 +55,7 @@ enum class reason : std::uint8_t {
   stated,  ///< Parameter whose split a user's layer type declares without a reason
 };
 
-inline constexpr auto reason_texts = enum_texts<reason>({
+inline constexpr auto reason_texts = meta::enum_texts<reason>({
     {reason::column, "column-parallel: its row-parallel partner follows, so one reduction serves both"},
     {reason::row, "row-parallel: its input is already split, the partial results are summed once"},
     {reason::heads, "split by whole attention heads"},
@@ -89,7 +89,7 @@ struct parameter_fact {
   extents shape;  ///< Complete shape over all ranks, without padding
   /// Cuts of the parameter (places), each over another mesh axis and along another dimension; an
   /// entry with `dim` -1 is unused.
-  std::array<place, 2> places{};
+  std::array<shape::place, 2> places{};
   /// True if the parameter is trained and has a gradient; false if it keeps its loaded value.
   bool trained = true;
   /// True if weight decay applies; false for parameters of norms and for biases
@@ -103,9 +103,10 @@ struct parameter_fact {
   /// Declares that the parameter is cut along dimension `dim` over the ranks of the mesh axis
   /// `over`, into `units` equal units. Does nothing if `dim` is -1. Throws `error` with exit code
   /// 70 for a third cut, or if an earlier cut has the same axis or dimension.
-  constexpr parameter_fact& split(axis over, int dim, std::int64_t units, remainder rest = remainder::refused) {
+  constexpr parameter_fact& split(shape::axis over, int dim, std::int64_t units,
+                                  shape::remainder rest = shape::remainder::refused) {
     if (dim < 0) return *this;
-    for (place& p : places) {
+    for (shape::place& p : places) {
       if (p.dim < 0) {
         p = {over, dim, units, rest};
         return *this;
@@ -117,8 +118,8 @@ struct parameter_fact {
 
   /// Returns the parameter's cut over the mesh axis `over`, or a cut with `dim` -1 if this axis
   /// does not cut the parameter.
-  constexpr place on(axis over) const {
-    for (place const& p : places)
+  constexpr shape::place on(shape::axis over) const {
+    for (shape::place const& p : places)
       if (p.dim >= 0 && p.axis == over) return p;
     return {over};
   }

@@ -33,7 +33,7 @@ class recorder : public detail::size_checks {
   /// Starts to record a model with input shapes `input` and `encoder_input`. `stated` is false if
   /// the model does not declare its input. Then the first layer may add a dimension of features to
   /// the input shape [batch, sequence].
-  constexpr recorder(extents input, extents encoder_input, bool stated) : size_checks(stated) {
+  constexpr recorder(extents input, extents encoder_input, bool stated) : detail::size_checks(stated) {
     activation.shape = input;
     source.shape = encoder_input;
     program_.events.reserve(512);
@@ -169,7 +169,8 @@ class recorder : public detail::size_checks {
   /// the unsharded matrices.
   constexpr void multiply(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
     std::int64_t operations = 2;
-    for (std::int64_t const extent : {rows, inner, columns}) operations = saturating_multiply(operations, extent);
+    for (std::int64_t const extent : {rows, inner, columns})
+      operations = shape::saturating_multiply(operations, extent);
     state({.what = event_kind::multiply, .count = operations});
   }
 
@@ -178,15 +179,16 @@ class recorder : public detail::size_checks {
 
   /// Declares a collective over the ranks along the mesh axes `over`. `shape` is the shape of the
   /// complete payload, and `times` the number of calls per layer.
-  constexpr void message(collective what, bool backward, extents shape, width_kind kind = width_kind::compute,
-                         std::int64_t times = 1, axes over = axis::tp) {
+  constexpr void message(shape::collective what, bool backward, extents shape, width_kind kind = width_kind::compute,
+                         std::int64_t times = 1, shape::axes over = shape::axis::tp) {
     add_message(what, backward, shape, kind, times * blocks_.count(), over);
   }
 
   /// Declares an all-reduce over the data-parallel replicas (axes dp and ep) of `count` elements in
   /// the accumulation type (at least f32).
   constexpr void sum_over_replicas(bool backward, std::int64_t count) {
-    add_message(collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(), batch_axes);
+    add_message(shape::collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(),
+                shape::batch_axes);
   }
 
   /// Declares that the layer's saved tensors and operations are unknown, as for a user's opaque
@@ -201,7 +203,7 @@ class recorder : public detail::size_checks {
     reduces(entering, entering);
     std::int64_t copies = blocks_.count();
     if (entering.id == block_.input && block_.from_batch) copies -= copies / block_.times;
-    add_message(collective::all_reduce, true, entering.shape, width_kind::compute, copies);
+    add_message(shape::collective::all_reduce, true, entering.shape, width_kind::compute, copies);
   }
 
   /// Declares a moment of backward at which the ranks sum a gradient with the shape of `whole`, and
@@ -226,7 +228,7 @@ class recorder : public detail::size_checks {
     workspace("gathered_gradients", {rows, -1, 0, -1});
     other[0] *= 2;
     if (units > 0) workspace("other_gradients", {other, 0, units, -1});
-    message(collective::all_reduce, true, rows);
+    message(shape::collective::all_reduce, true, rows);
     more_than_ = 0;
   }
 
@@ -305,8 +307,8 @@ class recorder : public detail::size_checks {
     state({.what = event_kind::moment, .tensor = {.id = -1}, .more_than = more_than});
   }
 
-  constexpr void add_message(collective what, bool backward, extents const& shape, width_kind kind, std::int64_t copies,
-                             axes over = axis::tp) {
+  constexpr void add_message(shape::collective what, bool backward, extents const& shape, width_kind kind,
+                             std::int64_t copies, shape::axes over = shape::axis::tp) {
     if (copies == 0) return;
     message_fact fact;
     fact.layer = here_;

@@ -18,8 +18,8 @@ struct work {
   std::int64_t columns = 0, rows = 0;
 
   constexpr void add(std::int64_t operations, std::int64_t of_those_again) {
-    all = saturating_add(all, operations);
-    again = saturating_add(again, of_those_again);
+    all = shape::saturating_add(all, operations);
+    again = shape::saturating_add(again, of_those_again);
   }
 
   friend constexpr bool operator==(work const&, work const&) = default;

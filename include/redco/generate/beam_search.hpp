@@ -6,7 +6,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/pretrained/beam_options.hpp>
 
-namespace redco {
+namespace redco::generation {
 
 /// The result of beam search: the best hypotheses (token sequences) of each prompt. Rows of one
 /// prompt are consecutive, the best first.
@@ -16,6 +16,10 @@ struct beam_result {
   at::Tensor scores;  ///< length-normalised scores of the rows, f64 [B * results]
 };
 
+}  // namespace redco::generation
+
+namespace redco {
+
 /// Continues prompts [B, T] by beam search, as Hugging Face does. A step considers max(2, 1 +
 /// number of stop ids) candidates per beam; only its best `beams` candidates can finish. A prompt
 /// is done when none of its running hypotheses can still beat its worst finished one; options.stop
@@ -23,11 +27,11 @@ struct beam_result {
 /// exit code 64 for invalid options or if prompt and continuation exceed the model's context.
 /// Throws it with 79 if logits are NaN, +inf or all -inf.
 template <model M, class... Items>
-beam_result beam_search(bound_network<M, Items...> const& net, at::Tensor const& prompts,
-                        beam_options const& options = {}) {
+generation::beam_result beam_search(bound_network<M, Items...> const& net, at::Tensor const& prompts,
+                                    beam_options const& options = {}) {
   at::NoGradGuard const no_grad;
-  detail::beams hypotheses(prompts, options, net.pass().first_row(prompts.size(0)));
-  decoding<M, Items...> decoder(net, prompts.size(1), options.max_new_tokens, options.beams);
+  generation::detail::beams hypotheses(prompts, options, net.pass().first_row(prompts.size(0)));
+  generation::decoding<M, Items...> decoder(net, prompts.size(1), options.max_new_tokens, options.beams);
   hypotheses.extend(decoder.next(prompts));
   decoder.select_rows(at::arange(prompts.size(0), at::kLong).repeat_interleave(options.beams));
   while (hypotheses.unfinished()) {

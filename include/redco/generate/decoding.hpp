@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace redco {
+namespace redco::generation {
 
 /// A decoder that asks a network for one token after another. It caches keys and values of earlier
 /// positions, so a call computes only the new positions. If the network is bound to a `key_mask`
@@ -25,7 +25,9 @@ class decoding {
   /// rows per prompt, as in beam search. Throws `error` with exit code 64 if a prompt has no
   /// unmasked token, or if `length + more` exceeds the model's context.
   decoding(bound_network<M, Items...> const& net, std::int64_t length, std::int64_t more, std::int64_t copies = 1)
-      : net_(net), cache_(net.base().cache_slots(), length + more, copies), pass_(decoding_pass(net.pass(), cache_)) {
+      : net_(net),
+        cache_(net.base().cache_slots(), length + more, copies),
+        pass_(nn::decoding_pass(net.pass(), cache_)) {
     if (length < 1) throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
     if constexpr (requires { net.base().model().config.context; }) {
       std::int64_t const context = net.base().model().config.context;
@@ -35,13 +37,13 @@ class decoding {
                                           ": ask for fewer");
     }
     if constexpr (given<key_mask>) {
-      at::Tensor const prompt = on_host(net.template get<key_mask>());
+      at::Tensor const prompt = tensors::on_host(net.template get<key_mask>());
       if (!prompt.any(1).all().template item<bool>())
         throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
       shown_ = at::cat({prompt, at::ones({prompt.size(0), more}, at::kBool)}, 1);
       places_ = (shown_.to(at::kLong).cumsum(1) - 1).clamp_min(0);
     }
-    if constexpr (given<encoder_mask>) shown_source_ = on_host(net.template get<encoder_mask>());
+    if constexpr (given<encoder_mask>) shown_source_ = tensors::on_host(net.template get<encoder_mask>());
   }
   decoding(decoding const&) = delete;
   decoding& operator=(decoding const&) = delete;
@@ -83,16 +85,16 @@ class decoding {
     auto const decoder = net_.in(pass_);
     if constexpr (given<key_mask>) {
       return with_source(decoder.with(key_mask{shown_.narrow(1, 0, begin + length)},
-                                      token_positions{places_.narrow(1, begin, length)}));
+                                      nn::token_positions{places_.narrow(1, begin, length)}));
     } else {
       return with_source(decoder);
     }
   }
 
   bound_network<M, Items...> net_;
-  key_value_cache cache_;
+  nn::key_value_cache cache_;
   redco::pass pass_;
   at::Tensor shown_, places_, shown_source_;
 };
 
-}  // namespace redco
+}  // namespace redco::generation

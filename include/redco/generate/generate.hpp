@@ -21,20 +21,20 @@ template <model M, class... Items>
 at::Tensor generate(bound_network<M, Items...> const& net, at::Tensor const& prompts,
                     generate_options const& options = {}) {
   at::NoGradGuard const no_grad;
-  detail::check_options(options);
+  generation::detail::check_options(options);
   std::int64_t const length = prompts.size(1), total = length + options.max_new_tokens;
-  decoding<M, Items...> decoder(net, length, options.max_new_tokens);
+  generation::decoding<M, Items...> decoder(net, length, options.max_new_tokens);
   at::Tensor const ids = at::full({prompts.size(0), total}, options.pad, at::kLong);
   ids.narrow(1, 0, length).copy_(prompts);
   at::Tensor running = at::ones({prompts.size(0)}, at::kBool), input = prompts;
   for (std::int64_t position = length; position < total; ++position) {
-    at::Tensor const next = detail::next_tokens(decoder.next(input), ids.narrow(1, 0, position), options,
-                                                decoder.pass(), position - length);
-    if (auto const forced = detail::forced_id(options, length, position - length)) next.fill_(*forced);
+    at::Tensor const next = generation::detail::next_tokens(decoder.next(input), ids.narrow(1, 0, position), options,
+                                                            decoder.pass(), position - length);
+    if (auto const forced = generation::detail::forced_id(options, length, position - length)) next.fill_(*forced);
     at::Tensor const shown = at::where(running, next, options.pad);
     ids.select(1, position).copy_(shown);
     for (std::int64_t const stop : options.stop_ids) running = running.logical_and(next != stop);
-    bool const wanted = detail::goes_on(shown, options, decoder.pass());
+    bool const wanted = generation::detail::goes_on(shown, options, decoder.pass());
     if (!wanted || (!options.stop_ids.empty() && !running.any().item<bool>())) return ids.narrow(1, 0, position + 1);
     input = next.unsqueeze(1);
   }

@@ -7,9 +7,7 @@
 
 #include <cmath>
 
-namespace redco::json {
-
-namespace detail {
+namespace redco::json::detail {
 
 inline bool all_finite(json_value const& value) {
   if (value.is_number_float()) return std::isfinite(value.get<double>());
@@ -20,7 +18,9 @@ inline bool all_finite(json_value const& value) {
   return true;
 }
 
-}  // namespace detail
+}  // namespace redco::json::detail
+
+namespace redco::json {
 
 REDCO_INLINE std::string dump_json(json_value const& value, int indent) {
   if (!detail::all_finite(value)) {

@@ -13,9 +13,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco::kernel {
-
-namespace detail {
+namespace redco::kernel::detail {
 
 inline void attention_check(bool good, char const* what, at::Tensor const& x) {
   if (good) return;
@@ -47,7 +45,9 @@ inline void check_attention(at::Tensor const& q, std::int64_t keys, attention_op
   }
 }
 
-}  // namespace detail
+}  // namespace redco::kernel::detail
+
+namespace redco::kernel {
 
 REDCO_INLINE at::Tensor self_attention(at::Tensor const& qkv, attention_options const& options) {
   detail::attention_check(qkv.dim() == 3 && qkv.size(2) % (options.heads + 2 * options.kv_heads) == 0,

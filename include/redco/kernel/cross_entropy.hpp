@@ -32,7 +32,7 @@ struct cross_entropy_options {
 /// README of kernel/ lists memory and messages. Throws `error` with exit code 65 for a label
 /// outside the vocabulary, 70 if shapes or dtypes do not fit.
 vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
-                              group& ranks, cross_entropy_options const& options = {});
+                              comm::group& ranks, cross_entropy_options const& options = {});
 
 }  // namespace redco::kernel
 

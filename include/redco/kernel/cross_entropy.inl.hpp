@@ -13,9 +13,7 @@
 
 #include <string>
 
-namespace redco::kernel {
-
-namespace detail {
+namespace redco::kernel::detail {
 
 inline std::int64_t count_labels(at::Tensor const& labels, std::int64_t vocabulary, std::int64_t ignored) {
   auto const* const first = labels.const_data_ptr<std::int64_t>();
@@ -44,17 +42,20 @@ inline void check_head(at::Tensor const& hidden, vocabulary_shard const& head, a
   throw error(exit_code::internal,
               "cross_entropy: needs hidden [N, d], weight [columns, d] and bias [columns] of one type "
               "(f64, f32, bf16) and int64 labels [N]; got hidden " +
-                  describe(hidden) + ", weight " + redco::describe(head.weight) + ", labels " + describe(labels));
+                  tensors::describe(hidden) + ", weight " + tensors::describe(head.weight) + ", labels " +
+                  tensors::describe(labels));
 }
 
-}  // namespace detail
+}  // namespace redco::kernel::detail
+
+namespace redco::kernel {
 
 REDCO_INLINE vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head,
-                                           at::Tensor const& labels, group& ranks,
+                                           at::Tensor const& labels, comm::group& ranks,
                                            cross_entropy_options const& options) {
   detail::check_head(hidden, head, labels);
   std::int64_t const count =
-      look_on_host(labels, [vocabulary = head.vocabulary, ignored = options.ignored](at::Tensor const& all) {
+      tensors::look_on_host(labels, [vocabulary = head.vocabulary, ignored = options.ignored](at::Tensor const& all) {
         return detail::count_labels(all, vocabulary, ignored);
       });
   at::Tensor const dense_labels = labels.to(hidden.device()).contiguous();

@@ -10,9 +10,7 @@
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
-namespace redco::kernel {
-
-namespace detail {
+namespace redco::kernel::detail {
 
 inline void gathered_check(bool good, char const* what) {
   if (!good) throw error(exit_code::internal, c10::str("attention to a cache: ", what));
@@ -41,7 +39,9 @@ inline void check_gathered(at::Tensor const& q, gathered_keys const& seen, atten
   gathered_check(o.dropout == 0, "it has no dropout");
 }
 
-}  // namespace detail
+}  // namespace redco::kernel::detail
+
+namespace redco::kernel {
 
 REDCO_INLINE at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen,
                                            attention_options const& options) {

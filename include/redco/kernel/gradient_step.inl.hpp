@@ -8,9 +8,7 @@
 
 #include <cstddef>
 
-namespace redco::kernel {
-
-namespace detail {
+namespace redco::kernel::detail {
 
 /// Returns true if redco's CPU kernels can compute the gradient step p - rate g of all parameters
 /// in one pass. Requires that all tensors are in host memory and all f32, or all f64.
@@ -18,14 +16,16 @@ inline bool is_flat_step(std::vector<at::Tensor> const& parameters, std::vector<
   at::ScalarType const type = parameters.front().scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (!takes_cpu_kernels(parameters[i]) || parameters[i].scalar_type() != type ||
+    if (!tensors::takes_cpu_kernels(parameters[i]) || parameters[i].scalar_type() != type ||
         (gradients[i].defined() &&
          (gradients[i].scalar_type() != type || gradients[i].sizes() != parameters[i].sizes())))
       return false;
   return true;
 }
 
-}  // namespace detail
+}  // namespace redco::kernel::detail
+
+namespace redco::kernel {
 
 REDCO_INLINE std::vector<at::Tensor> gradient_step(std::vector<at::Tensor> const& parameters,
                                                    std::vector<at::Tensor> const& gradients, double rate) {

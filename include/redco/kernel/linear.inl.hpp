@@ -23,7 +23,7 @@ REDCO_INLINE at::Tensor linear_before(after_linear next, at::Tensor const& x, at
                                       at::Tensor const& bias) {
   auto const two = [&] { return linear(x, weight, bias); };
   auto const one = [&] {
-    return is_recorded(x, weight, bias) && cpu::is_small_linear(x, weight, bias)
+    return tensors::is_recorded(x, weight, bias) && cpu::is_small_linear(x, weight, bias)
                ? cpu::small_linear(x, weight, bias, next)
                : two();
   };

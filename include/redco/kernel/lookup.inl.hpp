@@ -11,9 +11,7 @@
 
 #include <string>
 
-namespace redco::kernel {
-
-namespace detail {
+namespace redco::kernel::detail {
 
 /// Throws `error` with exit code 65 unless all ids are in [0, vocabulary).
 inline void check_ids(at::Tensor const& ids, std::int64_t vocabulary) {
@@ -25,11 +23,13 @@ inline void check_ids(at::Tensor const& ids, std::int64_t vocabulary) {
                                      std::to_string(vocabulary) + ": check the tokenizer and the model's config");
 }
 
-}  // namespace detail
+}  // namespace redco::kernel::detail
+
+namespace redco::kernel {
 
 REDCO_INLINE at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, std::int64_t first_row,
                                std::int64_t vocabulary, std::int64_t padding) {
-  check_on_host(ids, [vocabulary](at::Tensor const& all) { detail::check_ids(all, vocabulary); });
+  tensors::check_on_host(ids, [vocabulary](at::Tensor const& all) { detail::check_ids(all, vocabulary); });
   std::int64_t const rows = table.size(0);
   bool const foreign = rows < vocabulary;
   at::Tensor const shifted = foreign ? ids - first_row : ids;

@@ -13,7 +13,7 @@ namespace redco::kernel {
 struct rotation {
   std::int64_t heads = 1;
   std::int64_t head_dim = 1;
-  rotary_angles angles = {};
+  layers::rotary_angles angles = {};
   std::int64_t first = 0;  ///< position of row 0, used if no tensor of positions is given
 };
 

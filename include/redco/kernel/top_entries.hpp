@@ -27,7 +27,7 @@ struct largest_logits {
 /// all-gather of [N, 2 k + 2] elements.
 ///
 /// Not differentiable. Throws c10::Error (exit code 70) unless 1 <= k <= vocabulary.
-largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k, group& ranks);
+largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k, comm::group& ranks);
 
 }  // namespace redco::kernel
 

@@ -10,7 +10,7 @@
 namespace redco::kernel {
 
 REDCO_INLINE largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k,
-                                        group& ranks) {
+                                        comm::group& ranks) {
   at::NoGradGuard const no_grad;
   TORCH_INTERNAL_ASSERT(hidden.dim() == 2 && k >= 1 && k <= head.vocabulary);
   return detail::dispatch(

@@ -4,7 +4,7 @@
 #include <redco/layer/featurewise.hpp>
 #include <redco/layer/of.hpp>
 
-namespace redco {
+namespace redco::layers {
 
 /// A layer that applies the activation function `Kind` to each element. `Kind` is an
 /// activation_kind or a function of the model's config. Saves its input for backward, or its output
@@ -24,4 +24,4 @@ struct activation : featurewise_layer {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

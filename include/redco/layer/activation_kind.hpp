@@ -1,6 +1,6 @@
 #pragma once
 
-namespace redco {
+namespace redco::layers {
 
 /// Activation functions, applied to each feature independently.
 enum class activation_kind : unsigned char {
@@ -20,4 +20,4 @@ constexpr bool keeps_output(activation_kind kind) {
   return kind == activation_kind::relu || kind == activation_kind::tanh;
 }
 
-}  // namespace redco
+}  // namespace redco::layers

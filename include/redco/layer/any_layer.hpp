@@ -4,9 +4,7 @@
 #include <redco/layer/parts.hpp>
 #include <redco/fact/path.hpp>
 
-namespace redco {
-
-namespace detail {
+namespace redco::layers::detail {
 
 template <class Question, fact::path Here, class... Parts>
 constexpr bool any_of(parts<Parts...>);
@@ -21,11 +19,13 @@ constexpr bool any_of(parts<Parts...>) {
   return (any_within<typename Parts::layer, Question, Parts::under(Here)>() || ...);
 }
 
-}  // namespace detail
+}  // namespace redco::layers::detail
+
+namespace redco::layers {
 
 /// True if `Question::holds<L, Here>` is true for `Net` or for any layer L inside it. `Here` is the
 /// path of L, a template argument such as "h.*.mlp".
 template <layer Net, class Question>
 inline constexpr bool any_layer = detail::any_within<Net, Question, fact::path{}>();
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -21,13 +21,15 @@
 #include <string_view>
 #include <type_traits>
 
-namespace redco {
+namespace redco::layers {
 
 /// Kinds of attention, by the positions that a query attends to. `causal`: its own and earlier
 /// positions; `full`: all positions; `cross`: the encoder's output.
 enum class attention_kind : unsigned char { causal, full, cross };
 
-namespace detail {
+}  // namespace redco::layers
+
+namespace redco::layers::detail {
 
 /// Returns true if each of `Traits` is an option that attention of this kind accepts, and no option
 /// is given twice.
@@ -53,7 +55,9 @@ constexpr void apply_trait(Arguments&&... arguments) {
   if constexpr (requires { Trait::apply(arguments...); }) Trait::apply(arguments...);
 }
 
-}  // namespace detail
+}  // namespace redco::layers::detail
+
+namespace redco::layers {
 
 /// A scaled dot-product attention layer (Vaswani et al. 2017) over [B, T, Width], split by heads
 /// over the ranks. Weights q [Heads * head_dim, Width], k and v [key_value_heads * head_dim, Width]
@@ -71,7 +75,7 @@ struct attention {
   static constexpr bool is_unscaled = (std::is_same_v<Traits, unscaled> || ...);
 
   template <class X>
-  using out = typename detail::takes<detail::needs::features, X, partial>::type;
+  using out = typename detail::takes<detail::needs::features, X, shape::partial>::type;
 
   /// Returns the sizes of this attention layer for a model's config. It also checks the layer's
   /// traits at compile time. A class could not: clang drops names that a class declares after a
@@ -125,11 +129,11 @@ struct attention {
       w.read(w.encoded);
     }
     double const outer = w.deviation;
-    auto const project = [&](std::string_view name, std::int64_t units, fact::reason why, remainder rest,
+    auto const project = [&](std::string_view name, std::int64_t units, fact::reason why, shape::remainder rest,
                              double shrink = 1, double prescribed = 0) {
       fact::parameter_fact weight;
       weight.shape = {units * dim, width};
-      weight.split(axis::tp, 0, units, rest);
+      weight.split(shape::axis::tp, 0, units, rest);
       weight.why = why;
       weight.start = {fact::initial::kind::normal, shrink / square_root(3.0 * static_cast<double>(width))};
       if (prescribed > 0) w.deviation = prescribed;
@@ -137,18 +141,19 @@ struct attention {
       w.deviation = outer;
       return weight;
     };
-    auto const bias = [&](std::string_view name, std::int64_t units, remainder rest = remainder::refused) {
+    auto const bias = [&](std::string_view name, std::int64_t units,
+                          shape::remainder rest = shape::remainder::refused) {
       fact::parameter_fact fact;
       fact.shape = {units * dim};
-      fact.split(axis::tp, 0, units, rest);
+      fact.split(shape::axis::tp, 0, units, rest);
       fact.decay = false;
       fact.why = fact::reason::column_bias;
       w.inside(name, [&] { w.parameter("bias", fact); });
     };
     fact::reason const kv_why = kv == heads ? fact::reason::heads : fact::reason::key_value_heads;
-    remainder const shared = kv == heads ? remainder::refused : remainder::shared;
+    shape::remainder const shared = kv == heads ? shape::remainder::refused : shape::remainder::shared;
     fact::parameter_fact const q =
-        project("q", heads, fact::reason::heads, remainder::refused,
+        project("q", heads, fact::reason::heads, shape::remainder::refused,
                 is_unscaled ? 1.0 / square_root(static_cast<double>(dim)) : 1.0, sizes.query_deviation);
     fact::parameter_fact const k = project("k", kv, kv_why, shared), v = project("v", kv, kv_why, shared);
     projection_biases const biases = sizes.biases;
@@ -201,7 +206,7 @@ struct attention {
 
     fact::parameter_fact o;
     o.shape = {width, heads * dim};
-    o.split(axis::tp, 1, heads);
+    o.split(shape::axis::tp, 1, heads);
     o.why = fact::reason::row;
     o.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(heads * dim))};
     fact::parameter_fact o_bias;
@@ -243,7 +248,7 @@ struct attention {
     weight.start = {fact::initial::kind::ones, 0};
     weight.why = fact::reason::norm;
     for (std::string_view const name : {"q_norm", "k_norm"}) w.inside(name, [&] { w.parameter("weight", weight); });
-    w.message(collective::all_reduce, true, {2 * dim});
+    w.message(shape::collective::all_reduce, true, {2 * dim});
 
     auto const norm = [&](std::string_view name, std::int64_t heads) {
       w.inside(name, [&] {
@@ -261,15 +266,19 @@ struct attention {
   }
 };
 
+}  // namespace redco::layers
+
+namespace redco {
+
 /// Attention layer of decoders: a query attends to its own and earlier positions.
 template <auto Width, auto Heads, class... Traits>
-using causal_attention = attention<attention_kind::causal, Width, Heads, Traits...>;
+using causal_attention = layers::attention<layers::attention_kind::causal, Width, Heads, Traits...>;
 /// Attention layer of encoders: a query attends to all positions.
 template <auto Width, auto Heads, class... Traits>
-using full_attention = attention<attention_kind::full, Width, Heads, Traits...>;
+using full_attention = layers::attention<layers::attention_kind::full, Width, Heads, Traits...>;
 /// Attention layer of a decoder whose queries attend to the encoder's output, the context entry
 /// `encoder_states`.
 template <auto Width, auto Heads, class... Traits>
-using cross_attention = attention<attention_kind::cross, Width, Heads, Traits...>;
+using cross_attention = layers::attention<layers::attention_kind::cross, Width, Heads, Traits...>;
 
 }  // namespace redco

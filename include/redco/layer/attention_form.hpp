@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::layers {
 
 /// The sizes and options of an attention layer other than its width and heads. Each trait (option)
 /// of the layer sets some of them in its function `apply(config, form)`.
@@ -22,4 +22,4 @@ struct attention_form {
   double norm_epsilon = 0;
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::layers {
 
 /// The options for attention scores, which are scale * q k^T plus biases. Each trait (option) of an
 /// attention layer changes some of them in its function `apply(config, head_dim, scores)`.
@@ -16,4 +16,4 @@ struct attention_scores {
   rotary_angles rotary = {};
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -18,10 +18,14 @@ struct key_value_heads {
   static constexpr std::string_view trait_name = "key_value_heads";
 
   template <class Config>
-  static constexpr void apply(Config const& config, attention_form& form) {
-    form.key_value_heads = of<Count>(config);
+  static constexpr void apply(Config const& config, layers::attention_form& form) {
+    form.key_value_heads = layers::of<Count>(config);
   }
 };
+
+}  // namespace redco
+
+namespace redco::layers {
 
 /// A trait (option) of an attention layer that sets the number of features per head, independent of
 /// the layer's width. The default and the value 0 mean width / heads.
@@ -84,4 +88,4 @@ struct output_deviation {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

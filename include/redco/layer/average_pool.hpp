@@ -13,14 +13,14 @@ namespace redco {
 /// not overlap. Rows and columns at the lower and right edge that fill no whole window are ignored.
 template <auto Kernel>
 struct average_pool {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const kernel = w.size("pixels of its window", of<Kernel>(config));
+    std::int64_t const kernel = w.size("pixels of its window", layers::of<Kernel>(config));
     if (!w.expect_rank(4)) return;
     fact::flow const input = w.activation;
     extents const x = input.shape;

@@ -16,17 +16,17 @@ namespace redco {
 /// variance over the micro-batches that all replicas compute concurrently. Evaluation uses the
 /// running averages "running_mean" and "running_variance" (unbiased) with update rate Momentum,
 /// which checkpoints store.
-template <auto Channels, auto Epsilon = real{1e-5}, auto Momentum = real{0.1}>
+template <auto Channels, auto Epsilon = layers::real{1e-5}, auto Momentum = layers::real{0.1}>
 struct batch_norm {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const channels = w.size("channels", of<Channels>(config));
+    std::int64_t const channels = w.size("channels", layers::of<Channels>(config));
     if (w.activation.shape.rank == 2) w.expect_features(channels);
     else w.expect("channels", 1, channels);
     auto const state = [&](std::string_view leaf, fact::initial::kind start, bool trained) {

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco::detail {
+namespace redco::layers::detail {
 
 template <class X, class... Ys>
 struct repeat_out {
@@ -26,7 +26,7 @@ struct repeat_out {
 /// The blocks of a `repeat` with indices in `Range`. Block i has type i mod n of the n types
 /// `Kinds`. After a rewrite of blocks by index, a `repeat` is a list of such ranges, which together
 /// have all of its blocks.
-template <block_range Range, layer... Kinds>
+template <shape::block_range Range, layer... Kinds>
 struct blocks_in {
   using layer_concept = layer_tag;
   using subs = parts<part<"*", Kinds>...>;
@@ -42,9 +42,9 @@ struct blocks_in {
   /// Declares to the recorder `w` the facts of the range's blocks, in a `repeat` of `times` blocks.
   template <class X, class Config>
   static constexpr void row_facts(Config const& config, fact::recorder& w, std::int64_t times) {
-    block_range const row = Range.overlap({0, times});
+    shape::block_range const row = Range.overlap({0, times});
     if (row.is_empty()) return;
-    fact::block_slice slice{row.end - row.begin, 0, count, row.begin, !(Range == block_range())};
+    fact::block_slice slice{row.end - row.begin, 0, count, row.begin, !(Range == shape::block_range())};
     turns_facts<X>(config, w, slice, std::index_sequence_for<Kinds...>());
   }
 
@@ -84,7 +84,7 @@ struct blocks_in {
 
 template <class L>
 inline constexpr bool is_blocks_in = false;
-template <block_range Range, class... Kinds>
+template <shape::block_range Range, class... Kinds>
 inline constexpr bool is_blocks_in<blocks_in<Range, Kinds...>> = true;
 
 /// Declaration of a block type of a `repeat`, or of a range of blocks, as an inner layer. A block
@@ -96,7 +96,7 @@ using part_of_repeat = std::conditional_t<is_blocks_in<Block>, part<"", Block>, 
 template <class... Rows>
 struct rows {};
 template <class... Blocks>
-using rows_of =
-    std::conditional_t<(is_blocks_in<Blocks> && ...), rows<Blocks...>, rows<blocks_in<block_range{}, Blocks...>>>;
+using rows_of = std::conditional_t<(is_blocks_in<Blocks> && ...), rows<Blocks...>,
+                                   rows<blocks_in<shape::block_range{}, Blocks...>>>;
 
-}  // namespace redco::detail
+}  // namespace redco::layers::detail

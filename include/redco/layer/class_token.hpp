@@ -13,15 +13,15 @@ namespace redco {
 /// example. [B, T, Width] becomes [B, T + 1, Width].
 template <auto Width>
 struct class_token {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const width = w.size("features", of<Width>(config));
+    std::int64_t const width = w.size("features", layers::of<Width>(config));
     if (!w.expect_rank(3)) return;
     w.expect_features(width);
     fact::parameter_fact token;

@@ -16,26 +16,29 @@ namespace redco {
 /// the layer is data parallel only.
 template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto Bias = true>
 struct conv2d {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const in = w.size("channels to read", of<In>(config)), outs = w.size("channels", of<Out>(config));
-    std::int64_t const kernel = w.size("pixels of its kernel", of<Kernel>(config));
-    std::int64_t const stride = w.size("pixels of stride", of<Stride>(config)), padding = of<Padding>(config);
+    std::int64_t const in = w.size("channels to read", layers::of<In>(config)),
+                       outs = w.size("channels", layers::of<Out>(config));
+    std::int64_t const kernel = w.size("pixels of its kernel", layers::of<Kernel>(config));
+    std::int64_t const stride = w.size("pixels of stride", layers::of<Stride>(config)),
+                       padding = layers::of<Padding>(config);
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, in);
 
     fact::parameter_fact weight;
     weight.shape = {outs, in, kernel, kernel};
-    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in * kernel * kernel))};
+    weight.start = {fact::initial::kind::normal,
+                    1.0 / layers::square_root(3.0 * static_cast<double>(in * kernel * kernel))};
     weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
-    if (of<Bias>(config)) {
+    if (layers::of<Bias>(config)) {
       fact::parameter_fact bias;
       bias.shape = {outs};
       bias.decay = false;

@@ -16,27 +16,29 @@ namespace redco {
 /// replicated on all ranks, so the layer is data parallel only.
 template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto More = 0, auto Bias = true>
 struct conv_transpose2d {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const in = w.size("channels to read", of<In>(config)), outs = w.size("channels", of<Out>(config));
-    std::int64_t const kernel = w.size("pixels of its kernel", of<Kernel>(config));
-    std::int64_t const stride = w.size("pixels of stride", of<Stride>(config));
-    std::int64_t const grown = kernel + of<More>(config) - 2 * of<Padding>(config);
+    std::int64_t const in = w.size("channels to read", layers::of<In>(config)),
+                       outs = w.size("channels", layers::of<Out>(config));
+    std::int64_t const kernel = w.size("pixels of its kernel", layers::of<Kernel>(config));
+    std::int64_t const stride = w.size("pixels of stride", layers::of<Stride>(config));
+    std::int64_t const grown = kernel + layers::of<More>(config) - 2 * layers::of<Padding>(config);
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, in);
 
     fact::parameter_fact weight;
     weight.shape = {in, outs, kernel, kernel};
-    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(outs * kernel * kernel))};
+    weight.start = {fact::initial::kind::normal,
+                    1.0 / layers::square_root(3.0 * static_cast<double>(outs * kernel * kernel))};
     weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
-    if (of<Bias>(config)) {
+    if (layers::of<Bias>(config)) {
       fact::parameter_fact bias;
       bias.shape = {outs};
       bias.decay = false;

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace redco {
+namespace redco::layers {
 
 /// A counting rule for learned positions: the position of a token is the number of all earlier
 /// tokens.
@@ -17,4 +17,4 @@ struct unmasked_tokens {};
 template <auto Padding>
 struct tokens_other_than {};
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -2,7 +2,7 @@
 
 #include <redco/fact/parameter_fact.hpp>
 
-namespace redco {
+namespace redco::layers {
 
 /// Ways to shard the weight of a linear layer over ranks. A model's type declares `column`, `row`,
 /// `replicated`, or `automatic` (chosen by the data flow). `unpaired` is an automatic layer
@@ -21,4 +21,4 @@ constexpr fact::reason reason_of(cut c) {
                                 : fact::reason::unpaired;
 }
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -9,10 +9,10 @@ namespace redco {
 /// feature, so every mesh drops the same features. Backward draws them again, so that no mask is
 /// saved.
 template <auto Probability>
-struct dropout : featurewise_layer {
+struct dropout : layers::featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    if (of<Probability>(config) <= 0) return;
+    if (layers::of<Probability>(config) <= 0) return;
     fact::flow const input = w.activation;
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);

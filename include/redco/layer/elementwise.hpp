@@ -3,9 +3,7 @@
 #include <redco/layer/featurewise.hpp>
 #include <redco/fact/recorder.hpp>
 
-namespace redco {
-
-namespace detail {
+namespace redco::layers::detail {
 
 /// Declares to the recorder `w` the memory of a layer that applies a user's function. The layer
 /// saves only its input; backward calls the function again. Backward holds each of the `operations`
@@ -21,7 +19,9 @@ constexpr void function_facts(fact::recorder& w, int operations) {
   }
 }
 
-}  // namespace detail
+}  // namespace redco::layers::detail
+
+namespace redco {
 
 /// A layer that applies a lambda to each element: `elementwise<[](auto const& x) { return x *
 /// at::sigmoid(x); }>`. The function maps a tensor of any shape to a tensor of equal shape and
@@ -31,10 +31,10 @@ constexpr void function_facts(fact::recorder& w, int operations) {
 /// `>` (g++ 12), name the lambda: `inline constexpr auto f = [](auto const& x) { ... };`. Throws
 /// `layer_error` if the function returns another shape or dtype.
 template <auto Function, int Operations = 3>
-struct elementwise : featurewise_layer {
+struct elementwise : layers::featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
-    detail::function_facts(w, Operations);
+    layers::detail::function_facts(w, Operations);
   }
 };
 

@@ -5,7 +5,7 @@
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 
-namespace redco {
+namespace redco::layers {
 
 /// A layer that runs `Encoder` on the context entry `encoder_input`, then `Decoder` on the layer's
 /// input. The decoder's cross-attention reads the encoder's output from the context entry
@@ -35,4 +35,4 @@ struct encoder_decoder {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -6,19 +6,19 @@
 
 #include <type_traits>
 
-namespace redco {
-
-namespace detail {
+namespace redco::layers::detail {
 
 template <class X>
 struct enter_out {
-  using type = entered;
+  using type = shape::entered;
   static_assert(
-      is_at_rest<X>,
+      shape::is_at_rest<X>,
       "redco[S008]: only a replicated value can enter a column-parallel layer; reduce or gather the value first");
 };
 
-}  // namespace detail
+}  // namespace redco::layers::detail
+
+namespace redco::layers {
 
 /// A layer that returns its input unchanged and sums its gradient over the ranks in backward. Use
 /// it between a replicated activation and layers declared column-parallel. Layers whose cut is
@@ -35,4 +35,4 @@ struct enter_layer {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

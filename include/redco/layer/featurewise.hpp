@@ -5,7 +5,7 @@
 #include <redco/layer/takes.hpp>
 #include <redco/fact/recorder.hpp>
 
-namespace redco {
+namespace redco::layers {
 
 /// A base of layers that act on each feature independently, so that features may be split over
 /// ranks. Such layers save their input for backward and accept every layout except a pending sum.
@@ -25,4 +25,4 @@ struct featurewise_layer {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -5,7 +5,7 @@
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 
-namespace redco {
+namespace redco::layers {
 
 /// A layer that returns the first token of each example: [B, T, Width] becomes [B, Width]. Copies
 /// the token, so that the other tokens can be freed. Gathers the tokens first if they are split
@@ -14,7 +14,7 @@ struct first_token {
   using layer_concept = leaf_tag;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::features_alike, X, replicated>::type;
+  using out = typename detail::takes<detail::needs::features_alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
@@ -26,4 +26,4 @@ struct first_token {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

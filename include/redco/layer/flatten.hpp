@@ -9,10 +9,10 @@ namespace redco {
 /// A layer that joins all dimensions except the first: [B, C, H, W] becomes [B, C * H * W], as a
 /// view.
 struct flatten {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {

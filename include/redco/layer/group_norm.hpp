@@ -14,18 +14,18 @@ namespace redco {
 /// example are divided into Groups consecutive groups, and each group is normalised: (x - mean) /
 /// sqrt(variance + Epsilon). The result is multiplied by "weight" and added to "bias" of its
 /// channel. Groups must divide Channels.
-template <auto Groups, auto Channels, auto Epsilon = real{1e-5}>
+template <auto Groups, auto Channels, auto Epsilon = layers::real{1e-5}>
 struct group_norm {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const channels = w.size("channels", of<Channels>(config)),
-                       groups = w.size("groups", of<Groups>(config));
+    std::int64_t const channels = w.size("channels", layers::of<Channels>(config)),
+                       groups = w.size("groups", layers::of<Groups>(config));
     w.expect("channels", 1, channels);
     w.multiple("channels", channels, "groups", groups);
     fact::parameter_fact weight;

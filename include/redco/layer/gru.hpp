@@ -8,6 +8,6 @@ namespace redco {
 /// rows of "weight_ih" [3 Hidden, In] and "weight_hh" [3 Hidden, Hidden] are the reset, update and
 /// new gates.
 template <auto In, auto Hidden>
-struct gru : recurrent_layer<In, Hidden, 3, false> {};
+struct gru : layers::recurrent_layer<In, Hidden, 3, false> {};
 
 }  // namespace redco

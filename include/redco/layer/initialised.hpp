@@ -5,7 +5,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/fact/recorder.hpp>
 
-namespace redco {
+namespace redco::layers {
 
 /// A wrapper that draws the initial weights of `Layer` from a normal distribution with standard
 /// deviation `Deviation`, as a model family prescribes. Biases start at zero.
@@ -25,4 +25,4 @@ struct initialised : detail::forwarding<Layer> {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

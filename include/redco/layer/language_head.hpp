@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
+namespace redco::layers {
 
 /// A tag for the output of a language head, in place of a layout. The output is a handle to hidden
 /// states and head, from which logits are computed only on request.
@@ -35,7 +35,7 @@ enum class head_bias : unsigned char { none, trained, fixed };
 /// vocabulary. Each rank holds a part of the vocabulary. If `When` is true, the head uses (is tied
 /// to) the embedding table with full name `Tied`, such as "wte.weight". Otherwise it owns "weight"
 /// [Vocabulary, Width]. `Bias` adds "bias" [Vocabulary].
-template <auto Vocabulary, auto Width, fixed_string Tied = "", head_bias Bias = head_bias::none, auto When = true>
+template <auto Vocabulary, auto Width, meta::fixed_string Tied = "", head_bias Bias = head_bias::none, auto When = true>
 struct language_head {
   using layer_concept = leaf_tag;
   static constexpr bool always_tied = !Tied.view().empty() && std::is_same_v<std::remove_const_t<decltype(When)>, bool>;
@@ -57,7 +57,7 @@ struct language_head {
     w.expect_features(width);
     fact::parameter_fact weight;
     weight.shape = {rows, width};
-    weight.split(axis::tp, 0, rows, remainder::padded);
+    weight.split(shape::axis::tp, 0, rows, shape::remainder::padded);
     weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(width))};
     weight.why = fact::reason::vocabulary;
     if (!is_tied(config)) w.parameter("weight", weight);
@@ -84,20 +84,20 @@ struct language_head {
     std::int64_t const n = hidden.count() / width, most = loss_chunk_rows(rows), chunk = n < most ? n : most;
     using fact::event_kind;
     w.save_batch("labels", {n}, fact::width_kind::index);
-    w.loss(event_kind::loss, "hidden_gradient", hidden, -1, 0);
-    w.loss(event_kind::loss, "weight_gradient", {rows, width}, 0, rows);
-    if constexpr (Bias == head_bias::trained) w.loss(event_kind::loss, "bias_gradient", {rows}, 0, rows);
-    w.loss(event_kind::loss_workspace, "logits", {chunk, rows}, 1, rows);
-    w.loss(event_kind::loss_workspace, "statistics", {3 * chunk}, -1, 0, fact::width_kind::accumulate);
-    w.loss(event_kind::loss_sum, "weight_gradient_sum", {rows, width}, 0, rows, fact::width_kind::accumulate);
+    w.loss(fact::event_kind::loss, "hidden_gradient", hidden, -1, 0);
+    w.loss(fact::event_kind::loss, "weight_gradient", {rows, width}, 0, rows);
+    if constexpr (Bias == head_bias::trained) w.loss(fact::event_kind::loss, "bias_gradient", {rows}, 0, rows);
+    w.loss(fact::event_kind::loss_workspace, "logits", {chunk, rows}, 1, rows);
+    w.loss(fact::event_kind::loss_workspace, "statistics", {3 * chunk}, -1, 0, fact::width_kind::accumulate);
+    w.loss(fact::event_kind::loss_sum, "weight_gradient_sum", {rows, width}, 0, rows, fact::width_kind::accumulate);
     if constexpr (Bias == head_bias::trained)
-      w.loss(event_kind::loss_sum, "bias_gradient_sum", {rows}, 0, rows, fact::width_kind::accumulate);
+      w.loss(fact::event_kind::loss_sum, "bias_gradient_sum", {rows}, 0, rows, fact::width_kind::accumulate);
     for (auto const& [length, times] :
          {std::pair{chunk, n / chunk}, std::pair{n % chunk, std::int64_t{n % chunk > 0}}}) {
-      w.message(collective::all_reduce, false, {length}, fact::width_kind::accumulate, times);
-      w.message(collective::all_reduce, false, {2 * length}, fact::width_kind::accumulate, times);
+      w.message(shape::collective::all_reduce, false, {length}, fact::width_kind::accumulate, times);
+      w.message(shape::collective::all_reduce, false, {2 * length}, fact::width_kind::accumulate, times);
     }
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -4,22 +4,30 @@
 
 #include <type_traits>
 
-namespace redco {
+namespace redco::layers {
 
 /// A tag that marks a type as a layer made of other layers: write `using layer_concept =
-/// redco::layer_tag;` in the type. Such a layer lists its inner layers in `subs`.
+/// redco::layers::layer_tag;` in the type. Such a layer lists its inner layers in `subs`.
 struct layer_tag {};
 
 /// A tag that marks a type as a layer without inner layers: write `using layer_concept =
-/// redco::leaf_tag;` in the type.
+/// redco::layers::leaf_tag;` in the type.
 struct leaf_tag : layer_tag {};
+
+}  // namespace redco::layers
+
+namespace redco {
 
 /// Concept of a layer type: a type with a member `layer_concept`, a template `out<X>` (its output
 /// layout for input layout X) and a function `facts<X>(config, recorder)`. `facts` declares
 /// parameters, saved tensors and messages. A layer type knows neither mesh nor tensors; the class
 /// `module` computes it.
 template <class L>
-concept layer = std::is_base_of_v<layer_tag, typename L::layer_concept>;
+concept layer = std::is_base_of_v<layers::layer_tag, typename L::layer_concept>;
+
+}  // namespace redco
+
+namespace redco::layers {
 
 /// Output layout (distribution over ranks) of layer type L for an input of layout X.
 template <layer L, class X>
@@ -28,16 +36,19 @@ using out_t = typename L::template out<X>;
 /// Layout of a value of layout X after a pending sum is reduced: `Home` if X is a pending sum,
 /// otherwise X. `Home` is replicated or token_split. With token_split, each rank gets the sum of
 /// its own tokens.
-template <class X, class Home = replicated>
-using finished_t = std::conditional_t<std::is_same_v<X, partial>, Home, X>;
+template <class X, class Home = shape::replicated>
+using finished_t = std::conditional_t<std::is_same_v<X, shape::partial>, Home, X>;
 
 /// Layout to which a sequence reduces the next pending sum after a value of layout X. It is X
 /// itself if X is replicated or token_split. Otherwise it is `Before`, the corresponding layout
 /// before this value.
-template <class X, class Before = replicated>
-using home_t = std::conditional_t<is_at_rest<X>, X, Before>;
+template <class X, class Before = shape::replicated>
+using home_t = std::conditional_t<shape::is_at_rest<X>, X, Before>;
 
-namespace detail {
+}  // namespace redco::layers
+
+namespace redco::layers::detail {
+
 template <class L>
 struct unpaired {
   using type = L;
@@ -47,7 +58,10 @@ template <class L>
 struct unpaired<L> {
   using type = typename L::unpaired;
 };
-}  // namespace detail
+
+}  // namespace redco::layers::detail
+
+namespace redco::layers {
 
 /// Layer type that replaces L if no row-parallel layer follows, so that splitting L would cost a
 /// gather. The replacement is `L::unpaired`, a replicated form of L, or L itself if it has none.
@@ -82,4 +96,4 @@ inline constexpr bool closes_split = requires {
   requires L::closes_split;
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -12,25 +12,26 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace redco {
-
-namespace detail {
+namespace redco::layers::detail {
 
 template <cut Cut, class X>
 struct linear_out {
-  static constexpr bool row = is_feature_split<X>;
-  using type = std::conditional_t<is_replicated(Cut), home_t<X>, std::conditional_t<row, partial, split<-1>>>;
+  static constexpr bool row = shape::is_feature_split<X>;
+  using type =
+      std::conditional_t<is_replicated(Cut), home_t<X>, std::conditional_t<row, shape::partial, shape::split<-1>>>;
   static constexpr needs need = is_replicated(Cut)   ? needs::features_alike
                                 : Cut == cut::column ? needs::features
                                                      : needs::value;
   static_assert(sizeof(takes<need, X, type>) > 0);
-  static_assert(Cut != cut::column || !is_at_rest<X>,
+  static_assert(Cut != cut::column || !shape::is_at_rest<X>,
                 "redco[S006]: a replicated value enters a column-parallel layer; put redco::enter before it");
-  static_assert(Cut != cut::row || row || std::is_same_v<X, partial>,
+  static_assert(Cut != cut::row || row || std::is_same_v<X, shape::partial>,
                 "redco[S004]: the input of a row-parallel layer is not split; put a column-parallel layer before it");
 };
 
-}  // namespace detail
+}  // namespace redco::layers::detail
+
+namespace redco {
 
 /// A linear layer y = x W^T + b over the last dimension; W is [Out, In], b is [Out].
 ///
@@ -38,52 +39,53 @@ struct linear_out {
 /// pending sum over the ranks. For an unsplit input, the layer is column-parallel if a later layer
 /// can take the split output, otherwise replicated. The bias of a row-parallel layer is added once,
 /// after the reduction.
-template <auto In, auto Out, auto Bias = true, cut Cut = cut::automatic>
+template <auto In, auto Out, auto Bias = true, layers::cut Cut = layers::cut::automatic>
 struct linear {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
   static constexpr bool unnamed = true;
-  using unpaired = linear<In, Out, Bias, Cut == cut::automatic ? cut::unpaired : Cut>;
-  using overridden = linear<In, Out, Bias, cut::overridden>;
-  static constexpr bool closes_split = Cut == cut::automatic || Cut == cut::row;
-  static constexpr bool enters = Cut == cut::automatic;
+  using unpaired = linear<In, Out, Bias, Cut == layers::cut::automatic ? layers::cut::unpaired : Cut>;
+  using overridden = linear<In, Out, Bias, layers::cut::overridden>;
+  static constexpr bool closes_split = Cut == layers::cut::automatic || Cut == layers::cut::row;
+  static constexpr bool enters = Cut == layers::cut::automatic;
 
   template <class X>
-  using out = typename detail::linear_out<Cut, X>::type;
+  using out = typename layers::detail::linear_out<Cut, X>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    constexpr bool row = is_feature_split<X>;
-    constexpr bool column = !row && !is_replicated(Cut);
-    std::int64_t const in = w.size("features to read", of<In>(config)), outs = w.size("features", of<Out>(config));
+    constexpr bool row = shape::is_feature_split<X>;
+    constexpr bool column = !row && !layers::is_replicated(Cut);
+    std::int64_t const in = w.size("features to read", layers::of<In>(config)),
+                       outs = w.size("features", layers::of<Out>(config));
 
     fact::parameter_fact weight;
     weight.shape = {outs, in};
-    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
+    weight.start = {fact::initial::kind::normal, 1.0 / layers::square_root(3.0 * static_cast<double>(in))};
     int const dim = row ? 1 : column ? 0 : -1;
     std::int64_t const units = row ? w.activation.units : column ? outs : 0;
-    weight.split(axis::tp, dim, units);
-    weight.why = row ? fact::reason::row : column ? fact::reason::column : reason_of(Cut);
+    weight.split(shape::axis::tp, dim, units);
+    weight.why = row ? fact::reason::row : column ? fact::reason::column : layers::reason_of(Cut);
     fact::parameter_fact bias;
     bias.shape = {outs};
     bias.decay = false;
-    bias.split(axis::tp, column ? 0 : -1, outs);
-    bias.why = row ? fact::reason::row_bias : column ? fact::reason::column_bias : reason_of(Cut);
+    bias.split(shape::axis::tp, column ? 0 : -1, outs);
+    bias.why = row ? fact::reason::row_bias : column ? fact::reason::column_bias : layers::reason_of(Cut);
 
     w.expect_features(in);
     if constexpr (column) fact::detail::enter_facts<X>(w);
     w.save("input");
     w.parameter("weight", weight);
-    if constexpr (is_replicated(Cut)) fact::shared_parameter_facts<X>(w, weight.shape);
-    if (of<Bias>(config)) {
+    if constexpr (layers::is_replicated(Cut)) fact::shared_parameter_facts<X>(w, weight.shape);
+    if (layers::of<Bias>(config)) {
       w.parameter("bias", bias);
-      if constexpr (is_replicated(Cut)) fact::shared_parameter_facts<X>(w, bias.shape);
+      if constexpr (layers::is_replicated(Cut)) fact::shared_parameter_facts<X>(w, bias.shape);
       if constexpr (row) w.addend();
     }
 
     fact::flow const input = w.activation;
     extents shape = input.shape;
     shape[-1] = outs;
-    constexpr bool tokens = is_replicated(Cut) && is_token_split<X>;
+    constexpr bool tokens = layers::is_replicated(Cut) && shape::is_token_split<X>;
     w.produce(shape, column ? shape.rank - 1 : tokens ? input.split_dim : -1, column ? outs : tokens ? input.units : 0);
     w.multiply(shape.count() / outs, in, outs);
     fact::state_side_products(w, input, {{"", weight}}, tokens);
@@ -95,13 +97,18 @@ struct linear {
 /// Column-parallel linear layer: takes an input that has entered (layout `entered`) and returns a
 /// result split by features.
 template <auto In, auto Out, auto Bias = true>
-using column_linear = linear<In, Out, Bias, cut::column>;
+using column_linear = linear<In, Out, Bias, layers::cut::column>;
 /// Row-parallel linear layer: takes an input split by features and returns a pending sum over the
 /// ranks.
 template <auto In, auto Out, auto Bias = true>
-using row_linear = linear<In, Out, Bias, cut::row>;
+using row_linear = linear<In, Out, Bias, layers::cut::row>;
+
+}  // namespace redco
+
+namespace redco::layers {
+
 /// Linear layer whose complete weights are on every rank.
 template <auto In, auto Out, auto Bias = true>
 using replicated_linear = linear<In, Out, Bias, cut::replicated>;
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -8,6 +8,6 @@ namespace redco {
 /// torch::nn::LSTM with batch_first. The rows of "weight_ih" [4 Hidden, In] and "weight_hh" [4
 /// Hidden, Hidden] are the input, forget, cell and output gates.
 template <auto In, auto Hidden>
-struct lstm : recurrent_layer<In, Hidden, 4, true> {};
+struct lstm : layers::recurrent_layer<In, Hidden, 4, true> {};
 
 }  // namespace redco

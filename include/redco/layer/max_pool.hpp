@@ -13,14 +13,14 @@ namespace redco {
 /// do not overlap.
 template <auto Kernel>
 struct max_pool {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const kernel = w.size("pixels of its window", of<Kernel>(config));
+    std::int64_t const kernel = w.size("pixels of its window", layers::of<Kernel>(config));
     if (!w.expect_rank(4)) return;
     extents const x = w.activation.shape;
     extents const pooled = {x[0], x[1], w.size("rows of its output", x[2] / kernel),

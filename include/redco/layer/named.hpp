@@ -10,12 +10,12 @@ namespace redco {
 
 /// A wrapper that gives a layer a name: the parameters of `Layer` become "Name.weight", "Name.bias"
 /// and so on.
-template <fixed_string Name, layer Layer>
-struct named : detail::forwarding<Layer> {
-  using subs = parts<part<Name, Layer>>;
+template <meta::fixed_string Name, layer Layer>
+struct named : layers::detail::forwarding<Layer> {
+  using subs = layers::parts<layers::part<Name, Layer>>;
   template <class Other>
   using rebind = named<Name, Other>;
-  using unpaired = named<Name, unpaired_t<Layer>>;
+  using unpaired = named<Name, layers::unpaired_t<Layer>>;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {

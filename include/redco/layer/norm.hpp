@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace redco {
+namespace redco::layers {
 
 /// Number of rows over which the backward of a norm sums parameter gradients at a time. The sums of
 /// these groups of rows are then added in order.
@@ -27,7 +27,7 @@ struct norm_layer {
   /// error; the layout stays X so that following layers add no second error.
   template <class X>
   using out = typename detail::takes<detail::needs::features_alike, X,
-                                     std::conditional_t<is_feature_split<X>, X, home_t<X>>>::type;
+                                     std::conditional_t<shape::is_feature_split<X>, X, home_t<X>>>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
@@ -63,4 +63,4 @@ struct norm_layer {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -10,25 +10,25 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::layers::detail {
 
 /// Returns the decimal digits of I, an index below 1000, as a compile-time string.
 template <std::size_t I>
 constexpr auto digits() {
   static_assert(I < 1000, "a sequence of at most 1000 layers is numbered; nest them");
   if constexpr (I < 10) {
-    return fixed_string({static_cast<char>('0' + I), '\0'});
+    return meta::fixed_string({static_cast<char>('0' + I), '\0'});
   } else if constexpr (I < 100) {
-    return fixed_string({static_cast<char>('0' + I / 10), static_cast<char>('0' + I % 10), '\0'});
+    return meta::fixed_string({static_cast<char>('0' + I / 10), static_cast<char>('0' + I % 10), '\0'});
   } else {
-    return fixed_string({static_cast<char>('0' + I / 100), static_cast<char>('0' + I / 10 % 10),
-                         static_cast<char>('0' + I % 10), '\0'});
+    return meta::fixed_string({static_cast<char>('0' + I / 100), static_cast<char>('0' + I / 10 % 10),
+                               static_cast<char>('0' + I % 10), '\0'});
   }
 }
 
-}  // namespace detail
+}  // namespace redco::layers::detail
+
+namespace redco::layers {
 
 /// Layer type for index I of a sequence or sum. If its parameters are named just "weight" or
 /// "bias", the index is added ("0.weight", "2.weight"), as torch::nn::Sequential does. Otherwise it
@@ -36,7 +36,9 @@ constexpr auto digits() {
 template <std::size_t I, layer Layer>
 using numbered = std::conditional_t<is_unnamed<Layer>, named<detail::digits<I>(), Layer>, Layer>;
 
-namespace detail {
+}  // namespace redco::layers
+
+namespace redco::layers::detail {
 
 template <class Places, layer... Layers>
 struct parts_by_place;
@@ -50,6 +52,4 @@ struct parts_by_place<std::index_sequence<I...>, Layers...> {
 template <layer... Layers>
 using numbered_parts = typename parts_by_place<std::index_sequence_for<Layers...>, Layers...>::type;
 
-}  // namespace detail
-
-}  // namespace redco
+}  // namespace redco::layers::detail

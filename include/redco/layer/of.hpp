@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-namespace redco {
+namespace redco::layers {
 
 /// Returns the value of a template argument `Extent` of a layer for a model's config. A literal is
 /// its own value. A member pointer or a captureless callable is applied to `config`, so that one
@@ -21,4 +21,4 @@ constexpr auto of(Config const& config) {
   }
 }
 
-}  // namespace redco
+}  // namespace redco::layers

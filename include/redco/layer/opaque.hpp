@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::layers {
 
 /// A customisation point that declares the parameters of a user's callable. They can be planned
 /// without torch if the callable lists them: `static constexpr std::array
@@ -36,19 +36,23 @@ struct opaque_facts<Callable> {
   }
 };
 
+}  // namespace redco::layers
+
+namespace redco {
+
 /// A layer that calls a user's callable on an at::Tensor. The callable has its own parameters,
 /// which are complete on every rank, so the layer is data parallel only.
 template <class Callable>
 struct opaque {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
-    opaque_facts<Callable>::state(w);
+    layers::opaque_facts<Callable>::state(w);
     w.uncounted();
     w.produce(w.activation.shape);
   }

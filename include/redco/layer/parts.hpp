@@ -7,11 +7,11 @@
 
 #include <type_traits>
 
-namespace redco {
+namespace redco::layers {
 
 /// A declaration of one inner layer, with the component that it adds to the path of parameters: a
 /// name, "*" for repeated blocks, or "" for none.
-template <fixed_string Name, layer Layer>
+template <meta::fixed_string Name, layer Layer>
 struct part {
   using layer = Layer;
 
@@ -28,7 +28,9 @@ struct part {
 template <class... Parts>
 struct parts {};
 
-namespace detail {
+}  // namespace redco::layers
+
+namespace redco::layers::detail {
 
 template <class L>
 inline constexpr bool is_leaf = std::is_base_of_v<leaf_tag, typename L::layer_concept>;
@@ -67,6 +69,4 @@ struct declared_tree<L, parts<Parts...>> {
   static_assert(((sizeof(declared_tree<typename Parts::layer>) > 0) && ...));
 };
 
-}  // namespace detail
-
-}  // namespace redco
+}  // namespace redco::layers::detail

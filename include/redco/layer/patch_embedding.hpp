@@ -16,18 +16,18 @@ namespace redco {
 /// Channels, Rows, Columns]. Weights are replicated: data parallel only.
 template <auto Channels, auto Rows, auto Width, auto Columns = Rows>
 struct patch_embedding {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const channels = w.size("channels to read", of<Channels>(config));
-    std::int64_t const rows = w.size("rows of a patch", of<Rows>(config)),
-                       columns = w.size("columns of a patch", of<Columns>(config)),
-                       width = w.size("features", of<Width>(config));
+    std::int64_t const channels = w.size("channels to read", layers::of<Channels>(config));
+    std::int64_t const rows = w.size("rows of a patch", layers::of<Rows>(config)),
+                       columns = w.size("columns of a patch", layers::of<Columns>(config)),
+                       width = w.size("features", layers::of<Width>(config));
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, channels);
     w.multiple("rows of pixels", w.activation.shape[2], "pixels of a patch", rows);
@@ -35,7 +35,7 @@ struct patch_embedding {
     std::int64_t const numbers = channels * rows * columns;
     fact::parameter_fact weight;
     weight.shape = {width, channels, rows, columns};
-    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(numbers))};
+    weight.start = {fact::initial::kind::normal, 1.0 / layers::square_root(3.0 * static_cast<double>(numbers))};
     weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
     fact::parameter_fact bias;

@@ -3,7 +3,7 @@
 #include <redco/layer/linear.hpp>
 #include <redco/layer/of.hpp>
 
-namespace redco {
+namespace redco::layers {
 
 /// A linear layer without bias that converts from In to Out features, replicated on every rank. If
 /// In equals Out, the layer returns its input and has no parameters.
@@ -22,4 +22,4 @@ struct projection : replicated_linear<In, Out, false> {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

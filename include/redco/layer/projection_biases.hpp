@@ -1,6 +1,6 @@
 #pragma once
 
-namespace redco {
+namespace redco::layers {
 
 /// A choice of the attention projections (q, k, v, o) that have a bias. A bool converts to all
 /// (`true`) or none (`false`).
@@ -12,4 +12,4 @@ struct projection_biases {
   constexpr projection_biases(bool of_qkv, bool of_o) : qkv(of_qkv), o(of_o) {}
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::layers {
 
 /// A trait (option) of self-attention that normalises queries and keys of each head by their root
 /// mean square (Henry et al. 2020), before rotation. The weights "q_norm.weight" and
@@ -23,4 +23,4 @@ struct query_key_norm {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

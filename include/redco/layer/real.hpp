@@ -1,6 +1,6 @@
 #pragma once
 
-namespace redco {
+namespace redco::layers {
 
 /// A double for use as a template argument: `layer_norm<width, real{1e-6}>`. clang 14 accepts
 /// doubles only inside a class.
@@ -10,4 +10,4 @@ struct real {
   constexpr operator double() const { return value; }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

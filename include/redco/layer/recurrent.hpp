@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::layers {
 
 /// A base of gru and lstm, which map [B, T, In] to [B, T, Hidden]. The state of each step depends
 /// on the state of the step before; the first state is zero. The products of all inputs with the
@@ -21,7 +21,7 @@ struct recurrent_layer {
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename detail::takes<detail::needs::alike, X, shape::replicated>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
@@ -63,4 +63,4 @@ struct recurrent_layer {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

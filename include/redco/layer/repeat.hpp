@@ -18,26 +18,27 @@ namespace redco {
 template <auto Times, layer... Blocks>
   requires(sizeof...(Blocks) > 0)
 struct repeat {
-  using layer_concept = layer_tag;
-  using subs = parts<detail::part_of_repeat<Blocks>...>;
+  using layer_concept = layers::layer_tag;
+  using subs = layers::parts<layers::detail::part_of_repeat<Blocks>...>;
   template <class... Others>
   using rebind = repeat<Times, Others...>;
-  static constexpr bool unnamed = (is_unnamed<Blocks> || ...);
+  static constexpr bool unnamed = (layers::is_unnamed<Blocks> || ...);
 
   template <class X>
-  using out = typename detail::repeat_out<X, out_t<unpaired_t<Blocks>, X>...>::type;
+  using out = typename layers::detail::repeat_out<X, layers::out_t<layers::unpaired_t<Blocks>, X>...>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const times = w.size("blocks", of<Times>(config));
+    std::int64_t const times = w.size("blocks", layers::of<Times>(config));
     // Sizes that a block derives from the number of blocks may be invalid.
-    if (times != of<Times>(config)) return;
-    rows_facts<X>(config, w, times, detail::rows_of<Blocks...>());
+    if (times != layers::of<Times>(config)) return;
+    rows_facts<X>(config, w, times, layers::detail::rows_of<Blocks...>());
   }
 
  private:
   template <class X, class... Rows, class Config>
-  static constexpr void rows_facts(Config const& config, fact::recorder& w, std::int64_t times, detail::rows<Rows...>) {
+  static constexpr void rows_facts(Config const& config, fact::recorder& w, std::int64_t times,
+                                   layers::detail::rows<Rows...>) {
     std::int64_t last = 0;
     ((last = Rows::begin), ...);
     if (w.size("blocks", times, last, fact::mistake::blocks) == times)
@@ -45,13 +46,13 @@ struct repeat {
   }
 };
 
-namespace detail {
+}  // namespace redco
+
+namespace redco::layers::detail {
 
 template <class L>
 inline constexpr bool is_repeat = false;
 template <auto Times, class... Blocks>
 inline constexpr bool is_repeat<repeat<Times, Blocks...>> = true;
 
-}  // namespace detail
-
-}  // namespace redco
+}  // namespace redco::layers::detail

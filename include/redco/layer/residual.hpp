@@ -7,9 +7,7 @@
 
 #include <type_traits>
 
-namespace redco {
-
-namespace detail {
+namespace redco::layers::detail {
 
 template <class X, class Y>
 struct residual_out {
@@ -19,29 +17,31 @@ struct residual_out {
       "redco[S008]: a residual branch gives another layout than its input; close its split inside the branch");
 };
 
-}  // namespace detail
+}  // namespace redco::layers::detail
+
+namespace redco {
 
 /// A residual connection, x + Branch(x). If the branch returns a pending sum over the ranks, this
 /// sum is reduced once. x and the branch's biases are added after the reduction.
 template <layer Branch>
 struct residual {
-  using layer_concept = layer_tag;
-  using subs = parts<part<"", Branch>>;
+  using layer_concept = layers::layer_tag;
+  using subs = layers::parts<layers::part<"", Branch>>;
   template <class Other>
   using rebind = residual<Other>;
-  static constexpr bool unnamed = is_unnamed<Branch>;
+  static constexpr bool unnamed = layers::is_unnamed<Branch>;
 
-  using body = unpaired_t<Branch>;
+  using body = layers::unpaired_t<Branch>;
 
   template <class X>
-  using out = typename detail::residual_out<X, out_t<body, X>>::type;
+  using out = typename layers::detail::residual_out<X, layers::out_t<body, X>>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     fact::flow const input = w.activation;
     w.carrying(w.activation, [&] {
       body::template facts<X>(config, w);
-      fact::detail::finish_facts<out_t<body, X>, finished_t<X>>(w);
+      fact::detail::finish_facts<layers::out_t<body, X>, layers::finished_t<X>>(w);
     });
     w.expect_like(input);
     w.read(input);

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::layers {
 
 /// A trait (option) of self-attention that adds rotary positions (Su et al. 2021): the first `Dims`
 /// features of each query and key head are rotated by angles position * frequency (0: all
@@ -27,4 +27,4 @@ struct rotary {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::layers {
 
 /// Choices of the feature pairs that rotate together: i and i + half of the rotated features
 /// (`halves`, LLaMA), or 2i and 2i + 1 (`neighbours`, GPT-J).
@@ -33,4 +33,4 @@ struct rotary_angles {
   friend constexpr bool operator==(rotary_angles const&, rotary_angles const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::layers

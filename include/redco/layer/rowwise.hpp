@@ -14,14 +14,14 @@ namespace redco {
 /// function returns another shape or dtype.
 template <auto Function, int Operations = 3>
 struct rowwise {
-  using layer_concept = leaf_tag;
+  using layer_concept = layers::leaf_tag;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::features_alike, X, X>::type;
+  using out = typename layers::detail::takes<layers::detail::needs::features_alike, X, X>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
-    detail::function_facts(w, Operations);
+    layers::detail::function_facts(w, Operations);
   }
 };
 

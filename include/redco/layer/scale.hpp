@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::layers {
 
 /// A layer that multiplies its input by the constant Factor.
 template <auto Factor>
@@ -18,4 +18,4 @@ struct scale : featurewise_layer {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

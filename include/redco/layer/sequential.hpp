@@ -10,9 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::layers::detail {
 
 /// A record of one layer of a sequence: its type after the sharding is decided, its input layout
 /// X, and the layout `Home`. A pending sum of the layer is reduced to `Home`.
@@ -76,7 +74,9 @@ constexpr void link_facts(Config const& config, fact::recorder& w, bool last) {
   if (!last) fact::detail::finish_facts<out_t<Layer, X>, Home>(w);
 }
 
-}  // namespace detail
+}  // namespace redco::layers::detail
+
+namespace redco {
 
 /// A sequence of layers. A pending sum over the ranks between two layers is reduced. A pending sum
 /// of the last layer is returned unreduced, so that parallel branches can share one reduction. A
@@ -84,14 +84,14 @@ constexpr void link_facts(Config const& config, fact::recorder& w, bool last) {
 /// layer without a name is named by its index.
 template <layer... Layers>
 struct sequential {
-  using layer_concept = layer_tag;
-  using subs = detail::numbered_parts<Layers...>;
+  using layer_concept = layers::layer_tag;
+  using subs = layers::detail::numbered_parts<Layers...>;
   template <class... Others>
   using rebind = sequential<Others...>;
-  static constexpr bool unnamed = (is_unnamed<Layers> || ...);
-  static constexpr bool featurewise = (is_featurewise<Layers> && ...);
-  static constexpr bool closes_split = detail::sequence_traits<Layers...>::closed_from(0);
-  static constexpr bool enters = detail::first_enters<Layers...>;
+  static constexpr bool unnamed = (layers::is_unnamed<Layers> || ...);
+  static constexpr bool featurewise = (layers::is_featurewise<Layers> && ...);
+  static constexpr bool closes_split = layers::detail::sequence_traits<Layers...>::closed_from(0);
+  static constexpr bool enters = layers::detail::first_enters<Layers...>;
 
  private:
   using places = std::index_sequence_for<Layers...>;
@@ -101,26 +101,27 @@ struct sequential {
   /// input has layout X.
   template <class X, std::size_t I>
   struct place {
-    using before = typename std::conditional_t<I == 0, std::type_identity<detail::before_first<X>>,
+    using before = typename std::conditional_t<I == 0, std::type_identity<layers::detail::before_first<X>>,
                                                std::type_identity<place<X, I - (I > 0)>>>::type;
-    using input = finished_t<typename before::out, typename before::home>;
-    using home = home_t<input, typename before::home>;
-    using declared =
-        typename decltype(detail::layer_at<I>(std::declval<detail::placed_layers<places, Layers...>>()))::type;
-    static constexpr bool opens = is_at_rest<input> && !detail::sequence_traits<Layers...>::closed_from(I + 1);
-    using layer = numbered<I, std::conditional_t<opens, unpaired_t<declared>, declared>>;
+    using input = layers::finished_t<typename before::out, typename before::home>;
+    using home = layers::home_t<input, typename before::home>;
+    using declared = typename decltype(layers::detail::layer_at<I>(
+        std::declval<layers::detail::placed_layers<places, Layers...>>()))::type;
+    static constexpr bool opens =
+        shape::is_at_rest<input> && !layers::detail::sequence_traits<Layers...>::closed_from(I + 1);
+    using layer = layers::numbered<I, std::conditional_t<opens, layers::unpaired_t<declared>, declared>>;
     // Checked before the alias `out`: on clang, a failed check inside an alias removes the alias
     // and causes more errors.
-    static_assert(sizeof(out_t<layer, input>) > 0);
-    using out = out_t<layer, input>;
+    static_assert(sizeof(layers::out_t<layer, input>) > 0);
+    using out = layers::out_t<layer, input>;
   };
 
   template <class X, class Places>
   struct linked;
   template <class X, std::size_t... I>
   struct linked<X, std::index_sequence<I...>> {
-    using type = detail::chain<
-        detail::link<typename place<X, I>::layer, typename place<X, I>::input, typename place<X, I>::home>...>;
+    using type = layers::detail::chain<
+        layers::detail::link<typename place<X, I>::layer, typename place<X, I>::input, typename place<X, I>::home>...>;
   };
 
  public:
@@ -137,10 +138,9 @@ struct sequential {
  private:
   template <class X, class Config, std::size_t... I>
   static constexpr void each_facts(Config const& config, fact::recorder& w, std::index_sequence<I...>) {
-    int const expand[] = {
-        (detail::link_facts<typename place<X, I>::layer, typename place<X, I>::input, typename place<X, I>::home>(
-             config, w, I + 1 == size),
-         0)...};
+    int const expand[] = {(layers::detail::link_facts<typename place<X, I>::layer, typename place<X, I>::input,
+                                                      typename place<X, I>::home>(config, w, I + 1 == size),
+                           0)...};
     static_cast<void>(expand);
   }
 };

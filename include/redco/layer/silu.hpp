@@ -5,6 +5,6 @@
 namespace redco {
 
 /// Layer with the SiLU function x * sigmoid(x) (Elfwing et al. 2017).
-using silu = activation<activation_kind::silu>;
+using silu = layers::activation<layers::activation_kind::silu>;
 
 }  // namespace redco

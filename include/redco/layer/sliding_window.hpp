@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::layers {
 
 /// A trait (option) of causal attention: a query attends to the key at its own position and to the
 /// Keys - 1 keys before it (Beltagy et al. 2020). 0: all keys.
@@ -20,4 +20,4 @@ struct sliding_window {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

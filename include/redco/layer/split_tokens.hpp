@@ -4,7 +4,7 @@
 #include <redco/layer/takes.hpp>
 #include <redco/fact/recorder.hpp>
 
-namespace redco {
+namespace redco::layers {
 
 /// A layer that splits an activation [B, T, features] by tokens over the ranks (sequence
 /// parallelism, Korthikanti et al. 2022). After this layer, norms and dropout work on each rank's
@@ -15,16 +15,16 @@ struct split_tokens {
   using layer_concept = leaf_tag;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, token_split>::type;
+  using out = typename detail::takes<detail::needs::alike, X, shape::token_split>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
     if (!w.expect_rank(3)) return;
     fact::flow const whole = w.activation;
-    if (whole.id != 0) w.message(collective::all_gather, true, whole.shape);
+    if (whole.id != 0) w.message(shape::collective::all_gather, true, whole.shape);
     w.produce(whole.shape, whole.shape.rank - 2, whole.shape[-2]);
     w.backward(whole);
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace redco {
+namespace redco::layers {
 
 /// Returns the square root of x >= 0 by Newton's method. Used in constant expressions, because
 /// std::sqrt is not constexpr with every compiler.
@@ -11,4 +11,4 @@ constexpr double square_root(double x) {
   return guess;
 }
 
-}  // namespace redco
+}  // namespace redco::layers

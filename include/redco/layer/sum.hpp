@@ -10,17 +10,17 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::layers::detail {
 
 template <class... Ys>
 struct sum_out {
-  static constexpr bool any_partial = (std::is_same_v<Ys, partial> || ...);
-  static constexpr bool any_tokens = (is_token_split<Ys> || ...);
+  static constexpr bool any_partial = (std::is_same_v<Ys, shape::partial> || ...);
+  static constexpr bool any_tokens = (shape::is_token_split<Ys> || ...);
   static constexpr bool summable =
-      any_tokens ? (is_token_split<Ys> && ...) : ((std::is_same_v<Ys, partial> || std::is_same_v<Ys, replicated>)&&...);
-  using type = std::conditional_t<any_partial, partial, std::conditional_t<any_tokens, token_split, replicated>>;
+      any_tokens ? (shape::is_token_split<Ys> && ...)
+                 : ((std::is_same_v<Ys, shape::partial> || std::is_same_v<Ys, shape::replicated>)&&...);
+  using type = std::conditional_t<any_partial, shape::partial,
+                                  std::conditional_t<any_tokens, shape::token_split, shape::replicated>>;
   static_assert(summable,
                 "redco[S008]: parallel branches give layouts that cannot be added; close each branch's split");
 };
@@ -39,12 +39,12 @@ struct resolve_branches;
 template <class X, std::size_t... Place, class... Branches>
 struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
   template <class B>
-  using chosen = std::conditional_t<is_at_rest<X>, unpaired_t<B>, B>;
+  using chosen = std::conditional_t<shape::is_at_rest<X>, unpaired_t<B>, B>;
   /// True if several branches are column-parallel. Their common input then enters once, so that
   /// backward adds up their gradients and reduces them once.
-  static constexpr bool together = is_at_rest<X> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
+  static constexpr bool together = shape::is_at_rest<X> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
   template <class B>
-  using input = std::conditional_t<together && enters<chosen<B>>, entered, X>;
+  using input = std::conditional_t<together && enters<chosen<B>>, shape::entered, X>;
   using links = branch_list<branch<numbered<Place, chosen<Branches>>, input<Branches>>...>;
   // Checked before the alias `out`: on clang, a failed check inside an alias removes the alias and
   // causes more errors.
@@ -53,7 +53,9 @@ struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
   using out = typename sum_out<out_t<chosen<Branches>, input<Branches>>...>::type;
 };
 
-}  // namespace detail
+}  // namespace redco::layers::detail
+
+namespace redco {
 
 /// A sum of parallel branches of one input: Branch1(x) + Branch2(x) + ... Pending sums of the
 /// branches are added up before one reduction; replicated results are added after it. If several
@@ -61,15 +63,15 @@ struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
 /// branch without a name is named by its index.
 template <layer... Branches>
 struct sum {
-  using layer_concept = layer_tag;
-  using subs = detail::numbered_parts<Branches...>;
+  using layer_concept = layers::layer_tag;
+  using subs = layers::detail::numbered_parts<Branches...>;
   template <class... Others>
   using rebind = sum<Others...>;
-  static constexpr bool unnamed = (is_unnamed<Branches> || ...);
-  static constexpr bool enters = (redco::enters<unpaired_t<Branches>> && ...);
+  static constexpr bool unnamed = (layers::is_unnamed<Branches> || ...);
+  static constexpr bool enters = (layers::enters<layers::unpaired_t<Branches>> && ...);
 
   template <class X>
-  using resolved = detail::resolve_branches<X, std::index_sequence_for<Branches...>, Branches...>;
+  using resolved = layers::detail::resolve_branches<X, std::index_sequence_for<Branches...>, Branches...>;
   template <class X>
   using links = typename resolved<X>::links;
   template <class X>
@@ -81,8 +83,8 @@ struct sum {
     if constexpr (resolved<X>::together) fact::detail::enter_facts<X>(w);
     each_facts(config, w, input, links<X>{});
     fact::flow const last = w.activation;
-    w.produce(last.shape, is_token_split<out<X>> ? last.split_dim : -1, is_token_split<out<X>> ? last.units : 0,
-              fact::making::add);
+    w.produce(last.shape, shape::is_token_split<out<X>> ? last.split_dim : -1,
+              shape::is_token_split<out<X>> ? last.units : 0, fact::making::add);
   }
 
  private:
@@ -91,12 +93,12 @@ struct sum {
   /// branches.
   template <class Config, class... Links>
   static constexpr void each_facts(Config const& config, fact::recorder& w, fact::flow const& input,
-                                   detail::branch_list<Links...>) {
+                                   layers::detail::branch_list<Links...>) {
     fact::flow const entered_input = w.activation;
     std::array<fact::flow, sizeof...(Links)> given;
     std::size_t at = 0;
-    (branch_facts<Links>(config, w, std::is_same_v<typename Links::input, entered> ? entered_input : input, given,
-                         at++),
+    (branch_facts<Links>(config, w, std::is_same_v<typename Links::input, shape::entered> ? entered_input : input,
+                         given, at++),
      ...);
     for (fact::flow const& one : given)
       if (one.id != w.activation.id) w.read(one);

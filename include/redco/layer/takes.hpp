@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace redco::detail {
+namespace redco::layers::detail {
 
 /// Requirements of a layer on the layout of its input. `value`: any layout except a pending sum;
 /// `whole`: replicated or entered; `alike`: replicated; `features`: replicated, entered or split by
@@ -18,14 +18,14 @@ enum class needs : std::uint8_t { value, whole, alike, features, features_alike 
 template <needs Need, class X, class Out>
 struct takes {
   using type = Out;
-  static_assert(!std::is_same_v<X, partial>,
+  static_assert(!std::is_same_v<X, shape::partial>,
                 "redco[S005]: a partial value is used as replicated; reduce it before this layer");
   static constexpr bool any_tokens = Need == needs::features || Need == needs::features_alike;
-  static_assert(Need == needs::value || !is_split<X> || (is_token_split<X> && any_tokens),
+  static_assert(Need == needs::value || !shape::is_split<X> || (shape::is_token_split<X> && any_tokens),
                 "redco[S008]: this layer needs all features but its input is split; close the split before it");
   static_assert(
-      (Need != needs::alike && Need != needs::features_alike) || !std::is_same_v<X, entered>,
+      (Need != needs::alike && Need != needs::features_alike) || !std::is_same_v<X, shape::entered>,
       "redco[S008]: only a column-parallel layer takes an entered value; leave enter out before a replicated layer");
 };
 
-}  // namespace redco::detail
+}  // namespace redco::layers::detail

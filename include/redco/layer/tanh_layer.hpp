@@ -5,6 +5,6 @@
 namespace redco {
 
 /// Layer with the hyperbolic tangent as activation function.
-using tanh_layer = activation<activation_kind::tanh>;
+using tanh_layer = layers::activation<layers::activation_kind::tanh>;
 
 }  // namespace redco

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::layers {
 
 /// A layer that looks up rows of a [Types, Width] table by the context entry `token_type_ids` [B,
 /// T]; all types are 0 without this entry. Returns a replicated [B, T, Width].
@@ -16,7 +16,7 @@ struct token_types {
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = replicated;
+  using out = shape::replicated;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
@@ -35,4 +35,4 @@ struct token_types {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -6,9 +6,7 @@
 
 #include <type_traits>
 
-namespace redco {
-
-namespace detail {
+namespace redco::layers::detail {
 
 template <layer L, class Rewrite, fact::path Here>
 struct transformed {
@@ -32,7 +30,9 @@ struct transformed_tree {
   static_assert(sizeof(declared_tree<Net>) > 0);
 };
 
-}  // namespace detail
+}  // namespace redco::layers::detail
+
+namespace redco::layers {
 
 /// Result of rewriting the layer tree `Net` with a user's type `Rewrite`. For each layer L at path
 /// `Here` (such as "h.*.mlp.up"), `Rewrite::at<L, Here>::type` is L's replacement. If it is L
@@ -42,4 +42,4 @@ struct transformed_tree {
 template <layer Net, class Rewrite>
 using transform = typename detail::transformed_tree<Net, Rewrite>::type;
 
-}  // namespace redco
+}  // namespace redco::layers

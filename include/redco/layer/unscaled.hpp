@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::layers {
 
 /// A trait (option) of attention: scores are q k^T without the factor 1 / sqrt(head_dim). Instead,
 /// the standard deviation of q's initial weights has this factor, unless an enclosing layer or the
@@ -19,4 +19,4 @@ struct unscaled {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

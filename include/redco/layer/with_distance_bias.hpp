@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::layers {
 
 /// A wrapper that adds a learned bias by distance (key position - query position) to the scores of
 /// attention layers in `Body` with the trait `distance_biased` (Raffel et al. 2020). The table
@@ -32,7 +32,7 @@ struct with_distance_bias : detail::forwarding<Body> {
     if (!w.expect_rank(3)) return;
     fact::parameter_fact table;
     table.shape = {buckets, heads};
-    table.split(axis::tp, 1, heads);
+    table.split(shape::axis::tp, 1, heads);
     table.start = {fact::initial::kind::normal, 1.0 / square_root(static_cast<double>(buckets))};
     table.why = fact::reason::heads;
     w.inside("relative_attention_bias", [&] { w.parameter("weight", table); });
@@ -50,4 +50,4 @@ struct with_distance_bias : detail::forwarding<Body> {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-namespace redco {
+namespace redco::layers {
 
 /// A wrapper that splits the tokens over the ranks (layer `split_tokens`) before it runs `Body`. If
 /// the tokens are split already, it only runs `Body`. Parameter names are Body's.
@@ -18,16 +18,16 @@ struct with_split_tokens : detail::forwarding<Body> {
   static constexpr bool unnamed = is_unnamed<Body>;
 
   template <class X>
-  using split = typename std::conditional_t<is_token_split<X>, std::type_identity<X>,
-                                            detail::takes<detail::needs::alike, X, token_split>>::type;
+  using split = typename std::conditional_t<shape::is_token_split<X>, std::type_identity<X>,
+                                            detail::takes<detail::needs::alike, X, shape::token_split>>::type;
   template <class X>
   using out = out_t<Body, split<X>>;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    if constexpr (!is_token_split<X>) split_tokens::facts<X>(config, w);
+    if constexpr (!shape::is_token_split<X>) split_tokens::facts<X>(config, w);
     Body::template facts<split<X>>(config, w);
   }
 };
 
-}  // namespace redco
+}  // namespace redco::layers

@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco::log {
-
-namespace detail {
+namespace redco::log::detail {
 
 inline constexpr std::array<std::uint32_t, 256> crc32c_table = [] {
   std::array<std::uint32_t, 256> table{};
@@ -19,7 +17,9 @@ inline constexpr std::array<std::uint32_t, 256> crc32c_table = [] {
   return table;
 }();
 
-}  // namespace detail
+}  // namespace redco::log::detail
+
+namespace redco::log {
 
 /// Returns the CRC-32C checksum (Castagnoli, RFC 3720 appendix B.4) of `bytes`, as used by
 /// TensorBoard's event files. `before` is the checksum of preceding bytes: crc32c(b, crc32c(a)) ==

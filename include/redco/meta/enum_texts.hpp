@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
+namespace redco::meta {
 
 /// A value of an enumeration and its text: a row of a table of `enum_texts`.
 template <class Enum>
@@ -15,10 +15,12 @@ struct enum_row {
   std::string_view text;
 };
 
-namespace meta::detail {
+}  // namespace redco::meta
+
+namespace redco::meta::detail {
 
 /// Returns true if an enumerator has the value `Value`. Compilers write any other value of an
-/// enumeration as a cast of a number, such as "(redco::axis)4".
+/// enumeration as a cast of a number, such as "(redco::shape::axis)4".
 template <auto Value>
 constexpr bool is_enumerator() {
   std::string_view const text = __PRETTY_FUNCTION__;
@@ -26,7 +28,7 @@ constexpr bool is_enumerator() {
   return after != '-' && (after < '0' || after > '9');
 }
 
-/// A table of the texts of an enumeration, made by the function `redco::enum_texts`.
+/// A table of the texts of an enumeration, made by the function `redco::meta::enum_texts`.
 template <class Enum, std::size_t Rows>
 struct enum_table {
   enum_row<Enum> rows[Rows];
@@ -73,7 +75,9 @@ constexpr bool has_each_enumerator_once(enum_row<Enum> const (&rows)[Rows]) {
 /// Not constexpr, so that a call in constant evaluation is a compile error with this name.
 inline void each_enumerator_needs_one_row() {}
 
-}  // namespace meta::detail
+}  // namespace redco::meta::detail
+
+namespace redco::meta {
 
 /// Returns the table of the texts of an enumeration, which converts in both directions. Compile
 /// error unless each enumerator from 0 to `Last` has exactly one row. The default of `Last` is the
@@ -92,4 +96,4 @@ consteval meta::detail::enum_table<Enum, Rows> enum_texts(enum_row<Enum> const (
   return table;
 }
 
-}  // namespace redco
+}  // namespace redco::meta

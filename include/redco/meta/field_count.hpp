@@ -4,9 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco::meta {
-
-namespace detail {
+namespace redco::meta::detail {
 
 /// A placeholder that converts to any type except `Aggregate`, used to test how many initializers
 /// `Aggregate` accepts. A conversion to `Aggregate` itself would be a copy. The operator is never
@@ -75,7 +73,9 @@ constexpr std::size_t members() {
   }
 }
 
-}  // namespace detail
+}  // namespace redco::meta::detail
+
+namespace redco::meta {
 
 /// Number of members of the aggregate `T`, found by tests of how many initializers T accepts. A
 /// member that is an aggregate, container, tensor or C array counts once. Requires no base class,

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace redco {
+namespace redco::meta {
 
 /// A description of one member of a reflected struct. It holds the member's name (a template
 /// argument), a pointer to the member, a sentence about it, and the smallest number that the member
@@ -68,26 +68,34 @@ struct field_of {
   static constexpr std::string_view name() { return Name.view(); }
 };
 
+}  // namespace redco::meta
+
+namespace redco {
+
 /// Returns a field, which describes a member of a struct by its name and a sentence. Example:
 /// `field<"epochs">(&options::epochs, "passes over the training data")`.
-template <fixed_string Name, class Class, class Type>
-constexpr field_of<Name, Class, Type> field(Type Class::*member, std::string_view about = {}) {
+template <meta::fixed_string Name, class Class, class Type>
+constexpr meta::field_of<Name, Class, Type> field(Type Class::*member, std::string_view about = {}) {
   return {member, about};
 }
 
 /// Returns a field, which describes a member that users must set. Example:
 /// `required_field<"model">(&options::model, "folder of the model")`.
-template <fixed_string Name, class Class, class Type>
-constexpr field_of<Name, Class, Type> required_field(Type Class::*member, std::string_view about = {}) {
+template <meta::fixed_string Name, class Class, class Type>
+constexpr meta::field_of<Name, Class, Type> required_field(Type Class::*member, std::string_view about = {}) {
   return {member, about, true};
 }
 
 /// Returns the given fields (descriptions of members) as a tuple, in display order. A reflected
 /// struct returns this tuple from its `static constexpr auto fields()`.
 template <class... Field>
-constexpr hana::basic_tuple<Field...> fields(Field... list) {
-  return hana::basic_tuple<Field...>{list...};
+constexpr meta::hana::basic_tuple<Field...> fields(Field... list) {
+  return meta::hana::basic_tuple<Field...>{list...};
 }
+
+}  // namespace redco
+
+namespace redco::meta {
 
 /// A struct that describes its members in a function `fields()`, which returns
 /// `redco::fields(...)`:
@@ -108,4 +116,4 @@ constexpr void for_each_named(T& object, F&& f) {
   hana::unpack(std::remove_cv_t<T>::fields(), [&](auto const&... field) { (f(field, object.*(field.member)), ...); });
 }
 
-}  // namespace redco
+}  // namespace redco::meta

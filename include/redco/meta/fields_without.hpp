@@ -9,9 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
-
-namespace meta::detail {
+namespace redco::meta::detail {
 
 template <fixed_string... Name>
 constexpr bool is_one_of([[maybe_unused]] std::string_view name) {
@@ -46,13 +44,15 @@ constexpr std::size_t count_of(hana::basic_tuple<Field...> const&) {
 template <class Struct, fixed_string Name>
 concept has_field = is_among<Name>(Struct::fields());
 
-}  // namespace meta::detail
+}  // namespace redco::meta::detail
+
+namespace redco::meta {
 
 /// Returns the fields of a reflected struct except the fields with the names `Name`, which must
 /// exist. For use in a derived struct that offers fewer options:
 ///
 ///   struct short_options : my_options {
-///     static constexpr auto fields() { return redco::fields_without<my_options, "epochs">(); }
+///     static constexpr auto fields() { return redco::meta::fields_without<my_options, "epochs">(); }
 ///   };
 template <reflected Struct, fixed_string... Name>
   requires(meta::detail::has_field<Struct, Name>&&...)
@@ -64,4 +64,4 @@ constexpr auto fields_without() {
   (std::make_index_sequence<many>{});
 }
 
-}  // namespace redco
+}  // namespace redco::meta

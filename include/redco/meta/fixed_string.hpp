@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace redco {
+namespace redco::meta {
 
 /// A string literal as a structural value, so that a name can be a template argument:
 /// `field<"epochs">`.
@@ -23,4 +23,4 @@ struct fixed_string {
   friend constexpr bool operator==(fixed_string const& a, fixed_string const& b) { return a.view() == b.view(); }
 };
 
-}  // namespace redco
+}  // namespace redco::meta

@@ -8,9 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace redco {
-
-namespace meta::detail {
+namespace redco::meta::detail {
 
 template <reflected T>
 inline constexpr auto field_names = hana::unpack(T::fields(), [](auto const&... all) {
@@ -23,7 +21,9 @@ constexpr std::size_t field_index(std::string_view name) {
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-}  // namespace meta::detail
+}  // namespace redco::meta::detail
+
+namespace redco::meta {
 
 /// Calls f(member of `from`, member of `to`) for each field name that both reflected structs have,
 /// in the order of the fields of `to`. Example, which copies the members of equal names:
@@ -36,4 +36,4 @@ constexpr void for_each_shared(From const& from, To& to, F&& f) {
   });
 }
 
-}  // namespace redco
+}  // namespace redco::meta

@@ -9,9 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco::meta {
-
-namespace detail {
+namespace redco::meta::detail {
 
 /// A union with an object of type T that is never constructed. The addresses of the object's
 /// members yield the names of the members. Not constexpr, because not every type T can be.
@@ -57,7 +55,9 @@ constexpr auto place_of_member() {
   return place_of(hana::at_c<I>(tie_members(example<T>.object)));
 }
 
-}  // namespace detail
+}  // namespace redco::meta::detail
+
+namespace redco::meta {
 
 /// Names of the members of the aggregate T, in the order of declaration. Requires at most 32
 /// members, all public and none inherited.

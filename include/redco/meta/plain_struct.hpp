@@ -5,9 +5,7 @@
 
 #include <type_traits>
 
-namespace redco::meta {
-
-namespace detail {
+namespace redco::meta::detail {
 
 /// A placeholder that converts to any base class of T. If it can be the first initializer of the
 /// aggregate T, then T has a base class.
@@ -23,7 +21,9 @@ constexpr bool inherits() {
   return requires { T{any_base<T>{}}; };
 }
 
-}  // namespace detail
+}  // namespace redco::meta::detail
+
+namespace redco::meta {
 
 /// A struct whose members redco can all visit: an aggregate with at most 32 members, none
 /// inherited.

@@ -15,7 +15,9 @@ struct signature {
   static constexpr bool known = false;
 };
 
-namespace detail {
+}  // namespace redco::meta
+
+namespace redco::meta::detail {
 
 template <bool OnConst, class Result, class... Parameter>
 struct known_signature {
@@ -42,7 +44,9 @@ struct call_operator<R (F::*)(P...) const&> : known_signature<true, R, P...> {};
 template <class F, class R, class... P>
 struct call_operator<R (F::*)(P...) const& noexcept> : known_signature<true, R, P...> {};
 
-}  // namespace detail
+}  // namespace redco::meta::detail
+
+namespace redco::meta {
 
 template <class R, class... P>
 struct signature<R (*)(P...)> : detail::known_signature<true, R, P...> {};

@@ -5,10 +5,10 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/unpack.hpp>
 
-namespace redco {
+namespace redco::meta {
 
 /// A short name for Boost.Hana, which only this header includes. redco uses `hana::basic_tuple` (a
 /// tuple without cost for empty types), `hana::at_c`, `hana::unpack` and `hana::for_each`.
 namespace hana = boost::hana;
 
-}  // namespace redco
+}  // namespace redco::meta

@@ -3,16 +3,16 @@
 #include <cstddef>
 #include <string_view>
 
-namespace redco::meta {
-
-namespace detail {
+namespace redco::meta::detail {
 
 template <class T>
 consteval auto written_type() {
   return std::string_view(__PRETTY_FUNCTION__);
 }
 
-}  // namespace detail
+}  // namespace redco::meta::detail
+
+namespace redco::meta {
 
 /// Returns the name of a class or enumeration with its namespaces, such as "redco::llama". Other
 /// types are not supported, because g++ and clang write their names differently.

@@ -2,7 +2,7 @@
 
 #include <redco/metrics/detail/pairs.hpp>
 
-namespace redco {
+namespace redco::metrics {
 
 /// Returns the fraction of predictions that equal the expected values, from 0 to 1. The ranges may
 /// have elements of any types that can be compared with ==. Throws `error` with exit code 65 if the
@@ -15,4 +15,4 @@ double accuracy(Predicted const& predicted, Expected const& expected) {
   return right / static_cast<double>(count);
 }
 
-}  // namespace redco
+}  // namespace redco::metrics

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-namespace redco {
+namespace redco::metrics {
 
 /// A method to combine the F1 scores of all classes into one number.
 enum class f1_average : std::uint8_t {
@@ -42,4 +42,4 @@ double f1_score(Predicted const& predicted, Expected const& expected, f1_average
   return sum / static_cast<double>(classes.size());
 }
 
-}  // namespace redco
+}  // namespace redco::metrics

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace redco {
+namespace redco::metrics {
 
 /// Returns the mean of |predicted - expected| over ranges of numbers. Throws `error` with exit code
 /// 65 if the ranges are empty or differ in length.
@@ -17,4 +17,4 @@ double mean_absolute_error(Predicted const& predicted, Expected const& expected)
   return sum / static_cast<double>(count);
 }
 
-}  // namespace redco
+}  // namespace redco::metrics

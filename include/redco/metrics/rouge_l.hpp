@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::metrics {
 
 /// A ROUGE-L score, which measures the agreement of a candidate text with a reference text by three
 /// numbers from 0 to 1.
@@ -31,7 +31,7 @@ rouge_score rouge_l(std::string_view candidate, std::string_view reference);
 /// with at least one candidate sentence. No word counts more often than it occurs in either text.
 rouge_score rouge_l_of_summaries(std::string_view candidate, std::string_view reference);
 
-}  // namespace redco
+}  // namespace redco::metrics
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -8,9 +8,7 @@
 #include <cstddef>
 #include <map>
 
-namespace redco {
-
-namespace detail {
+namespace redco::metrics::detail {
 
 using rouge_sentence = std::vector<std::string>;
 
@@ -74,7 +72,9 @@ inline double words_in(std::vector<rouge_sentence> const& sentences) {
   return static_cast<double>(sum);
 }
 
-}  // namespace detail
+}  // namespace redco::metrics::detail
+
+namespace redco::metrics {
 
 REDCO_INLINE std::vector<std::string> rouge_words(std::string_view text) {
   std::vector<std::string> all;
@@ -112,4 +112,4 @@ REDCO_INLINE rouge_score rouge_l_of_summaries(std::string_view candidate, std::s
   return detail::score_of(common, detail::words_in(theirs), detail::words_in(wanted));
 }
 
-}  // namespace redco
+}  // namespace redco::metrics

@@ -15,7 +15,7 @@
 
 #include <variant>
 
-namespace redco {
+namespace redco::models {
 
 /// Model types of the library that continue a text (decoders).
 using decoders = std::variant<gpt2, gpt_neo, llama, gptj, opt, opt_post_norm>;
@@ -27,4 +27,4 @@ using encoder_decoders = std::variant<bart, t5, t5_gated>;
 /// Model types of the library that can be read from a Hugging Face config.json, with any sizes.
 using any_model = std::variant<gpt2, gpt_neo, llama, gptj, opt, opt_post_norm, bart, t5, t5_gated, bert, roberta, vit>;
 
-}  // namespace redco
+}  // namespace redco::models

@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::models {
 
 /// The sizes and options of a BERT model that classifies sequences; the defaults are those of
 /// BERT-large (uncased).
@@ -33,30 +33,38 @@ struct bert_config {
   /// input.
   double dropout = 0;
   double attention_dropout = 0;  ///< Dropout probability of attention probabilities
-  activation_kind activation = activation_kind::gelu;
+  layers::activation_kind activation = layers::activation_kind::gelu;
   /// Standard deviation of initial weights, drawn from a normal distribution
   double deviation = 0.02;
 };
+
+}  // namespace redco::models
+
+namespace redco {
 
 /// A BERT model (Devlin et al. 2019) that classifies sequences. The encoder's output for the first
 /// token goes through a linear layer with tanh (the pooler), then through the linear classifier.
 /// Returns [B, classes]. Initial weights are drawn from a normal distribution.
 struct bert {
-  static constexpr auto width = &bert_config::width;
-  static constexpr auto classes = &bert_config::classes;
-  static constexpr auto drop = &bert_config::dropout;
+  static constexpr auto width = &models::bert_config::width;
+  static constexpr auto classes = &models::bert_config::classes;
+  static constexpr auto drop = &models::bert_config::dropout;
 
-  using encoder = bert_encoder<bert_config, 0, every_token>;
-  using head = sequential<first_token, named<"pooler.dense", linear<width, width>>, tanh_layer, dropout<drop>,
+  using encoder = models::bert_encoder<models::bert_config, 0, layers::every_token>;
+  using head = sequential<layers::first_token, named<"pooler.dense", linear<width, width>>, tanh_layer, dropout<drop>,
                           named<"classifier", linear<width, classes>>>;
-  using net = initialised<&bert_config::deviation, sequential<encoder::net, head>>;
+  using net = layers::initialised<&models::bert_config::deviation, sequential<encoder::net, head>>;
 
-  bert_config config;
+  models::bert_config config;
 };
+
+}  // namespace redco
+
+namespace redco::models {
 
 /// A table of the names of BERT's parameters in Hugging Face files, defined in
 /// pretrained/stored_names/bert.hpp.
 template <>
 struct stored_names<bert>;
 
-}  // namespace redco
+}  // namespace redco::models

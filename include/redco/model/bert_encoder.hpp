@@ -15,7 +15,7 @@
 #include <redco/layer/sum.hpp>
 #include <redco/layer/token_types.hpp>
 
-namespace redco {
+namespace redco::models {
 
 /// The encoder of BERT and RoBERTa. Token, position and token-type embeddings are added and
 /// normalised. In the following blocks each token attends to all tokens, and a norm follows each
@@ -38,14 +38,15 @@ struct bert_encoder {
   using norm = named<"LayerNorm", layer_norm<width, epsilon>>;
   using embeddings = sequential<sum<named<"word_embeddings", embedding<vocab, width, "", padding>>,
                                     named<"position_embeddings", positions<context, width, Offset, Counted>>,
-                                    named<"token_type_embeddings", token_types<types, width>>>,
+                                    named<"token_type_embeddings", layers::token_types<types, width>>>,
                                 norm, dropout<drop>>;
   using attention_branch =
-      residual<sequential<full_attention<width, heads, attention_dropout<attention_drop>>, dropout<drop>>>;
-  using mlp_branch = residual<sequential<named<"intermediate", linear<width, ffn>>, activation<&Config::activation>,
-                                         named<"output", linear<ffn, width>>, dropout<drop>>>;
+      residual<sequential<full_attention<width, heads, layers::attention_dropout<attention_drop>>, dropout<drop>>>;
+  using mlp_branch =
+      residual<sequential<named<"intermediate", linear<width, ffn>>, layers::activation<&Config::activation>,
+                          named<"output", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<named<"attention", sequential<attention_branch, norm>>, mlp_branch, named<"output", norm>>;
   using net = sequential<named<"embeddings", embeddings>, named<"encoder.layer", repeat<layers, block>>>;
 };
 
-}  // namespace redco
+}  // namespace redco::models

@@ -21,7 +21,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::models {
 
 /// The sizes and options of a LLaMA model or a related model; the defaults are those of LLaMA-7B.
 /// llama_configs.hpp has configs of Mistral and Qwen.
@@ -36,13 +36,13 @@ struct llama_config {
   std::int64_t layers = 32;
   double norm_epsilon = 1e-6;
   double theta = 10000;
-  rotary_scaling scaling = {};
+  layers::rotary_scaling scaling = {};
   bool attention_bias = false;  ///< True if the q, k, v and o projections of attention have biases
   bool mlp_bias = false;
   /// Token id of padding, whose embedding row gets no gradient; -1: none
   std::int64_t padding = -1;
   double attention_dropout = 0;  ///< Dropout probability of attention probabilities
-  activation_kind activation = activation_kind::silu;
+  layers::activation_kind activation = layers::activation_kind::silu;
   /// Standard deviation of initial weights, drawn from a normal distribution
   double deviation = 0.02;
   bool tied = false;      ///< True if the language head uses the token embedding's table
@@ -52,45 +52,56 @@ struct llama_config {
   /// True to normalise queries and keys within each head by their root mean square
   bool query_key_norm = false;
 
-  constexpr projection_biases biases() const { return {attention_bias || qkv_bias, attention_bias}; }
+  constexpr layers::projection_biases biases() const { return {attention_bias || qkv_bias, attention_bias}; }
 };
+
+}  // namespace redco::models
+
+namespace redco {
 
 /// A LLaMA model (Touvron et al. 2023; Llama 3: Dubey et al. 2024). A config makes it a Mistral
 /// (Jiang et al. 2023), Qwen2 (Yang et al. 2024) or Qwen3 (Yang et al. 2025). Blocks have RMS norms
 /// before each branch, a gated feed-forward, rotary positions and grouped key-value heads. Initial
 /// weights are drawn from a normal distribution.
 struct llama {
-  static constexpr auto vocab = &llama_config::vocab;
-  static constexpr auto width = &llama_config::width;
-  static constexpr auto ffn = &llama_config::ffn;
-  static constexpr auto epsilon = &llama_config::norm_epsilon;
-  static constexpr auto mlp_bias = &llama_config::mlp_bias;
+  static constexpr auto vocab = &models::llama_config::vocab;
+  static constexpr auto width = &models::llama_config::width;
+  static constexpr auto ffn = &models::llama_config::ffn;
+  static constexpr auto epsilon = &models::llama_config::norm_epsilon;
+  static constexpr auto mlp_bias = &models::llama_config::mlp_bias;
 
-  using attention =
-      causal_attention<width, &llama_config::heads, key_value_heads<&llama_config::kv_heads>,
-                       head_dim<&llama_config::head_dim>, biased<&llama_config::biases>,
-                       query_key_norm<&llama_config::query_key_norm, epsilon>,
-                       attention_dropout<&llama_config::attention_dropout>, sliding_window<&llama_config::window>,
-                       rotary<&llama_config::theta, 0, rotary_pairs::halves, &llama_config::scaling>>;
+  using attention = causal_attention<
+      width, &models::llama_config::heads, key_value_heads<&models::llama_config::kv_heads>,
+      layers::head_dim<&models::llama_config::head_dim>, layers::biased<&models::llama_config::biases>,
+      layers::query_key_norm<&models::llama_config::query_key_norm, epsilon>,
+      layers::attention_dropout<&models::llama_config::attention_dropout>,
+      layers::sliding_window<&models::llama_config::window>,
+      layers::rotary<&models::llama_config::theta, 0, layers::rotary_pairs::halves, &models::llama_config::scaling>>;
   using attention_branch =
       residual<sequential<named<"input_layernorm", rms_norm<width, epsilon>>, named<"self_attn", attention>>>;
-  using mlp = sequential<gated<width, ffn, activation<&llama_config::activation>, mlp_bias>,
+  using mlp = sequential<gated<width, ffn, layers::activation<&models::llama_config::activation>, mlp_bias>,
                          named<"down", linear<ffn, width, mlp_bias>>>;
   using mlp_branch =
       residual<sequential<named<"post_attention_layernorm", rms_norm<width, epsilon>>, named<"mlp", mlp>>>;
   using block = sequential<attention_branch, mlp_branch>;
-  using head = language_head<vocab, width, "embed_tokens.weight", head_bias::none, &llama_config::tied>;
-  using net = initialised<&llama_config::deviation,
-                          sequential<named<"embed_tokens", embedding<vocab, width, "", &llama_config::padding>>,
-                                     named<"layers", repeat<&llama_config::layers, block>>,
+  using head =
+      layers::language_head<vocab, width, "embed_tokens.weight", layers::head_bias::none, &models::llama_config::tied>;
+  using net =
+      layers::initialised<&models::llama_config::deviation,
+                          sequential<named<"embed_tokens", embedding<vocab, width, "", &models::llama_config::padding>>,
+                                     named<"layers", repeat<&models::llama_config::layers, block>>,
                                      named<"norm", rms_norm<width, epsilon>>, named<"lm_head", head>>>;
 
-  llama_config config;
+  models::llama_config config;
 };
+
+}  // namespace redco
+
+namespace redco::models {
 
 /// A table of the names of LLaMA's parameters in Hugging Face files, defined in
 /// pretrained/stored_names/llama.hpp.
 template <>
 struct stored_names<llama>;
 
-}  // namespace redco
+}  // namespace redco::models

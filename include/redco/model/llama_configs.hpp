@@ -2,15 +2,15 @@
 
 #include <redco/model/llama.hpp>
 
-namespace redco {
+namespace redco::models {
 
 /// Sizes and options of Mistral-7B-v0.1, a LLaMA with a sliding window: `constexpr redco::llama
-/// model{redco::mistral_7b};`.
+/// model{redco::models::mistral_7b};`.
 inline constexpr llama_config mistral_7b{
     .context = 32768, .ffn = 14336, .kv_heads = 8, .norm_epsilon = 1e-5, .window = 4096};
 
 /// Sizes and options of Qwen2-7B, a LLaMA with biases on q, k and v: `constexpr redco::llama
-/// model{redco::qwen2_7b};`.
+/// model{redco::models::qwen2_7b};`.
 inline constexpr llama_config qwen2_7b{.vocab = 152064,
                                        .context = 131072,
                                        .width = 3584,
@@ -22,7 +22,7 @@ inline constexpr llama_config qwen2_7b{.vocab = 152064,
                                        .qkv_bias = true};
 
 /// Sizes and options of Qwen3-8B, a LLaMA that normalises queries and keys: `constexpr redco::llama
-/// model{redco::qwen3_8b};`.
+/// model{redco::models::qwen3_8b};`.
 inline constexpr llama_config qwen3_8b{.vocab = 151936,
                                        .context = 40960,
                                        .ffn = 12288,
@@ -32,4 +32,4 @@ inline constexpr llama_config qwen3_8b{.vocab = 151936,
                                        .theta = 1000000,
                                        .query_key_norm = true};
 
-}  // namespace redco
+}  // namespace redco::models

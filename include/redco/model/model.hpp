@@ -18,12 +18,20 @@ struct workload {
   std::int64_t source = 0;  ///< Tokens per example of an encoder's input; 0: equal to `sequence`
 };
 
+}  // namespace redco
+
+namespace redco::models {
+
 /// Returns the workload of the encoder in an encoder-decoder model: a copy of `load` in which
 /// `sequence` is the length of the encoder's input.
 constexpr workload of_source(workload load) {
   if (load.source > 0) load.sequence = load.source;
   return load;
 }
+
+}  // namespace redco::models
+
+namespace redco {
 
 /// Concept of a model type. Its member type `net`, a layer type, is the structure of the model. Its
 /// member `config` is a value with the sizes.
@@ -32,21 +40,29 @@ concept model = layer<typename M::net> && requires(M const& m) {
   m.config;
 };
 
-namespace detail {
+}  // namespace redco
+
+namespace redco::models::detail {
 
 template <layer Net>
 struct declared_net {
-  using type = unpaired_t<Net>;
-  static_assert(sizeof(declared_tree<Net>) > 0);
+  using type = layers::unpaired_t<Net>;
+  static_assert(sizeof(layers::detail::declared_tree<Net>) > 0);
 };
 
-}  // namespace detail
+}  // namespace redco::models::detail
+
+namespace redco::models {
 
 /// Layer type to use for the structure `M::net` of a model. It is `M::net` itself, but a single
 /// linear layer with automatic cut becomes replicated. Compile error: redco[L007] if a layer does
 /// not declare its inner layers.
 template <model M>
 using net_of = typename detail::declared_net<typename M::net>::type;
+
+}  // namespace redco::models
+
+namespace redco {
 
 struct no_config {};  ///< An empty config, for a model whose sizes are all literals in its type
 
@@ -60,6 +76,10 @@ struct model_of {
 
   constexpr extents input(workload const& load) const requires(!std::is_void_v<Input>) { return Input::of(load.batch); }
 };
+
+}  // namespace redco
+
+namespace redco::models {
 
 /// True if a model type declares the shape of its input in a function `input(workload)`.
 template <class M>
@@ -78,4 +98,4 @@ constexpr extents input_of(M const& m, workload const& load) {
   }
 }
 
-}  // namespace redco
+}  // namespace redco::models

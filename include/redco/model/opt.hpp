@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::models {
 
 /// The sizes and options of an OPT model; the defaults are those of OPT-2.7B.
 struct opt_config {
@@ -33,45 +33,54 @@ struct opt_config {
   std::int64_t padding = 1;
   double dropout = 0;            ///< Dropout probability applied to outputs of residual branches
   double attention_dropout = 0;  ///< Dropout probability of attention probabilities
-  activation_kind activation = activation_kind::relu;
+  layers::activation_kind activation = layers::activation_kind::relu;
   /// Standard deviation of initial weights, drawn from a normal distribution
   double deviation = 0.02;
 };
+
+}  // namespace redco::models
+
+namespace redco {
 
 /// An OPT model (Zhang et al. 2022): a decoder with a norm before each residual branch, and ReLU by
 /// default. Learned positions count the unmasked tokens and start at table row 2. The head is tied
 /// to the token embedding. Initial weights are drawn from a normal distribution.
 struct opt {
-  static constexpr auto vocab = &opt_config::vocab;
-  static constexpr auto context = &opt_config::context;
-  static constexpr auto width = &opt_config::width;
-  static constexpr auto ffn = &opt_config::ffn;
-  static constexpr auto heads = &opt_config::heads;
-  static constexpr auto layers = &opt_config::layers;
-  static constexpr auto padding = &opt_config::padding;
-  static constexpr auto drop = &opt_config::dropout;
-  static constexpr auto attention_drop = &opt_config::attention_dropout;
+  static constexpr auto vocab = &models::opt_config::vocab;
+  static constexpr auto context = &models::opt_config::context;
+  static constexpr auto width = &models::opt_config::width;
+  static constexpr auto ffn = &models::opt_config::ffn;
+  static constexpr auto heads = &models::opt_config::heads;
+  static constexpr auto layers = &models::opt_config::layers;
+  static constexpr auto padding = &models::opt_config::padding;
+  static constexpr auto drop = &models::opt_config::dropout;
+  static constexpr auto attention_drop = &models::opt_config::attention_dropout;
 
-  using attention_branch = residual<
-      sequential<named<"self_attn_layer_norm", layer_norm<width>>,
-                 named<"self_attn", causal_attention<width, heads, attention_dropout<attention_drop>>>, dropout<drop>>>;
-  using mlp_branch =
-      residual<sequential<named<"final_layer_norm", layer_norm<width>>, named<"fc1", linear<width, ffn>>,
-                          activation<&opt_config::activation>, named<"fc2", linear<ffn, width>>, dropout<drop>>>;
+  using attention_branch =
+      residual<sequential<named<"self_attn_layer_norm", layer_norm<width>>,
+                          named<"self_attn", causal_attention<width, heads, layers::attention_dropout<attention_drop>>>,
+                          dropout<drop>>>;
+  using mlp_branch = residual<
+      sequential<named<"final_layer_norm", layer_norm<width>>, named<"fc1", linear<width, ffn>>,
+                 layers::activation<&models::opt_config::activation>, named<"fc2", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<attention_branch, mlp_branch>;
-  using net =
-      initialised<&opt_config::deviation,
-                  sequential<sum<named<"embed_tokens", embedding<vocab, width, "", padding>>,
-                                 named<"embed_positions", positions<context, width, 2, unmasked_tokens>>>,
-                             named<"layers", repeat<layers, block>>, named<"final_layer_norm", layer_norm<width>>,
-                             language_head<vocab, width, "embed_tokens.weight">>>;
+  using net = layers::initialised<
+      &models::opt_config::deviation,
+      sequential<sum<named<"embed_tokens", embedding<vocab, width, "", padding>>,
+                     named<"embed_positions", positions<context, width, 2, layers::unmasked_tokens>>>,
+                 named<"layers", repeat<layers, block>>, named<"final_layer_norm", layer_norm<width>>,
+                 layers::language_head<vocab, width, "embed_tokens.weight">>>;
 
-  opt_config config;
+  models::opt_config config;
 };
+
+}  // namespace redco
+
+namespace redco::models {
 
 /// A table of the names of OPT's parameters in Hugging Face files, defined in
 /// pretrained/stored_names/opt.hpp.
 template <>
 struct stored_names<opt>;
 
-}  // namespace redco
+}  // namespace redco::models

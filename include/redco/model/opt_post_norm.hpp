@@ -20,7 +20,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::models {
 
 /// The sizes and options of an OPT model with norms after residual connections; the defaults are
 /// those of OPT-350M.
@@ -36,7 +36,7 @@ struct opt_post_norm_config {
   std::int64_t padding = 1;
   double dropout = 0;            ///< Dropout probability applied to outputs of residual branches
   double attention_dropout = 0;  ///< Dropout probability of attention probabilities
-  activation_kind activation = activation_kind::relu;
+  layers::activation_kind activation = layers::activation_kind::relu;
   /// Standard deviation of initial weights, drawn from a normal distribution
   double deviation = 0.02;
 };
@@ -57,20 +57,21 @@ struct opt_post_norm {
   static constexpr auto drop = &opt_post_norm_config::dropout;
   static constexpr auto attention_drop = &opt_post_norm_config::attention_dropout;
 
-  using attention_branch = residual<
-      sequential<named<"self_attn", causal_attention<width, heads, attention_dropout<attention_drop>>>, dropout<drop>>>;
+  using attention_branch =
+      residual<sequential<named<"self_attn", causal_attention<width, heads, layers::attention_dropout<attention_drop>>>,
+                          dropout<drop>>>;
   using mlp_branch =
-      residual<sequential<named<"fc1", linear<width, ffn>>, activation<&opt_post_norm_config::activation>,
+      residual<sequential<named<"fc1", linear<width, ffn>>, layers::activation<&opt_post_norm_config::activation>,
                           named<"fc2", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<attention_branch, named<"self_attn_layer_norm", layer_norm<width>>, mlp_branch,
                            named<"final_layer_norm", layer_norm<width>>>;
   using tokens = sequential<named<"embed_tokens", embedding<vocab, narrow, "", padding>>,
-                            named<"project_in", projection<narrow, width>>>;
-  using net =
-      initialised<&opt_post_norm_config::deviation,
-                  sequential<sum<tokens, named<"embed_positions", positions<context, width, 2, unmasked_tokens>>>,
-                             named<"layers", repeat<layers, block>>, named<"project_out", projection<width, narrow>>,
-                             language_head<vocab, narrow, "embed_tokens.weight">>>;
+                            named<"project_in", layers::projection<narrow, width>>>;
+  using net = layers::initialised<
+      &opt_post_norm_config::deviation,
+      sequential<sum<tokens, named<"embed_positions", positions<context, width, 2, layers::unmasked_tokens>>>,
+                 named<"layers", repeat<layers, block>>, named<"project_out", layers::projection<width, narrow>>,
+                 layers::language_head<vocab, narrow, "embed_tokens.weight">>>;
 
   opt_post_norm_config config;
 };
@@ -80,4 +81,4 @@ struct opt_post_norm {
 template <>
 struct stored_names<opt_post_norm>;
 
-}  // namespace redco
+}  // namespace redco::models

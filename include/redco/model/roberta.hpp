@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::models {
 
 /// The sizes and options of a RoBERTa model that classifies sequences; the defaults are those of
 /// RoBERTa-large.
@@ -34,34 +34,43 @@ struct roberta_config {
   /// head's linear layers.
   double dropout = 0;
   double attention_dropout = 0;  ///< Dropout probability of attention probabilities
-  activation_kind activation = activation_kind::gelu;
+  layers::activation_kind activation = layers::activation_kind::gelu;
   /// Standard deviation of initial weights, drawn from a normal distribution
   double deviation = 0.02;
 
   constexpr std::int64_t first_position() const { return padding + 1; }
 };
 
+}  // namespace redco::models
+
+namespace redco {
+
 /// A RoBERTa model (Liu et al. 2019) that classifies sequences. The encoder is BERT's, but
 /// positions count only tokens other than padding, starting at the table row after the padding id.
 /// The head, a linear layer with tanh and the classifier, reads the first token. Returns [B,
 /// classes]. Initial weights are drawn from a normal distribution.
 struct roberta {
-  static constexpr auto width = &roberta_config::width;
-  static constexpr auto classes = &roberta_config::classes;
-  static constexpr auto drop = &roberta_config::dropout;
+  static constexpr auto width = &models::roberta_config::width;
+  static constexpr auto classes = &models::roberta_config::classes;
+  static constexpr auto drop = &models::roberta_config::dropout;
 
-  using encoder =
-      bert_encoder<roberta_config, &roberta_config::first_position, tokens_other_than<&roberta_config::padding>>;
-  using head = sequential<first_token, dropout<drop>, named<"dense", linear<width, width>>, tanh_layer, dropout<drop>,
-                          named<"out_proj", linear<width, classes>>>;
-  using net = initialised<&roberta_config::deviation, sequential<encoder::net, named<"classifier", head>>>;
+  using encoder = models::bert_encoder<models::roberta_config, &models::roberta_config::first_position,
+                                       layers::tokens_other_than<&models::roberta_config::padding>>;
+  using head = sequential<layers::first_token, dropout<drop>, named<"dense", linear<width, width>>, tanh_layer,
+                          dropout<drop>, named<"out_proj", linear<width, classes>>>;
+  using net =
+      layers::initialised<&models::roberta_config::deviation, sequential<encoder::net, named<"classifier", head>>>;
 
-  roberta_config config;
+  models::roberta_config config;
 };
+
+}  // namespace redco
+
+namespace redco::models {
 
 /// A table of the names of RoBERTa's parameters in Hugging Face files, defined in
 /// pretrained/stored_names/roberta.hpp.
 template <>
 struct stored_names<roberta>;
 
-}  // namespace redco
+}  // namespace redco::models

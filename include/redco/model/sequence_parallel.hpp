@@ -15,16 +15,15 @@
 
 #include <type_traits>
 
-namespace redco {
-
-namespace detail {
+namespace redco::models::detail {
 
 /// True if L is a `repeat`, or a layer whose only inner layer is one for which this variable is
 /// true.
-template <class L, class Parts = parts_of<L>>
-inline constexpr bool wraps_repeat = is_repeat<L>;
+template <class L, class Parts = layers::detail::parts_of<L>>
+inline constexpr bool wraps_repeat = layers::detail::is_repeat<L>;
 template <class L, class Only>
-inline constexpr bool wraps_repeat<L, parts<Only>> = is_repeat<L> || wraps_repeat<typename Only::layer>;
+inline constexpr bool wraps_repeat<L, layers::parts<Only>> =
+    layers::detail::is_repeat<L> || wraps_repeat<typename Only::layer>;
 
 /// A rewrite for `transform`: makes each stack of repeated blocks split its tokens over the ranks
 /// first.
@@ -32,23 +31,25 @@ struct splits_tokens {
   template <class L, fact::path>
   static constexpr bool holds = wraps_repeat<L>;
   template <class L, fact::path>
-  using at = std::type_identity<std::conditional_t<wraps_repeat<L>, with_split_tokens<L>, L>>;
+  using at = std::type_identity<std::conditional_t<wraps_repeat<L>, layers::with_split_tokens<L>, L>>;
 };
 
-}  // namespace detail
+}  // namespace redco::models::detail
+
+namespace redco::models {
 
 /// Concept of a model with repeated blocks, so that `sequence_parallel` can split the tokens over
 /// the ranks before them. Layers after the blocks must accept split tokens, as norms, language
 /// heads and all model families of the library do.
 template <class M>
-concept repeats_blocks = model<M> && any_layer<typename M::net, detail::splits_tokens>;
+concept repeats_blocks = model<M> && layers::any_layer<typename M::net, detail::splits_tokens>;
 
 /// A model type like `M` that splits the tokens between blocks over the tensor-parallel ranks
 /// (sequence parallelism). Sizes, parameters, names and losses are equal to those of `M`:
-///   constexpr redco::sequence_parallel<redco::gpt2> model{{.heads = 6, .layers = 6}};
+///   constexpr redco::models::sequence_parallel<redco::gpt2> model{{.heads = 6, .layers = 6}};
 template <model M>
 struct sequence_parallel {
-  using net = transform<typename M::net, detail::splits_tokens>;
+  using net = layers::transform<typename M::net, detail::splits_tokens>;
 
   decltype(M::config) config;
 
@@ -70,4 +71,4 @@ inline constexpr bool is_sequence_parallel = false;
 template <model M>
 inline constexpr bool is_sequence_parallel<sequence_parallel<M>> = true;
 
-}  // namespace redco
+}  // namespace redco::models

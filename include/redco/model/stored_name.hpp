@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::models {
 
 /// A row of a table that maps a parameter name of redco (`ours`) to the name of a tensor in a
 /// weights file (`theirs`), such as a Hugging Face file. In both names, `*` is the index of a
@@ -63,7 +63,7 @@ struct stored_place {
 };
 stored_place place_in_file(std::span<stored_name const> names, std::string_view ours);
 
-}  // namespace redco
+}  // namespace redco::models
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -6,9 +6,7 @@
 
 #include <cstddef>
 
-namespace redco {
-
-namespace detail {
+namespace redco::models::detail {
 
 /// Returns true if `text` is equal to `pattern` with decimal digits in place of `*`. Then stores
 /// these digits in `number`.
@@ -23,7 +21,9 @@ inline bool matches(std::string_view pattern, std::string_view text, std::string
   return true;
 }
 
-}  // namespace detail
+}  // namespace redco::models::detail
+
+namespace redco::models {
 
 REDCO_INLINE stored_place place_in_file(std::span<stored_name const> names, std::string_view ours) {
   static constexpr stored_name unchanged{};
@@ -38,4 +38,4 @@ REDCO_INLINE stored_place place_in_file(std::span<stored_name const> names, std:
   return {};
 }
 
-}  // namespace redco
+}  // namespace redco::models

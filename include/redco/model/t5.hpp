@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::models {
 
 /// The sizes and options of a T5 model; the defaults are those of T5-11B.
 struct t5_config {
@@ -34,36 +34,45 @@ struct t5_config {
   /// Dropout probability applied to embeddings, outputs of residual branches, feed-forward
   /// activations, attention probabilities, and outputs of encoder and decoder.
   double dropout = 0;
-  activation_kind activation = activation_kind::relu;
+  layers::activation_kind activation = layers::activation_kind::relu;
   double deviation = 1;  ///< Factor on the standard deviation of all initial weights
   bool tied = true;      ///< True if the language head uses the token embedding's table
 
-  constexpr double from_width() const { return deviation / square_root(static_cast<double>(width)); }
-  constexpr double from_query() const { return deviation / square_root(static_cast<double>(width * head_dim)); }
-  constexpr double from_heads() const { return deviation / square_root(static_cast<double>(heads * head_dim)); }
-  constexpr double from_ffn() const { return deviation / square_root(static_cast<double>(ffn)); }
-  constexpr double head_factor() const { return tied ? 1 / square_root(static_cast<double>(width)) : 1; }
+  constexpr double from_width() const { return deviation / layers::square_root(static_cast<double>(width)); }
+  constexpr double from_query() const { return deviation / layers::square_root(static_cast<double>(width * head_dim)); }
+  constexpr double from_heads() const { return deviation / layers::square_root(static_cast<double>(heads * head_dim)); }
+  constexpr double from_ffn() const { return deviation / layers::square_root(static_cast<double>(ffn)); }
+  constexpr double head_factor() const { return tied ? 1 / layers::square_root(static_cast<double>(width)) : 1; }
 };
+
+}  // namespace redco::models
+
+namespace redco {
 
 /// A T5 model (Raffel et al. 2020) with a ReLU feed-forward. By default the language head is tied
 /// to the token embedding. Initial weights are drawn from a normal distribution with standard
 /// deviation 1 / sqrt(inputs), or 1 for the token embedding and a separate head.
 struct t5 {
-  static constexpr auto width = &t5_config::width;
-  static constexpr auto ffn = &t5_config::ffn;
-  static constexpr auto from_ffn = &t5_config::from_ffn;
-  static constexpr auto drop = &t5_config::dropout;
+  static constexpr auto width = &models::t5_config::width;
+  static constexpr auto ffn = &models::t5_config::ffn;
+  static constexpr auto from_ffn = &models::t5_config::from_ffn;
+  static constexpr auto drop = &models::t5_config::dropout;
 
-  using feed_forward = sequential<named<"wi", linear<width, ffn, false>>, activation<&t5_config::activation>,
-                                  dropout<drop>, named<"wo", initialised<from_ffn, linear<ffn, width, false>>>>;
-  using net = t5_net<t5_config, feed_forward>::net;
+  using feed_forward =
+      sequential<named<"wi", linear<width, ffn, false>>, layers::activation<&models::t5_config::activation>,
+                 dropout<drop>, named<"wo", layers::initialised<from_ffn, linear<ffn, width, false>>>>;
+  using net = models::t5_net<models::t5_config, feed_forward>::net;
 
-  t5_config config;
+  models::t5_config config;
 };
+
+}  // namespace redco
+
+namespace redco::models {
 
 /// A table of the names of T5's parameters in Hugging Face files, defined in
 /// pretrained/stored_names/t5.hpp.
 template <>
 struct stored_names<t5>;
 
-}  // namespace redco
+}  // namespace redco::models

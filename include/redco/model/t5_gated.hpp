@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::models {
 
 /// The sizes and options of a T5 model with a gated feed-forward; the defaults are those of
 /// T5-v1.1-XXL.
@@ -36,15 +36,15 @@ struct t5_gated_config {
   /// Dropout probability applied to embeddings, outputs of residual branches, feed-forward
   /// activations, attention probabilities, and outputs of encoder and decoder.
   double dropout = 0;
-  activation_kind activation = activation_kind::gelu_tanh;
+  layers::activation_kind activation = layers::activation_kind::gelu_tanh;
   double deviation = 1;  ///< Factor on the standard deviation of all initial weights
   bool tied = false;     ///< True if the language head uses the token embedding's table
 
-  constexpr double from_width() const { return deviation / square_root(static_cast<double>(width)); }
-  constexpr double from_query() const { return deviation / square_root(static_cast<double>(width * head_dim)); }
-  constexpr double from_heads() const { return deviation / square_root(static_cast<double>(heads * head_dim)); }
-  constexpr double from_ffn() const { return deviation / square_root(static_cast<double>(ffn)); }
-  constexpr double head_factor() const { return tied ? 1 / square_root(static_cast<double>(width)) : 1; }
+  constexpr double from_width() const { return deviation / layers::square_root(static_cast<double>(width)); }
+  constexpr double from_query() const { return deviation / layers::square_root(static_cast<double>(width * head_dim)); }
+  constexpr double from_heads() const { return deviation / layers::square_root(static_cast<double>(heads * head_dim)); }
+  constexpr double from_ffn() const { return deviation / layers::square_root(static_cast<double>(ffn)); }
+  constexpr double head_factor() const { return tied ? 1 / layers::square_root(static_cast<double>(width)) : 1; }
 };
 
 /// A T5 v1.1 or FLAN-T5 model (Raffel et al. 2020; Shazeer 2020): T5 with a feed-forward gated by
@@ -57,8 +57,8 @@ struct t5_gated {
   static constexpr auto from_ffn = &t5_gated_config::from_ffn;
   static constexpr auto drop = &t5_gated_config::dropout;
 
-  using feed_forward = sequential<gated<width, ffn, activation<&t5_gated_config::activation>>, dropout<drop>,
-                                  named<"wo", initialised<from_ffn, linear<ffn, width, false>>>>;
+  using feed_forward = sequential<gated<width, ffn, layers::activation<&t5_gated_config::activation>>, dropout<drop>,
+                                  named<"wo", layers::initialised<from_ffn, linear<ffn, width, false>>>>;
   using net = t5_net<t5_gated_config, feed_forward>::net;
 
   t5_gated_config config;
@@ -69,4 +69,4 @@ struct t5_gated {
 template <>
 struct stored_names<t5_gated>;
 
-}  // namespace redco
+}  // namespace redco::models

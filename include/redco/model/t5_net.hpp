@@ -19,7 +19,7 @@
 
 #include <redco/meta/fixed_string.hpp>
 
-namespace redco {
+namespace redco::models {
 
 /// The structure of T5 (Raffel et al. 2020) with a given type of feed-forward layer: an
 /// encoder-decoder with RMS norms before each residual branch and without biases. Scores lack the
@@ -39,29 +39,33 @@ struct t5_net {
   static constexpr auto from_query = &Config::from_query;
   static constexpr auto from_heads = &Config::from_heads;
 
-  template <attention_kind Kind, class... Traits>
-  using attention =
-      redco::attention<Kind, width, heads, redco::head_dim<&Config::head_dim>, biased<false>, attention_dropout<drop>,
-                       query_deviation<from_query>, output_deviation<from_heads>, unscaled, Traits...>;
-  template <fixed_string Name, layer Branch>
+  template <layers::attention_kind Kind, class... Traits>
+  using attention = layers::attention<Kind, width, heads, layers::head_dim<&Config::head_dim>, layers::biased<false>,
+                                      layers::attention_dropout<drop>, layers::query_deviation<from_query>,
+                                      layers::output_deviation<from_heads>, layers::unscaled, Traits...>;
+  template <meta::fixed_string Name, layer Branch>
   using branch = residual<
       sequential<named<Name, sequential<named<"layer_norm", rms_norm<width, epsilon>>, Branch>>, dropout<drop>>>;
-  using self_attention = branch<"SelfAttention", attention<attention_kind::full, distance_biased>>;
-  using causal_self_attention = branch<"SelfAttention", attention<attention_kind::causal, distance_biased>>;
-  using cross_attention = branch<"EncDecAttention", attention<attention_kind::cross>>;
+  using self_attention = branch<"SelfAttention", attention<layers::attention_kind::full, layers::distance_biased>>;
+  using causal_self_attention =
+      branch<"SelfAttention", attention<layers::attention_kind::causal, layers::distance_biased>>;
+  using cross_attention = branch<"EncDecAttention", attention<layers::attention_kind::cross>>;
   using feed_forward = branch<"DenseReluDense", FeedForward>;
 
-  template <attention_kind Kind, auto Layers, fixed_string Tokens, layer Block>
+  template <layers::attention_kind Kind, auto Layers, meta::fixed_string Tokens, layer Block>
   using stack =
-      sequential<named<"embed_tokens", initialised<&Config::deviation, embedding<vocab, width, Tokens>>>, dropout<drop>,
-                 with_distance_bias<Kind, heads, buckets, farthest, named<"block", repeat<Layers, Block>>>,
+      sequential<named<"embed_tokens", layers::initialised<&Config::deviation, embedding<vocab, width, Tokens>>>,
+                 dropout<drop>,
+                 layers::with_distance_bias<Kind, heads, buckets, farthest, named<"block", repeat<Layers, Block>>>,
                  named<"final_layer_norm", rms_norm<width, epsilon>>, dropout<drop>>;
-  using encoder = stack<attention_kind::full, &Config::layers, "", sequential<self_attention, feed_forward>>;
-  using decoder = stack<attention_kind::causal, &Config::decoder_layers, "encoder.embed_tokens.weight",
+  using encoder = stack<layers::attention_kind::full, &Config::layers, "", sequential<self_attention, feed_forward>>;
+  using decoder = stack<layers::attention_kind::causal, &Config::decoder_layers, "encoder.embed_tokens.weight",
                         sequential<causal_self_attention, cross_attention, feed_forward>>;
-  using table = language_head<vocab, width, "encoder.embed_tokens.weight", head_bias::none, &Config::tied>;
-  using head = sequential<scale<&Config::head_factor>, named<"lm_head", initialised<&Config::deviation, table>>>;
-  using net = initialised<from_width, sequential<encoder_decoder<encoder, decoder>, head>>;
+  using table =
+      layers::language_head<vocab, width, "encoder.embed_tokens.weight", layers::head_bias::none, &Config::tied>;
+  using head =
+      sequential<layers::scale<&Config::head_factor>, named<"lm_head", layers::initialised<&Config::deviation, table>>>;
+  using net = layers::initialised<from_width, sequential<layers::encoder_decoder<encoder, decoder>, head>>;
 };
 
-}  // namespace redco
+}  // namespace redco::models

@@ -21,7 +21,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::models {
 
 /// The sizes and options of a ViT model that classifies images; the defaults are those of ViT-L/16.
 struct vit_config {
@@ -40,12 +40,12 @@ struct vit_config {
   /// Dropout probability applied to embeddings and outputs of residual branches
   double dropout = 0;
   double attention_dropout = 0;  ///< Dropout probability of attention probabilities
-  activation_kind activation = activation_kind::gelu;
+  layers::activation_kind activation = layers::activation_kind::gelu;
   bool qkv_bias = true;
   /// Standard deviation of initial weights, drawn from a normal distribution
   double deviation = 0.02;
 
-  constexpr projection_biases biases() const { return {qkv_bias, true}; }
+  constexpr layers::projection_biases biases() const { return {qkv_bias, true}; }
   constexpr std::int64_t image_width() const { return image_columns > 0 ? image_columns : image; }
   constexpr std::int64_t patch_width() const { return patch_columns > 0 ? patch_columns : patch; }
   /// Returns the number of tokens per image: one for each patch, and the class token.
@@ -54,51 +54,60 @@ struct vit_config {
   }
 };
 
+}  // namespace redco::models
+
+namespace redco {
+
 /// A ViT model (Dosovitskiy et al. 2021), which classifies images [B, channels, rows, columns]. The
 /// tokens are a learned class token and the image's patches, with learned positions. Blocks have a
 /// norm before each residual branch, and GELU. The classifier reads the class token. Returns [B,
 /// classes]. Initial weights are drawn from a normal distribution.
 struct vit {
-  static constexpr auto channels = &vit_config::channels;
-  static constexpr auto patch = &vit_config::patch;
-  static constexpr auto patch_width = &vit_config::patch_width;
-  static constexpr auto tokens = &vit_config::tokens;
-  static constexpr auto width = &vit_config::width;
-  static constexpr auto ffn = &vit_config::ffn;
-  static constexpr auto heads = &vit_config::heads;
-  static constexpr auto layers = &vit_config::layers;
-  static constexpr auto classes = &vit_config::classes;
-  static constexpr auto epsilon = &vit_config::norm_epsilon;
-  static constexpr auto drop = &vit_config::dropout;
-  static constexpr auto attention_drop = &vit_config::attention_dropout;
+  static constexpr auto channels = &models::vit_config::channels;
+  static constexpr auto patch = &models::vit_config::patch;
+  static constexpr auto patch_width = &models::vit_config::patch_width;
+  static constexpr auto tokens = &models::vit_config::tokens;
+  static constexpr auto width = &models::vit_config::width;
+  static constexpr auto ffn = &models::vit_config::ffn;
+  static constexpr auto heads = &models::vit_config::heads;
+  static constexpr auto layers = &models::vit_config::layers;
+  static constexpr auto classes = &models::vit_config::classes;
+  static constexpr auto epsilon = &models::vit_config::norm_epsilon;
+  static constexpr auto drop = &models::vit_config::dropout;
+  static constexpr auto attention_drop = &models::vit_config::attention_dropout;
 
   using norm = layer_norm<width, epsilon>;
   using embeddings = sequential<named<"patch_embeddings", patch_embedding<channels, patch, width, patch_width>>,
                                 named<"cls_token", class_token<width>>,
                                 residual<named<"position_embeddings", positions<tokens, width>>>, dropout<drop>>;
-  using attention_branch = residual<sequential<
-      named<"layernorm_before", norm>,
-      named<"attention", full_attention<width, heads, biased<&vit_config::biases>, attention_dropout<attention_drop>>>,
-      dropout<drop>>>;
-  using mlp_branch =
-      residual<sequential<named<"layernorm_after", norm>, named<"intermediate", linear<width, ffn>>,
-                          activation<&vit_config::activation>, named<"output", linear<ffn, width>>, dropout<drop>>>;
+  using attention_branch =
+      residual<sequential<named<"layernorm_before", norm>,
+                          named<"attention", full_attention<width, heads, layers::biased<&models::vit_config::biases>,
+                                                            layers::attention_dropout<attention_drop>>>,
+                          dropout<drop>>>;
+  using mlp_branch = residual<sequential<named<"layernorm_after", norm>, named<"intermediate", linear<width, ffn>>,
+                                         layers::activation<&models::vit_config::activation>,
+                                         named<"output", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<attention_branch, mlp_branch>;
-  using net =
-      initialised<&vit_config::deviation,
-                  sequential<named<"embeddings", embeddings>, named<"layer", repeat<layers, block>>,
-                             named<"layernorm", norm>, first_token, named<"classifier", linear<width, classes>>>>;
+  using net = layers::initialised<
+      &models::vit_config::deviation,
+      sequential<named<"embeddings", embeddings>, named<"layer", repeat<layers, block>>, named<"layernorm", norm>,
+                 layers::first_token, named<"classifier", linear<width, classes>>>>;
 
   constexpr extents input(workload const& load) const {
     return {load.batch, config.channels, config.image, config.image_width()};
   }
 
-  vit_config config;
+  models::vit_config config;
 };
+
+}  // namespace redco
+
+namespace redco::models {
 
 /// A table of the names of ViT's parameters in Hugging Face files, defined in
 /// pretrained/stored_names/vit.hpp.
 template <>
 struct stored_names<vit>;
 
-}  // namespace redco
+}  // namespace redco::models

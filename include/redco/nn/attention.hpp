@@ -21,22 +21,22 @@
 
 namespace redco {
 
-template <attention_kind Kind, auto Width, auto Heads, class... Traits, class X>
-struct module<attention<Kind, Width, Heads, Traits...>, X> {
-  using layer = attention<Kind, Width, Heads, Traits...>;
-  static constexpr bool cross = Kind == attention_kind::cross;
+template <layers::attention_kind Kind, auto Width, auto Heads, class... Traits, class X>
+struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
+  using layer = layers::attention<Kind, Width, Heads, Traits...>;
+  static constexpr bool cross = Kind == layers::attention_kind::cross;
 
   template <class Config>
-  explicit module(builder<Config>& b) : module(b, layer::form(b.config())) {}
+  explicit module(nn::builder<Config>& b) : module(b, layer::form(b.config())) {}
 
   template <class Config>
-  module(builder<Config>& b, attention_form const& form)
-      : heads(b.template extent<Heads>() / b.size(axis::tp)),
-        kv_heads(std::max<std::int64_t>(1, form.key_value_heads / b.size(axis::tp))),
+  module(nn::builder<Config>& b, layers::attention_form const& form)
+      : heads(b.template extent<Heads>() / b.size(shape::axis::tp)),
+        kv_heads(std::max<std::int64_t>(1, form.key_value_heads / b.size(shape::axis::tp))),
         head_dim(form.head_dim),
         scores(layer::scores(b.config())),
-        sharers(static_cast<int>(std::max<std::int64_t>(1, b.size(axis::tp) / form.key_value_heads))),
-        tp_index(b.coordinate(axis::tp)),
+        sharers(static_cast<int>(std::max<std::int64_t>(1, b.size(shape::axis::tp) / form.key_value_heads))),
+        tp_index(b.coordinate(shape::axis::tp)),
         dropout(b.probability(form.dropout)),
         norm_epsilon(form.norm_epsilon),
         site(b.site()),
@@ -59,12 +59,12 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   }
 
   template <class Context>
-  pending_sum operator()(tensor<X> const& x, Context const& ctx) const {
-    return detail::leaving_linear(attend(x, ctx), ctx[o_weight], ctx[o_bias], o_sides, ctx);
+  nn::pending_sum operator()(tensor<X> const& x, Context const& ctx) const {
+    return nn::detail::leaving_linear(attend(x, ctx), ctx[o_weight], ctx[o_bias], o_sides, ctx);
   }
 
   std::int64_t heads, kv_heads, head_dim;
-  attention_scores scores;
+  layers::attention_scores scores;
   /// Number of neighbouring ranks that hold equal key-value heads (a sharer group); 1 if every rank
   /// has its own.
   int sharers;
@@ -83,8 +83,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   parameter o_weight, o_bias;
   /// Side products (such as a low-rank adapter) that an outer layer adds to the query projection;
   /// empty except in cross-attention.
-  detail::side_products q_sides;
-  detail::side_products sides, o_sides;
+  nn::detail::side_products q_sides;
+  nn::detail::side_products sides, o_sides;
 
  private:
   /// Returns the tensor of `leaf`, the handle of a weight or bias that contains the rows of k and
@@ -92,7 +92,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   /// hold equal key-value heads). Returns an undefined tensor for an empty handle.
   template <class Context>
   at::Tensor shared(parameter leaf, Context const& ctx) const {
-    return leaf ? enter_shared(ctx[leaf], ctx.tp(), sharers, cross ? 0 : heads * head_dim) : at::Tensor();
+    return leaf ? comm::enter_shared(ctx[leaf], ctx.tp(), sharers, cross ? 0 : heads * head_dim) : at::Tensor();
   }
 
   std::vector<at::Tensor> parts_of(at::Tensor const& qkv) const {
@@ -105,12 +105,12 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   template <class Context>
   at::Tensor normed(at::Tensor const& qkv, Context const& ctx) const {
     if (!norm_weight) return qkv;
-    auto const weights = enter(tensor<replicated>(ctx[norm_weight]), ctx.tp()).local().chunk(2);
+    auto const weights = comm::enter(tensor<shape::replicated>(ctx[norm_weight]), ctx.tp()).local().chunk(2);
     auto const parts = parts_of(qkv);
     auto const norm = [&](std::size_t part) {
       at::Tensor const by_head = parts[part].contiguous().unflatten(-1, {-1, head_dim});
-      return detail::in_layer(part == 0 ? "q_norm" : "k_norm", by_head,
-                              [&] { return kernel::rms_norm(by_head, weights[part], norm_epsilon).flatten(-2); });
+      return nn::detail::in_layer(part == 0 ? "q_norm" : "k_norm", by_head,
+                                  [&] { return kernel::rms_norm(by_head, weights[part], norm_epsilon).flatten(-2); });
     };
     return at::cat({norm(0), norm(1), parts[2]}, -1);
   }
@@ -120,10 +120,10 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   template <class Context>
   at::Tensor turned(at::Tensor const& qkv, Context const& ctx) const {
     if (scores.rotary.dims == 0) return qkv;
-    key_value_cache const* const cache = ctx.pass().cache;
+    nn::key_value_cache const* const cache = ctx.pass().cache;
     kernel::rotation const by{heads + kv_heads, head_dim, scores.rotary, cache != nullptr ? cache->length() : 0};
-    if constexpr (Context::template has<token_positions>) {
-      return kernel::rotate(qkv, by, ctx.template get<token_positions>());
+    if constexpr (Context::template has<nn::token_positions>) {
+      return kernel::rotate(qkv, by, ctx.template get<nn::token_positions>());
     } else {
       return kernel::rotate(qkv, by);
     }
@@ -134,7 +134,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
     kernel::attention_options o;
     o.heads = heads;
     o.kv_heads = kv_heads;
-    o.causal = Kind == attention_kind::causal;
+    o.causal = Kind == layers::attention_kind::causal;
     o.scale = scores.scale;
     o.window = scores.window;
     o.head0 = tp_index * heads;
@@ -144,8 +144,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
       if constexpr (Context::template has<key_mask>) o.key_mask = ctx.template get<key_mask>();
     }
     if constexpr (layer::is_distance_biased) {
-      if constexpr (Context::template require<distance_bias>()) {
-        o.bias = ctx.template get<distance_bias>();
+      if constexpr (Context::template require<nn::distance_bias>()) {
+        o.bias = ctx.template get<nn::distance_bias>();
         o.distance0 = (o.bias.size(1) - 1) / 2;
       }
     }
@@ -160,14 +160,14 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   template <class Context>
   at::Tensor attend(tensor<X> const& x, Context const& ctx) const {
     if constexpr (cross) {
-      if constexpr (Context::template require<encoder_states>()) {
-        key_value_cache* const cache = ctx.pass().cache;
+      if constexpr (Context::template require<nn::encoder_states>()) {
+        nn::key_value_cache* const cache = ctx.pass().cache;
         auto const project = [&] {
-          at::Tensor const states = enter(ctx.template get<encoder_states>(), ctx.tp()).local();
+          at::Tensor const states = comm::enter(ctx.template get<nn::encoder_states>(), ctx.tp()).local();
           return sides.beside(kernel::linear(states, shared(weight, ctx), shared(bias, ctx)), states, ctx);
         };
         kernel::attention_options const o = options(x.local(), ctx);
-        at::Tensor const q = detail::entering_linear(x, ctx[q_weight], ctx[q_bias], q_sides, ctx);
+        at::Tensor const q = nn::detail::entering_linear(x, ctx[q_weight], ctx[q_bias], q_sides, ctx);
         if (cache != nullptr && cache->length() > 0)
           return kernel::gathered_attention(q, cache->shared(cache_slot, project), o);
         auto const kv = (cache == nullptr ? project() : cache->once(cache_slot, project)).chunk(2, -1);
@@ -176,9 +176,9 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
         return {};
       }
     } else {
-      key_value_cache* const cache = ctx.pass().cache;
+      nn::key_value_cache* const cache = ctx.pass().cache;
       kernel::attention_options o = options(x.local(), ctx);
-      at::Tensor const product = detail::entering_linear(x, shared(weight, ctx), shared(bias, ctx), sides, ctx);
+      at::Tensor const product = nn::detail::entering_linear(x, shared(weight, ctx), shared(bias, ctx), sides, ctx);
       at::Tensor const qkv = turned(normed(product, ctx), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);
       auto const parts = parts_of(qkv);

@@ -6,9 +6,7 @@
 #include <redco/layer/batch_norm.hpp>
 #include <redco/diag/error.hpp>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 /// Moves the running statistic `running` towards the new value `now`: running += momentum * (now -
 /// running). Writes both the master copy, which checkpoints save, and the value that forward reads.
@@ -20,7 +18,9 @@ inline void follow(stored_parameter const& running, at::Tensor const& now, doubl
   if (!running.value.is_alias_of(running.master)) running.value.variable_data().copy_(running.master);
 }
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco {
 
 /// A module that computes batch normalisation. Training normalises by the statistics of all
 /// micro-batches that the replicas compute concurrently. Evaluation normalises by the running
@@ -29,7 +29,7 @@ inline void follow(stored_parameter const& running, at::Tensor const& now, doubl
 template <auto Channels, auto Epsilon, auto Momentum, class X>
 struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
   template <class Config>
-  explicit module(builder<Config>& b)
+  explicit module(nn::builder<Config>& b)
       : weight(b.parameter("weight")),
         bias(b.parameter("bias")),
         running_mean(b.statistics("running_mean")),
@@ -38,7 +38,7 @@ struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
         momentum(static_cast<double>(b.template extent<Momentum>())) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     if (!ctx.pass().training)
       return kernel::batch_norm_with(x.local(), ctx[weight], ctx[bias], running_mean.master, running_variance.master,
                                      epsilon);
@@ -52,14 +52,14 @@ struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
     // A block that runs again in backward must not update the running statistics again.
     bool const again = torch::autograd::get_current_graph_task_id() >= 0;
     if (!again) {
-      detail::follow(running_mean, now.mean, momentum);
-      detail::follow(running_variance, now.variance * (now.count / (now.count - 1)), momentum);
+      nn::detail::follow(running_mean, now.mean, momentum);
+      nn::detail::follow(running_variance, now.variance * (now.count / (now.count - 1)), momentum);
     }
     return kernel::batch_norm(x.local(), ctx[weight], ctx[bias], now, round, epsilon);
   }
 
   parameter weight, bias;
-  stored_parameter running_mean, running_variance;
+  nn::stored_parameter running_mean, running_variance;
   double epsilon, momentum;
 };
 

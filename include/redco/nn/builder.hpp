@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// A builder that the constructor of each module receives. It gives handles to parameters by name,
 /// numbers for random streams (sites) and cache slots. Modules are built in the order in which the
@@ -28,7 +28,7 @@ namespace redco {
 /// modules: modules of other stages' blocks get empty parameter handles.
 class builder_base {
  public:
-  builder_base(leaves& from, int rank, mesh const& on, block_range const& blocks = {})
+  builder_base(leaves& from, int rank, mesh const& on, shape::block_range const& blocks = {})
       : leaves_(from), rank_(rank), mesh_(on), blocks_(blocks) {}
 
   /// Returns the dropout probability `p`. Throws `error` with exit code 64 if `p` is not in [0, 1).
@@ -39,8 +39,8 @@ class builder_base {
 
   /// `size` returns the number of ranks along the mesh axes `over`. `coordinate` returns the index
   /// of this rank among them.
-  int size(axes over) const { return mesh_.size(over); }
-  int coordinate(axes over) const { return mesh_.coordinate(rank_, over); }
+  int size(shape::axes over) const { return mesh_.size(over); }
+  int coordinate(shape::axes over) const { return mesh_.coordinate(rank_, over); }
 
   /// `parameter` returns a handle to the parameter named `leaf` of the layer that is being built.
   /// `parameters` returns one handle to several parameters that are adjacent in memory, joined into
@@ -157,7 +157,7 @@ class builder_base {
   leaves& leaves_;
   int rank_;
   mesh mesh_;
-  block_range blocks_;
+  shape::block_range blocks_;
   /// Number of blocks of outermost `repeat`s that were built so far
   std::int64_t made_blocks_ = 0;
   bool in_block_ = false, absent_ = false;
@@ -174,13 +174,13 @@ class builder_base {
 template <class Config>
 class builder : public builder_base {
  public:
-  builder(Config const& config, leaves& from, int rank, mesh const& on, block_range const& blocks = {})
+  builder(Config const& config, leaves& from, int rank, mesh const& on, shape::block_range const& blocks = {})
       : builder_base(from, rank, on, blocks), config_(config) {}
 
   Config const& config() const { return config_; }
   template <auto Extent>
   auto extent() const {
-    return of<Extent>(config_);
+    return layers::of<Extent>(config_);
   }
 
   using builder_base::probability;
@@ -193,4 +193,4 @@ class builder : public builder_base {
   Config const& config_;
 };
 
-}  // namespace redco
+}  // namespace redco::nn

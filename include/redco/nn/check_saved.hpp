@@ -11,20 +11,22 @@
 
 #include <span>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 /// Returns the input of the cost model (`setup`) that corresponds to one forward call: mesh, batch
 /// and sequence length, compute dtype and recomputation.
-setup setup_of_pass(parameter_store const& store, pass const& in, at::Tensor const& input, at::Tensor const& source);
+cost::setup setup_of_pass(parameter_store const& store, pass const& in, at::Tensor const& input,
+                          at::Tensor const& source);
 
 /// Compares the tensors `saved` by autograd with the saved tensors that the model's layers declare
 /// in `facts`. Throws the errors of check_saved().
-void check_saved_facts(fact::program const& facts, setup const& run, parameter_store const& store,
-                       at::Tensor const& input, at::Tensor const& source, std::span<saved_watch::entry const> saved);
+void check_saved_facts(fact::program const& facts, cost::setup const& run, parameter_store const& store,
+                       at::Tensor const& input, at::Tensor const& source,
+                       std::span<tensors::saved_watch::entry const> saved);
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco::nn {
 
 /// Compares the tensors `saved` that autograd saved during a forward call on `input` with the
 /// tensors that the model's layers declare. If parameters are frozen, autograd may save less.
@@ -34,12 +36,12 @@ void check_saved_facts(fact::program const& facts, setup const& run, parameter_s
 /// exit code 64 for a model with opaque layers (users' callables), which declare nothing.
 template <model M>
 void check_saved(M const& m, parameter_store const& store, pass const& in, at::Tensor const& input,
-                 at::Tensor const& source, std::span<saved_watch::entry const> saved) {
-  setup const run = detail::setup_of_pass(store, in, input, source);
-  detail::check_saved_facts(facts_of(m, run.load), run, store, input, source, saved);
+                 at::Tensor const& source, std::span<tensors::saved_watch::entry const> saved) {
+  cost::setup const run = detail::setup_of_pass(store, in, input, source);
+  detail::check_saved_facts(shard::facts_of(m, run.load), run, store, input, source, saved);
 }
 
-}  // namespace redco
+}  // namespace redco::nn
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 inline at::IntArrayRef sizes_of(extents const& shape) {
   return {shape.size.data(), static_cast<std::size_t>(shape.rank)};
@@ -23,7 +23,7 @@ inline at::IntArrayRef sizes_of(extents const& shape) {
 
 inline std::string type_text(at::ScalarType type) {
   for (int i = 0; i <= static_cast<int>(dtype::boolean); ++i)
-    if (scalar_type_of(static_cast<dtype>(i)) == type) return std::string(name_of(static_cast<dtype>(i)));
+    if (tensors::scalar_type_of(static_cast<dtype>(i)) == type) return std::string(name_of(static_cast<dtype>(i)));
   return c10::toString(type);
 }
 
@@ -31,11 +31,11 @@ inline std::string layer_text(std::string_view path) { return path.empty() ? "th
 
 inline std::string not_saved(cost::saved_slot const& slot, cost::saved_slot::owner const& owner) {
   return layer_text(owner.layer) + ": `" + owner.name + "` (" + std::string(name_of(slot.type)) + " " +
-         describe(sizes_of(slot.shape)) + ") is declared and not saved";
+         tensors::describe(sizes_of(slot.shape)) + ") is declared and not saved";
 }
 
-inline std::string not_declared(saved_watch::entry const& saved, std::string_view layer) {
-  std::string const tensor = type_text(saved.tensor.scalar_type()) + " " + describe(saved.tensor.sizes());
+inline std::string not_declared(tensors::saved_watch::entry const& saved, std::string_view layer) {
+  std::string const tensor = type_text(saved.tensor.scalar_type()) + " " + tensors::describe(saved.tensor.sizes());
   return layer_text(layer) + ": " +
          (saved.slot.empty() ? "a tensor " + tensor : "`" + std::string(saved.slot) + "` (" + tensor + ")") +
          " is saved and not declared";
@@ -49,21 +49,21 @@ inline bool is_within(std::string_view layer, std::string_view composition) {
 
 /// Returns true if the tensor `saved` by autograd can be the declared tensor `slot`. Their dtypes
 /// and bytes are equal, and also their names if the saved tensor has a name.
-inline bool fits_slot(cost::saved_slot const& slot, saved_watch::entry const& saved) {
-  return saved.tensor.scalar_type() == scalar_type_of(slot.type) && saved.bytes() == slot.bytes() &&
+inline bool fits_slot(cost::saved_slot const& slot, tensors::saved_watch::entry const& saved) {
+  return saved.tensor.scalar_type() == tensors::scalar_type_of(slot.type) && saved.bytes() == slot.bytes() &&
          (saved.slot.empty() || std::ranges::any_of(slot.owners, [&](cost::saved_slot::owner const& owner) {
             return owner.name == saved.slot && is_within(saved.layers.front(), owner.layer);
           }));
 }
 
-inline bool same_layers(cost::saved_slot const& slot, saved_watch::entry const& saved) {
+inline bool same_layers(cost::saved_slot const& slot, tensors::saved_watch::entry const& saved) {
   return std::ranges::is_permutation(slot.owners, saved.layers, {}, &cost::saved_slot::owner::layer);
 }
-inline bool one_layer(cost::saved_slot const& slot, saved_watch::entry const& saved) {
+inline bool one_layer(cost::saved_slot const& slot, tensors::saved_watch::entry const& saved) {
   return std::ranges::find_first_of(slot.owners, saved.layers, {}, &cost::saved_slot::owner::layer) !=
          slot.owners.end();
 }
-inline bool composition(cost::saved_slot const& slot, saved_watch::entry const& saved) {
+inline bool composition(cost::saved_slot const& slot, tensors::saved_watch::entry const& saved) {
   return is_within(saved.layers.front(), slot.owners.front().layer);
 }
 
@@ -71,7 +71,7 @@ inline bool composition(cost::saved_slot const& slot, saved_watch::entry const& 
 /// Appends to `differences` a sentence for each layer that declares the tensor but does not save
 /// it, and for each layer that saves the tensor but does not declare it. If `may_be_unsaved` is
 /// true, reports only undeclared saves.
-inline void compare_layers(cost::saved_slot const& slot, saved_watch::entry const& saved, bool may_be_unsaved,
+inline void compare_layers(cost::saved_slot const& slot, tensors::saved_watch::entry const& saved, bool may_be_unsaved,
                            std::vector<std::string>& differences) {
   for (cost::saved_slot::owner const& owner : slot.owners)
     if (!may_be_unsaved &&
@@ -99,14 +99,15 @@ std::vector<T const*> with_bytes(std::span<T const> all) {
 /// name. Named tensors are assigned first. Preferred are declarations by exactly the layers that
 /// save the tensor, then by some of these layers, then by an enclosing layer.
 inline std::vector<std::string> saved_differences(std::span<cost::saved_slot const> declared,
-                                                  std::span<saved_watch::entry const> saved, bool may_be_unsaved) {
+                                                  std::span<tensors::saved_watch::entry const> saved,
+                                                  bool may_be_unsaved) {
   auto slots = with_bytes(declared);
   auto tensors = with_bytes(saved);
   std::vector<std::string> differences;
   for (bool const named : {true, false})
     for (auto const are_related : {&same_layers, &one_layer, &composition})
       for (bool const of_one_shape : {true, false})
-        std::erase_if(tensors, [&](saved_watch::entry const* const t) {
+        std::erase_if(tensors, [&](tensors::saved_watch::entry const* const t) {
           if (t->slot.empty() == named) return false;
           auto const found = std::ranges::find_if(slots, [&](cost::saved_slot const* const s) {
             return fits_slot(*s, *t) && (!of_one_shape || t->tensor.sizes() == sizes_of(s->shape)) &&
@@ -119,7 +120,8 @@ inline std::vector<std::string> saved_differences(std::span<cost::saved_slot con
         });
   if (!may_be_unsaved)
     for (cost::saved_slot const* const one : slots) differences.push_back(not_saved(*one, one->owners.front()));
-  for (saved_watch::entry const* const one : tensors) differences.push_back(not_declared(*one, one->layers.front()));
+  for (tensors::saved_watch::entry const* const one : tensors)
+    differences.push_back(not_declared(*one, one->layers.front()));
   return differences;
 }
 
@@ -130,9 +132,10 @@ inline std::vector<std::string> saved_differences(std::span<cost::saved_slot con
   for (std::size_t i = 0; i < std::min(differences.size(), most); ++i) what += (i > 0 ? "; " : "") + differences[i];
   if (differences.size() > most) what += "; and " + std::to_string(differences.size() - most) + " more";
   throw error(exit_code::internal,
-              "autograd saves other tensors for backward of an input " + describe(input.sizes()) +
-                  (source.defined() ? " and a source " + describe(source.sizes()) : "") + " than layers declare: " +
-                  what + ". The facts() of a layer of yours must save() what its module saves, no more and no less");
+              "autograd saves other tensors for backward of an input " + tensors::describe(input.sizes()) +
+                  (source.defined() ? " and a source " + tensors::describe(source.sizes()) : "") +
+                  " than layers declare: " + what +
+                  ". The facts() of a layer of yours must save() what its module saves, no more and no less");
 }
 
 [[noreturn]] inline void refuse_opaque() {
@@ -142,16 +145,16 @@ inline std::vector<std::string> saved_differences(std::span<cost::saved_slot con
       "write a layer type with facts()");
 }
 
-REDCO_INLINE setup setup_of_pass(parameter_store const& store, pass const& in, at::Tensor const& input,
-                                 at::Tensor const& source) {
+REDCO_INLINE cost::setup setup_of_pass(parameter_store const& store, pass const& in, at::Tensor const& input,
+                                       at::Tensor const& source) {
   auto const length = [](at::Tensor const& x) { return x.dim() > 1 ? x.size(1) : 1; };
   workload const load{input.size(0), length(input), source.defined() ? length(source) : 0};
   return {.mesh = {.dp = 1, .tp = in.tp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
 }
 
-REDCO_INLINE void check_saved_facts(fact::program const& facts, setup const& run, parameter_store const& store,
+REDCO_INLINE void check_saved_facts(fact::program const& facts, cost::setup const& run, parameter_store const& store,
                                     at::Tensor const& input, at::Tensor const& source,
-                                    std::span<saved_watch::entry const> saved) {
+                                    std::span<tensors::saved_watch::entry const> saved) {
   for (fact::parameter_fact const& p : facts.parameters)
     if (p.why == fact::reason::opaque) refuse_opaque();
   bool const some_frozen = store.regions().trained() < store.regions().size();
@@ -159,4 +162,4 @@ REDCO_INLINE void check_saved_facts(fact::program const& facts, setup const& run
   if (!differences.empty()) refuse_saved(differences, input, source);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail

@@ -11,10 +11,10 @@ namespace redco {
 template <auto Width, class X>
 struct module<class_token<Width>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : weight(b.parameter("weight")) {}
+  explicit module(nn::builder<Config>& b) : weight(b.parameter("weight")) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     at::Tensor const tokens = x.local(), first = ctx[weight];
     return at::cat({first.expand({tokens.size(0), 1, first.size(0)}), tokens}, 1);
   }
@@ -23,13 +23,13 @@ struct module<class_token<Width>, X> {
 };
 
 template <class X>
-struct module<first_token, X> {
+struct module<layers::first_token, X> {
   template <class Config>
-  explicit module(builder<Config>&) {}
+  explicit module(nn::builder<Config>&) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
-    return detail::unshard(x, ctx.pass()).select(1, 0).clone();
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    return nn::detail::unshard(x, ctx.pass()).select(1, 0).clone();
   }
 };
 

@@ -20,9 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 /// Returns a pointer to the tensor in the value of a context entry, which may be an at::Tensor or a
 /// tensor with a layout. Returns null for other types.
@@ -31,11 +29,13 @@ at::Tensor const* tensor_in(Value const&) {
   return nullptr;
 }
 inline at::Tensor const* tensor_in(at::Tensor const& value) { return &value; }
-template <layout L>
-  requires(!std::is_same_v<L, partial>)
+template <shape::layout L>
+  requires(!std::is_same_v<L, shape::partial>)
 at::Tensor const* tensor_in(tensor<L> const& value) { return &value.local(); }
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco::nn {
 
 /// A base of `context`, the second argument of every module call. Holds the pass (settings of one
 /// forward call) and the parameter tensors of the call.
@@ -56,10 +56,10 @@ class context_base {
   parameter_values const& parameters() const { return parameters_; }
 
   redco::pass const& pass() const { return pass_; }
-  group& tp() const { return *pass_.tp; }
+  comm::group& tp() const { return *pass_.tp; }
   /// Returns the group of ranks along the mesh axes `set`. Requires that the field `rank` of the
   /// pass is set.
-  redco::group& over(axes set) const { return pass_.rank->group(set); }
+  comm::group& over(shape::axes set) const { return pass_.rank->group(set); }
 
   /// Returns the stream of random numbers of one layer (identified by its site number) in this call
   /// of the network.
@@ -147,4 +147,4 @@ class context : public context_base {
   entries entries_;
 };
 
-}  // namespace redco
+}  // namespace redco::nn

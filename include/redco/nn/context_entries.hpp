@@ -11,11 +11,19 @@ struct encoder_input {
   at::Tensor value;
 };
 
+}  // namespace redco
+
+namespace redco::nn {
+
 /// A context entry with the encoder's output [B, S, width], which the decoder's cross-attention
 /// reads.
 struct encoder_states {
-  tensor<replicated> value;
+  tensor<shape::replicated> value;
 };
+
+}  // namespace redco::nn
+
+namespace redco {
 
 /// A context entry with the mask of visible keys, bool [B, S]: true for a real position, false for
 /// padding.
@@ -28,6 +36,10 @@ struct key_mask {
 struct encoder_mask {
   at::Tensor value;
 };
+
+}  // namespace redco
+
+namespace redco::nn {
 
 /// A context entry with the token type (segment) of each token, int64 [B, T]: 0 for the first
 /// sentence, 1 for the second. Types are 0 if the entry is not set.
@@ -47,4 +59,4 @@ struct token_positions {
   at::Tensor value;
 };
 
-}  // namespace redco
+}  // namespace redco::nn

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
+namespace redco::nn {
 
 /// A type of context entry: an aggregate with a member `value`, such as
 /// `struct key_mask { at::Tensor value; };`. Users may define their own.
@@ -14,7 +14,9 @@ concept context_entry = std::is_aggregate_v<E> && requires(E const& entry) {
   entry.value;
 };
 
-namespace detail {
+}  // namespace redco::nn
+
+namespace redco::nn::detail {
 
 /// Returns the index of type `Entry` in the type list `Entries`, or the length of the list if it
 /// does not contain `Entry`.
@@ -42,6 +44,4 @@ auto entries_with(std::tuple<Entries...> const& entries, Entry entry) {
   return std::tuple_cat(entries_without<Entry>(entries), std::tuple<Entry>(std::move(entry)));
 }
 
-}  // namespace detail
-
-}  // namespace redco
+}  // namespace redco::nn::detail

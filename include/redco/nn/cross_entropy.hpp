@@ -16,10 +16,10 @@ namespace redco {
 /// call. Computes the logits chunk by chunk, so that they are never all in memory. Throws `error`
 /// with exit code 65 and the example's number if a label is outside the vocabulary.
 inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
-  double const count = detail::count_labels(labels, l.vocabulary);
+  double const count = nn::detail::count_labels(labels, l.vocabulary);
   auto const loss =
       kernel::cross_entropy(l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row},
-                            labels.flatten(), *l.tp, {.chunk_rows = loss_chunk_rows(l.vocabulary)});
+                            labels.flatten(), *l.tp, {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)});
   return {loss.sum, count};
 }
 
@@ -27,7 +27,7 @@ inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
 /// `mean` (sum and count). Ignores label -100. Throws `error` with exit code 65 and the example's
 /// number if another label is not in [0, classes).
 inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labels) {
-  double const count = detail::count_labels(labels, whole_logits.size(-1));
+  double const count = nn::detail::count_labels(labels, whole_logits.size(-1));
   at::Tensor const sum = at::cross_entropy_loss(whole_logits.flatten(0, -2), labels.flatten().to(whole_logits.device()),
                                                 {}, at::Reduction::Sum);
   return {sum, count};

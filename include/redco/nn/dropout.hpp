@@ -11,14 +11,14 @@ namespace redco {
 template <auto Probability, class X>
 struct module<dropout<Probability>, X> {
   template <class Config>
-  explicit module(builder<Config>& b)
-      : probability(b.template probability<Probability>()), site(b.site()), tp_index(b.coordinate(axis::tp)) {}
+  explicit module(nn::builder<Config>& b)
+      : probability(b.template probability<Probability>()), site(b.site()), tp_index(b.coordinate(shape::axis::tp)) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
     if (!ctx.pass().training || probability == 0) return x;
-    std::int64_t const feature0 = is_feature_split<X> ? tp_index * x.local().size(-1) : 0;
-    std::int64_t const position0 = is_token_split<X> ? tp_index * x.local().size(1) : 0;
+    std::int64_t const feature0 = shape::is_feature_split<X> ? tp_index * x.local().size(-1) : 0;
+    std::int64_t const position0 = shape::is_token_split<X> ? tp_index * x.local().size(1) : 0;
     return x.like(kernel::dropout(x.local(), probability, ctx.at(site), ctx.pass().first_row(x.local().size(0)),
                                   feature0, position0));
   }

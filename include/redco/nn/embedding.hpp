@@ -8,13 +8,13 @@
 
 namespace redco {
 
-template <auto Vocabulary, auto Width, fixed_string Tied, auto Padding, class X>
+template <auto Vocabulary, auto Width, meta::fixed_string Tied, auto Padding, class X>
 struct module<embedding<Vocabulary, Width, Tied, Padding>, X> {
   template <class Config>
-  explicit module(builder<Config>& b)
+  explicit module(nn::builder<Config>& b)
       : vocabulary(b.template extent<Vocabulary>()),
         padding(b.template extent<Padding>()),
-        tp_index(b.coordinate(axis::tp)) {
+        tp_index(b.coordinate(shape::axis::tp)) {
     if constexpr (Tied.view().empty()) {
       weight = b.parameter("weight");
     } else {
@@ -23,9 +23,9 @@ struct module<embedding<Vocabulary, Width, Tied, Padding>, X> {
   }
 
   template <class Context>
-  tensor<partial> operator()(tensor<X> const& ids, Context const& ctx) const {
+  tensor<shape::partial> operator()(tensor<X> const& ids, Context const& ctx) const {
     at::Tensor const& table = ctx[weight];
-    return tensor<partial>(kernel::lookup(table, ids.local(), tp_index * table.size(0), vocabulary, padding));
+    return tensor<shape::partial>(kernel::lookup(table, ids.local(), tp_index * table.size(0), vocabulary, padding));
   }
 
   /// Handle to this shard's rows of the embedding table, [rows of this shard, Width]

@@ -12,19 +12,20 @@
 namespace redco {
 
 template <class Encoder, class Decoder, class X>
-struct module<encoder_decoder<Encoder, Decoder>, X> {
+struct module<layers::encoder_decoder<Encoder, Decoder>, X> {
   template <class Config>
-  explicit module(builder<Config>& b)
+  explicit module(nn::builder<Config>& b)
       : encoder(b.inside("encoder", [&] { return module<Encoder, X>(b); })),
         decoder(b.inside("decoder", [&] { return module<Decoder, X>(b); })),
         cache_slot(b.cache_slot()) {}
 
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
-    key_value_cache* const cache = ctx.pass().cache;
+    nn::key_value_cache* const cache = ctx.pass().cache;
     auto const encoded = [&] { return encode(ctx).local(); };
-    tensor<replicated> const states(cache == nullptr ? encoded() : cache->once(cache_slot, encoded));
-    return detail::in_layer("decoder", x, ctx.pass(), [&] { return decoder(x, ctx.with(encoder_states{states})); });
+    tensor<shape::replicated> const states(cache == nullptr ? encoded() : cache->once(cache_slot, encoded));
+    return nn::detail::in_layer("decoder", x, ctx.pass(),
+                                [&] { return decoder(x, ctx.with(nn::encoder_states{states})); });
   }
 
   module<Encoder, X> encoder;
@@ -35,12 +36,12 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
   /// Returns the encoder's output for the encoder's input in the context. Runs the encoder without
   /// key-value cache, and with the encoder's mask as key mask.
   template <class Context>
-  tensor<replicated> encode(Context const& ctx) const {
+  tensor<shape::replicated> encode(Context const& ctx) const {
     if constexpr (Context::template require<encoder_input>()) {
       pass in = ctx.pass();
       in.cache = nullptr;
       tensor<X> const source(ctx.template get<encoder_input>());
-      auto const alone = ctx.in(in).template without<key_mask>().template without<token_positions>();
+      auto const alone = ctx.in(in).template without<key_mask>().template without<nn::token_positions>();
       if constexpr (Context::template has<encoder_mask>) {
         auto const masked = alone.with(key_mask{ctx.template get<encoder_mask>()});
         return encode_in(source, masked);
@@ -53,9 +54,9 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
   }
 
   template <class Context>
-  tensor<replicated> encode_in(tensor<X> const& source, Context const& ctx) const {
-    return detail::in_layer("encoder", source, ctx.pass(),
-                            [&] { return detail::unshard(encoder(source, ctx), ctx.pass()); });
+  tensor<shape::replicated> encode_in(tensor<X> const& source, Context const& ctx) const {
+    return nn::detail::in_layer("encoder", source, ctx.pass(),
+                                [&] { return nn::detail::unshard(encoder(source, ctx), ctx.pass()); });
   }
 };
 

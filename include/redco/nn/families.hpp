@@ -34,27 +34,27 @@
   REDCO_CALL(PREFIX, MODEL, key_mask) \
   REDCO_CALL(PREFIX, MODEL, key_mask, token_type_ids)
 
-#define REDCO_NETWORKS_OF_FAMILIES(PREFIX) \
-  REDCO_DECODER(PREFIX, gpt2)              \
-  REDCO_DECODER(PREFIX, gpt_neo)           \
-  REDCO_DECODER(PREFIX, llama)             \
-  REDCO_DECODER(PREFIX, gptj)              \
-  REDCO_DECODER(PREFIX, opt)               \
-  REDCO_DECODER(PREFIX, opt_post_norm)     \
-  REDCO_ENCODER_DECODER(PREFIX, bart)      \
-  REDCO_ENCODER_DECODER(PREFIX, t5)        \
-  REDCO_ENCODER_DECODER(PREFIX, t5_gated)  \
-  REDCO_ENCODER(PREFIX, bert)              \
-  REDCO_ENCODER(PREFIX, roberta)           \
-  REDCO_NETWORK(PREFIX, vit)               \
+#define REDCO_NETWORKS_OF_FAMILIES(PREFIX)        \
+  REDCO_DECODER(PREFIX, gpt2)                     \
+  REDCO_DECODER(PREFIX, gpt_neo)                  \
+  REDCO_DECODER(PREFIX, llama)                    \
+  REDCO_DECODER(PREFIX, gptj)                     \
+  REDCO_DECODER(PREFIX, opt)                      \
+  REDCO_DECODER(PREFIX, models::opt_post_norm)    \
+  REDCO_ENCODER_DECODER(PREFIX, bart)             \
+  REDCO_ENCODER_DECODER(PREFIX, t5)               \
+  REDCO_ENCODER_DECODER(PREFIX, models::t5_gated) \
+  REDCO_ENCODER(PREFIX, bert)                     \
+  REDCO_ENCODER(PREFIX, roberta)                  \
+  REDCO_NETWORK(PREFIX, vit)                      \
   REDCO_CALL(PREFIX, vit)
 
-namespace redco {
+namespace redco::nn {
 #ifdef REDCO_COMPILES_FAMILIES
 REDCO_NETWORKS_OF_FAMILIES()
 #else
 REDCO_NETWORKS_OF_FAMILIES(extern)
 #endif
-}  // namespace redco
+}  // namespace redco::nn
 
 #endif

@@ -13,41 +13,41 @@
 #include <redco/layer/silu.hpp>
 #include <redco/layer/tanh_layer.hpp>
 
-namespace redco {
+namespace redco::nn::detail {
 
-namespace detail {
-
-inline at::Tensor activate(activation_kind kind, at::Tensor const& x) {
+inline at::Tensor activate(layers::activation_kind kind, at::Tensor const& x) {
   switch (kind) {
-    case activation_kind::gelu: return kernel::gelu(x, kernel::gelu_form::erf);
-    case activation_kind::gelu_tanh: return kernel::gelu(x);
-    case activation_kind::quick_gelu: return kernel::gelu(x, kernel::gelu_form::logistic);
-    case activation_kind::relu: return kernel::relu(x);
-    case activation_kind::silu: return kernel::silu(x);
-    case activation_kind::tanh: break;
+    case layers::activation_kind::gelu: return kernel::gelu(x, kernel::gelu_form::erf);
+    case layers::activation_kind::gelu_tanh: return kernel::gelu(x);
+    case layers::activation_kind::quick_gelu: return kernel::gelu(x, kernel::gelu_form::logistic);
+    case layers::activation_kind::relu: return kernel::relu(x);
+    case layers::activation_kind::silu: return kernel::silu(x);
+    case layers::activation_kind::tanh: break;
   }
   return kernel::tanh(x);
 }
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco {
 
 template <auto Kind, class X>
-struct module<activation<Kind>, X> {
+struct module<layers::activation<Kind>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : kind(b.template extent<Kind>()) {}
+  explicit module(nn::builder<Config>& b) : kind(b.template extent<Kind>()) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return x.like(detail::activate(kind, x.local()));
+    return x.like(nn::detail::activate(kind, x.local()));
   }
 
-  activation_kind kind;
+  layers::activation_kind kind;
 };
 
 template <auto Factor, class X>
-struct module<scale<Factor>, X> {
+struct module<layers::scale<Factor>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : factor(static_cast<double>(b.template extent<Factor>())) {}
+  explicit module(nn::builder<Config>& b) : factor(static_cast<double>(b.template extent<Factor>())) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {

@@ -9,9 +9,7 @@
 #include <span>
 #include <stdexcept>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 /// Returns function(x). Saves only `x` for backward, which calls `function` again to compute
 /// gradients.
@@ -20,7 +18,7 @@ at::Tensor called_again(Function const& function, at::Tensor const& x) {
   auto const run = [function](std::span<at::Tensor const> inputs) -> at::Tensor {
     at::Tensor const y = function(inputs[0]);
     if (y.sizes() != inputs[0].sizes() || y.scalar_type() != inputs[0].scalar_type())
-      throw std::invalid_argument("its function gives " + describe(y) + ", no tensor like its input");
+      throw std::invalid_argument("its function gives " + tensors::describe(y) + ", no tensor like its input");
     return y;
   };
   return recomputed(run, {x}, {});
@@ -39,16 +37,18 @@ struct function_module {
   }
 };
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco {
 
 template <auto Function, int Operations, class X>
-struct module<elementwise<Function, Operations>, X> : detail::function_module<Function, X> {
-  using detail::function_module<Function, X>::function_module;
+struct module<elementwise<Function, Operations>, X> : nn::detail::function_module<Function, X> {
+  using nn::detail::function_module<Function, X>::function_module;
 };
 
 template <auto Function, int Operations, class X>
-struct module<rowwise<Function, Operations>, X> : detail::function_module<Function, X> {
-  using detail::function_module<Function, X>::function_module;
+struct module<rowwise<Function, Operations>, X> : nn::detail::function_module<Function, X> {
+  using nn::detail::function_module<Function, X>::function_module;
 };
 
 }  // namespace redco

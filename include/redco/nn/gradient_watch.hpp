@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// A watch that calls `after_grad(which)` for each trained parameter as soon as backward has added
 /// its complete gradient to the flat gradient buffer. The gradient can then be sent during
@@ -31,7 +31,7 @@ class gradient_watch {
   std::vector<at::Tensor> leaves_;
 };
 
-}  // namespace redco
+}  // namespace redco::nn
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

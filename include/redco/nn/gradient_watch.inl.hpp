@@ -9,9 +9,7 @@
 #include <memory>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 struct gradient_end final : torch::autograd::PostAccumulateGradHook {
   gradient_end(std::function<void(parameter)> f, parameter p) : told(std::move(f)), which(p) {}
@@ -21,7 +19,9 @@ struct gradient_end final : torch::autograd::PostAccumulateGradHook {
   parameter which;
 };
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco::nn {
 
 REDCO_INLINE gradient_watch::gradient_watch(network_base const& net, std::function<void(parameter)> after_grad) {
   for (std::size_t i = 0; i < net.parameters().size(); ++i) {
@@ -43,4 +43,4 @@ REDCO_INLINE gradient_watch::~gradient_watch() {
   for (at::Tensor const& leaf : leaves_) torch::autograd::impl::set_post_acc_grad_hooks(leaf, nullptr);
 }
 
-}  // namespace redco
+}  // namespace redco::nn

@@ -14,13 +14,13 @@ namespace redco {
 template <auto In, auto Out, auto Kernel, auto Stride, auto Padding, auto Bias, class X>
 struct module<conv2d<In, Out, Kernel, Stride, Padding, Bias>, X> {
   template <class Config>
-  explicit module(builder<Config>& b)
+  explicit module(nn::builder<Config>& b)
       : weight(b.parameter("weight")), stride(b.template extent<Stride>()), padding(b.template extent<Padding>()) {
     if (b.template extent<Bias>()) bias = b.parameter("bias");
   }
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     return at::conv2d(x.local(), ctx[weight], ctx[bias], {stride, stride}, {padding, padding});
   }
 
@@ -31,10 +31,10 @@ struct module<conv2d<In, Out, Kernel, Stride, Padding, Bias>, X> {
 template <auto Kernel, class X>
 struct module<max_pool<Kernel>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : kernel_size(b.template extent<Kernel>()) {}
+  explicit module(nn::builder<Config>& b) : kernel_size(b.template extent<Kernel>()) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const&) const {
     return at::max_pool2d(x.local(), {kernel_size, kernel_size});
   }
 
@@ -44,10 +44,10 @@ struct module<max_pool<Kernel>, X> {
 template <auto Kernel, class X>
 struct module<average_pool<Kernel>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : kernel_size(b.template extent<Kernel>()) {}
+  explicit module(nn::builder<Config>& b) : kernel_size(b.template extent<Kernel>()) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const&) const {
     return at::avg_pool2d(x.local(), {kernel_size, kernel_size});
   }
 
@@ -57,7 +57,7 @@ struct module<average_pool<Kernel>, X> {
 template <auto In, auto Out, auto Kernel, auto Stride, auto Padding, auto More, auto Bias, class X>
 struct module<conv_transpose2d<In, Out, Kernel, Stride, Padding, More, Bias>, X> {
   template <class Config>
-  explicit module(builder<Config>& b)
+  explicit module(nn::builder<Config>& b)
       : weight(b.parameter("weight")),
         stride(b.template extent<Stride>()),
         padding(b.template extent<Padding>()),
@@ -66,7 +66,7 @@ struct module<conv_transpose2d<In, Out, Kernel, Stride, Padding, More, Bias>, X>
   }
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     return at::conv_transpose2d(x.local(), ctx[weight], ctx[bias], {stride, stride}, {padding, padding}, {more, more});
   }
 
@@ -77,14 +77,14 @@ struct module<conv_transpose2d<In, Out, Kernel, Stride, Padding, More, Bias>, X>
 template <auto Groups, auto Channels, auto Epsilon, class X>
 struct module<group_norm<Groups, Channels, Epsilon>, X> {
   template <class Config>
-  explicit module(builder<Config>& b)
+  explicit module(nn::builder<Config>& b)
       : weight(b.parameter("weight")),
         bias(b.parameter("bias")),
         groups(b.template extent<Groups>()),
         epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     return at::group_norm(x.local(), groups, ctx[weight], ctx[bias], epsilon, false);
   }
 

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
+namespace redco::nn {
 
 /// An exception thrown inside a layer, with the layer's path in its message: "layer 'h.3.mlp.up'
 /// cannot take f32 [4, 7]: reason". The reason is the message of libtorch or of a user's layer.
@@ -28,7 +28,9 @@ class layer_error : public error {
   std::string path_, given_, why_;
 };
 
-namespace detail {
+}  // namespace redco::nn
+
+namespace redco::nn::detail {
 
 /// Rethrows the exception that is being handled, with the name of the layer `component`. An
 /// exception of libtorch or of a user's layer becomes a layer_error, which also shows the layer's
@@ -41,7 +43,7 @@ namespace detail {
 /// Costs nothing unless an exception is thrown or saved tensors are watched.
 template <class F>
 decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& compute) {
-  saved_watch::layer const here(component);
+  tensors::saved_watch::layer const here(component);
   try {
     return std::forward<F>(compute)();
   } catch (...) {
@@ -51,10 +53,10 @@ decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& com
 
 /// Returns this rank's part of `x` in the form that a layer watch (an observer of layers) receives.
 /// The result has no tensor if `x` is a pending sum or a handle to logits.
-template <layout X>
+template <shape::layout X>
 layer_watch::activation seen(tensor<X> const& x) {
-  if constexpr (std::is_same_v<X, partial>) return {};
-  else return {x.local(), !std::is_same_v<X, entered>};
+  if constexpr (std::is_same_v<X, shape::partial>) return {};
+  else return {x.local(), !std::is_same_v<X, shape::entered>};
 }
 inline layer_watch::activation seen(at::Tensor const& x) { return {x}; }
 template <class Handle>
@@ -65,7 +67,7 @@ layer_watch::activation seen(Handle const&) {
 /// Calls compute(), which computes the layer `component` on input `x`, and returns its result. Adds
 /// the layer's name to exceptions. Reports `x` and the result to the pass's layer watch (an
 /// observer of layers), if there is one.
-template <layout X, class F>
+template <shape::layout X, class F>
 auto in_layer(std::string_view component, tensor<X> const& x, pass const& in, F&& compute) {
   if (in.layers != nullptr) in.layers->enter(component, seen(x));
   auto y = in_layer(component, x.local(), std::forward<F>(compute));
@@ -73,9 +75,7 @@ auto in_layer(std::string_view component, tensor<X> const& x, pass const& in, F&
   return y;
 }
 
-}  // namespace detail
-
-}  // namespace redco
+}  // namespace redco::nn::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -8,7 +8,7 @@
 
 #include <exception>
 
-namespace redco {
+namespace redco::nn {
 
 REDCO_INLINE layer_error::layer_error(std::string path, std::string given, std::string why)
     : error(exit_code::internal,
@@ -21,7 +21,9 @@ REDCO_INLINE layer_error layer_error::inside(std::string_view component) const {
   return {std::string(component) + "." + path_, given_, why_};
 }
 
-namespace detail {
+}  // namespace redco::nn
+
+namespace redco::nn::detail {
 
 [[noreturn]] REDCO_INLINE void rethrow_in_layer(std::string_view component, at::Tensor const& x) {
   try {
@@ -31,10 +33,8 @@ namespace detail {
   } catch (error const&) {
     throw;
   } catch (std::exception const& e) {
-    throw layer_error(std::string(component), describe(x), words_of(e));
+    throw layer_error(std::string(component), tensors::describe(x), tensors::words_of(e));
   }
 }
 
-}  // namespace detail
-
-}  // namespace redco
+}  // namespace redco::nn::detail

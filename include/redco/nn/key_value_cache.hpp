@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// A cache of the keys and values of earlier positions during decoding, with one slot per attention
 /// layer. Each slot is allocated once and sharded by heads, like the attention layer. A table maps
@@ -76,7 +76,7 @@ class key_value_cache {
   at::Tensor shared_places_;  // Entries of the keys that `shared` returns, int32 [R, S]
 };
 
-}  // namespace redco
+}  // namespace redco::nn
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -9,19 +9,20 @@
 
 namespace redco {
 
-template <auto Vocabulary, auto Width, fixed_string Tied, head_bias Bias, auto When, class X>
-struct module<language_head<Vocabulary, Width, Tied, Bias, When>, X> {
+template <auto Vocabulary, auto Width, meta::fixed_string Tied, layers::head_bias Bias, auto When, class X>
+struct module<layers::language_head<Vocabulary, Width, Tied, Bias, When>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : vocabulary(b.template extent<Vocabulary>()), tp_index(b.coordinate(axis::tp)) {
-    bool const tied = language_head<Vocabulary, Width, Tied, Bias, When>::is_tied(b.config());
+  explicit module(nn::builder<Config>& b)
+      : vocabulary(b.template extent<Vocabulary>()), tp_index(b.coordinate(shape::axis::tp)) {
+    bool const tied = layers::language_head<Vocabulary, Width, Tied, Bias, When>::is_tied(b.config());
     weight = tied ? b.tied(Tied.view()) : b.parameter("weight");
-    if constexpr (Bias != head_bias::none) bias = b.parameter("bias");
+    if constexpr (Bias != layers::head_bias::none) bias = b.parameter("bias");
   }
 
   template <class Context>
   logits operator()(tensor<X> const& x, Context const& ctx) const {
-    tensor<entered> const hidden = detail::entering(x, ctx.tp());
-    saved_watch::expect(hidden.local());  // The loss saves the hidden states.
+    tensor<shape::entered> const hidden = nn::detail::entering(x, ctx.tp());
+    tensors::saved_watch::expect(hidden.local());  // The loss saves the hidden states.
     at::Tensor const& table = ctx[weight];
     return {hidden, table, ctx[bias], vocabulary, tp_index * table.size(0), &ctx.tp()};
   }

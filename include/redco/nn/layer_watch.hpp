@@ -8,6 +8,10 @@ namespace redco {
 
 struct pass;
 
+}  // namespace redco
+
+namespace redco::nn {
+
 /// An observer of the inputs and outputs of a network's layers during forward. Set it as
 /// `pass::layers`; it must outlive the pass. enter() and leave() are called in the order of
 /// forward. Inner layers are reported between the enter() and leave() of their outer layer.
@@ -39,4 +43,4 @@ class layer_watch {
   virtual void leave(activation const& y) = 0;
 };
 
-}  // namespace redco
+}  // namespace redco::nn

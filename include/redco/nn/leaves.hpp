@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// A factory of autograd leaves, which are views of one rank's flat parameter buffers. A leaf
 /// covers one parameter, or adjacent parameters that a module reads as one matrix (q, k, v). The
@@ -53,7 +53,7 @@ class leaves {
   std::unordered_map<std::string, parameter> by_name_;
 };
 
-}  // namespace redco
+}  // namespace redco::nn
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

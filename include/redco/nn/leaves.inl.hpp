@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::nn {
 
 REDCO_INLINE parameter leaves::take(std::vector<std::string> const& names) {
   parameter const here{static_cast<std::int32_t>(taken_.size())};
@@ -58,4 +58,4 @@ REDCO_INLINE at::Tensor leaves::leaf_of(std::vector<std::string> const& names) c
   return leaf;
 }
 
-}  // namespace redco
+}  // namespace redco::nn

@@ -11,28 +11,28 @@
 
 namespace redco {
 
-template <auto In, auto Out, auto Bias, cut Cut, class X>
+template <auto In, auto Out, auto Bias, layers::cut Cut, class X>
 struct module<linear<In, Out, Bias, Cut>, X> {
   using layer = linear<In, Out, Bias, Cut>;
-  using result = tensor<out_t<layer, X>>;
+  using result = tensor<layers::out_t<layer, X>>;
 
   template <class Config>
-  explicit module(builder<Config>& b) : weight(b.parameter("weight")) {
+  explicit module(nn::builder<Config>& b) : weight(b.parameter("weight")) {
     if (b.template extent<Bias>()) bias = b.parameter("bias");
     sides = b.side_products({""});
   }
 
   template <class Context>
-  std::conditional_t<is_feature_split<X>, pending_sum, result> operator()(tensor<X> const& x,
-                                                                          Context const& ctx) const {
-    if constexpr (is_feature_split<X>) {
-      return detail::leaving_linear(x.local(), ctx[weight], ctx[bias], sides, ctx);
-    } else if constexpr (is_replicated(Cut)) {
-      at::Tensor const product = kernel::linear(x.local(), shared_parameter<X>(ctx[weight], ctx.tp()),
-                                                shared_parameter<X>(ctx[bias], ctx.tp()));
-      return x.like(sides.beside(product, x.local(), ctx, is_token_split<X>));
+  std::conditional_t<shape::is_feature_split<X>, nn::pending_sum, result> operator()(tensor<X> const& x,
+                                                                                     Context const& ctx) const {
+    if constexpr (shape::is_feature_split<X>) {
+      return nn::detail::leaving_linear(x.local(), ctx[weight], ctx[bias], sides, ctx);
+    } else if constexpr (layers::is_replicated(Cut)) {
+      at::Tensor const product = kernel::linear(x.local(), nn::shared_parameter<X>(ctx[weight], ctx.tp()),
+                                                nn::shared_parameter<X>(ctx[bias], ctx.tp()));
+      return x.like(sides.beside(product, x.local(), ctx, shape::is_token_split<X>));
     } else {
-      return result(detail::entering_linear(x, ctx[weight], ctx[bias], sides, ctx));
+      return result(nn::detail::entering_linear(x, ctx[weight], ctx[bias], sides, ctx));
     }
   }
 
@@ -52,7 +52,7 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   }
 
   parameter weight, bias;
-  detail::side_products sides;
+  nn::detail::side_products sides;
 };
 
 }  // namespace redco

@@ -15,7 +15,7 @@ namespace redco {
 /// logits at once.
 struct logits {
   /// Hidden states [B, T, width].
-  redco::tensor<entered> hidden;
+  redco::tensor<shape::entered> hidden;
   /// Weight of the output head, [rows of this shard, width]; padded on the last shard.
   at::Tensor weight;
   /// Bias of the output head, [rows of this shard]; undefined if the head has no bias.
@@ -23,13 +23,13 @@ struct logits {
   std::int64_t vocabulary = 0;
   /// Token id of the first row of `weight` on this shard
   std::int64_t first_row = 0;
-  group* tp = nullptr;
+  comm::group* tp = nullptr;
 
   /// Returns the unsharded logits [B, T, vocabulary] on every rank. Unlike the other functions,
   /// holds all logits in memory.
   at::Tensor tensor() const {
-    redco::tensor<split<-1>> const part(kernel::linear(hidden.local(), weight, bias));
-    return gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
+    redco::tensor<shape::split<-1>> const part(kernel::linear(hidden.local(), weight, bias));
+    return comm::gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
   }
 
   /// Returns the k largest logits of each of the B * T positions, without holding all logits in
@@ -43,7 +43,7 @@ struct logits {
   /// with the same head.
   logits last() const {
     logits one = *this;
-    one.hidden = redco::tensor<entered>(hidden.local().narrow(1, hidden.local().size(1) - 1, 1));
+    one.hidden = redco::tensor<shape::entered>(hidden.local().narrow(1, hidden.local().size(1) - 1, 1));
     return one;
   }
 };

@@ -21,26 +21,28 @@ namespace redco {
 template <class L, class X>
 struct module;
 
-namespace detail {
+}  // namespace redco
+
+namespace redco::nn::detail {
 
 /// Returns `x` reduced to layout `Home` if `x` is a pending sum over the shards. Returns a value of
 /// another layout unchanged.
-template <layout Home = replicated, layout X>
-tensor<finished_t<X, Home>> finish(tensor<X> const& x, [[maybe_unused]] pass const& in) {
-  if constexpr (!std::is_same_v<X, partial>) {
+template <shape::layout Home = shape::replicated, shape::layout X>
+tensor<layers::finished_t<X, Home>> finish(tensor<X> const& x, [[maybe_unused]] pass const& in) {
+  if constexpr (!std::is_same_v<X, shape::partial>) {
     return x;
-  } else if constexpr (is_token_split<Home>) {
-    return reduce_tokens(x, *in.tp);
+  } else if constexpr (shape::is_token_split<Home>) {
+    return comm::reduce_tokens(x, *in.tp);
   } else {
-    return reduce(x, *in.tp);
+    return comm::reduce(x, *in.tp);
   }
 }
 
 /// Reduces the result `x` of a row-parallel layer over the shards to layout `Home`. If the layer's
 /// product is not computed yet, it is computed here and overlaps the reduction.
-template <layout Home = replicated>
-tensor<finished_t<partial, Home>> finish(pending_sum const& x, pass const& in) {
-  if constexpr (is_token_split<Home>) {
+template <shape::layout Home = shape::replicated>
+tensor<layers::finished_t<shape::partial, Home>> finish(pending_sum const& x, pass const& in) {
+  if constexpr (shape::is_token_split<Home>) {
     return reduced_tokens(x, in);
   } else {
     return reduced(x, in);
@@ -50,21 +52,21 @@ tensor<finished_t<partial, Home>> finish(pending_sum const& x, pass const& in) {
 /// Returns `x` as input of a column-parallel layer (layout `entered`). Gathers split tokens; for a
 /// replicated `x`, backward sums the gradient over the shards. Returns a value that has this layout
 /// already unchanged.
-template <layout X>
-tensor<entered> entering(tensor<X> const& x, [[maybe_unused]] group& tp) {
-  if constexpr (std::is_same_v<X, entered>) {
+template <shape::layout X>
+tensor<shape::entered> entering(tensor<X> const& x, [[maybe_unused]] comm::group& tp) {
+  if constexpr (std::is_same_v<X, shape::entered>) {
     return x;
   } else {
-    return enter(x, tp);
+    return comm::enter(x, tp);
   }
 }
 
 /// Returns a layer's result as an ordinary, complete tensor on every rank: reduces a pending sum
 /// and gathers a split value.
-template <layout X>
+template <shape::layout X>
 at::Tensor unshard(tensor<X> const& x, pass const& in) {
-  if constexpr (is_split<X>) {
-    return gather(x, *in.tp).local();
+  if constexpr (shape::is_split<X>) {
+    return comm::gather(x, *in.tp).local();
   } else {
     return finish(x, in).local();
   }
@@ -75,20 +77,22 @@ inline at::Tensor unshard(pending_sum const& x, pass const& in) { return finish(
 /// types, or a pending_sum in place of a tensor<partial>.
 template <class Given, class Said>
 inline constexpr bool gives = std::is_same_v<Given, Said> ||
-                              (std::is_same_v<Said, tensor<partial>> && std::is_same_v<Given, pending_sum>);
+                              (std::is_same_v<Said, tensor<shape::partial>> && std::is_same_v<Given, pending_sum>);
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco::nn {
 
 /// Returns a parameter that all ranks hold, for use by a layer with input layout X. If each rank
 /// computes only an addend of the parameter's gradient, backward sums the gradient over the ranks.
 /// The layer must declare this message with `fact::shared_parameter_facts<X>`.
-template <layout X>
-at::Tensor shared_parameter(at::Tensor const& parameter, [[maybe_unused]] group& tp) {
-  if constexpr (adds_parameter_gradients<X>) {
-    return parameter.defined() ? enter(tensor<replicated>(parameter), tp).local() : parameter;
+template <shape::layout X>
+at::Tensor shared_parameter(at::Tensor const& parameter, [[maybe_unused]] comm::group& tp) {
+  if constexpr (shape::adds_parameter_gradients<X>) {
+    return parameter.defined() ? comm::enter(tensor<shape::replicated>(parameter), tp).local() : parameter;
   } else {
     return parameter;
   }
 }
 
-}  // namespace redco
+}  // namespace redco::nn

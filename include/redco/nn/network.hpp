@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// A network: the modules of a model on one rank. It reads the rank's parameter store, which must
 /// outlive the network. A network is immutable: calls are const, and everything that changes
@@ -43,11 +43,11 @@ namespace redco {
 template <model M>
 class network : public network_base {
  public:
-  using net_module = module<net_of<M>, replicated>;
+  using net_module = module<models::net_of<M>, shape::replicated>;
 
   /// Builds the modules of the model on one rank. `blocks` is the range of blocks that this rank
   /// runs as a pipeline stage. Modules of other blocks get no parameters.
-  network(M const& m, parameter_store const& store, int rank, mesh const& on, block_range const& blocks = {})
+  network(M const& m, parameter_store const& store, int rank, mesh const& on, shape::block_range const& blocks = {})
       : network(m, store, leaves(store), rank, on, blocks) {}
   template <detail::temporary<parameter_store> Store>
   network(M const& m, Store&& store, int rank, mesh const& on)
@@ -57,12 +57,13 @@ class network : public network_base {
   net_module const& modules() const { return modules_; }
 
  private:
-  network(M const& m, parameter_store const& store, leaves from, int rank, mesh const& on, block_range const& blocks)
+  network(M const& m, parameter_store const& store, leaves from, int rank, mesh const& on,
+          shape::block_range const& blocks)
       : network(m, store, builder(m.config, from, rank, on, blocks)) {}
 
   template <class Builder>
   network(M const& m, parameter_store const& store, Builder b) : network_base(store), model_(m), modules_(b) {
-    check_literal_sizes<M>();
+    shard::check_literal_sizes<M>();
     hold(b);
   }
 
@@ -70,7 +71,9 @@ class network : public network_base {
   net_module modules_;
 };
 
-namespace detail {
+}  // namespace redco::nn
+
+namespace redco::nn::detail {
 
 /// Returns `x` unchanged, because a language model gives its user the handle to logits rather than
 /// a tensor.
@@ -84,12 +87,12 @@ struct results {
   using user = at::Tensor;
 };
 template <>
-struct results<as_logits> {
+struct results<layers::as_logits> {
   using module = logits;
   using user = logits;
 };
 template <model M>
-using results_of = results<out_t<net_of<M>, replicated>>;
+using results_of = results<layers::out_t<models::net_of<M>, shape::replicated>>;
 
 /// Calls the network on input `x` and returns the user's result, such as a tensor or logits. This
 /// function is compiled once for the model families of the library (families.hpp).
@@ -97,7 +100,7 @@ template <model M, class... Entries>
 typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x, context<Entries...> const& ctx) {
   layer_watch* const layers = ctx.pass().layers;
   if (layers != nullptr) layers->call(x, ctx.pass());
-  auto const y = net.modules()(tensor<replicated>(x), ctx);
+  auto const y = net.modules()(tensor<shape::replicated>(x), ctx);
   static_assert(gives<std::remove_const_t<decltype(y)>, typename results_of<M>::module>,
                 "a module gives another layout than its layer type says");
   auto result = unshard(y, ctx.pass());
@@ -105,7 +108,9 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
   return result;
 }
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco::nn {
 
 /// Returns a new network of a model over a parameter store, which must outlive the network.
 /// Networks of the library's model families are compiled once (families.hpp). Compile error:
@@ -119,6 +124,10 @@ auto make_network(M const& m, Store&& store, int rank, mesh const& on) {
   return make_network(m, detail::refused_temporary(store), rank, on);
 }
 
+}  // namespace redco::nn
+
+namespace redco {
+
 /// A network with the settings of one pass and the context entries set so far: the first argument
 /// of a user's loss and predict functions. Floating-point inputs are converted to the compute
 /// dtype, and results have this dtype.
@@ -126,25 +135,25 @@ auto make_network(M const& m, Store&& store, int rank, mesh const& on) {
 /// - `net(ids, encoder_input{source}, key_mask{m})`: calls the model with context entries
 /// - `net.with(encoder_input{source})`: returns a network with context entries
 /// - `net.substituted(parameters)(x)`: calls the model with other parameters
-template <model M, context_entry... Entries>
+template <model M, nn::context_entry... Entries>
 class bound_network {
  public:
   /// Binds a network to a pass (settings of a forward call). The pass must outlive this object and
   /// every autograd graph of its calls. Compile error: redco[R001] for a temporary pass.
-  bound_network(std::shared_ptr<network<M> const> net, redco::pass const& in, Entries... entries)
+  bound_network(std::shared_ptr<nn::network<M> const> net, redco::pass const& in, Entries... entries)
       : bound_network(net, net->values(), in, std::move(entries)...) {}
-  template <detail::temporary<redco::pass> Pass>
-  bound_network(std::shared_ptr<network<M> const> net, Pass&& in, Entries... entries)
-      : bound_network(std::move(net), detail::refused_temporary(in), std::move(entries)...) {}
+  template <nn::detail::temporary<redco::pass> Pass>
+  bound_network(std::shared_ptr<nn::network<M> const> net, Pass&& in, Entries... entries)
+      : bound_network(std::move(net), nn::detail::refused_temporary(in), std::move(entries)...) {}
 
   auto operator()(at::Tensor const& given) const {
-    at::Tensor const x = detail::as_input(given, net_->store());
-    context<Entries...> const ctx(*pass_, pass_->calls++, net_, values_, entries_);
-    auto const run = [&] { return detail::forward(*net_, x, ctx); };
+    at::Tensor const x = nn::detail::as_input(given, net_->store());
+    nn::context<Entries...> const ctx(*pass_, pass_->calls++, net_, values_, entries_);
+    auto const run = [&] { return nn::detail::forward(*net_, x, ctx); };
     return pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
   }
 
-  template <context_entry First, context_entry... More>
+  template <nn::context_entry First, nn::context_entry... More>
   auto operator()(at::Tensor const& given, First first, More... more) const {
     return with(std::move(first), std::move(more)...)(given);
   }
@@ -154,35 +163,35 @@ class bound_network {
   /// return type is the type of a correct call, so that no second error follows.
   template <class Given, class... More>
     requires(!std::is_convertible_v<Given const&, at::Tensor const&>)
-  typename detail::results_of<M>::user operator()(Given const&, More const&...) const {
+  typename nn::detail::results_of<M>::user operator()(Given const&, More const&...) const {
     static_assert(
         diag::never<Given>,
         "redco[P010]: a network is called with something that is not a tensor; pass the tensor of the batch that it reads, "
         "such as net(batch.ids)");
-    return diag::unmade<typename detail::results_of<M>::user>();
+    return diag::unmade<typename nn::detail::results_of<M>::user>();
   }
   template <class... Given>
-    requires(sizeof...(Given) > 0 && !(context_entry<Given> && ...))
-  typename detail::results_of<M>::user operator()(at::Tensor const&, Given const&...) const {
+    requires(sizeof...(Given) > 0 && !(nn::context_entry<Given> && ...))
+  typename nn::detail::results_of<M>::user operator()(at::Tensor const&, Given const&...) const {
     static_assert(
         diag::never<Given...>,
         "redco[P011]: a network is called with an extra argument that is not a context entry; name each value by "
         "its entry, such as net(batch.ids, redco::key_mask{batch.mask})");
-    return diag::unmade<typename detail::results_of<M>::user>();
+    return diag::unmade<typename nn::detail::results_of<M>::user>();
   }
 
   /// Returns a copy of this network with the context entries `first` and `more` set. Each replaces
   /// an earlier entry of its type.
-  template <context_entry First, context_entry... More>
+  template <nn::context_entry First, nn::context_entry... More>
   auto with(First first, More... more) const {
-    if constexpr (std::is_same_v<First, encoder_input>) first.value = detail::as_input(first.value, net_->store());
+    if constexpr (std::is_same_v<First, encoder_input>) first.value = nn::detail::as_input(first.value, net_->store());
     else if constexpr (std::is_same_v<decltype(first.value), at::Tensor>)
       if (first.value.defined()) first.value = first.value.to(net_->store().device());
     auto const one = std::apply(
         [&](auto const&... entries) {
           return bound_network<M, std::remove_cvref_t<decltype(entries)>...>(net_, values_, *pass_, entries...);
         },
-        detail::entries_with(entries_, std::move(first)));
+        nn::detail::entries_with(entries_, std::move(first)));
     if constexpr (sizeof...(More) == 0) return one;
     else return one.with(std::move(more)...);
   }
@@ -190,7 +199,7 @@ class bound_network {
   /// `has` returns true if the context entry of type `Entry` is set. `get` returns the value of the
   /// entry.
   template <class Entry>  // clang 14 crashes if this template parameter is constrained.
-  static constexpr bool has = detail::place_of<Entry, Entries...>() < sizeof...(Entries);
+  static constexpr bool has = nn::detail::place_of<Entry, Entries...>() < sizeof...(Entries);
   template <class Entry>
     requires has<Entry>
   auto const& get() const { return std::get<Entry>(entries_).value; }
@@ -199,9 +208,9 @@ class bound_network {
   /// and in the same order. Differentiable in the tensors to any order. Throws `error` with exit
   /// code 70 if their number differs from the number of parameters.
   bound_network substituted(std::vector<at::Tensor> parameters) const {
-    detail::check_substitutes(parameters.size(), net_->parameters().size());
+    nn::detail::check_substitutes(parameters.size(), net_->parameters().size());
     bound_network other = *this;
-    other.values_ = parameter_values(std::move(parameters));
+    other.values_ = nn::parameter_values(std::move(parameters));
     return other;
   }
 
@@ -220,7 +229,7 @@ class bound_network {
   /// // second-order MAML: error(learnt(x), y) is the loss
   /// auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);
   bound_network stepped(at::Tensor const& loss, double rate) const {
-    return substituted(detail::stepped(parameters(), loss, rate));
+    return substituted(nn::detail::stepped(parameters(), loss, rate));
   }
 
   /// Returns a copy of this network with the settings of another pass, for example to decode, or to
@@ -231,20 +240,20 @@ class bound_network {
     result.pass_ = &other;
     return result;
   }
-  template <detail::temporary<redco::pass> Pass>
+  template <nn::detail::temporary<redco::pass> Pass>
   bound_network in(Pass&& other) const {
-    return in(detail::refused_temporary(other));
+    return in(nn::detail::refused_temporary(other));
   }
 
   std::vector<at::Tensor> const& parameters() const { return values_.all(); }
-  network<M> const& base() const { return *net_; }
+  nn::network<M> const& base() const { return *net_; }
   redco::pass const& pass() const { return *pass_; }
 
  private:
-  template <model, context_entry...>
+  template <model, nn::context_entry...>
   friend class bound_network;
 
-  bound_network(std::shared_ptr<network<M> const> net, parameter_values values, redco::pass const& in,
+  bound_network(std::shared_ptr<nn::network<M> const> net, nn::parameter_values values, redco::pass const& in,
                 Entries... entries)
       : net_(std::move(net)), values_(std::move(values)), pass_(&in), entries_(std::move(entries)...) {}
 
@@ -253,25 +262,25 @@ class bound_network {
   /// are not compared.
   template <class Run>
   auto watched(Run const& run, at::Tensor const& x) const {
-    saved_watch watch;
+    tensors::saved_watch watch;
     auto const y = run();
     for (at::Tensor const& p : parameters()) watch.leave_out(p);
     watch.leave_out(x);
     std::apply(
         [&](auto const&... entry) {
           for (at::Tensor const* const given :
-               {static_cast<at::Tensor const*>(nullptr), detail::tensor_in(entry.value)...})
+               {static_cast<at::Tensor const*>(nullptr), nn::detail::tensor_in(entry.value)...})
             if (given != nullptr) watch.leave_out(*given);
         },
         entries_);
     at::Tensor source;
     if constexpr (has<encoder_input>) source = get<encoder_input>();
-    check_saved(net_->model(), net_->store(), *pass_, x, source, watch.entries());
+    nn::check_saved(net_->model(), net_->store(), *pass_, x, source, watch.entries());
     return y;
   }
 
-  std::shared_ptr<network<M> const> net_;
-  parameter_values values_;
+  std::shared_ptr<nn::network<M> const> net_;
+  nn::parameter_values values_;
   redco::pass const* pass_;
   std::tuple<Entries...> entries_;
 };

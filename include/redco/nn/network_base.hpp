@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// A base of `network` with everything that does not depend on the model's type. Refers to a
 /// parameter store, which must outlive the network.
@@ -57,4 +57,4 @@ class network_base {
   std::vector<std::shared_ptr<detail::side_source const>> side_products_;
 };
 
-}  // namespace redco
+}  // namespace redco::nn

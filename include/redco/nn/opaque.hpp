@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// A user's module that owns its tensors, like a torch::nn::Module. It is default-constructible and
 /// has `named_parameters()`, a range of pairs of name and tensor. A pair has members key()/value()
@@ -27,7 +27,9 @@ concept tensor_owner = std::is_default_constructible_v<M> && requires(M m) {
   m.named_parameters();
 };
 
-namespace detail {
+}  // namespace redco::nn
+
+namespace redco::nn::detail {
 
 /// Calls f(name, tensor) for each parameter that named_parameters() of a user's module lists.
 template <tensor_owner M, class F>
@@ -49,7 +51,7 @@ template <tensor_owner M>
 std::shared_ptr<M> made_with(std::uint64_t seed) {
   static std::mutex one_at_a_time;
   std::lock_guard const lock(one_at_a_time);
-  at::Generator generator = at::globalContext().defaultGenerator(host_device());
+  at::Generator generator = at::globalContext().defaultGenerator(tensors::host_device());
   auto const seeded = [&](std::uint64_t value) {
     std::lock_guard const draws(generator.mutex());
     generator.set_current_seed(value);
@@ -71,14 +73,16 @@ at::Tensor called(M& m, at::Tensor const& x) {
   }
 }
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco {
 
 template <class M>
-  requires(tensor_owner<M> && !requires { M::parameters; })
-struct opaque_facts<M> {
+  requires(nn::tensor_owner<M> && !requires { M::parameters; })
+struct layers::opaque_facts<M> {
   static void state(fact::recorder& w) {
-    auto const built = detail::made_with<M>(0);
-    detail::for_each_owned(*built, [&](std::string const& name, at::Tensor const& t) {
+    auto const built = nn::detail::made_with<M>(0);
+    nn::detail::for_each_owned(*built, [&](std::string const& name, at::Tensor const& t) {
       fact::parameter_fact fact;
       for (std::int64_t const extent : t.sizes()) fact.shape.push(extent);
       fact.decay = fact.shape.rank > 1;
@@ -99,14 +103,14 @@ struct opaque_facts<M> {
 template <class M, class X>
 struct module<opaque<M>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) {
+  explicit module(nn::builder<Config>& b) {
     if constexpr (requires { M::parameters; }) {
       callable = std::make_shared<M>();
-      for (parameter_shape const& p : M::parameters) parameters.push_back(b.parameter(p.name));
+      for (layers::parameter_shape const& p : M::parameters) parameters.push_back(b.parameter(p.name));
     } else {
-      callable = detail::made_with<M>(b.seed());
+      callable = nn::detail::made_with<M>(b.seed());
       if (b.absent()) return;
-      detail::for_each_owned(*callable, [&](std::string const& name, at::Tensor& t) {
+      nn::detail::for_each_owned(*callable, [&](std::string const& name, at::Tensor& t) {
         b.start(name, t);
         parameters.push_back(b.parameter(name));
         at::Tensor const& leaf = b.taken().back();
@@ -118,13 +122,13 @@ struct module<opaque<M>, X> {
   }
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (requires { M::parameters; }) {
       std::vector<at::Tensor> values;
       for (parameter const p : parameters) values.push_back(ctx[p]);
       return std::as_const(*callable)(x.local(), std::span<at::Tensor const>(values));
     } else {
-      return detail::called(ctx.parameters().own() ? *callable : *owner_of(ctx.parameters()), x.local());
+      return nn::detail::called(ctx.parameters().own() ? *callable : *owner_of(ctx.parameters()), x.local());
     }
   }
 
@@ -132,10 +136,10 @@ struct module<opaque<M>, X> {
   std::vector<parameter> parameters;
 
  private:
-  std::shared_ptr<M> owner_of(parameter_values const& values) const {
-    auto const made = detail::made_with<M>(0);
+  std::shared_ptr<M> owner_of(nn::parameter_values const& values) const {
+    auto const made = nn::detail::made_with<M>(0);
     std::size_t next = 0;
-    detail::for_each_owned(*made, [&](std::string const& name, at::Tensor& t) {
+    nn::detail::for_each_owned(*made, [&](std::string const& name, at::Tensor& t) {
       at::Tensor const& value = values[parameters[next++]];
       if (value.requires_grad())
         throw error(exit_code::internal,

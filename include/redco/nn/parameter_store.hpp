@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// An entry of the parameter store: one rank's part of a parameter, as views of the rank's flat
 /// buffers.
@@ -42,7 +42,7 @@ class parameter_store {
   /// `frozen` lists patterns of names of parameters that are not trained. Throws `error` with exit
   /// code 64 if a pattern matches no name.
   parameter_store(std::vector<shard::placed_parameter> const& placed, int rank, dtype compute, std::uint64_t seed,
-                  std::vector<std::string> const& frozen = {}, at::Device device = host_device());
+                  std::vector<std::string> const& frozen = {}, at::Device device = tensors::host_device());
 
   std::span<stored_parameter const> parameters() const { return parameters_; }
 
@@ -81,7 +81,7 @@ class parameter_store {
   at::Tensor values_, masters_, gradients_;
 };
 
-}  // namespace redco
+}  // namespace redco::nn
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

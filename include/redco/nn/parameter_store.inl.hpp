@@ -16,7 +16,7 @@
 #include <limits>
 #include <utility>
 
-namespace redco {
+namespace redco::nn {
 
 REDCO_INLINE parameter_store::parameter_store(std::vector<shard::placed_parameter> const& placed, int rank,
                                               dtype compute, std::uint64_t seed, std::vector<std::string> const& frozen,
@@ -67,11 +67,12 @@ REDCO_INLINE void parameter_store::lay_out() {
 
 REDCO_INLINE void parameter_store::allocate() {
   at::NoGradGuard const no_grad;
-  auto const options = at::TensorOptions(device_).dtype(scalar_type_of(compute_));
-  values_ = flat_zeros(regions_.size(), options);
-  masters_ = compute_ == dtype::f64 || compute_ == dtype::f32 ? values_
-                                                              : flat_zeros(regions_.size(), options.dtype(at::kFloat));
-  gradients_ = flat_zeros(regions_.trained(), options);
+  auto const options = at::TensorOptions(device_).dtype(tensors::scalar_type_of(compute_));
+  values_ = tensors::flat_zeros(regions_.size(), options);
+  masters_ = compute_ == dtype::f64 || compute_ == dtype::f32
+                 ? values_
+                 : tensors::flat_zeros(regions_.size(), options.dtype(at::kFloat));
+  gradients_ = tensors::flat_zeros(regions_.trained(), options);
   for (stored_parameter& p : parameters_) {
     extents const local = p.plan.local();
     at::IntArrayRef const sizes(local.size.data(), static_cast<std::size_t>(local.rank));
@@ -104,7 +105,7 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std
   // A row of the innermost dimension is a run of consecutive global indices.
   random::stream const key = random::make_stream(seed, random::site_of(p.name), 0, 0);
   std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
-  at::Tensor const drawn = at::empty({rows, inner}, part.options().device(host_device()));
+  at::Tensor const drawn = at::empty({rows, inner}, part.options().device(tensors::host_device()));
   bool const uniform = fact.start.draw == fact::initial::kind::uniform;
   AT_DISPATCH_FLOATING_TYPES(drawn.scalar_type(), "initialise", [&] {
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -117,4 +118,4 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std
   part.copy_(drawn.view(part.sizes()));
 }
 
-}  // namespace redco
+}  // namespace redco::nn

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// A list of the parameter tensors that a network's modules read in one call: the network's own
 /// autograd leaves, or substitutes (for meta-learning or target copies). Copies of the list take
@@ -45,4 +45,4 @@ class parameter_values {
   bool own_;
 };
 
-}  // namespace redco
+}  // namespace redco::nn

@@ -4,7 +4,7 @@
 
 #include <redco/tensor/torch.hpp>
 
-namespace redco {
+namespace redco::nn {
 
 /// An observer that is called before each use of a network's parameters, set as `pass::watch`. It
 /// may replace the tensor that a module reads: for example, gather it from shards or add a product.
@@ -23,4 +23,4 @@ class parameter_watch {
   virtual at::Tensor before_use(parameter which, at::Tensor const& value) = 0;
 };
 
-}  // namespace redco
+}  // namespace redco::nn

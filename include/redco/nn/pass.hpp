@@ -13,11 +13,15 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::nn {
 
 class key_value_cache;
 class layer_watch;
 class parameter_watch;
+
+}  // namespace redco::nn
+
+namespace redco {
 
 /// A pass: the settings of one rank's forward call on a micro-batch, such as groups of ranks,
 /// training or evaluation, and the numbers that key random streams. Created by training_pass,
@@ -26,7 +30,7 @@ class parameter_watch;
 /// pass const in = training_pass(rank, seed, step).with_examples(first, count);
 /// at::Tensor const y = bound_network<M>(net, in)(x);
 struct pass {
-  group* tp = nullptr;
+  comm::group* tp = nullptr;
   /// Groups of this rank over all mesh axes; null if not needed
   rank_context const* rank = nullptr;
   comm::replica_round round = {};
@@ -43,9 +47,9 @@ struct pass {
   /// Number of examples in the micro-batch; 0: each row of a tensor is an example
   std::int64_t examples = 0;
   /// Keys and values of earlier positions; null except in decoding
-  key_value_cache* cache = nullptr;
-  parameter_watch* watch = nullptr;  ///< Observer of each use of a parameter; may be null
-  layer_watch* layers = nullptr;     ///< Observer of each layer's input and output; may be null
+  nn::key_value_cache* cache = nullptr;
+  nn::parameter_watch* watch = nullptr;  ///< Observer of each use of a parameter; may be null
+  nn::layer_watch* layers = nullptr;     ///< Observer of each layer's input and output; may be null
   /// Lane (communication thread) that exchanges data between shards while products are computed;
   /// null: communication does not overlap products.
   comm::lane* shard_lane = nullptr;
@@ -72,7 +76,7 @@ struct pass {
   /// Returns the stream of random numbers of one layer (with number `site`) in the network's call
   /// number `call`. Throws `error` with exit code 64 while a device graph is recorded.
   random::stream at(std::uint32_t site, std::uint32_t call) const {
-    graph_recording::refuse_random_numbers();
+    tensors::graph_recording::refuse_random_numbers();
     return random::make_stream(seed, site, step, call);
   }
 
@@ -81,7 +85,8 @@ struct pass {
   /// message must be large enough. Products of few rows use other kernels (see kernel::linear), so
   /// they are not cut.
   bool beside_shards(std::int64_t rows, std::int64_t row_bytes) const {
-    return shard_lane != nullptr && rows >= product_runs::least_rows && rows * row_bytes >= shard_lane->least_bytes;
+    return shard_lane != nullptr && rows >= shape::product_runs::least_rows &&
+           rows * row_bytes >= shard_lane->least_bytes;
   }
 
   /// Returns the index, in the step's global batch, of the first of `rows` rows: first example *
@@ -90,6 +95,10 @@ struct pass {
     return examples > 0 ? first_example * (rows / examples) : first_example;
   }
 };
+
+}  // namespace redco
+
+namespace redco::nn {
 
 /// The settings of a pass that do not change its results.
 struct pass_choices {
@@ -104,7 +113,7 @@ inline pass training_pass(rank_context const& rank, std::uint64_t seed = 0, std:
                           pass_choices const& choices = {}) {
   return {.tp = &rank.tp,
           .rank = &rank,
-          .round = {&rank.group(batch_axes)},
+          .round = {&rank.group(shape::batch_axes)},
           .training = true,
           .recompute = choices.recompute,
           .check_saved = choices.check_saved,
@@ -131,4 +140,4 @@ inline pass decoding_pass(pass const& of, key_value_cache& cache) {
   return decoder;
 }
 
-}  // namespace redco
+}  // namespace redco::nn

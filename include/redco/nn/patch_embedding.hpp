@@ -11,14 +11,14 @@ namespace redco {
 template <auto Channels, auto Rows, auto Width, auto Columns, class X>
 struct module<patch_embedding<Channels, Rows, Width, Columns>, X> {
   template <class Config>
-  explicit module(builder<Config>& b)
+  explicit module(nn::builder<Config>& b)
       : weight(b.parameter("weight")),
         bias(b.parameter("bias")),
         patch_rows(b.template extent<Rows>()),
         patch_columns(b.template extent<Columns>()) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     // [B, C, H / rows, rows, W / columns, columns]
     at::Tensor const patches = x.local().unflatten(3, {-1, patch_columns}).unflatten(2, {-1, patch_rows});
     at::Tensor const rows = patches.permute({0, 2, 4, 1, 3, 5}).flatten(3).flatten(1, 2);

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// A sum over the shards that is not reduced yet: the result of a row-parallel layer. The layer's
 /// product may not be computed yet either. Then detail::reduced computes it in chunks of rows and
@@ -27,10 +27,10 @@ class pending_sum {
     std::vector<at::Tensor> x, weights;
     /// Path of the layer to which `saved_watch` attributes the tensors that the products save. The
     /// products may be computed later, inside another layer.
-    saved_watch::place layer = saved_watch::here();
+    tensors::saved_watch::place layer = tensors::saved_watch::here();
   };
 
-  pending_sum(tensor<partial> const& value) : local_(value.local()), addends_(value.addends()) {}
+  pending_sum(tensor<shape::partial> const& value) : local_(value.local()), addends_(value.addends()) {}
   explicit pending_sum(products pending, std::vector<at::Tensor> addends = {})
       : pending_(std::move(pending)), addends_(std::move(addends)) {}
 
@@ -50,7 +50,7 @@ class pending_sum {
   /// Returns this shard's addend of the sum. Computes the products at the first call.
   at::Tensor const& local() const {
     if (pending_) {
-      saved_watch::elsewhere const in_layer(pending_->layer);
+      tensors::saved_watch::elsewhere const in_layer(pending_->layer);
       for (std::size_t i = 0; i < pending_->x.size(); ++i) {
         at::Tensor const one = kernel::linear(pending_->x[i], pending_->weights[i]);
         local_ = i == 0 ? one : local_ + one;
@@ -61,8 +61,8 @@ class pending_sum {
   }
 
   /// Returns the pending sum as a tensor<partial>. Computes the products at the first call.
-  tensor<partial> value() const { return tensor<partial>(local(), addends_); }
-  operator tensor<partial>() const { return value(); }
+  tensor<shape::partial> value() const { return tensor<shape::partial>(local(), addends_); }
+  operator tensor<shape::partial>() const { return value(); }
 
  private:
   mutable at::Tensor local_;
@@ -70,37 +70,41 @@ class pending_sum {
   std::vector<at::Tensor> addends_;
 };
 
+}  // namespace redco::nn
+
+namespace redco {
+
 /// Operators on pending sums: addition, subtraction and multiplication, with each other, with
 /// tensors and with numbers. An operation that does not compile for a tensor<partial> does not
 /// compile here. Products that are not computed yet are computed first.
-inline auto operator+(pending_sum const& a, pending_sum const& b) { return a.value() + b.value(); }
-inline auto operator-(pending_sum const& a, pending_sum const& b) { return a.value() - b.value(); }
-inline auto operator*(pending_sum const& a, double factor) { return a.value() * factor; }
-template <layout B>
-auto operator+(pending_sum const& a, tensor<B> const& b) {
+inline auto operator+(nn::pending_sum const& a, nn::pending_sum const& b) { return a.value() + b.value(); }
+inline auto operator-(nn::pending_sum const& a, nn::pending_sum const& b) { return a.value() - b.value(); }
+inline auto operator*(nn::pending_sum const& a, double factor) { return a.value() * factor; }
+template <shape::layout B>
+auto operator+(nn::pending_sum const& a, tensor<B> const& b) {
   return a.value() + b;
 }
-template <layout A>
-auto operator+(tensor<A> const& a, pending_sum const& b) {
+template <shape::layout A>
+auto operator+(tensor<A> const& a, nn::pending_sum const& b) {
   return a + b.value();
 }
-template <layout B>
-auto operator-(pending_sum const& a, tensor<B> const& b) {
+template <shape::layout B>
+auto operator-(nn::pending_sum const& a, tensor<B> const& b) {
   return a.value() - b;
 }
-template <layout A>
-auto operator-(tensor<A> const& a, pending_sum const& b) {
+template <shape::layout A>
+auto operator-(tensor<A> const& a, nn::pending_sum const& b) {
   return a - b.value();
 }
-template <layout B>
-auto operator*(pending_sum const& a, tensor<B> const& b) {
+template <shape::layout B>
+auto operator*(nn::pending_sum const& a, tensor<B> const& b) {
   return a.value() * b;
 }
-template <layout A>
-auto operator*(tensor<A> const& a, pending_sum const& b) {
+template <shape::layout A>
+auto operator*(tensor<A> const& a, nn::pending_sum const& b) {
   return a * b.value();
 }
-template <std::same_as<pending_sum> Sum>
+template <std::same_as<nn::pending_sum> Sum>
 auto operator*(Sum const& a, Sum const& b) {
   return a.value() * b.value();
 }

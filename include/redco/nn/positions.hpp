@@ -11,9 +11,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 /// Returns the position [B, T] of each token if only the tokens marked true in `counted` [B, T]
 /// count. Tokens that do not count have position -1.
@@ -25,11 +23,11 @@ inline at::Tensor positions_of(at::Tensor const& counted) {
 /// Returns the positions [B, T] of tokens `ids` by a counting rule, the type of the first argument.
 /// Returns an undefined tensor if each position is the token's index.
 template <class Context>
-at::Tensor counted_positions(every_token, at::Tensor const&, Context const&) {
+at::Tensor counted_positions(layers::every_token, at::Tensor const&, Context const&) {
   return {};
 }
 template <class Context>
-at::Tensor counted_positions(unmasked_tokens, at::Tensor const& ids, Context const& ctx) {
+at::Tensor counted_positions(layers::unmasked_tokens, at::Tensor const& ids, Context const& ctx) {
   if constexpr (Context::template has<key_mask>) {
     at::Tensor const all = positions_of(ctx.template get<key_mask>());
     return all.narrow(1, all.size(1) - ids.size(1), ids.size(1));
@@ -38,20 +36,23 @@ at::Tensor counted_positions(unmasked_tokens, at::Tensor const& ids, Context con
   }
 }
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco {
 
 template <auto Context, auto Width, auto Offset, class Counted, class X>
 struct module<positions<Context, Width, Offset, Counted>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : weight(b.parameter("weight")), offset(b.template extent<Offset>()) {}
+  explicit module(nn::builder<Config>& b) : weight(b.parameter("weight")), offset(b.template extent<Offset>()) {}
 
   template <class C>
-  tensor<replicated> operator()(tensor<X> const& ids, C const& ctx) const {
-    if constexpr (C::template has<token_positions>) return rows(ctx[weight], ctx.template get<token_positions>());
-    if (at::Tensor const counted = detail::counted_positions(Counted{}, ids.local(), ctx); counted.defined())
+  tensor<shape::replicated> operator()(tensor<X> const& ids, C const& ctx) const {
+    if constexpr (C::template has<nn::token_positions>)
+      return rows(ctx[weight], ctx.template get<nn::token_positions>());
+    if (at::Tensor const counted = nn::detail::counted_positions(Counted{}, ids.local(), ctx); counted.defined())
       return rows(ctx[weight], counted);
     at::Tensor const& table = ctx[weight];
-    key_value_cache const* const cache = ctx.pass().cache;
+    nn::key_value_cache const* const cache = ctx.pass().cache;
     std::int64_t const first = cache != nullptr ? cache->length() : 0, length = ids.local().size(1);
     if (offset + first + length > table.size(0))
       throw error(exit_code::data, "a sequence of " + std::to_string(first + length) +
@@ -64,7 +65,7 @@ struct module<positions<Context, Width, Offset, Counted>, X> {
   std::int64_t offset;
 
  private:
-  tensor<replicated> rows(at::Tensor const& table, at::Tensor const& positions) const {
+  tensor<shape::replicated> rows(at::Tensor const& table, at::Tensor const& positions) const {
     return kernel::lookup(table, positions + offset, 0, table.size(0));
   }
 };
@@ -72,18 +73,18 @@ struct module<positions<Context, Width, Offset, Counted>, X> {
 /// A module of learned positions that count only tokens other than padding. A padding token reads
 /// row Offset - 1 of the table; this row gets no gradient.
 template <auto Context, auto Width, auto Offset, auto Padding, class X>
-struct module<positions<Context, Width, Offset, tokens_other_than<Padding>>, X> {
+struct module<positions<Context, Width, Offset, layers::tokens_other_than<Padding>>, X> {
   template <class Config>
-  explicit module(builder<Config>& b)
+  explicit module(nn::builder<Config>& b)
       : weight(b.parameter("weight")), offset(b.template extent<Offset>()), padding(b.template extent<Padding>()) {}
 
   template <class C>
-  tensor<replicated> operator()(tensor<X> const& ids, C const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& ids, C const& ctx) const {
     at::Tensor rows;
-    if constexpr (C::template has<token_positions>) {
-      rows = ctx.template get<token_positions>() + offset;
+    if constexpr (C::template has<nn::token_positions>) {
+      rows = ctx.template get<nn::token_positions>() + offset;
     } else {
-      rows = detail::positions_of(ids.local() != padding) + offset;
+      rows = nn::detail::positions_of(ids.local() != padding) + offset;
     }
     at::Tensor const& table = ctx[weight];
     return kernel::lookup(table, rows, 0, table.size(0), offset - 1);

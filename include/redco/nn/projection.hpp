@@ -8,11 +8,11 @@
 namespace redco {
 
 template <auto In, auto Out, class X>
-struct module<projection<In, Out>, X> {
-  using linear_module = module<replicated_linear<In, Out, false>, X>;
+struct module<layers::projection<In, Out>, X> {
+  using linear_module = module<layers::replicated_linear<In, Out, false>, X>;
 
   template <class Config>
-  explicit module(builder<Config>& b) {
+  explicit module(nn::builder<Config>& b) {
     if (b.template extent<In>() != b.template extent<Out>()) linear.emplace(b);
   }
 

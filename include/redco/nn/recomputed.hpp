@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 /// Returns run(inputs), the result of a block. Saves only `inputs` and `parameters` (the leaves
 /// that the block reads); backward runs the block again (activation checkpointing, Chen et al.
@@ -14,7 +14,7 @@ namespace redco {
 at::Tensor recomputed(std::function<at::Tensor(std::span<at::Tensor const>)> run, std::vector<at::Tensor> inputs,
                       std::span<at::Tensor const> parameters);
 
-}  // namespace redco
+}  // namespace redco::nn
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

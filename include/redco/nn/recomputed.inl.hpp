@@ -8,14 +8,12 @@
 #include <cstddef>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 /// An autograd function that runs a block without recording its operations, and runs the block
 /// again in backward. Its inputs are all tensors on which the block depends: activations, tensors
 /// of the context, then parameters. Gradients of any order flow to all of them.
-struct recompute_function : recorded_function<recompute_function> {
+struct recompute_function : tensors::recorded_function<recompute_function> {
   struct holder : torch::CustomClassHolder {
     holder(std::function<at::Tensor(std::span<at::Tensor const>)> r, std::size_t n)
         : run(std::move(r)), activations(n) {}
@@ -52,7 +50,9 @@ struct recompute_function : recorded_function<recompute_function> {
   }
 };
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco::nn {
 
 REDCO_INLINE at::Tensor recomputed(std::function<at::Tensor(std::span<at::Tensor const>)> run,
                                    std::vector<at::Tensor> inputs, std::span<at::Tensor const> parameters) {
@@ -62,4 +62,4 @@ REDCO_INLINE at::Tensor recomputed(std::function<at::Tensor(std::span<at::Tensor
       c10::make_intrusive<detail::recompute_function::holder>(std::move(run), activations), at::TensorList(inputs));
 }
 
-}  // namespace redco
+}  // namespace redco::nn

@@ -7,9 +7,7 @@
 #include <redco/layer/gru.hpp>
 #include <redco/layer/lstm.hpp>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 struct recurrent_parameters {
   parameter weight_ih, weight_hh, bias_ih, bias_hh;
@@ -22,24 +20,26 @@ struct recurrent_parameters {
         bias_hh(b.parameter("bias_hh")) {}
 };
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco {
 
 template <auto In, auto Hidden, class X>
-struct module<lstm<In, Hidden>, X> : detail::recurrent_parameters {
-  using recurrent_parameters::recurrent_parameters;
+struct module<lstm<In, Hidden>, X> : nn::detail::recurrent_parameters {
+  using nn::detail::recurrent_parameters::recurrent_parameters;
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     return kernel::lstm(kernel::linear(x.local(), ctx[weight_ih], ctx[bias_ih] + ctx[bias_hh]), ctx[weight_hh]);
   }
 };
 
 template <auto In, auto Hidden, class X>
-struct module<gru<In, Hidden>, X> : detail::recurrent_parameters {
-  using recurrent_parameters::recurrent_parameters;
+struct module<gru<In, Hidden>, X> : nn::detail::recurrent_parameters {
+  using nn::detail::recurrent_parameters::recurrent_parameters;
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     return kernel::gru(kernel::linear(x.local(), ctx[weight_ih], ctx[bias_ih]), ctx[weight_hh], ctx[bias_hh]);
   }
 };

@@ -20,9 +20,7 @@
 #include <variant>
 #include <vector>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 /// A std::variant of the block modules of all block types, for a list of ranges of blocks (`rows`)
 /// in order.
@@ -30,20 +28,22 @@ template <class X, class Rows, class... Modules>
 struct any_block_of {
   using type = std::variant<Modules...>;
 };
-template <class X, block_range Range, class... Kinds, class... Others, class... Modules>
-struct any_block_of<X, rows<blocks_in<Range, Kinds...>, Others...>, Modules...>
-    : any_block_of<X, rows<Others...>, Modules..., module<unpaired_t<Kinds>, X>...> {};
+template <class X, shape::block_range Range, class... Kinds, class... Others, class... Modules>
+struct any_block_of<X, layers::detail::rows<layers::detail::blocks_in<Range, Kinds...>, Others...>, Modules...>
+    : any_block_of<X, layers::detail::rows<Others...>, Modules..., module<layers::unpaired_t<Kinds>, X>...> {};
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco {
 
 template <auto Times, class... Blocks, class X>
 struct module<repeat<Times, Blocks...>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) {
+  explicit module(nn::builder<Config>& b) {
     auto const times = static_cast<std::size_t>(b.template extent<Times>());
     begin = b.taken().size();
     blocks.reserve(times);
-    make_rows<0>(b, times, detail::rows_of<Blocks...>());
+    make_rows<0>(b, times, layers::detail::rows_of<Blocks...>());
   }
 
   /// Runs the blocks of this rank (by default all, or those of its pipeline stage) one after
@@ -61,7 +61,7 @@ struct module<repeat<Times, Blocks...>, X> {
     auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(beside_all.size())) : ctx;
     for (std::size_t i = first_run; i < end_run; ++i) {
       if (!again.has(static_cast<std::int64_t>(i))) {
-        y = detail::in_layer(std::to_string(i), y, ctx.pass(), [&] { return computed(blocks[i], y, ctx); });
+        y = nn::detail::in_layer(std::to_string(i), y, ctx.pass(), [&] { return computed(blocks[i], y, ctx); });
         continue;
       }
       auto const run = [&block = blocks[i], hollow, layout = y.like({})](std::span<at::Tensor const> inputs) {
@@ -69,13 +69,13 @@ struct module<repeat<Times, Blocks...>, X> {
       };
       std::vector<at::Tensor> inputs{y.local()};
       inputs.insert(inputs.end(), beside_all.begin(), beside_all.end());
-      y = y.like(detail::in_layer(std::to_string(i), y.local(),
-                                  [&] { return recomputed(run, std::move(inputs), parameters_of(i, outer)); }));
+      y = y.like(nn::detail::in_layer(std::to_string(i), y.local(),
+                                      [&] { return nn::recomputed(run, std::move(inputs), parameters_of(i, outer)); }));
     }
     return y;
   }
 
-  using any_block = typename detail::any_block_of<X, detail::rows_of<Blocks...>>::type;
+  using any_block = typename nn::detail::any_block_of<X, layers::detail::rows_of<Blocks...>>::type;
 
   std::vector<any_block> blocks;
   /// For each block, the end index of its parameters in network().parameters()
@@ -88,16 +88,18 @@ struct module<repeat<Times, Blocks...>, X> {
  private:
   /// Builds all blocks of the ranges in the list. `First` is the alternative of `any_block` for the
   /// first block type of the first range.
-  template <std::size_t First, class Config, block_range Range, class... Kinds, class... Others>
-  void make_rows(builder<Config>& b, std::size_t times, detail::rows<detail::blocks_in<Range, Kinds...>, Others...>) {
+  template <std::size_t First, class Config, shape::block_range Range, class... Kinds, class... Others>
+  void make_rows(nn::builder<Config>& b, std::size_t times,
+                 layers::detail::rows<layers::detail::blocks_in<Range, Kinds...>, Others...>) {
     auto const end = std::min(times, static_cast<std::size_t>(Range.end));
     while (blocks.size() < end) make_round<First>(b, end, std::index_sequence_for<Kinds...>());
-    if constexpr (sizeof...(Others) > 0) make_rows<First + sizeof...(Kinds)>(b, times, detail::rows<Others...>());
+    if constexpr (sizeof...(Others) > 0)
+      make_rows<First + sizeof...(Kinds)>(b, times, layers::detail::rows<Others...>());
   }
 
   /// Builds the next block of each block type in turn. Stops when the `repeat` has `end` blocks.
   template <std::size_t First, class Config, std::size_t... Kind>
-  void make_round(builder<Config>& b, std::size_t end, std::index_sequence<Kind...>) {
+  void make_round(nn::builder<Config>& b, std::size_t end, std::index_sequence<Kind...>) {
     auto const one = [&](auto kind, std::size_t turn) {
       if (blocks.size() == end || blocks.size() % sizeof...(Kind) != turn) return;
       b.inside(std::to_string(blocks.size()), [&] {
@@ -120,7 +122,7 @@ struct module<repeat<Times, Blocks...>, X> {
   static tensor<X> computed(any_block const& block, tensor<X> const& x, Context const& ctx) {
     return std::visit(
         [&](auto const& one) -> tensor<X> {
-          auto const y = detail::finish<X>(one(x, ctx), ctx.pass());
+          auto const y = nn::detail::finish<X>(one(x, ctx), ctx.pass());
           if constexpr (std::is_same_v<decltype(y), tensor<X> const>) return y;
           // The compile error redco[S007] has been printed already.
           else return diag::unmade<tensor<X>>();

@@ -10,16 +10,16 @@ namespace redco {
 template <class Branch, class X>
 struct module<residual<Branch>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : branch(b) {}
+  explicit module(nn::builder<Config>& b) : branch(b) {}
 
   template <class Context>
-  tensor<finished_t<X>> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<layers::finished_t<X>> operator()(tensor<X> const& x, Context const& ctx) const {
     auto const y = branch(x, ctx);
-    constexpr bool pending = std::is_same_v<out_t<typename residual<Branch>::body, X>, partial>;
-    if constexpr (pending && is_token_split<X>) {
-      return x.like(detail::finish<X>(y, ctx.pass()).local() + x.local());
+    constexpr bool pending = std::is_same_v<layers::out_t<typename residual<Branch>::body, X>, shape::partial>;
+    if constexpr (pending && shape::is_token_split<X>) {
+      return x.like(nn::detail::finish<X>(y, ctx.pass()).local() + x.local());
     } else if constexpr (pending) {
-      return detail::finish(y.with_addend(x.local()), ctx.pass());
+      return nn::detail::finish(y.with_addend(x.local()), ctx.pass());
     } else {
       return x.like(x.local() + y.local());
     }

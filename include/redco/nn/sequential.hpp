@@ -13,16 +13,14 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 /// Returns the form in which kernel::activated computes this activation after a linear layer, as
 /// one autograd node; `nothing` for activations that cannot be computed so.
-constexpr kernel::after_linear fused(activation_kind kind) {
+constexpr kernel::after_linear fused(layers::activation_kind kind) {
   switch (kind) {
-    case activation_kind::relu: return kernel::after_linear::relu;
-    case activation_kind::tanh: return kernel::after_linear::tanh;
+    case layers::activation_kind::relu: return kernel::after_linear::relu;
+    case layers::activation_kind::tanh: return kernel::after_linear::tanh;
     default: return kernel::after_linear::nothing;
   }
 }
@@ -30,9 +28,9 @@ constexpr kernel::after_linear fused(activation_kind kind) {
 template <class Module>
 struct activation_of : std::false_type {};
 template <auto Kind, class X>
-struct activation_of<module<activation<Kind>, X>> : std::true_type {
+struct activation_of<module<layers::activation<Kind>, X>> : std::true_type {
   static constexpr bool may_fuse = [] {
-    if constexpr (std::is_same_v<std::remove_const_t<decltype(Kind)>, activation_kind>)
+    if constexpr (std::is_same_v<std::remove_const_t<decltype(Kind)>, layers::activation_kind>)
       return fused(Kind) != kernel::after_linear::nothing;
     else return true;
   }();
@@ -108,15 +106,18 @@ struct linked_modules<First, Rest...> {
 template <class Chain>
 struct modules_of;
 template <class... Links>
-struct modules_of<chain<Links...>> {
+struct modules_of<layers::detail::chain<Links...>> {
   using type = linked_modules<Links...>;
 };
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco {
 
 template <class... Layers, class X>
-struct module<sequential<Layers...>, X> : detail::modules_of<typename sequential<Layers...>::template links<X>>::type {
-  using base = typename detail::modules_of<typename sequential<Layers...>::template links<X>>::type;
+struct module<sequential<Layers...>, X>
+    : nn::detail::modules_of<typename sequential<Layers...>::template links<X>>::type {
+  using base = typename nn::detail::modules_of<typename sequential<Layers...>::template links<X>>::type;
   using base::base;
 };
 

@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::nn {
 
 class builder_base;
 
-}  // namespace redco
+}  // namespace redco::nn
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 /// A low-rank product narrow * wide^T that is not computed yet. It will be added to columns of a
 /// layer's output, starting at `first_column`.
@@ -107,7 +107,7 @@ class side_products {
   std::shared_ptr<side_source const> source_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

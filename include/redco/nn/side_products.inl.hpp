@@ -4,7 +4,7 @@
 
 #include <redco/config.hpp>
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 REDCO_INLINE at::Tensor plus_columns(at::Tensor const& y, std::vector<some_columns> const& parts) {
   if (parts.size() == 1 && parts.front().values.sizes() == y.sizes()) return y + parts.front().values;
@@ -25,4 +25,4 @@ REDCO_INLINE at::Tensor plus_columns(at::Tensor const& y, std::vector<some_colum
   return y + at::cat(all, -1);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail

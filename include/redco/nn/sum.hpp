@@ -9,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 /// An accumulator of the results of parallel branches. Pending sums over the shards are added up
 /// before their one reduction. Replicated results are kept as addends and added after the
@@ -24,8 +22,8 @@ struct branch_sum {
     pending = pending.defined() ? pending + x.local() : x.local();
     whole.insert(whole.end(), x.addends().begin(), x.addends().end());
   }
-  void add(tensor<partial> const& x) { add(pending_sum(x)); }
-  template <layout X>
+  void add(tensor<shape::partial> const& x) { add(pending_sum(x)); }
+  template <shape::layout X>
   void add(tensor<X> const& x) {
     whole.push_back(x.local());
   }
@@ -34,7 +32,7 @@ struct branch_sum {
 template <class Branches>
 struct modules_of_branches;
 template <class... Branches>
-struct modules_of_branches<branch_list<Branches...>> {
+struct modules_of_branches<layers::detail::branch_list<Branches...>> {
   using type = std::tuple<module<typename Branches::layer, typename Branches::input>...>;
 
   /// Builds the modules of the branches from left to right, the order in which the plan lists them.
@@ -44,25 +42,27 @@ struct modules_of_branches<branch_list<Branches...>> {
   }
 };
 
-}  // namespace detail
+}  // namespace redco::nn::detail
+
+namespace redco {
 
 template <class... Branches, class X>
 struct module<sum<Branches...>, X> {
-  using result = out_t<sum<Branches...>, X>;
+  using result = layers::out_t<sum<Branches...>, X>;
   using resolved = typename sum<Branches...>::template resolved<X>;
-  using branch_modules = detail::modules_of_branches<typename resolved::links>;
+  using branch_modules = nn::detail::modules_of_branches<typename resolved::links>;
 
   template <class Config>
-  explicit module(builder<Config>& b) : branches(branch_modules::build(b)) {}
+  explicit module(nn::builder<Config>& b) : branches(branch_modules::build(b)) {}
 
   template <class Context>
   tensor<result> operator()(tensor<X> const& x, Context const& ctx) const {
-    tensor<entered> shared;
-    if constexpr (resolved::together) shared = enter(x, ctx.tp());
-    detail::branch_sum total;
+    tensor<shape::entered> shared;
+    if constexpr (resolved::together) shared = comm::enter(x, ctx.tp());
+    nn::detail::branch_sum total;
     std::apply([&](auto const&... branch) { (total.add(run(branch, x, shared, ctx)), ...); }, branches);
-    if constexpr (std::is_same_v<result, partial>) {
-      return tensor<partial>(total.pending, std::move(total.whole));
+    if constexpr (std::is_same_v<result, shape::partial>) {
+      return tensor<shape::partial>(total.pending, std::move(total.whole));
     } else {
       at::Tensor value = total.whole.front();
       for (std::size_t i = 1; i < total.whole.size(); ++i) value = value + total.whole[i];
@@ -74,7 +74,7 @@ struct module<sum<Branches...>, X> {
 
  private:
   template <class Branch, class Input, class Context>
-  static auto run(module<Branch, Input> const& branch, tensor<X> const& x, tensor<entered> const& shared,
+  static auto run(module<Branch, Input> const& branch, tensor<X> const& x, tensor<shape::entered> const& shared,
                   Context const& ctx) {
     if constexpr (std::is_same_v<Input, X>) {
       return branch(x, ctx);

@@ -8,7 +8,7 @@
 #include <concepts>
 #include <type_traits>
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 /// Concept of an rvalue argument of type `Value`: a temporary object, which is destroyed at the end
 /// of the full expression.
@@ -32,4 +32,4 @@ parameter_store const& refused_temporary(T const& given) {
   return given;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail

@@ -8,14 +8,14 @@
 namespace redco {
 
 template <auto Types, auto Width, class X>
-struct module<token_types<Types, Width>, X> {
+struct module<layers::token_types<Types, Width>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : weight(b.parameter("weight")) {}
+  explicit module(nn::builder<Config>& b) : weight(b.parameter("weight")) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const&, Context const& ctx) const {
-    if constexpr (Context::template has<token_type_ids>) {
-      return kernel::lookup(ctx[weight], ctx.template get<token_type_ids>(), 0, ctx[weight].size(0));
+  tensor<shape::replicated> operator()(tensor<X> const&, Context const& ctx) const {
+    if constexpr (Context::template has<nn::token_type_ids>) {
+      return kernel::lookup(ctx[weight], ctx.template get<nn::token_type_ids>(), 0, ctx[weight].size(0));
     } else {
       return ctx[weight].narrow(0, 0, 1);
     }

@@ -9,20 +9,20 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace redco {
-
-namespace detail {
+namespace redco::nn::detail {
 
 /// Returns the index of the bucket for each distance (key position minus query position) from
 /// -(length - 1) to length - 1, as int64 [2 length - 1].
 at::Tensor distance_buckets(std::int64_t length, std::int64_t buckets, std::int64_t farthest, bool both_ways);
 
-}  // namespace detail
+}  // namespace redco::nn::detail
 
-template <attention_kind Kind, auto Heads, auto Buckets, auto Farthest, class Body, class X>
-struct module<with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
+namespace redco {
+
+template <layers::attention_kind Kind, auto Heads, auto Buckets, auto Farthest, class Body, class X>
+struct module<layers::with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
   template <class Config>
-  explicit module(builder<Config>& b)
+  explicit module(nn::builder<Config>& b)
       : table(b.parameter("relative_attention_bias.weight")),
         buckets(b.template extent<Buckets>()),
         farthest(b.template extent<Farthest>()),
@@ -31,11 +31,11 @@ struct module<with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
 
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
-    key_value_cache* const cache = ctx.pass().cache;
+    nn::key_value_cache* const cache = ctx.pass().cache;
     at::Tensor const bias = cache == nullptr
                                 ? bias_of(ctx[table], tokens_of(x, ctx))
                                 : cache->once(cache_slot, [&] { return bias_of(ctx[table], cache->capacity()); });
-    return body(x, ctx.with(distance_bias{bias}));
+    return body(x, ctx.with(nn::distance_bias{bias}));
   }
 
   /// Handle to this rank's part of the bias table, [buckets, heads of this rank]
@@ -49,13 +49,13 @@ struct module<with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
   /// -(length - 1) to length - 1, as [heads of this rank, 2 length - 1].
   at::Tensor bias_of(at::Tensor const& rows, std::int64_t length) const {
     at::Tensor const places =
-        detail::distance_buckets(length, buckets, farthest, Kind == attention_kind::full).to(rows.device());
+        nn::detail::distance_buckets(length, buckets, farthest, Kind == layers::attention_kind::full).to(rows.device());
     return kernel::lookup(rows, places.unsqueeze(0), 0, buckets).squeeze(0).t().contiguous();
   }
 
   template <class Context>
   static std::int64_t tokens_of(tensor<X> const& x, [[maybe_unused]] Context const& ctx) {
-    if constexpr (is_token_split<X>) {
+    if constexpr (shape::is_token_split<X>) {
       return x.tokens();
     } else {
       return x.local().size(1);

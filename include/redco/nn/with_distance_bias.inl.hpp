@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 REDCO_INLINE at::Tensor distance_buckets(std::int64_t length, std::int64_t buckets, std::int64_t farthest,
                                          bool both_ways) {
@@ -30,4 +30,4 @@ REDCO_INLINE at::Tensor distance_buckets(std::int64_t length, std::int64_t bucke
   return result;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail

@@ -14,14 +14,14 @@
 
 namespace redco {
 
-template <fixed_string Name, class L, class X>
+template <meta::fixed_string Name, class L, class X>
 struct module<named<Name, L>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : inner(b.inside(Name.view(), [&] { return module<L, X>(b); })) {}
+  explicit module(nn::builder<Config>& b) : inner(b.inside(Name.view(), [&] { return module<L, X>(b); })) {}
 
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
-    return detail::in_layer(Name.view(), x, ctx.pass(), [&] { return inner(x, ctx); });
+    return nn::detail::in_layer(Name.view(), x, ctx.pass(), [&] { return inner(x, ctx); });
   }
 
   /// Returns true if the wrapped linear layer and an activation after it can be computed as one
@@ -33,52 +33,52 @@ struct module<named<Name, L>, X> {
   { return inner.is_whole(ctx); }
   template <class Context>
   at::Tensor before(kernel::after_linear next, tensor<X> const& x, Context const& ctx) const {
-    return detail::in_layer(Name.view(), x.local(), [&] { return inner.before(next, x, ctx); });
+    return nn::detail::in_layer(Name.view(), x.local(), [&] { return inner.before(next, x, ctx); });
   }
 
   module<L, X> inner;
 };
 
 template <auto Deviation, class L, class X>
-struct module<initialised<Deviation, L>, X> : module<L, X> {
+struct module<layers::initialised<Deviation, L>, X> : module<L, X> {
   using module<L, X>::module;
 };
 
 template <class X>
-struct module<enter_layer, X> {
+struct module<layers::enter_layer, X> {
   template <class Config>
-  explicit module(builder<Config>&) {}
+  explicit module(nn::builder<Config>&) {}
 
   template <class Context>
-  tensor<entered> operator()(tensor<X> const& x, Context const& ctx) const {
-    return enter(x, ctx.tp());
+  tensor<shape::entered> operator()(tensor<X> const& x, Context const& ctx) const {
+    return comm::enter(x, ctx.tp());
   }
 };
 
 template <class X>
-struct module<split_tokens, X> {
+struct module<layers::split_tokens, X> {
   template <class Config>
-  explicit module(builder<Config>&) {}
+  explicit module(nn::builder<Config>&) {}
 
   template <class Context>
-  tensor<token_split> operator()(tensor<X> const& x, Context const& ctx) const {
-    return scatter_tokens(x, ctx.tp());
+  tensor<shape::token_split> operator()(tensor<X> const& x, Context const& ctx) const {
+    return comm::scatter_tokens(x, ctx.tp());
   }
 };
 
 template <class L, class X>
-struct module<with_split_tokens<L>, X> {
-  using split = typename with_split_tokens<L>::template split<X>;
+struct module<layers::with_split_tokens<L>, X> {
+  using split = typename layers::with_split_tokens<L>::template split<X>;
 
   template <class Config>
-  explicit module(builder<Config>& b) : inner(b) {}
+  explicit module(nn::builder<Config>& b) : inner(b) {}
 
   template <class Context>
   auto operator()(tensor<X> x, Context const& ctx) const {
-    if constexpr (is_token_split<X>) {
+    if constexpr (shape::is_token_split<X>) {
       return inner(std::move(x), ctx);
     } else {
-      auto mine = scatter_tokens(x, ctx.tp());
+      auto mine = comm::scatter_tokens(x, ctx.tp());
       x = {};  // Frees the input before the blocks run, unless backward needs it.
       return inner(std::move(mine), ctx);
     }
@@ -90,7 +90,7 @@ struct module<with_split_tokens<L>, X> {
 template <class X>
 struct module<flatten, X> {
   template <class Config>
-  explicit module(builder<Config>&) {}
+  explicit module(nn::builder<Config>&) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {

@@ -11,7 +11,7 @@ namespace redco {
 /// and thus enters both moments. All other formulas are those of `adamw`. Source: Kingma and Ba
 /// 2015; equals torch.optim.Adam.
 struct adam {
-  learning_rate lr = 1e-3;
+  optimizer::learning_rate lr = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
@@ -24,8 +24,9 @@ struct adam {
   double clip_norm = 0;
 
   static constexpr std::string_view name = "adam";
-  constexpr slot_list slots() const {
-    return amsgrad ? slot_list{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"} : slot_list{"exp_avg", "exp_avg_sq"};
+  constexpr optimizer::slot_list slots() const {
+    return amsgrad ? optimizer::slot_list{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}
+                   : optimizer::slot_list{"exp_avg", "exp_avg_sq"};
   }
 };
 

@@ -16,7 +16,7 @@ namespace redco {
 /// With amsgrad, the maximum of `v` over all updates replaces `v` in the last formula. Source:
 /// Loshchilov and Hutter 2019; equals torch.optim.AdamW.
 struct adamw {
-  learning_rate lr = 1e-3;
+  optimizer::learning_rate lr = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
@@ -29,8 +29,9 @@ struct adamw {
   double clip_norm = 0;
 
   static constexpr std::string_view name = "adamw";
-  constexpr slot_list slots() const {
-    return amsgrad ? slot_list{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"} : slot_list{"exp_avg", "exp_avg_sq"};
+  constexpr optimizer::slot_list slots() const {
+    return amsgrad ? optimizer::slot_list{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}
+                   : optimizer::slot_list{"exp_avg", "exp_avg_sq"};
   }
 };
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace redco {
+namespace redco::optimizer {
 
 /// Checks the learning rates and clip_norm of an optimizer before the first step. Throws `error`
 /// with exit code 64 if one of them is negative or not finite.
@@ -26,4 +26,4 @@ void check_rates(Description const& description) {
     for (double const rate : {lr->peak, lr->start, lr->floor}) check("the learning rate", rate);
 }
 
-}  // namespace redco
+}  // namespace redco::optimizer

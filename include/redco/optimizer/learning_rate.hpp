@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <numbers>
 
-namespace redco {
+namespace redco::optimizer {
 
 /// Shape of a learning-rate schedule: the member `kind` of `learning_rate`.
 enum class schedule_kind { constant, linear_decay, cosine, one_cycle, function };
-inline constexpr auto schedule_texts = enum_texts<schedule_kind>({
+inline constexpr auto schedule_texts = meta::enum_texts<schedule_kind>({
     {schedule_kind::constant, "constant"},
     {schedule_kind::linear_decay, "linear_decay"},
     {schedule_kind::cosine, "cosine"},
@@ -84,4 +84,4 @@ struct learning_rate {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::optimizer

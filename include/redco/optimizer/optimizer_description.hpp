@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::optimizer {
 
 /// Returns an optimizer's learning rate at step `step` (from 0) of a training run of `run_steps`
 /// steps. Calls description.learning_rate_at(step, run_steps) if this member exists. Otherwise
@@ -47,4 +47,4 @@ concept optimizer_description = std::copyable<D> && requires(D const& d) {
   state_slots(d);
 };
 
-}  // namespace redco
+}  // namespace redco::optimizer

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace redco {
+namespace redco::optimizer {
 
 /// Returns the learning-rate schedule of an optimizer's settings, or nullopt if the settings
 /// compute the rate in their member learning_rate_at().
@@ -14,4 +14,4 @@ std::optional<learning_rate> schedule_of(Description const& description) {
   else return learning_rate(description.lr);
 }
 
-}  // namespace redco
+}  // namespace redco::optimizer

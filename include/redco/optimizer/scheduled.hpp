@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-namespace redco {
+namespace redco::optimizer {
 
 /// An optimizer `Description` whose learning rate comes from any function (step from 0, number of
 /// steps of the run) -> rate, with captures. The member `lr` is ignored. This type cannot be a
@@ -19,4 +19,4 @@ struct scheduled : Description {
   double learning_rate_at(std::int64_t step, std::int64_t run_steps) const { return schedule(step, run_steps); }
 };
 
-}  // namespace redco
+}  // namespace redco::optimizer

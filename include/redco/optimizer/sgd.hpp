@@ -13,7 +13,7 @@ namespace redco {
 /// - b = g if t = 1, otherwise b = momentum b + (1 - dampening) g
 /// - p -= lr d, where d is g without momentum, g + momentum b with nesterov, and otherwise b
 struct sgd {
-  learning_rate lr = 1e-2;
+  optimizer::learning_rate lr = 1e-2;
   double momentum = 0;
   double dampening = 0;
   bool nesterov = false;
@@ -25,7 +25,9 @@ struct sgd {
   double clip_norm = 0;
 
   static constexpr std::string_view name = "sgd";
-  constexpr slot_list slots() const { return momentum != 0 ? slot_list{"momentum_buffer"} : slot_list{}; }
+  constexpr optimizer::slot_list slots() const {
+    return momentum != 0 ? optimizer::slot_list{"momentum_buffer"} : optimizer::slot_list{};
+  }
 };
 
 }  // namespace redco

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace redco {
+namespace redco::optimizer {
 
 /// A list of at most four names of an optimizer's state slots, such as the two moments of Adam.
 /// Each slot has one element per parameter element, in the dtype of the master parameters.
@@ -27,4 +27,4 @@ class slot_list {
   int size_ = 0;
 };
 
-}  // namespace redco
+}  // namespace redco::optimizer

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::optimizer {
 
 /// Returns the names of an optimizer's state slots (such as the two moments of Adam). Takes the
 /// names from the member function slots() of the settings, or from their static member `slots`.
@@ -20,4 +20,4 @@ constexpr slot_list state_slots(Description const& description) requires(
   }
 }
 
-}  // namespace redco
+}  // namespace redco::optimizer

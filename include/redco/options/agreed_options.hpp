@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
-namespace redco::options {
-
-namespace detail {
+namespace redco::options::detail {
 
 std::map<std::string, std::string> agreed(std::vector<entry> const& entries);
 
-}  // namespace detail
+}  // namespace redco::options::detail
+
+namespace redco::options {
 
 /// Returns the options that must be equal in all processes of a run, as text by flag, for example
 /// {"--lr", "0.001"}. Omits paths and `per_process` fields, because they may differ between hosts.
-template <reflected Options>
+template <meta::reflected Options>
 std::map<std::string, std::string> agreed_options(Options options) {
   std::vector<detail::entry> entries;
   detail::collect(options, entries);

@@ -29,9 +29,10 @@ REDCO_INLINE std::int64_t parse_bytes(std::string_view text) {
   std::int64_t size = 1024;
   for (std::string_view const known : units) {
     if (unit == known) {
-      std::int64_t const bytes = saturating_add(saturating_multiply(whole, size), thousandths * size / 1000);
+      std::int64_t const bytes =
+          shape::saturating_add(shape::saturating_multiply(whole, size), thousandths * size / 1000);
       if (bytes == 0) refuse("is nothing; write a budget such as 40GiB");
-      if (bytes == saturated) refuse("is more than 63 bits can count; write a budget such as 40GiB");
+      if (bytes == shape::saturated) refuse("is more than 63 bits can count; write a budget such as 40GiB");
       return bytes;
     }
     size *= 1024;

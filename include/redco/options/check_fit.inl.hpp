@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco {
+namespace redco::options {
 
 REDCO_INLINE void check_fit(options::fit_settings const& s, int replicas) {
   auto const check = [](auto const& field, std::int64_t value) {
@@ -19,12 +19,12 @@ REDCO_INLINE void check_fit(options::fit_settings const& s, int replicas) {
       throw error(exit_code::usage, std::string(field.name()) + " is " + std::to_string(value) + ": give " +
                                         std::to_string(field.least) + " or more");
   };
-  for_each_named(s, [&](auto const& field, auto const& option) {
+  meta::for_each_named(s, [&](auto const& field, auto const& option) {
     if constexpr (requires { std::int64_t{option}; }) check(field, option);
     else if constexpr (requires { std::int64_t{*option}; }) check(field, *option);
   });
   std::int64_t const known = s.has_train_of_epoch ? 1 : s.train_size;
-  batches(sampler(known), {*s.global_batch, *s.micro_batch, replicas, 0});
+  data::batches(data::sampler(known), {*s.global_batch, *s.micro_batch, replicas, 0});
   if (s.patience > 0 && s.eval_size == 0)
     throw error(exit_code::usage, "patience is " + std::to_string(s.patience) +
                                       " and there is no evaluation to be patient with: give eval, or patience 0");
@@ -38,4 +38,4 @@ REDCO_INLINE void check_fit(options::fit_settings const& s, int replicas) {
     throw error(exit_code::usage, "restore_best needs an evaluation: give eval, and save_argmin or save_argmax");
 }
 
-}  // namespace redco
+}  // namespace redco::options

@@ -12,7 +12,7 @@ namespace redco::options {
 /// enumeration and declare `std::string_view name_of(color)` in its namespace:
 ///
 ///   inline constexpr auto color_texts =
-///       redco::enum_texts<color>({{color::red, "red"}, {color::blue, "blue"}});
+///       redco::meta::enum_texts<color>({{color::red, "red"}, {color::blue, "blue"}});
 ///   constexpr std::string_view name_of(color c) { return color_texts.text_of(c); }
 ///   template <>
 ///   inline constexpr std::array redco::options::choices<color> = color_texts.values();

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace redco {
+namespace redco::options {
 
 /// The dtype in which a run computes, and the reason for the choice.
 struct chosen_dtype {
@@ -17,7 +17,7 @@ struct chosen_dtype {
 
 /// Returns the dtype `wanted` or, if empty, the fastest dtype on this CPU. Throws `error` with exit
 /// code 64 for f16, in which no model can be trained.
-chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instructions cpu = cpu_bf16_instructions());
+chosen_dtype choose_dtype(std::optional<dtype> wanted, shape::bf16_instructions cpu = shape::cpu_bf16_instructions());
 
 /// Returns the dtype `wanted` or, if empty, the default of a device: bf16 if the device multiplies
 /// bf16 on tensor cores (`multiplies_bf16`), otherwise f32. Throws `error` with exit code 64 for
@@ -28,7 +28,7 @@ chosen_dtype choose_device_dtype(std::optional<dtype> wanted, bool multiplies_bf
 /// that begin with # are remarks, which are not compared.
 std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen);
 
-}  // namespace redco
+}  // namespace redco::options
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -6,9 +6,7 @@
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
-
-namespace options {
+namespace redco::options {
 
 /// Returns the dtype that the user has requested; empty if none. Throws `error` with exit code 64
 /// for f16, in which no model can be trained.
@@ -19,19 +17,17 @@ inline std::optional<chosen_dtype> asked_for(std::optional<dtype> wanted) {
   return std::nullopt;
 }
 
-}  // namespace options
-
 REDCO_INLINE chosen_dtype choose_device_dtype(std::optional<dtype> wanted, bool multiplies_bf16) {
   if (auto const asked = options::asked_for(wanted)) return *asked;
   if (multiplies_bf16) return {dtype::bf16, "the device multiplies it on tensor cores"};
   return {dtype::f32, "the device has no tensor cores that multiply bf16"};
 }
 
-REDCO_INLINE chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instructions cpu) {
+REDCO_INLINE chosen_dtype choose_dtype(std::optional<dtype> wanted, shape::bf16_instructions cpu) {
   if (auto const asked = options::asked_for(wanted)) return *asked;
-  char const* const why = cpu == bf16_instructions::amx      ? "this CPU multiplies it with AMX"
-                          : cpu == bf16_instructions::avx512 ? "this CPU multiplies it with AVX512-bf16"
-                                                             : "this CPU has no instructions that multiply bf16";
+  char const* const why = cpu == shape::bf16_instructions::amx      ? "this CPU multiplies it with AMX"
+                          : cpu == shape::bf16_instructions::avx512 ? "this CPU multiplies it with AVX512-bf16"
+                                                                    : "this CPU has no instructions that multiply bf16";
   return {fastest_dtype(cpu), why};
 }
 
@@ -39,4 +35,4 @@ REDCO_INLINE std::map<std::string, std::string> dtype_facts(chosen_dtype const& 
   return {{"dtype", std::string(name_of(chosen.compute))}, {"#dtype", chosen.why}};
 }
 
-}  // namespace redco
+}  // namespace redco::options

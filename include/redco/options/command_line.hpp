@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::options {
 
 /// Returns the command that started this process, quoted for a shell. If the environment variable
 /// REDCO_COMMAND is set, returns its value; a wrapper script can put its own command there.
@@ -12,7 +12,7 @@ std::string command_line();
 /// by `--resume auto`.
 std::string resume_command();
 
-}  // namespace redco
+}  // namespace redco::options
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::options {
 
 REDCO_INLINE std::string command_line() {
   if (char const* const wrapper = std::getenv("REDCO_COMMAND")) return wrapper;
@@ -41,7 +41,9 @@ REDCO_INLINE std::string command_line() {
   return text;
 }
 
-namespace detail {
+}  // namespace redco::options
+
+namespace redco::options::detail {
 
 /// Splits a shell command into words and keeps the quotes.
 inline std::vector<std::string> shell_words(std::string const& command) {
@@ -65,7 +67,9 @@ inline std::vector<std::string> shell_words(std::string const& command) {
   return found;
 }
 
-}  // namespace detail
+}  // namespace redco::options::detail
+
+namespace redco::options {
 
 REDCO_INLINE std::string resume_command() {
   std::string command;
@@ -77,4 +81,4 @@ REDCO_INLINE std::string resume_command() {
   return command + "--resume auto";
 }
 
-}  // namespace redco
+}  // namespace redco::options

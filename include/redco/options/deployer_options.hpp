@@ -103,12 +103,16 @@ struct deployer_options {
   }
 };
 
+}  // namespace redco
+
+namespace redco::options {
+
 /// Returns the mesh that the options request. Throws `error` with exit code 64 if the ranks cannot
 /// form the mesh, or if the launcher's processes cannot share them evenly. Also throws 64 for an
 /// invalid number of threads or an invalid deadline.
 mesh mesh_of(deployer_options const& o, options::launch const& how = options::launched());
 
-}  // namespace redco
+}  // namespace redco::options
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

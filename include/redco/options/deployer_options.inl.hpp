@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco {
+namespace redco::options {
 
 REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how) {
   constexpr std::int64_t most_threads = 1024;
@@ -21,7 +21,7 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how)
   mesh const m = o.mesh ? *o.mesh : options::mesh_of(o.ranks.value_or(ranks_by_default), o.n_model_shards);
   std::int64_t const ranks = m.ranks();
   std::string const text = options::to_text(m);
-  for (axis const a : all_axes)
+  for (shape::axis const a : shape::all_axes)
     if (m[a] < 1) refuse("--mesh " + text + " has no ranks: give numbers from 1 on");
   if (m.pp > 1 || m.ep > 1)
     refuse("--mesh " + text +
@@ -46,4 +46,4 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how)
   return m;
 }
 
-}  // namespace redco
+}  // namespace redco::options

@@ -14,10 +14,14 @@
 #include <type_traits>
 #include <vector>
 
-namespace redco {
+namespace redco::options {
 
 /// A map of an evaluation's metrics: values by name.
 using metric_map = std::map<std::string, double>;
+
+}  // namespace redco::options
+
+namespace redco {
 
 /// The data of a step or an epoch that the user's functions `on_step` and `on_epoch` receive on
 /// rank 0.
@@ -28,10 +32,12 @@ struct fit_event {
   double lr = 0;
   double grad_norm = 0;
   /// For `on_step`, the terms of the step's loss; for `on_epoch`, the metrics of the evaluation.
-  metric_map metrics = {};
+  options::metric_map metrics = {};
 };
 
-namespace detail {
+}  // namespace redco
+
+namespace redco::options::detail {
 
 /// The type of a user's function that receives values of type `Seen`. If a compile error was
 /// reported for `Seen` already (diag::ill_formed), the result is diag::ill_formed, so that the user
@@ -55,7 +61,9 @@ struct hook_for<Function, untyped> {
   using type = untyped;
 };
 
-}  // namespace detail
+}  // namespace redco::options::detail
+
+namespace redco {
 
 /// Options of fitting a model to examples. `global_batch` counts examples over all ranks, so the
 /// steps do not depend on the mesh. If `epochs`, `max_steps`, `global_batch` or `micro_batch` is
@@ -77,20 +85,21 @@ struct fit_options {
   std::string unit = {};
 
   /// Function that returns the examples of an epoch, if they differ between epochs.
-  detail::hook<std::function<examples<Example>(int epoch)>, Example> train_of_epoch = {};
+  options::detail::hook<std::function<examples<Example>(int epoch)>, Example> train_of_epoch = {};
   /// Function that returns the length of an example, so that collate can pad to the longest example
   /// of the global batch.
-  detail::hook<length_of<Example>, Example> length = {};
+  options::detail::hook<data::length_of<Example>, Example> length = {};
   CustomStep train_step = {};  ///< user's function that replaces loss and backward of a micro-batch
 
-  detail::hook<examples<Example>, Example> eval = {};
+  options::detail::hook<examples<Example>, Example> eval = {};
   /// Number of steps between evaluations, in addition to the evaluation after each epoch; 0 for
   /// none.
   std::int64_t eval_every_steps = 0;
   /// True to predict the examples `eval` in evaluations and write outputs_epoch<i>.json. Implied by
   /// `metrics`.
   bool eval_predictions = false;
-  detail::hook<std::function<metric_map(std::span<Example const>, std::span<Output const>)>, Output> metrics = {};
+  options::detail::hook<std::function<options::metric_map(std::span<Example const>, std::span<Output const>)>, Output>
+      metrics = {};
   /// True to evaluate a few examples before training, so that mistakes show early.
   bool sanity_check = true;
   /// Number of evaluations without improvement after which the fit stops; 0 to never stop early.

@@ -10,7 +10,7 @@ namespace redco::options {
 
 /// The settings of a fit: `fit_options` without the types of examples, and with every default
 /// filled in. Training code that is compiled once for all programs reads them.
-struct fit_settings : fit_options<redco::detail::untyped, redco::detail::untyped, redco::detail::untyped> {
+struct fit_settings : fit_options<detail::untyped, detail::untyped, detail::untyped> {
   std::int64_t train_size = 0, eval_size = 0;  ///< numbers of training and evaluation examples
   /// True if the program provides the function after which the member is named, such as
   /// `train_step`.
@@ -25,8 +25,8 @@ struct fit_settings : fit_options<redco::detail::untyped, redco::detail::untyped
 template <class Options>
 fit_settings settings_of_fit(Options const& o, training_flags const& flags, std::int64_t train_size, bool has_predict) {
   fit_settings s;
-  for_each_shared(o, s, [](auto const& given, auto& setting) { setting = given; });
-  for_each_shared(flags, s, [](auto const& flag, auto& setting) {
+  meta::for_each_shared(o, s, [](auto const& given, auto& setting) { setting = given; });
+  meta::for_each_shared(flags, s, [](auto const& flag, auto& setting) {
     if (!setting) setting = flag;
   });
   s.train_size = train_size;

@@ -15,9 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::options {
-
-namespace detail {
+namespace redco::options::detail {
 
 /// A reader of the environment variables that launchers set.
 class launch_variables {
@@ -228,7 +226,9 @@ inline std::vector<launch_source> sources_of(launch_variables const& in) {
   return all;
 }
 
-}  // namespace detail
+}  // namespace redco::options::detail
+
+namespace redco::options {
 
 REDCO_INLINE launch launch_of(std::function<char const*(char const* name)> const& environment) {
   detail::launch_variables const in(environment);

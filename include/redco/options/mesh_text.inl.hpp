@@ -8,9 +8,7 @@
 #include <cstddef>
 #include <optional>
 
-namespace redco::options {
-
-namespace detail {
+namespace redco::options::detail {
 
 /// Reads the size of a mesh axis into `to`. Returns false unless all of `text` is a number of at
 /// least 1.
@@ -28,13 +26,13 @@ inline bool read_grid(std::string_view text, mesh& m) {
 
 /// Reads a mesh of the form "pp=2,dp=2,tp=2" into `m`. Returns false for any other form.
 inline bool read_named(std::string_view text, mesh& m) {
-  axes seen;
+  shape::axes seen;
   while (true) {
     std::size_t const comma = text.find(',');
     std::string_view const one = text.substr(0, comma);
     std::size_t const sign = one.find('=');
     if (sign == std::string_view::npos) return false;
-    std::optional<axis> const a = axis_texts.value_of(one.substr(0, sign));
+    std::optional<shape::axis> const a = shape::axis_texts.value_of(one.substr(0, sign));
     if (!a || seen.has(*a) || !read_extent(one.substr(sign + 1), m[*a])) return false;
     seen = seen | *a;
     if (comma == std::string_view::npos) return true;
@@ -42,12 +40,14 @@ inline bool read_named(std::string_view text, mesh& m) {
   }
 }
 
-}  // namespace detail
+}  // namespace redco::options::detail
+
+namespace redco::options {
 
 REDCO_INLINE std::string to_text(mesh const& m) {
   if (m == mesh{.dp = m.dp, .tp = m.tp}) return std::to_string(m.dp) + "x" + std::to_string(m.tp);
   std::string text;
-  for (axis const a : all_axes)
+  for (shape::axis const a : shape::all_axes)
     if (m[a] != 1) text += (text.empty() ? "" : ",") + std::string(name_of(a)) + "=" + std::to_string(m[a]);
   return text;
 }

@@ -14,7 +14,7 @@ namespace redco::options {
 
 /// Reads the options of a program from its command line and returns their values. `resolve` has the
 /// rules and exceptions, and also returns the source of each value.
-template <reflected Options>
+template <meta::reflected Options>
 Options parse(int argc, char const* const* argv, std::string_view about = {}) {
   return resolve<Options>(argc, argv, about).values;
 }
@@ -22,7 +22,7 @@ Options parse(int argc, char const* const* argv, std::string_view about = {}) {
 /// Returns `resolve(argc, argv, about)`, for use in the first line of main. For --help, prints the
 /// help and exits with code 0. For an error, prints the message to standard error and exits with
 /// the error's code.
-template <reflected Options>
+template <meta::reflected Options>
 resolved<Options> parse_or_exit(int argc, char const* const* argv, std::string_view about = {}) {
   try {
     return resolve<Options>(argc, argv, about);

@@ -5,18 +5,19 @@
 #include <redco/meta/field_named.hpp>
 #include <redco/meta/fields.hpp>
 
-namespace redco {
+namespace redco::options {
 
 /// The options of a program that only predicts: `deployer_options` without --workdir and all
 /// options that only training reads.
 struct predicting_options : deployer_options {
   static constexpr auto fields() {
     using o = deployer_options;
-    return redco::fields(field_named<o, "ranks">(), field_named<o, "n_model_shards">(), field_named<o, "mesh">(),
-                         field<"seed">(&o::seed, "of what is drawn"), field_named<o, "device">(),
-                         field_named<o, "dtype">(), field_named<o, "tf32">(), field_named<o, "threads">(),
-                         field_named<o, "deadline">(), field_named<o, "deterministic">());
+    return redco::fields(meta::field_named<o, "ranks">(), meta::field_named<o, "n_model_shards">(),
+                         meta::field_named<o, "mesh">(), field<"seed">(&o::seed, "of what is drawn"),
+                         meta::field_named<o, "device">(), meta::field_named<o, "dtype">(),
+                         meta::field_named<o, "tf32">(), meta::field_named<o, "threads">(),
+                         meta::field_named<o, "deadline">(), meta::field_named<o, "deterministic">());
   }
 };
 
-}  // namespace redco
+}  // namespace redco::options

@@ -11,7 +11,7 @@ namespace redco::options {
 /// overrides an earlier one.
 enum class provenance : std::uint8_t { standard, file, flag };
 
-inline constexpr auto provenance_texts = enum_texts<provenance>({
+inline constexpr auto provenance_texts = meta::enum_texts<provenance>({
     {provenance::standard, "default"},
     {provenance::file, "file"},
     {provenance::flag, "flag"},

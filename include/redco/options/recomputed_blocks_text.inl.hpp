@@ -16,7 +16,7 @@ REDCO_INLINE std::string to_text(recomputed_blocks const& blocks) {
   if (blocks == recomputed_blocks(true)) return "all";
   if (!blocks.any()) return "none";
   auto const& [begin, end] = blocks.range;
-  std::string const last = end == block_range::no_end ? "" : std::to_string(end);
+  std::string const last = end == shape::block_range::no_end ? "" : std::to_string(end);
   if (blocks.every > 1) return "every:" + std::to_string(blocks.every);
   return begin == 0 ? "first:" + last : "range:" + std::to_string(begin) + ":" + last;
 }
@@ -33,7 +33,8 @@ REDCO_INLINE recomputed_blocks parse_recomputed_blocks(std::string_view text) {
   std::string_view const name = text.substr(0, colon), rest = text.substr(std::min(colon + 1, text.size()));
   if (name == "range" && rest.find(':') != std::string_view::npos) {
     std::string_view const last = rest.substr(rest.find(':') + 1);
-    block_range const blocks{number(rest.substr(0, rest.find(':'))), last.empty() ? block_range::no_end : number(last)};
+    shape::block_range const blocks{number(rest.substr(0, rest.find(':'))),
+                                    last.empty() ? shape::block_range::no_end : number(last)};
     if (blocks.begin >= 0 && !blocks.is_empty()) return recomputed_blocks::in_range(blocks);
   } else if (std::int64_t const n = number(rest); n >= 1) {
     if (name == "every") return recomputed_blocks::every_kth(n);

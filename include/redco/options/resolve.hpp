@@ -19,7 +19,7 @@ namespace redco::options {
 /// `quiet` has `--quiet` and `--no-quiet`. A list takes all following words. Members of nested
 /// structs are options, too. Throws `error` with exit code 64 for invalid options and 65 for an
 /// unreadable file. Throws `help_requested` for --help.
-template <reflected Options>
+template <meta::reflected Options>
 resolved<Options> resolve(int argc, char const* const* argv, std::string_view about = {}) {
   Options options{};
   std::vector<detail::entry> entries;

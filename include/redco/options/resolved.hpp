@@ -16,7 +16,7 @@
 namespace redco::options {
 
 /// The options of a program, with the source of each value.
-template <reflected Options>
+template <meta::reflected Options>
 class resolved {
  public:
   resolved(Options options, std::vector<row> rows) : values(std::move(options)), rows_(std::move(rows)) {}

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace redco {
+namespace redco::options {
 
 /// The length of a run: number of examples per epoch, of steps per epoch, and of steps of the run.
 struct run_length {
@@ -22,4 +22,4 @@ inline run_length run_length_of(options::fit_settings const& s, std::int64_t exa
   return {examples, per_epoch, *s.max_steps > 0 ? std::min(all, *s.max_steps) : all};
 }
 
-}  // namespace redco
+}  // namespace redco::options

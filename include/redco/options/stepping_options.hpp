@@ -10,7 +10,7 @@ namespace redco {
 /// options that only `fit` reads, and without --recompute, which needs repeated blocks.
 struct stepping_options : deployer_options {
   static constexpr auto fields() {
-    return fields_without<deployer_options, "cuda_graph", "recompute", "check_saved">();
+    return meta::fields_without<deployer_options, "cuda_graph", "recompute", "check_saved">();
   }
 };
 

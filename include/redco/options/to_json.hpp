@@ -11,7 +11,7 @@
 namespace redco::options {
 
 /// Returns a flat JSON object with the values of all options, in the format of a --config file.
-template <reflected Options>
+template <meta::reflected Options>
 std::string to_json(Options options) {
   std::vector<detail::entry> entries;
   detail::collect(options, entries);

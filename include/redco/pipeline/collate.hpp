@@ -15,7 +15,7 @@ namespace redco {
 /// generic or overloaded, P009 appears only when the pipeline calls it.
 template <class F>
 constexpr auto collate(F f) {
-  return detail::pipeline_of<detail::collate_stage>(std::move(f));
+  return pipelines::detail::pipeline_of<pipelines::detail::collate_stage>(std::move(f));
 }
 
 }  // namespace redco

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::pipelines {
 
 /// Information for a collate function that has a second parameter. A collate function that uses no
 /// other state makes equal tensors on every mesh.
@@ -26,4 +26,4 @@ struct collate_info {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pipelines

@@ -3,7 +3,7 @@
 #include <concepts>
 #include <type_traits>
 
-namespace redco {
+namespace redco::pipelines {
 
 /// True if a loss function may return `T`. Specialised in tensor/ for mean, terms and scalar
 /// tensors, because this header does not include tensors.
@@ -14,4 +14,4 @@ inline constexpr bool enable_loss = false;
 template <class T>
 concept loss_value = enable_loss<std::remove_cvref_t<T>>;
 
-}  // namespace redco
+}  // namespace redco::pipelines

@@ -14,7 +14,7 @@ namespace redco {
 /// generic or overloaded, P003 appears only when the pipeline calls it.
 template <class F>
 constexpr auto loss(F f) {
-  return detail::pipeline_of<detail::loss_stage>(std::move(f));
+  return pipelines::detail::pipeline_of<pipelines::detail::loss_stage>(std::move(f));
 }
 
 }  // namespace redco

@@ -9,9 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::pipelines::detail {
 
 /// True if a pipeline has at most one collate, one loss and one predict function.
 template <class... Stage>
@@ -40,7 +38,9 @@ consteval bool check_batches() {
   }
 }
 
-}  // namespace detail
+}  // namespace redco::pipelines::detail
+
+namespace redco {
 
 /// Joins the functions of two pipelines, in any order: `collate(f) | loss(g) | predict(h)`. Checks
 /// at compile time that each kind of function occurs at most once, and that loss and predict accept
@@ -51,12 +51,13 @@ consteval bool check_batches() {
 template <class... A, class... B>
 constexpr auto operator|(pipeline<A...> a, pipeline<B...> b) {
   // The compiler has reported a repeated function already.
-  if constexpr (detail::is_once<A...> && detail::is_once<B...>) {
-    if constexpr (detail::check_once<A..., B...>()) static_cast<void>(detail::check_batches<A..., B...>());
+  if constexpr (pipelines::detail::is_once<A...> && pipelines::detail::is_once<B...>) {
+    if constexpr (pipelines::detail::check_once<A..., B...>())
+      static_cast<void>(pipelines::detail::check_batches<A..., B...>());
   }
-  return hana::unpack(std::move(a).stages(), [&b](A&&... first) {
-    return hana::unpack(std::move(b).stages(), [&first...](B&&... second) {
-      return pipeline<A..., B...>(hana::basic_tuple<A..., B...>{std::move(first)..., std::move(second)...});
+  return meta::hana::unpack(std::move(a).stages(), [&b](A&&... first) {
+    return meta::hana::unpack(std::move(b).stages(), [&first...](B&&... second) {
+      return pipeline<A..., B...>(meta::hana::basic_tuple<A..., B...>{std::move(first)..., std::move(second)...});
     });
   });
 }

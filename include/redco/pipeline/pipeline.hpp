@@ -24,32 +24,32 @@ namespace redco {
 template <class... Stage>
 class pipeline {
  public:
-  static constexpr bool has_collate = detail::stages_of<detail::collate_stage, Stage...> != 0;
-  static constexpr bool has_loss = detail::stages_of<detail::loss_stage, Stage...> != 0;
-  static constexpr bool has_predict = detail::stages_of<detail::predict_stage, Stage...> != 0;
+  static constexpr bool has_collate = pipelines::detail::stages_of<pipelines::detail::collate_stage, Stage...> != 0;
+  static constexpr bool has_loss = pipelines::detail::stages_of<pipelines::detail::loss_stage, Stage...> != 0;
+  static constexpr bool has_predict = pipelines::detail::stages_of<pipelines::detail::predict_stage, Stage...> != 0;
 
-  constexpr explicit pipeline(hana::basic_tuple<Stage...> stages) : stages_(std::move(stages)) {}
+  constexpr explicit pipeline(meta::hana::basic_tuple<Stage...> stages) : stages_(std::move(stages)) {}
 
-  constexpr hana::basic_tuple<Stage...> const& stages() const& { return stages_; }
-  constexpr hana::basic_tuple<Stage...>&& stages() && { return std::move(stages_); }
+  constexpr meta::hana::basic_tuple<Stage...> const& stages() const& { return stages_; }
+  constexpr meta::hana::basic_tuple<Stage...>&& stages() && { return std::move(stages_); }
 
   /// Calls the collate function with `examples`, a span or a type that converts to one, and returns
   /// the batch. Passes `info` if the function has a second parameter.
   template <class Examples>
-  constexpr auto collate(Examples const& examples, collate_info const& info = {}) const {
+  constexpr auto collate(Examples const& examples, pipelines::collate_info const& info = {}) const {
     using example = std::remove_const_t<typename decltype(std::span(examples))::element_type>;
     using view = std::span<example const>;
     if constexpr (!has_collate) {
-      return detail::lacks_function<pipeline>();
+      return pipelines::detail::lacks_function<pipeline>();
     } else {
-      using collate_function = detail::function_of<detail::collate_stage, Stage...>;
-      auto const& f = function<detail::collate_stage>();
-      if constexpr (detail::viable<collate_function, view, collate_info const&>()) {
+      using collate_function = pipelines::detail::function_of<pipelines::detail::collate_stage, Stage...>;
+      auto const& f = function<pipelines::detail::collate_stage>();
+      if constexpr (pipelines::detail::viable<collate_function, view, pipelines::collate_info const&>()) {
         return batch_of_call([&]() -> decltype(auto) { return f(view(examples), info); });
-      } else if constexpr (detail::check_collate<collate_function, example>()) {
+      } else if constexpr (pipelines::detail::check_collate<collate_function, example>()) {
         return batch_of_call([&]() -> decltype(auto) { return f(view(examples)); });
       } else {
-        return diag::unmade<detail::named_or<collate_function, diag::ill_formed>>();
+        return diag::unmade<pipelines::detail::named_or<collate_function, diag::ill_formed>>();
       }
     }
   }
@@ -57,23 +57,23 @@ class pipeline {
   /// Calls the loss function with a network and one batch, and returns the loss.
   template <class Net, class Batch>
   constexpr auto loss(Net const& net, Batch const& one) const {
-    return call<detail::loss_stage>(net, one);
+    return call<pipelines::detail::loss_stage>(net, one);
   }
 
   /// Calls the predict function with a network and one batch. Returns the predictions in the order
   /// of the batch's examples.
   template <class Net, class Batch>
   constexpr auto predict(Net const& net, Batch const& one) const {
-    return call<detail::predict_stage>(net, one);
+    return call<pipelines::detail::predict_stage>(net, one);
   }
 
  private:
   template <template <class> class Kind, class Net, class Batch>
   constexpr auto call(Net const& net, Batch const& one) const {
-    if constexpr (detail::stages_of<Kind, Stage...> == 0) {
-      return detail::lacks_function<pipeline>();
+    if constexpr (pipelines::detail::stages_of<Kind, Stage...> == 0) {
+      return pipelines::detail::lacks_function<pipeline>();
     } else {
-      using stage = detail::stage_of<Kind, Stage...>;
+      using stage = pipelines::detail::stage_of<Kind, Stage...>;
       auto const& f = function<Kind>();
       if constexpr (std::is_same_v<Batch, diag::ill_formed>) {
         return diag::unmade<typename stage::template stand_in<Net, Batch, Stage...>>();
@@ -89,16 +89,16 @@ class pipeline {
 
   template <class Call>
   static constexpr auto batch_of_call(Call const& call) {
-    if constexpr (detail::check_batch<decltype(call())>()) return call();
+    if constexpr (pipelines::detail::check_batch<decltype(call())>()) return call();
     else return diag::ill_formed{};
   }
 
   template <template <class> class Kind>
   constexpr auto const& function() const {
-    return hana::at_c<detail::stage_index<Kind, Stage...>()>(stages_).function;
+    return meta::hana::at_c<pipelines::detail::stage_index<Kind, Stage...>()>(stages_).function;
   }
 
-  hana::basic_tuple<Stage...> stages_;
+  meta::hana::basic_tuple<Stage...> stages_;
 };
 
 }  // namespace redco

@@ -14,7 +14,7 @@ namespace redco {
 /// generic or overloaded, P004 appears only when the pipeline calls it.
 template <class F>
 constexpr auto predict(F f) {
-  return detail::pipeline_of<detail::predict_stage>(std::move(f));
+  return pipelines::detail::pipeline_of<pipelines::detail::predict_stage>(std::move(f));
 }
 
 }  // namespace redco

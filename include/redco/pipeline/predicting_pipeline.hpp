@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-namespace redco {
+namespace redco::pipelines {
 
 /// Concept of a pipeline that can predict: it has collate and predict functions. Predicting with
 /// another pipeline is the compile error redco[P006].
@@ -12,4 +12,4 @@ template <class T>
 concept predicting_pipeline =
     any_pipeline<T> && std::remove_cvref_t<T>::has_collate && std::remove_cvref_t<T>::has_predict;
 
-}  // namespace redco
+}  // namespace redco::pipelines

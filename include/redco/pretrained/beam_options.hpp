@@ -24,7 +24,7 @@ struct beam_options {
   /// prompt. 0 allows all repetitions.
   std::int64_t no_repeat_ngram = 0;
   std::int64_t min_new_tokens = 0;  ///< Minimum number of new tokens before a stop id may occur
-  beam_stop stop = beam_stop::when_unlikely;
+  pretrained::beam_stop stop = pretrained::beam_stop::when_unlikely;
   /// Ids that finish a hypothesis (a continuation of a prompt).
   std::vector<std::int64_t> stop_ids = {};
   std::int64_t pad = 0;  ///< Id that fills short rows of the result at the right

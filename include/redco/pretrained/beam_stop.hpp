@@ -1,6 +1,6 @@
 #pragma once
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A condition that ends beam search for a prompt, once there are as many finished hypotheses
 /// (continuations) as beams. The values correspond to true, false and "never" of Hugging Face's
@@ -15,4 +15,4 @@ enum class beam_stop {
   when_impossible
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A set of command-line options for decoding, to be nested in a program's options. Options that
 /// the user does not give keep the values of the model's folder.
@@ -34,7 +34,7 @@ struct decoding_flags {
   generation_config over(generation_config folder) const;
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -4,7 +4,7 @@
 
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::pretrained {
 
 REDCO_INLINE generation_config decoding_flags::over(generation_config how) const {
   bool const filters = top_k || top_p || min_p, draws = temperature || filters;
@@ -29,4 +29,4 @@ REDCO_INLINE generation_config decoding_flags::over(generation_config how) const
   return how;
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

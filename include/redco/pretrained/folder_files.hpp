@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// Names of the files in a Hugging Face model folder, except the weights. The README.md of
 /// pretrained/ lists which code reads each file.
@@ -21,4 +21,4 @@ inline constexpr std::array<std::string_view, 13> folder_files{"config.json",
                                                                "chat_template.jinja",
                                                                "preprocessor_config.json"};
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A set of decoding settings of a model's folder, with the names of Hugging Face's
 /// generation_config.json.
@@ -45,7 +45,7 @@ struct generation_config {
 /// the key.
 generation_config generation_config_of(json::json_value const& config, std::string const& source, bool whole = true);
 
-}  // namespace redco
+}  // namespace redco::pretrained
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace redco {
-
-namespace detail {
+namespace redco::pretrained::detail {
 
 /// Throws `error` with exit code 65 for decoding settings of a file that would change the generated
 /// ids and that redco does not support.
@@ -88,7 +86,9 @@ Options behind(generation_config const& c, Options options, std::int64_t prompt,
   return options;
 }
 
-}  // namespace detail
+}  // namespace redco::pretrained::detail
+
+namespace redco::pretrained {
 
 REDCO_INLINE generation_config generation_config_of(json::json_value const& config, std::string const& source,
                                                     bool whole) {
@@ -136,4 +136,4 @@ REDCO_INLINE generate_options generation_config::sampling_behind(std::int64_t pr
   return detail::behind(*this, sampling, prompt, otherwise);
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -11,12 +11,12 @@
 #include <algorithm>
 #include <utility>
 
-namespace redco {
+namespace redco::pretrained {
 
-REDCO_INLINE std::string name_in_table(std::string_view in_file, stored_table const& table) {
+REDCO_INLINE std::string name_in_table(std::string_view in_file, models::stored_table const& table) {
   auto const known = [&](std::string const& name) {
     return std::any_of(table.names.begin(), table.names.end(),
-                       [&](stored_name const& row) { return meta::glob(row.theirs, name); }) ||
+                       [&](models::stored_name const& row) { return meta::glob(row.theirs, name); }) ||
            std::any_of(table.unread.begin(), table.unread.end(),
                        [&](std::string_view pattern) { return meta::glob(pattern, name); });
   };
@@ -29,7 +29,8 @@ REDCO_INLINE std::string name_in_table(std::string_view in_file, stored_table co
   return known(with_base) ? with_base : std::string(in_file);
 }
 
-REDCO_INLINE safetensors::weights_source named_as(safetensors::weights_source weights, stored_table const& table) {
+REDCO_INLINE safetensors::weights_source named_as(safetensors::weights_source weights,
+                                                  models::stored_table const& table) {
   safetensors::tensor_table renamed;
   for (auto& [name, tensor] : weights.tensors) {
     std::string wanted = name_in_table(name, table);
@@ -44,4 +45,4 @@ REDCO_INLINE safetensors::weights_source named_as(safetensors::weights_source we
   return weights;
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

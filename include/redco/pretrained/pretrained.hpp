@@ -40,7 +40,7 @@ struct pretrained_options {
 
 /// A Hugging Face model folder.
 ///   redco::pretrained_folder const folder("Qwen2-0.5B");
-///   folder.visit<redco::decoders>([&](auto const& model) {  // one program serves every size
+///   folder.visit<redco::models::decoders>([&](auto const& model) {  // one program serves every size
 ///     redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 5e-5});
 ///     trainer.start_from(folder.weights());  // then trainer.fit(texts)
 ///   });
@@ -71,7 +71,7 @@ class pretrained_folder {
   /// Calls `use` with the folder's model, whose type must be one of the std::variant `Models`, and
   /// returns the result of `use`. Throws `error` with exit code 65, and names the accepted types,
   /// for a model of any other type.
-  template <class Models = any_model, class Use>
+  template <class Models = models::any_model, class Use>
   auto visit(Use&& use) const {
     return visit_of(std::forward<Use>(use), static_cast<Models const*>(nullptr));
   }
@@ -87,7 +87,7 @@ class pretrained_folder {
 
   /// Returns the folder's tokenizer. Throws `error` with exit code 65 if the tokenizer's files are
   /// missing, and the errors of `read_tokenizer`.
-  any_tokenizer const& tokenizer() const;
+  tokenizer::any_tokenizer const& tokenizer() const;
 
   /// Returns the token ids of each text, for training. If the folder has an id that ends a text,
   /// the first such id is appended to each text that does not already end in one.
@@ -96,8 +96,8 @@ class pretrained_folder {
   /// Returns the ids of the tokens that end, pad and begin texts. generation() returns all decoding
   /// settings and, unlike ids(), throws `error` with exit code 65 for settings that redco does not
   /// support.
-  token_ids const& ids() const;
-  generation_config const& generation() const;
+  pretrained::token_ids const& ids() const;
+  pretrained::generation_config const& generation() const;
 
   /// Returns the options with which `trainer::save_model` writes a folder like this one. Each
   /// tensor keeps the type that it has in this folder, if there are weights. The folder's other
@@ -126,7 +126,7 @@ class pretrained_folder {
         config_.model);
   }
 
-  stored_table table() const;
+  models::stored_table table() const;
 
   /// Returns the text of config.json with the class and the labels of the model's head inserted, or
   /// nullopt if the file already contains both.
@@ -142,11 +142,11 @@ class pretrained_folder {
 
   std::filesystem::path folder_, config_file_;
   pretrained_options options_;
-  configured config_;
-  detail::first_use<safetensors::weights_source> weights_;
-  detail::first_use<any_tokenizer> tokenizer_;
-  detail::first_use<token_ids> ids_;
-  detail::first_use<generation_config> generation_;
+  pretrained::configured config_;
+  pretrained::detail::first_use<safetensors::weights_source> weights_;
+  pretrained::detail::first_use<tokenizer::any_tokenizer> tokenizer_;
+  pretrained::detail::first_use<pretrained::token_ids> ids_;
+  pretrained::detail::first_use<pretrained::generation_config> generation_;
 };
 
 }  // namespace redco

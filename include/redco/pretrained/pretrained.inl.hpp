@@ -27,7 +27,7 @@ REDCO_INLINE pretrained_folder::pretrained_folder(std::filesystem::path const& p
   bool const whole = std::filesystem::is_directory(path, unknown);
   folder_ = whole ? path : path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   config_file_ = whole ? path / "config.json" : path;
-  config_ = read_config(config_file_);
+  config_ = pretrained::read_config(config_file_);
   if (options_.labels.empty()) return;
   std::visit(
       [&](auto& model) {
@@ -41,15 +41,15 @@ REDCO_INLINE pretrained_folder::pretrained_folder(std::filesystem::path const& p
       config_.model);
 }
 
-REDCO_INLINE stored_table pretrained_folder::table() const {
-  return std::visit([]<class M>(M const&) { return stored_table_of<M>(); }, config_.model);
+REDCO_INLINE models::stored_table pretrained_folder::table() const {
+  return std::visit([]<class M>(M const&) { return models::stored_table_of<M>(); }, config_.model);
 }
 
 REDCO_INLINE std::vector<std::string> pretrained_folder::notices() const {
   std::vector<std::string> lines;
   if (!unused().empty()) lines.push_back(log::unused_text("config.json", unused()));
   std::vector<std::string> ignored = safetensors::other_weights(folder_);
-  stored_table const names = table();
+  models::stored_table const names = table();
   for (std::string_view const pattern : names.unread) {
     bool const there = std::any_of(weights().tensors.begin(), weights().tensors.end(), [&](auto const& one) {
       return meta::glob(pattern, one.first) &&
@@ -64,17 +64,18 @@ REDCO_INLINE std::vector<std::string> pretrained_folder::notices() const {
 
 REDCO_INLINE safetensors::weights_source const& pretrained_folder::weights() const {
   return weights_.get([&] {
-    safetensors::weights_source opened = named_as(safetensors::open_safetensors(folder_), table());
+    safetensors::weights_source opened = pretrained::named_as(safetensors::open_safetensors(folder_), table());
     opened.fresh = options_.fresh;
     return opened;
   });
 }
 
-REDCO_INLINE any_tokenizer const& pretrained_folder::tokenizer() const {
+REDCO_INLINE tokenizer::any_tokenizer const& pretrained_folder::tokenizer() const {
   return tokenizer_.get([&] { return read_tokenizer(folder_); });
 }
 
-REDCO_INLINE std::vector<std::vector<std::int64_t>> pretrained_folder::encoded(std::span<std::string const> texts) const {
+REDCO_INLINE std::vector<std::vector<std::int64_t>> pretrained_folder::encoded(
+    std::span<std::string const> texts) const {
   std::vector<std::vector<std::int64_t>> all;
   for (std::string const& text : texts) {
     std::vector<std::int64_t>& one = all.emplace_back(tokenizer().encode(text));
@@ -85,17 +86,17 @@ REDCO_INLINE std::vector<std::vector<std::int64_t>> pretrained_folder::encoded(s
   return all;
 }
 
-REDCO_INLINE token_ids const& pretrained_folder::ids() const {
+REDCO_INLINE pretrained::token_ids const& pretrained_folder::ids() const {
   return ids_.get([&] {
     std::filesystem::path const file = generation_file();
-    return token_ids_of(json::read_json(file), file.string());
+    return pretrained::token_ids_of(json::read_json(file), file.string());
   });
 }
 
-REDCO_INLINE generation_config const& pretrained_folder::generation() const {
+REDCO_INLINE pretrained::generation_config const& pretrained_folder::generation() const {
   return generation_.get([&] {
     std::filesystem::path const file = generation_file();
-    return generation_config_of(json::read_json(file), file.string(), file != config_file_);
+    return pretrained::generation_config_of(json::read_json(file), file.string(), file != config_file_);
   });
 }
 
@@ -113,7 +114,7 @@ REDCO_INLINE save_model_options pretrained_folder::save_options() const {
   };
   if (there("model.safetensors") || there("model.safetensors.index.json"))
     for (auto const& [name, tensor] : weights().tensors) options.types[name] = tensor.type;
-  for (std::string_view const name : folder_files)
+  for (std::string_view const name : pretrained::folder_files)
     if (there(name)) options.files[std::string(name)] = folder_ / name;
   options.files["config.json"] = config_file_;
   if (std::optional<std::string> text = config_text()) {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A model that a config.json describes, with further information from the file.
 struct configured {
-  any_model model;
+  models::any_model model;
   std::string family;        ///< Value of the key model_type in the config.json
   std::string architecture;  ///< Name of the transformers class with an equal computation
   /// Keys of the config.json that change neither sizes nor the computation.
@@ -24,7 +24,7 @@ struct configured {
 /// names the key.
 configured read_config(std::filesystem::path const& file);
 
-}  // namespace redco
+}  // namespace redco::pretrained
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -11,13 +11,13 @@
 
 #include <utility>
 
-namespace redco {
+namespace redco::pretrained {
 
 REDCO_INLINE configured read_config(std::filesystem::path const& file) {
   json::json_value const config = json::read_json(file);
   config_reader c(config, file.string());
-  any_model model = detail::read_family(c, config_families{});
+  models::any_model model = detail::read_family(c, config_families{});
   return {std::move(model), config["model_type"].get<std::string>(), c.architecture(), c.unused()};
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

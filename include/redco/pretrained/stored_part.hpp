@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A location of (a part of) a model's parameter in a tensor of a file.
 struct stored_part {
@@ -31,13 +31,13 @@ struct stored_part {
 /// Returns the location in a file of the box `place` of the parameter `ours`, which has the given
 /// shape. `names` is the model's table of tensor names in files. Throws `error` with exit code 70
 /// if the table has no matching row for the parameter.
-inline stored_part stored_part_of(std::span<stored_name const> names, std::string const& ours,
+inline stored_part stored_part_of(std::span<models::stored_name const> names, std::string const& ours,
                                   std::vector<std::int64_t> const& shape, safetensors::box const& place) {
-  stored_place const in_file = place_in_file(names, ours);
+  models::stored_place const in_file = models::place_in_file(names, ours);
   if (in_file.row == nullptr)
     throw error(exit_code::internal, "the model's table of file names has no row for its parameter " +
                                          safetensors::shown(ours) + "; add one");
-  stored_name const& row = *in_file.row;
+  models::stored_name const& row = *in_file.row;
   std::size_t const least = row.transposed ? 2 : row.parts > 1 ? 1 : 0;
   if (shape.size() < least || (row.transposed && shape.size() != 2))
     throw error(exit_code::internal, "the model's table of file names cuts or transposes its parameter " +
@@ -55,4 +55,4 @@ inline stored_part stored_part_of(std::span<stored_name const> names, std::strin
   return stored;
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A set of ids of the tokens that begin, end and pad the texts of a model.
 struct token_ids {
@@ -27,7 +27,7 @@ struct token_ids {
 /// exit code 65 for a value that is no id; the message has `source` and the key.
 token_ids token_ids_of(json::json_value const& config, std::string const& source);
 
-}  // namespace redco
+}  // namespace redco::pretrained
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

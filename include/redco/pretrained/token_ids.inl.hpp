@@ -8,9 +8,7 @@
 
 #include <string>
 
-namespace redco {
-
-namespace detail {
+namespace redco::pretrained::detail {
 
 /// Returns the token ids under a key of a JSON file. The key holds one id, a list of ids, or
 /// nothing. Ignores the value -1, which means no id.
@@ -32,7 +30,9 @@ inline std::vector<std::int64_t> ids_under(json::json_value const& config, char 
   return ids;
 }
 
-}  // namespace detail
+}  // namespace redco::pretrained::detail
+
+namespace redco::pretrained {
 
 REDCO_INLINE token_ids token_ids_of(json::json_value const& config, std::string const& source) {
   if (!config.is_object()) throw error(exit_code::data, source + " is no JSON object; fetch it again");
@@ -49,4 +49,4 @@ REDCO_INLINE token_ids token_ids_of(json::json_value const& config, std::string 
   return found;
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// Returns the type in which the floating-point tensor `name` is written to a file, or nullopt if
 /// it keeps its own type.
@@ -27,4 +27,4 @@ inline void check_type_to_save(save_model_options const& options) {
                                       ": they are no whole numbers. Choose f64, f32, bf16 or f16.");
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

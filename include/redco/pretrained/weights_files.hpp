@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A description of a safetensors file to write, which contains some of a model's tensors.
 struct weights_file {
@@ -75,4 +75,4 @@ inline std::string weights_index(std::vector<weights_file> const& files) {
   return json::dump_json({{"metadata", {{"total_size", bytes}}}, {"weight_map", file_of}}, 2) + "\n";
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

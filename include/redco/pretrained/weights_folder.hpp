@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// Returns true if redco writes weights to files with this name: model.safetensors, its index, or
 /// one of several numbered files.
@@ -140,4 +140,4 @@ class weights_folder {
   std::set<std::string> foreign_;  ///< Names of files of an older save that commit() removes
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

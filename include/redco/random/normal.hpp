@@ -12,9 +12,7 @@
 #include <numbers>
 #include <utility>
 
-namespace redco::random {
-
-namespace detail {
+namespace redco::random::detail {
 
 /// Returns two independent standard normal numbers, computed in f64 from four random 32-bit words
 /// by the Box-Muller method (1958).
@@ -24,7 +22,9 @@ inline std::pair<double, double> normal_pair(std::uint32_t const* words) {
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-}  // namespace detail
+}  // namespace redco::random::detail
+
+namespace redco::random {
 
 /// Returns the standard normal number with the index `index` of a stream. The number depends only
 /// on (stream, index), so each shard can fill its part of a tensor by global element indices.

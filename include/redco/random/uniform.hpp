@@ -8,9 +8,7 @@
 #include <cstdint>
 #include <numbers>
 
-namespace redco::random {
-
-namespace detail {
+namespace redco::random::detail {
 
 /// Returns a double in [0, 1) made of the upper 53 of the 64 bits of two 32-bit words.
 constexpr double unit_double(std::uint32_t low, std::uint32_t high) noexcept {
@@ -18,7 +16,9 @@ constexpr double unit_double(std::uint32_t low, std::uint32_t high) noexcept {
   return static_cast<double>(bits) * 0x1p-53;
 }
 
-}  // namespace detail
+}  // namespace redco::random::detail
+
+namespace redco::random {
 
 /// Returns the uniform random number in [0, 1) with the index `index` of a stream. The number has
 /// 53 random bits and depends only on (stream, index).

@@ -14,16 +14,16 @@
 #include <filesystem>
 #include <vector>
 
-namespace redco::report {
-
-namespace detail {
+namespace redco::report::detail {
 
 /// Sets the predicted step time in `answer`. The prediction uses speeds in the file `machine`,
 /// written by `redco-plan --calibrate`. If the file does not exist or lacks a needed speed, sets
 /// the reason instead.
 void predict_step(report_answer& answer, shard_report const& report, std::filesystem::path const& machine);
 
-}  // namespace detail
+}  // namespace redco::report::detail
+
+namespace redco::report {
 
 /// Returns the report of a requested run with its answer (possible numbers of model shards,
 /// smallest change that fits, step time). `machine` is a file written by `redco-plan --calibrate`,
@@ -32,12 +32,12 @@ void predict_step(report_answer& answer, shard_report const& report, std::filesy
 template <model M, class Optimizer>
 shard_report answered_report(M const& m, Optimizer const& optimizer, run_request const& asked, std::int64_t budget,
                              std::filesystem::path const& machine = {}) {
-  check_mesh(facts_of(m).parameters, asked);
+  check_mesh(shard::facts_of(m).parameters, asked);
   shard_report report = report_of(m, optimizer, setup_of(asked), budget);
   report_answer answer{asked, {}};
-  for (int const width : legal_widths(facts_of(m).parameters))
+  for (int const width : shard::legal_widths(shard::facts_of(m).parameters))
     if (auto const one = with_shards(asked, width))
-      answer.widths.push_back({one->mesh, cost_of(m, optimizer, setup_of(*one)).memory.peak()});
+      answer.widths.push_back({one->mesh, cost::cost_of(m, optimizer, setup_of(*one)).memory.peak()});
   if (!report.fits()) answer.change = smallest_change(m, optimizer, asked, budget);
   detail::predict_step(answer, report, machine);
   report.answer = answer;

@@ -39,7 +39,9 @@ struct build_report_request {
   std::vector<report_format> formats;
 };
 
-namespace detail {
+}  // namespace redco::report
+
+namespace redco::report::detail {
 
 /// Writes a report in every requested format to the file FOLDER/NAME_<mesh>.<format>. Throws
 /// `error` with exit code 74 if a file cannot be written.
@@ -53,7 +55,7 @@ template <model M, class Optimizer>
 exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_request const& r) {
   exit_code worst = exit_code::done;
   auto const fail = [&](exit_code code, std::string const& why) { worst = refused(r, worst, code, why); };
-  if (!has_encoder<net_of<M>> && r.load.source > 0) {
+  if (!models::has_encoder<models::net_of<M>> && r.load.source > 0) {
     fail(exit_code::usage, "SOURCE has no meaning for a model without an encoder before its decoder; leave it out");
     return worst;
   }
@@ -75,7 +77,9 @@ exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_req
   return worst;
 }
 
-}  // namespace detail
+}  // namespace redco::report::detail
+
+namespace redco::report {
 
 /// Writes the report of a model for every mesh and format to a file NAME_<mesh>.<format>. Prints
 /// advice to standard error: for an illegal mesh the legal numbers of model shards, for a mesh over

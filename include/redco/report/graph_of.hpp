@@ -19,7 +19,7 @@ model_graph graph_of(fact::program const& p);
 /// facts_of(m, load).
 template <model M>
 model_graph graph_of(M const& m, workload const& load) {
-  return graph_of(facts_of(m, load));
+  return graph_of(shard::facts_of(m, load));
 }
 
 }  // namespace redco::report

@@ -13,9 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::report {
-
-namespace detail {
+namespace redco::report::detail {
 
 /// A builder of a model's graph from the events of its program (the statements of its layers in
 /// execution order).
@@ -34,35 +32,35 @@ class graph_maker {
   void visit(fact::event const& e) {
     using fact::event_kind;
     switch (e.what) {
-      case event_kind::parameter: {
+      case fact::event_kind::parameter: {
         std::string_view const name = program_.parameters[static_cast<std::size_t>(e.count)].name.view();
         parameters_.push_back(static_cast<std::size_t>(e.count));
         speaker_ = name.substr(0, name.find_last_of('.'));
         return;
       }
-      case event_kind::read: reading_.push_back(e.tensor.id); return;
-      case event_kind::enter: entered_.push_back(e.tensor.id); return;
-      case event_kind::make: make(e); return;
-      case event_kind::repeat: {
+      case fact::event_kind::read: reading_.push_back(e.tensor.id); return;
+      case fact::event_kind::enter: entered_.push_back(e.tensor.id); return;
+      case fact::event_kind::make: make(e); return;
+      case fact::event_kind::repeat: {
         ++depth_;
         speaker_ = program_.layer_of(e);
         add(kind::block, e);
         graph_.back().copies = e.blocks.count();
         return;
       }
-      case event_kind::repeat_end:
+      case fact::event_kind::repeat_end:
         --depth_;
         speaker_ = program_.layer_of(e);
         return;
-      case event_kind::moment:
+      case fact::event_kind::moment:
         // The moment event of a layer's own backward follows the make event of the layer's output
         // and has the layer's name.
         if (e.tensor.id >= 0 && !graph_.empty()) rename(graph_.back(), program_.layer_of(e));
         speaker_ = program_.layer_of(e);
         return;
-      case event_kind::message:
-      case event_kind::multiply:
-      case event_kind::uncounted: return;
+      case fact::event_kind::message:
+      case fact::event_kind::multiply:
+      case fact::event_kind::uncounted: return;
       default: speaker_ = program_.layer_of(e);
     }
   }
@@ -78,10 +76,10 @@ class graph_maker {
     add(parameters_.empty() ? kind::function : kind::layer, e);
   }
 
-  static kind kind_of(collective what) {
-    return what == collective::all_gather       ? kind::all_gather
-           : what == collective::reduce_scatter ? kind::reduce_scatter
-                                                : kind::all_reduce;
+  static kind kind_of(shape::collective what) {
+    return what == shape::collective::all_gather       ? kind::all_gather
+           : what == shape::collective::reduce_scatter ? kind::reduce_scatter
+                                                       : kind::all_reduce;
   }
 
   static void rename(graph_node& node, std::string_view name) {
@@ -133,7 +131,9 @@ class graph_maker {
   int depth_ = 0;
 };
 
-}  // namespace detail
+}  // namespace redco::report::detail
+
+namespace redco::report {
 
 REDCO_INLINE model_graph graph_of(fact::program const& p) { return detail::graph_maker(p).take(); }
 

@@ -49,7 +49,7 @@ struct graph_node {
   friend bool operator==(graph_node const&, graph_node const&) = default;
 };
 
-inline constexpr auto graph_node_texts = enum_texts<graph_node::kind>({
+inline constexpr auto graph_node_texts = meta::enum_texts<graph_node::kind>({
     {graph_node::kind::layer, "layer"},
     {graph_node::kind::function, "function"},
     {graph_node::kind::attention, "attention"},

@@ -8,7 +8,7 @@ namespace redco::report {
 
 /// Returns a plan (the split of every parameter) as a text table. Each line has a parameter's name,
 /// shape, shape on a rank, split dimension, and reason.
-std::string plan_text(dynamic_plan const& plan);
+std::string plan_text(shard::dynamic_plan const& plan);
 
 }  // namespace redco::report
 

@@ -12,7 +12,7 @@
 
 namespace redco::report {
 
-REDCO_INLINE std::string plan_text(dynamic_plan const& plan) {
+REDCO_INLINE std::string plan_text(shard::dynamic_plan const& plan) {
   using detail::padded;
   std::size_t name = 9, logical = 7, local = 7, split = 5;
   for (shard::entry const& e : plan.entries) {

@@ -19,12 +19,10 @@
 #include <string_view>
 #include <utility>
 
-namespace redco::report {
-
-namespace detail {
+namespace redco::report::detail {
 
 /// Words that tell in a `make` event how its activation is made.
-inline constexpr auto making_texts = enum_texts<fact::making>({
+inline constexpr auto making_texts = meta::enum_texts<fact::making>({
     {fact::making::function, ""},
     {fact::making::attention, ", attended"},
     {fact::making::add, ", added"},
@@ -33,7 +31,7 @@ inline constexpr auto making_texts = enum_texts<fact::making>({
 });
 
 /// Words that tell the element type of an event's tensor.
-inline constexpr auto width_texts = enum_texts<fact::width_kind>({
+inline constexpr auto width_texts = meta::enum_texts<fact::width_kind>({
     {fact::width_kind::compute, ""},
     {fact::width_kind::accumulate, " accumulated"},
     {fact::width_kind::index, " i64"},
@@ -51,7 +49,7 @@ inline std::string tensor_text(fact::flow const& f, fact::width_kind width) {
 
 inline std::string message_text(fact::message_fact const& m) {
   return std::string(m.backward ? "backward " : "forward ") + std::string(name_of(m.what)) + " " +
-         extents_text(m.shape) + " over " + axes_text(m.over, " x ") +
+         extents_text(m.shape) + " over " + shape::axes_text(m.over, " x ") +
          (m.copies > 1 ? ", " + std::to_string(m.copies) + " in all" : "");
 }
 
@@ -61,24 +59,24 @@ inline std::string event_text(fact::program const& p, fact::event const& e) {
   using fact::event_kind;
   auto const at = static_cast<std::size_t>(e.count);
   switch (e.what) {
-    case event_kind::parameter:
+    case fact::event_kind::parameter:
       return std::string(p.parameters[at].name.view()) + " " + extents_text(p.parameters[at].shape);
-    case event_kind::message: return message_text(p.messages[at]);
-    case event_kind::multiply: return std::to_string(e.count) + " operations";
-    case event_kind::read:
-    case event_kind::enter: return activation_text(e.tensor.id);
-    case event_kind::make: {
+    case fact::event_kind::message: return message_text(p.messages[at]);
+    case fact::event_kind::multiply: return std::to_string(e.count) + " operations";
+    case fact::event_kind::read:
+    case fact::event_kind::enter: return activation_text(e.tensor.id);
+    case fact::event_kind::make: {
       if (e.how == fact::making::logits) return "logits of " + activation_text(e.from);
       return activation_text(e.tensor.id) + " " + tensor_text(e.tensor, e.width) + " of " + activation_text(e.from) +
              std::string(making_texts.text_of(e.how));
     }
-    case event_kind::repeat:
+    case fact::event_kind::repeat:
       return std::to_string(e.blocks.count()) + " blocks of " + activation_text(e.tensor.id) + ", the first " +
              activation_text(e.from);
-    case event_kind::repeat_end: return activation_text(e.tensor.id);
-    case event_kind::moment:
-    case event_kind::uncounted: return "";
-    case event_kind::save:
+    case fact::event_kind::repeat_end: return activation_text(e.tensor.id);
+    case fact::event_kind::moment:
+    case fact::event_kind::uncounted: return "";
+    case fact::event_kind::save:
       if (e.tensor.id >= 0) return std::string(e.slot) + " " + activation_text(e.tensor.id);
       break;
     default: break;
@@ -86,7 +84,9 @@ inline std::string event_text(fact::program const& p, fact::event const& e) {
   return std::string(e.slot) + " " + tensor_text(e.tensor, e.width) + (e.beside ? ", in its storage" : "");
 }
 
-}  // namespace detail
+}  // namespace redco::report::detail
+
+namespace redco::report {
 
 REDCO_INLINE std::string program_text(fact::program const& p) {
   using fact::event_kind;
@@ -94,21 +94,21 @@ REDCO_INLINE std::string program_text(fact::program const& p) {
   std::size_t depth = 0;
   int layer = -1;
   for (fact::event const& e : p.events) {
-    if (e.what == event_kind::branch_end || e.what == event_kind::repeat_end) --depth;
+    if (e.what == fact::event_kind::branch_end || e.what == fact::event_kind::repeat_end) --depth;
     std::string const indent(2 * depth, ' '), said = detail::event_text(p, e);
     std::string line = indent + "  " + std::string(name_of(e.what));
     if (!said.empty()) line = detail::padded(line, indent.size() + 12) + said;
     if (e.more_than == 1) line += ", on several shards";
     if (e.more_than > 1) line += ", on more than " + std::to_string(e.more_than) + " shards";
     line += "\n";
-    if (e.what == event_kind::parameter) {
+    if (e.what == fact::event_kind::parameter) {
       parameters += line;
       continue;
     }
     if (std::exchange(layer, e.layer) != e.layer)
       text += indent + (p.layer_of(e).empty() ? "(model)" : std::string(p.layer_of(e))) + "\n";
     text += std::exchange(parameters, "") + line;
-    if (e.what == event_kind::branch || e.what == event_kind::repeat) ++depth;
+    if (e.what == fact::event_kind::branch || e.what == fact::event_kind::repeat) ++depth;
   }
   return text + parameters;
 }

@@ -8,14 +8,14 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::report {
 
 struct shard_report;
 
 /// A file format of a report. The name of a format is the extension of the file.
 enum class report_format : std::uint8_t { txt, md, json, html };
 
-inline constexpr auto report_format_texts = enum_texts<report_format>({
+inline constexpr auto report_format_texts = meta::enum_texts<report_format>({
     {report_format::txt, "txt"},
     {report_format::md, "md"},
     {report_format::json, "json"},
@@ -24,13 +24,21 @@ inline constexpr auto report_format_texts = enum_texts<report_format>({
 
 constexpr std::string_view name_of(report_format format) { return report_format_texts.text_of(format); }
 
+}  // namespace redco::report
+
+namespace redco::options {
+
 template <>
-inline constexpr std::array options::choices<report_format> = report_format_texts.values();
+inline constexpr std::array options::choices<report::report_format> = report::report_format_texts.values();
+
+}  // namespace redco::options
+
+namespace redco::report {
 
 /// Returns the report as text in the given format. Only HTML uses `title`.
 std::string report_as(report_format format, shard_report const& r, std::string const& title);
 
-}  // namespace redco
+}  // namespace redco::report
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -10,7 +10,7 @@
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::report {
 
 REDCO_INLINE std::string report_as(report_format format, shard_report const& r, std::string const& title) {
   switch (format) {
@@ -22,4 +22,4 @@ REDCO_INLINE std::string report_as(report_format format, shard_report const& r, 
   return {};
 }
 
-}  // namespace redco
+}  // namespace redco::report

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::report {
 
 struct shard_report;
 
@@ -11,7 +11,7 @@ struct shard_report;
 /// parameters. `title` may be any text.
 std::string report_html(shard_report const& r, std::string const& title = "Shard report");
 
-}  // namespace redco
+}  // namespace redco::report
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

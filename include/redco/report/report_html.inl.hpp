@@ -14,12 +14,12 @@
 #include <redco/options/mesh_text.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::report {
 
 REDCO_INLINE std::string report_html(shard_report const& r, std::string const& title) {
-  setup const& s = r.run;
+  cost::setup const& s = r.run;
   std::string const name = report::detail::escaped(title), mesh = options::to_text(s.mesh);
-  int const replicas = s.mesh.size(batch_axes);
+  int const replicas = s.mesh.size(shape::batch_axes);
   std::string text =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
@@ -39,4 +39,4 @@ REDCO_INLINE std::string report_html(shard_report const& r, std::string const& t
   return text;
 }
 
-}  // namespace redco
+}  // namespace redco::report

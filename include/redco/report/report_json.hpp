@@ -2,7 +2,7 @@
 
 #include <redco/json/value_fwd.hpp>
 
-namespace redco {
+namespace redco::report {
 
 struct shard_report;
 
@@ -14,7 +14,7 @@ struct shard_report;
 /// Incompatible changes increase "version".
 json::json_value report_json(shard_report const& r);
 
-}  // namespace redco
+}  // namespace redco::report
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

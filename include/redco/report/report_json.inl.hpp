@@ -72,7 +72,7 @@ inline json::json_value json_of(shard_report const& r, report_answer const& answ
 
 }  // namespace redco::report::detail
 
-namespace redco {
+namespace redco::report {
 
 REDCO_INLINE json::json_value report_json(shard_report const& r) {
   json::json_value j;
@@ -99,10 +99,10 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
     p["copies"] = e.fact.copies();
     p["logical"] = report::detail::json_of(e.fact.shape);
     p["local"] = report::detail::json_of(e.local());
-    p["split_dim"] = e.fact.on(axis::tp).dim;
-    p["sharers"] = e.sharers(axis::tp);
-    for (place const& one : e.fact.places)
-      if (one.dim >= 0 && one.axis != axis::tp)
+    p["split_dim"] = e.fact.on(shape::axis::tp).dim;
+    p["sharers"] = e.sharers(shape::axis::tp);
+    for (shape::place const& one : e.fact.places)
+      if (one.dim >= 0 && one.axis != shape::axis::tp)
         p["split_over"][std::string(name_of(one.axis))] = {{"dim", one.dim}, {"sharers", e.sharers(one.axis)}};
     p["reason"] = std::string(fact::sentence_of(e.fact.why));
     j["plan"].push_back(std::move(p));
@@ -125,7 +125,7 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   for (cost::message_total const& line : r.cost.messages) {
     if (line.calls == 0) continue;
     json::json_value one = {{"purpose", std::string(line.purpose)},
-                            {"group", group_name(r.run.mesh, line.over)},
+                            {"group", shape::group_name(r.run.mesh, line.over)},
                             {"ranks", line.ranks},
                             {"collective", std::string(name_of(line.what))},
                             {"calls", line.calls},
@@ -140,4 +140,4 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   return j;
 }
 
-}  // namespace redco
+}  // namespace redco::report

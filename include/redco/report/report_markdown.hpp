@@ -2,14 +2,14 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::report {
 
 struct shard_report;
 
 /// Returns the report as a Markdown page.
 std::string report_markdown(shard_report const& r);
 
-}  // namespace redco
+}  // namespace redco::report
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

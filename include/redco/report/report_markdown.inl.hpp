@@ -37,7 +37,7 @@ inline std::string markdown_answer(shard_report const& r) {
 
 }  // namespace redco::report::detail
 
-namespace redco {
+namespace redco::report {
 
 REDCO_INLINE std::string report_markdown(shard_report const& r) {
   std::string text = "# Shard report\n\n" + report::detail::run_text(r) + "\n" + report::detail::markdown_answer(r) +
@@ -72,11 +72,11 @@ REDCO_INLINE std::string report_markdown(shard_report const& r) {
           "\n";
   for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
-      text += "| " + std::string(line.purpose) + " | " + group_name(r.run.mesh, line.over) + " | " +
+      text += "| " + std::string(line.purpose) + " | " + shape::group_name(r.run.mesh, line.over) + " | " +
               std::string(name_of(line.what)) + " | " + std::to_string(line.calls) + " | " +
               std::to_string(line.payload_bytes) + " | " + std::to_string(line.wire_bytes) + " |" +
               (several ? " " + std::to_string(line.host_bytes) + " |" : "") + "\n";
   return text;
 }
 
-}  // namespace redco
+}  // namespace redco::report

@@ -16,7 +16,7 @@
 
 namespace redco {
 
-REDCO_INLINE std::string report_text(shard_report const& r) {
+REDCO_INLINE std::string report_text(report::shard_report const& r) {
   using report::detail::padded;
   using report::detail::padded_left;
   std::string text = "plan: " + report::detail::run_text(r) + "\n" + report::plan_text(r.plan);
@@ -53,7 +53,7 @@ REDCO_INLINE std::string report_text(shard_report const& r) {
   for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
       text += "  " + report::detail::padded(std::string(line.purpose), 26) +
-              report::detail::padded(group_name(r.run.mesh, line.over), 7) + std::string(name_of(line.what)) +
+              report::detail::padded(shape::group_name(r.run.mesh, line.over), 7) + std::string(name_of(line.what)) +
               report::detail::padded_left(std::to_string(line.calls), 6) + " x " +
               report::detail::bytes_text(line.payload_bytes / line.calls) + ", sends " +
               report::detail::bytes_text(line.wire_bytes) +

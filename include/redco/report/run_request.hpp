@@ -47,7 +47,7 @@ struct run_request {
 
 /// Returns the settings of a requested run from which the cost of one rank is computed. Throws
 /// `error` with exit code 64 if the number of hosts does not divide the number of ranks.
-setup setup_of(run_request const& asked);
+cost::setup setup_of(run_request const& asked);
 
 /// Returns the requested run `asked` with `shards` model shards and an unchanged global batch.
 /// Returns nullopt if the ranks cannot be divided evenly into replicas and hosts.

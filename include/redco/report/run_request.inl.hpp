@@ -19,13 +19,13 @@ namespace redco::report {
 
 REDCO_INLINE bool run_request::keeps_ranks() const { return form == request_form::ranks || mesh.dp > 1; }
 
-REDCO_INLINE setup setup_of(run_request const& asked) {
+REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   cost::check_hosts(asked.mesh, asked.hosts);
-  setup run = setup_of(asked.mesh, asked.load, asked.micro_batch, asked.compute, asked.recompute);
+  cost::setup run = setup_of(asked.mesh, asked.load, asked.micro_batch, asked.compute, asked.recompute);
   run.hosts = asked.hosts;
   run.gradient_bucket = options::gradient_bucket(asked.mesh, asked.hosts, asked.overlap, asked.gradient_bucket);
-  run.overlap_shards =
-      options::overlaps_shards(asked.mesh, host_map{asked.mesh, asked.hosts}.parts(axis::tp), asked.overlap);
+  run.overlap_shards = options::overlaps_shards(
+      asked.mesh, shape::host_map{asked.mesh, asked.hosts}.parts(shape::axis::tp), asked.overlap);
   return run;
 }
 

@@ -10,14 +10,12 @@
 
 #include <algorithm>
 
-namespace redco::report {
-
-namespace detail {
+namespace redco::report::detail {
 
 /// Returns the command-line options to run the plan `best`. Appends a note if the plan needs the
-/// model wrapped as redco::sequence_parallel.
+/// model wrapped as redco::models::sequence_parallel.
 inline std::string flags_text(cost::found_plan const& best, cost::search_space const& space) {
-  setup const& run = best.run;
+  cost::setup const& run = best.run;
   return "--mesh " + options::to_text(run.mesh) + " --dtype " + std::string(name_of(run.compute)) +
          (run.recompute.any() ? " --recompute " + options::to_text(run.recompute) : "") + " --global-batch " +
          std::to_string(space.load.batch) + " --micro-batch " + std::to_string(run.load.batch) +
@@ -37,7 +35,9 @@ inline std::string row_text(cost::found_plan const& p) {
                   seconds_text(p.time.total()));
 }
 
-}  // namespace detail
+}  // namespace redco::report::detail
+
+namespace redco::report {
 
 REDCO_INLINE std::string search_text(cost::search_result const& found, cost::search_space const& space,
                                      std::size_t most) {

@@ -16,14 +16,14 @@ namespace redco::report {
 /// and ep take equal shares of the batch and compute `micro_batch` examples at once (0: the whole
 /// share). Throws `error` with exit code 64 for an empty batch, a negative micro-batch or an axis
 /// without ranks.
-constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
-                         recomputed_blocks const& recompute) {
+constexpr cost::setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
+                               recomputed_blocks const& recompute) {
   cost::check_axes(on);
   cost::check_load(load);
   cost::check_count("the examples computed at once (micro_batch)", micro_batch, 0);
-  std::int64_t const share = (load.batch - 1) / on.size(batch_axes) + 1;
+  std::int64_t const share = (load.batch - 1) / on.size(shape::batch_axes) + 1;
   std::int64_t const at_once = micro_batch > 0 && micro_batch < share ? micro_batch : share;
-  setup run;
+  cost::setup run;
   run.mesh = on;
   run.load = load;
   run.load.batch = at_once;

@@ -18,15 +18,15 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::report {
 
 /// A report on a run: its settings, its plan (the split of every parameter), its cost, and the
 /// graph of the model's layers.
 struct shard_report {
-  setup run;
+  cost::setup run;
   std::string optimizer;
-  dynamic_plan plan;
-  redco::rank_cost cost;
+  shard::dynamic_plan plan;
+  cost::rank_cost cost;
   std::vector<cost::layer_activations> activations;
   report::model_graph graph;
   std::int64_t budget = 0;  ///< Maximum bytes of memory per rank; 0: no limit
@@ -41,15 +41,15 @@ struct shard_report {
   bool fits() const { return budget == 0 || cost.memory.peak() <= budget; }
 };
 
-}  // namespace redco
+}  // namespace redco::report
 
 namespace redco::report {
 
 /// Returns the report of a model from its plan (the split of every parameter) and its program
 /// `facts` (the statements of its layers). `slots` is the number of optimizer state tensors per
 /// parameter.
-shard_report report_from(dynamic_plan plan, fact::program const& facts, std::string optimizer, int slots,
-                         setup const& run, std::int64_t budget);
+shard_report report_from(shard::dynamic_plan plan, fact::program const& facts, std::string optimizer, int slots,
+                         cost::setup const& run, std::int64_t budget);
 
 }  // namespace redco::report
 
@@ -59,10 +59,11 @@ namespace redco {
 /// per rank (0: none). Throws `error` with exit code 64 if `run` is invalid or the mesh cannot hold
 /// the model; the message lists the legal numbers of model shards.
 template <model M, class Optimizer>
-shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run, std::int64_t budget = 0) {
+report::shard_report report_of(M const& m, Optimizer const& optimizer, cost::setup const& run,
+                               std::int64_t budget = 0) {
   cost::check_setup(run);
-  return report::report_from(plan_of(m, run.mesh), facts_of(m, run.load), std::string(optimizer.name),
-                             state_slots(optimizer).size(), run, budget);
+  return report::report_from(plan_of(m, run.mesh), shard::facts_of(m, run.load), std::string(optimizer.name),
+                             optimizer::state_slots(optimizer).size(), run, budget);
 }
 
 }  // namespace redco

@@ -10,8 +10,8 @@
 
 namespace redco::report {
 
-REDCO_INLINE shard_report report_from(dynamic_plan plan, fact::program const& facts, std::string optimizer, int slots,
-                                      setup const& run, std::int64_t budget) {
+REDCO_INLINE shard_report report_from(shard::dynamic_plan plan, fact::program const& facts, std::string optimizer,
+                                      int slots, cost::setup const& run, std::int64_t budget) {
   return {run,
           std::move(optimizer),
           std::move(plan),

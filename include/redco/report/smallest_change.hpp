@@ -23,7 +23,9 @@ struct fitting_change {
   std::int64_t peak = 0;
 };
 
-namespace detail {
+}  // namespace redco::report
+
+namespace redco::report::detail {
 
 /// Returns the runs that differ from `asked` in all kinds of `changes`, the smallest difference
 /// first. `changes` is a sum of 1 (more model shards), 2 (bf16), 4 (more micro-batches) and 8
@@ -32,7 +34,9 @@ std::vector<run_request> changed_requests(run_request const& asked, unsigned cha
 
 std::string difference_text(run_request const& from, run_request const& to);
 
-}  // namespace detail
+}  // namespace redco::report::detail
+
+namespace redco::report {
 
 /// Returns the smallest change of a requested run with which a rank needs at most `budget` bytes,
 /// or nullopt if there is none. Tries more model shards, bf16, more micro-batches and recomputation
@@ -41,10 +45,10 @@ std::string difference_text(run_request const& from, run_request const& to);
 template <model M, class Optimizer>
 std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optimizer, run_request const& asked,
                                               std::int64_t budget) {
-  std::vector<int> const widths = legal_widths(facts_of(m).parameters);
+  std::vector<int> const widths = shard::legal_widths(shard::facts_of(m).parameters);
   for (unsigned const changes : {1U, 2U, 4U, 8U, 3U, 5U, 9U, 6U, 10U, 12U, 7U, 11U, 13U, 14U, 15U})
     for (run_request const& one : detail::changed_requests(asked, changes, widths))
-      if (std::int64_t const peak = cost_of(m, optimizer, setup_of(one)).memory.peak(); peak <= budget)
+      if (std::int64_t const peak = cost::cost_of(m, optimizer, setup_of(one)).memory.peak(); peak <= budget)
         return fitting_change{one, detail::difference_text(asked, one), changed_options(asked, one), peak};
   return {};
 }

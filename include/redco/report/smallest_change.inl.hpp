@@ -7,9 +7,7 @@
 
 #include <utility>
 
-namespace redco::report {
-
-namespace detail {
+namespace redco::report::detail {
 
 enum class run_change : unsigned { shards = 1, bf16 = 2, micro_batches = 4, recompute = 8 };
 
@@ -31,7 +29,7 @@ REDCO_INLINE std::vector<run_request> changed_requests(run_request const& asked,
     });
   if (chosen(run_change::bf16))
     each([](run_request r, std::vector<run_request>& to) {
-      if (size_of(r.compute) > size_of(dtype::bf16)) r.compute = dtype::bf16, to.push_back(r);
+      if (shape::size_of(r.compute) > shape::size_of(dtype::bf16)) r.compute = dtype::bf16, to.push_back(r);
     });
   if (chosen(run_change::micro_batches))
     each([](run_request r, std::vector<run_request>& to) {
@@ -58,7 +56,7 @@ REDCO_INLINE std::string difference_text(run_request const& from, run_request co
         (to.keeps_ranks() ? " on the same " + std::to_string(to.mesh.ranks()) + " ranks" : ""));
   if (to.compute != from.compute) say(std::string(name_of(to.compute)));
   if (to.micro_batch != from.micro_batch) {
-    setup const run = setup_of(to);
+    cost::setup const run = setup_of(to);
     say(std::to_string(run.micro_batches) + " micro-batches of " + std::to_string(run.load.batch));
   }
   if (to.recompute != from.recompute)
@@ -66,5 +64,4 @@ REDCO_INLINE std::string difference_text(run_request const& from, run_request co
   return text;
 }
 
-}  // namespace detail
-}  // namespace redco::report
+}  // namespace redco::report::detail

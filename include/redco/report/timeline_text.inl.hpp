@@ -15,9 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace redco::report {
-
-namespace detail {
+namespace redco::report::detail {
 
 /// Returns the name of the layer in which the memory snapshot `m` was computed, with the index of
 /// the outermost block: "h.11.ln_1".
@@ -42,7 +40,9 @@ inline std::string timeline_row(std::array<std::string, 7> const& cells, std::si
   return text;
 }
 
-}  // namespace detail
+}  // namespace redco::report::detail
+
+namespace redco::report {
 
 REDCO_INLINE std::string timeline_text(cost::simulation const& of, cost::memory const& throughout) {
   std::vector<cost::moment> const moments = of.moments();

@@ -16,7 +16,7 @@ namespace redco::run {
 /// A recorder of the layers' inputs and outputs during one training step on one rank, for --verify.
 /// If `keeps` is true, it also copies every input, output and gradient, so all activations stay in
 /// memory. If `keeps` is false, it records only the calls.
-class activation_record final : public layer_watch {
+class activation_record final : public nn::layer_watch {
  public:
   explicit activation_record(bool keeps) : keeps_(keeps) {}
 

@@ -45,7 +45,9 @@ REDCO_INLINE void activation_record::add(std::string const& layer, bool given, a
   calls_.back().moments.push_back(std::move(one));
 }
 
-namespace detail {
+}  // namespace redco::run
+
+namespace redco::run::detail {
 
 /// Returns a pair of tensors that must be equal: this rank's activation `own` without padding, and
 /// its slice of `whole`, the activation computed on one rank. Returns undefined tensors if the two
@@ -93,7 +95,9 @@ inline std::string giver(std::vector<activation_record::moment> const& moments, 
   return "the input of the network";
 }
 
-}  // namespace detail
+}  // namespace redco::run::detail
+
+namespace redco::run {
 
 REDCO_INLINE std::string differing_layer(rank_context& rank, activation_record const& own,
                                          activation_record const& alone, bool forward, double tolerance) {

@@ -16,9 +16,7 @@
 #include <map>
 #include <utility>
 
-namespace redco::run {
-
-namespace detail {
+namespace redco::run::detail {
 
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -129,13 +127,15 @@ inline std::string first_difference(compared_update const& one) {
   return found.empty() ? "" : one.step.name + ", " + found;
 }
 
-}  // namespace detail
+}  // namespace redco::run::detail
+
+namespace redco::run {
 
 REDCO_INLINE compared_update compare_updates(rank_context& rank, std::string const& name, update_record const& own,
                                              update_record const& alone, dtype compute) {
   using namespace detail;
   at::NoGradGuard const no_grad;
-  at::ScalarType const computed = scalar_type_of(compute);
+  at::ScalarType const computed = tensors::scalar_type_of(compute);
   verify_tolerance const tolerance =
       verify_tolerance::of(c10::elementSize(alone.loss_type) < c10::elementSize(computed) ? alone.loss_type : computed);
   // An update in which nothing counted (all labels masked) has no recorded parameters.
@@ -146,17 +146,17 @@ REDCO_INLINE compared_update compare_updates(rank_context& rank, std::string con
                                          std::to_string(alone.parameters.size()) + " of \"" + alone.network +
                                          "\"): take the same steps on every mesh");
   step_result const &here = own.result, &there = alone.result;
-  std::vector<double> numbers{relative(here.loss, there.loss, tolerance.loss),
-                              relative(here.grad_norm, there.grad_norm, tolerance.norm),
-                              relative(here.weight, there.weight, tolerance.loss)};
+  std::vector<double> numbers{detail::relative(here.loss, there.loss, tolerance.loss),
+                              detail::relative(here.grad_norm, there.grad_norm, tolerance.norm),
+                              detail::relative(here.weight, there.weight, tolerance.loss)};
   std::map<std::string, double> const terms(there.terms.begin(), there.terms.end());
   for (auto const& [term, value] : here.terms)
     if (auto const at = terms.find(term); at != terms.end())
-      numbers[0] = std::max(numbers[0], relative(value, at->second, tolerance.loss));
+      numbers[0] = std::max(numbers[0], detail::relative(value, at->second, tolerance.loss));
   std::size_t const of_step = numbers.size();
-  scales const all(alone);
+  detail::scales const all(alone);
   for (std::size_t i = 0; updates && i < own.parameters.size(); ++i) {
-    auto const found = compare_parameter(own.parameters[i], alone.parameters[i], all, here.lr, tolerance);
+    auto const found = detail::compare_parameter(own.parameters[i], alone.parameters[i], all, here.lr, tolerance);
     numbers.insert(numbers.end(), found.begin(), found.end());
   }
   comm::collective_label const label("verification");
@@ -187,7 +187,7 @@ REDCO_INLINE verify_result verify_result_of(std::vector<compared_update> const& 
   verify_result all;
   all.mesh = on;
   all.computed = name_of(compute);
-  all.tolerance = verify_tolerance::of(scalar_type_of(compute));
+  all.tolerance = verify_tolerance::of(tensors::scalar_type_of(compute));
   bool narrower = false;
   std::map<std::string, std::size_t> places;
   for (compared_update const& one : updates) {

@@ -24,11 +24,11 @@ class computed_batches {
 
   /// Collates the next micro-batch and returns its step and its examples' indices; null after the
   /// last one. The pointer is valid until the next call.
-  virtual micro_batch const* next() = 0;
+  virtual data::micro_batch const* next() = 0;
 
   /// Calls `f` for each tensor of the current micro-batch. `f` may assign another tensor with equal
   /// values, such as a copy at a fixed address.
-  virtual void each_tensor(function_ref<void(at::Tensor&)> f) = 0;
+  virtual void each_tensor(tensors::function_ref<void(at::Tensor&)> f) = 0;
 
   /// Runs forward and the user's loss function on the current micro-batch and returns the loss.
   /// Does not run backward.

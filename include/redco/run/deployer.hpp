@@ -64,7 +64,7 @@ class deployer {
   redco::mesh const& mesh() const { return mesh_; }
   dtype compute() const { return dtype_.compute; }
   at::Device device(int rank = 0) const { return device_.of_rank(rank); }
-  chosen_dtype const& dtype_choice() const { return dtype_; }
+  options::chosen_dtype const& dtype_choice() const { return dtype_; }
   std::filesystem::path const& workdir() const { return options_.workdir; }
   redco::log::console& console() { return output_->console; }
   log::run_log& log() { return output_->log; }
@@ -113,7 +113,7 @@ class deployer {
   /// Checks that values are equal in all processes of the run; `fill` adds this process's values.
   /// Does nothing if there is one process. All processes call it in the same order, outside of
   /// `run`. Throws `error` with exit code 64 on all processes, with the first value that differs.
-  void agree(function_ref<void(comm::agreement&)> fill);
+  void agree(tensors::function_ref<void(comm::agreement&)> fill);
 
   /// Calls f(rank_context&) for each rank of this process, each on its own thread. If one rank
   /// throws, all ranks in all processes end with its error, which names the step. With the option
@@ -131,7 +131,7 @@ class deployer {
   /// steps that change a network; saves nothing. Throws the errors of `f`, and `error` with exit
   /// code 64 if `f` makes no worker or its loop has no step.
   template <class F>
-  verify_result verify(F&& f, std::int64_t steps = 2) {
+  run::verify_result verify(F&& f, std::int64_t steps = 2) {
     auto found = compared_runs([&f](rank_context& rank) { f(rank); }, steps);
     if (!found) throw error(exit_code::usage, "verify is given a function without a redco::worker: make one in it");
     return std::move(*found);
@@ -165,22 +165,22 @@ class deployer {
       } catch (error const&) {
         throw;
       } catch (std::exception const& e) {
-        throw error(exit_code::internal, diag::run_place::here().text() + words_of(e));
+        throw error(exit_code::internal, diag::run_place::here().text() + tensors::words_of(e));
       }
     });
   }
-  std::optional<verify_result> compared_runs(function_ref<void(rank_context&)> f, std::int64_t steps);
+  std::optional<run::verify_result> compared_runs(tensors::function_ref<void(rank_context&)> f, std::int64_t steps);
   std::unique_ptr<comm::world> world_of_one() const;
 
   deployer_options options_;
   redco::mesh mesh_;
   std::int64_t gradient_bucket_;
-  device_choice device_;
+  tensors::device_choice device_;
   std::unique_ptr<comm::world> world_;
   /// True if messages between model shards overlap with matrix products. Set after `world_`,
   /// because the default depends on which ranks share a host.
   bool overlaps_shards_;
-  chosen_dtype dtype_;
+  options::chosen_dtype dtype_;
   std::shared_ptr<run::run_output> output_;
   std::optional<workdir::workdir_lock> lock_;
   workdir::failure_history failures_;

@@ -35,7 +35,8 @@ namespace redco::run::detail {
 /// Compares the values that `brought` returns on each rank of the world `all`. If values differ,
 /// throws `error` on all processes, with the exit code that the compared values carry. The first
 /// process prints the message.
-inline void compare(comm::world& all, std::string_view member, function_ref<comm::agreement(rank_context&)> brought) {
+inline void compare(comm::world& all, std::string_view member,
+                    tensors::function_ref<comm::agreement(rank_context&)> brought) {
   std::string difference;
   exit_code code = exit_code::usage;
   all.run([&](rank_context& rank) {
@@ -50,8 +51,8 @@ inline void compare(comm::world& all, std::string_view member, function_ref<comm
   throw options::launched().first() ? made : made.told_elsewhere();
 }
 
-inline rank_options ranks_of(deployer_options const& o) {
-  rank_options ranks;
+inline comm::rank_options ranks_of(deployer_options const& o) {
+  comm::rank_options ranks;
   ranks.threads = o.threads;
   ranks.deterministic = o.deterministic;
   // mesh_of refuses deadlines outside this range, after the processes have compared them.
@@ -70,7 +71,7 @@ inline deployer_options compared(deployer_options options) {
   for (auto const& [flag, text] : options::agreed_options(options)) all[flag] = text;
   comm::agreement const opening = opening_agreement(
       safetensors::xxh64::text_of(safetensors::xxh64::of(diag::input_file("/proc/self/exe"))), at::show_config(), all);
-  rank_options ranks = ranks_of(options);
+  comm::rank_options ranks = ranks_of(options);
   ranks.threads = 0;
   auto const world = comm::make_process_world(mesh{.dp = processes}, ranks);
   compare(*world, "process", [&](rank_context&) { return opening; });
@@ -80,8 +81,8 @@ inline deployer_options compared(deployer_options options) {
 /// Returns the mesh that the options request. Throws `error` with exit code 64 if the options
 /// contradict each other or this build of redco cannot compute them.
 inline mesh runnable_mesh(deployer_options const& o) {
-  mesh const m = mesh_of(o);
-  if (kernel_set_in_use() == kernel_set::composed && o.check_saved)
+  mesh const m = options::mesh_of(o);
+  if (tensors::kernel_set_in_use() == tensors::kernel_set::composed && o.check_saved)
     throw error(exit_code::usage,
                 "--check-saved compares with what the fastest kernels keep: unset REDCO_KERNELS in the environment");
   return m;
@@ -89,13 +90,13 @@ inline mesh runnable_mesh(deployer_options const& o) {
 
 /// Returns the devices that the options request, and applies the option --tf32. Throws `error` with
 /// exit code 64 if the machine or the build cannot provide what the options request.
-inline device_choice devices_for(deployer_options const& o) {
-  device_choice found = choose_device(o.device);
-  if (found.type != host_device().type()) multiply_in_tf32(o.tf32);
+inline tensors::device_choice devices_for(deployer_options const& o) {
+  tensors::device_choice found = tensors::choose_device(o.device);
+  if (found.type != tensors::host_device().type()) tensors::multiply_in_tf32(o.tf32);
   else if (o.tf32)
     throw error(exit_code::usage, "--tf32 is for products on CUDA devices, and the CPU computes here (" + found.why +
                                       "): leave it out, or give --device cuda");
-  if (o.cuda_graph && !device_graph::maker_in_use().serves(found.of_rank(0)))
+  if (o.cuda_graph && !tensors::device_graph::maker_in_use().serves(found.of_rank(0)))
     throw error(exit_code::usage, "--cuda-graph is for CUDA devices, and the CPU computes here (" + found.why +
                                       "): leave it out, or give --device cuda");
   if (o.cuda_graph && o.verify)
@@ -140,12 +141,12 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       world_(comm::make_world(mesh_, run::detail::ranks_of(options_))),
       overlaps_shards_(options::overlaps_shards(
           mesh_, run::detail::overlaps_shards_by_itself(mesh_, options_.deterministic), options_.overlap)),
-      dtype_(device_.type == host_device().type()
-                 ? choose_dtype(run::detail::wanted_dtype(options_))
-                 : choose_device_dtype(run::detail::wanted_dtype(options_), device_.multiplies_bf16)),
+      dtype_(device_.type == tensors::host_device().type()
+                 ? options::choose_dtype(run::detail::wanted_dtype(options_))
+                 : options::choose_device_dtype(run::detail::wanted_dtype(options_), device_.multiplies_bf16)),
       output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
       failures_(options_.workdir),
-      last_words_(words_of),
+      last_words_(tensors::words_of),
       waits_([output = output_](bool shortened) {
         output->log.quiet_line(shortened ? "other work wants the cores: OpenMP threads wait asleep"
                                          : "the cores are free again: OpenMP threads wait spinning");
@@ -157,25 +158,25 @@ REDCO_INLINE deployer::deployer(deployer_options options)
     return run::agreement_of({.mesh = mesh_,
                               .device = device_.type,
                               .compute = dtype_.compute,
-                              .kernels = kernel_set_in_use(),
+                              .kernels = tensors::kernel_set_in_use(),
                               .gradient_bucket = gradient_bucket_,
                               .overlaps_shards = overlaps_shards_,
                               .shards_span_processes = run::detail::shards_span_processes(mesh_),
                               .threads = at::get_num_threads(),
                               .instruction_set = at::get_cpu_capability(),
-                              .bf16_products = bf16_path_in_use()});
+                              .bf16_products = tensors::bf16_path_in_use()});
   });
 }
 
-REDCO_INLINE void deployer::agree(function_ref<void(comm::agreement&)> fill) {
+REDCO_INLINE void deployer::agree(tensors::function_ref<void(comm::agreement&)> fill) {
   if (options::launched().processes == 1) return;
   comm::agreement values("settings or data", run::start_alike);
   fill(values);
   run::detail::compare(*world_, "rank", [&](rank_context&) { return values; });
 }
 
-REDCO_INLINE std::optional<verify_result> deployer::compared_runs(function_ref<void(rank_context&)> f,
-                                                                  std::int64_t steps) {
+REDCO_INLINE std::optional<run::verify_result> deployer::compared_runs(tensors::function_ref<void(rank_context&)> f,
+                                                                       std::int64_t steps) {
   struct in_progress {
     std::shared_ptr<run::verified_loop>& loop;
     ~in_progress() { loop.reset(); }
@@ -198,7 +199,7 @@ REDCO_INLINE void deployer::claim_workdir() {
   lock_.emplace(options_.workdir);
   log().open(options_.workdir / "log.txt");
   last_words_.keep(options_.workdir / "log.txt", failures_.file());
-  bool const on_cpu = device() == host_device();
+  bool const on_cpu = device() == tensors::host_device();
   log().line(on_cpu
                  ? "device cpu: " + device_.why
                  : "device cuda: " + device_.why + ", the ranks of this host share " + std::to_string(device_.count));

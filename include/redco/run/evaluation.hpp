@@ -27,7 +27,7 @@ batch_order evaluation_order(rank_context const& rank, std::int64_t examples, ev
 /// On rank 0, the result also has each term of the loss. A value is NaN if no token or example
 /// counted in it (all labels masked). Throws `error` with exit code 79 if any other value is not
 /// finite.
-metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_place const& place);
+options::metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_place const& place);
 
 /// Predicts all batches and stores the predictions by example index in every process. All ranks
 /// call it.

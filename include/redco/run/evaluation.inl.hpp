@@ -18,28 +18,33 @@ namespace redco::run {
 
 REDCO_INLINE batch_order evaluation_order(rank_context const& rank, std::int64_t examples,
                                           evaluation_place const& place) {
-  sampler const order(examples, 0, false);
-  int const replicas = rank.mesh.size(batch_axes);
+  data::sampler const order(examples, 0, false);
+  int const replicas = rank.mesh.size(shape::batch_axes);
   std::int64_t const at_once = std::max<std::int64_t>(place.global_batch, replicas);
-  batches const all(order, {at_once, place.micro_batch, replicas, rank.coordinate(batch_axes)});
+  data::batches const all(order, {at_once, place.micro_batch, replicas, rank.coordinate(shape::batch_axes)});
   return {order, all, 0, {place.seed, 0}};
 }
 
-namespace detail {
+}  // namespace redco::run
+
+namespace redco::run::detail {
 
 /// Calls f(pass) for each of this rank's micro-batches in order, in evaluation mode and without
 /// gradients. The pass has the settings of one forward call.
 inline void for_each_evaluated(rank_context& rank, computed_batches& all, evaluation_place const& place,
-                               function_ref<void(pass const&)> f) {
+                               tensors::function_ref<void(pass const&)> f) {
   at::NoGradGuard const no_grad;
-  while (micro_batch const* const at = user_call("collate", place.step, [&] { return all.next(); })) {
-    f(evaluation_pass(rank, place.seed, place.step).with_examples(at->examples.front(), std::ssize(at->examples)));
+  while (data::micro_batch const* const at = user_call("collate", place.step, [&] { return all.next(); })) {
+    f(nn::evaluation_pass(rank, place.seed, place.step).with_examples(at->examples.front(), std::ssize(at->examples)));
   }
 }
 
-}  // namespace detail
+}  // namespace redco::run::detail
 
-REDCO_INLINE metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_place const& place) {
+namespace redco::run {
+
+REDCO_INLINE options::metric_map evaluated_loss(rank_context& rank, computed_batches& all,
+                                                evaluation_place const& place) {
   loss_totals totals;
   detail::for_each_evaluated(rank, all, place, [&](pass const& in) {
     totals.add(user_call("loss", place.step, [&] { return all.loss(in); }));

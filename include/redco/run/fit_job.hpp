@@ -44,7 +44,7 @@ class fit_job {
   virtual void begin_predictions(std::int64_t examples) = 0;
   /// Calls the user's function `metrics` on the predictions and returns its result. Called by rank
   /// 0 only.
-  virtual metric_map metrics() const = 0;
+  virtual options::metric_map metrics() const = 0;
   /// Returns the evaluation examples with their predictions as JSON, for outputs_epoch<i>.json.
   /// Called by rank 0 only.
   virtual shown outputs() const = 0;

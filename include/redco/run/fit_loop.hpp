@@ -47,11 +47,11 @@ class fit_loop {
  private:
   bool first() const { return rank_.rank == 0; }
   std::int64_t step() const { return state_.step(); }
-  int replicas() const { return rank_.mesh.size(batch_axes); }
+  int replicas() const { return rank_.mesh.size(shape::batch_axes); }
   bool finished() const;
   bool ended() const { return preempted_ || out_of_patience_ || finished(); }
   evaluation_place place() const;
-  static int run_epoch_of(data_position const& at);
+  static int run_epoch_of(data::data_position const& at);
 
   void train();
   void tell();
@@ -61,14 +61,14 @@ class fit_loop {
   void start();
   void resume(workdir::found_checkpoint const& found);
   void sanity_check();
-  metric_map measured(std::int64_t examples, bool warns = false);
+  options::metric_map measured(std::int64_t examples, bool warns = false);
   void run_epoch();
   void after_step(int epoch);
-  void run_step(computed_batches& source, batch_step const& at, int epoch, std::int64_t done_in_epoch);
+  void run_step(computed_batches& source, data::batch_step const& at, int epoch, std::int64_t done_in_epoch);
   void end_measure();
-  metric_map evaluate(int epoch);
-  std::vector<std::string> judge(metric_map const& metrics);
-  void save_if_better(metric_map const& metrics);
+  options::metric_map evaluate(int epoch);
+  std::vector<std::string> judge(options::metric_map const& metrics);
+  void save_if_better(options::metric_map const& metrics);
   void end_epoch(int epoch, bool whole);
   void save(std::vector<std::string> const& names, bool last = false);
   void record_saved(std::filesystem::path const& path);
@@ -92,8 +92,8 @@ class fit_loop {
   weight_watch weights_;
   step_measure measure_;
   std::optional<step_graphs> graphs_;
-  run_length length_;
-  data_position position_;
+  options::run_length length_;
+  data::data_position position_;
   bool preempted_ = false, out_of_patience_ = false;
   /// `interrupted_`: true if a signal came before the evaluation and saving that are due after the
   /// last step. `saved_interrupted_`: that value in the newest checkpoint.

@@ -28,13 +28,11 @@
 #include <iterator>
 #include <utility>
 
-namespace redco::run {
-
-namespace detail {
+namespace redco::run::detail {
 
 /// Returns a line for the log if batch norm takes its statistics over fewer examples than the
 /// global batch, because each step has several micro-batches. Returns an empty text otherwise.
-inline std::string smaller_rounds(network_base const& net, std::int64_t global_batch, std::int64_t micro_batch,
+inline std::string smaller_rounds(nn::network_base const& net, std::int64_t global_batch, std::int64_t micro_batch,
                                   int replicas) {
   std::int64_t const at_once = micro_batch * replicas;
   if (!net.meets_replicas() || at_once == 0 || at_once >= global_batch) return "";
@@ -43,7 +41,9 @@ inline std::string smaller_rounds(network_base const& net, std::int64_t global_b
          ": other meshes and micro-batches train otherwise";
 }
 
-}  // namespace detail
+}  // namespace redco::run::detail
+
+namespace redco::run {
 
 REDCO_INLINE fit_loop::fit_loop(deployer& where, rank_context& rank, network_state& network, fit_job& job,
                                 options::fit_settings const& settings, std::function<void()> const& load_start,
@@ -121,14 +121,14 @@ REDCO_INLINE evaluation_place fit_loop::place() const {
 
 /// Returns the epoch of the last step before position `at` in the data. For a position at the start
 /// of an epoch, this is the preceding epoch.
-REDCO_INLINE int fit_loop::run_epoch_of(data_position const& at) {
+REDCO_INLINE int fit_loop::run_epoch_of(data::data_position const& at) {
   return static_cast<int>(at.position == 0 && at.epoch > 0 ? at.epoch - 1 : at.epoch);
 }
 
 /// Computes the number of steps of the run again, from the number of examples of the current epoch.
 REDCO_INLINE void fit_loop::take(std::int64_t examples) {
   std::int64_t const known = length_.steps;
-  length_ = run_length_of(options_, examples);
+  length_ = options::run_length_of(options_, examples);
   if (first() && length_.steps != known) workdir::add_rates(report_.settings, network_.optimizer, length_.steps);
 }
 
@@ -172,7 +172,7 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
   // Continue only after all processes have read their kept objects.
   rank_.world.barrier();
   workdir::manifest const& facts = found.facts;
-  data_position const at{facts.epoch, facts.epoch_position};
+  data::data_position const at{facts.epoch, facts.epoch_position};
   std::int64_t const given = begin_epoch(run_epoch_of(at));
   if (facts.data.examples != given)
     throw error(exit_code::data, found.directory.string() + " was saved with " + std::to_string(facts.data.examples) +
@@ -197,9 +197,9 @@ REDCO_INLINE void fit_loop::sanity_check() { measured(std::min<std::int64_t>(opt
 
 /// Returns loss and metrics of the first `examples` evaluation examples, equal on all ranks. If
 /// `warns` is true, rank 0 logs a warning for each loss in which no token or example counted.
-REDCO_INLINE metric_map fit_loop::measured(std::int64_t examples, bool warns) {
+REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool warns) {
   auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, place())); };
-  metric_map metrics = evaluated_loss(rank_, *all(), place());
+  options::metric_map metrics = evaluated_loss(rank_, *all(), place());
   for (auto const& [name, value] : metrics)
     if (warns && first() && std::isnan(value))
       where_.log().warning("the evaluation after step " + std::to_string(step()) + " has no " + name +
@@ -222,9 +222,10 @@ REDCO_INLINE void fit_loop::run_epoch() {
   std::int64_t const examples = begin_epoch(position_.epoch);
   check_same_examples(rank_.world, examples, job_.digest_of_epoch(), position_.epoch);
   take(examples);
-  sampler const order(examples, state_.seed());
-  batches const all(order, {*options_.global_batch, *options_.micro_batch, replicas(), rank_.coordinate(batch_axes)},
-                    position_);
+  data::sampler const order(examples, state_.seed());
+  data::batches const all(
+      order, {*options_.global_batch, *options_.micro_batch, replicas(), rank_.coordinate(shape::batch_axes)},
+      position_);
   std::int64_t const done_before = length_.steps_per_epoch - all.steps();
   auto const source =
       job_.training({order, all, position_.epoch, {state_.seed(), step()}, options_.prefetch, prefetch_scope(rank_)});
@@ -236,7 +237,7 @@ REDCO_INLINE void fit_loop::run_epoch() {
   }
   int const epoch = static_cast<int>(position_.epoch);
   for (std::int64_t k = 0; k < all.steps() && !ended(); ++k) {
-    batch_step const at = all.step(k);
+    data::batch_step const at = all.step(k);
     run_step(*source, at, epoch, done_before + k + 1);
     position_ = at.next;
     // Save at once: a scheduler that preempts the run may not wait for an evaluation.
@@ -265,7 +266,7 @@ REDCO_INLINE void fit_loop::after_step(int epoch) {
   if (options_.save_every_steps > 0 && step() % options_.save_every_steps == 0) save({});
 }
 
-REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const& at, int epoch,
+REDCO_INLINE void fit_loop::run_step(computed_batches& source, data::batch_step const& at, int epoch,
                                      std::int64_t done_in_epoch) {
   diag::run_place::begin_step(step());
   if (step() == report_.measured_step) step_measure::begin(rank_, where_.device(rank_.rank));
@@ -293,9 +294,9 @@ REDCO_INLINE void fit_loop::end_measure() {
                           ", whose allocator had taken " + std::to_string(measure_.reserved_bytes));
 }
 
-REDCO_INLINE metric_map fit_loop::evaluate(int epoch) {
+REDCO_INLINE options::metric_map fit_loop::evaluate(int epoch) {
   if (options_.eval_size == 0) return {};
-  metric_map const metrics = measured(options_.eval_size, true);
+  options::metric_map const metrics = measured(options_.eval_size, true);
   if (!first()) return metrics;
   if (options_.predicts()) recorder_->outputs(*job_.outputs().value, step(), epoch);
   recorder_->evaluation(metrics, step(), epoch);
@@ -305,7 +306,7 @@ REDCO_INLINE metric_map fit_loop::evaluate(int epoch) {
 
 /// Adds the metrics of an evaluation to the best metrics, and ends the fit if its patience is used
 /// up. Returns the checkpoint names, such as "min_loss", for which this step is the best so far.
-REDCO_INLINE std::vector<std::string> fit_loop::judge(metric_map const& metrics) {
+REDCO_INLINE std::vector<std::string> fit_loop::judge(options::metric_map const& metrics) {
   if (metrics.empty()) return {};
   std::vector<std::string> const improved = best_.update(metrics, step());
   if (options_.patience > 0 && best_.stale() >= options_.patience && !out_of_patience_) {
@@ -315,13 +316,13 @@ REDCO_INLINE std::vector<std::string> fit_loop::judge(metric_map const& metrics)
   return improved;
 }
 
-REDCO_INLINE void fit_loop::save_if_better(metric_map const& metrics) {
+REDCO_INLINE void fit_loop::save_if_better(options::metric_map const& metrics) {
   auto const improved = judge(metrics);
   if (!improved.empty()) save(improved);
 }
 
 REDCO_INLINE void fit_loop::end_epoch(int epoch, bool whole) {
-  metric_map const metrics = evaluate(epoch);
+  options::metric_map const metrics = evaluate(epoch);
   std::vector<std::string> names = judge(metrics);
   if (whole && options_.save_every_epochs > 0 && (epoch + 1) % options_.save_every_epochs == 0)
     names.push_back("epoch_" + std::to_string(epoch));

@@ -19,7 +19,7 @@ struct fit_result {
   /// Throughput: number of tokens, images or examples per second.
   double per_second = 0;
   /// Metrics of the last evaluation, by name; a loss in which no token or example counted is NaN.
-  metric_map evaluation = {};
+  options::metric_map evaluation = {};
   /// Best value, and its step, of each metric whose best checkpoint was kept.
   workdir::best_values best = {};
   /// Path of the newest checkpoint of the run; empty if none was written.

@@ -37,15 +37,15 @@ namespace redco::run {
 class fit_runner {
  public:
   /// A function that makes the network of one rank.
-  using make_network = std::function<std::unique_ptr<network_state>(rank_context const& rank, dynamic_plan const& plan,
-                                                                    std::vector<std::string> const& frozen)>;
+  using make_network = std::function<std::unique_ptr<network_state>(
+      rank_context const& rank, shard::dynamic_plan const& plan, std::vector<std::string> const& frozen)>;
   /// A function that makes the interface to a fit on one rank: its batches and the user's
   /// functions.
   using make_job = std::function<std::unique_ptr<fit_job>(network_state& state)>;
 
   /// Creates a runner for the fits of one model. `settings`: names and values that describe the
   /// model and the optimizer. Throws `error` with exit code 64 if the workdir cannot be used.
-  fit_runner(deployer& where, dynamic_plan plan, std::map<std::string, std::string> settings, make_network make);
+  fit_runner(deployer& where, shard::dynamic_plan plan, std::map<std::string, std::string> settings, make_network make);
 
   /// Trains on all ranks and returns the result. Throws the errors of the training loop, and
   /// `error` with exit code 75 if a signal ended the run before its last step.
@@ -55,7 +55,7 @@ class fit_runner {
   /// trained networks do not change. `planned` returns the messages that the plan predicts for a
   /// step. Throws the errors of a fit.
   verify_result verify(options::fit_settings const& settings, make_job const& job,
-                       std::function<cost::messages(setup const&)> const& planned, std::int64_t steps);
+                       std::function<cost::messages(cost::setup const&)> const& planned, std::int64_t steps);
 
   /// Adds a user's object to the checkpoints of fits. All ranks of a process share the object.
   void keep(std::string const& name, run_state::kept_object object) { kept_.emplace_back(name, std::move(object)); }
@@ -63,21 +63,21 @@ class fit_runner {
   /// Makes the first fit start from these weights. `table` maps the model's parameter names to
   /// names in the files. Parameters of LoRA adapters keep their values, unless the weights are a
   /// checkpoint that has adapters.
-  void start_from(safetensors::weights_source weights, stored_table const& table);
+  void start_from(safetensors::weights_source weights, models::stored_table const& table);
   /// Makes the first fit start its LoRA adapters from files in PEFT's format. `names`: names of the
   /// frozen model's weights in its own files.
-  void start_adapters_from(safetensors::weights_source weights, std::span<stored_name const> names);
+  void start_adapters_from(safetensors::weights_source weights, std::span<models::stored_name const> names);
 
   /// Saves the networks' weights to a folder, under the file names of parameters in `names`. LoRA
   /// adapters are merged into the weights. Throws `error` with exit code 70 before the first fit.
-  void save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
+  void save_model(std::filesystem::path const& directory, std::span<models::stored_name const> names,
                   save_model_options const& options) const;
   /// Saves only the networks' LoRA adapters, in PEFT's format.
-  void save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
-                    lora_options const& adapters, save_adapter_options const& options) const;
+  void save_adapter(std::filesystem::path const& directory, std::span<models::stored_name const> names,
+                    lora_options const& adapters, adapt::save_adapter_options const& options) const;
 
   deployer& where() const { return where_; }
-  dynamic_plan const& plan() const { return plan_; }
+  shard::dynamic_plan const& plan() const { return plan_; }
   /// Records that the user has seen the plan (split of every parameter), so that the first fit
   /// writes it to log.txt only.
   void plan_is_told() { plan_told_ = true; }
@@ -93,7 +93,7 @@ class fit_runner {
   void train(options::fit_settings const& settings, make_job const& make, fit_report& report);
 
   deployer& where_;
-  dynamic_plan plan_;
+  shard::dynamic_plan plan_;
   std::map<std::string, std::string> settings_;
   make_network make_network_;
   bool plan_told_ = false;

@@ -28,8 +28,8 @@
 
 namespace redco::run {
 
-REDCO_INLINE fit_runner::fit_runner(deployer& where, dynamic_plan plan, std::map<std::string, std::string> settings,
-                                    make_network make)
+REDCO_INLINE fit_runner::fit_runner(deployer& where, shard::dynamic_plan plan,
+                                    std::map<std::string, std::string> settings, make_network make)
     : where_(where),
       plan_(std::move(plan)),
       settings_(std::move(settings)),
@@ -58,7 +58,7 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
     told(e.code(), e.what());
     throw;
   } catch (std::exception const& e) {
-    told(exit_code::internal, words_of(e));
+    told(exit_code::internal, tensors::words_of(e));
     throw;
   }
   if (report.signal != 0) {
@@ -77,7 +77,7 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
   check(settings);
   report.settings = settings_;
   workdir::add_settings(report.settings, settings);
-  report.settings.merge(dtype_facts(where_.dtype_choice()));
+  report.settings.merge(options::dtype_facts(where_.dtype_choice()));
   workdir::shared_weights const warm_start(settings.warm_start);
   workdir::shared_weights const* const warm = settings.warm_start.empty() ? nullptr : &warm_start;
   fit_report const blank = report;
@@ -108,13 +108,13 @@ REDCO_INLINE void fit_runner::load_start(network_state& state, rank_context& ran
 }
 
 REDCO_INLINE verify_result fit_runner::verify(options::fit_settings const& settings, make_job const& job,
-                                              std::function<cost::messages(setup const&)> const& planned,
+                                              std::function<cost::messages(cost::setup const&)> const& planned,
                                               std::int64_t steps) {
-  check_fit(settings, where_.mesh().size(batch_axes));
+  options::check_fit(settings, where_.mesh().size(shape::batch_axes));
   workdir::shared_weights const warm_start(settings.warm_start);
   workdir::shared_weights const* const warm = settings.warm_start.empty() ? nullptr : &warm_start;
   auto const network = [&](rank_context& rank) {
-    dynamic_plan plan{rank.mesh, plan_.entries};
+    shard::dynamic_plan plan{rank.mesh, plan_.entries};
     for (shard::entry& one : plan.entries) one.mesh = rank.mesh;
     auto state = make_network_(rank, plan, settings.frozen);
     load_start(*state, rank, warm);
@@ -123,14 +123,14 @@ REDCO_INLINE verify_result fit_runner::verify(options::fit_settings const& setti
   return verified_fit(where_, settings, {network, job, planned}).run(steps);
 }
 
-REDCO_INLINE void fit_runner::start_from(safetensors::weights_source weights, stored_table const& table) {
+REDCO_INLINE void fit_runner::start_from(safetensors::weights_source weights, models::stored_table const& table) {
   start_ = [weights = std::move(weights), table](network_state& state, rank_context& rank) {
     load_weights(state, weights, table, rank);
   };
 }
 
 REDCO_INLINE void fit_runner::start_adapters_from(safetensors::weights_source weights,
-                                                  std::span<stored_name const> names) {
+                                                  std::span<models::stored_name const> names) {
   start_adapters_ = [weights = std::move(weights), names](network_state& state, rank_context& rank) {
     load_adapters(state, weights, names, rank);
   };
@@ -143,27 +143,29 @@ REDCO_INLINE network_state const& fit_runner::trained_state(rank_context const& 
   return *state;
 }
 
-REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
+REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory,
+                                         std::span<models::stored_name const> names,
                                          save_model_options const& options) const {
   where_.run_ranks([&](rank_context& rank) {
     network_state const& state = trained_state(rank, "save_model");
     auto const parts = state.merged_parts();
-    redco::save_model(directory, names, parts, rank.world, options);
+    ckpt::save_model(directory, names, parts, rank.world, options);
   });
 }
 
-REDCO_INLINE void fit_runner::save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
-                                           lora_options const& adapters, save_adapter_options const& options) const {
+REDCO_INLINE void fit_runner::save_adapter(std::filesystem::path const& directory,
+                                           std::span<models::stored_name const> names, lora_options const& adapters,
+                                           adapt::save_adapter_options const& options) const {
   where_.run_ranks([&](rank_context& rank) {
     network_state const& state = trained_state(rank, "save_adapter");
-    redco::save_adapter(directory, names, adapters, state.adapter_parts(), rank.world, options);
+    adapt::save_adapter(directory, names, adapters, state.adapter_parts(), rank.world, options);
   });
 }
 
 /// Checks the settings of a fit before any work. Throws `error` with exit code 64 for invalid
 /// settings, and 65 if there are no examples.
 REDCO_INLINE void fit_runner::check(options::fit_settings const& settings) {
-  check_fit(settings, where_.mesh().size(batch_axes));
+  options::check_fit(settings, where_.mesh().size(shape::batch_axes));
   bool const fresh = std::all_of(states_.begin(), states_.end(), [](auto const& state) { return state == nullptr; });
   if (!fresh && settings.frozen != frozen_)
     throw error(exit_code::usage, "another fit of this trainer froze other parameters: make a new trainer");
@@ -180,10 +182,11 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
   if (options::launch const& how = options::launched(); how.processes > 1) {
     int const each = plan_.mesh.ranks() / how.processes;
     bool const by_process = each > 1 && !where_.options().deterministic;
-    log.quiet_line("ranks: " + std::to_string(each) + " in each of " + to_text(how) + "; large sums are made " +
+    log.quiet_line("ranks: " + std::to_string(each) + " in each of " + options::to_text(how) +
+                   "; large sums are made " +
                    (by_process ? "in each process, then over the processes" : "in rank order"));
   }
-  if (where_.device() != host_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
+  if (where_.device() != tensors::host_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
     log.quiet_line("sums on devices: in NCCL's order and rounding, among threads that share a device in rank order");
   if (std::exchange(plan_told_, true)) log.quiet_line(plan);
   else log.line(plan);

@@ -28,7 +28,7 @@ class fit_work final : public step_work {
     if (graphs != nullptr && source.own_step()) step_graphs::refuse("the program takes its steps itself");
   }
 
-  schedule::step_facts facts(batch_step const& at, bool several_terms) const {
+  schedule::step_facts facts(data::batch_step const& at, bool several_terms) const {
     return {.micro_batches = at.micro_batches,
             .rounds = at.rounds,
             .full_rounds = at.full_rounds,
@@ -50,7 +50,7 @@ class fit_work final : public step_work {
 
  private:
   void next(comm::replica_round const& round) {
-    micro_batch const* const part = user_call("collate", step_, [&] { return source_.next(); });
+    data::micro_batch const* const part = user_call("collate", step_, [&] { return source_.next(); });
     now_ = in_.with_examples(part->first_example, std::ssize(part->examples)).with_round(round);
   }
 

@@ -21,7 +21,7 @@ class gradient_buckets {
   /// Cuts the gradient buffer of `net` into buckets of at most `bytes`, a multiple of 8. The
   /// network and the rank must outlive the buckets. Only one `gradient_buckets` object may use the
   /// rank's lanes (threads that run collectives) at a time.
-  gradient_buckets(network_base const& net, rank_context& rank, std::int64_t bytes);
+  gradient_buckets(nn::network_base const& net, rank_context& rank, std::int64_t bytes);
 
   /// Marks a parameter's gradient as complete in this step, and sends all buckets that this
   /// completes. Throws `error` with exit code 70 if called twice for one parameter.

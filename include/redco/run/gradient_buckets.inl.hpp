@@ -14,15 +14,15 @@
 
 namespace redco::run {
 
-REDCO_INLINE gradient_buckets::gradient_buckets(network_base const& net, rank_context& rank, std::int64_t bytes)
+REDCO_INLINE gradient_buckets::gradient_buckets(nn::network_base const& net, rank_context& rank, std::int64_t bytes)
     : of_parameter_(net.parameters().size()), ended_(net.parameters().size()) {
-  parameter_store const& store = net.store();
+  nn::parameter_store const& store = net.store();
   at::Tensor const& flat = store.gradients();
   std::int64_t const most = std::max<std::int64_t>(1, bytes / static_cast<std::int64_t>(flat.element_size()));
   std::vector<bucket> all;
   struct cut_region {
     std::int64_t begin;
-    buckets cut;
+    shape::buckets cut;
     std::size_t first;  ///< index of the first bucket of the region
   };
   std::vector<cut_region> cut_regions;
@@ -30,7 +30,7 @@ REDCO_INLINE gradient_buckets::gradient_buckets(network_base const& net, rank_co
     if (!one.trained) continue;
     comm::lane* const lane = &rank.lane(one.summed_over);
     if (std::find(lanes_.begin(), lanes_.end(), lane) == lanes_.end()) lanes_.push_back(lane);
-    buckets const cut{one.size(), most};
+    shape::buckets const cut{one.size(), most};
     cut_regions.push_back({one.begin, cut, all.size()});
     for (std::int64_t i = 0; i < cut.count(); ++i)
       all.push_back({flat.narrow(0, one.begin + cut.begin(i), cut.end(i) - cut.begin(i)), lane, -1, 0});

@@ -52,13 +52,13 @@ class inference {
       all.add(workdir::settings_of(m, sgd{}, where.compute()));
       all.add("adapters", adapters != nullptr ? "true" : "false");
     });
-    dynamic_plan const plan = run::planned(m, where.mesh(), where);
+    shard::dynamic_plan const plan = run::planned(m, where.mesh(), where);
     where.run_ranks([&](rank_context& rank) {
       auto state =
-          std::make_unique<trained_network<M>>(m, plan, sgd{}, where.compute(), where.options().seed, rank.rank,
-                                               std::vector<std::string>{"*"}, where.device(rank.rank));
-      run::load_weights(*state, weights, stored_table_of<M>(), rank);
-      if (adapters != nullptr) run::load_adapters(*state, *adapters, stored_names<M>::names, rank);
+          std::make_unique<run::trained_network<M>>(m, plan, sgd{}, where.compute(), where.options().seed, rank.rank,
+                                                    std::vector<std::string>{"*"}, where.device(rank.rank));
+      run::load_weights(*state, weights, models::stored_table_of<M>(), rank);
+      if (adapters != nullptr) run::load_adapters(*state, *adapters, models::stored_names<M>::names, rank);
       state->store.publish();
       states_[static_cast<std::size_t>(rank.rank)] = std::move(state);
     });
@@ -74,7 +74,7 @@ class inference {
 
   /// Loads the weights of a `pretrained_folder` folder (Hugging Face format) and the LoRA adapters of an
   /// `adapter_folder`. `M` must be a `with_lora` model.
-  template <run::weighted Folder, adapting Adapter>
+  template <run::weighted Folder, adapt::adapting Adapter>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder, Adapter const& adapter)
       : inference(where, std::move(m), std::move(pipeline), folder.weights(), &adapter.weights()) {}
 

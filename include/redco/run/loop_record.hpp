@@ -42,7 +42,7 @@ class loop_record {
   /// Records an evaluation after `step` steps, and replaces `metrics` on all ranks by rank 0's
   /// metrics. All ranks call it. Throws `error` with exit code 64 if `metrics` lacks a metric whose
   /// best checkpoint is to be kept.
-  void evaluated(metric_map& metrics, std::int64_t step);
+  void evaluated(options::metric_map& metrics, std::int64_t step);
 
   /// Ends step `step`: writes a row of metrics.jsonl if one is due.
   void end_step(std::int64_t step);
@@ -80,7 +80,7 @@ class loop_record {
   std::optional<workdir::run_recorder> recorder_;
   std::vector<mean_value> row_;
   std::vector<std::string> names_;
-  metric_map evaluation_;
+  options::metric_map evaluation_;
 };
 
 }  // namespace redco::run

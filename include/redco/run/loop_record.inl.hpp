@@ -58,7 +58,7 @@ REDCO_INLINE void loop_record::end_step(std::int64_t step) {
   row_begin_ = step;
 }
 
-REDCO_INLINE void loop_record::evaluated(metric_map& metrics, std::int64_t step) {
+REDCO_INLINE void loop_record::evaluated(options::metric_map& metrics, std::int64_t step) {
   told_by_first(metrics, rank_.world, "an evaluation");
   best_.check(metrics);
   for (std::string& name : best_.update(metrics, step))

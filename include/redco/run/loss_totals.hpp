@@ -49,7 +49,7 @@ class loss_totals {
   std::vector<std::pair<std::string, double>> by_name() const;
 
   /// Returns the mean of each term under the term's name, and the total loss under "loss".
-  metric_map metrics() const;
+  options::metric_map metrics() const;
 
  private:
   double count(std::size_t term) const { return sums_[3 * term + 2]; }

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace redco {
+namespace redco::run {
 
 REDCO_INLINE void run::loss_totals::check(terms const& loss) {
   if (loss.all.empty())
@@ -23,7 +23,7 @@ REDCO_INLINE void run::loss_totals::add(terms const& loss) {
   names_.clear();
   for (std::size_t i = 0; i < loss.all.size(); ++i) {
     auto const& [name, one, factor] = loss.all[i];
-    if (in_host_memory(one.sum)) add_sum(i, one.sum.template item<double>(), factor);
+    if (tensors::in_host_memory(one.sum)) add_sum(i, one.sum.template item<double>(), factor);
     else on_device_.push_back({one.sum.detach(), i, factor});
     sums_[3 * i + 2] += one.count;
     names_.push_back(name);
@@ -34,7 +34,7 @@ REDCO_INLINE void run::loss_totals::read_devices() {
   if (on_device_.empty()) return;
   std::vector<at::Tensor> all;
   for (unread const& one : on_device_) all.push_back(one.sum.to(at::kDouble));
-  at::Tensor const sums = on_host(at::stack(all));
+  at::Tensor const sums = tensors::on_host(at::stack(all));
   for (std::size_t i = 0; i < all.size(); ++i)
     add_sum(on_device_[i].term, sums.const_data_ptr<double>()[i], on_device_[i].factor);
   on_device_.clear();
@@ -44,7 +44,7 @@ REDCO_INLINE bool run::loss_totals::reduce(rank_context& rank, bool flag) {
   read_devices();
   // All ranks of a replica hold equal sums, so only one of them contributes. The other ranks
   // contribute values that are not finite, so that no rank's failure is lost.
-  if (rank.coordinate(replica_axes) != 0)
+  if (rank.coordinate(shape::replica_axes) != 0)
     for (double& sum : sums_) sum = std::isfinite(sum) ? 0 : sum;
   sums_.back() = flag ? 1 : 0;
   if (rank.world.size() == 1) return sums_.back() > 0;
@@ -73,11 +73,11 @@ REDCO_INLINE std::vector<std::pair<std::string, double>> run::loss_totals::by_na
   return all;
 }
 
-REDCO_INLINE metric_map run::loss_totals::metrics() const {
-  metric_map all;
+REDCO_INLINE options::metric_map run::loss_totals::metrics() const {
+  options::metric_map all;
   for (auto const& [name, value] : by_name()) all[name] = value;
   all["loss"] = loss();
   return all;
 }
 
-}  // namespace redco
+}  // namespace redco::run

@@ -27,7 +27,7 @@ namespace redco {
 ///   return redco::main_of<my_options>(argc, argv, "Trains a model.", [](my_options const& o) {
 ///     redco::deployer deployer(o.deployer);
 ///   });
-template <reflected Options, class Body>
+template <meta::reflected Options, class Body>
 int main_of(int argc, char const* const* argv, std::string_view about, Body&& body) {
   return run::detail::run_program([&]() -> int {
     options::resolved<Options> const given = options::resolve<Options>(argc, argv, about);
@@ -50,7 +50,7 @@ int main_of(int argc, char const* const* argv, std::string_view about, Body&& bo
 
 /// Runs a whole program, as the overload with the parameter `about`. The text of --help has no
 /// introductory sentence.
-template <reflected Options, class Body>
+template <meta::reflected Options, class Body>
 int main_of(int argc, char const* const* argv, Body&& body) {
   return main_of<Options>(argc, argv, std::string_view(), body);
 }

@@ -46,11 +46,11 @@ REDCO_INLINE int run_program(std::function<int()> const& program) {
         try {
           return program();
         } catch (std::exception const& e) {
-          reason = words_of(e);
+          reason = tensors::words_of(e);
           throw;
         }
       },
-      words_of);
+      tensors::words_of);
   tell_end(static_cast<exit_code>(code), reason);
   comm::leave_processes(code);
   return code;

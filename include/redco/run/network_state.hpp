@@ -26,13 +26,13 @@ class network_state {
  public:
   network_state(std::vector<shard::placed_parameter> const& placed, update::any_optimizer optimizer, dtype compute,
                 std::uint64_t seed, int rank, std::vector<std::string> const& frozen = {},
-                at::Device device = host_device());
+                at::Device device = tensors::host_device());
   network_state(network_state const&) = delete;
   network_state& operator=(network_state const&) = delete;
   virtual ~network_state() = default;
 
   /// Returns the network's modules; the modules' parameters are views of the member `store`.
-  virtual network_base const& network() const = 0;
+  virtual nn::network_base const& network() const = 0;
 
   /// Copies new values into the parameters: one tensor for each of network().parameters(), in that
   /// order. Throws `error` with exit code 70 for another number of tensors.
@@ -54,7 +54,7 @@ class network_state {
 
   /// Returns this rank's parts of the model's parameters, with LoRA adapters merged into the
   /// weights.
-  std::vector<ckpt::state_part> merged_parts() const { return merged(network(), base_parts()); }
+  std::vector<ckpt::state_part> merged_parts() const { return adapt::merged(network(), base_parts()); }
 
   /// Throws `error` with exit code 79 and the parameter's name if a parameter is not finite.
   /// `step`: number of updates done, for the message. Reads all parameters once.
@@ -63,7 +63,7 @@ class network_state {
   /// Prefix of the parameters' names in a checkpoint of several networks, such as "actor."; empty
   /// for the only network of a run.
   std::string name;
-  parameter_store store;
+  nn::parameter_store store;
   update::any_optimizer optimizer;
   /// Number of updates that changed the parameters; Adam's bias corrections use it.
   std::int64_t updates = 0;
@@ -75,9 +75,9 @@ class network_state {
 
  private:
   void add_segment(shard::region const& of);
-  void add_norm_range(stored_parameter const& s);
+  void add_norm_range(nn::stored_parameter const& s);
   std::vector<ckpt::state_part> master_parts(bool of_adapters) const;
-  ckpt::state_part part(std::string full_name, stored_parameter const& s, at::Tensor local) const;
+  ckpt::state_part part(std::string full_name, nn::stored_parameter const& s, at::Tensor local) const;
 
   int rank_;
 };

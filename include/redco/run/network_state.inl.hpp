@@ -18,7 +18,7 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
     : store(placed, rank, compute, seed, frozen, device), optimizer(std::move(with)), rank_(rank) {
   for (shard::region const& one : store.regions())
     if (one.trained) add_segment(one);
-  for (stored_parameter const& s : store.parameters())
+  for (nn::stored_parameter const& s : store.parameters())
     if (s.trainable) add_norm_range(s);
 }
 
@@ -34,8 +34,8 @@ REDCO_INLINE void network_state::set_values(std::vector<at::Tensor> const& param
 
 REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
   std::vector<ckpt::state_part> all;
-  slot_list const& slots = optimizer.slots();
-  for (stored_parameter const& s : store.parameters()) {
+  optimizer::slot_list const& slots = optimizer.slots();
+  for (nn::stored_parameter const& s : store.parameters()) {
     all.push_back(part(name + s.name, s, s.value));
     if (store.has_masters()) all.push_back(part("master." + name + s.name, s, s.master));
     if (!s.trainable) continue;
@@ -52,7 +52,7 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
 
 REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts() const {
   std::vector<ckpt::state_part> all;
-  for (stored_parameter const& s : store.parameters()) all.push_back(part(s.name, s, s.master));
+  for (nn::stored_parameter const& s : store.parameters()) all.push_back(part(s.name, s, s.master));
   return all;
 }
 
@@ -62,7 +62,7 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::base_parts() const { r
 
 REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts(bool of_adapters) const {
   std::vector<ckpt::state_part> all;
-  for (stored_parameter const& s : store.parameters())
+  for (nn::stored_parameter const& s : store.parameters())
     if (s.plan.fact.is_adapter() == of_adapters) all.push_back(part(s.name, s, s.master));
   return all;
 }
@@ -70,7 +70,7 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts(bool of_a
 REDCO_INLINE void network_state::check_finite(std::int64_t step) const {
   update::norm_range const all{0, store.masters().numel(), 1};
   if (std::isfinite(update::squared_norm(store.masters(), {&all, 1}))) return;
-  for (stored_parameter const& s : store.parameters())
+  for (nn::stored_parameter const& s : store.parameters())
     if (!at::isfinite(s.master).all().item<bool>())
       throw error(exit_code::not_finite, "step " + std::to_string(step) + ": the parameter " + name + s.name +
                                              " is not finite; it is not saved. Lower the learning rate or the weight "
@@ -87,8 +87,8 @@ REDCO_INLINE void network_state::add_segment(shard::region const& of) {
 /// Adds a parameter's range of the flat gradient to `norm_ranges`. If n ranks of a replica hold
 /// equal shards of the parameter, each shard gets the weight 1/n, so that the norm counts the shard
 /// once.
-REDCO_INLINE void network_state::add_norm_range(stored_parameter const& s) {
-  double const weight = 1.0 / s.plan.holders(model_axes);
+REDCO_INLINE void network_state::add_norm_range(nn::stored_parameter const& s) {
+  double const weight = 1.0 / s.plan.holders(shape::model_axes);
   std::int64_t const end = s.offset + s.master.numel();
   if (!norm_ranges.empty() && norm_ranges.back().weight == weight && norm_ranges.back().end == s.offset) {
     norm_ranges.back().end = end;
@@ -97,7 +97,7 @@ REDCO_INLINE void network_state::add_norm_range(stored_parameter const& s) {
   }
 }
 
-REDCO_INLINE ckpt::state_part network_state::part(std::string full_name, stored_parameter const& s,
+REDCO_INLINE ckpt::state_part network_state::part(std::string full_name, nn::stored_parameter const& s,
                                                   at::Tensor local) const {
   extents const &shape = s.plan.fact.shape, held = s.plan.logical(rank_), begin = s.plan.offset(rank_);
   auto const numbers = [](extents const& e) {

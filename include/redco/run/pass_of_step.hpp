@@ -12,9 +12,9 @@ namespace redco::run {
 /// examples of each micro-batch.
 inline pass pass_of_step(deployer const& where, rank_context& rank, std::uint64_t seed, std::int64_t step,
                          bool training = true) {
-  pass_choices choices{.recompute = where.options().recompute};
-  if (training && where.overlaps_shards() && rank.tp.size() > 1) choices.shard_lane = &rank.lane(axis::tp);
-  return training ? training_pass(rank, seed, step, choices) : evaluation_pass(rank, seed, step, choices);
+  nn::pass_choices choices{.recompute = where.options().recompute};
+  if (training && where.overlaps_shards() && rank.tp.size() > 1) choices.shard_lane = &rank.lane(shape::axis::tp);
+  return training ? nn::training_pass(rank, seed, step, choices) : nn::evaluation_pass(rank, seed, step, choices);
 }
 
 }  // namespace redco::run

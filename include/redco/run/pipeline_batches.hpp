@@ -39,44 +39,44 @@ template <class Example, model M, class Pipeline>
 class pipeline_batches final : public computed_batches {
  public:
   using bound = bound_network<M>;
-  using batch = batch_of<Pipeline, Example>;
+  using batch = pipelines::batch_of<Pipeline, Example>;
   using output = typename prediction<Pipeline, bound, Example>::type;
   using own_step_type = std::function<void(training_step&, bound const&, batch const&)>;
 
   /// Settings that differ between training, evaluation and prediction; null members are unused.
   /// `slots` receives the prediction of each example, by the example's index.
   struct uses {
-    length_of<Example> const* length = nullptr;
+    data::length_of<Example> const* length = nullptr;
     own_step_type const* own_step = nullptr;
     std::vector<std::optional<output>>* slots = nullptr;
   };
 
-  pipeline_batches(Pipeline const& pipeline, std::shared_ptr<network<M> const> net, examples<Example> data,
+  pipeline_batches(Pipeline const& pipeline, std::shared_ptr<nn::network<M> const> net, examples<Example> data,
                    batch_order how, uses use)
       : pipeline_(pipeline),
         net_(std::move(net)),
         data_(std::move(data)),
         how_(std::move(how)),
         use_(use),
-        source_(prepared_batches<Example, batch>(pipeline_, data_, how_.all, how_.order, how_.epoch, how_.collate,
-                                                 use.length != nullptr ? *use.length : length_of<Example>(),
-                                                 how_.prefetch, how_.on_thread_start,
-                                                 placed_on(net_->store().device()))) {}
+        source_(data::prepared_batches<Example, batch>(pipeline_, data_, how_.all, how_.order, how_.epoch, how_.collate,
+                                                       use.length != nullptr ? *use.length : data::length_of<Example>(),
+                                                       how_.prefetch, how_.on_thread_start,
+                                                       placed_on(net_->store().device()))) {}
 
-  micro_batch const* next() override {
+  data::micro_batch const* next() override {
     now_ = source_.next();
     if (!now_) return nullptr;
     now_->way.arrive();
     return &now_->place;
   }
 
-  void each_tensor(function_ref<void(at::Tensor&)> f) override { for_each_tensor(now_->batch, f); }
+  void each_tensor(tensors::function_ref<void(at::Tensor&)> f) override { tensors::for_each_tensor(now_->batch, f); }
 
   terms loss(pass const& in) override {
     // For an ill-formed loss, the compiler has reported the cause already.
     if constexpr (Pipeline::has_loss)
-      if constexpr (!std::is_same_v<loss_of<Pipeline, bound, batch>, diag::ill_formed>)
-        return as_terms(pipeline_.loss(bound(net_, in), now_->batch), in.examples);
+      if constexpr (!std::is_same_v<pipelines::loss_of<Pipeline, bound, batch>, diag::ill_formed>)
+        return tensors::as_terms(pipeline_.loss(bound(net_, in), now_->batch), in.examples);
     return {};
   }
 
@@ -121,24 +121,24 @@ class pipeline_batches final : public computed_batches {
 
  private:
   /// A micro-batch whose tensors are on the network's device or are being copied to the device.
-  struct placed_batch : prepared_batch<batch> {
-    upload way;
+  struct placed_batch : data::prepared_batch<batch> {
+    tensors::upload way;
   };
 
   static auto placed_on(at::Device device) {
-    return [device](prepared_batch<batch> made) {
+    return [device](data::prepared_batch<batch> made) {
       placed_batch placed{std::move(made), {}};
-      if (device != host_device()) placed.way = upload(placed.batch, device);
+      if (device != tensors::host_device()) placed.way = tensors::upload(placed.batch, device);
       return placed;
     };
   }
 
   Pipeline const& pipeline_;
-  std::shared_ptr<network<M> const> net_;
+  std::shared_ptr<nn::network<M> const> net_;
   examples<Example> data_;
   batch_order how_;
   uses use_;
-  prefetch<placed_batch> source_;
+  data::prefetch<placed_batch> source_;
   std::optional<placed_batch> now_;
   std::vector<std::int64_t> predicted_;  ///< indices of the examples that this rank predicted
 };

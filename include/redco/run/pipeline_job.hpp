@@ -32,11 +32,13 @@ class pipeline_job final : public fit_job {
   using batch = typename batches_type::batch;
   using slots = std::vector<std::optional<typename batches_type::output>>;
 
-  pipeline_job(Pipeline const& pipeline, std::shared_ptr<network<M> const> net, examples<Example> const& train,
+  pipeline_job(Pipeline const& pipeline, std::shared_ptr<nn::network<M> const> net, examples<Example> const& train,
                Options const& options, slots& predictions)
       : pipeline_(pipeline), net_(std::move(net)), options_(options), predictions_(predictions), of_epoch_(train) {}
 
-  bool several_terms() const override { return std::is_same_v<loss_of<Pipeline, bound_network<M>, batch>, terms>; }
+  bool several_terms() const override {
+    return std::is_same_v<pipelines::loss_of<Pipeline, bound_network<M>, batch>, terms>;
+  }
   std::string unit() const override { return std::string(log::unit_of<batch>()); }
 
   std::int64_t begin_epoch(std::int64_t epoch) override {
@@ -55,7 +57,7 @@ class pipeline_job final : public fit_job {
     predictions_.assign(static_cast<std::size_t>(examples), std::nullopt);
   }
 
-  metric_map metrics() const override {
+  options::metric_map metrics() const override {
     if constexpr (Pipeline::has_predict)
       if (options_.metrics) return options_.metrics(judged().span(), predictions());
     return {};
@@ -69,7 +71,7 @@ class pipeline_job final : public fit_job {
         pipeline_, net_, data, how, typename batches_type::uses{&options_.length, &options_.train_step, &predictions_});
   }
 
-  gathered<Example> judged() const { return options_.eval.first(std::ssize(predictions_)); }
+  data::gathered<Example> judged() const { return options_.eval.first(std::ssize(predictions_)); }
 
   std::vector<typename batches_type::output> predictions() const {
     std::vector<typename batches_type::output> all;
@@ -78,7 +80,7 @@ class pipeline_job final : public fit_job {
   }
 
   Pipeline const& pipeline_;
-  std::shared_ptr<network<M> const> net_;
+  std::shared_ptr<nn::network<M> const> net_;
   Options const& options_;
   slots& predictions_;
   examples<Example> of_epoch_;

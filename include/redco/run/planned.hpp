@@ -22,8 +22,8 @@ void check_widths(std::vector<fact::parameter_fact> const& parameters, mesh cons
 /// Returns the plan (split of every parameter) of a model on the mesh of a run. Throws the errors
 /// of `check_widths`.
 template <model M>
-dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
-  fact::program const facts = facts_of(m);
+shard::dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
+  fact::program const facts = shard::facts_of(m);
   check_widths(facts.parameters, on, where.options(), options::launched());
   cost::check_recomputed(facts, where.options().recompute);
   return plan_of(m, on);

@@ -46,7 +46,7 @@ struct prediction {
 };
 template <class Pipeline, class Net, class Example>
 requires Pipeline::has_predict struct prediction<Pipeline, Net, Example> {
-  using batch = batch_of<Pipeline, Example>;
+  using batch = pipelines::batch_of<Pipeline, Example>;
   using result = std::remove_cvref_t<decltype(std::declval<Pipeline const&>().predict(std::declval<Net const&>(),
                                                                                       std::declval<batch const&>()))>;
   using type = decltype(element_of(std::declval<result const&>(), 0));
@@ -54,18 +54,18 @@ requires Pipeline::has_predict struct prediction<Pipeline, Net, Example> {
 
 }  // namespace redco::run
 
-namespace redco::detail {
+namespace redco {
 
 /// A placeholder for user functions that take predictions, if the pipeline has no predict function.
 /// Constructing it from any function is a compile error that asks for a predict function.
 template <class Function, class Pipeline>
-struct hook_for<Function, run::no_prediction<Pipeline>> {
+struct options::detail::hook_for<Function, run::no_prediction<Pipeline>> {
   struct type {
     type() = default;
     template <class F>
       requires(!std::is_same_v<std::remove_cvref_t<F>, type>)
-    type(F&&) { lacks_function<Pipeline>(); }
+    type(F&&) { pipelines::detail::lacks_function<Pipeline>(); }
   };
 };
 
-}  // namespace redco::detail
+}  // namespace redco

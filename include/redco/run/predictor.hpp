@@ -39,14 +39,15 @@ class predictor {
   /// it with 70 if the trainer has not fitted, or predict does not return one result per example.
   template <class Range>
   auto predict(Range&& range, std::int64_t global_batch = 8,
-               length_of<example_of<std::remove_cvref_t<Range>>> const& length = {}) const {
-    using example = example_of<std::remove_cvref_t<Range>>;
+               data::length_of<data::example_of<std::remove_cvref_t<Range>>> const& length = {}) const {
+    using example = data::example_of<std::remove_cvref_t<Range>>;
     using output = typename Trainer::template output<example>;
     if constexpr (!Trainer::pipeline_type::has_predict) {
-      return detail::lacks_function<typename Trainer::pipeline_type>();
+      return pipelines::detail::lacks_function<typename Trainer::pipeline_type>();
     } else if constexpr (std::is_same_v<output, diag::ill_formed>) {
       return diag::ill_formed();
-    } else if constexpr (std::is_same_v<batch_of<typename Trainer::pipeline_type, example>, diag::ill_formed>) {
+    } else if constexpr (std::is_same_v<pipelines::batch_of<typename Trainer::pipeline_type, example>,
+                                        diag::ill_formed>) {
       return diag::unmade<std::vector<output>>();
     } else {
       return predicted<example, output>(std::forward<Range>(range), global_batch, length);
@@ -66,7 +67,8 @@ class predictor {
   }
 
   template <class Example, class Output, class Range>
-  std::vector<Output> predicted(Range&& range, std::int64_t global_batch, length_of<Example> const& length) const {
+  std::vector<Output> predicted(Range&& range, std::int64_t global_batch,
+                                data::length_of<Example> const& length) const {
     if (global_batch < 1)
       throw error(exit_code::usage, "predict takes " + std::to_string(global_batch) +
                                         " examples at once: give a global batch of 1 or more");
@@ -86,7 +88,7 @@ class predictor {
     where.run_ranks([&](rank_context& rank) {
       auto const& state = trainer_->states()[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
-      auto const& own = static_cast<trained_network<typename Trainer::model_type> const&>(*state);
+      auto const& own = static_cast<run::trained_network<typename Trainer::model_type> const&>(*state);
       all_batches source(trainer_->pipeline(), own.net, data, run::evaluation_order(rank, data.size(), place),
                          {&length, nullptr, &slots});
       run::predict_all(rank, source, place);

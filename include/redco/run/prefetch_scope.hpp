@@ -14,7 +14,7 @@ namespace redco::run {
 inline std::function<void()> prefetch_scope(rank_context const& rank) {
   return [memory = rank.memory, number = rank.rank] {
     diag::run_place::here() = {number, -1, "collate"};
-    thread_local std::optional<memory_counter::scope> counting;
+    thread_local std::optional<tensors::memory_counter::scope> counting;
     counting.emplace(memory);
   };
 }

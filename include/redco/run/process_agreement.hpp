@@ -22,7 +22,7 @@ struct process_choices {
   redco::mesh mesh{};
   c10::DeviceType device = c10::DeviceType::CPU;
   dtype compute = dtype::f32;
-  kernel_set kernels = kernel_set::fastest;
+  tensors::kernel_set kernels = tensors::kernel_set::fastest;
   std::int64_t gradient_bucket = 0;  ///< Bytes of a gradient bucket; 0: sums after backward
   bool overlaps_shards = false;
   /// True if the shards of one replica are in several processes. Each process computes replicated
@@ -32,7 +32,7 @@ struct process_choices {
   /// Instruction set that libtorch uses; compared between processes only if shards_span_processes.
   std::string instruction_set;
   /// Implementation of bf16 matrix products; compared only if shards_span_processes.
-  bf16_path bf16_products{};
+  tensors::bf16_path bf16_products{};
 };
 
 /// Returns the values that all processes compare before they know their mesh. They are the digest

@@ -9,9 +9,7 @@
 #include <mutex>
 #include <utility>
 
-namespace redco::run {
-
-namespace detail {
+namespace redco::run::detail {
 
 struct kept_output {
   std::mutex mutex;
@@ -22,7 +20,9 @@ inline kept_output& kept() {
   return one;
 }
 
-}  // namespace detail
+}  // namespace redco::run::detail
+
+namespace redco::run {
 
 REDCO_INLINE void keep_for_end(std::shared_ptr<run_output> output) {
   std::scoped_lock const lock(detail::kept().mutex);

@@ -18,9 +18,7 @@
 #include <cstring>
 #include <utility>
 
-namespace redco::run {
-
-namespace detail {
+namespace redco::run::detail {
 
 inline constexpr char const* object_prefix = "object.";
 
@@ -35,7 +33,9 @@ inline at::Tensor bytes_tensor(std::string const& text) {
   return bytes;
 }
 
-}  // namespace detail
+}  // namespace redco::run::detail
+
+namespace redco::run {
 
 REDCO_INLINE run_state::run_state(deployer& where, rank_context& rank, std::string const& id)
     : where_(where), rank_(rank), id_(comm::broadcast_text(rank.world, id)), seed_(where.options().seed) {}

@@ -7,13 +7,13 @@
 
 #include <utility>
 
-namespace redco::run {
-
-namespace detail {
+namespace redco::run::detail {
 
 inline shown shown_json(json::json_value value) { return {std::make_shared<json::json_value const>(std::move(value))}; }
 
-}  // namespace detail
+}  // namespace redco::run::detail
+
+namespace redco::run {
 
 REDCO_INLINE shown shown_value(bool value) { return detail::shown_json(value); }
 REDCO_INLINE shown shown_value(std::int64_t value) { return detail::shown_json(value); }

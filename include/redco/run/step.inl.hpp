@@ -49,24 +49,24 @@ REDCO_INLINE step_result step_executor::finish(step_place const& at) {
 REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
   using schedule::op;
   switch (one.what) {
-    case op::forward:
+    case schedule::op::forward:
       loss_ = work_->loss(round_of(one));
       count(loss_);
       break;
-    case op::total_counts: total_counts(); break;
-    case op::backward:
+    case schedule::op::total_counts: total_counts(); break;
+    case schedule::op::backward:
       last_ = one.micro + 1 == facts_.micro_batches;
       user_call("backward", at_.step, [&] { backward(); });
       break;
-    case op::compute: work_->compute(*this, round_of(one)); break;
-    case op::end_round: round_.finish(); break;
-    case op::sit_out: round_of(one).sit_out(); break;
-    case op::share_statistics: share_statistics(); break;
-    case op::reduce: reduce(sums_.begin()[one.region]); break;
-    case op::total: total(); break;
-    case op::update: update(); break;
-    case op::send:
-    case op::receive:
+    case schedule::op::compute: work_->compute(*this, round_of(one)); break;
+    case schedule::op::end_round: round_.finish(); break;
+    case schedule::op::sit_out: round_of(one).sit_out(); break;
+    case schedule::op::share_statistics: share_statistics(); break;
+    case schedule::op::reduce: reduce(sums_.begin()[one.region]); break;
+    case schedule::op::total: total(); break;
+    case schedule::op::update: update(); break;
+    case schedule::op::send:
+    case schedule::op::receive:
       throw error(exit_code::internal, "a step with " + std::string(name_of(one.what)) +
                                            " needs pipeline stages, which this run does not have");
   }
@@ -76,7 +76,7 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
 /// Returns the round (micro-batches that all replicas compute at once) of an operation. If layers
 /// sum over the replicas, a replica without a micro-batch in the round takes part with zeros.
 REDCO_INLINE comm::replica_round step_executor::round_of(schedule::step_op const& one) {
-  round_ = {&rank_.group(batch_axes), facts_.meets_replicas && one.micro >= facts_.full_rounds};
+  round_ = {&rank_.group(shape::batch_axes), facts_.meets_replicas && one.micro >= facts_.full_rounds};
   return round_;
 }
 
@@ -92,23 +92,23 @@ REDCO_INLINE void step_executor::differentiate(terms const& loss) {
 }
 
 REDCO_INLINE void step_executor::total_counts() {
-  counts_ = counts_of_replicas(loss_, {&rank_.group(batch_axes), round_.gaps});
+  counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps});
 }
 
 /// Runs backward of the current loss. In the last backward of the step, buckets of gradients are
 /// sent as backward completes them, unless another gradient watch is active on the network.
 REDCO_INLINE void step_executor::backward() {
   terms const loss = std::exchange(loss_, {});
-  std::optional<gradient_watch> ends;
-  if (buckets_ && last_ && !gradient_watch::on(state_.network()))
+  std::optional<nn::gradient_watch> ends;
+  if (buckets_ && last_ && !nn::gradient_watch::on(state_.network()))
     ends.emplace(state_.network(), [this](parameter which) { buckets_->end(which); });
   add_gradient(state_, sum_to_differentiate(loss, counts_));
 }
 
 /// Copies batch norm's running statistics from replica 0, which is in every round, to all.
 REDCO_INLINE void step_executor::share_statistics() const {
-  for (stored_parameter const& p : state_.network().statistics()) {
-    rank_.group(batch_axes).broadcast(p.master, 0);
+  for (nn::stored_parameter const& p : state_.network().statistics()) {
+    rank_.group(shape::batch_axes).broadcast(p.master, 0);
     if (!p.value.is_alias_of(p.master)) p.value.copy_(p.master);
   }
 }
@@ -148,7 +148,7 @@ REDCO_INLINE void step_executor::update() {
   if (!counted) return;
   double const divisor = facts_.several_terms ? 1 : result_.weight;
   double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
-  result_.grad_norm = update::gradient_norm(square, rank_.group(model_axes), divisor);
+  result_.grad_norm = update::gradient_norm(square, rank_.group(shape::model_axes), divisor);
   check_finite("gradient norm", result_.grad_norm);
   if (watch_ != nullptr) watch_->reduced(state_, divisor);
   ++state_.updates;

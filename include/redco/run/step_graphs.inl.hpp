@@ -12,9 +12,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace redco::run {
-
-namespace detail {
+namespace redco::run::detail {
 
 /// Number of batches of one shape that run normally before the next one is recorded as a graph.
 inline constexpr int batches_before_recording = 2;
@@ -27,7 +25,9 @@ inline std::string shape_text(std::vector<at::Tensor*> const& batch, pass const&
   return text;
 }
 
-}  // namespace detail
+}  // namespace redco::run::detail
+
+namespace redco::run {
 
 REDCO_INLINE void step_graphs::refuse(std::string const& why) {
   throw error(exit_code::usage, "--cuda-graph: " + why + "; leave it out");
@@ -67,9 +67,9 @@ REDCO_INLINE void step_graphs::compute(step_executor& step, computed_batches& ba
 /// these tensors.
 REDCO_INLINE void step_graphs::move_in(recorded_batch& at, std::vector<at::Tensor*> const& batch) {
   bool const first = at.tensors.empty();
-  auto& copies = host_copies::of_thread();
+  auto& copies = tensors::host_copies::of_thread();
   std::vector<at::Tensor> here;
-  for (at::Tensor const* x : batch) here.push_back(on_host(*x));
+  for (at::Tensor const* x : batch) here.push_back(tensors::on_host(*x));
   copies.clear();
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (first) at.tensors.push_back(at::empty_like(*batch[i]));
@@ -82,9 +82,9 @@ REDCO_INLINE void step_graphs::move_in(recorded_batch& at, std::vector<at::Tenso
 REDCO_INLINE void step_graphs::record(recorded_batch& at) {
   at.sums =
       at::zeros({static_cast<std::int64_t>(loss_totals::most_terms)}, at::TensorOptions(device_).dtype(at::kDouble));
-  auto graph = device_graph::maker_in_use().make(device_);
+  auto graph = tensors::device_graph::maker_in_use().make(device_);
   try {
-    graph_recording::scope const recording(&at.host);
+    tensors::graph_recording::scope const recording(&at.host);
     graph->record([this, &at] {
       terms loss = batch_->loss(in_);
       loss_totals::check(loss);
@@ -97,7 +97,7 @@ REDCO_INLINE void step_graphs::record(recorded_batch& at) {
       at.loss = std::move(loss);
     });
   } catch (c10::Error const& e) {
-    refuse(std::string("the loss cannot be recorded: ") + words_of(e));
+    refuse(std::string("the loss cannot be recorded: ") + tensors::words_of(e));
   }
   for (terms::term const& one : at.loss.all)
     if (at.host.handed_out() && at.host.count_of(one.loss.count) < 0)

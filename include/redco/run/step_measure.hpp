@@ -22,14 +22,14 @@ namespace redco::run {
 /// Numbers of calls and bytes that a rank sends in each of its groups, indexed by the bits of the
 /// group's set of mesh axes. Sets that differ only by axes of size 1 have equal entries, except the
 /// set of all axes: its entry counts the group `world`.
-using group_traffic = std::array<traffic, 1 << std::size(all_axes)>;
+using group_traffic = std::array<shape::traffic, 1 << std::size(shape::all_axes)>;
 
 /// Returns the calls and bytes in each group of a mesh that the plan's `planned` messages predict.
 inline group_traffic planned_traffic(cost::messages const& planned, mesh const& on) {
   group_traffic all;
   for (cost::message_total const& one : planned)
-    for (axes some; some.bits < all.size(); ++some.bits)
-      if (group_name(on, some) == group_name(on, one.over)) all[some.bits][one.what] += one;
+    for (shape::axes some; some.bits < all.size(); ++some.bits)
+      if (shape::group_name(on, some) == shape::group_name(on, one.over)) all[some.bits][one.what] += one;
   return all;
 }
 
@@ -46,30 +46,31 @@ struct step_measure {
   group_traffic sent;
 
   /// Returns the calls and bytes that this rank sent in its group over the mesh axes `some`.
-  traffic const& over(axes some) const { return sent[some.bits]; }
+  shape::traffic const& over(shape::axes some) const { return sent[some.bits]; }
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(peak_bytes, device_bytes, reserved_bytes);
-    for (traffic& one : sent)
-      for (traffic::entry& kind : one.kinds) archive(kind.calls, kind.payload_bytes, kind.wire_bytes, kind.host_bytes);
+    for (shape::traffic& one : sent)
+      for (shape::traffic::entry& kind : one.kinds)
+        archive(kind.calls, kind.payload_bytes, kind.wire_bytes, kind.host_bytes);
   }
 
   /// Starts to measure the peak memory and the messages of a rank that computes on `device`.
   static void begin(rank_context& rank, at::Device device) {
     rank.memory->reset_peak();
-    if (device != host_device()) at::getDeviceAllocator(device.type())->resetPeakStats(device.index());
-    rank.each_group([](std::string const&, group& one) { one.reset_counters(); });
+    if (device != tensors::host_device()) at::getDeviceAllocator(device.type())->resetPeakStats(device.index());
+    rank.each_group([](std::string const&, comm::group& one) { one.reset_counters(); });
   }
 
   /// Returns the peak memory and the messages of a rank since its call of begin().
   static step_measure end(rank_context const& rank, at::Device device) {
     step_measure made{rank.memory->peak(), 0, 0, {}};
-    std::map<std::string, traffic> by_name;
-    rank.each_group([&](std::string const& name, group const& one) { by_name[name] = one.counters(); });
-    for (axes some; some.bits < made.sent.size(); ++some.bits)
-      made.sent[some.bits] = by_name[group_name(rank.mesh, some)];
-    if (device == host_device()) return made;
+    std::map<std::string, shape::traffic> by_name;
+    rank.each_group([&](std::string const& name, comm::group const& one) { by_name[name] = one.counters(); });
+    for (shape::axes some; some.bits < made.sent.size(); ++some.bits)
+      made.sent[some.bits] = by_name[shape::group_name(rank.mesh, some)];
+    if (device == tensors::host_device()) return made;
     auto const peak = [all = at::getDeviceAllocator(device.type())->getDeviceStats(device.index())](auto which) {
       return (all.*which)[static_cast<std::size_t>(at::CachingAllocator::StatType::AGGREGATE)].peak;
     };

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::run {
 
 /// The result of an optimizer step, equal on all ranks.
 struct step_result {
@@ -25,7 +25,7 @@ struct step_result {
   std::vector<std::pair<std::string, double>> terms;
 };
 
-}  // namespace redco
+}  // namespace redco::run
 
 namespace redco::run {
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::run {
 
 /// A network with its optimizer on one rank, for training loops that the user writes. `frozen`:
 /// name patterns of parameters that are not trained. Throws `error` with exit code 64 if a pattern
@@ -24,23 +24,24 @@ namespace redco {
 template <model M>
 class trained_network final : public run::network_state {
  public:
-  trained_network(M const& m, dynamic_plan const& p, update::any_optimizer with, dtype compute, std::uint64_t seed,
-                  int rank, std::vector<std::string> const& frozen = {}, at::Device device = host_device())
+  trained_network(M const& m, shard::dynamic_plan const& p, update::any_optimizer with, dtype compute,
+                  std::uint64_t seed, int rank, std::vector<std::string> const& frozen = {},
+                  at::Device device = tensors::host_device())
       : network_state(shard::placed_parameters(p), std::move(with), compute, seed, rank, frozen, device),
-        net(make_network(m, store, rank, p.mesh)) {}
+        net(nn::make_network(m, store, rank, p.mesh)) {}
 
-  network_base const& network() const override { return *net; }
+  nn::network_base const& network() const override { return *net; }
 
   /// Returns the network bound to a pass (settings of a forward call). The pass must outlive the
   /// returned object and the backward of its results. Passing a temporary pass is the compile error
   /// redco[R001].
   bound_network<M> in(pass const& one) const { return {net, one}; }
-  template <detail::temporary<redco::pass> Pass>
+  template <nn::detail::temporary<redco::pass> Pass>
   bound_network<M> in(Pass&& one) const {
-    return in(detail::refused_temporary(one));
+    return in(nn::detail::refused_temporary(one));
   }
 
-  std::shared_ptr<redco::network<M> const> net;
+  std::shared_ptr<nn::network<M> const> net;
 };
 
-}  // namespace redco
+}  // namespace redco::run

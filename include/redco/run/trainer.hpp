@@ -64,20 +64,21 @@ class trainer {
   using pipeline_type = Pipeline;
   using net = bound_network<M>;
   template <class Example>
-  using batch = batch_of<Pipeline, Example>;
+  using batch = pipelines::batch_of<Pipeline, Example>;
   template <class Example>
   using output = typename run::prediction<Pipeline, net, Example>::type;
   template <class Example>
   using options_for =
       fit_options<Example, output<Example>,
-                  detail::hook<std::function<void(training_step&, net const&, batch<Example> const&)>, batch<Example>>>;
+                  options::detail::hook<std::function<void(run::training_step&, net const&, batch<Example> const&)>,
+                                        batch<Example>>>;
 
   /// False if a function of the pipeline has caused a compile error; later checks then report no
   /// further errors.
   template <class Example>
   static constexpr bool sound =
       !std::is_same_v<batch<Example>, diag::ill_formed> && !std::is_same_v<output<Example>, diag::ill_formed> &&
-      !std::is_same_v<loss_of<Pipeline, net, batch<Example>>, diag::ill_formed>;
+      !std::is_same_v<pipelines::loss_of<Pipeline, net, batch<Example>>, diag::ill_formed>;
 
   template <update::optimizer Optimizer>
   trainer(deployer& where, M m, Pipeline pipeline, Optimizer const& optimizer, training_flags const& flags = {})
@@ -85,21 +86,22 @@ class trainer {
         pipeline_(std::move(pipeline)),
         optimizer_(optimizer),
         flags_(flags),
-        runner_(
-            where, run::planned(model_, where.mesh(), where), workdir::settings_of(model_, optimizer, where.compute()),
-            [this, &where](rank_context const& rank, dynamic_plan const& plan, std::vector<std::string> const& frozen) {
-              return std::make_unique<trained_network<M>>(model_, plan, optimizer_, where.compute(),
-                                                          where.options().seed, rank.rank, frozen,
-                                                          where.device(rank.rank));
-            }) {
-    check_rates(optimizer);
+        runner_(where, run::planned(model_, where.mesh(), where),
+                workdir::settings_of(model_, optimizer, where.compute()),
+                [this, &where](rank_context const& rank, shard::dynamic_plan const& plan,
+                               std::vector<std::string> const& frozen) {
+                  return std::make_unique<run::trained_network<M>>(model_, plan, optimizer_, where.compute(),
+                                                                   where.options().seed, rank.rank, frozen,
+                                                                   where.device(rank.rank));
+                }) {
+    optimizer::check_rates(optimizer);
   }
   trainer(deployer& where, M m, Pipeline pipeline, training_flags const& flags)
       : trainer(where, std::move(m), std::move(pipeline), flags.optimizer(), flags) {}
   trainer(trainer const&) = delete;
   trainer& operator=(trainer const&) = delete;
 
-  dynamic_plan const& plan() const { return runner_.plan(); }
+  shard::dynamic_plan const& plan() const { return runner_.plan(); }
 
   /// Returns a text with the plan (split of every parameter, with reasons), the bytes of one rank
   /// and the messages of a step, without running anything. `global`: the global batch and the
@@ -107,7 +109,8 @@ class trainer {
   /// Without a call of report(), the first fit prints the plan.
   std::string report(workload const& global, std::int64_t micro_batch = 0) {
     runner_.plan_is_told();
-    setup run = report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
+    cost::setup run =
+        report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
     run.hosts = options::launched().processes;
     run.gradient_bucket = where().gradient_bucket();
     run.overlap_shards = where().overlaps_shards();
@@ -119,8 +122,8 @@ class trainer {
   /// exit code 75 if a signal ends the run, after the run is saved. Throws 79 if a loss is not
   /// finite. Adds the step and the function's name to errors of the user's functions.
   template <class Range>
-  fit_result fit(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {}) {
-    using example = example_of<std::remove_cvref_t<Range>>;
+  fit_result fit(Range&& train, options_for<data::example_of<std::remove_cvref_t<Range>>> const& options = {}) {
+    using example = data::example_of<std::remove_cvref_t<Range>>;
     if constexpr (sound<example>) return fit_examples<example>(std::forward<Range>(train), options);
     else return {};
   }
@@ -130,9 +133,10 @@ class trainer {
   /// saved. All processes call it. Throws the errors of fit. With the option --verify, fit() does
   /// the same, prints the differences and ends the program.
   template <class Range>
-  verify_result verify(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {},
-                       std::int64_t steps = 2) {
-    using example = example_of<std::remove_cvref_t<Range>>;
+  run::verify_result verify(Range&& train,
+                            options_for<data::example_of<std::remove_cvref_t<Range>>> const& options = {},
+                            std::int64_t steps = 2) {
+    using example = data::example_of<std::remove_cvref_t<Range>>;
     if constexpr (sound<example>) return verified<example>(std::forward<Range>(train), options, steps);
     else return {};
   }
@@ -142,7 +146,9 @@ class trainer {
   /// redco/pretrained/pretrained.hpp or redco/pretrained/stored_names/FAMILY.hpp. Throws `error`
   /// with exit code 65 if there are no weights. If the weights do not fit the model, fit() throws
   /// `error` with exit code 65 and the first 20 differences.
-  void start_from(safetensors::weights_source weights) { runner_.start_from(std::move(weights), stored_table_of<M>()); }
+  void start_from(safetensors::weights_source weights) {
+    runner_.start_from(std::move(weights), models::stored_table_of<M>());
+  }
   void start_from(std::filesystem::path const& files) { start_from(workdir::open_weights(files)); }
   /// Makes the first fit start from the weights of a `pretrained_folder` folder (Hugging Face format).
   /// Logs unused parts of the folder, and layers that the folder lacks and that start with random
@@ -155,9 +161,9 @@ class trainer {
 
   /// Makes the first fit of a `with_lora` model start its LoRA adapters from an `adapter_folder`.
   /// If the adapters do not fit the model, fit() throws `error` with exit code 65.
-  template <adapting Folder>
+  template <adapt::adapting Folder>
   void start_from(Folder const& adapter) {
-    runner_.start_adapters_from(adapter.weights(), stored_names<M>::names);
+    runner_.start_adapters_from(adapter.weights(), models::stored_names<M>::names);
   }
 
   /// Adds `state` to the checkpoints of fits: any type that cereal can serialize or that has
@@ -175,13 +181,13 @@ class trainer {
   /// merged into the weights. `start_from` and `inference` read the folder. Throws `error` with
   /// exit code 70 before the first fit, 74 if writing fails.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
-    runner_.save_model(directory, stored_names<M>::names, options);
+    runner_.save_model(directory, models::stored_names<M>::names, options);
   }
 
   /// Saves only the LoRA adapters of a `with_lora` model, in PEFT's format. Throws the errors of
-  /// `redco::save_adapter`, and `error` with exit code 70 before the first fit.
-  void save_adapter(std::filesystem::path const& directory, save_adapter_options const& options = {}) const {
-    runner_.save_adapter(directory, stored_names<M>::names, model_.config.lora, options);
+  /// `redco::adapt::save_adapter`, and `error` with exit code 70 before the first fit.
+  void save_adapter(std::filesystem::path const& directory, adapt::save_adapter_options const& options = {}) const {
+    runner_.save_adapter(directory, models::stored_names<M>::names, model_.config.lora, options);
   }
 
   /// Returns the trained network and optimizer of each rank, by rank; null before the first fit and
@@ -214,7 +220,7 @@ class trainer {
       workdir::add_course(course, settings);
       // check_fit refuses other batch sizes later.
       if (*settings.global_batch > 0)
-        workdir::add_rates(course, optimizer_, run_length_of(settings, settings.train_size).steps);
+        workdir::add_rates(course, optimizer_, options::run_length_of(settings, settings.train_size).steps);
       all.add(course);
       if (!options.train_of_epoch)
         all.add("the digest of the first and last training example", run::digest_of_ends(data));
@@ -223,7 +229,7 @@ class trainer {
     using job = run::pipeline_job<Example, M, Pipeline, Options>;
     typename job::slots predictions;
     return use(settings, [&](run::network_state& state) {
-      auto const& own = static_cast<trained_network<M> const&>(state);
+      auto const& own = static_cast<run::trained_network<M> const&>(state);
       return std::make_unique<job>(pipeline_, own.net, data, options, predictions);
     });
   }
@@ -238,10 +244,10 @@ class trainer {
   }
 
   template <class Example, class Range, class Options>
-  verify_result verified(Range&& train, Options const& options, std::int64_t steps) {
-    std::function<cost::messages(setup const&)> planned;
-    if constexpr (!has_encoder<net_of<M>>)
-      planned = [this](setup const& run) { return cost_of(model_, optimizer_, run).messages; };
+  run::verify_result verified(Range&& train, Options const& options, std::int64_t steps) {
+    std::function<cost::messages(cost::setup const&)> planned;
+    if constexpr (!models::has_encoder<models::net_of<M>>)
+      planned = [this](cost::setup const& run) { return cost::cost_of(model_, optimizer_, run).messages; };
     return with_job<Example>(std::forward<Range>(train), options, [&](auto const& settings, auto const& make) {
       return runner_.verify(settings, make, planned, steps);
     });

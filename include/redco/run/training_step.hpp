@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace redco {
+namespace redco::run {
 
 /// An optimizer step whose gradient is added up micro-batch by micro-batch. The user's `train_step`
 /// function receives one from fit(). A loop that the user writes makes one, and ends it by
@@ -52,4 +52,4 @@ class training_step {
   run::step_executor& step_;
 };
 
-}  // namespace redco
+}  // namespace redco::run

@@ -34,7 +34,7 @@ REDCO_INLINE void update_recorder::reduced(network_state const& state, double di
   begin(state);
   auto const parts = state.master_parts();
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    stored_parameter const* const stored = state.store.find(parts[i].name);
+    nn::stored_parameter const* const stored = state.store.find(parts[i].name);
     if (!stored->gradient.defined()) continue;
     ckpt::state_part gradient = parts[i];
     gradient.local = stored->gradient;

@@ -24,7 +24,7 @@ decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
   } catch (error const& e) {
     throw failure(e.code(), e.what());
   } catch (std::exception const& e) {
-    throw failure(exit_code::internal, words_of(e));
+    throw failure(exit_code::internal, tensors::words_of(e));
   } catch (...) {
     throw failure(exit_code::internal, "threw something that is not a std::exception");
   }

@@ -35,7 +35,7 @@ class verified_fit {
     std::function<std::unique_ptr<fit_job>(network_state& state)> job;
     /// Function that returns the messages that the plan predicts for a step; empty if they are
     /// unknown.
-    std::function<cost::messages(setup const& run)> planned;
+    std::function<cost::messages(cost::setup const& run)> planned;
   };
 
   verified_fit(deployer& where, options::fit_settings const& settings, parts with)
@@ -49,7 +49,7 @@ class verified_fit {
   /// One rank's network, its position in the data, and the number of steps that it has done.
   struct place {
     std::unique_ptr<network_state> network;
-    data_position position;
+    data::data_position position;
     std::int64_t step = 0;
   };
 

@@ -88,12 +88,13 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   std::int64_t const examples =
       user_call("train_of_epoch", at.step, [&] { return job->begin_epoch(at.position.epoch); });
   std::uint64_t const seed = where_.options().seed;
-  int const replicas = rank.mesh.size(batch_axes);
+  int const replicas = rank.mesh.size(shape::batch_axes);
   // On another mesh, rounds of micro-batches hold other examples. Batch norm would see other
   // statistics, so each step has one round.
   std::int64_t const micro_batch = at.network->network().meets_replicas() ? 0 : *settings_.micro_batch;
-  sampler const order(examples, seed);
-  batches const all(order, {*settings_.global_batch, micro_batch, replicas, rank.coordinate(batch_axes)}, at.position);
+  data::sampler const order(examples, seed);
+  data::batches const all(order, {*settings_.global_batch, micro_batch, replicas, rank.coordinate(shape::batch_axes)},
+                          at.position);
   auto const source = job->training({order, all, at.position.epoch, {seed, at.step}, 0, prefetch_scope(rank)});
   update_recorder recorder;
   computed_step done{{}, std::make_unique<activation_record>(keeps_activations), {}, {}};
@@ -103,12 +104,12 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
     in.recompute = {};
     in.shard_lane = nullptr;
   }
-  batch_step const next = all.step(0);
+  data::batch_step const next = all.step(0);
   fit_work work(*source, in, at.step);
   step_executor one(*at.network, rank, work.facts(next, job->several_terms()),
                     replicas > 1 ? where_.gradient_bucket() : 0, &recorder);
   step_measure::begin(rank, at.network->store.device());
-  step_result const result = one.run(work, {at.step, run_length_of(settings_, examples).steps});
+  step_result const result = one.run(work, {at.step, options::run_length_of(settings_, examples).steps});
   done.sent = step_measure::end(rank, at.network->store.device());
   if (source->own_step()) done.not_planned = "the program takes its steps itself";
   else if (job->several_terms()) done.not_planned = "the loss has several terms";
@@ -131,10 +132,10 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     result.messages_remark = "not compared with the plan: " + result.messages_remark;
     return;
   }
-  std::map<std::string, traffic::entry> planned;
+  std::map<std::string, shape::traffic::entry> planned;
   bool first = true;
   for (auto const& call : own.activations->calls()) {
-    setup run{.mesh = rank.mesh, .load = {call.sizes[0], call.sizes.size() > 1 ? call.sizes[1] : 1}};
+    cost::setup run{.mesh = rank.mesh, .load = {call.sizes[0], call.sizes.size() > 1 ? call.sizes[1] : 1}};
     run.compute = where_.compute();
     run.recompute = where_.options().recompute;
     run.gradient_bucket = where_.gradient_bucket();
@@ -144,15 +145,15 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
       bool const once = one.purpose == cost::messages::name_of_gradients ||
                         one.purpose == all[cost::messages::loss_total].purpose ||
                         one.purpose == all[cost::messages::norm_of_gradients].purpose;
-      if (first || !once) planned[group_name(rank.mesh, one.over)] += one;
+      if (first || !once) planned[shape::group_name(rank.mesh, one.over)] += one;
     }
     first = false;
   }
-  std::map<std::string, traffic> sent;
-  for (axes some; some.bits < own.sent.sent.size(); ++some.bits)
-    sent[group_name(rank.mesh, some)] = own.sent.over(some);
+  std::map<std::string, shape::traffic> sent;
+  for (shape::axes some; some.bits < own.sent.sent.size(); ++some.bits)
+    sent[shape::group_name(rank.mesh, some)] = own.sent.over(some);
   for (auto const& [name, counted] : sent) {
-    traffic::entry const sum = counted.total(), &plan = planned[name];
+    shape::traffic::entry const sum = counted.total(), &plan = planned[name];
     if (sum.calls + plan.calls > 0)
       result.messages.push_back({name, plan.calls, sum.calls, plan.payload_bytes, sum.payload_bytes});
   }

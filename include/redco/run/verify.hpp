@@ -11,17 +11,18 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
+namespace redco::run {
 
 /// Compares the first updates of a trainer's fit on its mesh with the updates on one rank. All
 /// processes call it. Throws the errors of trainer.fit.
 ///
-///   redco::verify_result const result = redco::verify(trainer, texts, {.global_batch = 8});
+///   redco::run::verify_result const result = redco::run::verify(trainer, texts, {.global_batch = 8});
 ///   if (!result.ok()) std::cout << result.text() << result.verdict() << '\n';
 template <class Trainer, class Range>
-verify_result verify(Trainer& trainer, Range&& train,
-                     typename Trainer::template options_for<example_of<std::remove_cvref_t<Range>>> const& options = {},
-                     std::int64_t steps = 2) {
+verify_result verify(
+    Trainer& trainer, Range&& train,
+    typename Trainer::template options_for<data::example_of<std::remove_cvref_t<Range>>> const& options = {},
+    std::int64_t steps = 2) {
   return trainer.verify(std::forward<Range>(train), options, steps);
 }
 
@@ -33,4 +34,4 @@ template <class F>
     return where.verify(std::forward<F>(f), steps);
   }
 
-}  // namespace redco
+}  // namespace redco::run

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::run {
 
 /// The largest differences that rounding can explain, each relative to a value. Loss and gradient
 /// norm: their own values. Gradient and optimizer slot: the tensor's largest element, or `floor`
@@ -92,7 +92,7 @@ struct verify_result {
   std::string verdict() const;
 };
 
-}  // namespace redco
+}  // namespace redco::run
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace redco {
-
-namespace run::detail {
+namespace redco::run::detail {
 
 /// Formats a table as text, one line per row; each column is as wide as its widest cell.
 inline std::string aligned(std::vector<std::vector<std::string>> const& rows) {
@@ -31,7 +29,9 @@ inline std::string aligned(std::vector<std::vector<std::string>> const& rows) {
   return text;
 }
 
-}  // namespace run::detail
+}  // namespace redco::run::detail
+
+namespace redco::run {
 
 REDCO_INLINE verify_tolerance verify_tolerance::of(at::ScalarType computed) {
   if (computed == at::kDouble) return {1e-10, 1e-9, 1e-8, 1e-6, 1e-7, 1e-6, 0};
@@ -64,23 +64,24 @@ REDCO_INLINE std::string verify_result::text(std::size_t most) const {
   using log::scientific_text;
   std::string all = "verify: one rank against mesh " + options::to_text(mesh) + ", computed in " + computed +
                     ". Differences are in units of the tolerance: above 1 they are mistakes\ntolerance: loss " +
-                    scientific_text(tolerance.loss) + ", gradient norm " + scientific_text(tolerance.norm) +
-                    ", gradient " + scientific_text(tolerance.gradient) + " of the tensor's largest, update " +
-                    scientific_text(tolerance.update) + " of the largest, slots " + scientific_text(tolerance.slot) +
-                    " of the tensor's largest; floor " + scientific_text(tolerance.floor) +
-                    " of the network's largest\n";
+                    log::scientific_text(tolerance.loss) + ", gradient norm " + log::scientific_text(tolerance.norm) +
+                    ", gradient " + log::scientific_text(tolerance.gradient) + " of the tensor's largest, update " +
+                    log::scientific_text(tolerance.update) + " of the largest, slots " +
+                    log::scientific_text(tolerance.slot) + " of the tensor's largest; floor " +
+                    log::scientific_text(tolerance.floor) + " of the network's largest\n";
   std::vector<std::vector<std::string>> lines{
       {"update", "loss, one rank", "loss, mesh", "difference", "norm, one rank", "norm, mesh", "difference"}};
   for (verify_step const& one : steps)
     lines.push_back({one.name, log::short_text(one.loss_alone, 7), log::short_text(one.loss_here, 7),
-                     scientific_text(one.loss), log::short_text(one.norm_alone, 7), log::short_text(one.norm_here, 7),
-                     scientific_text(one.norm)});
+                     log::scientific_text(one.loss), log::short_text(one.norm_alone, 7),
+                     log::short_text(one.norm_here, 7), log::scientific_text(one.norm)});
   all += run::detail::aligned(lines);
   lines = {{"parameter", "layer", "gradient", "update", "slots"}};
   for (verify_row const& row : rows) {
     if (lines.size() > most) break;
-    lines.push_back({row.parameter, row.layer, row.trained ? scientific_text(row.gradient) : "frozen",
-                     row.never_updated() ? "never" : scientific_text(row.update), scientific_text(row.slots)});
+    lines.push_back({row.parameter, row.layer, row.trained ? log::scientific_text(row.gradient) : "frozen",
+                     row.never_updated() ? "never" : log::scientific_text(row.update),
+                     log::scientific_text(row.slots)});
   }
   all += run::detail::aligned(lines);
   if (rows.size() > most) all += "and " + std::to_string(rows.size() - most) + " more, none of them worse\n";
@@ -95,4 +96,4 @@ REDCO_INLINE std::string verify_result::text(std::size_t most) const {
   return all;
 }
 
-}  // namespace redco
+}  // namespace redco::run

@@ -33,9 +33,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
-
-namespace run {
+namespace redco::run {
 
 /// Concept of a function that takes the pass of a micro-batch (settings of a forward call) and
 /// returns its loss: a `mean` or `terms`.
@@ -44,7 +42,9 @@ concept loss_of_pass = std::invocable<F const&, pass const&> &&
     (std::is_same_v<std::invoke_result_t<F const&, pass const&>, mean> ||
      std::is_same_v<std::invoke_result_t<F const&, pass const&>, terms>);
 
-}  // namespace run
+}  // namespace redco::run
+
+namespace redco {
 
 /// Options of a worker: length of its loop, and settings of its checkpoints and metrics.
 struct worker_options {
@@ -88,16 +88,16 @@ class worker {
   /// code 64 if another network has this name, the mesh cannot hold the model, or the learning rate
   /// is invalid.
   template <model M, update::optimizer Optimizer>
-  trained_network<M>& add(std::string const& name, M const& m, Optimizer const& optimizer,
-                          std::vector<std::string> const& frozen = {}) {
-    check_rates(optimizer);
+  run::trained_network<M>& add(std::string const& name, M const& m, Optimizer const& optimizer,
+                               std::vector<std::string> const& frozen = {}) {
+    optimizer::check_rates(optimizer);
     auto settings = workdir::settings_of(m, optimizer, where_.compute());
     workdir::add_rates(settings, optimizer, options_.steps);
     compare(name, settings, frozen);
-    auto made = std::make_unique<trained_network<M>>(m, run::planned(m, rank_.mesh, where_), optimizer,
-                                                     where_.compute(), random::seed_of(where_.options().seed, name),
-                                                     rank_.rank, frozen, where_.device(rank_.rank));
-    trained_network<M>& result = *made;
+    auto made = std::make_unique<run::trained_network<M>>(
+        m, run::planned(m, rank_.mesh, where_), optimizer, where_.compute(),
+        random::seed_of(where_.options().seed, name), rank_.rank, frozen, where_.device(rank_.rank));
+    run::trained_network<M>& result = *made;
     take(name, std::move(made), settings);
     return result;
   }
@@ -110,8 +110,8 @@ class worker {
   /// Adds a copy of the network `of` under another name. No optimizer changes it; follow() can. Use
   /// it as a target network.
   template <model M>
-  trained_network<M>& add_copy(std::string const& name, trained_network<M> const& of) {
-    trained_network<M>& result = add(name, of.net->model(), sgd{}, {"*"});
+  run::trained_network<M>& add_copy(std::string const& name, run::trained_network<M> const& of) {
+    run::trained_network<M>& result = add(name, of.net->model(), sgd{}, {"*"});
     follow(of, result);
     return result;
   }
@@ -147,16 +147,16 @@ class worker {
   /// Returns this rank's share of a step's `examples`, as index ranges of at most `most` examples
   /// each; 0 for one range. Empty if this rank has no example, which happens with fewer examples
   /// than replicas.
-  std::vector<interval> micro_batches(std::int64_t examples, std::int64_t most = 0) const;
+  std::vector<data::interval> micro_batches(std::int64_t examples, std::int64_t most = 0) const;
 
   /// Updates one network with this rank's share of a loss and the learning rate of this step. All
   /// ranks call it. If the loss has several terms, each one is divided by its own count over all
   /// ranks. Throws the errors of run::step_executor::run, and `error` with exit code 70 if the
   /// network is not one of this worker's.
-  step_result update(run::network_state& network, mean const& loss) {
+  run::step_result update(run::network_state& network, mean const& loss) {
     return update(network, {{}}, [&](redco::pass const&) { return loss; });
   }
-  step_result update(run::network_state& network, terms const& loss) {
+  run::step_result update(run::network_state& network, terms const& loss) {
     return update(network, {{}}, [&](redco::pass const&) { return loss; });
   }
 
@@ -165,17 +165,19 @@ class worker {
   /// those of one micro-batch. The saved tensors of only one micro-batch are in memory. Ranks may
   /// have different numbers of micro-batches, or none.
   template <run::loss_of_pass Loss>
-  step_result update(run::network_state& network, std::vector<interval> const& micro_batches, Loss const& loss) {
+  run::step_result update(run::network_state& network, std::vector<data::interval> const& micro_batches,
+                          Loss const& loss) {
     constexpr bool several = std::is_same_v<std::invoke_result_t<Loss const&, redco::pass const&>, terms>;
-    return update_by(network, micro_batches, several, [&](redco::pass const& in) { return as_terms(loss(in), 1); });
+    return update_by(network, micro_batches, several,
+                     [&](redco::pass const& in) { return tensors::as_terms(loss(in), 1); });
   }
 
   /// Returns the mean loss over the micro-batches of all ranks under the name "loss", computed
   /// without dropout and gradients. On ranks with a micro-batch, the result also has the mean of
   /// each loss term. All ranks call it.
   template <run::loss_of_pass Loss>
-  metric_map mean_loss(std::vector<interval> const& micro_batches, Loss const& loss) const {
-    return mean_loss_of(micro_batches, [&](redco::pass const& in) { return as_terms(loss(in), 1); });
+  options::metric_map mean_loss(std::vector<data::interval> const& micro_batches, Loss const& loss) const {
+    return mean_loss_of(micro_batches, [&](redco::pass const& in) { return tensors::as_terms(loss(in), 1); });
   }
 
   /// Adds a value of this step to metrics.jsonl, TensorBoard and the progress bar. Only rank 0's
@@ -186,7 +188,7 @@ class worker {
   /// and it returns rank 0's metrics. If a metric of `save_argmin` or `save_argmax` is the best so
   /// far, end_step() saves a checkpoint named after it. Throws `error` with exit code 64 if one of
   /// these metrics is missing.
-  metric_map evaluated(metric_map metrics);
+  options::metric_map evaluated(options::metric_map metrics);
 
   /// Ends the step: increments step(), and saves a checkpoint if one is due or the loop ends. After
   /// a signal, saves a checkpoint and throws `error` with exit code 75.
@@ -201,11 +203,11 @@ class worker {
   void take(std::string const& name, std::unique_ptr<run::network_state> made,
             std::map<std::string, std::string> const& settings);
   std::string const& name_of(run::network_state const& network) const;
-  using loss_function = function_ref<terms(redco::pass const&)>;
-  step_result update_by(run::network_state& network, std::vector<interval> const& micro_batches, bool several,
-                        loss_function loss);
+  using loss_function = tensors::function_ref<terms(redco::pass const&)>;
+  run::step_result update_by(run::network_state& network, std::vector<data::interval> const& micro_batches,
+                             bool several, loss_function loss);
   schedule::step_facts facts_of(run::network_state const& network, std::int64_t micro_batches, bool several) const;
-  metric_map mean_loss_of(std::vector<interval> const& micro_batches, loss_function loss) const;
+  options::metric_map mean_loss_of(std::vector<data::interval> const& micro_batches, loss_function loss) const;
   void begin();
   void save_under(std::vector<std::string> const& names);
 

@@ -102,8 +102,8 @@ REDCO_INLINE void worker::take(std::string const& name, std::unique_ptr<run::net
 
 REDCO_INLINE void worker::follow(run::network_state const& leader, run::network_state& follower, double share) {
   at::NoGradGuard const no_grad;
-  for (stored_parameter const& p : follower.store.parameters()) {
-    stored_parameter const* const from = leader.store.find(p.name);
+  for (nn::stored_parameter const& p : follower.store.parameters()) {
+    nn::stored_parameter const* const from = leader.store.find(p.name);
     if (from == nullptr || from->master.sizes() != p.master.sizes())
       throw error(exit_code::internal, "a network cannot follow one of another kind, whose " + p.name + " is " +
                                            (from == nullptr ? "missing" : "of another shape") +
@@ -138,17 +138,20 @@ REDCO_INLINE std::string const& worker::name_of(run::network_state const& networ
                                        (names.empty() ? "none" : names) + ": make it with worker.add");
 }
 
-namespace run::detail {
+}  // namespace redco
+
+namespace redco::run::detail {
 
 /// The micro-batches of one update by a worker. Keeps the pass (settings of a forward call) of a
 /// micro-batch until the next micro-batch, because backward may need it.
 class own_work final : public step_work {
  public:
-  own_work(run_state const& state, std::vector<interval> const& places, function_ref<terms(pass const&)> loss)
+  own_work(run_state const& state, std::vector<data::interval> const& places,
+           tensors::function_ref<terms(pass const&)> loss)
       : state_(state), places_(places), loss_(loss) {}
 
   terms loss(comm::replica_round const& round) override {
-    interval const& at = places_[next_++];
+    data::interval const& at = places_[next_++];
     in_ = state_.pass(at.begin, at.size()).with_round(round);
     return loss_(in_);
   }
@@ -157,31 +160,34 @@ class own_work final : public step_work {
 
  private:
   run_state const& state_;
-  std::vector<interval> const& places_;
-  function_ref<terms(pass const&)> loss_;
+  std::vector<data::interval> const& places_;
+  tensors::function_ref<terms(pass const&)> loss_;
   std::size_t next_ = 0;
   pass in_;
 };
 
-}  // namespace run::detail
+}  // namespace redco::run::detail
 
-REDCO_INLINE std::vector<interval> worker::micro_batches(std::int64_t examples, std::int64_t most) const {
-  group const& replicas = rank_.group(batch_axes);
-  interval const own = shard_of({0, examples}, replicas.size(), replicas.rank());
-  std::vector<interval> all;
+namespace redco {
+
+REDCO_INLINE std::vector<data::interval> worker::micro_batches(std::int64_t examples, std::int64_t most) const {
+  comm::group const& replicas = rank_.group(shape::batch_axes);
+  data::interval const own = data::shard_of({0, examples}, replicas.size(), replicas.rank());
+  std::vector<data::interval> all;
   for (std::int64_t begin = own.begin; begin < own.end; begin = all.back().end)
     all.push_back({begin, most > 0 ? std::min(begin + most, own.end) : own.end});
   return all;
 }
 
-REDCO_INLINE step_result worker::update_by(run::network_state& network, std::vector<interval> const& micro_batches,
-                                           bool several, loss_function loss) {
+REDCO_INLINE run::step_result worker::update_by(run::network_state& network,
+                                                std::vector<data::interval> const& micro_batches, bool several,
+                                                loss_function loss) {
   std::string const& name = name_of(network);
   begin();
   run::step_executor one(network, rank_, facts_of(network, std::ssize(micro_batches), several),
                          where_.gradient_bucket(), verifier_ ? &verifier_->watch() : nullptr);
   run::detail::own_work work(state_, micro_batches, loss);
-  step_result const result = one.run(work, {step(), options_.steps});
+  run::step_result const result = one.run(work, {step(), options_.steps});
   if (verifier_) verifier_->end_update(name, step(), result);
   record_.updated(name, result);
   if (rank_.rank == 0) weights_.after_update(result, step() + 1, name);
@@ -203,10 +209,11 @@ REDCO_INLINE schedule::step_facts worker::facts_of(run::network_state const& net
   return facts;
 }
 
-REDCO_INLINE metric_map worker::mean_loss_of(std::vector<interval> const& micro_batches, loss_function loss) const {
+REDCO_INLINE options::metric_map worker::mean_loss_of(std::vector<data::interval> const& micro_batches,
+                                                      loss_function loss) const {
   at::NoGradGuard const no_grad;
   run::loss_totals totals;
-  for (interval const& at : micro_batches) {
+  for (data::interval const& at : micro_batches) {
     redco::pass const in = state_.pass(at.begin, at.size(), false);
     totals.add(loss(in));
   }
@@ -214,7 +221,7 @@ REDCO_INLINE metric_map worker::mean_loss_of(std::vector<interval> const& micro_
   return totals.metrics();
 }
 
-REDCO_INLINE metric_map worker::evaluated(metric_map metrics) {
+REDCO_INLINE options::metric_map worker::evaluated(options::metric_map metrics) {
   begin();
   record_.evaluated(metrics, step() + 1);
   return metrics;

@@ -31,7 +31,9 @@ enum class file_dtype : std::uint8_t {
   c64
 };
 
-namespace detail {
+}  // namespace redco::safetensors
+
+namespace redco::safetensors::detail {
 
 struct file_dtype_fact {
   std::string_view name;
@@ -64,7 +66,9 @@ inline constexpr std::array<file_dtype_fact, 16> file_dtypes{{
 inline constexpr std::array<std::string_view, 6> unsupported_dtypes{"F4",      "F6_E2M3",     "F6_E3M2",
                                                                     "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"};
 
-}  // namespace detail
+}  // namespace redco::safetensors::detail
+
+namespace redco::safetensors {
 
 /// Returns the size in bytes of one element of this type.
 constexpr std::int64_t size_of(file_dtype type) { return detail::file_dtypes[static_cast<std::size_t>(type)].bytes; }

@@ -19,9 +19,7 @@
 
 #include <unistd.h>
 
-namespace redco::safetensors {
-
-namespace detail {
+namespace redco::safetensors::detail {
 
 /// A temporary file in the folder of the file that it will replace. The member place() renames it
 /// to the name of that file. The destructor removes the temporary file unless place() has
@@ -96,7 +94,9 @@ void with_unfinished(std::filesystem::path const& path, std::string_view cure, W
   }
 }
 
-}  // namespace detail
+}  // namespace redco::safetensors::detail
+
+namespace redco::safetensors {
 
 REDCO_INLINE void replace_file(std::filesystem::path const& path, std::string_view text, std::string_view cure) {
   if (detail::takes_bytes_only(path)) {

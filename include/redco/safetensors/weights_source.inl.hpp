@@ -18,9 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::safetensors {
-
-namespace detail {
+namespace redco::safetensors::detail {
 
 /// Adds the tensors of the file `name` to a set of weights. Throws `error` with exit code 65 if the
 /// set already has a tensor with an equal name.
@@ -69,7 +67,9 @@ inline weights_source read_index(std::filesystem::path const& path) {
   return source;
 }
 
-}  // namespace detail
+}  // namespace redco::safetensors::detail
+
+namespace redco::safetensors {
 
 REDCO_INLINE weights_source open_safetensors(std::filesystem::path const& path) {
   std::error_code unknown;  // opening reports paths that cannot be read

@@ -21,7 +21,7 @@ struct step_table {
   mesh on;
   /// Mesh axes over which gradients are summed, indexed by the member `region` of a `reduce`
   /// operation.
-  std::vector<axes> sums;
+  std::vector<shape::axes> sums;
   /// True if layers of the model communicate between replicas within a micro-batch, as batch norm
   /// does.
   bool meets_replicas = false;
@@ -29,7 +29,9 @@ struct step_table {
   std::vector<std::vector<step_op>> of_rank;
 };
 
-namespace detail {
+}  // namespace redco::schedule
+
+namespace redco::schedule::detail {
 
 /// A simulation that executes the operation lists of all ranks until no rank can continue. A send
 /// completes at once. A receive waits for its send, and a sum waits for all ranks of its group.
@@ -61,7 +63,7 @@ class step_run {
   /// A collective that all ranks of a group execute together: the mesh axes of the group, the kind
   /// of operation, and the index of the micro-batch or region.
   struct meeting {
-    axes over;
+    shape::axes over;
     op kind;
     std::int32_t number;
 
@@ -86,30 +88,30 @@ class step_run {
     bool const gaps = std::any_of(list.begin(), list.end(), [&](step_op const& other) {
       return other.micro == one.micro && (other.what == op::end_round || other.what == op::sit_out);
     });
-    return {batch_axes, gaps ? op::end_round : op::forward, one.micro};
+    return {shape::batch_axes, gaps ? op::end_round : op::forward, one.micro};
   }
 
   constexpr std::optional<meeting> meeting_of(std::size_t rank) const {
     step_op const& one = next(rank);
     switch (one.what) {
-      case op::total: return meeting{every_axis, op::total, 0};
+      case op::total: return meeting{shape::every_axis, op::total, 0};
       case op::reduce: return meeting{all_.sums.at(static_cast<std::size_t>(one.region)), op::reduce, one.region};
-      case op::share_statistics: return meeting{batch_axes, op::share_statistics, 0};
+      case op::share_statistics: return meeting{shape::batch_axes, op::share_statistics, 0};
       case op::send:
       case op::receive:
       case op::update: return {};
       default: break;
     }
     if (all_.meets_replicas) return round_of(rank, one);
-    if (one.what == op::total_counts) return meeting{batch_axes, op::total_counts, one.micro};
+    if (one.what == op::total_counts) return meeting{shape::batch_axes, op::total_counts, one.micro};
     return {};
   }
 
   /// Returns true if the next operation of every rank in the group of `rank` belongs to the
   /// collective `at`. In this case, moves all these ranks past the collective.
   constexpr bool meet(std::size_t rank, meeting const& at) {
-    axes apart;
-    for (axis const a : all_axes)
+    shape::axes apart;
+    for (shape::axis const a : shape::all_axes)
       if (!at.over.has(a)) apart = apart | a;
     std::vector<std::size_t> group;
     for (std::size_t other = 0; other < at_.size(); ++other)
@@ -175,7 +177,9 @@ constexpr step_fault check_list(std::vector<step_op> const& list, std::size_t re
   return {};
 }
 
-}  // namespace detail
+}  // namespace redco::schedule::detail
+
+namespace redco::schedule {
 
 /// Returns the first fault in the operations of a step, or a `step_fault` without fault if all
 /// rules hold:

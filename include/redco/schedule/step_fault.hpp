@@ -34,7 +34,7 @@ struct step_fault {
   friend constexpr bool operator==(step_fault const&, step_fault const&) = default;
 };
 
-inline constexpr auto step_fault_texts = enum_texts<step_fault::kind>({
+inline constexpr auto step_fault_texts = meta::enum_texts<step_fault::kind>({
     {step_fault::kind::none, "is sound"},
     {step_fault::kind::waits_forever, "waits forever"},
     {step_fault::kind::never_received, "is sent and never received"},

@@ -31,7 +31,7 @@ enum class op : std::uint8_t {
   update,  ///< Operation: waits for all sums, clips gradients and updates parameters
 };
 
-inline constexpr auto op_texts = enum_texts<op>({
+inline constexpr auto op_texts = meta::enum_texts<op>({
     {op::forward, "forward"},
     {op::total_counts, "total_counts"},
     {op::backward, "backward"},

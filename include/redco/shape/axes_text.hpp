@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::shape {
 
 /// Returns the names of mesh axes, from the outermost to the innermost, with the text `between`
 /// after each but the last: "dp+ep".
@@ -19,4 +19,4 @@ inline std::string axes_text(axes some, std::string_view between = "+") {
   return text;
 }
 
-}  // namespace redco
+}  // namespace redco::shape

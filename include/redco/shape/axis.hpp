@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::shape {
 
 /// Axes of a mesh of ranks, from the outermost to the innermost: pipeline stages (pp),
 /// data-parallel replicas (dp), expert-parallel ranks (ep) and tensor-parallel shards (tp).
 enum class axis : std::uint8_t { pp, dp, ep, tp };
 inline constexpr axis all_axes[] = {axis::pp, axis::dp, axis::ep, axis::tp};
 
-inline constexpr auto axis_texts = enum_texts<axis>({
+inline constexpr auto axis_texts = meta::enum_texts<axis>({
     {axis::pp, "pp"},
     {axis::dp, "dp"},
     {axis::ep, "ep"},
@@ -52,4 +52,4 @@ inline constexpr axes replica_axes = axis::pp | axis::tp;
 inline constexpr axes model_axes = axis::pp | axis::ep | axis::tp;
 inline constexpr axes every_axis = axis::pp | axis::dp | axis::ep | axis::tp;
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace redco {
+namespace redco::shape {
 
 /// A range [begin, end) of a model's blocks, which one pipeline stage runs; by default all blocks.
 /// Blocks are numbered from 0 in the order in which the model runs them, over all outermost
@@ -27,4 +27,4 @@ struct block_range {
   friend constexpr bool operator==(block_range const&, block_range const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace redco {
+namespace redco::shape {
 
 /// A division of a flat buffer of `size` units (elements or bytes) into buckets, which are sent one
 /// by one. Each bucket has `most` units; the last may have fewer. There are no buckets if `size` is
@@ -26,4 +26,4 @@ struct buckets {
   friend constexpr bool operator==(buckets const&, buckets const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::shape {
 
 /// Kinds of communication call of a group of ranks. Plans, counters and messages of errors use
 /// them.
@@ -21,7 +21,7 @@ enum class collective : std::uint8_t {
   barrier,
 };
 
-inline constexpr auto collective_texts = enum_texts<collective>({
+inline constexpr auto collective_texts = meta::enum_texts<collective>({
     {collective::all_reduce, "all_reduce"},
     {collective::all_gather, "all_gather"},
     {collective::reduce_scatter, "reduce_scatter"},
@@ -38,4 +38,4 @@ inline constexpr std::size_t collectives = collective_texts.size();
 /// Returns the name of a kind of communication call, such as "all_reduce".
 constexpr std::string_view name_of(collective what) { return collective_texts.text_of(what); }
 
-}  // namespace redco
+}  // namespace redco::shape

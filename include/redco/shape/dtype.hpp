@@ -10,6 +10,10 @@ namespace redco {
 /// Element types of tensors in plans, in memory and in files.
 enum class dtype : std::uint8_t { f64, f32, bf16, f16, i64, i32, u8, boolean };
 
+}  // namespace redco
+
+namespace redco::shape {
+
 /// Returns the number of bytes of one element of this type.
 constexpr std::int64_t size_of(dtype type) {
   switch (type) {
@@ -25,7 +29,7 @@ constexpr std::int64_t size_of(dtype type) {
   return 0;
 }
 
-inline constexpr auto dtype_texts = enum_texts<dtype>({
+inline constexpr auto dtype_texts = meta::enum_texts<dtype>({
     {dtype::f64, "f64"},
     {dtype::f32, "f32"},
     {dtype::bf16, "bf16"},
@@ -36,7 +40,11 @@ inline constexpr auto dtype_texts = enum_texts<dtype>({
     {dtype::boolean, "bool"},
 });
 
+}  // namespace redco::shape
+
+namespace redco {
+
 /// Returns the name of an element type as options, reports and logs show it: "f32", "bf16", ...
-constexpr std::string_view name_of(dtype type) { return dtype_texts.text_of(type); }
+constexpr std::string_view name_of(dtype type) { return shape::dtype_texts.text_of(type); }
 
 }  // namespace redco

@@ -34,7 +34,7 @@ struct extents {
   /// `saturated`, even if the product overflows. Requires sizes >= 0.
   constexpr std::int64_t count() const {
     std::int64_t product = 1;
-    for (int d = 0; d < rank; ++d) product = saturating_multiply(product, size[static_cast<std::size_t>(d)]);
+    for (int d = 0; d < rank; ++d) product = shape::saturating_multiply(product, size[static_cast<std::size_t>(d)]);
     return product;
   }
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::shape {
 
 /// Returns a name for the groups of ranks over the mesh axes `over`, for messages and reports. It
 /// is "world" for all axes, otherwise the axes along which the mesh has more than one rank, such as
@@ -18,4 +18,4 @@ inline std::string group_name(mesh const& on, axes over) {
   return axes_text(several.empty() ? over : several);
 }
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::shape {
 
 /// Returns the bytes that one host sends to other hosts for one call of a group. The host combines
 /// the data of its members in shared memory and exchanges them once. B is `payload`; n members are
@@ -31,4 +31,4 @@ constexpr std::int64_t host_bytes(collective what, std::int64_t payload, host_sh
   return 0;
 }
 
-}  // namespace redco
+}  // namespace redco::shape

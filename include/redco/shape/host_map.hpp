@@ -4,7 +4,7 @@
 #include <redco/shape/host_share.hpp>
 #include <redco/shape/mesh.hpp>
 
-namespace redco {
+namespace redco::shape {
 
 /// A map of the ranks of a mesh to hosts: each of `hosts` hosts has equally many consecutive ranks.
 /// `hosts` must divide the number of ranks. For example, ranks 2 and 3 form a tp group on two
@@ -59,4 +59,4 @@ struct host_map {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace redco {
+namespace redco::shape {
 
 /// The distribution of one group of ranks over hosts, from the view of one host.
 struct host_share {
@@ -11,4 +11,4 @@ struct host_share {
   friend constexpr bool operator==(host_share const&, host_share const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace redco {
+namespace redco::shape {
 
 /// Returns the largest of `numbers`, which must be >= 0; returns 0 for an empty list. Used instead
 /// of std::max in plans, because <algorithm> is slow to compile.
@@ -13,4 +13,4 @@ constexpr std::int64_t largest(std::initializer_list<std::int64_t> numbers) {
   return most;
 }
 
-}  // namespace redco
+}  // namespace redco::shape

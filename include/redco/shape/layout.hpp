@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-namespace redco {
+namespace redco::shape {
 
 /// A layout (distribution of an activation over the ranks of axis tp): values and gradients are
 /// equal on all ranks. Layouts are abbreviated as pairs (value, gradient) of R (replicated), P
@@ -62,4 +62,4 @@ template <class T>
 concept layout =
     std::is_same_v<T, replicated> || std::is_same_v<T, entered> || std::is_same_v<T, partial> || is_split<T>;
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -25,29 +25,31 @@ struct mesh {
   int ep = 1;  ///< Number of expert-parallel ranks
   int tp = 1;  ///< Number of tensor-parallel shards
 
-  constexpr int const& operator[](axis a) const {
-    return a == axis::pp ? pp : a == axis::dp ? dp : a == axis::ep ? ep : tp;
+  constexpr int const& operator[](shape::axis a) const {
+    return a == shape::axis::pp ? pp : a == shape::axis::dp ? dp : a == shape::axis::ep ? ep : tp;
   }
-  constexpr int& operator[](axis a) { return a == axis::pp ? pp : a == axis::dp ? dp : a == axis::ep ? ep : tp; }
+  constexpr int& operator[](shape::axis a) {
+    return a == shape::axis::pp ? pp : a == shape::axis::dp ? dp : a == shape::axis::ep ? ep : tp;
+  }
 
   /// Returns the number of ranks in a group over the mesh axes `over`; at most the largest int.
-  constexpr int size(axes over) const {
+  constexpr int size(shape::axes over) const {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     std::int64_t product = 1;
-    for (axis const a : all_axes) {
+    for (shape::axis const a : shape::all_axes) {
       if (over.has(a)) product *= (*this)[a];
       if (product > most) product = most;
     }
     return static_cast<int>(product);
   }
-  constexpr int ranks() const { return size(every_axis); }
+  constexpr int ranks() const { return size(shape::every_axis); }
 
   /// Returns the index of `rank` within its group over the mesh axes `over`. Indices follow the
   /// rank numbers.
-  constexpr int coordinate(int rank, axes over) const {
+  constexpr int coordinate(int rank, shape::axes over) const {
     int place = 0;
     int stride = ranks();
-    for (axis const a : all_axes) {
+    for (shape::axis const a : shape::all_axes) {
       stride /= (*this)[a];
       if (over.has(a)) place = place * (*this)[a] + rank / stride % (*this)[a];
     }

@@ -4,7 +4,7 @@
 #include <cpuid.h>
 #endif
 
-namespace redco {
+namespace redco::shape {
 
 /// Instruction sets of CPUs for bf16 matrix products, the fastest first.
 enum class bf16_instructions : unsigned char { amx, avx512, none };
@@ -23,4 +23,4 @@ inline bf16_instructions cpu_bf16_instructions() {
 /// f32.
 inline bool multiplies_bf16() { return cpu_bf16_instructions() != bf16_instructions::none; }
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::shape {
 
 /// Rules for a tensor dimension whose units (such as heads or rows) cannot be divided evenly among
 /// the ranks of a mesh axis.
@@ -20,7 +20,7 @@ enum class remainder : std::uint8_t {
 /// A place: the cut of a tensor over the ranks of a mesh axis. Cuts one dimension into parts of
 /// whole units, such as heads or rows.
 struct place {
-  redco::axis axis = axis::tp;
+  axis axis = axis::tp;
   int dim = -1;  ///< Dimension of the tensor that is cut; -1: none
   /// Number of indivisible units along the cut dimension, such as heads, columns or rows
   std::int64_t units = 0;
@@ -49,4 +49,4 @@ constexpr std::int64_t part_extent(std::int64_t extent, std::int64_t units, int 
   return (units + ranks - 1) / ranks * (extent / units);
 }
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace redco {
+namespace redco::shape {
 
 /// A division of the rows of a matrix product into at most `most` chunks (runs), so that one chunk
 /// is sent while the next is computed. Rows are counted in units: single rows, or examples of
@@ -37,4 +37,4 @@ struct product_runs {
   static constexpr std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 };
 
-}  // namespace redco
+}  // namespace redco::shape

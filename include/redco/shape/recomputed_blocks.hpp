@@ -19,7 +19,7 @@ struct recomputed_blocks {
   /// Distance between recomputed blocks of `range`: 1 recomputes all of them, 2 the second, fourth
   /// and so on, 0 none.
   std::int64_t every = 0;
-  block_range range = {};  ///< Range of blocks; may end after the last block of a `repeat`
+  shape::block_range range = {};  ///< Range of blocks; may end after the last block of a `repeat`
 
   constexpr recomputed_blocks() = default;
   /// Recomputes all blocks if `all` is true, none otherwise. Accepts only a bool.
@@ -31,7 +31,7 @@ struct recomputed_blocks {
   /// Returns the choice of the first `n` blocks; none if `n` is 0.
   static constexpr recomputed_blocks first_n(std::int64_t n) { return n == 0 ? recomputed_blocks() : in_range({0, n}); }
   /// Returns the choice of the blocks in a range. Throws `error` with exit code 64 if it is empty.
-  static constexpr recomputed_blocks in_range(block_range const& blocks) {
+  static constexpr recomputed_blocks in_range(shape::block_range const& blocks) {
     if (blocks.begin >= 0 && !blocks.is_empty()) return {1, blocks};
     throw error(exit_code::usage, "[" + std::to_string(blocks.begin) + ", " + std::to_string(blocks.end) +
                                       ") is no range of blocks to recompute: give a begin from 0 on and a larger end");
@@ -49,13 +49,13 @@ struct recomputed_blocks {
   }
   /// Returns this choice for the blocks from index `first` on, with `first` as their index 0.
   constexpr recomputed_blocks from(std::int64_t first) const {
-    return {every, {range.begin - first, range.end < block_range::no_end ? range.end - first : range.end}};
+    return {every, {range.begin - first, range.end < shape::block_range::no_end ? range.end - first : range.end}};
   }
 
   friend constexpr bool operator==(recomputed_blocks const&, recomputed_blocks const&) = default;
 
  private:
-  constexpr recomputed_blocks(std::int64_t k, block_range const& blocks) : every(k), range(blocks) {}
+  constexpr recomputed_blocks(std::int64_t k, shape::block_range const& blocks) : every(k), range(blocks) {}
 };
 
 }  // namespace redco

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::shape {
 
 /// Returns the bytes that one of `ranks` ranks sends in a ring all-reduce of `payload` bytes
 /// (Patarasuk and Yuan 2009). For n ranks this is 2 (n - 1) / n of the payload, rounded up: a
@@ -33,4 +33,4 @@ constexpr std::int64_t ring_bytes(collective what, std::int64_t payload, int ran
   return 0;
 }
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace redco {
+namespace redco::shape {
 
 /// Largest value of a count or a number of bytes, 2^63 - 1. saturating_add() and
 /// saturating_multiply() return it instead of overflowing.
@@ -16,4 +16,4 @@ constexpr std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) {
   return a != 0 && b > saturated / a ? saturated : a * b;
 }
 
-}  // namespace redco
+}  // namespace redco::shape

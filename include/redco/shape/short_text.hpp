@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::shape {
 
 /// A text of at most 120 characters as a structural type, so that the config of a model can contain
 /// it and still be a template argument. Throws `error` with exit code 64 for a longer text; a
@@ -34,4 +34,4 @@ struct short_text {
   friend constexpr bool operator==(short_text const&, short_text const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::shape

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-namespace redco {
+namespace redco::shape {
 
 /// A set of pipeline stages that hold a parameter: all stages, one, or several (the first and the
 /// last for tied embeddings). Stages are numbered from 0 to 63.
@@ -34,4 +34,4 @@ struct stage_set {
   friend constexpr bool operator==(stage_set, stage_set) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::shape

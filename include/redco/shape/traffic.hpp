@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace redco {
+namespace redco::shape {
 
 /// The communication of one rank in one group, for each kind of call: planned for a step, or
 /// counted since the group's start or last reset. All counts are 0 in a group of one rank.
@@ -56,4 +56,4 @@ struct traffic {
   friend constexpr bool operator==(traffic const&, traffic const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::shape

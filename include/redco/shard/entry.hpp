@@ -16,26 +16,26 @@ namespace redco::shard {
 struct entry {
   fact::parameter_fact fact;
   redco::mesh mesh = {};
-  stage_set stages = {};  ///< Pipeline stages whose ranks hold the parameter
+  shape::stage_set stages = {};  ///< Pipeline stages whose ranks hold the parameter
 
   /// Returns true if the mesh axis `over` cuts the parameter and has more than one rank, so that
   /// its ranks hold different parts.
-  constexpr bool is_split(axis over) const { return fact.on(over).dim >= 0 && mesh[over] > 1; }
+  constexpr bool is_split(shape::axis over) const { return fact.on(over).dim >= 0 && mesh[over] > 1; }
   constexpr bool is_split() const {
-    for (axis const a : all_axes)
+    for (shape::axis const a : shape::all_axes)
       if (is_split(a)) return true;
     return false;
   }
 
   /// Returns the number of neighbouring ranks that hold equal parts (a sharer group, whose
   /// gradients are summed) if the mesh axis `over` cuts the parameter. Returns 1 for other axes.
-  constexpr int sharers(axis over) const { return is_split(over) ? fact.on(over).sharers(mesh[over]) : 1; }
+  constexpr int sharers(shape::axis over) const { return is_split(over) ? fact.on(over).sharers(mesh[over]) : 1; }
 
   /// Returns the shape of one rank's part, including padding. It is equal on all ranks.
   constexpr extents local() const {
     extents shape = fact.shape;
-    for (place const& p : fact.places)
-      if (p.dim >= 0 && mesh[p.axis] > 1) shape[p.dim] = part_extent(fact.shape[p.dim], p.units, mesh[p.axis]);
+    for (shape::place const& p : fact.places)
+      if (p.dim >= 0 && mesh[p.axis] > 1) shape[p.dim] = shape::part_extent(fact.shape[p.dim], p.units, mesh[p.axis]);
     return shape;
   }
 
@@ -45,7 +45,7 @@ struct entry {
     extents begin = fact.shape;
     for (int d = 0; d < begin.rank; ++d) begin[d] = 0;
     extents const part = local();
-    for (place const& p : fact.places) {
+    for (shape::place const& p : fact.places) {
       if (p.dim < 0) continue;
       std::int64_t const first = mesh.coordinate(rank, p.axis) / sharers(p.axis) * part[p.dim];
       begin[p.dim] = first < fact.shape[p.dim] ? first : fact.shape[p.dim];
@@ -78,15 +78,15 @@ struct entry {
   }
 
   /// Returns true if the pipeline stage of `rank` holds the parameter.
-  constexpr bool is_held_by(int rank) const { return stages.has(mesh.coordinate(rank, axis::pp)); }
+  constexpr bool is_held_by(int rank) const { return stages.has(mesh.coordinate(rank, shape::axis::pp)); }
 
   /// Returns the number of ranks that hold equal parts of the parameter, within a group over the
   /// mesh axes `over`. Ranks of stages without the parameter are not counted.
-  constexpr int holders(axes over) const {
+  constexpr int holders(shape::axes over) const {
     int count = 1;
-    for (axis const a : all_axes) {
+    for (shape::axis const a : shape::all_axes) {
       if (!over.has(a)) continue;
-      count *= a == axis::pp ? stages.count(mesh.pp) : is_split(a) ? sharers(a) : mesh[a];
+      count *= a == shape::axis::pp ? stages.count(mesh.pp) : is_split(a) ? sharers(a) : mesh[a];
     }
     return count;
   }
@@ -94,9 +94,9 @@ struct entry {
   /// Returns true if `rank` owns its part of the parameter: it is the first of all ranks that hold
   /// this part. The owner writes the part to checkpoints.
   constexpr bool owns(int rank) const {
-    if (mesh.coordinate(rank, axis::pp) != stages.first()) return false;
-    for (axis const a : all_axes)
-      if (a != axis::pp && mesh.coordinate(rank, a) % holders(a) != 0) return false;
+    if (mesh.coordinate(rank, shape::axis::pp) != stages.first()) return false;
+    for (shape::axis const a : shape::all_axes)
+      if (a != shape::axis::pp && mesh.coordinate(rank, a) % holders(a) != 0) return false;
     return true;
   }
 };
@@ -104,8 +104,8 @@ struct entry {
 /// Returns the first place (cut of a dimension over a mesh axis) of a parameter that is impossible
 /// on the mesh, for example because heads do not divide evenly. Returns a place with `dim` -1 if
 /// all cuts are possible.
-constexpr place illegal_place(fact::parameter_fact const& fact, mesh const& on) {
-  for (place const& p : fact.places)
+constexpr shape::place illegal_place(fact::parameter_fact const& fact, mesh const& on) {
+  for (shape::place const& p : fact.places)
     if (!p.can_cut(on[p.axis])) return p;
   return {};
 }

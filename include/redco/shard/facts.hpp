@@ -12,7 +12,7 @@
 #include <array>
 #include <cstddef>
 
-namespace redco {
+namespace redco::shard {
 
 /// The parts of a model's program that a constexpr variable can hold: parameters, messages, and the
 /// first mistake in the model's sizes.
@@ -23,7 +23,7 @@ struct constant_facts {
   fact::mistake_fact mistake{};
 };
 
-}  // namespace redco
+}  // namespace redco::shard
 
 namespace redco::shard::detail {
 
@@ -31,10 +31,10 @@ namespace redco::shard::detail {
 /// layers declare for this workload. If sizes are wrong, the program contains the first mistake.
 template <model M>
 constexpr fact::program record(M const& m, workload const& load) {
-  fact::recorder w(input_of(m, load), input_of(m, of_source(load)), states_input<M>);
-  net_of<M>::template facts<replicated>(m.config, w);
+  fact::recorder w(models::input_of(m, load), models::input_of(m, models::of_source(load)), models::states_input<M>);
+  models::net_of<M>::template facts<shape::replicated>(m.config, w);
   // The user receives unsharded results
-  fact::detail::unshard_facts<out_t<net_of<M>, replicated>>(w);
+  fact::detail::unshard_facts<layers::out_t<models::net_of<M>, shape::replicated>>(w);
   return w.take();
 }
 
@@ -91,7 +91,7 @@ constexpr auto recorded_facts() {
 
 }  // namespace redco::shard::detail
 
-namespace redco {
+namespace redco::shard {
 
 /// Parameters and messages that the layers of a constexpr model declare, recorded once. Use them
 /// only if legal<> passes (the model's sizes are correct).
@@ -125,7 +125,7 @@ constexpr fact::program facts_of(workload const& load = {}) {
   return shard::detail::record(Model, load);
 }
 
-}  // namespace redco
+}  // namespace redco::shard
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -11,26 +11,26 @@
   PREFIX template fact::program facts_of(MODEL const&); \
   PREFIX template fact::program facts_of(MODEL const&, workload const&);
 
-#define REDCO_FACTS_OF_FAMILIES(PREFIX) \
-  REDCO_FACTS(PREFIX, gpt2)             \
-  REDCO_FACTS(PREFIX, gpt_neo)          \
-  REDCO_FACTS(PREFIX, llama)            \
-  REDCO_FACTS(PREFIX, gptj)             \
-  REDCO_FACTS(PREFIX, opt)              \
-  REDCO_FACTS(PREFIX, opt_post_norm)    \
-  REDCO_FACTS(PREFIX, bart)             \
-  REDCO_FACTS(PREFIX, t5)               \
-  REDCO_FACTS(PREFIX, t5_gated)         \
-  REDCO_FACTS(PREFIX, bert)             \
-  REDCO_FACTS(PREFIX, roberta)          \
+#define REDCO_FACTS_OF_FAMILIES(PREFIX)      \
+  REDCO_FACTS(PREFIX, gpt2)                  \
+  REDCO_FACTS(PREFIX, gpt_neo)               \
+  REDCO_FACTS(PREFIX, llama)                 \
+  REDCO_FACTS(PREFIX, gptj)                  \
+  REDCO_FACTS(PREFIX, opt)                   \
+  REDCO_FACTS(PREFIX, models::opt_post_norm) \
+  REDCO_FACTS(PREFIX, bart)                  \
+  REDCO_FACTS(PREFIX, t5)                    \
+  REDCO_FACTS(PREFIX, models::t5_gated)      \
+  REDCO_FACTS(PREFIX, bert)                  \
+  REDCO_FACTS(PREFIX, roberta)               \
   REDCO_FACTS(PREFIX, vit)
 
-namespace redco {
+namespace redco::shard {
 #ifdef REDCO_COMPILES_FAMILIES
 REDCO_FACTS_OF_FAMILIES()
 #else
 REDCO_FACTS_OF_FAMILIES(extern)
 #endif
-}  // namespace redco
+}  // namespace redco::shard
 
 #endif

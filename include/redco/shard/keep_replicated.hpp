@@ -28,7 +28,7 @@ inline constexpr bool is_overridable = requires {
 
 /// A rewrite for transform<>: replaces a layer by its replicated form if `Pattern` matches the path
 /// of the layer or of an enclosing layer.
-template <fixed_string Pattern>
+template <meta::fixed_string Pattern>
 struct overrides {
   template <class L, fact::path Here>
   static constexpr bool holds = is_overridable<L>&& matches_around(Pattern.view(), Here.view());
@@ -43,26 +43,26 @@ struct overrides {
 
 /// Checks that `Pattern` matches at least one layer of `Net` that can be replicated. It is a
 /// function, because clang drops a name that is declared by a class whose static_assert fails.
-template <layer Net, fixed_string Pattern>
+template <layer Net, meta::fixed_string Pattern>
 consteval bool check_override() {
-  static_assert(any_layer<Net, overrides<Pattern>>,
+  static_assert(layers::any_layer<Net, overrides<Pattern>>,
                 "redco[S009]: an override matches nothing; name a linear or gated layer that the model has");
   return true;
 }
 
 }  // namespace redco::shard::detail
 
-namespace redco {
+namespace redco::shard {
 
 /// Layer type `Net` in which all linear and gated layers under paths that match `Pattern` are
 /// replicated on every rank instead of split. In patterns, `*` matches any text and `?` one
 /// character.
 ///
-/// using net = redco::keep_replicated<gpt2::net, "h.*.mlp">;
+/// using net = redco::shard::keep_replicated<gpt2::net, "h.*.mlp">;
 ///
 /// The plan shows the override as the reason. Compile error: redco[S009] if no layer matches.
-template <layer Net, fixed_string Pattern>
+template <layer Net, meta::fixed_string Pattern>
 using keep_replicated = std::conditional_t<shard::detail::check_override<Net, Pattern>(),
-                                           transform<Net, shard::detail::overrides<Pattern>>, Net>;
+                                           layers::transform<Net, shard::detail::overrides<Pattern>>, Net>;
 
-}  // namespace redco
+}  // namespace redco::shard

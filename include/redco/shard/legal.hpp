@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace redco {
+namespace redco::shard {
 
 /// A type that shows legal numbers of ranks in a compile error. `Width` are the first eight numbers
 /// of ranks along the faulty mesh axis over which all parameters can be cut.
@@ -40,7 +40,7 @@ struct layer_has {};
 template <std::int64_t Size, std::int64_t Divisor, char... Layer>
 struct layer_divides {};
 
-}  // namespace redco
+}  // namespace redco::shard
 
 namespace redco::shard::detail {
 
@@ -91,7 +91,7 @@ struct mesh_verdict {
   /// separate error.
   static constexpr std::size_t at = constant_facts_of<Model>.mistake ? facts.size() : first_illegal(facts, Mesh);
   static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh) : legality::ok;
-  static constexpr place broken = at < facts.size() ? illegal_place(facts[at], Mesh) : place{};
+  static constexpr shape::place broken = at < facts.size() ? illegal_place(facts[at], Mesh) : shape::place{};
   static constexpr std::int64_t units = broken.units;
 
   static constexpr int most_widths = 8;
@@ -164,7 +164,7 @@ struct legal {
       "redco[L011]: a rewrite names blocks that the model does not have; name a repeat by its path, such as \"h\", and a "
       "range of at least one of its blocks");
   static_assert(
-      plannable(Mesh),
+      shard::plannable(Mesh),
       "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and no plan "
       "cuts a model into pipeline stages yet");
   static_assert(

@@ -25,7 +25,7 @@ inline constexpr M literal_model{};
 
 }  // namespace redco::shard::detail
 
-namespace redco {
+namespace redco::shard {
 
 /// Concept of a model type whose sizes are all literals in its type, and whose layers declare their
 /// parameters in constant expressions.
@@ -48,4 +48,4 @@ constexpr void check_literal_sizes() {
   }
 }
 
-}  // namespace redco
+}  // namespace redco::shard

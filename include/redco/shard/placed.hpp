@@ -16,11 +16,15 @@ struct placed_parameter {
   entry plan;
 };
 
-namespace detail {
+}  // namespace redco::shard
+
+namespace redco::shard::detail {
 
 void expand(std::vector<placed_parameter> const& from, std::size_t level, std::vector<placed_parameter>& to);
 
-}  // namespace detail
+}  // namespace redco::shard::detail
+
+namespace redco::shard {
 
 /// Returns the parameters of a plan with one element per repeated block, block after block. Within
 /// a block, they are in the order in which layers declare them.

@@ -7,9 +7,7 @@
 
 #include <cstdint>
 
-namespace redco::shard {
-
-namespace detail {
+namespace redco::shard::detail {
 
 /// Returns the component of a parameter name that replaces the index of a block ("*" or a slice
 /// such as "1::2"), or an empty text if there is none.
@@ -48,5 +46,4 @@ REDCO_INLINE void expand(std::vector<placed_parameter> const& from, std::size_t 
   }
 }
 
-}  // namespace detail
-}  // namespace redco::shard
+}  // namespace redco::shard::detail

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::shard {
 
 /// A plan: the split of every parameter of a model over a mesh, one entry per parameter with its
 /// reason. `Entries` is a std::array for constexpr models and a std::vector otherwise.
@@ -40,7 +40,7 @@ constexpr std::size_t first_illegal(Facts const& facts, mesh const& on) {
 }
 
 /// Returns a mesh of `ranks` ranks along the axis `along`, and one rank along each other axis.
-constexpr mesh line_of(axis along, int ranks) {
+constexpr mesh line_of(shape::axis along, int ranks) {
   mesh line;
   line[along] = ranks;
   return line;
@@ -49,14 +49,14 @@ constexpr mesh line_of(axis along, int ranks) {
 /// Returns, in ascending order, the numbers of ranks up to `limit` along one mesh axis over which
 /// every parameter in `facts` can be cut. The default axis is tp (model shards).
 template <class Facts>
-std::vector<int> legal_widths(Facts const& facts, int limit = 64, axis along = axis::tp) {
+std::vector<int> legal_widths(Facts const& facts, int limit = 64, shape::axis along = shape::axis::tp) {
   std::vector<int> widths;
   for (int n = 1; n <= limit; ++n)
     if (first_illegal(facts, line_of(along, n)) == facts.size()) widths.push_back(n);
   return widths;
 }
 
-}  // namespace redco
+}  // namespace redco::shard
 
 namespace redco::shard::detail {
 
@@ -68,8 +68,8 @@ std::string illegal_mesh_message(fact::parameter_fact const& fact, mesh const& o
 /// to choose one of them).
 template <class Facts>
 std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const& on, std::string cure = "") {
-  axis const along = illegal_place(facts[bad], on).axis;
-  if (cure.empty()) cure = along == axis::tp ? "choose one with --n-model-shards" : "choose one with --mesh";
+  shape::axis const along = illegal_place(facts[bad], on).axis;
+  if (cure.empty()) cure = along == shape::axis::tp ? "choose one with --n-model-shards" : "choose one with --mesh";
   return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along), cure);
 }
 
@@ -85,16 +85,16 @@ namespace redco {
 /// run time. Throws `error` with exit code 64 if the mesh has several pipeline stages or cannot
 /// hold the model; the message lists the legal numbers of ranks.
 template <model M>
-dynamic_plan plan_of(M const& m, mesh const& on) {
-  return shard::detail::plan_from(facts_of(m).parameters, on);
+shard::dynamic_plan plan_of(M const& m, mesh const& on) {
+  return shard::detail::plan_from(shard::facts_of(m).parameters, on);
 }
 
 /// Returns the plan (the split of each parameter over the mesh) of a constexpr model. Requires
 /// legal<Model, on> (the mesh can hold the model).
 template <auto const& Model>
 constexpr auto plan_of(mesh const& on) {
-  constexpr auto const& facts = constant_facts_of<Model>.parameters;
-  plan<std::array<shard::entry, facts.size()>> result{on, {}};
+  constexpr auto const& facts = shard::constant_facts_of<Model>.parameters;
+  shard::plan<std::array<shard::entry, facts.size()>> result{on, {}};
   for (std::size_t i = 0; i < facts.size(); ++i) result.entries[i] = {facts[i], on};
   return result;
 }

@@ -9,12 +9,12 @@ namespace redco::shard::detail {
 
 REDCO_INLINE std::string illegal_mesh_message(fact::parameter_fact const& fact, mesh const& on,
                                               std::vector<int> const& widths, std::string const& cure) {
-  place const broken = illegal_place(fact, on);
+  shape::place const broken = illegal_place(fact, on);
   std::string list;
   for (int const n : widths) list += (list.empty() ? "" : ", ") + std::to_string(n);
   return "mesh " + options::to_text(on) + ": " + std::string(fact.name.view()) + " has " +
          std::to_string(broken.units) + " units, which " + std::to_string(on[broken.axis]) +
-         (broken.axis == axis::tp ? " model shards" : " ranks along " + std::string(name_of(broken.axis))) +
+         (broken.axis == shape::axis::tp ? " model shards" : " ranks along " + std::string(name_of(broken.axis))) +
          " do not divide; legal widths are " + list + ": " + cure;
 }
 

@@ -19,7 +19,7 @@ struct region {
   bool trained = true;
   bool decay = true;  ///< True if weight decay applies to the region's parameters
   /// Mesh axes over whose ranks the region's gradients are summed after backward
-  axes summed_over = batch_axes;
+  shape::axes summed_over = shape::batch_axes;
 
   constexpr std::int64_t size() const { return end - begin; }
   constexpr bool is_like(region const& other) const {
@@ -35,9 +35,9 @@ struct region {
 /// includes the examples of all ranks along ep.
 constexpr region region_of(entry const& e, bool trained) {
   if (!trained) return {0, 0, false, false, {}};
-  axes over;
-  for (axis const a : all_axes)
-    if (batch_axes.has(a) && !e.is_split(a)) over = over | a;
+  shape::axes over;
+  for (shape::axis const a : shape::all_axes)
+    if (shape::batch_axes.has(a) && !e.is_split(a)) over = over | a;
   return {0, 0, true, e.fact.decay, over};
 }
 

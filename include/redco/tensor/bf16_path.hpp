@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::tensors {
 
 /// An implementation of bf16 matrix products on CPUs. All implementations sum in f32 and round
 /// once.
@@ -22,7 +22,7 @@ enum class bf16_path : unsigned char {
   blas  ///< MKL: the fastest on CPUs without bf16 instructions
 };
 
-inline constexpr auto bf16_path_texts = enum_texts<bf16_path>({
+inline constexpr auto bf16_path_texts = meta::enum_texts<bf16_path>({
     {bf16_path::onednn, "onednn"},
     {bf16_path::packed, "packed"},
     {bf16_path::blas, "blas"},
@@ -32,30 +32,34 @@ constexpr std::string_view name_of(bf16_path path) { return bf16_path_texts.text
 
 /// Returns the fastest implementation of bf16 matrix products for a CPU with the given
 /// instructions.
-constexpr bf16_path fastest_bf16_path(bf16_instructions cpu) {
-  return cpu == bf16_instructions::amx      ? bf16_path::onednn
-         : cpu == bf16_instructions::avx512 ? bf16_path::packed
-                                            : bf16_path::blas;
+constexpr bf16_path fastest_bf16_path(shape::bf16_instructions cpu) {
+  return cpu == shape::bf16_instructions::amx      ? bf16_path::onednn
+         : cpu == shape::bf16_instructions::avx512 ? bf16_path::packed
+                                                   : bf16_path::blas;
 }
 
 /// Returns the implementation of bf16 matrix products that `wanted` names. `wanted` is the value of
 /// the environment variable REDCO_BF16_PRODUCTS; if it is null or empty, returns the fastest
 /// implementation for `cpu`. Throws `error` with exit code 64 if `wanted` names no implementation.
-inline bf16_path bf16_path_of(char const* wanted, bf16_instructions cpu) {
+inline bf16_path bf16_path_of(char const* wanted, shape::bf16_instructions cpu) {
   if (wanted == nullptr || *wanted == 0) return fastest_bf16_path(cpu);
   if (auto const path = bf16_path_texts.value_of(wanted)) return *path;
   throw error(exit_code::usage, "REDCO_BF16_PRODUCTS is \"" + std::string(wanted) +
                                     "\" in the environment: give onednn, packed or blas, or unset it");
 }
 
-namespace detail {
+}  // namespace redco::tensors
+
+namespace redco::tensors::detail {
 
 inline std::atomic<bf16_path>& bf16_path_cell() {
-  static std::atomic<bf16_path> path = bf16_path_of(std::getenv("REDCO_BF16_PRODUCTS"), cpu_bf16_instructions());
+  static std::atomic<bf16_path> path = bf16_path_of(std::getenv("REDCO_BF16_PRODUCTS"), shape::cpu_bf16_instructions());
   return path;
 }
 
-}  // namespace detail
+}  // namespace redco::tensors::detail
+
+namespace redco::tensors {
 
 /// Returns the implementation that all bf16 matrix products of this process use. The first call
 /// reads the environment variable REDCO_BF16_PRODUCTS. Throws `error` with exit code 64 if its
@@ -75,4 +79,4 @@ class forced_bf16_path {
   bf16_path before_;
 };
 
-}  // namespace redco
+}  // namespace redco::tensors

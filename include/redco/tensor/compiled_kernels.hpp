@@ -10,7 +10,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace redco {
+namespace redco::tensors {
 
 /// A kernel launcher that compiles CUDA kernels with NVRTC at their first use and caches them. Each
 /// source is compiled once per process, device and element type, in some tenths of a second. NVRTC
@@ -49,7 +49,7 @@ class compiled_kernels final : public kernel_launcher {
   std::map<key, void*> modules_, functions_;
 };
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

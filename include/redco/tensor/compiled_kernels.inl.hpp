@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns the only compiled_kernels object of the process. It is never destroyed, because the CUDA
 /// driver may already be unloaded when static objects are destroyed.
@@ -20,11 +20,15 @@ REDCO_INLINE compiled_kernels& compiled_kernels::of_process() {
   return all;
 }
 
-namespace detail {
+}  // namespace redco::tensors
+
+namespace redco::tensors::detail {
 
 REDCO_INLINE kernel_launcher& compiled_launcher() { return compiled_kernels::of_process(); }
 
-}  // namespace detail
+}  // namespace redco::tensors::detail
+
+namespace redco::tensors {
 
 REDCO_INLINE compiled_kernels::device_code const& compiled_kernels::device_of(int index) {
   auto const [at, fresh] = devices_.try_emplace(index);
@@ -87,4 +91,4 @@ REDCO_INLINE void compiled_kernels::run(call const& what, std::span<argument con
                std::string("run ") + what.entry);
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns a shape as text for messages, such as "[3, 5]".
 inline std::string describe(at::IntArrayRef sizes) {
@@ -19,4 +19,4 @@ inline std::string describe(at::Tensor const& x) {
   return std::string(c10::toString(x.scalar_type())) + " " + describe(x.sizes());
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns the CPU device. Host code accesses tensors on it through pointers, for files, for
 /// messages between threads, and for tensors of the user.
@@ -56,7 +56,7 @@ inline at::Device device_of(std::string_view name) { return choose_device(name).
 /// f16, range of f32). Applies to the whole process.
 void multiply_in_tf32(bool allowed);
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -14,9 +14,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::tensors::detail {
 
 /// libtorch's CUDA library, opened once per process. Holds the number of CUDA devices, or the
 /// reason why none is usable.
@@ -69,7 +67,9 @@ inline device_choice found_device() {
   return cuda_devices("found");
 }
 
-}  // namespace detail
+}  // namespace redco::tensors::detail
+
+namespace redco::tensors {
 
 REDCO_INLINE device_choice choose_device(std::string_view name) {
   if (name == "cpu") return {.why = "asked for"};
@@ -93,4 +93,4 @@ REDCO_INLINE void multiply_in_tf32(bool allowed) {
   at::globalContext().setAllowTF32CuDNN(allowed);
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Device work that is recorded once and replayed as a whole, so that the host launches one graph
 /// instead of thousands of kernels. A replay reads and writes the memory addresses of the
@@ -52,7 +52,7 @@ class device_graph {
   };
 };
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -7,9 +7,7 @@
 #include <atomic>
 #include <memory>
 
-namespace redco {
-
-namespace detail {
+namespace redco::tensors::detail {
 
 /// Returns the factory that makes CUDA graphs. Only declared here: cuda_graph derives from
 /// device_graph, so the definition is in a later header.
@@ -20,7 +18,9 @@ inline std::atomic<device_graph::maker const*>& graph_maker_cell() {
   return maker;
 }
 
-}  // namespace detail
+}  // namespace redco::tensors::detail
+
+namespace redco::tensors {
 
 REDCO_INLINE device_graph::maker const& device_graph::maker_in_use() { return *detail::graph_maker_cell().load(); }
 
@@ -28,6 +28,6 @@ REDCO_INLINE device_graph::forced::forced(maker const& other) : before_(detail::
 
 REDCO_INLINE device_graph::forced::~forced() { detail::graph_maker_cell().store(before_); }
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/tensor/detail/cuda_graph.hpp>

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns the stream on which this thread's operators run on a device.
 inline c10::Stream current_stream(at::Device device) {
@@ -33,4 +33,4 @@ inline void settle(at::Device device) {
   if (auto const mark = mark_on(device)) mark->synchronize();
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

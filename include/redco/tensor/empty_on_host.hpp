@@ -4,7 +4,7 @@
 
 #include <ATen/EmptyTensor.h>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns an uninitialised contiguous tensor in host memory. Faster than at::empty, whose operator
 /// dispatch takes longer than the work on a small tensor.
@@ -12,4 +12,4 @@ inline at::Tensor empty_on_host(at::IntArrayRef sizes, at::ScalarType type) {
   return at::Tensor(at::detail::empty_cpu(sizes, type));
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

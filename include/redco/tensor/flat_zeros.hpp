@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns a tensor of `n` zeros for a long-lived buffer that is read from end to end. On Linux,
 /// asks the system for pages of 2 MiB for host memory, which are read a fifth faster. If the system
@@ -26,4 +26,4 @@ inline at::Tensor flat_zeros(std::int64_t n, at::TensorOptions const& options) {
   return x.zero_();
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

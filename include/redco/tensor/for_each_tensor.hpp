@@ -7,7 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Calls f(at::Tensor&) for each defined tensor in `x`. `x` may be a tensor, a plain struct, a
 /// container, a pair, a tuple or an optional, nested in any way. Skips const objects, classes with
@@ -34,4 +34,4 @@ void for_each_tensor(T& x, F const& f) {
   }
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
+namespace redco::tensors {
 
 template <class Signature>
 class function_ref;
@@ -33,4 +33,4 @@ class function_ref<Result(Args...)> {
   Result (*call_)(void const*, Args...);
 };
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Host work that belongs to a recorded device graph (--cuda-graph). A replay of the graph repeats
 /// device work only. The recording therefore stores functions that read the batch on the host, and
@@ -116,4 +116,4 @@ class graph_recording {
   bool handed_out_ = false;
 };
 
-}  // namespace redco
+}  // namespace redco::tensors

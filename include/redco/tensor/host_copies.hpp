@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace redco {
+namespace redco::tensors {
 
 /// A table of the host tensors from which a batch was copied to a device. With it, host code reads
 /// labels or token ids without waiting for the device. Each thread has its own table.
@@ -43,4 +43,4 @@ class host_copies {
   std::vector<copy> all_;
 };
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-namespace redco {
+namespace redco::tensors {
 
 /// A cache of freed memory blocks of large CPU tensors of one thread. A block is reused for a later
 /// tensor of at least half its size. Reuse avoids new pages, which the system must clear; each
@@ -54,7 +54,7 @@ class kept_memory {
   bool open_ = true;
 };
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

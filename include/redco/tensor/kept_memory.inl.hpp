@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace redco {
+namespace redco::tensors {
 
 /// An allocator for libtorch's CPU tensors. A large block of a thread with a kept_memory::scope
 /// comes from that thread's cache. All other blocks come from libtorch's default allocator.
@@ -137,4 +137,4 @@ REDCO_INLINE void kept_memory::close() noexcept {
   release_until(0);
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

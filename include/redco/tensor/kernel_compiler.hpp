@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-namespace redco {
+namespace redco::tensors {
 
 /// A wrapper of NVRTC, NVIDIA's run-time compiler for CUDA C++. Compiling needs no CUDA device.
 class kernel_compiler {
@@ -33,7 +33,7 @@ class kernel_compiler {
   int (*destroy_)(program*) = nullptr;
 };
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -16,9 +16,7 @@
 
 #include <dlfcn.h>
 
-namespace redco {
-
-namespace detail {
+namespace redco::tensors::detail {
 
 /// Loads (dlopen) all libraries in the folder of the library that contains `function` if their file
 /// names begin with `name`. NVRTC opens its builtins library by name alone, which succeeds if that
@@ -31,7 +29,9 @@ inline void open_beside(void* function, std::string_view name) {
     if (one.path().filename().string().starts_with(name)) dlopen(one.path().c_str(), RTLD_NOW | RTLD_GLOBAL);
 }
 
-}  // namespace detail
+}  // namespace redco::tensors::detail
+
+namespace redco::tensors {
 
 REDCO_INLINE kernel_compiler const& kernel_compiler::of_process() {
   static kernel_compiler const compiler;
@@ -78,4 +78,4 @@ REDCO_INLINE std::string kernel_compiler::compile(kernel_source const& source, s
   return code;
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-namespace redco {
+namespace redco::tensors {
 
 /// An interface that compiles and runs kernels given as CUDA C++ text.
 class kernel_launcher {
@@ -77,7 +77,7 @@ void launch_kernel(kernel_source const& source, char const* entry, at::Tensor co
   kernel_launcher::in_use().run({source, entry, x.scalar_type(), x.device(), blocks}, all);
 }
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -6,9 +6,7 @@
 
 #include <atomic>
 
-namespace redco {
-
-namespace detail {
+namespace redco::tensors::detail {
 
 /// Returns the launcher compiled_kernels::of_process(). Only declared here: compiled_kernels
 /// derives from kernel_launcher, so the definition is in a later header.
@@ -19,7 +17,9 @@ inline std::atomic<kernel_launcher*>& forced_launcher_cell() {
   return launcher;
 }
 
-}  // namespace detail
+}  // namespace redco::tensors::detail
+
+namespace redco::tensors {
 
 REDCO_INLINE kernel_launcher& kernel_launcher::in_use() {
   kernel_launcher* const forced = detail::forced_launcher_cell().load(std::memory_order_relaxed);
@@ -31,6 +31,6 @@ REDCO_INLINE kernel_launcher::forced::forced(kernel_launcher& launcher)
 
 REDCO_INLINE kernel_launcher::forced::~forced() { detail::forced_launcher_cell().store(before_); }
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/tensor/compiled_kernels.hpp>

@@ -2,7 +2,7 @@
 
 #include <redco/tensor/torch.hpp>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns a pointer through which a kernel reads a contiguous tensor; null if the tensor is
 /// undefined.
@@ -12,4 +12,4 @@ inline void const* read_by_kernel(at::Tensor const& x) { return x.defined() ? x.
 /// undefined.
 inline void* written_by_kernel(at::Tensor const& x) { return x.defined() ? x.mutable_data_ptr() : nullptr; }
 
-}  // namespace redco
+}  // namespace redco::tensors

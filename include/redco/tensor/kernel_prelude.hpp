@@ -1,6 +1,6 @@
 #pragma once
 
-namespace redco {
+namespace redco::tensors {
 
 /// CUDA C++ text that is compiled before the text of each kernel_source. It defines fixed-size
 /// integers, bf16 stored as bits, loops over a grid, sums and maxima over a block, and the Philox
@@ -81,4 +81,4 @@ __device__ inline four_words philox(u32 c0, u32 c1, u32 c2, u32 c3, u32 k0, u32 
 }
 )cuda";
 
-}  // namespace redco
+}  // namespace redco::tensors

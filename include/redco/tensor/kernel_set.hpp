@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::tensors {
 
 /// A choice of the code that computes tensor operations (folder kernel/) and optimizer updates
 /// (folder update/).
@@ -22,7 +22,7 @@ enum class kernel_set : unsigned char {
   composed  ///< ATen's operators on any device, as the reference
 };
 
-inline constexpr auto kernel_set_texts = enum_texts<kernel_set>({
+inline constexpr auto kernel_set_texts = meta::enum_texts<kernel_set>({
     {kernel_set::fastest, "fastest"},
     {kernel_set::composed, "composed"},
 });
@@ -39,14 +39,18 @@ inline kernel_set kernel_set_of(char const* wanted) {
                                     "\" in the environment: give fastest or composed, or unset it");
 }
 
-namespace detail {
+}  // namespace redco::tensors
+
+namespace redco::tensors::detail {
 
 inline std::atomic<kernel_set>& kernel_set_cell() {
   static std::atomic<kernel_set> set = kernel_set_of(std::getenv("REDCO_KERNELS"));
   return set;
 }
 
-}  // namespace detail
+}  // namespace redco::tensors::detail
+
+namespace redco::tensors {
 
 /// Returns the kernel set that all operations of this process use. The first call reads the
 /// environment variable REDCO_KERNELS. Throws `error` with exit code 64 if its value is invalid.
@@ -77,4 +81,4 @@ class forced_kernel_set {
   kernel_set before_;
 };
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace redco {
+namespace redco::tensors {
 
 /// CUDA C++ text of kernels, which is compiled without CUDA's headers when a kernel first runs.
 /// kernel_prelude and `using element = float;` (or bf16) are inserted before the text. A kernel is
@@ -13,4 +13,4 @@ struct kernel_source {
   char const* text;
 };
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-namespace redco {
+namespace redco::tensors {
 
 /// A key-value store of texts that several processes share. It is a c10d::TCPStore, as torchrun's
 /// agents use. Members throw what TCPStore throws, c10::Error or another std::exception.
@@ -26,7 +26,7 @@ class key_store {
   std::shared_ptr<connection> connection_;
 };
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace redco {
+namespace redco::tensors {
 
 struct key_store::connection {
   c10::intrusive_ptr<c10d::TCPStore> store;
@@ -39,4 +39,4 @@ REDCO_INLINE void key_store::remove(std::string const& key) { connection_->store
 
 REDCO_INLINE bool key_store::has(std::string const& key) { return connection_->store->check({key}); }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -4,7 +4,7 @@
 #include <redco/tensor/graph_recording.hpp>
 #include <redco/tensor/torch.hpp>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns f(y), where `y` has the values of `x` in host memory. While a device graph is recorded,
 /// `f` is stored and called again for each later batch. In this case, `f` must not refer to objects
@@ -42,4 +42,4 @@ double count_on_host(at::Tensor const& x, F f) {
   return free.before->add_count(value, [x, f] { return f(on_host(x)); });
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

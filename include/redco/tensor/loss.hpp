@@ -32,13 +32,17 @@ struct terms {
 };
 
 template <>
-inline constexpr bool enable_loss<mean> = true;
+inline constexpr bool pipelines::enable_loss<mean> = true;
 template <>
-inline constexpr bool enable_loss<terms> = true;
+inline constexpr bool pipelines::enable_loss<terms> = true;
 template <>
-inline constexpr bool enable_loss<at::Tensor> = true;
+inline constexpr bool pipelines::enable_loss<at::Tensor> = true;
 template <>
-inline constexpr bool enable_per_example<at::Tensor> = true;
+inline constexpr bool pipelines::enable_per_example<at::Tensor> = true;
+
+}  // namespace redco
+
+namespace redco::tensors {
 
 /// Converts a loss to named terms. A `mean` becomes one term named "loss"; `terms` are returned
 /// unchanged. A scalar tensor is the mean over the micro-batch's examples; the second argument is
@@ -50,4 +54,4 @@ inline terms as_terms(at::Tensor const& scalar, std::int64_t examples) {
   return {{{"loss", {scalar * weight, weight}, 1}}};
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace redco {
+namespace redco::tensors {
 
 /// A counter of the current and peak bytes of tensor memory (c10 allocators, all devices) of the
 /// threads that report to it. A block counts if a reporting thread allocates it, until a reporting
@@ -54,4 +54,4 @@ inline std::shared_ptr<memory_counter> const& library_memory() {
   return counter;
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns true if a call of `parallel` at this point would run on the calling thread alone.
 inline bool computes_alone() { return at::get_num_threads() == 1 || at::in_parallel_region(); }
@@ -44,4 +44,4 @@ inline void parallel(std::int64_t n, std::int64_t grain, function_ref<void(std::
       grain);
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace redco {
+namespace redco::tensors {
 
 /// A scope that prepares a thread to act as a rank. Backward runs on this thread itself, so that
 /// collectives may block in it. The thread gets its own number of libtorch threads, a name for
@@ -27,7 +27,7 @@ class rank_environment {
   bool multithreading_ = c10::AutogradState::get_tls_state().get_multithreading_enabled();
 };
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

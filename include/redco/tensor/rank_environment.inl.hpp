@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-namespace redco {
+namespace redco::tensors {
 
 REDCO_INLINE rank_environment::rank_environment(std::string const& thread_name, int threads,
                                                 std::shared_ptr<memory_counter> counter)
@@ -25,4 +25,4 @@ REDCO_INLINE rank_environment::rank_environment(std::string const& thread_name, 
   pthread_setname_np(pthread_self(), thread_name.substr(0, 15).c_str());
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::tensors {
 
 using recorded_backward = torch::autograd::variable_list (*)(torch::autograd::AutogradContext*,
                                                              torch::autograd::variable_list const&);
@@ -97,4 +97,4 @@ struct recorded_function {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns a new autograd node of type T, with one edge per input and no edge for an undefined
 /// input. The caller fills the node's members. Used for small operations, for which a
@@ -26,4 +26,4 @@ bool is_recorded(Inputs const&... inputs) {
   return at::GradMode::is_enabled() && ((inputs.defined() && inputs.requires_grad()) || ...);
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns `x` and declares its name for the check of saved tensors (--check-saved): autograd saves
 /// `x` for backward as the slot `slot` that the layer type declares. `slot` must be a string
@@ -16,4 +16,4 @@ inline at::Tensor const& save_as(std::string_view slot, at::Tensor const& x) {
   return x;
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace redco {
+namespace redco::tensors {
 
 /// A hook in a chain of hooks for tensors that autograd saves for backward. Each hook either
 /// inspects a saved tensor, or moves its bytes to other memory (a tier such as a file) until
@@ -59,7 +59,7 @@ class saved_chain {
   };
 };
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

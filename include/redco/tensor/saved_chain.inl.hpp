@@ -11,9 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
-
-namespace detail {
+namespace redco::tensors::detail {
 
 struct joined_link {
   saved_link* link;
@@ -65,7 +63,9 @@ struct chained_engine final : torch::autograd::Engine {
   }
 };
 
-}  // namespace detail
+}  // namespace redco::tensors::detail
+
+namespace redco::tensors {
 
 REDCO_INLINE saved_chain::scope::scope(saved_link& link, role as) : link_(&link) {
   torch::autograd::set_default_engine_stub(&detail::chained_engine::only);
@@ -80,4 +80,4 @@ REDCO_INLINE saved_chain::scope::~scope() {
   all.erase(std::ranges::find(all, link_, &detail::joined_link::link));
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

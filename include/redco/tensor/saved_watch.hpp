@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::tensors {
 
 /// A recorder of the tensors that autograd saves for backward on this thread. Each storage is
 /// listed once, with the layers that save it, even if several nodes do. The recorder is a hook
@@ -106,7 +106,7 @@ class saved_watch final : saved_link {
   saved_chain::scope const in_chain_{*this, saved_chain::role::watches};
 };
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

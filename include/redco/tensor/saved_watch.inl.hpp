@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::tensors::detail {
 
 inline thread_local saved_watch* watching = nullptr;
 
-}  // namespace detail
+}  // namespace redco::tensors::detail
+
+namespace redco::tensors {
 
 REDCO_INLINE saved_watch::saved_watch() { detail::watching = this; }
 
@@ -88,4 +88,4 @@ REDCO_INLINE std::int64_t saved_watch::bytes() const {
   return sum;
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

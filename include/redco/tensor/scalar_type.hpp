@@ -3,7 +3,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/dtype.hpp>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns the at::ScalarType that corresponds to a redco::dtype.
 inline at::ScalarType scalar_type_of(dtype type) {
@@ -20,4 +20,4 @@ inline at::ScalarType scalar_type_of(dtype type) {
   return at::kFloat;
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -16,7 +16,7 @@ namespace redco {
 /// A `replicated` tensor converts to and from at::Tensor implicitly. Other layouts are constructed
 /// explicitly (`tensor<partial>{x}`) and read through `local()`. A pending sum is therefore never
 /// used as a value by mistake.
-template <layout Layout>
+template <shape::layout Layout>
 class tensor {
  public:
   tensor() = default;
@@ -37,7 +37,7 @@ class tensor {
 /// local shape is [B, ceil(tokens / ranks), features]. If the division leaves a remainder, the last
 /// ranges are padded. `tokens()` returns the number of tokens without padding.
 template <>
-class tensor<token_split> {
+class tensor<shape::token_split> {
  public:
   tensor() = default;
   tensor(at::Tensor local, std::int64_t tokens) : local_(std::move(local)), tokens_(tokens) {}
@@ -54,7 +54,7 @@ class tensor<token_split> {
 };
 
 template <>
-class tensor<replicated> {
+class tensor<shape::replicated> {
  public:
   tensor() = default;
   tensor(at::Tensor value) : value_(std::move(value)) {}
@@ -72,7 +72,7 @@ class tensor<replicated> {
 /// row-parallel layers, replicated branches), which are equal on all ranks and added once, after
 /// the sum.
 template <>
-class tensor<partial> {
+class tensor<shape::partial> {
  public:
   tensor() = default;
   explicit tensor(at::Tensor local, std::vector<at::Tensor> addends = {})

@@ -15,7 +15,7 @@ namespace at {
 
 template <class Archive>
 void save(Archive& archive, Tensor const& x) {
-  Tensor const dense = x.detach().to(redco::host_device()).contiguous();
+  Tensor const dense = x.detach().to(redco::tensors::host_device()).contiguous();
   std::string bytes(dense.nbytes(), '\0');
   if (!bytes.empty()) std::memcpy(bytes.data(), dense.const_data_ptr(), bytes.size());
   archive(static_cast<std::int32_t>(dense.scalar_type()), dense.sizes().vec(), bytes);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Copies of a batch's tensors from host to device memory, in flight while the device computes
 /// earlier work. They read pinned memory and use a stream that belongs to the copying thread.
@@ -48,7 +48,7 @@ class upload {
   std::optional<c10::Event> done_;
 };
 
-}  // namespace redco
+}  // namespace redco::tensors
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

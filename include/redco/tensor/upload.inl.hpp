@@ -7,7 +7,7 @@
 #include <redco/tensor/host_copies.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Prepares the copies to `device` by selecting their stream. Each thread and device uses one
 /// stream of libtorch's pool.
@@ -46,4 +46,4 @@ REDCO_INLINE void upload::arrive() {
   if (stream_) follow_on(stream_->device(), done_);
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -4,7 +4,7 @@
 
 #include <exception>
 
-namespace redco {
+namespace redco::tensors {
 
 /// Returns the message of an exception. For an exception of libtorch, omits the backtrace. Usable
 /// as the callback `exception_words`.
@@ -13,4 +13,4 @@ inline char const* words_of(std::exception const& failure) noexcept {
   return of_torch != nullptr ? of_torch->what_without_backtrace() : failure.what();
 }
 
-}  // namespace redco
+}  // namespace redco::tensors

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::text {
 
 /// Converts each row of ids [B, T] to text and returns, for each row, the text that the columns
 /// from `first` on add. Special tokens, such as padding and the end token, are left out.
-std::vector<std::string> decoded_rows(any_tokenizer const& tokenizer, at::Tensor const& ids, std::int64_t first = 0);
+std::vector<std::string> decoded_rows(tokenizer::any_tokenizer const& tokenizer, at::Tensor const& ids,
+                                      std::int64_t first = 0);
 
-}  // namespace redco
+}  // namespace redco::text
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

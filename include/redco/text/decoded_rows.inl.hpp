@@ -9,15 +9,15 @@
 #include <cstddef>
 #include <span>
 
-namespace redco {
+namespace redco::text {
 
-REDCO_INLINE std::vector<std::string> decoded_rows(any_tokenizer const& tokenizer, at::Tensor const& ids,
+REDCO_INLINE std::vector<std::string> decoded_rows(tokenizer::any_tokenizer const& tokenizer, at::Tensor const& ids,
                                                    std::int64_t first) {
-  at::Tensor const dense = on_host(ids);
+  at::Tensor const dense = tensors::on_host(ids);
   std::span const all(dense.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(dense.numel()));
   auto const columns = static_cast<std::size_t>(dense.size(1));
   std::vector<std::string> texts;
-  text_stream stream(tokenizer);
+  tokenizer::text_stream stream(tokenizer);
   for (std::size_t row = 0; row < static_cast<std::size_t>(dense.size(0)); ++row) {
     std::span const one = all.subspan(row * columns, columns);
     stream.skip(one.first(static_cast<std::size_t>(first)));
@@ -28,4 +28,4 @@ REDCO_INLINE std::vector<std::string> decoded_rows(any_tokenizer const& tokenize
   return texts;
 }
 
-}  // namespace redco
+}  // namespace redco::text

@@ -15,6 +15,10 @@ namespace redco {
 /// label -100.
 token_batch next_token_batch(std::span<std::string const> texts, std::int64_t context);
 
+}  // namespace redco
+
+namespace redco::text {
+
 /// Converts texts to prompts of bytes for generate(), from the last `most` bytes of each text.
 /// Shorter texts are left-padded with id 0.
 padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most);
@@ -23,7 +27,7 @@ padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most);
 /// padding. The first columns of `ids` are `prompts`; the other columns are generated.
 std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts);
 
-}  // namespace redco
+}  // namespace redco::text
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

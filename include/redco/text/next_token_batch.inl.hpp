@@ -32,6 +32,10 @@ REDCO_INLINE token_batch next_token_batch(std::span<std::string const> texts, st
   return batch;
 }
 
+}  // namespace redco
+
+namespace redco::text {
+
 REDCO_INLINE padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most) {
   std::vector<std::vector<std::int64_t>> rows;
   for (std::string const& text : texts) {
@@ -44,7 +48,7 @@ REDCO_INLINE padded_ids prompt_ids(std::span<std::string const> texts, std::int6
 }
 
 REDCO_INLINE std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts) {
-  at::Tensor const dense = on_host(ids), padding = on_host(prompts.mask.logical_not().sum(1));
+  at::Tensor const dense = tensors::on_host(ids), padding = tensors::on_host(prompts.mask.logical_not().sum(1));
   auto const* const id = dense.const_data_ptr<std::int64_t>();
   auto const* const skipped = padding.const_data_ptr<std::int64_t>();
   std::vector<std::string> texts(static_cast<std::size_t>(dense.size(0)));
@@ -54,4 +58,4 @@ REDCO_INLINE std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids
   return texts;
 }
 
-}  // namespace redco
+}  // namespace redco::text

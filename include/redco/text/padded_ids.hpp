@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace redco {
+namespace redco::text {
 
 /// Rows of token ids, padded to one length, with a mask that marks the padding.
 struct padded_ids {
@@ -22,7 +22,7 @@ padded_ids padded_in_front(std::span<std::vector<std::int64_t> const> rows, std:
 /// Right-pads rows of token ids with id `padding`. Use it for texts of an encoder and for labels.
 padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
 
-}  // namespace redco
+}  // namespace redco::text
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

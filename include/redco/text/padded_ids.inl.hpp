@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace redco {
-
-namespace detail {
+namespace redco::text::detail {
 
 inline padded_ids padded(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding, bool in_front) {
   std::int64_t longest = 0;
@@ -25,7 +23,9 @@ inline padded_ids padded(std::span<std::vector<std::int64_t> const> rows, std::i
   return all;
 }
 
-}  // namespace detail
+}  // namespace redco::text::detail
+
+namespace redco::text {
 
 REDCO_INLINE padded_ids padded_in_front(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding) {
   return detail::padded(rows, padding, true);
@@ -35,4 +35,4 @@ REDCO_INLINE padded_ids padded_behind(std::span<std::vector<std::int64_t> const>
   return detail::padded(rows, padding, false);
 }
 
-}  // namespace redco
+}  // namespace redco::text

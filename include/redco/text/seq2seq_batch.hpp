@@ -15,9 +15,17 @@ struct seq2seq_example {
   std::vector<std::int64_t> target;
 };
 
+}  // namespace redco
+
+namespace redco::text {
+
 /// Shortens a text to at most `most` token ids: its first ids, then its last id (the end token).
 /// Requires most > 0.
 std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most);
+
+}  // namespace redco::text
+
+namespace redco {
 
 /// A training batch for an encoder-decoder model.
 struct seq2seq_batch {

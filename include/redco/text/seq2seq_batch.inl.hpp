@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace redco {
+namespace redco::text {
 
 REDCO_INLINE std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most) {
   if (std::ssize(ids) <= most) return ids;
@@ -18,6 +18,10 @@ REDCO_INLINE std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, 
   return ids;
 }
 
+}  // namespace redco::text
+
+namespace redco {
+
 REDCO_INLINE seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::int64_t start,
                                             std::int64_t padding) {
   std::vector<std::vector<std::int64_t>> sources, targets;
@@ -25,7 +29,7 @@ REDCO_INLINE seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> exa
     sources.push_back(one.source);
     targets.push_back(one.target);
   }
-  padded_ids const source = padded_behind(sources, padding), target = padded_behind(targets, padding);
+  text::padded_ids const source = text::padded_behind(sources, padding), target = text::padded_behind(targets, padding);
   at::Tensor const decoder_ids = target.ids.roll(1, 1);
   if (decoder_ids.size(1) > 0) decoder_ids.select(1, 0).fill_(start);
   return {source.ids, source.mask, decoder_ids, target.ids.masked_fill(target.mask.logical_not(), -100)};

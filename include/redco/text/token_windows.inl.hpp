@@ -22,7 +22,7 @@ REDCO_INLINE std::vector<std::vector<std::int64_t>> token_windows(std::span<std:
 }
 
 REDCO_INLINE token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding) {
-  padded_ids const all = padded_behind(windows, padding);
+  text::padded_ids const all = text::padded_behind(windows, padding);
   std::int64_t const length = std::max<std::int64_t>(all.ids.size(1) - 1, 0);
   at::Tensor const next = all.ids.narrow(1, all.ids.size(1) - length, length);
   at::Tensor const known = all.mask.narrow(1, all.ids.size(1) - length, length);

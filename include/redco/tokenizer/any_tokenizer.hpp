@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::tokenizer {
 
 /// A value that holds a tokenizer of any type that satisfies the concept `tokenizer`. Copies share
 /// the held tokenizer.
@@ -67,4 +67,4 @@ class any_tokenizer {
   std::shared_ptr<interface const> held_;
 };
 
-}  // namespace redco
+}  // namespace redco::tokenizer

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::tokenizer {
 
 /// A count of the bytes of a text that are not valid UTF-8, and the position of the first of them.
 /// Tokenizers read U+FFFD in place of invalid bytes.
@@ -34,4 +34,4 @@ inline std::string well_formed(std::string_view text) {
   return whole;
 }
 
-}  // namespace redco
+}  // namespace redco::tokenizer

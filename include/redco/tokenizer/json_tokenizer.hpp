@@ -17,11 +17,13 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::tokenizer::detail {
 
-namespace detail {
 class tokenizer_file;
-}
+
+}  // namespace redco::tokenizer::detail
+
+namespace redco::tokenizer {
 
 /// A tokenizer read from a Hugging Face tokenizer.json. Its ids equal those of the `tokenizers`
 /// library 0.22. Models: byte-level BPE (GPT-2, LLaMA-3, Qwen2), BPE with byte fallback (LLaMA-2),
@@ -66,7 +68,7 @@ class json_tokenizer {
   bool cleans_spaces_ = false;
 };
 
-}  // namespace redco
+}  // namespace redco::tokenizer
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

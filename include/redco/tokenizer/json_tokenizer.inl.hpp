@@ -10,7 +10,7 @@
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::tokenizer {
 
 REDCO_INLINE json_tokenizer::json_tokenizer(std::filesystem::path const& file, special_names const& names)
     : json_tokenizer(json::read_json(file), file.string(), names) {}
@@ -45,4 +45,4 @@ REDCO_INLINE std::int64_t json_tokenizer::vocabulary_size() const { return stati
 
 REDCO_INLINE special_ids const& json_tokenizer::specials() const { return file_->specials(); }
 
-}  // namespace redco
+}  // namespace redco::tokenizer

@@ -16,7 +16,7 @@ namespace redco {
 /// transformers does; README.md lists them. Throws `error` with exit code 65 if the folder has none
 /// of these files, if files contradict each other, or if the tokenizer class is not supported
 /// (CodeLlamaTokenizer).
-any_tokenizer read_tokenizer(std::filesystem::path const& folder);
+tokenizer::any_tokenizer read_tokenizer(std::filesystem::path const& folder);
 
 }  // namespace redco
 

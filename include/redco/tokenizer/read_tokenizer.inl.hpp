@@ -20,9 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
-
-namespace detail {
+namespace redco::tokenizer::detail {
 
 /// Returns the added tokens of a SentencePiece tokenizer, which transformers searches for before
 /// the model reads a text. They are the model's control tokens, the tokens that the folder declares
@@ -85,26 +83,32 @@ inline sentencepiece_options sentencepiece_options_of(std::filesystem::path cons
           .prefix = prefix_of(settings)};
 }
 
-}  // namespace detail
+}  // namespace redco::tokenizer::detail
 
-REDCO_INLINE any_tokenizer read_tokenizer(std::filesystem::path const& folder) {
-  detail::tokenizer_settings const settings(folder);
+namespace redco {
+
+REDCO_INLINE tokenizer::any_tokenizer read_tokenizer(std::filesystem::path const& folder) {
+  tokenizer::detail::tokenizer_settings const settings(folder);
   if (settings.kind() == "CodeLlama")
     settings.node().refuse(
         "names the class CodeLlamaTokenizer, which rearranges a text with <FILL_ME> and is not computed here; for "
         "texts without it set tokenizer_class to LlamaTokenizer, add_bos_token to true and legacy to false");
   auto const with_settings = [&](json::json_value root, std::filesystem::path const& file) {
-    detail::lay_over(root, settings, file.string() + ": ");
-    bool const bpe = detail::model_type(detail::json_node(root, file.string() + ": ").at("model")) == "BPE";
-    return json_tokenizer(root, file.string(), settings.names(), detail::cleans_spaces(settings, bpe));
+    tokenizer::detail::lay_over(root, settings, file.string() + ": ");
+    bool const bpe =
+        tokenizer::detail::model_type(tokenizer::detail::json_node(root, file.string() + ": ").at("model")) == "BPE";
+    return tokenizer::json_tokenizer(root, file.string(), settings.names(),
+                                     tokenizer::detail::cleans_spaces(settings, bpe));
   };
-  if (auto const file = folder / "tokenizer.json"; detail::is_there(file))
+  if (auto const file = folder / "tokenizer.json"; tokenizer::detail::is_there(file))
     return with_settings(json::read_json(file), file);
-  bool const t5 = !detail::is_there(folder / "tokenizer.model");
+  bool const t5 = !tokenizer::detail::is_there(folder / "tokenizer.model");
   std::filesystem::path const pieces = folder / (t5 ? "spiece.model" : "tokenizer.model");
-  if (detail::is_there(pieces))
-    return sentencepiece_tokenizer(pieces, detail::sentencepiece_options_of(pieces, settings, t5));
-  if (auto root = detail::from_vocabulary_files(folder, settings)) return with_settings(*std::move(root), folder);
+  if (tokenizer::detail::is_there(pieces))
+    return tokenizer::sentencepiece_tokenizer(pieces,
+                                              tokenizer::detail::sentencepiece_options_of(pieces, settings, t5));
+  if (auto root = tokenizer::detail::from_vocabulary_files(folder, settings))
+    return with_settings(*std::move(root), folder);
   throw error(exit_code::data,
               folder.string() +
                   " has neither tokenizer.json nor tokenizer.model nor spiece.model, nor vocab.json with "

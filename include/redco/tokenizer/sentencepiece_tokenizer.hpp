@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::tokenizer {
 
 /// An added token, which is searched for in a text before a SentencePiece model reads the text: a
 /// control token of the model or a token that the folder declares.
@@ -53,10 +53,16 @@ struct sentencepiece_options {
   prefix_space prefix = prefix_space::by_model;
 };
 
-namespace detail {
+}  // namespace redco::tokenizer
+
+namespace redco::tokenizer::detail {
+
 class sentencepiece_model;
 class added_pieces;
-}  // namespace detail
+
+}  // namespace redco::tokenizer::detail
+
+namespace redco::tokenizer {
 
 /// A tokenizer that runs a SentencePiece model (T5's spiece.model, LLaMA-2's tokenizer.model) with
 /// the SentencePiece library. Encodes each piece of text between added tokens separately. Unknown
@@ -87,7 +93,7 @@ class sentencepiece_tokenizer {
   bool drops_all_spaces_ = false;
 };
 
-}  // namespace redco
+}  // namespace redco::tokenizer
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -19,9 +19,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
-
-namespace detail {
+namespace redco::tokenizer::detail {
 
 // U+2581, SentencePiece's mark for a space
 inline constexpr std::string_view space_mark = "\xE2\x96\x81";
@@ -46,7 +44,9 @@ class added_pieces {
   std::map<std::int64_t, std::string> texts;  // id -> content
 };
 
-}  // namespace detail
+}  // namespace redco::tokenizer::detail
+
+namespace redco::tokenizer {
 
 REDCO_INLINE sentencepiece_tokenizer::sentencepiece_tokenizer(std::filesystem::path const& file,
                                                               sentencepiece_options options)
@@ -148,4 +148,4 @@ REDCO_INLINE std::int64_t sentencepiece_tokenizer::vocabulary_size() const {
   return std::max<std::int64_t>(model_->size(), added.empty() ? 0 : std::prev(added.end())->first + 1);
 }
 
-}  // namespace redco
+}  // namespace redco::tokenizer

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::tokenizer {
 
 /// A set of contents of special tokens, as named by tokenizer_config.json: the tokens that begin,
 /// end or pad a text or replace unknown text. An empty string means that there is no such token.
@@ -13,4 +13,4 @@ struct special_names {
   std::string unknown = {};
 };
 
-}  // namespace redco
+}  // namespace redco::tokenizer

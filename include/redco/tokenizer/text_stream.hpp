@@ -8,13 +8,13 @@
 #include <span>
 #include <string>
 
-namespace redco {
+namespace redco::tokenizer {
 
 /// A decoder for ids that arrive one at a time, such as generated ids. The texts returned by `put`
 /// and `finish`, joined, equal `decode` of all ids. Each text is valid UTF-8: the stream buffers
 /// incomplete code points, and spaces that the next id may remove.
 ///
-///   redco::text_stream shown(tokenizer);
+///   redco::tokenizer::text_stream shown(tokenizer);
 ///   shown.skip(tokenizer.encode("the models of"));
 ///   std::cout << "the models of" << shown.put(id);  // " them": keeps the space between two words
 class text_stream {
@@ -41,7 +41,7 @@ class text_stream {
   bool first_ = true;
 };
 
-}  // namespace redco
+}  // namespace redco::tokenizer
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

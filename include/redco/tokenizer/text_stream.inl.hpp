@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
+namespace redco::tokenizer {
 
 REDCO_INLINE text_stream::text_stream(any_tokenizer tokenizer, decode_options options)
     : tokenizer_(std::move(tokenizer)), options_(options) {}
@@ -57,4 +57,4 @@ REDCO_INLINE std::string text_stream::cleaned(std::string text, bool last) {
   return fresh;
 }
 
-}  // namespace redco
+}  // namespace redco::tokenizer

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::tokenizer {
 
 /// A set of options of a tokenizer's function `encode`, which converts a text to token ids.
 struct encode_options {
@@ -56,7 +56,9 @@ concept tokenizer = requires(T const& t, std::string_view text, std::span<std::i
   { t.specials() } -> std::same_as<special_ids const&>;
 };
 
-namespace detail {
+}  // namespace redco::tokenizer
+
+namespace redco::tokenizer::detail {
 
 /// Returns true if decoding by the tokenizer `t` removes spaces before punctuation. Returns false
 /// if `t` has no member cleans_spaces().
@@ -71,6 +73,4 @@ bool cleans_spaces(T const& t) {
   }
 }
 
-}  // namespace detail
-
-}  // namespace redco
+}  // namespace redco::tokenizer::detail

@@ -26,8 +26,9 @@ class any_optimizer {
     requires(!std::is_same_v<Description, any_optimizer>)
   &&optimizer<Description> any_optimizer(Description const& d)
       : name(d.name),
-  clip_norm(redco::clip_norm(d)), decay_all(redco::decay_all(d)), schedule(schedule_of(d)), slots_(state_slots(d)),
-  rate_([d](std::int64_t step, std::int64_t steps) { return redco::learning_rate_at(d, step, steps); }),
+  clip_norm(optimizer::clip_norm(d)), decay_all(optimizer::decay_all(d)), schedule(optimizer::schedule_of(d)),
+  slots_(optimizer::state_slots(d)),
+  rate_([d](std::int64_t step, std::int64_t steps) { return optimizer::learning_rate_at(d, step, steps); }),
   update_([d](segment& s, double lr, std::int64_t step, double scale) { update::update(d, s, lr, step, scale); }) {}
 
   std::string name;
@@ -36,9 +37,9 @@ class any_optimizer {
   /// If true, weight decay also applies to norms and biases.
   bool decay_all;
   /// Learning rate schedule of the wrapped optimizer; empty if it has none.
-  std::optional<learning_rate> schedule;
+  std::optional<optimizer::learning_rate> schedule;
 
-  slot_list const& slots() const { return slots_; }
+  optimizer::slot_list const& slots() const { return slots_; }
   double learning_rate_at(std::int64_t step, std::int64_t run_steps) const { return rate_(step, run_steps); }
 
   /// Updates the parameters in segment `s` by the rule of the wrapped optimizer. See update::update
@@ -46,11 +47,13 @@ class any_optimizer {
   void update(segment& s, double lr, std::int64_t step, double grad_scale) const { update_(s, lr, step, grad_scale); }
 
  private:
-  slot_list slots_;
+  optimizer::slot_list slots_;
   std::function<double(std::int64_t, std::int64_t)> rate_;
   std::function<void(segment&, double, std::int64_t, double)> update_;
 };
 
-inline std::optional<learning_rate> schedule_of(any_optimizer const& optimizer) { return optimizer.schedule; }
+inline std::optional<optimizer::learning_rate> schedule_of(any_optimizer const& optimizer) {
+  return optimizer.schedule;
+}
 
 }  // namespace redco::update

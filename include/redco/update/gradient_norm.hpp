@@ -14,7 +14,7 @@ namespace redco::update {
 /// loss weight of the step, by which gradients are divided.
 ///
 /// All ranks of `shards` must call it. Sends one message of 8 bytes; none in a group of one rank.
-inline double gradient_norm(double local_square, group& shards, double count = 1) {
+inline double gradient_norm(double local_square, comm::group& shards, double count = 1) {
   double total = local_square;
   if (shards.size() > 1) {
     at::Tensor const sum = at::full({1}, local_square, at::kDouble);

@@ -12,7 +12,7 @@ namespace redco::update {
 
 REDCO_INLINE double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges) {
   at::NoGradGuard const no_grad;
-  bool const on_device = detail::cuda_squares_computes(flat), on_cpu = !on_device && takes_cpu_kernels(flat);
+  bool const on_device = detail::cuda_squares_computes(flat), on_cpu = !on_device && tensors::takes_cpu_kernels(flat);
   double total = 0;
   at::Tensor sum;  // read once at the end, to wait for a device only once
   if (!on_cpu) sum = at::zeros({}, flat.options().dtype(at::kDouble));

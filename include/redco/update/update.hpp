@@ -23,7 +23,7 @@ namespace redco::update {
 /// step >= 1.
 template <optimizer Description>
 void update(Description const& description, segment& s, double lr, std::int64_t step, double grad_scale = 1) {
-  detail::check_segment(s, state_slots(description).size());
+  detail::check_segment(s, optimizer::state_slots(description).size());
   if constexpr (updating_optimizer<Description>) {
     at::NoGradGuard const no_grad;
     if (grad_scale != 1) s.grad.mul_(grad_scale);

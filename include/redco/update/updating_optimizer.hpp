@@ -12,7 +12,7 @@ namespace redco::update {
 /// a segment (parameters in flat buffers) whose gradient is already divided and clipped. It changes
 /// segment::param and segment::slots in place. redco then updates segment::compute.
 template <class D>
-concept updating_optimizer = optimizer_description<D> && requires(D const& d, segment& s) {
+concept updating_optimizer = optimizer::optimizer_description<D> && requires(D const& d, segment& s) {
   d.update(s, 0.0, std::int64_t{1});
 };
 

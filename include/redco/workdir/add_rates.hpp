@@ -18,9 +18,11 @@ namespace redco::workdir {
 /// settings_of() describes completely.
 template <class Optimizer>
 void add_rates(std::map<std::string, std::string>& settings, Optimizer const& optimizer, std::int64_t run_steps) {
-  if (auto const schedule = schedule_of(optimizer); schedule && schedule->kind != schedule_kind::function) return;
+  if (auto const schedule = optimizer::schedule_of(optimizer);
+      schedule && schedule->kind != optimizer::schedule_kind::function)
+    return;
   auto const add = [&](std::string const& when, std::int64_t step) {
-    settings["optimizer.lr " + when] = number_text(learning_rate_at(optimizer, step, run_steps));
+    settings["optimizer.lr " + when] = number_text(optimizer::learning_rate_at(optimizer, step, run_steps));
   };
   if (run_steps < 1) return;
   add("at step 0", 0);

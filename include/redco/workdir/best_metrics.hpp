@@ -32,12 +32,12 @@ class best_metrics {
 
   /// Throws `error` with exit code 64 if a metric whose best checkpoint is kept is missing in
   /// `metrics`, or if its name cannot be part of a checkpoint's name.
-  void check(metric_map const& metrics) const;
+  void check(options::metric_map const& metrics) const;
 
   /// Records an evaluation and returns the checkpoint names, such as "min_loss", whose metrics
   /// improved. Values that are not finite are no improvement. If the first metric (of `argmin`,
   /// then `argmax`) improves, the count of evaluations without improvement restarts at 0.
-  std::vector<std::string> update(metric_map const& metrics, std::int64_t step);
+  std::vector<std::string> update(options::metric_map const& metrics, std::int64_t step);
 
   /// Replaces the best values by `saved`, the values at the last successful save. Call it after a
   /// failed save.

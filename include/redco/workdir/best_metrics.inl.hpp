@@ -10,7 +10,7 @@
 
 namespace redco::workdir {
 
-REDCO_INLINE void best_metrics::check(metric_map const& metrics) const {
+REDCO_INLINE void best_metrics::check(options::metric_map const& metrics) const {
   for (auto const* watched : {&argmin_, &argmax_})
     for (std::string const& name : *watched) {
       if (!safetensors::plain_name("min_" + name))
@@ -24,7 +24,7 @@ REDCO_INLINE void best_metrics::check(metric_map const& metrics) const {
     }
 }
 
-REDCO_INLINE std::vector<std::string> best_metrics::update(metric_map const& metrics, std::int64_t step) {
+REDCO_INLINE std::vector<std::string> best_metrics::update(options::metric_map const& metrics, std::int64_t step) {
   std::vector<std::string> improved;
   bool first_improved = false, first = true;
   auto const look = [&](std::string const& metric, std::string const& name, double sign) {

@@ -14,7 +14,7 @@ REDCO_INLINE void conclude(run_summary& summary, exit_code code, std::string con
   }
   bool const ended = code == exit_code::done || code == exit_code::missed;
   bool const refused = code == exit_code::usage || code == exit_code::not_finite;
-  if (!ended && !refused && !summary.checkpoint.empty()) summary.resume = resume_command();
+  if (!ended && !refused && !summary.checkpoint.empty()) summary.resume = options::resume_command();
 }
 
 }  // namespace redco::workdir

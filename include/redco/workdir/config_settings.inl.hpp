@@ -19,7 +19,7 @@ REDCO_INLINE std::map<std::string, std::string> config_settings(std::string cons
   for (auto const& [name, value] : config.items())
     if (!name.starts_with('#')) all[name] = value.is_string() ? value.get<std::string>() : json::dump_json(value);
   deployer_options place;
-  for_each_named(place, [&all](auto const& field, auto const&) { all.erase(std::string(field.name())); });
+  meta::for_each_named(place, [&all](auto const& field, auto const&) { all.erase(std::string(field.name())); });
   return all;
 }
 

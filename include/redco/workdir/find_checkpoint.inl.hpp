@@ -13,9 +13,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace redco::workdir {
-
-namespace detail {
+namespace redco::workdir::detail {
 
 /// The content of the file `last_ckpt.txt`, which names the newest checkpoint.
 struct pointer_state {
@@ -112,7 +110,9 @@ inline std::optional<found_checkpoint> find_newest(std::filesystem::path const& 
   return std::nullopt;
 }
 
-}  // namespace detail
+}  // namespace redco::workdir::detail
+
+namespace redco::workdir {
 
 REDCO_INLINE std::optional<found_checkpoint> find_checkpoint(std::filesystem::path const& workdir,
                                                              std::string_view resume, find_options const& options) {

@@ -25,7 +25,7 @@ struct fit_record {
   std::vector<std::filesystem::path> files;  ///< paths of the written result files and event files
   /// Number of rows of metrics and number of events that could not be written, added up.
   std::int64_t lost_rows = 0;
-  metric_map evaluation;
+  options::metric_map evaluation;
   std::map<std::string, manifest::best_value> best;
   std::filesystem::path checkpoint;
   int signal = 0;  ///< number of the signal that ended the fit early, or 0

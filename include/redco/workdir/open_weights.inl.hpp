@@ -13,9 +13,7 @@
 #include <system_error>
 #include <vector>
 
-namespace redco::workdir {
-
-namespace detail {
+namespace redco::workdir::detail {
 
 /// Throws `error` with exit code 65 if `path` is a workdir or its folder of checkpoints, because
 /// weights come from one checkpoint. The message names the checkpoints.
@@ -37,7 +35,9 @@ inline void refuse_workdir(std::filesystem::path const& path) {
                                    (folder / checkpoint_names::last).string() + others);
 }
 
-}  // namespace detail
+}  // namespace redco::workdir::detail
+
+namespace redco::workdir {
 
 REDCO_INLINE safetensors::weights_source open_weights(std::filesystem::path const& path) {
   std::error_code unknown;  // opening reports paths that cannot be read

@@ -10,9 +10,7 @@
 #include <cmath>
 #include <utility>
 
-namespace redco::workdir {
-
-namespace detail {
+namespace redco::workdir::detail {
 
 inline json::json_value null_where_not_finite(json::json_value value) {
   if (value.is_number_float() && !std::isfinite(value.get<double>())) return nullptr;
@@ -22,7 +20,9 @@ inline json::json_value null_where_not_finite(json::json_value value) {
   return value;
 }
 
-}  // namespace detail
+}  // namespace redco::workdir::detail
+
+namespace redco::workdir {
 
 REDCO_INLINE void write_results(std::filesystem::path const& file, json::json_value const& results) {
   safetensors::replace_file(file, json::dump_json(detail::null_where_not_finite(results), 2) + "\n",

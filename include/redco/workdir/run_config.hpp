@@ -10,7 +10,7 @@ namespace redco::workdir {
 /// Returns the content of config.json: the program's options (JSON text or empty) and the dtype in
 /// which the run computes. The reason for the dtype is added as a remark, which the option --config
 /// ignores.
-json::json_value run_config(std::string const& options, chosen_dtype const& chosen);
+json::json_value run_config(std::string const& options, options::chosen_dtype const& chosen);
 
 }  // namespace redco::workdir
 

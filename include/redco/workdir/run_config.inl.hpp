@@ -8,7 +8,7 @@
 
 namespace redco::workdir {
 
-REDCO_INLINE json::json_value run_config(std::string const& options, chosen_dtype const& chosen) {
+REDCO_INLINE json::json_value run_config(std::string const& options, options::chosen_dtype const& chosen) {
   json::json_value all =
       options.empty() ? json::json_value::object() : json::parse_json(options, "fit_options::config");
   if (!all.is_object()) return all;

@@ -47,7 +47,7 @@ class run_recorder {
 
   /// Records the metrics of an evaluation after `step` steps. `epoch` is empty in loops without
   /// epochs.
-  void evaluation(metric_map const& metrics, std::int64_t step, std::optional<int> epoch);
+  void evaluation(options::metric_map const& metrics, std::int64_t step, std::optional<int> epoch);
 
   /// Writes `results` to the JSON file `name` in the workdir. Logs a warning if writing fails.
   void save(std::string const& name, json::json_value const& results);

@@ -89,7 +89,8 @@ REDCO_INLINE void run_recorder::save_best(best_metrics const& best) {
   }
 }
 
-REDCO_INLINE void run_recorder::evaluation(metric_map const& metrics, std::int64_t step, std::optional<int> epoch) {
+REDCO_INLINE void run_recorder::evaluation(options::metric_map const& metrics, std::int64_t step,
+                                           std::optional<int> epoch) {
   std::string text = "evaluation after step " + std::to_string(step) + ":";
   json::json_value results = json::json_value::object();
   for (auto const& [name, value] : metrics) {

@@ -45,7 +45,7 @@ struct run_summary {
   std::string resume = {};
 };
 
-inline constexpr auto status_texts = enum_texts<exit_code, static_cast<std::size_t>(exit_code::not_finite) + 1>({
+inline constexpr auto status_texts = meta::enum_texts<exit_code, static_cast<std::size_t>(exit_code::not_finite) + 1>({
     {exit_code::done, "DONE"},
     {exit_code::missed, "MISSED"},
     {exit_code::usage, "USAGE"},

@@ -22,15 +22,13 @@
 #include <string_view>
 #include <type_traits>
 
-namespace redco::workdir {
-
-namespace detail {
+namespace redco::workdir::detail {
 
 /// Returns a learning rate as text, such as "0.001" or "cosine peak 0.001 warmup 100". A rate that
 /// is a function has only the text "function".
-inline std::string schedule_text(learning_rate const& rate) {
-  if (rate.kind == schedule_kind::constant && rate.warmup == 0) return number_text(rate.peak);
-  std::string text(schedule_texts.text_of(rate.kind));
+inline std::string schedule_text(optimizer::learning_rate const& rate) {
+  if (rate.kind == optimizer::schedule_kind::constant && rate.warmup == 0) return number_text(rate.peak);
+  std::string text(optimizer::schedule_texts.text_of(rate.kind));
   auto const add = [&](char const* name, auto value) {
     if (value != 0) text += " " + std::string(name) + " " + number_text(value);
   };
@@ -55,7 +53,7 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
     all[name] = number_text(value);
   } else if constexpr (std::convertible_to<T const&, std::string_view>) {
     all[name] = std::string_view(value);
-  } else if constexpr (std::is_same_v<T, learning_rate>) {
+  } else if constexpr (std::is_same_v<T, optimizer::learning_rate>) {
     all[name] = schedule_text(value);
   } else if constexpr (requires {
                          *value;
@@ -67,7 +65,7 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
     for (auto const& one : value) add_settings(all, name + "[" + std::to_string(i++) + "]", one);
   } else if constexpr (requires { typename T::extends; }) {
     add_settings(all, name, static_cast<typename T::extends const&>(value));
-    for_each_named(value, [&](auto const& field, auto const& member) {
+    meta::for_each_named(value, [&](auto const& field, auto const& member) {
       add_settings(all, name + "." + std::string(field.name()), member);
     });
   } else if constexpr (meta::plain_struct<T>) {
@@ -96,12 +94,15 @@ inline std::string compiler() {
 }
 
 template <class Optimizer>
-void add_settings(std::map<std::string, std::string>& all, std::string const& name, scheduled<Optimizer> const& value) {
+void add_settings(std::map<std::string, std::string>& all, std::string const& name,
+                  optimizer::scheduled<Optimizer> const& value) {
   add_settings(all, name, static_cast<Optimizer const&>(value));
   all[name + ".lr"] = "function";
 }
 
-}  // namespace detail
+}  // namespace redco::workdir::detail
+
+namespace redco::workdir {
 
 /// Returns the settings of a run's model and optimizer by name, for its checkpoints, such as
 /// "optimizer.lr" with "0.001". The type of the network is a setting, because it contains sizes
@@ -110,7 +111,7 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
 template <model M, class Optimizer>
 std::map<std::string, std::string> settings_of(M const& m, Optimizer const& optimizer, dtype compute) {
   std::map<std::string, std::string> all;
-  all["network by " + detail::compiler()] = meta::type_name<net_of<M>>();
+  all["network by " + detail::compiler()] = meta::type_name<models::net_of<M>>();
   detail::add_settings(all, "model", m.config);
   detail::add_settings(all, "optimizer", optimizer);
   if constexpr (requires { std::string(Optimizer::name); }) all["optimizer"] = Optimizer::name;
@@ -121,7 +122,7 @@ std::map<std::string, std::string> settings_of(M const& m, Optimizer const& opti
 /// Adds the options of a fit on which its result depends, such as the number of epochs and the
 /// batch sizes.
 inline void add_settings(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
-  for_each_named(fit, [&](auto const& field, auto const& option) {
+  meta::for_each_named(fit, [&](auto const& field, auto const& option) {
     if (field.decides_result) detail::add_option(all, std::string(field.name()), option);
   });
 }
@@ -129,7 +130,7 @@ inline void add_settings(std::map<std::string, std::string>& all, options::fit_s
 /// Adds the settings that decide when a fit evaluates, saves and stops. All processes must agree on
 /// them, because they decide which collectives the ranks call.
 inline void add_course(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
-  for_each_named(fit, [&](auto const& field, auto const& option) {
+  meta::for_each_named(fit, [&](auto const& field, auto const& option) {
     if (!field.of_process) detail::add_option(all, std::string(field.name()), option);
   });
   detail::add_settings(all, "training examples", fit.train_size);

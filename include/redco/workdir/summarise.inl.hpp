@@ -15,9 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::workdir {
-
-namespace detail {
+namespace redco::workdir::detail {
 
 /// Returns paths as lines for the summary. JSON files whose names differ only in a number share one
 /// line: "run/eval_results_epoch0.json ... 59.json (60 files)".
@@ -43,7 +41,9 @@ inline std::vector<std::string> grouped(std::vector<std::filesystem::path> const
   return lines;
 }
 
-}  // namespace detail
+}  // namespace redco::workdir::detail
+
+namespace redco::workdir {
 
 REDCO_INLINE void summarise(run_summary& summary, fit_record const& fit, std::filesystem::path const& workdir,
                             failure_history const& failures) {

@@ -20,9 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace redco::workdir {
-
-namespace detail {
+namespace redco::workdir::detail {
 
 // Views that define how cereal writes a manifest in format 2. Reading a manifest is strict and does
 // not use cereal.
@@ -141,7 +139,9 @@ inline std::uint64_t config_hash(std::map<std::string, std::string> const& confi
   return safetensors::xxh64::of(lines);
 }
 
-}  // namespace detail
+}  // namespace redco::workdir::detail
+
+namespace redco::workdir {
 
 /// Returns the manifest as the text of `manifest.json`. Keys have a fixed order and names are
 /// sorted, so that equal manifests give equal bytes. Throws `error` with exit code 70 if a best

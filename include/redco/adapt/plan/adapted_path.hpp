@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::adapt {
 
 /// Returns the path of the weight to which an adapter's parameter `ours` belongs:
 /// "layers.0.self_attn.q" for "layers.0.self_attn.q.lora_B.weight". Empty for other parameters.
@@ -12,4 +12,4 @@ constexpr std::string_view adapted_path(std::string_view ours) {
   return {};
 }
 
-}  // namespace redco
+}  // namespace redco::adapt

@@ -8,14 +8,14 @@
 #include <span>
 #include <string>
 
-namespace redco {
+namespace redco::adapt {
 
 /// Returns the text of PEFT's file adapter_config.json. `places`: positions of the adapters'
 /// tensors in PEFT's file.
 std::string adapter_config_text(lora_options const& adapters, std::span<adapter_place const> places,
                                 save_adapter_options const& options);
 
-}  // namespace redco
+}  // namespace redco::adapt
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

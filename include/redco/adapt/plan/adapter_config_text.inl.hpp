@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <set>
 
-namespace redco {
+namespace redco::adapt {
 
 REDCO_INLINE std::string adapter_config_text(lora_options const& adapters, std::span<adapter_place const> places,
                                              save_adapter_options const& options) {
@@ -29,4 +29,4 @@ REDCO_INLINE std::string adapter_config_text(lora_options const& adapters, std::
   return json::dump_json(config, 2) + "\n";
 }
 
-}  // namespace redco
+}  // namespace redco::adapt

@@ -8,10 +8,14 @@
 #include <filesystem>
 #include <span>
 
-namespace redco {
+namespace redco::adapt {
 
 inline constexpr char const* adapter_config_name = "adapter_config.json";
 inline constexpr char const* adapter_weights_name = "adapter_model.safetensors";
+
+}  // namespace redco::adapt
+
+namespace redco {
 
 /// A folder in which PEFT (Mangrulkar et al. 2022) has saved a LoRA. Throws `error` with exit code
 /// 65 if a file is missing or broken, or needs an unsupported feature (listed in README.md).
@@ -28,11 +32,11 @@ class adapter_folder {
   /// Returns the adapters' options. Their targets are the shortest suffixes of the frozen model's
   /// weight paths that name exactly the adapted weights. Throws `error` with exit code 65 if the
   /// file adapts a module that the model lacks, or has a tensor that belongs to no plain LoRA.
-  lora_options options(std::span<stored_name const> names) const;
+  lora_options options(std::span<models::stored_name const> names) const;
 
   template <model M>
   with_lora<M> model(M const& frozen) const {
-    return {{frozen.config, options(stored_names<M>::names)}};
+    return {{frozen.config, options(models::stored_names<M>::names)}};
   }
 
   safetensors::weights_source const& weights() const { return weights_; }

@@ -18,9 +18,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace redco {
-
-namespace detail {
+namespace redco::adapt::detail {
 
 /// A key of PEFT's adapter_config.json that redco does not support, and a phrase for error
 /// messages.
@@ -46,7 +44,7 @@ inline constexpr std::string_view merge_cure =
 /// Throws `error` with exit code 65 for a method of initialisation (init_lora_weights) with which
 /// the adapter alone does not give PEFT's result. PiSSA, OLoRA, CorDA, LoftQ and LoRA-GA also
 /// change the base weights; MiCA keeps half of each adapter frozen.
-inline void check_initialisation(config_reader& c) {
+inline void check_initialisation(pretrained::config_reader& c) {
   json::json_value const* const how = c.find("init_lora_weights");
   if (how == nullptr || how->is_boolean()) return;
   if (how->is_string())
@@ -59,7 +57,7 @@ inline void check_initialisation(config_reader& c) {
 
 inline lora_options read_adapter_config(std::filesystem::path const& file) {
   json::json_value const config = json::read_json(file);
-  config_reader c(config, file.string());
+  pretrained::config_reader c(config, file.string());
   json::json_value const* const type = c.find("peft_type");
   if (type == nullptr) c.refuse("\"peft_type\" is missing; give a folder in which PEFT saved a LoRA");
   if (*type != "LORA") c.refuse(c.is("peft_type", *type) + ", not \"LORA\"; give a folder in which PEFT saved a LoRA");
@@ -72,7 +70,7 @@ inline lora_options read_adapter_config(std::filesystem::path const& file) {
     c.refuse(c.is("bias", *bias) + ": trained biases are" + std::string(merge_cure));
   check_initialisation(c);
   for (auto const& [key, what] : uncomputed_options)
-    if (json::json_value const* const value = c.find(key); value != nullptr && !says_nothing(*value))
+    if (json::json_value const* const value = c.find(key); value != nullptr && !pretrained::says_nothing(*value))
       c.refuse(c.is(key, *value) + ": " + std::string(what) + " are" + std::string(merge_cure));
   c.skip({"auto_mapping", "base_model_name_or_path", "corda_config", "ensure_weight_tying", "eva_config",
           "exclude_modules", "fan_in_fan_out", "inference_mode", "layers_pattern", "loftq_config", "lora_ga_config",
@@ -116,46 +114,49 @@ inline std::string_view uncomputed_tensor(std::string_view name) {
   return "a module that was trained as a whole (modules_to_save)";
 }
 
-}  // namespace detail
+}  // namespace redco::adapt::detail
+
+namespace redco {
 
 REDCO_INLINE adapter_folder::adapter_folder(std::filesystem::path const& path)
     : folder_(path),
-      read_(detail::read_adapter_config(path / adapter_config_name)),
-      weights_(detail::open_adapter_weights(path)) {}
+      read_(adapt::detail::read_adapter_config(path / adapt::adapter_config_name)),
+      weights_(adapt::detail::open_adapter_weights(path)) {}
 
-REDCO_INLINE lora_options adapter_folder::options(std::span<stored_name const> names) const {
+REDCO_INLINE lora_options adapter_folder::options(std::span<models::stored_name const> names) const {
   constexpr std::string_view prefix = "base_model.model.", a_end = ".lora_A.weight", b_end = ".lora_B.weight",
                              weight = ".weight";
   auto const refuse = [&](std::string const& why) { throw error(exit_code::data, folder_.string() + " " + why); };
   // Returns the path of a row's weight; "qkv" ends the path of a fused weight.
-  auto const path_of = [&](stored_name const& row) {
+  auto const path_of = [&](models::stored_name const& row) {
     std::string path(row.ours.substr(0, row.ours.size() - weight.size()));
     if (row.parts > 1) path.replace(path.rfind('.') + 1, std::string::npos, "qkv");
     return path;
   };
   std::set<std::string> adapted, all;
-  for (stored_name const& row : names)
+  for (models::stored_name const& row : names)
     if (row.ours.ends_with(weight)) all.insert(path_of(row));
   for (auto const& [name, tensor] : weights_.tensors) {
     bool const is_a = name.ends_with(a_end);
     if (!name.starts_with(prefix) || (!is_a && !name.ends_with(b_end)))
-      refuse("has " + safetensors::shown(name) + ", " + std::string(detail::uncomputed_tensor(name)) + ", which is" +
-             std::string(detail::merge_cure));
+      refuse("has " + safetensors::shown(name) + ", " + std::string(adapt::detail::uncomputed_tensor(name)) +
+             ", which is" + std::string(adapt::detail::merge_cure));
     if (!is_a) continue;
     if (tensor.shape.empty() || tensor.shape[0] != read_.rank)
       refuse("has " + safetensors::shown(name) + " of shape " + safetensors::text_of(tensor.shape) + ", but \"r\" is " +
-             std::to_string(read_.rank) + ": ranks that differ between modules are" + std::string(detail::merge_cure));
+             std::to_string(read_.rank) + ": ranks that differ between modules are" +
+             std::string(adapt::detail::merge_cure));
     std::string const theirs =
         name.substr(prefix.size(), name.size() - prefix.size() - a_end.size()) + std::string(weight);
     auto const row =
-        std::ranges::find_if(names, [&](stored_name const& one) { return meta::glob(one.theirs, theirs); });
+        std::ranges::find_if(names, [&](models::stored_name const& one) { return meta::glob(one.theirs, theirs); });
     if (row == names.end())
       refuse("adapts " + safetensors::shown(theirs) +
              ", which this model has not; give the model that it was trained with");
     adapted.insert(path_of(*row));
   }
   std::set<std::string> targets;
-  for (std::string const& path : adapted) targets.insert(detail::shortest_target(path, adapted, all));
+  for (std::string const& path : adapted) targets.insert(adapt::detail::shortest_target(path, adapted, all));
   std::string list;
   for (std::string const& target : targets) list += (list.empty() ? "" : ",") + target;
   lora_options result = read_;

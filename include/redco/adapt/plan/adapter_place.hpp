@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::adapt {
 
 /// The position of one adapter matrix (A or B) in PEFT's adapter file, and the facts about its
 /// module for adapter_config.json.
 struct adapter_place {
   /// Name, shape and box (offsets and sizes) of the matrix in PEFT's file. The name has the form
   /// "base_model.model.<module>.lora_A.weight".
-  stored_part part;
+  pretrained::stored_part part;
   /// Path of the adapted module after the block's number, such as "self_attn.q_proj".
   std::string module;
   /// True if the adapted module stores its own weight transposed (PEFT's fan_in_fan_out).
@@ -29,10 +29,10 @@ struct adapter_place {
 /// concatenates their B matrices. Throws `error` with exit code 64 if such weights have different
 /// A, or if weights that are stored separately share one A. Throws it with 70 if `names` lacks the
 /// weight.
-adapter_place adapter_place_of(std::span<stored_name const> names, std::string const& ours,
+adapter_place adapter_place_of(std::span<models::stored_name const> names, std::string const& ours,
                                std::vector<std::int64_t> const& shape, safetensors::box const& place);
 
-}  // namespace redco
+}  // namespace redco::adapt
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

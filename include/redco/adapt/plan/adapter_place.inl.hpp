@@ -10,20 +10,20 @@
 #include <cstddef>
 #include <string_view>
 
-namespace redco {
+namespace redco::adapt {
 
-REDCO_INLINE adapter_place adapter_place_of(std::span<stored_name const> names, std::string const& ours,
+REDCO_INLINE adapter_place adapter_place_of(std::span<models::stored_name const> names, std::string const& ours,
                                             std::vector<std::int64_t> const& shape, safetensors::box const& place) {
   constexpr std::string_view weight = ".weight", prefix = "base_model.model.";
   std::string path(adapted_path(ours));
   std::string const end = ours.substr(path.size());
   bool const as_one = path.ends_with(".qkv"), is_b = end == ".lora_B.weight";
-  stored_place const in_file =
-      place_in_file(names, (as_one ? path.substr(0, path.size() - 2) : path) + std::string(weight));
+  models::stored_place const in_file =
+      models::place_in_file(names, (as_one ? path.substr(0, path.size() - 2) : path) + std::string(weight));
   if (in_file.row == nullptr)
     throw error(exit_code::internal, "the model's table of file names has no row for the weight that the adapter " +
                                          safetensors::shown(ours) + " is added to; add one");
-  stored_name const& row = *in_file.row;
+  models::stored_name const& row = *in_file.row;
   if (!is_b && as_one && row.parts == 1)
     throw error(exit_code::usage,
                 "the files of this model keep q, k and v apart, and so does PEFT: name the targets "
@@ -49,4 +49,4 @@ REDCO_INLINE adapter_place adapter_place_of(std::span<stored_name const> names, 
   return found;
 }
 
-}  // namespace redco
+}  // namespace redco::adapt

@@ -11,9 +11,7 @@
 #include <map>
 #include <string_view>
 
-namespace redco {
-
-namespace detail {
+namespace redco::adapt::detail {
 
 /// Replaces each numeric component of a tensor's name by `*`, so that a tensor has one name in all
 /// blocks.
@@ -29,7 +27,9 @@ inline std::string in_every_block(std::string_view name) {
   return pattern;
 }
 
-}  // namespace detail
+}  // namespace redco::adapt::detail
+
+namespace redco::adapt {
 
 REDCO_INLINE void check_adapted_blocks(std::string const& source, safetensors::tensor_table const& stored,
                                        std::span<std::string const> wanted) {
@@ -46,4 +46,4 @@ REDCO_INLINE void check_adapted_blocks(std::string const& source, safetensors::t
   }
 }
 
-}  // namespace redco
+}  // namespace redco::adapt

@@ -19,7 +19,7 @@ struct lora_options {
   /// Weights to adapt: comma-separated ends of their paths, such as "q,v" or
   /// "self_attn.q,mlp.down". The target "qkv" gives the queries, keys and values of an attention
   /// one common A, as PEFT does for GPT-2's fused weight.
-  short_text targets = "q,v";
+  shape::short_text targets = "q,v";
 
   /// Calls `f(target)` for each entry of the comma-separated list `targets`.
   template <class F>

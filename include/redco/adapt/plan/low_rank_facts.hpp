@@ -20,7 +20,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco::detail {
+namespace redco::adapt::detail {
 
 /// Adds one matrix of a LoRA adapter for weight `of` to the plan: its sizes, split and messages.
 /// The matrix is B [Out, rank] if `dim` is 0, and A [rank, In] if `dim` is 1. It is split as
@@ -31,13 +31,14 @@ constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::par
   fact::parameter_fact half;
   half.shape = shape;
   half.why = fact::reason::adapter_whole;
-  if (dim == 1) half.start = {fact::initial::kind::uniform, 1.0 / square_root(3.0 * static_cast<double>(of.shape[1]))};
-  for (place const& p : of.places)
+  if (dim == 1)
+    half.start = {fact::initial::kind::uniform, 1.0 / layers::square_root(3.0 * static_cast<double>(of.shape[1]))};
+  for (shape::place const& p : of.places)
     if (p.dim == dim) half.split(p.axis, p.dim, p.units, p.rest), half.why = fact::reason::adapter;
   bool const outer = std::exchange(w.frozen, false);
   w.inside(name, [&] { w.parameter(dim == 1 ? "lora_A.weight" : "lora_B.weight", half); });
   w.frozen = outer;
-  if (own_tokens || of.on(axis::tp).dim == 1 - dim) w.message(collective::all_reduce, true, shape);
+  if (own_tokens || of.on(shape::axis::tp).dim == 1 - dim) w.message(shape::collective::all_reduce, true, shape);
 }
 
 /// A recorder that adds a layer's LoRA adapters to the plan: parameters, saved tensors, matrix
@@ -72,7 +73,7 @@ class low_rank_facts final : public fact::side_products {
       w.save("low_rank", narrow.shape, narrow.split_dim, fact::width_kind::compute, narrow.units);
       w.multiply(tokens, in, rank);
     }
-    place shared;
+    shape::place shared;
     // Numbers of rows of B halves that are read as one tensor.
     std::int64_t shared_rows = 0, other_rows = 0, other_units = 0;
     for (fact::named_weight const& one : weights) {
@@ -80,8 +81,8 @@ class low_rank_facts final : public fact::side_products {
       std::int64_t const out = one.fact.shape[0];
       low_rank_half(w, one.name, one.fact, 0, {out, rank}, own_tokens);
       w.multiply(tokens, rank, out);
-      place const cut = one.fact.on(axis::tp);
-      bool const is_shared = cut.dim == 0 && cut.rest == remainder::shared;
+      shape::place const cut = one.fact.on(shape::axis::tp);
+      bool const is_shared = cut.dim == 0 && cut.rest == shape::remainder::shared;
       if (is_shared && !as_one) w.share(cut.units, {out, rank}, {out, rank}, 0, input);
       if (is_shared) shared = cut, shared_rows += out;
       else other_rows += out, other_units = cut.units;
@@ -93,4 +94,4 @@ class low_rank_facts final : public fact::side_products {
   lora_options options_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::adapt::detail

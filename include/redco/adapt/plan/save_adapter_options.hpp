@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::adapt {
 
 /// Entries of PEFT's adapter_config.json that redco cannot derive from the adapters.
 struct save_adapter_options {
@@ -11,4 +11,4 @@ struct save_adapter_options {
   std::string task = "CAUSAL_LM";  ///< PEFT's task_type
 };
 
-}  // namespace redco
+}  // namespace redco::adapt

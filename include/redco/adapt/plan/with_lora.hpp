@@ -10,7 +10,7 @@
 
 #include <redco/meta/fields.hpp>
 
-namespace redco {
+namespace redco::adapt {
 
 /// A model's config together with the options of its LoRA adapters.
 template <class Config>
@@ -23,6 +23,10 @@ struct lora_config : Config {
   static constexpr auto fields() { return redco::fields(field<"lora">(&lora_config::lora)); }
 };
 
+}  // namespace redco::adapt
+
+namespace redco {
+
 /// A frozen model `M` with low-rank adapters for the weights that `config.lora` names. Plans, costs
 /// and `fits<>` count bytes of M's weights, and parameters, gradients and optimizer state of the
 /// adapters. Saved tensors and backward messages are counted as if M were trained, which is an
@@ -33,8 +37,8 @@ struct lora_config : Config {
 template <model M>
 struct with_lora {
   using base = M;
-  using config_type = lora_config<decltype(M::config)>;
-  using net = low_rank_adapted<&config_type::lora, typename M::net>;
+  using config_type = adapt::lora_config<decltype(M::config)>;
+  using net = adapt::low_rank_adapted<&config_type::lora, typename M::net>;
 
   config_type config;
 
@@ -46,6 +50,6 @@ struct with_lora {
 /// Names in files of the frozen parameters: those of `M`. adapter_place_of() returns PEFT's names
 /// of the adapters.
 template <model M>
-struct stored_names<with_lora<M>> : stored_names<M> {};
+struct models::stored_names<with_lora<M>> : models::stored_names<M> {};
 
 }  // namespace redco

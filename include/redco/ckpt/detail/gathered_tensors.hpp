@@ -33,7 +33,7 @@ class gathered_tensors {
   /// must be equal for all parts of a tensor. Throws `error` with exit code 70 unless the parts
   /// with `owner` cover each element exactly once.
   template <class TypeOf>
-  gathered_tensors(std::span<state_part const> own, TypeOf const& type_of, group& world) : world_(world) {
+  gathered_tensors(std::span<state_part const> own, TypeOf const& type_of, comm::group& world) : world_(world) {
     std::vector<std::string> const shares = together(world_, [&] {
       workdir::manifest share;
       share.run = "save";
@@ -89,7 +89,7 @@ class gathered_tensors {
     at::ScalarType const type = scalar_type_of(table_.at(name).type);
     at::Tensor values;
     if (world_.rank() == holder) {
-      values = corner(owned_.at({name, part.offset}), place).to(host_device(), type);
+      values = corner(owned_.at({name, part.offset}), place).to(tensors::host_device(), type);
       if (holder != 0) world_.send(values, 0);
     } else if (world_.rank() == 0) {
       values = at::empty(place.shape, type);
@@ -98,7 +98,7 @@ class gathered_tensors {
     return values;
   }
 
-  group& world_;
+  comm::group& world_;
   /// the parts that this rank owns, by tensor name and offset
   std::map<std::pair<std::string, std::vector<std::int64_t>>, at::Tensor> owned_;
   safetensors::tensor_table table_;

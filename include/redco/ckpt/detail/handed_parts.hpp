@@ -39,7 +39,7 @@ inline constexpr std::size_t handed_bytes = std::size_t{16} << 20;
 
 /// Sends bytes to rank `to` in messages of at most 16 MiB. Waits for a request from that rank
 /// before each message. The counterpart of take_over().
-inline void hand_over(group& world, int to, std::span<std::byte> bytes) {
+inline void hand_over(comm::group& world, int to, std::span<std::byte> bytes) {
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(handed_bytes, bytes.size()))) {
     at::Tensor const asked = at::empty({1}, at::kByte);
     world.recv(asked, to);
@@ -51,7 +51,7 @@ inline void hand_over(group& world, int to, std::span<std::byte> bytes) {
 /// Receives `bytes` bytes that rank `from` sends by hand_over(). Requests one message at a time and
 /// calls take(message) for each.
 template <class Take>
-void take_over(group& world, int from, std::size_t bytes, Take const& take) {
+void take_over(comm::group& world, int from, std::size_t bytes, Take const& take) {
   while (bytes > 0) {
     at::Tensor const piece = at::empty({static_cast<std::int64_t>(std::min(handed_bytes, bytes))}, at::kByte);
     world.send(at::ones({1}, at::kByte), from);
@@ -84,7 +84,7 @@ class first_failure {
 
 /// Sends the tensors of this rank's checkpoint files to rank 0, which writes the files. `kinds`:
 /// parts by the kind of file. Files follow each other, and tensors have their order in the file.
-inline void hand_over_files(std::map<std::string, std::vector<state_part const*>> const& kinds, group& world) {
+inline void hand_over_files(std::map<std::string, std::vector<state_part const*>> const& kinds, comm::group& world) {
   for (auto const& [kind, parts] : kinds) {
     std::map<std::string, state_part const*> by_name;
     std::vector<safetensors::safetensors_entry> entries;
@@ -93,7 +93,7 @@ inline void hand_over_files(std::map<std::string, std::vector<state_part const*>
       entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->place.shape});
     }
     for (auto const& entry : safetensors::plan_safetensors(std::move(entries)).entries) {
-      at::Tensor const values = held_values(*by_name.at(entry.name)).to(host_device()).contiguous();
+      at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::host_device()).contiguous();
       hand_over(world, 0, bytes_of(values));
     }
   }
@@ -103,8 +103,8 @@ inline void hand_over_files(std::map<std::string, std::vector<state_part const*>
 /// `share`, that rank's part of the manifest. Called by rank 0 for a rank whose host does not see
 /// the folder.
 template <safetensors::file_ops Ops>
-void take_over_files(Ops& ops, std::filesystem::path const& directory, workdir::manifest& share, int from, group& world,
-                     first_failure& failure) {
+void take_over_files(Ops& ops, std::filesystem::path const& directory, workdir::manifest& share, int from,
+                     comm::group& world, first_failure& failure) {
   // sorted by name, the order in which the rank sends them
   std::map<std::string, std::vector<safetensors::safetensors_entry>> files;
   for (auto const& [name, tensor] : share.tensors)
@@ -146,7 +146,8 @@ inline safetensors::tensor_table wishes_of(std::span<state_part const> parts) {
 /// Reads the boxes in `wishes`, the table of what rank `to` wants, and sends them to that rank.
 /// Called by rank 0 for a rank whose host does not see the files.
 inline void hand_over_wished(safetensors::open_files const& files, safetensors::tensor_table const& table,
-                             safetensors::tensor_table const& wishes, int to, group& world, first_failure& failure) {
+                             safetensors::tensor_table const& wishes, int to, comm::group& world,
+                             first_failure& failure) {
   for (auto const& [name, wish] : wishes) {
     safetensors::tensor_part const& place = wish.parts.front();
     at::Tensor const values = at::empty(place.shape, scalar_type_of(wish.type));
@@ -157,7 +158,7 @@ inline void hand_over_wished(safetensors::open_files const& files, safetensors::
 }
 
 /// Fills this rank's parts with values that rank 0 reads and sends. Sets padding to zero.
-inline void take_over_wished(std::span<state_part const> parts, group& world) {
+inline void take_over_wished(std::span<state_part const> parts, comm::group& world) {
   at::NoGradGuard const no_grad;
   for (state_part const& part : parts) part.local.detach().zero_();
   for (auto const& [name, part] : wanted_parts(parts)) {

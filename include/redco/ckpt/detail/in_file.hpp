@@ -15,12 +15,12 @@ namespace redco::ckpt::detail {
 /// Converts parts of a model's parameters to the layout of the model's files. Each result has the
 /// name, shape and box of the file's tensor, and views the part's values without padding. Throws
 /// `error` with exit code 70 if `names` has no row for a part, or if a part does not fit its row.
-inline std::vector<state_part> in_files(std::span<stored_name const> names, std::span<state_part const> parts) {
+inline std::vector<state_part> in_files(std::span<models::stored_name const> names, std::span<state_part const> parts) {
   std::vector<state_part> stored;
   stored.reserve(parts.size());
   for (state_part const& part : parts) {
     check_part(part);
-    stored_part there = stored_part_of(names, part.name, part.shape, part.place);
+    pretrained::stored_part there = pretrained::stored_part_of(names, part.name, part.shape, part.place);
     at::Tensor values = held_values(part);
     if (there.transposed) values = values.t();
     for (int i = 0; i < there.ones; ++i) values = values.unsqueeze(0);

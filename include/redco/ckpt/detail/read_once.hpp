@@ -20,7 +20,7 @@ namespace redco::ckpt::detail {
 
 /// Returns the group of ranks that together hold one replica of the model. Ranks that differ only
 /// in their index on the axis dp hold equal parts.
-inline group& ranks_of_copy(rank_context& rank) { return rank.group(model_axes); }
+inline comm::group& ranks_of_copy(rank_context& rank) { return rank.group(shape::model_axes); }
 
 /// Returns, for each of this rank's parts, the ranks that hold an equal part. All ranks of a
 /// replica must call it.
@@ -29,7 +29,7 @@ inline std::vector<workdir::part_holders> holders_of(std::span<state_part const>
   at::Tensor const boxes = at::empty({count}, at::kLong);
   auto* const own = boxes.mutable_data_ptr<std::int64_t>();
   for (std::size_t i = 0; i < parts.size(); ++i) own[i] = workdir::hash_of_part(parts[i].name, parts[i].place);
-  group& ranks = ranks_of_copy(rank);
+  comm::group& ranks = ranks_of_copy(rank);
   at::Tensor const all = ranks.all_gather(boxes, 0);
   return workdir::holders_of({all.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(all.numel())}, ranks.rank(),
                              ranks.size(), rank.dp.size());
@@ -38,7 +38,7 @@ inline std::vector<workdir::part_holders> holders_of(std::span<state_part const>
 /// Sends the values that one rank has read to all other ranks that hold an equal part. `of`: these
 /// ranks and the reader. All of them must call it.
 inline void hand_on(at::Tensor const& values, workdir::part_holders const& of, rank_context& rank) {
-  group& ranks = ranks_of_copy(rank);
+  comm::group& ranks = ranks_of_copy(rank);
   if (rank.dp.rank() == of.replica) {
     if (static_cast<int>(of.shards.size()) == ranks.size()) {
       ranks.broadcast(values, of.shard);

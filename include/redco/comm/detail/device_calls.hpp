@@ -37,7 +37,7 @@ class device_calls {
     std::int64_t const begin = std::min(count, slice * static_cast<std::int64_t>(me_));
     std::int64_t const length = std::min(count, begin + slice) - begin;
     auto const mine = [&](at::Tensor const& of) { return of.view(-1).narrow(0, begin, length); };
-    together(operand::of(collective::all_reduce, x, 0, op), x, out, [&] {
+    together(operand::of(shape::collective::all_reduce, x, 0, op), x, out, [&] {
       if (length == 0) return;
       at::Tensor const joint = reduced_in_order(of_all([&](shown const& one) { return mine(one.x); }), op, x);
       for (std::size_t rank = 0; rank < where_.size(); ++rank) mine(of(rank).out).copy_(joint);
@@ -45,7 +45,7 @@ class device_calls {
   }
 
   void all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) const {
-    together(operand::of(collective::all_gather, x, dim), x, out, [&] {
+    together(operand::of(shape::collective::all_gather, x, dim), x, out, [&] {
       std::int64_t const each = x.size(dim);
       for (std::size_t rank = 0; rank < where_.size(); ++rank)
         out.narrow(dim, static_cast<std::int64_t>(rank) * each, each).copy_(of(rank).x);
@@ -53,7 +53,7 @@ class device_calls {
   }
 
   void reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) const {
-    together(operand::of(collective::reduce_scatter, x, dim), x, out, [&] {
+    together(operand::of(shape::collective::reduce_scatter, x, dim), x, out, [&] {
       std::int64_t const part = out.size(dim), begin = part * static_cast<std::int64_t>(me_);
       auto const mine = [&](shown const& one) { return one.x.narrow(dim, begin, part); };
       out.copy_(reduced_in_order(of_all(mine), reduce_op::sum, out));
@@ -73,7 +73,7 @@ class device_calls {
 
   void broadcast(at::Tensor const& x, int root) const {
     auto const from = static_cast<std::size_t>(root);
-    together(operand::of(collective::broadcast, x, root), x, x, [&] {
+    together(operand::of(shape::collective::broadcast, x, root), x, x, [&] {
       if (me_ != from) x.copy_(of(from).x);
     });
   }
@@ -103,7 +103,7 @@ class device_calls {
   template <class F>
   void together(operand const& brought, at::Tensor const& x, at::Tensor const& out, F const& f) const {
     at::Device const device = x.device();
-    shown mine{x, out, mark_on(device), std::nullopt};
+    shown mine{x, out, tensors::mark_on(device), std::nullopt};
     where_.open(me_, brought, limit_, &mine);
     std::exception_ptr failure;
     auto const attempt = [&](auto const& step) {
@@ -114,13 +114,13 @@ class device_calls {
       }
     };
     attempt([&] {
-      for (std::size_t rank = 0; rank < where_.size(); ++rank) follow_on(device, of(rank).came);
+      for (std::size_t rank = 0; rank < where_.size(); ++rank) tensors::follow_on(device, of(rank).came);
       f();
-      mine.done = mark_on(device);
+      mine.done = tensors::mark_on(device);
     });
     where_.stage_done(me_);
     attempt([&] {
-      for (std::size_t rank = 0; rank < where_.size(); ++rank) follow_on(device, of(rank).done);
+      for (std::size_t rank = 0; rank < where_.size(); ++rank) tensors::follow_on(device, of(rank).done);
     });
     where_.close(me_);
     if (failure) std::rethrow_exception(failure);

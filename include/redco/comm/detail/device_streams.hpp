@@ -24,7 +24,7 @@ class stream_queue final : public device_queue {
 
   void* handle() override { return device_type_.getStreamNativeHandle(stream_); }
   void follow() override {
-    ready_.record(current_stream(device_));
+    ready_.record(tensors::current_stream(device_));
     ready_.block(stream_);
   }
   void mark() override { mark_.record(stream_); }
@@ -40,7 +40,7 @@ class stream_queue final : public device_queue {
 /// A device_access for the devices that libtorch supports.
 class torch_devices final : public device_access {
  public:
-  bool holds(at::Tensor const& x) const override { return !in_host_memory(x); }
+  bool holds(at::Tensor const& x) const override { return !tensors::in_host_memory(x); }
   std::int64_t number_of(at::Device device) const override { return device.index(); }
   std::unique_ptr<device_queue> make_queue(at::Device device) const override {
     return std::make_unique<stream_queue>(device);

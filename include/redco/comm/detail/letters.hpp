@@ -18,20 +18,20 @@ namespace redco::comm::detail {
 /// Returns the description of a receive call for messages, for example "recv of Float [3] with tag
 /// 4".
 inline std::string recv_text(at::Tensor const& x, int tag) {
-  return "recv of " + describe(x) + " with tag " + std::to_string(tag);
+  return "recv of " + tensors::describe(x) + " with tag " + std::to_string(tag);
 }
 
 /// An implementation of send and recv between threads of one process. The threads are members of
 /// one group and share one `meeting` (synchronisation point) and one `mailbox` (queue of sent
 /// tensors).
 struct letters {
-  detail::meeting& meeting;
-  detail::mailbox& mailbox;
+  meeting& meeting;
+  mailbox& mailbox;
 
   void send(std::size_t me, std::size_t peer, int tag, at::Tensor const& x) const {
     if (meeting.line().failed()) throw meeting.line().cause();
     at::Tensor const copy = x.clone();
-    settle(copy.device());
+    tensors::settle(copy.device());
     mailbox.post(me, peer, tag, copy);
     meeting.room().wake();
   }

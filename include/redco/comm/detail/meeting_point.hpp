@@ -103,7 +103,7 @@ class meeting_point {
   }
 
   options::launch const& how_;
-  std::optional<key_store> store_;
+  std::optional<tensors::key_store> store_;
   std::string key_;
 };
 

@@ -74,7 +74,8 @@ class nccl_group final : public group {
   nccl_link::patience patience_for(operand const& brought) const;
   void gather(at::Tensor const& x, at::Tensor const& rows, operand const& brought);
   void exchange(at::Tensor const& x, at::Tensor const& out, row_counts const& rows, operand const& brought);
-  void run(operand const& brought, std::vector<at::Tensor> const& uses, function_ref<void(nccl_link::round&)> calls);
+  void run(operand const& brought, std::vector<at::Tensor> const& uses,
+           tensors::function_ref<void(nccl_link::round&)> calls);
 
   std::unique_ptr<group> host_;
   int member_;

@@ -17,9 +17,7 @@
 #include <cstring>
 #include <utility>
 
-namespace redco::comm::detail {
-
-namespace nccl {
+namespace redco::comm::detail::nccl {
 
 inline data_type type_of(at::ScalarType type) {
   switch (type) {
@@ -33,7 +31,9 @@ inline data_type type_of(at::ScalarType type) {
   }
 }
 
-}  // namespace nccl
+}  // namespace redco::comm::detail::nccl
+
+namespace redco::comm::detail {
 
 REDCO_INLINE std::vector<std::unique_ptr<group>> nccl_group::make(std::vector<std::unique_ptr<group>> hosts,
                                                                   std::vector<int> const& members, means const& by) {
@@ -56,10 +56,10 @@ REDCO_INLINE nccl_group::nccl_group(std::unique_ptr<group> host, int member, mea
       host_(std::move(host)),
       member_(member),
       by_(by),
-      device_(host_device()) {}
+      device_(tensors::host_device()) {}
 
 REDCO_INLINE void nccl_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) {
-  operand const brought = operand::of(collective::all_reduce, x, 0, op);
+  operand const brought = operand::of(shape::collective::all_reduce, x, 0, op);
   if (!by_nccl(x, brought)) return host().do_all_reduce(x, out, op);
   (void)reduction_for(x, name());
   if (by_.by_rank || op != reduce_op::sum) {
@@ -77,7 +77,7 @@ REDCO_INLINE void nccl_group::do_all_reduce(at::Tensor const& x, at::Tensor cons
 }
 
 REDCO_INLINE void nccl_group::do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
-  operand const brought = operand::of(collective::all_gather, x, dim);
+  operand const brought = operand::of(shape::collective::all_gather, x, dim);
   if (!by_nccl(x, brought)) return host().do_all_gather(x, out, dim);
   if (rows_before(x, dim) == 1) return gather(x, out, brought);
   auto extents = x.sizes().vec();
@@ -88,7 +88,7 @@ REDCO_INLINE void nccl_group::do_all_gather(at::Tensor const& x, at::Tensor cons
 }
 
 REDCO_INLINE void nccl_group::do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
-  operand const brought = operand::of(collective::reduce_scatter, x, dim);
+  operand const brought = operand::of(shape::collective::reduce_scatter, x, dim);
   if (!by_nccl(x, brought)) return host().do_reduce_scatter(x, out, dim);
   (void)reduction_for(x, name());
   at::Tensor const parts = x.unflatten(dim, {size(), out.size(dim)}).movedim(dim, 0).contiguous();
@@ -111,7 +111,7 @@ REDCO_INLINE void nccl_group::do_all_to_all(at::Tensor const& x, at::Tensor cons
 }
 
 REDCO_INLINE void nccl_group::do_broadcast(at::Tensor const& x, int root) {
-  operand const brought = operand::of(collective::broadcast, x, root);
+  operand const brought = operand::of(shape::collective::broadcast, x, root);
   if (!by_nccl(x, brought)) return host().do_broadcast(x, root);
   run(brought, {x}, [&](nccl_link::round& on) {
     on.made(on.use.broadcast(x.data_ptr(), x.data_ptr(), x.nbytes(), nccl::uint8, root, on.in, on.on));
@@ -119,12 +119,12 @@ REDCO_INLINE void nccl_group::do_broadcast(at::Tensor const& x, int root) {
 }
 
 REDCO_INLINE void nccl_group::do_send(at::Tensor const& x, int peer, int tag) {
-  host().do_send(by_.one_process ? x : x.to(host_device()), peer, tag);
+  host().do_send(by_.one_process ? x : x.to(tensors::host_device()), peer, tag);
 }
 
 REDCO_INLINE void nccl_group::do_recv(at::Tensor const& x, int peer, int tag) {
-  if (by_.one_process || in_host_memory(x)) return host().do_recv(x, peer, tag);
-  at::Tensor const arrived = at::empty_like(x, x.options().device(host_device()));
+  if (by_.one_process || tensors::in_host_memory(x)) return host().do_recv(x, peer, tag);
+  at::Tensor const arrived = at::empty_like(x, x.options().device(tensors::host_device()));
   host().do_recv(arrived, peer, tag);
   x.copy_(arrived);
 }
@@ -217,7 +217,7 @@ REDCO_INLINE void nccl_group::exchange(at::Tensor const& x, at::Tensor const& ou
 }
 
 REDCO_INLINE void nccl_group::run(operand const& brought, std::vector<at::Tensor> const& uses,
-                                  function_ref<void(nccl_link::round&)> calls) {
+                                  tensors::function_ref<void(nccl_link::round&)> calls) {
   c10::DeviceGuard const on(device_);
   try {
     link_->run(calls, patience_for(brought));

@@ -55,7 +55,7 @@ class nccl_link {
   /// Calls `calls` between ncclGroupStart and ncclGroupEnd. The device runs the NCCL calls after
   /// the work already on the thread's current stream. Returns when the device has finished, or
   /// throws at the time limit `until`.
-  void run(function_ref<void(round&)> calls, patience const& until);
+  void run(tensors::function_ref<void(round&)> calls, patience const& until);
 
   /// Aborts the communicator and its calls in flight. Further calls do nothing.
   void abort() noexcept;
@@ -64,7 +64,7 @@ class nccl_link {
   static bool failed(nccl::result what) { return what != nccl::success && what != nccl::in_progress; }
 
   [[noreturn]] void fail(exit_code code, std::string const& what, patience const& until);
-  void wait(function_ref<bool()> done, patience const& until);
+  void wait(tensors::function_ref<bool()> done, patience const& until);
   void judge(nccl::result what, bool joins, patience const& until);
   bool has_come_on(bool joins, patience const& until);
 

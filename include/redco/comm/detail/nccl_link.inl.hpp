@@ -22,7 +22,7 @@ REDCO_INLINE void nccl_link::join(nccl::unique_id const& id, int ranks, int rank
   wait([&] { return has_come_on(true, until); }, until);
 }
 
-REDCO_INLINE void nccl_link::run(function_ref<void(round&)> calls, patience const& until) {
+REDCO_INLINE void nccl_link::run(tensors::function_ref<void(round&)> calls, patience const& until) {
   queue_->follow();
   round made{*library_, communicator_, queue_->handle()};
   made.made(library_->group_start());
@@ -59,7 +59,7 @@ REDCO_INLINE bool nccl_link::has_come_on(bool joins, patience const& until) {
   return state == nccl::success;
 }
 
-REDCO_INLINE void nccl_link::wait(function_ref<bool()> done, patience const& until) {
+REDCO_INLINE void nccl_link::wait(tensors::function_ref<bool()> done, patience const& until) {
   using clock = std::chrono::steady_clock;
   int const spins = until.line.crowded() ? 0 : 2'000, offers = until.line.crowded() ? 50 : 4'000;
   auto const end = clock::now() + until.limit;

@@ -22,7 +22,7 @@ struct operand {
   /// Value in `extents` of a tensor dimension whose size may differ between ranks.
   static constexpr std::int64_t any = -1;
 
-  collective kind = collective::barrier;
+  shape::collective kind = shape::collective::barrier;
   reduce_op op = reduce_op::sum;
   at::ScalarType type = at::kByte;
   std::int64_t argument = 0;  // tensor dimension, root rank, or tag
@@ -31,8 +31,8 @@ struct operand {
   // Extents of the leading dimensions; no tensor of redco has more than 12.
   std::array<std::int64_t, most_dims> extents{};
 
-  static operand of(collective kind, at::Tensor const& x, std::int64_t argument, reduce_op op = reduce_op::sum) {
-    operand made{kind, op, x.scalar_type(), argument, x.dim(), in_host_memory(x), {}};
+  static operand of(shape::collective kind, at::Tensor const& x, std::int64_t argument, reduce_op op = reduce_op::sum) {
+    operand made{kind, op, x.scalar_type(), argument, x.dim(), tensors::in_host_memory(x), {}};
     std::size_t const known = std::min(static_cast<std::size_t>(x.dim()), most_dims);
     for (std::size_t dim = 0; dim < known; ++dim) made.extents[dim] = x.size(static_cast<std::int64_t>(dim));
     return made;
@@ -41,7 +41,7 @@ struct operand {
   /// Returns the description of an all_to_all of `x`. If `rows` contains different counts, the
   /// number of rows of `x` may differ between ranks.
   static operand of_rows(at::Tensor const& x, row_counts const& rows) {
-    operand made = of(collective::all_to_all, x, 0);
+    operand made = of(shape::collective::all_to_all, x, 0);
     if (!rows.equal()) made.extents[0] = any;
     return made;
   }
@@ -65,8 +65,8 @@ struct operand {
   /// "broadcast(2) of Long []" or "barrier".
   std::string text() const {
     std::string out{name_of(kind)};
-    if (kind == collective::barrier) return out;
-    bool const reduces = kind == collective::all_reduce;
+    if (kind == shape::collective::barrier) return out;
+    bool const reduces = kind == shape::collective::all_reduce;
     out += "(" + (reduces ? std::string(name_of(op)) : std::to_string(argument)) + ") of " + c10::toString(type) + " [";
     for (std::size_t dim = 0; dim < most_dims && static_cast<std::int64_t>(dim) < dims; ++dim) {
       out += (dim ? ", " : "") + (extents[dim] == any ? "any" : std::to_string(extents[dim]));

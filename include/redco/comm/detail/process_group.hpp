@@ -67,7 +67,7 @@ class process_group final : public group {
   void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) override {
     check(x);
     reduce_function const reduce = reduction_for(x, name());
-    operand const mine = operand::of(collective::all_reduce, x, 0, op);
+    operand const mine = operand::of(shape::collective::all_reduce, x, 0, op);
     auto const count = static_cast<std::size_t>(x.numel());
     if (x.nbytes() <= process_exchange::few_bytes) {
       together(
@@ -144,7 +144,7 @@ class process_group final : public group {
           copy(bytes_of(out) + (at * ranks() + member) * row, place_->scratch.data() + member * all + at * row, row);
     };
     together(
-        operand::of(collective::all_gather, x, dim), x, out, [] {}, speak, finish);
+        operand::of(shape::collective::all_gather, x, dim), x, out, [] {}, speak, finish);
   }
 
   void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
@@ -172,7 +172,7 @@ class process_group final : public group {
       void* to = out.data_ptr();
       reduce({place_->rows.data(), place_->rows.size(), seat_ * elements, &to, 1, 0, elements}, reduce_op::sum);
     };
-    together(operand::of(collective::reduce_scatter, x, dim), parts, out, add_up_here, speak, finish);
+    together(operand::of(shape::collective::reduce_scatter, x, dim), parts, out, add_up_here, speak, finish);
   }
 
   void do_all_to_all(at::Tensor const& x, at::Tensor const& out, row_counts const& rows) override {
@@ -235,7 +235,7 @@ class process_group final : public group {
       others().finish(some, call);
     };
     together(
-        operand::of(collective::broadcast, x, root), x, x, [] {}, speak,
+        operand::of(shape::collective::broadcast, x, root), x, x, [] {}, speak,
         [&] {
           if (seat_ != seat) copy(bytes_of(x), bytes_of(place_->by_seat[seat].x), x.nbytes());
         });
@@ -246,9 +246,9 @@ class process_group final : public group {
     if (here().line().failed()) throw here().line().cause();
     auto const to = static_cast<std::size_t>(peer);
     if (is_here(to)) return letters{here(), place_->post}.send(seat_, to - place_->first(), tag, x);
-    operand const head = operand::of(collective::send, x, tag);
+    operand const head = operand::of(shape::collective::send, x, tag);
     others().send_letter(call_of(head), me(), to, x);
-    count_sent(collective::send, static_cast<std::int64_t>(x.nbytes()));
+    count_sent(shape::collective::send, static_cast<std::int64_t>(x.nbytes()));
   }
 
   void do_recv(at::Tensor const& x, int peer, int tag) override {
@@ -257,7 +257,7 @@ class process_group final : public group {
     if (is_here(from)) return letters{here(), place_->post}.receive(seat_, from - place_->first(), tag, x, deadline());
     auto const is_it = [&](early_letter const& one) { return one.from == from && one.tag == tag; };
     auto found = std::find_if(early_.begin(), early_.end(), is_it);
-    operand const wanted = operand::of(collective::recv, x, tag);
+    operand const wanted = operand::of(shape::collective::recv, x, tag);
     while (found == early_.end()) {
       process_exchange::call call = call_of(wanted);
       call.words = recv_text(x, tag);

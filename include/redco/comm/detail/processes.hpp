@@ -61,10 +61,10 @@ class processes final : public world {
         tags_(session, checked(shape, session), runs_),
         threads_(session.rank() * tags_.per_process(), tags_.per_process()) {
     rank_places::all().ranks_each = tags_.per_process();
-    kept_memory::install();
+    tensors::kept_memory::install();
   }
 
-  void run(function_ref<void(rank_context&)> f) override {
+  void run(tensors::function_ref<void(rank_context&)> f) override {
     begin();
     int const cores = std::min(at::get_num_threads(), threads_of_process());
     int const each = options_.threads > 0 ? options_.threads : std::max(1, cores / threads_.ranks());

@@ -35,7 +35,8 @@ class rank_threads {
   /// Runs `setup.body` concurrently on the thread of each rank, and returns when all ranks have
   /// returned. Meanwhile, the calling thread calls `look` after each `pause`, with the ranks that
   /// still run. Throws `error` with exit code 70 if a thread cannot be started.
-  void run(run_setup const& setup, std::chrono::milliseconds pause, function_ref<void(std::vector<int> const&)> look) {
+  void run(run_setup const& setup, std::chrono::milliseconds pause,
+           tensors::function_ref<void(std::vector<int> const&)> look) {
     if (threads_.empty()) start();
     int const threads_before = at::get_num_threads();
     std::unique_lock lock(mutex_);

@@ -264,7 +264,7 @@ class rendezvous {
   }
 
   static std::string first_line(std::exception const& e) {
-    std::string const words = words_of(e);
+    std::string const words = tensors::words_of(e);
     return words.substr(0, words.find('\n'));
   }
 

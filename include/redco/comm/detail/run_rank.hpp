@@ -27,7 +27,7 @@ struct run_setup {
   rank_groups& groups;
   int threads;  ///< number of libtorch threads per rank
   std::chrono::milliseconds later_deadline;
-  function_ref<void(rank_context&)> body;
+  tensors::function_ref<void(rank_context&)> body;
 };
 
 /// Calls `run.body` on the calling thread, which acts as `rank`. An exception of the body is
@@ -36,14 +36,14 @@ inline void run_rank(run_setup const& run, int rank) noexcept {
   // Destroyed after a failure is recorded: the record ends the waits of the rank's lanes.
   std::optional<rank_context> context;
   try {
-    auto const memory = std::make_shared<memory_counter>();
-    rank_environment const environment("rank " + std::to_string(rank), run.threads, memory);
+    auto const memory = std::make_shared<tensors::memory_counter>();
+    tensors::rank_environment const environment("rank " + std::to_string(rank), run.threads, memory);
     context.emplace(rank, run.groups, memory, run.later_deadline);
     run.body(*context);
   } catch (error const& failure) {
     run.line.fail(rank, failure);
   } catch (std::exception const& failure) {
-    run.line.fail(rank, exit_code::internal, words_of(failure));
+    run.line.fail(rank, exit_code::internal, tensors::words_of(failure));
   } catch (...) {
     run.line.fail(rank, exit_code::internal, "threw something that is not a std::exception");
   }

@@ -43,7 +43,7 @@ at::Tensor take_shared(at::Tensor const& x, shared_rows const& which);
 /// the parameter unchanged, and backward sums. Differentiable to any order. The group must outlive
 /// the autograd graph.
 template <bool Sums>
-struct shared_rows_function : recorded_function<shared_rows_function<Sums>> {
+struct shared_rows_function : tensors::recorded_function<shared_rows_function<Sums>> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor const& x, std::int64_t ranks,
                             std::int64_t sharers, std::int64_t first) {
     context->saved_data["ranks"] = ranks;

@@ -20,7 +20,7 @@ at::Tensor take_step(at::Tensor const& x, group& ranks, std::int64_t dim);
 /// An autograd node of a communication `Step` that is linear in its tensor. Backward runs
 /// Step::dual. The group must outlive the autograd graph.
 template <class Step>
-struct step_function : recorded_function<step_function<Step>> {
+struct step_function : tensors::recorded_function<step_function<Step>> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor const& x, std::int64_t ranks,
                             std::int64_t dim) {
     context->saved_data["ranks"] = ranks;

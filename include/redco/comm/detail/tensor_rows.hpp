@@ -36,12 +36,12 @@ inline std::size_t slice_of(at::Tensor const& x, std::size_t ranks) {
 
 inline reduce_function reduction_for(at::Tensor const& x, std::string const& group) {
   if (auto const reduce = reduction_of(x.scalar_type())) return reduce;
-  throw error(exit_code::internal, "group " + group + " cannot reduce " + describe(x) +
+  throw error(exit_code::internal, "group " + group + " cannot reduce " + tensors::describe(x) +
                                        "; convert it to a floating type, Long, Int or Byte");
 }
 
 inline void check_in_host_memory(at::Tensor const& x, std::string const& group) {
-  if (in_host_memory(x)) return;
+  if (tensors::in_host_memory(x)) return;
   throw error(exit_code::internal, "group " + group + " joins processes over CPU tensors and got one on " +
                                        x.device().str() + "; move it to the CPU");
 }
@@ -52,11 +52,11 @@ inline void deliver(at::Tensor const& letter, at::Tensor const& x, int tag, std:
                     int receiver) {
   if (letter.scalar_type() != x.scalar_type() || letter.sizes() != x.sizes())
     throw error(exit_code::internal, "recv with tag " + std::to_string(tag) + " in group " + group + ": rank " +
-                                         std::to_string(sender) + " sent " + describe(letter) + ", rank " +
-                                         std::to_string(receiver) + " expects " + describe(x) +
+                                         std::to_string(sender) + " sent " + tensors::describe(letter) + ", rank " +
+                                         std::to_string(receiver) + " expects " + tensors::describe(x) +
                                          "; receive into a tensor of the shape and dtype that was sent");
   x.copy_(letter);
-  settle(x.device());
+  tensors::settle(x.device());
 }
 
 }  // namespace redco::comm::detail

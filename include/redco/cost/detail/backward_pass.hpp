@@ -67,22 +67,22 @@ class backward_pass {
     placed_tensor const& t = tensors_[i];
     if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) return;
     switch (e.what) {
-      case event_kind::save:
+      case fact::event_kind::save:
         if (!again_ || e.tensor.id != output_again_) free(t);
         break;
-      case event_kind::weight_gradient:
+      case fact::event_kind::weight_gradient:
         if (again_) waiting_weights_ += t.bytes;
         held_ += t.bytes;
         break;
-      case event_kind::hold: held_ += t.bytes; break;
-      case event_kind::moment: end_moment(e.layer); break;
-      case event_kind::branch_end:
+      case fact::event_kind::hold: held_ += t.bytes; break;
+      case fact::event_kind::moment: end_moment(e.layer); break;
+      case fact::event_kind::branch_end:
         arriving_ += t.bytes;
         // The block's gradient equals the gradient of its last branch
         kept_to_block_end_ = block_gradient_ > 0;
         block_gradient_ = 0;
         break;
-      case event_kind::branch: leave_branch(t.bytes); break;
+      case fact::event_kind::branch: leave_branch(t.bytes); break;
       default: break;
     }
   }

@@ -71,7 +71,7 @@ struct block_row {
   constexpr std::vector<counts> count(std::int64_t n) const {
     std::vector<counts> of(kinds.size());
     std::int64_t const length = period();
-    for (block_range const& one : stretches(n)) {
+    for (shape::block_range const& one : stretches(n)) {
       for (std::int64_t i = one.begin; i < one.end;) {
         // From its second block on, the periods of a stretch are equal.
         std::int64_t const times = i > one.begin ? (one.end - i) / length : 0;
@@ -97,7 +97,7 @@ struct block_row {
   /// recomputed. All earlier blocks still hold their activations at that time.
   constexpr std::vector<std::int64_t> last_blocks() const {
     std::vector<std::int64_t> last;
-    std::vector<block_range> const all = stretches(blocks());
+    std::vector<shape::block_range> const all = stretches(blocks());
     for (std::size_t n = all.size(); n-- > 0;) {
       for (std::int64_t i = all[n].end; i-- > all[n].begin && i >= all[n].end - period();) {
         bool seen = false;
@@ -116,8 +116,8 @@ struct block_row {
 
   /// Divides the first `n` blocks into three ranges: before, inside and after `again.range`, the
   /// range in which blocks are recomputed.
-  constexpr std::vector<block_range> stretches(std::int64_t n) const {
-    block_range const chosen = again.range.overlap({0, n});
+  constexpr std::vector<shape::block_range> stretches(std::int64_t n) const {
+    shape::block_range const chosen = again.range.overlap({0, n});
     return {{0, chosen.begin}, chosen, {chosen.end, n}};
   }
 

@@ -132,22 +132,22 @@ class forward_pass {
     fact::event const& e = program_.events[i];
     if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) return;
     switch (e.what) {
-      case event_kind::save: save(i); break;
-      case event_kind::batch: place(i, kind::batch, copies()); break;
-      case event_kind::loss: place(i, kind::loss, copies()); break;
-      case event_kind::loss_workspace:
-      case event_kind::loss_sum: place(i, kind::loss_workspace, copies()); break;
-      case event_kind::make: products_ = 0; break;
-      case event_kind::weight_gradient: end_products(e.tensor.split_dim); [[fallthrough]];
-      case event_kind::hold:
-      case event_kind::branch:
-      case event_kind::branch_end: place(i, kind::none, 1); break;
-      case event_kind::repeat: enter(i); break;
-      case event_kind::repeat_end: leave(i); break;
-      case event_kind::message: send(static_cast<std::size_t>(e.count)); break;
-      case event_kind::multiply:
-        work.add(saturating_multiply(e.count, copies()), saturating_multiply(e.count, again(copies())));
-        products_ = saturating_add(products_, saturating_multiply(e.count, copies()));
+      case fact::event_kind::save: save(i); break;
+      case fact::event_kind::batch: place(i, kind::batch, copies()); break;
+      case fact::event_kind::loss: place(i, kind::loss, copies()); break;
+      case fact::event_kind::loss_workspace:
+      case fact::event_kind::loss_sum: place(i, kind::loss_workspace, copies()); break;
+      case fact::event_kind::make: products_ = 0; break;
+      case fact::event_kind::weight_gradient: end_products(e.tensor.split_dim); [[fallthrough]];
+      case fact::event_kind::hold:
+      case fact::event_kind::branch:
+      case fact::event_kind::branch_end: place(i, kind::none, 1); break;
+      case fact::event_kind::repeat: enter(i); break;
+      case fact::event_kind::repeat_end: leave(i); break;
+      case fact::event_kind::message: send(static_cast<std::size_t>(e.count)); break;
+      case fact::event_kind::multiply:
+        work.add(shape::saturating_multiply(e.count, copies()), shape::saturating_multiply(e.count, again(copies())));
+        products_ = shape::saturating_add(products_, shape::saturating_multiply(e.count, copies()));
         break;
       default: break;
     }
@@ -157,8 +157,8 @@ class forward_pass {
   /// (`split_dim` 0) or of row-parallel weights (`split_dim` 1). Called at the event of the
   /// weight's gradient, which is cut like the weight.
   constexpr void end_products(int split_dim) {
-    if (split_dim == 0) work.columns = saturating_add(work.columns, products_);
-    if (split_dim == 1) work.rows = saturating_add(work.rows, products_);
+    if (split_dim == 0) work.columns = shape::saturating_add(work.columns, products_);
+    if (split_dim == 1) work.rows = shape::saturating_add(work.rows, products_);
     products_ = 0;
   }
 

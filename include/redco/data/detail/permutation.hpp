@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::data::detail {
 
 /// A permutation of 0 ... size - 1 that a key determines, in constant memory (Black and Rogaway,
 /// Ciphers with arbitrary finite domains, 2002). A Feistel network, with Philox as its round
@@ -59,4 +59,4 @@ class permutation {
   int high_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::data::detail

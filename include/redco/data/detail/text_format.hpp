@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco::detail {
+namespace redco::data::detail {
 
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
@@ -32,4 +32,4 @@ inline void refuse_other_formats(std::filesystem::path const& path, std::string_
       throw error(exit_code::data, "text " + path.string() + " is " + std::string(what) + ", and give the result");
 }
 
-}  // namespace redco::detail
+}  // namespace redco::data::detail

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::data::detail {
 
 [[noreturn]] inline void refuse_text(std::filesystem::path const& path, std::string const& why) {
   throw error(exit_code::data, "text " + path.string() + " " + why);
@@ -35,7 +35,7 @@ inline std::string encoding_cure(std::size_t bad, std::size_t bytes) {
 /// Throws `error` with exit code 65 if too much of a text is NUL or no UTF-8: more than the share
 /// `invalid` (0 to 1) of its bytes.
 inline void check_encoding(std::filesystem::path const& path, std::string const& text, double invalid) {
-  auto const broken = invalid_utf8_of(text);
+  auto const broken = tokenizer::invalid_utf8_of(text);
   std::size_t const nul = text.find('\0');
   std::size_t const bad = broken.bytes + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\0'));
   auto const share = static_cast<double>(bad) / static_cast<double>(std::max<std::size_t>(1, text.size()));
@@ -97,4 +97,4 @@ void each_text_file(std::filesystem::path const& path, std::span<std::string con
   }
 }
 
-}  // namespace redco::detail
+}  // namespace redco::data::detail

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 /// The hypotheses (token sequences) of a beam search for B prompts with n beams each: the running
 /// ones, and the best finished ones.
@@ -63,7 +63,7 @@ class beams {
   bool unfinished_ = true;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

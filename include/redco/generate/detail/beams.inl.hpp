@@ -16,7 +16,7 @@
 #include <tuple>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 // Penalty added to scores that may not be chosen, far below every score. A finite number, as in
 // Hugging Face, keeps the order among penalised scores.
@@ -56,16 +56,16 @@ REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_
   }
   if (has_rules(options_, generated_)) return ruled_best_of(next, count);
   kernel::largest_logits const best = next.top(count);
-  at::Tensor const largest = on_host(best.logits.select(1, 0).contiguous());
+  at::Tensor const largest = tensors::on_host(best.logits.select(1, 0).contiguous());
   for (std::int64_t row = 0; row < largest.size(0); ++row)
     check(largest.const_data_ptr<double>()[row], row, largest.size(0));
-  return {on_host(best.logits - best.log_sum.unsqueeze(1)), on_host(best.entries)};
+  return {tensors::on_host(best.logits - best.log_sum.unsqueeze(1)), tensors::on_host(best.entries)};
 }
 
 /// Returns each row's `count` most likely next tokens after the options' rules, such as the
 /// repetition penalty. Computes all log-probabilities, because rules change them.
 REDCO_INLINE beams::continuations beams::ruled_best_of(logits const& next, std::int64_t count) const {
-  at::Tensor const log_p = on_host(next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1));
+  at::Tensor const log_p = tensors::on_host(next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1));
   std::int64_t const rows = log_p.size(0), vocabulary = log_p.size(1), total = running_.size(2);
   // In the first step, a row serves all beams of its prompt.
   std::int64_t const each = prompts_ * options_.beams / rows;
@@ -111,7 +111,7 @@ REDCO_INLINE void beams::extend(logits const& next) {
   finish(scores, candidates, ended);
   ++generated_;
   close();
-  bool const full = options_.stop == beam_stop::when_full && finished_size_.gt(0).all().item<bool>();
+  bool const full = options_.stop == pretrained::beam_stop::when_full && finished_size_.gt(0).all().item<bool>();
   unfinished_ = open_.any().item<bool>() && !full && !ended.all().item<bool>();
 }
 
@@ -127,7 +127,8 @@ REDCO_INLINE void beams::finish(at::Tensor const& scores, at::Tensor const& cand
   std::int64_t const kept = scores.size(1);
   at::Tensor const counts = ended.logical_and(at::arange(kept).lt(options_.beams));
   at::Tensor barred = counts.logical_not().to(at::kDouble) + open_.logical_not().unsqueeze(1).to(at::kDouble);
-  if (options_.stop == beam_stop::when_full) barred = barred + finished_size_.gt(0).all(1, true).to(at::kDouble);
+  if (options_.stop == pretrained::beam_stop::when_full)
+    barred = barred + finished_size_.gt(0).all(1, true).to(at::kDouble);
   at::Tensor const normed = scores / std::pow(static_cast<double>(generated_ + 1), options_.length_penalty);
   at::Tensor const all = at::cat({finished_scores_, normed + barred * out_of_question}, 1);
   auto const [best, chosen] = all.topk(options_.beams, 1);
@@ -140,7 +141,7 @@ REDCO_INLINE void beams::finish(at::Tensor const& scores, at::Tensor const& cand
 /// one. A running score is normalised by the current length. With beam_stop::when_impossible and a
 /// positive length penalty, it is normalised by the largest possible length.
 REDCO_INLINE void beams::close() {
-  bool const longest = options_.stop == beam_stop::when_impossible && options_.length_penalty > 0;
+  bool const longest = options_.stop == pretrained::beam_stop::when_impossible && options_.length_penalty > 0;
   auto const length = static_cast<double>(longest ? options_.max_new_tokens : generated_);
   at::Tensor const best = running_scores_.narrow(1, 0, 1) / std::pow(length, options_.length_penalty);
   at::Tensor const worst = at::where(finished_size_.gt(0), std::get<0>(finished_scores_.min(1, true)), out_of_question);
@@ -158,4 +159,4 @@ REDCO_INLINE at::Tensor beams::ids() const {
 
 REDCO_INLINE at::Tensor beams::scores() const { return finished_scores_.narrow(1, 0, options_.results).flatten(); }
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail

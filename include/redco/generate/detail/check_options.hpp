@@ -3,14 +3,14 @@
 #include <redco/pretrained/beam_options.hpp>
 #include <redco/pretrained/generate_options.hpp>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 /// Throws `error` with exit code 64 if an option is out of range; the message has the option's name
 /// and range.
 void check_options(generate_options const& options);
 void check_options(beam_options const& options);
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

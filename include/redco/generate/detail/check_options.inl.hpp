@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 template <class T>
 void check_option(bool legal, char const* name, T value, std::string const& range) {
@@ -51,4 +51,4 @@ REDCO_INLINE void check_options(beam_options const& o) {
   check_rules(o);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail

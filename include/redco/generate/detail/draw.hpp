@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 /// Returns the token id that the uniform random number `u` in [0, 1) draws from the logits
 /// [vocabulary], after temperature, top_k, top_p and min_p. Ids keep their order; each covers an
@@ -14,7 +14,7 @@ namespace redco::detail {
 /// exit code 79 if no logit is finite, or one is NaN or +inf.
 std::int64_t draw(std::span<double const> logits, generate_options const& options, double u);
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -13,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 /// Returns the largest logit. Throws `error` with exit code 79 if no logit is finite, or one is NaN
 /// or +inf.
@@ -85,4 +85,4 @@ REDCO_INLINE std::int64_t draw(std::span<double const> logits, generate_options 
   return static_cast<std::int64_t>(last);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 /// Returns the next token of each row, int64 [B]. `from`: logits [B, 1] of the new token with index
 /// `step`; `seen`: all tokens before it [B, T]. Random numbers depend only on (seed, update, step,
@@ -25,7 +25,7 @@ at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& seen, generat
 /// option is not set.
 bool goes_on(at::Tensor const& ids, generate_options const& options, pass const& in);
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

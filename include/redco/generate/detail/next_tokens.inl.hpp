@@ -15,18 +15,18 @@
 #include <cstddef>
 #include <span>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& seen, generate_options const& options,
                                      pass const& in, std::int64_t step) {
   // "gen" in ASCII. A model's sites count from 0, so the values do not collide.
   constexpr std::uint32_t site = 0x67656e;
   std::int64_t const rows = whole.size(0), vocabulary = whole.size(1);
-  at::Tensor const scores = on_host(whole).to(at::kDouble, false, true).contiguous();
+  at::Tensor const scores = tensors::on_host(whole).to(at::kDouble, false, true).contiguous();
   at::Tensor const chosen = at::empty({rows}, at::kLong);
   random::stream const key = random::make_stream(in.seed, site, in.step, static_cast<std::uint32_t>(step));
   auto* const all = scores.mutable_data_ptr<double>();
-  parallel(rows, 1, [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(rows, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
       std::span const one(all + row * vocabulary, static_cast<std::size_t>(vocabulary));
       // Check before the rules, which could hide a value that is not finite.
@@ -48,10 +48,10 @@ REDCO_INLINE at::Tensor next_tokens(logits const& from, at::Tensor const& seen, 
   if (options.temperature > 0 || has_rules(options, step))
     return drawn_tokens(from.tensor().squeeze(1), seen, options, in, step);
   kernel::largest_logits const best = from.top(1);
-  at::Tensor const largest = on_host(best.logits);
+  at::Tensor const largest = tensors::on_host(best.logits);
   for (std::int64_t row = 0; row < largest.size(0); ++row)
     check_finite(largest.const_data_ptr<double>()[row], in.first_row(largest.size(0)) + row, step, seen.size(1));
-  return on_host(best.entries.squeeze(1));
+  return tensors::on_host(best.entries.squeeze(1));
 }
 
 REDCO_INLINE bool goes_on(at::Tensor const& ids, generate_options const& options, pass const& in) {
@@ -65,4 +65,4 @@ REDCO_INLINE bool goes_on(at::Tensor const& ids, generate_options const& options
   return answer.item<std::uint8_t>() != 0;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail

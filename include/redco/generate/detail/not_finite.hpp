@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 /// Returns the largest of a row's logits, or NaN if one of them is NaN.
 inline double largest_or_nan(std::span<double const> logits) {
@@ -31,4 +31,4 @@ inline void check_finite(double largest, std::int64_t prompt, std::int64_t step,
                                          "): the logits are NaN, +inf or all -inf: check the weights and the prompt");
 }
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail

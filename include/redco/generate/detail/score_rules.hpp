@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 /// Penalises repetition (Keskar et al. 2019): for each id in `seen`, divides a positive score by
 /// `penalty` and multiplies a negative one. Ignores ids outside the vocabulary.
@@ -43,7 +43,7 @@ std::optional<std::int64_t> forced_id(Options const& o, std::int64_t length, std
   return std::nullopt;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

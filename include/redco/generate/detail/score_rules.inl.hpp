@@ -9,7 +9,7 @@
 #include <iterator>
 #include <limits>
 
-namespace redco::detail {
+namespace redco::generation::detail {
 
 REDCO_INLINE void penalise(std::span<double> scores, std::span<std::int64_t const> seen, double penalty) {
   std::vector<bool> done(scores.size());
@@ -36,4 +36,4 @@ REDCO_INLINE void ban_repeated(std::span<double> scores, std::span<std::int64_t 
     if (std::ranges::equal(seen.subspan(begin, before), last)) ban(scores, seen.subspan(begin + before, 1));
 }
 
-}  // namespace redco::detail
+}  // namespace redco::generation::detail

@@ -16,7 +16,7 @@ namespace redco::kernel::composed {
 /// memory for all logits of this shard. Communicates one all_reduce(max) of [N] and one
 /// all_reduce(sum) of [2, N] elements.
 inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
-                                std::int64_t ignored, group& ranks) {
+                                std::int64_t ignored, comm::group& ranks) {
   std::int64_t const valid = head.valid();
   at::Tensor logits = at::matmul(widened(hidden), widened(head.weight.narrow(0, 0, valid)).t());
   if (head.bias.defined()) logits = logits + widened(head.bias.narrow(0, 0, valid));
@@ -25,7 +25,8 @@ inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const
   at::Tensor const below = logits - top.unsqueeze(1), zero = at::zeros({}, logits.options());
   at::Tensor const entries = at::arange(valid, labels.options()) + head.first;
   at::Tensor const of_label = at::where(labels.unsqueeze(1).eq(entries), below, zero).sum(1);
-  at::Tensor const sums = reduce(tensor<partial>(at::stack({below.exp().sum(1), of_label})), ranks).local();
+  at::Tensor const sums =
+      comm::reduce(tensor<shape::partial>(at::stack({below.exp().sum(1), of_label})), ranks).local();
   return at::where(labels.ne(ignored), sums[0].log() - sums[1], zero).sum();
 }
 

@@ -13,9 +13,9 @@
 namespace redco::kernel::composed {
 
 /// Returns the angle in radians by which rotary positions rotate feature pair `i` per position.
-inline double frequency(rotary_angles const& a, std::int64_t i) {
+inline double frequency(layers::rotary_angles const& a, std::int64_t i) {
   double const plain = std::pow(a.theta, -2.0 * static_cast<double>(i) / static_cast<double>(a.dims));
-  rotary_scaling const& s = a.scaling;
+  layers::rotary_scaling const& s = a.scaling;
   if (s.factor == 1) return plain;
   // Number of full turns within the context length of the original training.
   double const waves = static_cast<double>(s.context) * plain / (2 * std::numbers::pi);
@@ -38,7 +38,7 @@ inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor con
   at::Tensor const angles = (places.unsqueeze(-1) * at::tensor(each).to(exact)).unsqueeze(2);
   at::Tensor const heads = x.narrow(2, 0, turned).unflatten(2, {by.heads, by.head_dim});
   at::Tensor const wide = widened(heads.narrow(3, 0, dims));
-  bool const halves = by.angles.pairs == rotary_pairs::halves;
+  bool const halves = by.angles.pairs == layers::rotary_pairs::halves;
   auto const pairs = (halves ? wide.unflatten(3, {2, half}).transpose(3, 4) : wide.unflatten(3, {half, 2})).unbind(4);
   at::Tensor const cosine = angles.cos().to(wide.scalar_type()), sine = angles.sin().to(wide.scalar_type());
   at::Tensor const u = pairs[0] * cosine - pairs[1] * sine, v = pairs[1] * cosine + pairs[0] * sine;

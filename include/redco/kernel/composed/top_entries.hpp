@@ -14,7 +14,7 @@ namespace redco::kernel::composed {
 /// all logits first, by one all-gather of [N, rows] elements, where `rows` is the number of rows of
 /// the shard of the vocabulary.
 inline largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k,
-                                  group& ranks) {
+                                  comm::group& ranks) {
   at::Tensor own = at::linear(hidden, head.weight, head.bias).to(at::kDouble);
   at::Tensor const logits = ranks.all_gather(own, 1).narrow(1, 0, head.vocabulary);
   auto const [values, entries] = at::sort(logits, true, 1, true);

@@ -50,7 +50,7 @@ struct tanh_curve_op {
 /// piecewise constant. Not recorded by autograd.
 inline at::Tensor curve_activation(after_linear next, at::Tensor const& d, at::Tensor const& g, at::Tensor const& y) {
   if (next == after_linear::tanh) {
-    at::Tensor const dy = empty_on_host(d.sizes(), d.scalar_type());
+    at::Tensor const dy = tensors::empty_on_host(d.sizes(), d.scalar_type());
     elementwise_into(tanh_curve_op{}, std::array{d, dy}, std::array{d, g, y});
     return dy;
   }

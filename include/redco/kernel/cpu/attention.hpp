@@ -26,8 +26,8 @@ head_view<T const> read_heads(at::Tensor const& x) {
 }
 
 template <class T>
-attention_problem<T> make_problem(attention_tensors const& t, attention_options const& o, at::Tensor const& bias,
-                                  attention_result const& made) {
+attention_problem<T> make_problem(detail::attention_tensors const& t, attention_options const& o,
+                                  at::Tensor const& bias, detail::attention_result const& made) {
   using sum = sum_of<T>;
   return {.batch = t.q.size(0),
           .queries = t.q.size(1),
@@ -52,9 +52,9 @@ inline at::Tensor in_sum_type(at::Tensor const& x, at::ScalarType type) {
 /// The CPU implementation of attention: functions forward and backward.
 /// detail/attention_function.hpp makes a differentiable function of them.
 struct attention_twin {
-  static attention_result forward(attention_tensors const& t, attention_options const& o) {
+  static detail::attention_result forward(detail::attention_tensors const& t, attention_options const& o) {
     auto const type = t.q.scalar_type();
-    attention_result made{
+    detail::attention_result made{
         at::empty({t.q.size(0), t.q.size(1), t.q.size(2)}, t.q.options()),
         at::empty({t.q.size(0), o.heads, t.q.size(1)}, t.q.options().dtype(composed::sum_type(type)))};
     auto const bias = in_sum_type(t.bias, type);
@@ -62,8 +62,8 @@ struct attention_twin {
     return made;
   }
 
-  static at::Tensor backward(attention_tensors const& t, attention_options const& o, attention_gradient const& given,
-                             attention_tensors const& into) {
+  static at::Tensor backward(detail::attention_tensors const& t, attention_options const& o,
+                             detail::attention_gradient const& given, detail::attention_tensors const& into) {
     auto const type = t.q.scalar_type();
     auto const bias = in_sum_type(t.bias, type);
     auto const dbias = given.wants_bias ? at::zeros_like(bias) : at::Tensor();

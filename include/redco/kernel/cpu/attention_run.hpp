@@ -13,7 +13,7 @@ namespace redco::kernel::cpu {
 /// Computes attention of all heads of all examples, in parallel over heads and examples.
 template <class T>
 void run_attention_forward(attention_problem<T> const& a) {
-  redco::parallel(a.batch * a.heads(), 1, [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(a.batch * a.heads(), 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto task = begin; task < end; ++task) {
       with_lanes<T>(attention_forward_task<T>{a, task / a.heads(), task % a.heads()});
     }
@@ -27,14 +27,14 @@ template <class T>
 void run_attention_backward(attention_problem<T> const& a) {
   auto const groups = a.options.kv_heads;
   if (a.dbias != nullptr && a.bias_shared) {
-    redco::parallel(groups, 1, [&](std::int64_t begin, std::int64_t end) {
+    tensors::parallel(groups, 1, [&](std::int64_t begin, std::int64_t end) {
       for (auto g = begin; g < end; ++g) {
         for (std::int64_t b = 0; b < a.batch; ++b) with_lanes<T>(attention_backward_task<T>{a, b, g});
       }
     });
     return;
   }
-  redco::parallel(a.batch * groups, 1, [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(a.batch * groups, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto task = begin; task < end; ++task) {
       with_lanes<T>(attention_backward_task<T>{a, task / groups, task % groups});
     }

@@ -11,11 +11,12 @@
 
 namespace redco::kernel::cpu {
 
-struct batch_norm_function : redco::recorded_function<batch_norm_function> {
+struct batch_norm_function : tensors::recorded_function<batch_norm_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, at::Tensor const& weight,
                             at::Tensor const& bias, batch_statistics const& of, comm::replica_round const& round,
                             double epsilon) {
-    ctx->save_for_backward({x, weight, bias, save_as("mean", of.mean), save_as("variance", of.variance)});
+    ctx->save_for_backward(
+        {x, weight, bias, tensors::save_as("mean", of.mean), tensors::save_as("variance", of.variance)});
     ctx->saved_data["count"] = of.count;
     ctx->saved_data["ranks"] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(round.ranks));
     ctx->saved_data["gaps"] = round.gaps;
@@ -28,7 +29,7 @@ struct batch_norm_function : redco::recorded_function<batch_norm_function> {
     auto const saved = ctx->get_saved_variables();
     at::Tensor const &x = saved[0], &weight = saved[1], &bias = saved[2], &mean = saved[3], &variance = saved[4];
     double const count = ctx->saved_data["count"].toDouble(), epsilon = ctx->saved_data["epsilon"].toDouble();
-    comm::replica_round const round{reinterpret_cast<group*>(ctx->saved_data["ranks"].toInt()),
+    comm::replica_round const round{reinterpret_cast<comm::group*>(ctx->saved_data["ranks"].toInt()),
                                     ctx->saved_data["gaps"].toBool()};
     if (at::GradMode::is_enabled()) {
       auto const f = [&](auto const& in) { return composed::batch_norm(in[0], in[1], in[2], count, round, epsilon); };

@@ -12,7 +12,7 @@ namespace redco::kernel::cpu {
 
 /// The differentiable function y = x W^T + b in bf16. Computed by the bf16 implementation that this
 /// process uses (see bf16_path). Autograd saves x and W.
-struct bf16_linear : redco::recorded_function<bf16_linear> {
+struct bf16_linear : tensors::recorded_function<bf16_linear> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x_any, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias) {
     at::Tensor const x = x_any.contiguous();

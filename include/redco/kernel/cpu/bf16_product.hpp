@@ -31,15 +31,15 @@ inline void blas_product(at::Tensor const& y, matrix<at::BFloat16> a, matrix<at:
 /// Computes y = a b + bias in bf16, summed in f32, by the bf16 implementation that this process
 /// uses (see bf16_path). a and b may be transposed; rows of y may be strided.
 inline void bf16_product(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias = {}) {
-  bf16_path const path = bf16_path_in_use();
-  if (path == bf16_path::onednn) {
-    memory_counter::scope const apart(library_memory());
+  tensors::bf16_path const path = tensors::bf16_path_in_use();
+  if (path == tensors::bf16_path::onednn) {
+    tensors::memory_counter::scope const apart(tensors::library_memory());
     at::Tensor out = y;
     bias.defined() ? at::addmm_out(out, bias, a, b) : at::mm_out(out, a, b);
     return;
   }
   at::Tensor const left = with_unit_stride(a), right = with_unit_stride(b);
-  if (path == bf16_path::blas)
+  if (path == tensors::bf16_path::blas)
     return blas_product(y, matrix_of<at::BFloat16>(left), matrix_of<at::BFloat16>(right), a.size(1), bias);
   at::Tensor const dense_bias = bias.defined() ? bias.contiguous() : bias;
   packed_product<at::BFloat16>{.m = y.size(0),

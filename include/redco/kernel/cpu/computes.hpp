@@ -8,7 +8,7 @@ namespace redco::kernel::cpu {
 /// Returns true if redco's CPU kernels (folder cpu/) compute operations on `x`. Otherwise ATen
 /// operators (folder composed/) do.
 inline bool computes(at::Tensor const& x) {
-  return takes_cpu_kernels(x) &&
+  return tensors::takes_cpu_kernels(x) &&
          (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kDouble);
 }
 

@@ -33,7 +33,7 @@ struct cross_entropy_wants {
 /// Options of a cross-entropy call that backward needs in addition to the saved tensors.
 struct cross_entropy_state : torch::CustomClassHolder {
   std::int64_t vocabulary = 0, first = 0, ignored = -100, chunk_rows = 0;
-  group* ranks = nullptr;
+  comm::group* ranks = nullptr;
   cross_entropy_wants wants;
 };
 
@@ -129,7 +129,7 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
 
 /// The differentiable function of cross-entropy on the CPU. Forward already computes the gradients
 /// and saves them. It also saves hidden, weight, bias and labels, for derivatives of higher order.
-struct cross_entropy_function : redco::recorded_function<cross_entropy_function> {
+struct cross_entropy_function : tensors::recorded_function<cross_entropy_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias, at::Tensor const& labels,
                             c10::intrusive_ptr<cross_entropy_state> const& state) {
@@ -171,7 +171,7 @@ struct cross_entropy_function : redco::recorded_function<cross_entropy_function>
 
 /// Returns the sum of the cross-entropy losses of all rows, computed on the CPU in chunks of rows.
 inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
-                                group& ranks, cross_entropy_options const& options) {
+                                comm::group& ranks, cross_entropy_options const& options) {
   auto const wants = [](at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); };
   auto const state = c10::make_intrusive<cross_entropy_state>();
   state->vocabulary = head.vocabulary, state->first = head.first;

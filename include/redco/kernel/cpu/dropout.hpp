@@ -49,12 +49,12 @@ struct dropout_run {
 };
 
 template <class T>
-void dropout_into(at::Tensor const& y, at::Tensor const& x, dropout_key const& key) {
+void dropout_into(at::Tensor const& y, at::Tensor const& x, composed::dropout_key const& key) {
   std::int64_t const features = x.size(-1), rows = x.size(0), positions = x.numel() / (rows * features);
   T const* const from = x.const_data_ptr<T>();
   T* const to = y.data_ptr<T>();
   constexpr std::int64_t group = 1024, grain = 8192;
-  redco::parallel(rows * positions, (grain + features - 1) / features, [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(rows * positions, (grain + features - 1) / features, [&](std::int64_t begin, std::int64_t end) {
     std::uint32_t words[group];
     for (std::int64_t i = begin; i < end; ++i)
       for (std::int64_t f = 0; f < features; f += group) {
@@ -66,7 +66,7 @@ void dropout_into(at::Tensor const& y, at::Tensor const& x, dropout_key const& k
   });
 }
 
-inline at::Tensor dropout_forward(at::Tensor const& any, dropout_key const& key) {
+inline at::Tensor dropout_forward(at::Tensor const& any, composed::dropout_key const& key) {
   if (any.numel() == 0) return any.clone();
   auto const x = any.contiguous();
   auto const y = at::empty_like(x);
@@ -78,10 +78,10 @@ inline at::Tensor dropout_forward(at::Tensor const& any, dropout_key const& key)
   return y;
 }
 
-inline at::Tensor dropout(at::Tensor const& x, dropout_key const& key);
+inline at::Tensor dropout(at::Tensor const& x, composed::dropout_key const& key);
 
-struct dropout_function : redco::recorded_function<dropout_function> {
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, dropout_key key) {
+struct dropout_function : tensors::recorded_function<dropout_function> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, composed::dropout_key key) {
     ctx->saved_data["probability"] = key.probability;
     ctx->saved_data["key"] = static_cast<std::int64_t>(std::uint64_t{key.numbers.k1} << 32 | key.numbers.k0);
     ctx->saved_data["row0"] = key.row0;
@@ -95,14 +95,16 @@ struct dropout_function : redco::recorded_function<dropout_function> {
     auto const number = [&](char const* name) { return ctx->saved_data[name].toInt(); };
     auto const bits = static_cast<std::uint64_t>(number("key"));
     random::stream const numbers{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
-    dropout_key const key{ctx->saved_data["probability"].toDouble(), numbers, number("row0"), number("feature0"),
-                          number("position0")};
+    composed::dropout_key const key{ctx->saved_data["probability"].toDouble(), numbers, number("row0"),
+                                    number("feature0"), number("position0")};
     return {cpu::dropout(g[0], key), at::Tensor()};
   }
 };
 
 /// Applies dropout on the CPU. Backward applies the same dropout to the gradient, because dropout
 /// is linear in x. Under create_graph, autograd records that call.
-inline at::Tensor dropout(at::Tensor const& x, dropout_key const& key) { return dropout_function::apply(x, key); }
+inline at::Tensor dropout(at::Tensor const& x, composed::dropout_key const& key) {
+  return dropout_function::apply(x, key);
+}
 
 }  // namespace redco::kernel::cpu

@@ -101,7 +101,7 @@ void elementwise_into_as(Op op, std::array<at::Tensor, Out> const& outputs, std:
   for (std::size_t i = 0; i < In; ++i) all.in[i] = sources[i].owner.template const_data_ptr<T>();
   for (std::size_t i = 0; i < Out; ++i) all.out[i] = targets[i].owner.template mutable_data_ptr<T>();
   constexpr std::int64_t grain = 16384;
-  redco::parallel(numbers, grain, [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(numbers, grain, [&](std::int64_t begin, std::int64_t end) {
     while (begin < end) {
       std::int64_t const run = begin / length, at = begin % length, n = std::min(length - at, end - begin);
       auto part = all;

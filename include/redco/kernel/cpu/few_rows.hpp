@@ -134,7 +134,7 @@ void run_few_rows(at::Tensor const& x, at::Tensor const& weight, at::Tensor cons
                               x.size(1),
                               weight.size(0)};
   constexpr std::int64_t grain = 65536;  // approximate elements of W per part
-  redco::parallel(a.out, std::max<std::int64_t>(1, grain / a.in), [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(a.out, std::max<std::int64_t>(1, grain / a.in), [&](std::int64_t begin, std::int64_t end) {
     with_lanes<T>(few_rows_task<T>{a, begin, end});
   });
 }
@@ -145,7 +145,7 @@ inline at::Tensor few_rows_linear(at::Tensor const& x, at::Tensor const& weight,
   c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
   at::Tensor const rows = x.dim() == 2 ? x.contiguous() : x.reshape({-1, sizes.back()}).contiguous();
   sizes.back() = weight.size(0);
-  at::Tensor const y = empty_on_host(sizes, x.scalar_type());
+  at::Tensor const y = tensors::empty_on_host(sizes, x.scalar_type());
   if (x.scalar_type() == at::kFloat) {
     run_few_rows<float>(rows, weight, bias, y);
   } else {

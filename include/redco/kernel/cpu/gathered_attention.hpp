@@ -34,7 +34,7 @@ void run_gathered(at::Tensor const& q, gathered_keys const& seen, attention_opti
   // A part covers whole key-value heads; if there are few rows, heads are split over threads too.
   std::int64_t const tasks = q.size(0) * q.size(1);
   std::int64_t const parts = std::min(o.kv_heads, std::max<std::int64_t>(1, 4 / tasks));
-  redco::parallel(tasks * parts, 1, [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(tasks * parts, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto task = begin; task < end; ++task) {
       std::int64_t const row = task / parts, part = task % parts, group = a.group();
       std::int64_t const h0 = o.kv_heads * part / parts * group, h1 = o.kv_heads * (part + 1) / parts * group;

@@ -82,7 +82,7 @@ template <class T, class Sum>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a, matrix<T> b, Sum beta, Sum* c,
           std::int64_t stride) {
   if constexpr (std::is_same_v<T, at::BFloat16>) {
-    if (bf16_path_in_use() == bf16_path::packed)
+    if (tensors::bf16_path_in_use() == tensors::bf16_path::packed)
       return packed_product<Sum>{m, n, k, a, b, c, stride, alpha, beta}.run();
   }
   blas_gemm_call(m, n, k, alpha, a, b, beta, c, stride);

@@ -41,7 +41,7 @@ inline std::vector<at::Tensor> empty_side_by_side(std::vector<at::Tensor> const&
   std::int64_t size = 0;
   for (at::Tensor const& one : all)
     if (one.defined()) size += one.numel();
-  at::Tensor const flat = empty_on_host({size}, type);
+  at::Tensor const flat = tensors::empty_on_host({size}, type);
   std::vector<at::Tensor> parts(all.size());
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -102,9 +102,9 @@ inline std::vector<at::Tensor> gradient_step(std::vector<at::Tensor> const& para
   std::vector<at::Tensor> next = scaled_sums(&parameters, gradients, -rate, parameters.front().scalar_type());
   bool recorded = false;
   for (std::size_t i = 0; i < next.size(); ++i)
-    recorded = recorded || (next[i].defined() && is_recorded(parameters[i], gradients[i]));
+    recorded = recorded || (next[i].defined() && tensors::is_recorded(parameters[i], gradients[i]));
   if (recorded) {
-    auto const node = recorded_node<gradient_step_node>(parameters, gradients);
+    auto const node = tensors::recorded_node<gradient_step_node>(parameters, gradients);
     node->rate = rate;
     torch::autograd::set_history(next, node);
   }

@@ -10,11 +10,11 @@
 
 namespace redco::kernel::cpu {
 
-struct gru_function : redco::recorded_function<gru_function> {
+struct gru_function : tensors::recorded_function<gru_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& projected,
                             at::Tensor const& weight, at::Tensor const& bias) {
     at::Tensor const outputs = composed::gru(projected, weight, bias);
-    ctx->save_for_backward({projected, weight, bias, save_as("output", outputs)});
+    ctx->save_for_backward({projected, weight, bias, tensors::save_as("output", outputs)});
     return outputs;
   }
 

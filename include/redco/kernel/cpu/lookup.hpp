@@ -9,7 +9,7 @@ namespace redco::kernel::cpu {
 
 /// The differentiable function of table lookup. Autograd saves only the ids. Backward computes one
 /// dense gradient of the table.
-struct lookup_function : redco::recorded_function<lookup_function> {
+struct lookup_function : tensors::recorded_function<lookup_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& table, at::Tensor const& local_ids,
                             bool foreign, std::int64_t padding) {
     ctx->save_for_backward({local_ids});

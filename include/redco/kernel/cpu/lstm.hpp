@@ -10,11 +10,11 @@
 
 namespace redco::kernel::cpu {
 
-struct lstm_function : redco::recorded_function<lstm_function> {
+struct lstm_function : tensors::recorded_function<lstm_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& projected,
                             at::Tensor const& weight) {
     auto const [outputs, cells] = composed::lstm(projected, weight);
-    ctx->save_for_backward({projected, weight, save_as("output", outputs), save_as("cells", cells)});
+    ctx->save_for_backward({projected, weight, tensors::save_as("output", outputs), tensors::save_as("cells", cells)});
     return outputs;
   }
 

@@ -47,13 +47,14 @@ norm_gradients norm_backward_plain(at::Tensor const& g, at::Tensor const& x, at:
 }
 
 template <bool Centered, class T>
-norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
+composed::norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weight, at::Tensor const& bias,
+                                  double epsilon) {
   auto const x = any.contiguous();
   std::int64_t const n = x.size(-1), rows = x.numel() / n;
   auto const statistics = x.options().dtype(at::kFloat);
   auto const shape = x.sizes().slice(0, static_cast<std::size_t>(x.dim() - 1));
-  norm_result const result{at::empty_like(x), Centered ? at::empty(shape, statistics) : at::Tensor(),
-                           at::empty(shape, statistics)};
+  composed::norm_result const result{at::empty_like(x), Centered ? at::empty(shape, statistics) : at::Tensor(),
+                                     at::empty(shape, statistics)};
   auto const w = norm_parameter(weight), b = norm_parameter(bias);
   norm_forward_rows<Centered, T> const all{x.const_data_ptr<T>(),
                                            norm_data(w),
@@ -65,7 +66,7 @@ norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weight, at::Ten
                                            n,
                                            epsilon};
   constexpr std::int64_t grain = 16384;
-  redco::parallel(rows, (grain + n - 1) / n, [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(rows, (grain + n - 1) / n, [&](std::int64_t begin, std::int64_t end) {
     auto part = all;
     part.x += begin * n, part.y += begin * n, part.rstd += begin;
     if constexpr (Centered) part.mean += begin;
@@ -84,7 +85,7 @@ norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const
                                     at::ScalarType bias_type) {
   auto const g = gradient.contiguous(), x = any.contiguous(), w = norm_parameter(weight);
   std::int64_t const n = x.size(-1), rows = x.numel() / n;
-  constexpr std::int64_t block = norm_block_rows, grain = 16384;
+  constexpr std::int64_t block = layers::norm_block_rows, grain = 16384;
   std::int64_t const blocks = (rows + block - 1) / block;
   norm_gradients result{at::empty_like(x), {}, {}};
   auto const sums = at::zeros({2, blocks, n}, x.options().dtype(at::kFloat));
@@ -96,7 +97,7 @@ norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const
   float const* const centers = Centered ? mean.const_data_ptr<float>() : nullptr;
   float const* const scales = rstd.const_data_ptr<float>();
   std::int64_t const blocks_at_once = std::max<std::int64_t>(1, grain / (block * n));
-  redco::parallel(blocks, blocks_at_once, [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(blocks, blocks_at_once, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       std::int64_t const first = i * block;
       norm_backward_rows<Centered, T> const part{from_g + first * n,
@@ -118,7 +119,7 @@ norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const
 }
 
 template <bool Centered>
-struct norm_function : redco::recorded_function<norm_function<Centered>> {
+struct norm_function : tensors::recorded_function<norm_function<Centered>> {
   // apply accepts an undefined parameter only as an empty optional.
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& some_weight, std::optional<at::Tensor> const& some_bias,
@@ -128,7 +129,8 @@ struct norm_function : redco::recorded_function<norm_function<Centered>> {
     auto const result = !vectors                        ? composed::norm<Centered>(x, weight, bias, epsilon)
                         : x.scalar_type() == at::kFloat ? norm_kernel<Centered, float>(x, weight, bias, epsilon)
                                                         : norm_kernel<Centered, at::BFloat16>(x, weight, bias, epsilon);
-    ctx->save_for_backward({x, weight, save_as("mean", result.mean), save_as("inverse_deviation", result.rstd)});
+    ctx->save_for_backward(
+        {x, weight, tensors::save_as("mean", result.mean), tensors::save_as("inverse_deviation", result.rstd)});
     ctx->saved_data["epsilon"] = epsilon;
     ctx->saved_data["bias"] = bias.defined();
     ctx->saved_data["bias_type"] = static_cast<std::int64_t>(bias.defined() ? bias.scalar_type() : at::kFloat);

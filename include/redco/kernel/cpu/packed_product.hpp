@@ -30,12 +30,12 @@ struct packed_product {
   void run() const {
     std::int64_t const most =
         std::max(panel_columns, kept_pairs / std::max<std::int64_t>(1, pairs()) / panel_columns * panel_columns);
-    bool const alone = m * n * k < (std::int64_t{1} << 20) || redco::computes_alone();
+    bool const alone = m * n * k < (std::int64_t{1} << 20) || tensors::computes_alone();
     for (std::int64_t first = 0; first < n; first += most) {
       std::int64_t const panels = (std::min(most, n - first) + panel_columns - 1) / panel_columns;
       bf16_pair* const packed = aligned<12>(panels * panel_pairs());
       auto const each = [&](std::int64_t count, std::int64_t grain, auto const& f) {
-        redco::parallel(count, alone ? count : grain, f);
+        tensors::parallel(count, alone ? count : grain, f);
       };
       each(panels, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {

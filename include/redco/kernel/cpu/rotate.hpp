@@ -19,12 +19,12 @@ namespace redco::kernel::cpu {
 /// positions.
 template <class T>
 struct turns {
-  rotary_angles angles;
+  layers::rotary_angles angles;
   std::vector<std::int64_t> positions;
   std::vector<T> cosines, sines;
 
   turns() = default;
-  turns(rotary_angles const& a, std::vector<std::int64_t> const& p) : angles(a), positions(p) {
+  turns(layers::rotary_angles const& a, std::vector<std::int64_t> const& p) : angles(a), positions(p) {
     std::int64_t const half = a.dims / 2;
     std::vector<double> each(static_cast<std::size_t>(half));
     for (std::int64_t i = 0; i < half; ++i) each[static_cast<std::size_t>(i)] = composed::frequency(a, i);
@@ -42,7 +42,7 @@ struct turns {
 /// Returns the table of cosines and sines for these positions. Reuses this thread's last table if
 /// angles and positions are equal, as in all layers of one step.
 template <class T>
-turns<T> const& turns_of(rotary_angles const& angles, std::vector<std::int64_t> const& positions) {
+turns<T> const& turns_of(layers::rotary_angles const& angles, std::vector<std::int64_t> const& positions) {
   thread_local turns<T> last;
   if (last.angles != angles || last.positions != positions) last = turns<T>(angles, positions);
   return last;
@@ -51,8 +51,9 @@ turns<T> const& turns_of(rotary_angles const& angles, std::vector<std::int64_t> 
 /// Rotates the features of one head in place, by the angles of one row if `sign` is 1, and back if
 /// it is -1.
 template <class T, class Sum>
-void turn_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t half, rotary_pairs pairs) {
-  std::int64_t const step = pairs == rotary_pairs::halves ? 1 : 2, apart = pairs == rotary_pairs::halves ? half : 1;
+void turn_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t half, layers::rotary_pairs pairs) {
+  std::int64_t const step = pairs == layers::rotary_pairs::halves ? 1 : 2,
+                     apart = pairs == layers::rotary_pairs::halves ? half : 1;
   for (std::int64_t i = 0; i < half; ++i) {
     T* const a = x + i * step;
     Sum const u = static_cast<Sum>(a[0]), v = static_cast<Sum>(a[apart]), s = sign * sine[i];
@@ -76,7 +77,7 @@ void turn_as(at::Tensor const& x, rotation const& by, at::Tensor const& position
   turns<sum> const& table = turns_of<sum>(by.angles, at);
   bool const each_example = static_cast<std::int64_t>(at.size()) != rows;
   auto* const data = static_cast<T*>(x.data_ptr());
-  redco::parallel(batch * rows, 64, [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(batch * rows, 64, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       std::int64_t const b = row / rows, t = row % rows, angle = (each_example ? row : t) * half;
       T* const here = data + b * x.stride(0) + t * x.stride(1);
@@ -103,7 +104,7 @@ struct rotation_state : torch::CustomClassHolder {
 
 /// The differentiable function of rotary positions; rotates x in place. Backward rotates the
 /// gradient back by the same angles, in place if no other code holds the gradient.
-struct rotate_function : redco::recorded_function<rotate_function> {
+struct rotate_function : tensors::recorded_function<rotate_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& positions, rotation const& by, double sign) {
     turn(x, by, positions.value_or(at::Tensor()), sign);

@@ -36,7 +36,7 @@ struct self_gated_op {
 /// `Gate::reference(x)` computes the function with differentiable operators, for derivatives of
 /// higher order.
 template <class Gate>
-struct self_gated_function : redco::recorded_function<self_gated_function<Gate>> {
+struct self_gated_function : tensors::recorded_function<self_gated_function<Gate>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x) {
     ctx->save_for_backward({x});
     return elementwise<1>(self_gated_op<Gate, false>{}, std::array{x})[0];

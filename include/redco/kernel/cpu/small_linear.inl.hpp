@@ -77,7 +77,7 @@ REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weig
   c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
   std::int64_t const out = weight.size(0), in = weight.size(1);
   sizes.back() = out;
-  at::Tensor const y = empty_on_host(sizes, x.scalar_type());
+  at::Tensor const y = tensors::empty_on_host(sizes, x.scalar_type());
   with_real(x.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     auto const start = bias.defined() ? product_start::bias : product_start::zero;
@@ -87,8 +87,8 @@ REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weig
         .run();
   });
   activate(next, y);
-  if (!is_recorded(x, weight, bias)) return y;
-  auto const node = recorded_node<small_linear_node>(x, weight, bias);
+  if (!tensors::is_recorded(x, weight, bias)) return y;
+  auto const node = tensors::recorded_node<small_linear_node>(x, weight, bias);
   node->x = {x, false};
   node->weight = {weight, false};
   node->next = next;
@@ -112,9 +112,9 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
   at::Tensor const g = unrecorded_before(next, with_rows(given), y_saved);
   std::int64_t const rows = row_count(g), out = w.size(0), in = w.size(1);
   at::Tensor dx, dw, db;
-  if (task_should_compute_output(0)) dx = empty_on_host(x_saved.sizes(), w.scalar_type());
-  if (task_should_compute_output(1)) dw = empty_on_host(w.sizes(), w.scalar_type());
-  if (task_should_compute_output(2)) db = empty_on_host({out}, w.scalar_type());
+  if (task_should_compute_output(0)) dx = tensors::empty_on_host(x_saved.sizes(), w.scalar_type());
+  if (task_should_compute_output(1)) dw = tensors::empty_on_host(w.sizes(), w.scalar_type());
+  if (task_should_compute_output(2)) db = tensors::empty_on_host({out}, w.scalar_type());
   with_real(w.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     auto const of_g = rows_of<T>(g);
@@ -123,8 +123,8 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
       small_product<T>{out, in, rows, of_g.turned(), rows_of<T>(x_saved), dw.mutable_data_ptr<T>()}.run();
     if (db.defined()) with_lanes<float>(column_sums<T>{of_g, rows, out, db.mutable_data_ptr<T>()});
   });
-  if (is_recorded(given, x_saved, w, y_saved)) {
-    auto const node = recorded_node<small_linear_gradients_node>(given, x_saved, w, y_saved);
+  if (tensors::is_recorded(given, x_saved, w, y_saved)) {
+    auto const node = tensors::recorded_node<small_linear_gradients_node>(given, x_saved, w, y_saved);
     node->g = {given, false};
     node->y = {y_saved, false};
     node->next = next;
@@ -183,9 +183,9 @@ REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
                    t = t_given.defined() ? t_given.contiguous() : t_given;
   at::Tensor dg, dx, dw, dy;
   if ((u.defined() || v.defined() || t.defined()) && (task_should_compute_output(0) || task_should_compute_output(3)))
-    dg = empty_on_host(g_saved.sizes(), w.scalar_type());
-  if (v.defined() && task_should_compute_output(1)) dx = empty_on_host(x_saved.sizes(), w.scalar_type());
-  if (u.defined() && task_should_compute_output(2)) dw = empty_on_host(w.sizes(), w.scalar_type());
+    dg = tensors::empty_on_host(g_saved.sizes(), w.scalar_type());
+  if (v.defined() && task_should_compute_output(1)) dx = tensors::empty_on_host(x_saved.sizes(), w.scalar_type());
+  if (u.defined() && task_should_compute_output(2)) dw = tensors::empty_on_host(w.sizes(), w.scalar_type());
   with_real(w.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     auto const of_h = rows_of<T>(h), of_x = rows_of<T>(x_saved), of_w = rows_of<T>(w);

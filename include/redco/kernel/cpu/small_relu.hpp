@@ -61,7 +61,7 @@ inline bool is_small_relu(at::Tensor const& x) {
 /// tensor) to fill it.
 template <class F>
 at::Tensor written_like(at::Tensor const& x, F const& f) {
-  at::Tensor const to = empty_on_host(x.sizes(), x.scalar_type());
+  at::Tensor const to = tensors::empty_on_host(x.sizes(), x.scalar_type());
   with_real(x.scalar_type(), [&]<class T>(T) { f(x.const_data_ptr<T>(), to.mutable_data_ptr<T>()); });
   return to;
 }
@@ -90,8 +90,8 @@ inline at::Tensor masked_gradient(at::Tensor const& g, at::Tensor const& y) {
   at::Tensor const dx = written_like(g.contiguous(), [&]<class T>(T const* from, T* to) {
     with_lanes<float>(masked<T>{from, y.const_data_ptr<T>(), to, y.numel()});
   });
-  if (is_recorded(g)) {
-    auto const node = recorded_node<masked_gradient_node>(g);
+  if (tensors::is_recorded(g)) {
+    auto const node = tensors::recorded_node<masked_gradient_node>(g);
     node->y = {y.detach(), false};
     torch::autograd::set_history(dx, node);
   }
@@ -119,8 +119,8 @@ inline at::Tensor small_relu(at::Tensor const& x) {
   at::Tensor const y = written_like(x, [&]<class T>(T const* from, T* to) {
     with_lanes<float>(rectified<T>{from, to, x.numel()});
   });
-  if (!is_recorded(x)) return y;
-  auto const node = recorded_node<small_relu_node>(x);
+  if (!tensors::is_recorded(x)) return y;
+  auto const node = tensors::recorded_node<small_relu_node>(x);
   torch::autograd::set_history(y, node);
   node->y = {y, true};
   return y;

@@ -55,7 +55,7 @@ inline std::array<at::Tensor, 2> halves(at::Tensor const& both) {
   return {both.narrow(-1, 0, n), both.narrow(-1, n, n)};
 }
 
-struct swiglu_function : redco::recorded_function<swiglu_function> {
+struct swiglu_function : tensors::recorded_function<swiglu_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& both) {
     ctx->save_for_backward({both});
     return elementwise<1>(swiglu_op{}, halves(both))[0];

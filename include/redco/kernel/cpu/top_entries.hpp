@@ -22,14 +22,14 @@ inline constexpr std::int64_t head_columns = 4096;
 template <class T>
 void take_logits(std::vector<top_row>& rows, at::Tensor const& logits, std::int64_t first) {
   std::int64_t const n = logits.size(1);
-  redco::parallel(logits.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+  tensors::parallel(logits.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i)
       with_lanes<T>(top_row_task<T>{rows[static_cast<std::size_t>(i)], logits.const_data_ptr<T>() + i * n, n, first});
   });
 }
 
 inline largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k,
-                                  group& ranks) {
+                                  comm::group& ranks) {
   std::int64_t const n = hidden.size(0), width = 2 * k + 2;
   // Each row of `best` holds this rank's k largest values, their k entries, the maximum, and the
   // sum of exponentials relative to the maximum.

@@ -156,7 +156,9 @@ struct gradient_of_rows {
 template <template <class> class Stage, class T>
 void over_rows(logit_chunk<T> const& c) {
   auto const grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(c.columns, 1));
-  redco::parallel(c.rows, grain, [&](std::int64_t begin, std::int64_t end) { with_lanes<T>(Stage<T>{c, begin, end}); });
+  tensors::parallel(c.rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    with_lanes<T>(Stage<T>{c, begin, end});
+  });
 }
 
 }  // namespace redco::kernel::cpu

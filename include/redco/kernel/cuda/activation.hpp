@@ -22,13 +22,13 @@ enum class activation_form : int {
   silu = 3
 };
 
-struct activation_function : redco::recorded_function<activation_function> {
+struct activation_function : tensors::recorded_function<activation_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& any, activation_form form) {
     ctx->save_for_backward({any});
     ctx->saved_data["form"] = static_cast<std::int64_t>(form);
     auto const x = any.contiguous(), y = at::empty_like(x);
-    launch_kernel(activation_source, "activation", x, blocks_for(x.numel()), read_by_kernel(x), written_by_kernel(y),
-                  x.numel(), form);
+    tensors::launch_kernel(activation_source, "activation", x, tensors::blocks_for(x.numel()),
+                           tensors::read_by_kernel(x), tensors::written_by_kernel(y), x.numel(), form);
     return y;
   }
 
@@ -43,8 +43,9 @@ struct activation_function : redco::recorded_function<activation_function> {
       return {composed::gradients_of(reference, {saved}, gradients[0])[0], {}};
     }
     auto const x = saved.contiguous(), g = gradients[0].contiguous(), dx = at::empty_like(x);
-    launch_kernel(activation_source, "activation_gradient", x, blocks_for(x.numel()), read_by_kernel(x),
-                  read_by_kernel(g), written_by_kernel(dx), x.numel(), form);
+    tensors::launch_kernel(activation_source, "activation_gradient", x, tensors::blocks_for(x.numel()),
+                           tensors::read_by_kernel(x), tensors::read_by_kernel(g), tensors::written_by_kernel(dx),
+                           x.numel(), form);
     return {dx, {}};
   }
 };

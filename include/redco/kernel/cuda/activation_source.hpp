@@ -6,7 +6,7 @@ namespace redco::kernel::cuda {
 
 /// CUDA kernels of the activations x gate(x), of swiglu, and of their gradients. `form` in the text
 /// is the number of an activation: a gelu_form, or 3 for silu.
-inline constexpr kernel_source activation_source{"activation", R"cuda(
+inline constexpr tensors::kernel_source activation_source{"activation", R"cuda(
 __device__ inline float sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
 struct gate {

@@ -20,7 +20,7 @@ enum class attention_way : unsigned char {
 /// bias, mask, dropout or window. With the causal rule, query i must see either all keys or exactly
 /// the keys 0 to i (query0 = 0, T = S). Flash operators must also support the head size and the
 /// device.
-inline attention_way attention_way_of(attention_tensors const& t, attention_options const& o) {
+inline attention_way attention_way_of(detail::attention_tensors const& t, attention_options const& o) {
   std::int64_t const queries = t.q.size(1), keys = t.k.size(1);
   bool const causal = o.causal && o.query0 + 1 < keys, windowed = o.window > 0 && o.query0 + queries > o.window;
   bool const takes = t.q.scalar_type() == at::kBFloat16 && t.q.numel() > 0 &&
@@ -32,13 +32,13 @@ inline attention_way attention_way_of(attention_tensors const& t, attention_opti
 /// The CUDA implementation of attention: functions forward and backward.
 /// detail/attention_function.hpp makes a differentiable function of them.
 struct attention_twin {
-  static attention_result forward(attention_tensors const& t, attention_options const& o) {
+  static detail::attention_result forward(detail::attention_tensors const& t, attention_options const& o) {
     if (attention_way_of(t, o) == attention_way::flash) return flash_forward(t, o);
     return attention_in_blocks(t, o, attention_device::in_use().score_bytes()).forward();
   }
 
-  static at::Tensor backward(attention_tensors const& t, attention_options const& o, attention_gradient const& given,
-                             attention_tensors const& into) {
+  static at::Tensor backward(detail::attention_tensors const& t, attention_options const& o,
+                             detail::attention_gradient const& given, detail::attention_tensors const& into) {
     if (attention_way_of(t, o) == attention_way::blocks)
       return attention_in_blocks(t, o, attention_device::in_use().score_bytes()).backward(given, into);
     flash_backward(t, o, given, into);

@@ -91,19 +91,21 @@ inline at::Tensor product_in_f32(at::Tensor const& a, at::Tensor const& b) {
 /// the matrix products; the kernels of attention_source compute the rest.
 class attention_in_blocks {
  public:
-  attention_in_blocks(attention_tensors const& t, attention_options const& o, std::int64_t bytes) : t_(t), o_(o) {
+  attention_in_blocks(detail::attention_tensors const& t, attention_options const& o, std::int64_t bytes)
+      : t_(t), o_(o) {
     extent_ = extent_of_scores(t.q.size(0), o.heads, t.q.size(1), t.k.size(1), bytes);
   }
 
-  attention_result forward() const {
-    attention_result const made{at::empty({t_.q.size(0), t_.q.size(1), t_.q.size(2)}, t_.q.options()),
-                                at::empty({t_.q.size(0), o_.heads, t_.q.size(1)}, t_.q.options().dtype(at::kFloat))};
+  detail::attention_result forward() const {
+    detail::attention_result const made{
+        at::empty({t_.q.size(0), t_.q.size(1), t_.q.size(2)}, t_.q.options()),
+        at::empty({t_.q.size(0), o_.heads, t_.q.size(1)}, t_.q.options().dtype(at::kFloat))};
     for_groups_of_examples([&](std::int64_t example, std::int64_t examples) {
       for_blocks_of(example, examples, [&](score_part const& part) {
         auto const bias = bias_of(part);
         auto const z = product_in_f32(queries_of(t_.q, part), keys_of(t_.k, part).transpose(1, 2)), p = as_elements(z);
-        launch_kernel(attention_source, "attention_probabilities", t_.q, rows_of_scores(part),
-                      block_of(part, bias, made.lse), z.mutable_data_ptr(), p.mutable_data_ptr());
+        tensors::launch_kernel(attention_source, "attention_probabilities", t_.q, rows_of_scores(part),
+                               block_of(part, bias, made.lse), z.mutable_data_ptr(), p.mutable_data_ptr());
         put_queries(made.out, part, product_in_f32(p, keys_of(t_.v, part)));
       });
     });
@@ -112,7 +114,7 @@ class attention_in_blocks {
 
   /// Writes the gradients of q, k and v to the tensors in `into`, which may be views of one tensor.
   /// Returns the gradient of the bias if requested, else an undefined tensor.
-  at::Tensor backward(attention_gradient const& given, attention_tensors const& into) const {
+  at::Tensor backward(detail::attention_gradient const& given, detail::attention_tensors const& into) const {
     auto const dbias = given.wants_bias ? at::zeros(t_.bias.sizes(), t_.q.options().dtype(at::kFloat)) : at::Tensor();
     for_groups_of_examples([&](std::int64_t example, std::int64_t examples) {
       auto const dk = at::zeros({examples * o_.kv_heads, t_.k.size(1), width()}, t_.q.options().dtype(at::kFloat));
@@ -205,7 +207,7 @@ class attention_in_blocks {
     return s;
   }
 
-  void add_gradients(score_part const& part, attention_gradient const& given, at::Tensor const& into_q,
+  void add_gradients(score_part const& part, detail::attention_gradient const& given, at::Tensor const& into_q,
                      at::Tensor const& dk, at::Tensor const& dv, at::Tensor const& dbias) const {
     auto const q = queries_of(t_.q, part), k = keys_of(t_.k, part), g = queries_of(given.of_out, part);
     auto const bias = bias_of(part);
@@ -215,9 +217,10 @@ class attention_in_blocks {
     auto const from = [&](at::Tensor const& x) -> void const* {
       return static_cast<char const*>(x.const_data_ptr()) + here * static_cast<std::int64_t>(x.element_size());
     };
-    launch_kernel(attention_source, "attention_score_gradients", t_.q, rows_of_scores(part),
-                  block_of(part, bias, given.made.lse), z.const_data_ptr(), dp.mutable_data_ptr(), from(given.of_out),
-                  from(given.made.out), p.mutable_data_ptr(), ds.mutable_data_ptr(), width());
+    tensors::launch_kernel(attention_source, "attention_score_gradients", t_.q, rows_of_scores(part),
+                           block_of(part, bias, given.made.lse), z.const_data_ptr(), dp.mutable_data_ptr(),
+                           from(given.of_out), from(given.made.out), p.mutable_data_ptr(), ds.mutable_data_ptr(),
+                           width());
     dv.narrow(1, part.key, part.keys).add_(product_in_f32(p.transpose(1, 2), g));
     dk.narrow(1, part.key, part.keys).add_(product_in_f32(ds.transpose(1, 2), q), scale());
     put_queries(into_q, part, product_in_f32(ds, k).mul_(scale()));
@@ -226,9 +229,10 @@ class attention_in_blocks {
 
   void add_bias(score_part const& part, at::Tensor const& ds, at::Tensor const& dbias) const {
     if (dbias.dim() == 2) {
-      launch_kernel(attention_source, "attention_distance_sums", t_.q,
-                    blocks_for(o_.heads * (part.rows + part.keys - 1)), ds.const_data_ptr(), dbias.mutable_data_ptr(),
-                    part.examples, o_.heads, part.rows, part.keys, dbias.size(1), column_of(part));
+      tensors::launch_kernel(attention_source, "attention_distance_sums", t_.q,
+                             tensors::blocks_for(o_.heads * (part.rows + part.keys - 1)), ds.const_data_ptr(),
+                             dbias.mutable_data_ptr(), part.examples, o_.heads, part.rows, part.keys, dbias.size(1),
+                             column_of(part));
       return;
     }
     auto const of_part = ds.view({part.examples, o_.heads, part.rows, part.keys});
@@ -237,7 +241,7 @@ class attention_in_blocks {
     else to.narrow(0, part.example, part.examples).copy_(of_part);
   }
 
-  attention_tensors const& t_;
+  detail::attention_tensors const& t_;
   attention_options const& o_;
   score_extent extent_{};
 };

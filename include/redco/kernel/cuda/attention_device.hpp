@@ -27,7 +27,7 @@ class attention_device {
 
   /// Returns true if `device` supports ATen's flash operators: compute capability 8.0 or higher.
   virtual bool has_flash(at::Device device) const {
-    return device.is_cuda() && compiled_kernels::of_process().compute_major(device) >= 8;
+    return device.is_cuda() && tensors::compiled_kernels::of_process().compute_major(device) >= 8;
   }
 
   /// Computes flash attention. Returns the output [B, T, H, D] and the log-sum-exp [B, H, T] in

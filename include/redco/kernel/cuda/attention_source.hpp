@@ -6,7 +6,7 @@ namespace redco::kernel::cuda {
 
 /// CUDA kernels for a block of attention scores, run between the matrix products. Each block of
 /// threads computes one row of scores at a time.
-inline constexpr kernel_source attention_source{"attention", R"cuda(
+inline constexpr tensors::kernel_source attention_source{"attention", R"cuda(
 // Scores q k^T [examples, heads, rows, keys] of some queries and the keys that one of them may see. What the pointers point to
 // begins at the first example, query and key of the block.
 struct score_block {

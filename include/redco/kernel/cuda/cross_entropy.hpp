@@ -33,7 +33,7 @@ struct kernel_logit_chunk {
 /// Options of a cross-entropy call that backward needs in addition to the saved tensors.
 struct cross_entropy_state : torch::CustomClassHolder {
   std::int64_t vocabulary = 0, first = 0, ignored = -100, chunk_rows = 0;
-  group* ranks = nullptr;
+  comm::group* ranks = nullptr;
   bool wants_hidden = false, wants_weight = false, wants_bias = false;
 
   bool wants_any() const { return wants_hidden || wants_weight || wants_bias; }
@@ -63,24 +63,24 @@ inline at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard 
     if (head.bias.defined()) at::addmm_out(logits, head.bias, h, head.weight.t());
     else at::mm_out(logits, h, head.weight.t());
     auto const top = statistics.narrow(0, 0, rows), stats = statistics.narrow(0, rows, 2 * rows);
-    kernel_logit_chunk const c{written_by_kernel(logits),
+    kernel_logit_chunk const c{tensors::written_by_kernel(logits),
                                rows,
                                columns,
                                columns,
                                head.valid(),
-                               read_by_kernel(here),
+                               tensors::read_by_kernel(here),
                                head.first,
                                s.ignored,
-                               written_by_kernel(top),
-                               written_by_kernel(stats)};
-    launch_kernel(cross_entropy_source, "top_of_rows", logits, rows, c);
+                               tensors::written_by_kernel(top),
+                               tensors::written_by_kernel(stats)};
+    tensors::launch_kernel(cross_entropy_source, "top_of_rows", logits, rows, c);
     s.ranks->all_reduce(top, comm::reduce_op::max);
-    launch_kernel(cross_entropy_source, "sums_of_rows", logits, rows, c);
+    tensors::launch_kernel(cross_entropy_source, "sums_of_rows", logits, rows, c);
     s.ranks->all_reduce(stats, comm::reduce_op::sum);
     auto const each = stats.narrow(0, 0, rows).log() - stats.narrow(0, rows, rows);
     loss += each.to(at::kDouble).masked_fill(here.eq(s.ignored), 0).sum();
     if (!s.wants_any()) continue;
-    launch_kernel(cross_entropy_source, "gradient_of_rows", logits, rows, c);
+    tensors::launch_kernel(cross_entropy_source, "gradient_of_rows", logits, rows, c);
     if (s.wants_hidden) {
       auto part = made.hidden.narrow(0, r0, rows);
       at::mm_out(part, logits, head.weight);
@@ -95,7 +95,7 @@ inline at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard 
 
 /// The differentiable function of cross-entropy on CUDA. Forward already computes the gradients and
 /// saves them. It also saves hidden, weight, bias and labels, for derivatives of higher order.
-struct cross_entropy_function : redco::recorded_function<cross_entropy_function> {
+struct cross_entropy_function : tensors::recorded_function<cross_entropy_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias, at::Tensor const& labels,
                             c10::intrusive_ptr<cross_entropy_state> const& state) {
@@ -129,7 +129,7 @@ struct cross_entropy_function : redco::recorded_function<cross_entropy_function>
 /// Returns the sum of the cross-entropy losses of all rows, computed on a CUDA device in chunks of
 /// rows.
 inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
-                                group& ranks, cross_entropy_options const& options) {
+                                comm::group& ranks, cross_entropy_options const& options) {
   auto const wants = [](at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); };
   auto const state = c10::make_intrusive<cross_entropy_state>();
   state->vocabulary = head.vocabulary, state->first = head.first;

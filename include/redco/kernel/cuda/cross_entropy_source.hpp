@@ -6,7 +6,7 @@ namespace redco::kernel::cuda {
 
 /// CUDA kernels for the rows of a chunk of logits: maxima, sums of exponentials, and gradients.
 /// Each block of threads computes one row at a time.
-inline constexpr kernel_source cross_entropy_source{"cross_entropy", R"cuda(
+inline constexpr tensors::kernel_source cross_entropy_source{"cross_entropy", R"cuda(
 // [rows, columns] with rows `stride` apart, of which the first `valid` columns are no padding; labels are global.
 struct logit_chunk {
   element* logits;

@@ -23,10 +23,10 @@ inline at::Tensor dropout_forward(at::Tensor const& any, composed::dropout_key c
   if (any.numel() == 0) return any.clone();
   auto const x = any.contiguous(), y = at::empty_like(x);
   std::int64_t const features = x.size(-1), rows = x.size(0), positions = x.numel() / (rows * features);
-  launch_kernel(dropout_source, "dropout_rows", x, blocks_for(x.numel() / 4 + 2 * rows * positions), read_by_kernel(x),
-                written_by_kernel(y), rows, positions, features,
-                kernel_dropout_key{key.numbers.k0, key.numbers.k1, key.threshold(), static_cast<float>(key.scale()),
-                                   key.row0, key.position0, key.feature0});
+  tensors::launch_kernel(dropout_source, "dropout_rows", x, tensors::blocks_for(x.numel() / 4 + 2 * rows * positions),
+                         tensors::read_by_kernel(x), tensors::written_by_kernel(y), rows, positions, features,
+                         kernel_dropout_key{key.numbers.k0, key.numbers.k1, key.threshold(),
+                                            static_cast<float>(key.scale()), key.row0, key.position0, key.feature0});
   return y;
 }
 
@@ -37,7 +37,7 @@ struct dropout_state : torch::CustomClassHolder {
   composed::dropout_key key;
 };
 
-struct dropout_function : redco::recorded_function<dropout_function> {
+struct dropout_function : tensors::recorded_function<dropout_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             composed::dropout_key const& key) {
     ctx->saved_data["key"] = c10::IValue::make_capsule(c10::make_intrusive<dropout_state>(key));

@@ -6,7 +6,7 @@ namespace redco::kernel::cuda {
 
 /// CUDA kernel of dropout with the random 32-bit words of random/philox.hpp. Each thread computes
 /// four words at a time.
-inline constexpr kernel_source dropout_source{"dropout", R"cuda(
+inline constexpr tensors::kernel_source dropout_source{"dropout", R"cuda(
 struct dropout_key {
   u32 k0, k1, threshold;
   float scale;

@@ -30,9 +30,10 @@ composed::norm_result norm_forward(at::Tensor const& any, at::Tensor const& weig
   auto const shape = x.sizes().slice(0, static_cast<std::size_t>(x.dim() - 1));
   composed::norm_result const result{at::empty_like(x), Centered ? at::empty(shape, statistics) : at::Tensor(),
                                      at::empty(shape, statistics)};
-  launch_kernel(norm_source, Centered ? "layer_norm_rows" : "rms_norm_rows", x, norm_blocks(rows), read_by_kernel(x),
-                read_by_kernel(w), read_by_kernel(b), written_by_kernel(result.y), written_by_kernel(result.mean),
-                written_by_kernel(result.rstd), rows, n, static_cast<float>(epsilon));
+  tensors::launch_kernel(norm_source, Centered ? "layer_norm_rows" : "rms_norm_rows", x, norm_blocks(rows),
+                         tensors::read_by_kernel(x), tensors::read_by_kernel(w), tensors::read_by_kernel(b),
+                         tensors::written_by_kernel(result.y), tensors::written_by_kernel(result.mean),
+                         tensors::written_by_kernel(result.rstd), rows, n, static_cast<float>(epsilon));
   return result;
 }
 
@@ -47,30 +48,32 @@ torch::autograd::variable_list norm_backward(at::Tensor const& gradient, at::Ten
   constexpr std::int64_t each = 64;
   std::int64_t const sums = (rows + each - 1) / each;
   auto const dx = at::empty_like(x);
-  launch_kernel(norm_source, Centered ? "layer_norm_gradient" : "rms_norm_gradient", x, norm_blocks(rows),
-                read_by_kernel(g), read_by_kernel(x), read_by_kernel(w), read_by_kernel(mean), read_by_kernel(rstd),
-                written_by_kernel(dx), rows, n);
+  tensors::launch_kernel(norm_source, Centered ? "layer_norm_gradient" : "rms_norm_gradient", x, norm_blocks(rows),
+                         tensors::read_by_kernel(g), tensors::read_by_kernel(x), tensors::read_by_kernel(w),
+                         tensors::read_by_kernel(mean), tensors::read_by_kernel(rstd), tensors::written_by_kernel(dx),
+                         rows, n);
   if (!weight.defined() && !bias) return {dx, {}, {}};
   auto const space = [&](bool wanted) {
     return wanted ? at::empty({sums, n}, x.options().dtype(at::kFloat)) : at::Tensor();
   };
   auto const weight_sums = space(weight.defined()), bias_sums = space(bias.has_value());
-  launch_kernel(norm_source, "norm_parameter_sums", x, norm_blocks(sums), read_by_kernel(g), read_by_kernel(x),
-                read_by_kernel(mean), read_by_kernel(rstd), written_by_kernel(weight_sums),
-                written_by_kernel(bias_sums), rows, n, each);
+  tensors::launch_kernel(norm_source, "norm_parameter_sums", x, norm_blocks(sums), tensors::read_by_kernel(g),
+                         tensors::read_by_kernel(x), tensors::read_by_kernel(mean), tensors::read_by_kernel(rstd),
+                         tensors::written_by_kernel(weight_sums), tensors::written_by_kernel(bias_sums), rows, n, each);
   auto const total = [](at::Tensor const& parts, at::ScalarType type) { return parts.sum(0).to(type); };
   return {dx, weight.defined() ? total(weight_sums, weight.scalar_type()) : at::Tensor(),
           bias ? total(bias_sums, *bias) : at::Tensor()};
 }
 
 template <bool Centered>
-struct norm_function : redco::recorded_function<norm_function<Centered>> {
+struct norm_function : tensors::recorded_function<norm_function<Centered>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& some_weight, std::optional<at::Tensor> const& some_bias,
                             double epsilon) {
     auto const weight = some_weight.value_or(at::Tensor()), bias = some_bias.value_or(at::Tensor());
     auto const result = norm_forward<Centered>(x, weight, bias, epsilon);
-    ctx->save_for_backward({x, weight, save_as("mean", result.mean), save_as("inverse_deviation", result.rstd)});
+    ctx->save_for_backward(
+        {x, weight, tensors::save_as("mean", result.mean), tensors::save_as("inverse_deviation", result.rstd)});
     ctx->saved_data["epsilon"] = epsilon;
     if (bias.defined()) ctx->saved_data["bias_type"] = static_cast<std::int64_t>(bias.scalar_type());
     return result.y;

@@ -6,7 +6,7 @@ namespace redco::kernel::cuda {
 
 /// CUDA kernels of layer norm and rms norm over rows of n elements. Each block of threads computes
 /// one row at a time. Weight and bias are f32, or null.
-inline constexpr kernel_source norm_source{"norm", R"cuda(
+inline constexpr tensors::kernel_source norm_source{"norm", R"cuda(
 template <bool centered>
 __device__ void norm_rows(element const* x, float const* weight, float const* bias, element* y, float* mean, float* rstd,
                           i64 rows, i64 n, float epsilon) {

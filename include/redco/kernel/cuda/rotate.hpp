@@ -24,7 +24,7 @@ struct kernel_rotary_turn {
 /// Rotates x in place by the angles of its positions if `sign` is 1, and back if it is -1.
 inline void turn(at::Tensor const& x, rotation const& by, at::Tensor const& some_positions, double sign) {
   at::Tensor const positions = some_positions.defined() ? some_positions.to(x.device()).contiguous() : at::Tensor();
-  rotary_scaling const& s = by.angles.scaling;
+  layers::rotary_scaling const& s = by.angles.scaling;
   std::int64_t const batch = x.size(0), rows = x.size(1);
   kernel_rotary_turn const turn{batch,
                                 rows,
@@ -39,11 +39,11 @@ inline void turn(at::Tensor const& x, rotation const& by, at::Tensor const& some
                                 s.factor,
                                 s.low_frequency,
                                 s.high_frequency,
-                                by.angles.pairs == rotary_pairs::neighbours,
+                                by.angles.pairs == layers::rotary_pairs::neighbours,
                                 positions.defined() && positions.numel() != rows,
                                 static_cast<float>(sign)};
-  launch_kernel(rotate_source, "rotate_rows", x, blocks_for(batch * rows * (by.angles.dims / 2)), written_by_kernel(x),
-                read_by_kernel(positions), turn);
+  tensors::launch_kernel(rotate_source, "rotate_rows", x, tensors::blocks_for(batch * rows * (by.angles.dims / 2)),
+                         tensors::written_by_kernel(x), tensors::read_by_kernel(positions), turn);
 }
 
 struct rotation_state : torch::CustomClassHolder {
@@ -54,7 +54,7 @@ struct rotation_state : torch::CustomClassHolder {
 
 /// The differentiable function of rotary positions; rotates x in place. Backward rotates the
 /// gradient back by the same angles, in place if no other code holds the gradient.
-struct rotate_function : redco::recorded_function<rotate_function> {
+struct rotate_function : tensors::recorded_function<rotate_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& positions, rotation const& by, double sign) {
     turn(x, by, positions.value_or(at::Tensor()), sign);

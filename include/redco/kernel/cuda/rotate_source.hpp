@@ -6,7 +6,7 @@ namespace redco::kernel::cuda {
 
 /// CUDA kernel that rotates features by rotary positions, in place. Each thread rotates one pair of
 /// features of all heads of a row. Angles are computed in f64.
-inline constexpr kernel_source rotate_source{"rotate", R"cuda(
+inline constexpr tensors::kernel_source rotate_source{"rotate", R"cuda(
 struct rotary_turn {
   i64 batch, rows, batch_stride, row_stride, heads, head_dim, dims, first, context;
   double theta, factor, low_frequency, high_frequency;

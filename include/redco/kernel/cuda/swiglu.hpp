@@ -12,7 +12,7 @@
 
 namespace redco::kernel::cuda {
 
-struct swiglu_function : redco::recorded_function<swiglu_function> {
+struct swiglu_function : tensors::recorded_function<swiglu_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& any) {
     ctx->save_for_backward({any});
     auto const both = any.contiguous();
@@ -20,8 +20,8 @@ struct swiglu_function : redco::recorded_function<swiglu_function> {
     sizes.back() /= 2;
     auto const y = at::empty(sizes, both.options());
     std::int64_t const n = sizes.back(), rows = n == 0 ? 0 : y.numel() / n;
-    launch_kernel(activation_source, "swiglu_rows", both, blocks_for(y.numel()), read_by_kernel(both),
-                  written_by_kernel(y), rows, n);
+    tensors::launch_kernel(activation_source, "swiglu_rows", both, tensors::blocks_for(y.numel()),
+                           tensors::read_by_kernel(both), tensors::written_by_kernel(y), rows, n);
     return y;
   }
 
@@ -32,8 +32,9 @@ struct swiglu_function : redco::recorded_function<swiglu_function> {
       return composed::gradients_of([](auto const& in) { return composed::swiglu(in[0]); }, {saved}, gradients[0]);
     auto const both = saved.contiguous(), g = gradients[0].contiguous(), dboth = at::empty_like(both);
     std::int64_t const n = g.size(-1), rows = n == 0 ? 0 : g.numel() / n;
-    launch_kernel(activation_source, "swiglu_gradient", both, blocks_for(g.numel()), read_by_kernel(both),
-                  read_by_kernel(g), written_by_kernel(dboth), rows, n);
+    tensors::launch_kernel(activation_source, "swiglu_gradient", both, tensors::blocks_for(g.numel()),
+                           tensors::read_by_kernel(both), tensors::read_by_kernel(g), tensors::written_by_kernel(dboth),
+                           rows, n);
     return {dboth};
   }
 };

@@ -65,7 +65,8 @@ struct attention_state : torch::CustomClassHolder {
 inline void save_attention(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list saved,
                            attention_result const& made, at::Tensor const& bias, attention_options const& o,
                            bool wants_bias) {
-  for (at::Tensor const& x : {save_as("output", made.out), save_as("log_sum_exp", made.lse), bias, o.key_mask})
+  for (at::Tensor const& x :
+       {tensors::save_as("output", made.out), tensors::save_as("log_sum_exp", made.lse), bias, o.key_mask})
     saved.push_back(x);
   ctx->save_for_backward(std::move(saved));
   ctx->saved_data["attention"] = c10::IValue::make_capsule(c10::make_intrusive<attention_state>(o, wants_bias));
@@ -82,7 +83,7 @@ inline attention_state const& state_of(torch::autograd::AutogradContext* ctx) {
 /// attention_result. Twin::backward(tensors, options, gradient, into) fills q, k and v of `into`.
 /// It returns the gradient of the bias if requested.
 template <class Twin>
-struct packed_attention : redco::recorded_function<packed_attention<Twin>> {
+struct packed_attention : tensors::recorded_function<packed_attention<Twin>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& qkv,
                             std::optional<at::Tensor> const& bias_in, attention_options const& o, bool wants_bias) {
     auto const bias = bias_in.value_or(at::Tensor());
@@ -115,7 +116,7 @@ struct packed_attention : redco::recorded_function<packed_attention<Twin>> {
 /// The differentiable function of attention with separate q, k and v. Autograd saves q, k, v, the
 /// output, the log-sum-exp, and bias and mask if given.
 template <class Twin>
-struct separate_attention : redco::recorded_function<separate_attention<Twin>> {
+struct separate_attention : tensors::recorded_function<separate_attention<Twin>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& q, at::Tensor const& k,
                             at::Tensor const& v, std::optional<at::Tensor> const& bias_in, attention_options const& o,
                             bool wants_bias) {

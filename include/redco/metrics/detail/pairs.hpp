@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-namespace redco::detail {
+namespace redco::metrics::detail {
 
 /// Calls f(predicted, expected) for each example and returns the number of examples. Throws `error`
 /// with exit code 65 if the ranges are empty or differ in length; `metric` names the metric in the
@@ -23,4 +23,4 @@ std::size_t for_each_pair(char const* metric, Predicted const& predicted, Expect
   return count;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::metrics::detail

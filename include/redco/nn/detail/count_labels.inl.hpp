@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 inline double counted_labels(at::Tensor const& dense, std::int64_t classes) {
   auto const* const first = dense.const_data_ptr<std::int64_t>();
@@ -33,9 +33,9 @@ inline double counted_labels(at::Tensor const& dense, std::int64_t classes) {
 
 REDCO_INLINE double count_labels(at::Tensor const& labels, std::int64_t classes) {
   if (labels.scalar_type() != at::kLong)
-    throw error(exit_code::data, "cross_entropy: labels are " + describe(labels) +
+    throw error(exit_code::data, "cross_entropy: labels are " + tensors::describe(labels) +
                                      "; give int64 class numbers, as labels.to(at::kLong) does");
-  return count_on_host(labels, [classes](at::Tensor const& dense) { return counted_labels(dense, classes); });
+  return tensors::count_on_host(labels, [classes](at::Tensor const& dense) { return counted_labels(dense, classes); });
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail

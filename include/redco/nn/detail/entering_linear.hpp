@@ -9,7 +9,7 @@
 
 #include <type_traits>
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 /// A pair of results of a column-parallel layer: its complete input (tokens of all shards) and the
 /// product of this input with the layer's weight.
@@ -24,25 +24,25 @@ struct entered_product {
 /// next, as Megatron-LM's asynchronous all-reduce (Narayanan et al. 2021). The sum includes the
 /// gradients of other readers of `whole`. Differentiable to any order. The lane (communication
 /// thread) must outlive the autograd graph.
-entered_product product_beside(tensor<replicated> const& x, at::Tensor const& weight, at::Tensor const& bias,
-                               group& shards, comm::lane& lane);
+entered_product product_beside(tensor<shape::replicated> const& x, at::Tensor const& weight, at::Tensor const& bias,
+                               comm::group& shards, comm::lane& lane);
 
 /// Returns x W^T + b of a column-parallel layer for an input split by tokens. Gathers one chunk of
 /// examples from all shards while it multiplies the chunk before. The number of tokens T must be a
 /// multiple of the number of shards. Saves the gathered input for backward unless the weight is
 /// frozen.
-entered_product product_beside(tensor<token_split> const& x, at::Tensor const& weight, at::Tensor const& bias,
-                               group& shards, comm::lane& lane);
+entered_product product_beside(tensor<shape::token_split> const& x, at::Tensor const& weight, at::Tensor const& bias,
+                               comm::group& shards, comm::lane& lane);
 
 /// Returns true if communication between the shards can overlap the matrix product of `x`. For a
 /// replicated `x`, this is the gradient sum in backward. For split tokens, this is the gather in
 /// forward.
-inline bool passes_beside(tensor<replicated> const& x, pass const& in) {
+inline bool passes_beside(tensor<shape::replicated> const& x, pass const& in) {
   at::Tensor const& all = x.local();
   return at::GradMode::is_enabled() && all.requires_grad() &&
          in.beside_shards(all.numel() / all.size(-1), all.size(-1) * all.element_size());
 }
-inline bool passes_beside(tensor<token_split> const& x, pass const& in) {
+inline bool passes_beside(tensor<shape::token_split> const& x, pass const& in) {
   at::Tensor const& own = x.local();
   return x.tokens() % in.tp->size() == 0 &&
          in.beside_shards(own.size(0) * x.tokens(), own.size(-1) * own.element_size());
@@ -51,11 +51,11 @@ inline bool passes_beside(tensor<token_split> const& x, pass const& in) {
 /// Returns x W^T + b plus side products (such as low-rank adapters) of a column-parallel layer.
 /// First enters `x`: gathers split tokens, or sums the gradient of `x` in backward. This
 /// communication overlaps the product if passes_beside() is true.
-template <layout X, class Context>
+template <shape::layout X, class Context>
 at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Tensor const& bias,
                            side_products const& sides, Context const& ctx) {
   entered_product const made = [&]() -> entered_product {
-    if constexpr (is_at_rest<X>)
+    if constexpr (shape::is_at_rest<X>)
       if (passes_beside(x, ctx.pass())) return product_beside(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
     at::Tensor const whole = entering(x, ctx.tp()).local();
     return {whole, kernel::linear(whole, weight, bias)};
@@ -63,7 +63,7 @@ at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Ten
   return sides.beside(made.product, made.whole, ctx);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

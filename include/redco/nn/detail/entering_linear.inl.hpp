@@ -12,12 +12,12 @@
 #include <cstdint>
 #include <optional>
 
-namespace redco::detail::overlapped {
+namespace redco::nn::detail::overlapped {
 
 /// An autograd function that returns this rank's slice of the gathered buffer as a result computed
 /// from `x`. So gradients flow from the buffer to `x`, which needs no memory of its own. The result
 /// is no view of the buffer for autograd, because the buffer is filled later.
-struct in_place_of : recorded_function<in_place_of> {
+struct in_place_of : tensors::recorded_function<in_place_of> {
   static at::Tensor forward(node*, at::Tensor const&, at::Tensor const& place) {
     at::Tensor own = at::empty({0}, place.options());
     return own.set_(place.storage(), place.storage_offset(), place.sizes(), place.strides());
@@ -28,7 +28,7 @@ struct in_place_of : recorded_function<in_place_of> {
 /// An autograd function that returns `whole` W^T + b, and `whole` itself for other readers. `x` is
 /// this rank's slice of `whole`, or all of `whole` if the argument `join` is null. Backward sums
 /// the gradients of both results. Saves `whole` unless the weight is frozen.
-struct product_of_entered : recorded_function<product_of_entered> {
+struct product_of_entered : tensors::recorded_function<product_of_entered> {
   static gradients_of_node forward(node* ctx, at::Tensor const& x, at::Tensor const& weight,
                                    std::optional<at::Tensor> const& bias, at::Tensor const* whole, exchange const& over,
                                    joined_tokens* join) {
@@ -64,12 +64,14 @@ struct product_of_entered : recorded_function<product_of_entered> {
     std::optional<sums_under_way> sums;
     if (at::GradMode::is_enabled()) {
       at::Tensor const product = at::mm(g, weight).view(sizes);
-      tensor<partial> const addend(of_whole.defined() ? product + of_whole : product);
+      tensor<shape::partial> const addend(of_whole.defined() ? product + of_whole : product);
       if (wants_weight)
-        whole = over.by_tokens ? enter(tensor<token_split>(saved[1], sizes[sizes.size() - 2]), over.shards).local()
-                               : enter(tensor<replicated>(saved[1]), over.shards).local();
+        whole = over.by_tokens
+                    ? comm::enter(tensor<shape::token_split>(saved[1], sizes[sizes.size() - 2]), over.shards).local()
+                    : comm::enter(tensor<shape::replicated>(saved[1]), over.shards).local();
       if (wants_x)
-        of[0] = over.by_tokens ? reduce_tokens(addend, over.shards).local() : reduce(addend, over.shards).local();
+        of[0] = over.by_tokens ? comm::reduce_tokens(addend, over.shards).local()
+                               : comm::reduce(addend, over.shards).local();
     } else if (wants_x) {
       sums.emplace(
           sums_of_rows(sizes, g.options(), over, [&](at::Tensor const& y, std::int64_t first, std::int64_t many) {
@@ -91,26 +93,28 @@ inline entered_product entered(gradients_of_node const& product_and_whole) {
   return {product_and_whole[1], product_and_whole[0]};
 }
 
-}  // namespace redco::detail::overlapped
+}  // namespace redco::nn::detail::overlapped
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
-REDCO_INLINE entered_product product_beside(tensor<replicated> const& x, at::Tensor const& weight,
-                                            at::Tensor const& bias, group& shards, comm::lane& lane) {
+REDCO_INLINE entered_product product_beside(tensor<shape::replicated> const& x, at::Tensor const& weight,
+                                            at::Tensor const& bias, comm::group& shards, comm::lane& lane) {
   using namespace overlapped;
   at::Tensor const& whole = x.local();
-  return entered(product_of_entered::apply(whole, weight, if_defined(bias), &whole, exchange(shards, lane, false),
-                                           static_cast<joined_tokens*>(nullptr)));
+  return overlapped::entered(overlapped::product_of_entered::apply(whole, weight, overlapped::if_defined(bias), &whole,
+                                                                   overlapped::exchange(shards, lane, false),
+                                                                   static_cast<overlapped::joined_tokens*>(nullptr)));
 }
 
-REDCO_INLINE entered_product product_beside(tensor<token_split> const& x, at::Tensor const& weight,
-                                            at::Tensor const& bias, group& shards, comm::lane& lane) {
+REDCO_INLINE entered_product product_beside(tensor<shape::token_split> const& x, at::Tensor const& weight,
+                                            at::Tensor const& bias, comm::group& shards, comm::lane& lane) {
   using namespace overlapped;
-  exchange const over(shards, lane, true);
+  overlapped::exchange const over(shards, lane, true);
   at::Tensor const whole = at::empty({x.local().size(0), x.tokens(), x.local().size(-1)}, x.local().options());
-  joined_tokens join(x.local().detach().contiguous(), whole, over);
-  at::Tensor const own = in_place_of::apply(x.local(), shards.part_of(whole, -2));
-  return entered(product_of_entered::apply(own, weight, if_defined(bias), &whole, over, &join));
+  overlapped::joined_tokens join(x.local().detach().contiguous(), whole, over);
+  at::Tensor const own = overlapped::in_place_of::apply(x.local(), shards.part_of(whole, -2));
+  return overlapped::entered(
+      overlapped::product_of_entered::apply(own, weight, overlapped::if_defined(bias), &whole, over, &join));
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 /// Returns x [..., In] W^T + b of a row-parallel layer, with its side products (such as low-rank
 /// adapters), as a sum over the shards that is not reduced yet. The replicated bias b is added
@@ -19,7 +19,7 @@ namespace redco::detail {
 template <class Context>
 pending_sum leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                            side_products const& sides, Context const& ctx) {
-  if (ctx.tp().size() == 1) return tensor<partial>(sides.beside(kernel::linear(x, weight, bias), x, ctx));
+  if (ctx.tp().size() == 1) return tensor<shape::partial>(sides.beside(kernel::linear(x, weight, bias), x, ctx));
   std::vector<at::Tensor> addends;
   if (bias.defined()) addends.push_back(bias);
   if (ctx.pass().beside_shards(x.numel() / x.size(-1), weight.size(0) * x.element_size())) {
@@ -30,7 +30,7 @@ pending_sum leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Te
     }
     return pending_sum(std::move(all), std::move(addends));
   }
-  return tensor<partial>(sides.beside(kernel::linear(x, weight), x, ctx), std::move(addends));
+  return tensor<shape::partial>(sides.beside(kernel::linear(x, weight), x, ctx), std::move(addends));
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail

@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <string>
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 /// Returns the network's input `x` on the device of the parameters. Converts a floating-point `x`
 /// to the network's compute dtype.
 inline at::Tensor as_input(at::Tensor const& x, parameter_store const& store) {
   if (!x.defined()) return x;
-  at::ScalarType const type = x.is_floating_point() ? scalar_type_of(store.compute()) : x.scalar_type();
+  at::ScalarType const type = x.is_floating_point() ? tensors::scalar_type_of(store.compute()) : x.scalar_type();
   return x.scalar_type() == type && x.device() == store.device() ? x : x.to(store.device(), type);
 }
 
@@ -26,4 +26,4 @@ inline void check_substitutes(std::size_t given, std::size_t taken) {
                                        std::to_string(given) + "; pass one for each of parameters()");
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail

@@ -13,7 +13,7 @@
 // Helpers of autograd nodes that exchange messages on a lane (a communication thread) during their
 // products. Groups and lanes outlive the graph.
 
-namespace redco::detail::overlapped {
+namespace redco::nn::detail::overlapped {
 
 using node = torch::autograd::AutogradContext;
 using gradients_of_node = torch::autograd::variable_list;
@@ -22,7 +22,7 @@ using gradients_of_node = torch::autograd::variable_list;
 /// lane (communication thread), and `by_tokens`. `by_tokens` is true if each rank holds only its
 /// own tokens.
 struct exchange final : torch::CustomClassHolder {
-  exchange(group& ranks, comm::lane& beside, bool split) : shards(ranks), lane(beside), by_tokens(split) {}
+  exchange(comm::group& ranks, comm::lane& beside, bool split) : shards(ranks), lane(beside), by_tokens(split) {}
 
   void keep_in(node& ctx) const {
     ctx.saved_data["exchange"] = c10::IValue::make_capsule(c10::make_intrusive<exchange>(shards, lane, by_tokens));
@@ -31,7 +31,7 @@ struct exchange final : torch::CustomClassHolder {
     return *static_cast<exchange const*>(ctx.saved_data.at("exchange").toCapsule().get());
   }
 
-  group& shards;
+  comm::group& shards;
   comm::lane& lane;
   bool by_tokens;
 };
@@ -56,9 +56,8 @@ class joined_tokens {
       : cut(whole.size(0), 1, whole.size(1), whole.size(2) * whole.element_size(), over.lane.least_bytes), over_(over) {
     comm::collective_label const label("all_gather_entered");
     cut.for_each([&](std::int64_t first, std::int64_t many) {
-      last_ = over_.lane.ask([from = own.narrow(0, first, many), to = whole.narrow(0, first, many)](group& ranks) {
-        to.copy_(ranks.all_gather(from, -2));
-      });
+      last_ = over_.lane.ask([from = own.narrow(0, first, many), to = whole.narrow(0, first, many)](
+                                 comm::group& ranks) { to.copy_(ranks.all_gather(from, -2)); });
     });
   }
 
@@ -72,10 +71,10 @@ class joined_tokens {
       f(first, many);
     });
     over_.lane.wait();
-    over_.shards.count_as_one(collective::all_gather, cut.count());
+    over_.shards.count_as_one(shape::collective::all_gather, cut.count());
   }
 
-  product_runs const cut;
+  shape::product_runs const cut;
 
  private:
   exchange const& over_;
@@ -91,7 +90,7 @@ struct sums_under_way {
 
   at::Tensor const& wait() const {
     over.lane.wait();
-    over.shards.count_as_one(over.by_tokens ? collective::reduce_scatter : collective::all_reduce, calls);
+    over.shards.count_as_one(over.by_tokens ? shape::collective::reduce_scatter : shape::collective::all_reduce, calls);
     return sums;
   }
 };
@@ -111,16 +110,16 @@ sums_under_way sums_of_rows(std::vector<std::int64_t> sizes, at::TensorOptions c
   if (over.by_tokens) tokens_of_one /= over.shards.size();
   at::Tensor const sums = at::empty(sizes, options);
   at::Tensor const result = sums.view({rows / tokens, -1, features});
-  product_runs const cut(rows / tokens, over.by_tokens ? 1 : over.shards.size() * rows_of_cache_lines, tokens,
-                         features * sums.element_size(), over.lane.least_bytes);
+  shape::product_runs const cut(rows / tokens, over.by_tokens ? 1 : over.shards.size() * rows_of_cache_lines, tokens,
+                                features * sums.element_size(), over.lane.least_bytes);
   cut.for_each([&](std::int64_t first, std::int64_t many) {
     at::Tensor const to = result.narrow(0, first, many);
     at::Tensor const part = over.by_tokens ? at::empty({many, tokens, features}, options) : to;
     make(part.view({-1, features}), first * tokens, many * tokens);
-    if (over.by_tokens) over.lane.ask([part, to](group& ranks) { to.copy_(ranks.reduce_scatter(part, -2)); });
+    if (over.by_tokens) over.lane.ask([part, to](comm::group& ranks) { to.copy_(ranks.reduce_scatter(part, -2)); });
     else over.lane.all_reduce(part);
   });
   return {sums, cut.count(), over};
 }
 
-}  // namespace redco::detail::overlapped
+}  // namespace redco::nn::detail::overlapped

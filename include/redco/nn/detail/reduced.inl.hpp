@@ -14,12 +14,12 @@
 #include <cstdint>
 #include <utility>
 
-namespace redco::detail::overlapped {
+namespace redco::nn::detail::overlapped {
 
 /// An autograd function that computes products x W^T and sums them over the shards, while it
 /// overlaps sums with products. Returns only this rank's tokens if `over.by_tokens` is true. Saves
 /// the weights, and each x unless its weight is frozen.
-struct summed_products : recorded_function<summed_products> {
+struct summed_products : tensors::recorded_function<summed_products> {
   static at::Tensor forward(node* ctx, at::TensorList x, at::TensorList weights, exchange const& over) {
     over.keep_in(*ctx);
     gradients_of_node saved(weights.begin(), weights.end());
@@ -54,8 +54,8 @@ struct summed_products : recorded_function<summed_products> {
           if (of[i].defined()) kernel::product_into(rows(of[i]), rows(whole), saved[i]);
       });
     } else {
-      whole = over.by_tokens ? enter(tensor<token_split>(g, sizes[sizes.size() - 2]), over.shards).local()
-                             : enter(tensor<replicated>(g), over.shards).local();
+      whole = over.by_tokens ? comm::enter(tensor<shape::token_split>(g, sizes[sizes.size() - 2]), over.shards).local()
+                             : comm::enter(tensor<shape::replicated>(g), over.shards).local();
       for (std::size_t i = 0; i < products; ++i)
         if (ctx->needs_input_grad(i))
           of[i] = kernel::product(as_rows(whole), saved[i]).view(with_features(whole, saved[i].size(1)));
@@ -66,9 +66,9 @@ struct summed_products : recorded_function<summed_products> {
   }
 };
 
-}  // namespace redco::detail::overlapped
+}  // namespace redco::nn::detail::overlapped
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 /// Computes the products of the pending sum `x` and returns their sum over the shards, overlapped
 /// with the products. Returns an undefined tensor if `x` has no uncomputed products, or if the
@@ -78,20 +78,20 @@ inline at::Tensor sum_beside(pending_sum const& x, pass const& in, bool by_token
   pending_sum::products const& of = *x.pending();
   at::Tensor const& first = of.x.front();
   if (by_tokens && (first.dim() != 3 || first.size(1) % in.tp->size() != 0)) return {};
-  saved_watch::elsewhere const in_layer(of.layer);
+  tensors::saved_watch::elsewhere const in_layer(of.layer);
   return overlapped::summed_products::apply(at::TensorList(of.x), at::TensorList(of.weights),
                                             overlapped::exchange(*in.tp, *in.shard_lane, by_tokens));
 }
 
-REDCO_INLINE tensor<replicated> reduced(pending_sum const& x, pass const& in) {
+REDCO_INLINE tensor<shape::replicated> reduced(pending_sum const& x, pass const& in) {
   at::Tensor const sum = sum_beside(x, in, false);
-  return sum.defined() ? with_addends(sum, x.addends()) : reduce(x, *in.tp);
+  return sum.defined() ? comm::with_addends(sum, x.addends()) : comm::reduce(x, *in.tp);
 }
 
-REDCO_INLINE tensor<token_split> reduced_tokens(pending_sum const& x, pass const& in) {
+REDCO_INLINE tensor<shape::token_split> reduced_tokens(pending_sum const& x, pass const& in) {
   at::Tensor const sums = sum_beside(x, in, true);
-  if (!sums.defined()) return reduce_tokens(x, *in.tp);
-  return with_addends(tensor<token_split>(sums, x.pending()->x.front().size(-2)), x.addends(), *in.tp);
+  if (!sums.defined()) return comm::reduce_tokens(x, *in.tp);
+  return comm::with_addends(tensor<shape::token_split>(sums, x.pending()->x.front().size(-2)), x.addends(), *in.tp);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace redco::detail {
+namespace redco::nn::detail {
 
 REDCO_INLINE std::vector<at::Tensor> stepped(std::vector<at::Tensor> const& parameters, at::Tensor const& loss,
                                              double rate) {
@@ -27,4 +27,4 @@ REDCO_INLINE std::vector<at::Tensor> stepped(std::vector<at::Tensor> const& para
   return next;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::nn::detail

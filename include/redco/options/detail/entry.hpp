@@ -50,10 +50,10 @@ constexpr bool check_option() {
 /// Appends the options of a reflected struct to `entries`. Members that are reflected structs
 /// contribute their options to the same flat list. A member of an unsupported type is the compile
 /// error redco[O001].
-template <reflected Options>
+template <meta::reflected Options>
 void collect(Options& object, std::vector<entry>& entries) {
-  for_each_named(object, [&entries](auto const& field, auto& member) {
-    if constexpr (reflected<decltype(member)>) {
+  meta::for_each_named(object, [&entries](auto const& field, auto& member) {
+    if constexpr (meta::reflected<decltype(member)>) {
       collect(member, entries);
     } else if constexpr (check_option<std::remove_reference_t<decltype(member)>>()) {
       add_entry(entries, field.name(),

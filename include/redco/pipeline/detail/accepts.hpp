@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco::detail {
+namespace redco::pipelines::detail {
 
 /// A placeholder for an argument of unknown type: converts implicitly to every type.
 struct anything {
@@ -75,4 +75,4 @@ requires meta::signature<F>::known struct named_result<F, Unknown> {
 template <class F, class Unknown>
 using named_or = typename named_result<F, Unknown>::type;
 
-}  // namespace redco::detail
+}  // namespace redco::pipelines::detail

@@ -9,7 +9,7 @@
 
 #include <utility>
 
-namespace redco::detail {
+namespace redco::pipelines::detail {
 
 /// Makes a pipeline with the single function `f`; `Kind` is its purpose (collate, loss or predict).
 /// Checks that a const `f` can be called and, if `f` is not generic, that its result type is
@@ -21,8 +21,8 @@ constexpr auto pipeline_of(F f) {
   } else {
     using stage = Kind<F>;
     static_cast<void>(stage::check_named_result());
-    return pipeline<stage>(hana::basic_tuple<stage>{stage{std::move(f)}});
+    return pipeline<stage>(meta::hana::basic_tuple<stage>{stage{std::move(f)}});
   }
 }
 
-}  // namespace redco::detail
+}  // namespace redco::pipelines::detail

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::pipelines::detail {
 
 /// A placeholder argument that converts to no type. Only functions with a deduced parameter type,
 /// such as `auto`, accept it.
@@ -40,4 +40,4 @@ struct result_for_own_batch<F, Net> {
 template <class Result>
 using predictions_like = typename decltype(type_like<Result>())::type;
 
-}  // namespace redco::detail
+}  // namespace redco::pipelines::detail

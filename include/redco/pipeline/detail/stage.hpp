@@ -12,9 +12,7 @@
 #include <tuple>
 #include <type_traits>
 
-namespace redco {
-
-namespace detail {
+namespace redco::pipelines::detail {
 
 /// Placeholders for the result types of generic or overloaded functions. They pass all checks here;
 /// the real result types are checked when the pipeline calls the functions.
@@ -22,16 +20,18 @@ struct any_loss {};
 struct any_prediction {};
 struct any_batch {};
 
-}  // namespace detail
+}  // namespace redco::pipelines::detail
+
+namespace redco::pipelines {
 
 template <>
 inline constexpr bool enable_loss<detail::any_loss> = true;
 template <>
 inline constexpr bool enable_per_example<detail::any_prediction> = true;
 
-}  // namespace redco
+}  // namespace redco::pipelines
 
-namespace redco::detail {
+namespace redco::pipelines::detail {
 
 /// A placeholder for a function that was rejected with a compile error. Callable with any
 /// arguments, so that no further errors follow; declared only.
@@ -212,4 +212,4 @@ struct predict_stage {
   }
 };
 
-}  // namespace redco::detail
+}  // namespace redco::pipelines::detail

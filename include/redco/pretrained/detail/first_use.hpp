@@ -4,7 +4,7 @@
 #include <mutex>
 #include <optional>
 
-namespace redco::detail {
+namespace redco::pretrained::detail {
 
 /// A value that is computed when it is first used, once for all threads. Copies of the object share
 /// the value.
@@ -28,4 +28,4 @@ class first_use {
   std::shared_ptr<held> held_ = std::make_shared<held>();
 };
 
-}  // namespace redco::detail
+}  // namespace redco::pretrained::detail

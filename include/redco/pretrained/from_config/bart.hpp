@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a BART model from the keys of a config.json.
 struct bart_from_config {
@@ -15,7 +15,7 @@ struct bart_from_config {
   static bart read(config_reader& c) {
     read_common_keys(c, {"BartForConditionalGeneration", {}, {"BartModel"}}, true);
     bart model;
-    bart_config& g = model.config;
+    models::bart_config& g = model.config;
     g.vocab = c.extent({"vocab_size"}, g.vocab);
     g.context = c.extent({"max_position_embeddings"}, g.context);
     g.width = c.extent({"d_model", "hidden_size"}, g.width);
@@ -50,4 +50,4 @@ struct bart_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

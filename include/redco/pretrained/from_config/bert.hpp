@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a BERT sequence classifier from the keys of a config.json.
 struct bert_from_config {
@@ -24,4 +24,4 @@ struct bert_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

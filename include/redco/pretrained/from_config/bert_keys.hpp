@@ -4,7 +4,7 @@
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/pretrained/from_config/read_classes.hpp>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// Reads the keys of a config.json that BERT and RoBERTa share. Sets `context` to the number of
 /// rows of the position table. If a size is absent, uses the size of the base model.
@@ -33,4 +33,4 @@ void read_bert_keys(config_reader& c, Config& g, known_classes const& known) {
           "pooler_size_per_head"});
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A set of transformers' class names that may occur under "architectures" in the config.json of a
 /// model family.
@@ -88,12 +88,13 @@ inline double read_deviation(config_reader& c, std::string_view key = "initializ
 
 /// Returns the activation function that a config.json names under `key`, by its Hugging Face name.
 /// Returns `standard` if the key is absent.
-inline activation_kind read_activation(config_reader& c, std::string_view key, activation_kind standard) {
+inline layers::activation_kind read_activation(config_reader& c, std::string_view key,
+                                               layers::activation_kind standard) {
   struct named_kind {
     std::string_view name;
-    activation_kind kind;
+    layers::activation_kind kind;
   };
-  using enum activation_kind;
+  using enum layers::activation_kind;
   constexpr named_kind known[] = {{"gelu", gelu},           {"gelu_python", gelu},
                                   {"gelu_new", gelu_tanh},  {"gelu_pytorch_tanh", gelu_tanh},
                                   {"gelu_fast", gelu_tanh}, {"quick_gelu", quick_gelu},
@@ -119,4 +120,4 @@ inline double read_one_dropout(config_reader& c, std::initializer_list<std::stri
   return first;
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader of the keys of a config.json. Each model family asks for the keys that it knows. An
 /// absent or null key has the default of the family's config class in transformers.
@@ -184,4 +184,4 @@ class config_reader {
   std::string architecture_;
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

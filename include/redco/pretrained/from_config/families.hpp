@@ -25,7 +25,7 @@
 #include <variant>
 #include <vector>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A list of model families, such as GPT-2. Each type in the list has a `name` and a function
 /// `read(config_reader&)` that returns a model or a std::variant of models.
@@ -39,26 +39,28 @@ using config_families =
                 gpt_neo_from_config, gptj_from_config, opt_from_config, t5_from_config, bart_from_config,
                 bert_from_config, roberta_from_config, vit_from_config>;
 
-namespace detail {
+}  // namespace redco::pretrained
+
+namespace redco::pretrained::detail {
 
 template <class M>
-any_model as_any_model(M const& model) {
+models::any_model as_any_model(M const& model) {
   return model;
 }
 template <class... M>
-any_model as_any_model(std::variant<M...> const& one) {
-  return std::visit([](auto const& model) -> any_model { return model; }, one);
+models::any_model as_any_model(std::variant<M...> const& one) {
+  return std::visit([](auto const& model) -> models::any_model { return model; }, one);
 }
 
 /// Returns the model that a config.json describes. Throws `error` with exit code 65 if no model
 /// family in the list has the name under the key model_type.
 template <class... Family>
-any_model read_family(config_reader& c, family_list<Family...>) {
+models::any_model read_family(config_reader& c, family_list<Family...>) {
   std::vector<std::string> const names{std::string(Family::name)...};
   json::json_value const* const type = c.find("model_type");
   if (type == nullptr || !type->is_string()) c.refuse("\"model_type\" is missing; it names the family of a model");
   std::string const wanted = type->get<std::string>();
-  any_model found;
+  models::any_model found;
   if (((wanted == Family::name && (found = as_any_model(Family::read(c)), true)) || ...)) return found;
   std::string list, near = meta::nearest(wanted, names);
   for (std::string const& name : names) list += (list.empty() ? "" : ", ") + name;
@@ -66,7 +68,9 @@ any_model read_family(config_reader& c, family_list<Family...>) {
            (near.empty() ? "supported are " + list : "did you mean \"" + near + "\"?"));
 }
 
-}  // namespace detail
+}  // namespace redco::pretrained::detail
+
+namespace redco::pretrained {
 
 /// Calls `use` with the model that a config.json describes, and returns the result of `use`.
 /// `source` names the file in error messages. Throws `error` with exit code 65 for keys that are
@@ -77,4 +81,4 @@ auto model_from_config(json::json_value const& config, std::string const& source
   return std::visit(use, detail::read_family(c, config_families{}));
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a GPT-2 model from the keys of a config.json.
 struct gpt2_from_config {
@@ -23,4 +23,4 @@ struct gpt2_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -3,7 +3,7 @@
 #include <redco/pretrained/from_config/common_keys.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// Reads the keys of a config.json that GPT-2 and GPT-J share. `dropout` is the default dropout
 /// probability.
@@ -25,4 +25,4 @@ void read_gpt_keys(config_reader& c, Config& g, known_classes const& known, doub
   c.skip({"summary_activation", "summary_first_dropout"});
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a GPT-Neo model from the keys of a config.json.
 struct gpt_neo_from_config {
@@ -21,7 +21,7 @@ struct gpt_neo_from_config {
 
   static gpt_neo read(config_reader& c) {
     gpt_neo model;
-    gpt_neo_config& g = model.config;
+    models::gpt_neo_config& g = model.config;
     read_common_keys(c, {"GPTNeoForCausalLM", {}, {"GPTNeoModel"}});
     g.vocab = c.extent({"vocab_size"}, g.vocab);
     g.context = c.extent({"max_position_embeddings"}, g.context);
@@ -45,7 +45,7 @@ struct gpt_neo_from_config {
   /// Reads from a config.json which blocks limit attention to a window of tokens. `attention_types`
   /// is a list of pairs: a list of block types, and the number of its repetitions. The key
   /// `attention_layers`, which transformers also writes, has the expanded list.
-  static void read_windows(config_reader& c, gpt_neo_config& g) {
+  static void read_windows(config_reader& c, models::gpt_neo_config& g) {
     std::int64_t const window = c.extent({"window_size"}, 256);
     json::json_value const usual = {{{"global", "local"}, 12U}};
     json::json_value const* types = c.find("attention_types");
@@ -87,4 +87,4 @@ struct gpt_neo_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a GPT-J model from the keys of a config.json.
 struct gptj_from_config {
@@ -14,7 +14,7 @@ struct gptj_from_config {
 
   static gptj read(config_reader& c) {
     gptj model;
-    gptj_config& g = model.config;
+    models::gptj_config& g = model.config;
     read_gpt_keys(c, g, {"GPTJForCausalLM", {}, {"GPTJModel"}}, 0);
     g.rotary_dim = c.extent({"rotary_dim"}, c.names("rotary_dim") ? g.width / g.heads : g.rotary_dim);
     if (g.rotary_dim % 2 != 0 || g.rotary_dim > g.width / g.heads)
@@ -26,4 +26,4 @@ struct gptj_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A part of a model's computation, such as dropout, and the words by which the names of
 /// config.json keys refer to it.
@@ -48,7 +48,7 @@ bool says_nothing(json::json_value const& value);
 /// nothing.
 key_meaning const* meaning_of(std::string_view key, json::json_value const& value);
 
-}  // namespace redco
+}  // namespace redco::pretrained
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

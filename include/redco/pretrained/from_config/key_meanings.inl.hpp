@@ -9,9 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
-
-namespace detail {
+namespace redco::pretrained::detail {
 
 /// Returns true if the space-separated list `words` contains `word`.
 inline bool has_word(std::string_view words, std::string_view word) {
@@ -34,7 +32,9 @@ inline std::string words_of_key(std::string_view key) {
   return words;
 }
 
-}  // namespace detail
+}  // namespace redco::pretrained::detail
+
+namespace redco::pretrained {
 
 REDCO_INLINE bool says_nothing(json::json_value const& value) {
   return value == false || value == "" || (!value.is_primitive() && value.empty()) || value.is_null();
@@ -54,4 +54,4 @@ REDCO_INLINE key_meaning const* meaning_of(std::string_view key, json::json_valu
   return nullptr;
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a LLaMA model from the keys of a config.json.
 struct llama_from_config {
@@ -24,4 +24,4 @@ struct llama_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

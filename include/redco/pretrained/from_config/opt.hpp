@@ -9,7 +9,7 @@
 #include <string_view>
 #include <variant>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes an OPT model from the keys of a config.json.
 struct opt_from_config {
@@ -17,9 +17,9 @@ struct opt_from_config {
 
   /// Returns the OPT model that a config.json describes: post-norm if the key do_layer_norm_before
   /// is false (OPT-350M), otherwise pre-norm.
-  static std::variant<opt, opt_post_norm> read(config_reader& c) {
+  static std::variant<opt, models::opt_post_norm> read(config_reader& c) {
     opt before;
-    opt_post_norm after;
+    models::opt_post_norm after;
     read_sizes(c, before.config);
     read_sizes(c, after.config);
     after.config.embedding_width = c.extent({"word_embed_proj_dim"}, after.config.width);
@@ -58,4 +58,4 @@ struct opt_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a Qwen2 model from the keys of a config.json.
 struct qwen2_from_config {
@@ -23,4 +23,4 @@ struct qwen2_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a Qwen3 model from the keys of a config.json.
 struct qwen3_from_config {
@@ -25,4 +25,4 @@ struct qwen3_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

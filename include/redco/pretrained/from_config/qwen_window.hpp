@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// Returns the attention window of a Qwen model in tokens, or 0 without a window. The key
 /// `layer_types`, or else `max_window_layers`, selects the layers with a window. Throws `error`
@@ -30,4 +30,4 @@ inline std::int64_t read_qwen_window(config_reader& c, std::int64_t layers) {
   return sliding == 0 ? 0 : window;
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// Returns the number of classes of a classifier from its config.json: the size of id2label, else
 /// num_labels, else 2.
@@ -24,4 +24,4 @@ inline std::int64_t read_classes(config_reader& c) {
   return classes;
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

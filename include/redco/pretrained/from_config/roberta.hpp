@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a RoBERTa sequence classifier from the keys of a config.json.
 struct roberta_from_config {
@@ -27,4 +27,4 @@ struct roberta_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// Scaling of the angles of rotary positions that a model family supports: none, or the rule
 /// "llama3".
@@ -18,7 +18,7 @@ enum class rotary_stretch : unsigned char { none, llama3 };
 /// Reads the keys of rotary positions from a config.json, at the top level or in a nested object.
 /// The scaling factors are required. If the context length of pre-training is absent, uses
 /// `g.context`.
-inline void read_rotary_keys(config_reader& c, llama_config& g, rotary_stretch known) {
+inline void read_rotary_keys(config_reader& c, models::llama_config& g, rotary_stretch known) {
   double& theta = g.theta;
   double const largest = 1e12;
   theta = c.real("rope_theta", theta, 1, largest);
@@ -56,7 +56,7 @@ inline void read_rotary_keys(config_reader& c, llama_config& g, rotary_stretch k
 /// Reads the keys of a config.json that LLaMA, Mistral and Qwen share. Sizes that are absent keep
 /// the values of `g`. If the number of key-value heads is null, or absent with `g.kv_heads` = 0, it
 /// equals the number of heads.
-inline void read_swiglu_keys(config_reader& c, llama_config& g, known_classes const& classes,
+inline void read_swiglu_keys(config_reader& c, models::llama_config& g, known_classes const& classes,
                              rotary_stretch known = rotary_stretch::none) {
   read_common_keys(c, classes);
   g.vocab = c.extent({"vocab_size"}, g.vocab);
@@ -89,4 +89,4 @@ inline void read_swiglu_keys(config_reader& c, llama_config& g, known_classes co
   c.only("partial_rotary_factor", 1.0);
 }
 
-}  // namespace redco
+}  // namespace redco::pretrained

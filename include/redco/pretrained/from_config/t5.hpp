@@ -10,7 +10,7 @@
 #include <string_view>
 #include <variant>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a T5 model from the keys of a config.json.
 struct t5_from_config {
@@ -20,7 +20,7 @@ struct t5_from_config {
   /// feed-forward. If the head is tied to the embedding, the head's input is scaled. New files
   /// always have tie_word_embeddings = true, so `scale_decoder_outputs` decides if the head is
   /// tied.
-  static std::variant<t5, t5_gated> read(config_reader& c) {
+  static std::variant<t5, models::t5_gated> read(config_reader& c) {
     read_common_keys(c, {"T5ForConditionalGeneration", {"T5WithLMHeadModel"}, {"T5Model"}}, true);
     feed_forward const kind = read_feed_forward(c);
     bool const named_tied = c.flag("tie_word_embeddings", true), scaled = c.flag("scale_decoder_outputs", named_tied);
@@ -30,7 +30,7 @@ struct t5_from_config {
           "them");
     c.skip({"n_positions", "classifier_dropout"});
     t5 plain;
-    t5_gated gated;
+    models::t5_gated gated;
     plain.config.activation = gated.config.activation = kind.activation;
     plain.config.tied = gated.config.tied = scaled;
     read_sizes(c, plain.config);
@@ -43,7 +43,7 @@ struct t5_from_config {
  private:
   struct feed_forward {
     bool gated = false;
-    activation_kind activation = activation_kind::relu;
+    layers::activation_kind activation = layers::activation_kind::relu;
   };
 
   /// Reads the key "feed_forward_proj" of a config.json: the name of an activation function, or
@@ -82,4 +82,4 @@ struct t5_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

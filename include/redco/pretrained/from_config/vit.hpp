@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
+namespace redco::pretrained {
 
 /// A reader that makes a ViT image classifier from the keys of a config.json.
 struct vit_from_config {
@@ -18,7 +18,7 @@ struct vit_from_config {
   static vit read(config_reader& c) {
     read_common_keys(c, {"ViTForImageClassification", {}, {"ViTModel", "ViTForMaskedImageModeling"}});
     vit model;
-    vit_config& g = model.config;
+    models::vit_config& g = model.config;
     g.channels = c.extent({"num_channels"}, 3);
     auto const [image_rows, image_columns] = c.rows_and_columns("image_size", 224);
     auto const [patch_rows, patch_columns] = c.rows_and_columns("patch_size", 16);
@@ -48,4 +48,4 @@ struct vit_from_config {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::pretrained

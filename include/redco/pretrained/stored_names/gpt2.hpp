@@ -11,27 +11,28 @@ namespace redco {
 /// Table of the names that GPT-2's tensors have in files. Files store matrices as [in, out], and
 /// query, key and value in one tensor.
 template <>
-struct stored_names<gpt2> {
-  static constexpr std::array names{stored_name{"wte.weight", "transformer.wte.weight"},
-                                    stored_name{"wpe.weight", "transformer.wpe.weight"},
-                                    stored_name{"h.*.ln_1.weight", "transformer.h.*.ln_1.weight"},
-                                    stored_name{"h.*.ln_1.bias", "transformer.h.*.ln_1.bias"},
-                                    stored_name{"h.*.ln_2.weight", "transformer.h.*.ln_2.weight"},
-                                    stored_name{"h.*.ln_2.bias", "transformer.h.*.ln_2.bias"},
-                                    stored_name{"ln_f.weight", "transformer.ln_f.weight"},
-                                    stored_name{"ln_f.bias", "transformer.ln_f.bias"},
-                                    stored_name{"h.*.attn.q.weight", "transformer.h.*.attn.c_attn.weight", true, 0, 3},
-                                    stored_name{"h.*.attn.q.bias", "transformer.h.*.attn.c_attn.bias", false, 0, 3},
-                                    stored_name{"h.*.attn.k.weight", "transformer.h.*.attn.c_attn.weight", true, 1, 3},
-                                    stored_name{"h.*.attn.k.bias", "transformer.h.*.attn.c_attn.bias", false, 1, 3},
-                                    stored_name{"h.*.attn.v.weight", "transformer.h.*.attn.c_attn.weight", true, 2, 3},
-                                    stored_name{"h.*.attn.v.bias", "transformer.h.*.attn.c_attn.bias", false, 2, 3},
-                                    stored_name{"h.*.attn.o.weight", "transformer.h.*.attn.c_proj.weight", true},
-                                    stored_name{"h.*.attn.o.bias", "transformer.h.*.attn.c_proj.bias"},
-                                    stored_name{"h.*.mlp.up.weight", "transformer.h.*.mlp.c_fc.weight", true},
-                                    stored_name{"h.*.mlp.up.bias", "transformer.h.*.mlp.c_fc.bias"},
-                                    stored_name{"h.*.mlp.down.weight", "transformer.h.*.mlp.c_proj.weight", true},
-                                    stored_name{"h.*.mlp.down.bias", "transformer.h.*.mlp.c_proj.bias"}};
+struct models::stored_names<gpt2> {
+  static constexpr std::array names{
+      models::stored_name{"wte.weight", "transformer.wte.weight"},
+      models::stored_name{"wpe.weight", "transformer.wpe.weight"},
+      models::stored_name{"h.*.ln_1.weight", "transformer.h.*.ln_1.weight"},
+      models::stored_name{"h.*.ln_1.bias", "transformer.h.*.ln_1.bias"},
+      models::stored_name{"h.*.ln_2.weight", "transformer.h.*.ln_2.weight"},
+      models::stored_name{"h.*.ln_2.bias", "transformer.h.*.ln_2.bias"},
+      models::stored_name{"ln_f.weight", "transformer.ln_f.weight"},
+      models::stored_name{"ln_f.bias", "transformer.ln_f.bias"},
+      models::stored_name{"h.*.attn.q.weight", "transformer.h.*.attn.c_attn.weight", true, 0, 3},
+      models::stored_name{"h.*.attn.q.bias", "transformer.h.*.attn.c_attn.bias", false, 0, 3},
+      models::stored_name{"h.*.attn.k.weight", "transformer.h.*.attn.c_attn.weight", true, 1, 3},
+      models::stored_name{"h.*.attn.k.bias", "transformer.h.*.attn.c_attn.bias", false, 1, 3},
+      models::stored_name{"h.*.attn.v.weight", "transformer.h.*.attn.c_attn.weight", true, 2, 3},
+      models::stored_name{"h.*.attn.v.bias", "transformer.h.*.attn.c_attn.bias", false, 2, 3},
+      models::stored_name{"h.*.attn.o.weight", "transformer.h.*.attn.c_proj.weight", true},
+      models::stored_name{"h.*.attn.o.bias", "transformer.h.*.attn.c_proj.bias"},
+      models::stored_name{"h.*.mlp.up.weight", "transformer.h.*.mlp.c_fc.weight", true},
+      models::stored_name{"h.*.mlp.up.bias", "transformer.h.*.mlp.c_fc.bias"},
+      models::stored_name{"h.*.mlp.down.weight", "transformer.h.*.mlp.c_proj.weight", true},
+      models::stored_name{"h.*.mlp.down.bias", "transformer.h.*.mlp.c_proj.bias"}};
   static constexpr std::array<std::string_view, 3> unread{"lm_head.weight", "transformer.h.*.attn.bias",
                                                           "transformer.h.*.attn.masked_bias"};
   static constexpr std::string_view base = "transformer.";

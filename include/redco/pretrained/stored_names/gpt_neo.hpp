@@ -9,24 +9,25 @@
 namespace redco {
 
 template <>
-struct stored_names<gpt_neo> {
-  static constexpr std::array names{stored_name{"wte.weight", "transformer.wte.weight"},
-                                    stored_name{"wpe.weight", "transformer.wpe.weight"},
-                                    stored_name{"h.*.ln_1.weight", "transformer.h.*.ln_1.weight"},
-                                    stored_name{"h.*.ln_1.bias", "transformer.h.*.ln_1.bias"},
-                                    stored_name{"h.*.ln_2.weight", "transformer.h.*.ln_2.weight"},
-                                    stored_name{"h.*.ln_2.bias", "transformer.h.*.ln_2.bias"},
-                                    stored_name{"ln_f.weight", "transformer.ln_f.weight"},
-                                    stored_name{"ln_f.bias", "transformer.ln_f.bias"},
-                                    stored_name{"h.*.attn.q.weight", "transformer.h.*.attn.attention.q_proj.weight"},
-                                    stored_name{"h.*.attn.k.weight", "transformer.h.*.attn.attention.k_proj.weight"},
-                                    stored_name{"h.*.attn.v.weight", "transformer.h.*.attn.attention.v_proj.weight"},
-                                    stored_name{"h.*.attn.o.weight", "transformer.h.*.attn.attention.out_proj.weight"},
-                                    stored_name{"h.*.attn.o.bias", "transformer.h.*.attn.attention.out_proj.bias"},
-                                    stored_name{"h.*.mlp.up.weight", "transformer.h.*.mlp.c_fc.weight"},
-                                    stored_name{"h.*.mlp.up.bias", "transformer.h.*.mlp.c_fc.bias"},
-                                    stored_name{"h.*.mlp.down.weight", "transformer.h.*.mlp.c_proj.weight"},
-                                    stored_name{"h.*.mlp.down.bias", "transformer.h.*.mlp.c_proj.bias"}};
+struct models::stored_names<gpt_neo> {
+  static constexpr std::array names{
+      models::stored_name{"wte.weight", "transformer.wte.weight"},
+      models::stored_name{"wpe.weight", "transformer.wpe.weight"},
+      models::stored_name{"h.*.ln_1.weight", "transformer.h.*.ln_1.weight"},
+      models::stored_name{"h.*.ln_1.bias", "transformer.h.*.ln_1.bias"},
+      models::stored_name{"h.*.ln_2.weight", "transformer.h.*.ln_2.weight"},
+      models::stored_name{"h.*.ln_2.bias", "transformer.h.*.ln_2.bias"},
+      models::stored_name{"ln_f.weight", "transformer.ln_f.weight"},
+      models::stored_name{"ln_f.bias", "transformer.ln_f.bias"},
+      models::stored_name{"h.*.attn.q.weight", "transformer.h.*.attn.attention.q_proj.weight"},
+      models::stored_name{"h.*.attn.k.weight", "transformer.h.*.attn.attention.k_proj.weight"},
+      models::stored_name{"h.*.attn.v.weight", "transformer.h.*.attn.attention.v_proj.weight"},
+      models::stored_name{"h.*.attn.o.weight", "transformer.h.*.attn.attention.out_proj.weight"},
+      models::stored_name{"h.*.attn.o.bias", "transformer.h.*.attn.attention.out_proj.bias"},
+      models::stored_name{"h.*.mlp.up.weight", "transformer.h.*.mlp.c_fc.weight"},
+      models::stored_name{"h.*.mlp.up.bias", "transformer.h.*.mlp.c_fc.bias"},
+      models::stored_name{"h.*.mlp.down.weight", "transformer.h.*.mlp.c_proj.weight"},
+      models::stored_name{"h.*.mlp.down.bias", "transformer.h.*.mlp.c_proj.bias"}};
   static constexpr std::array<std::string_view, 3> unread{"lm_head.weight", "transformer.h.*.attn.attention.bias",
                                                           "transformer.h.*.attn.attention.masked_bias"};
   static constexpr std::string_view base = "transformer.";

@@ -12,29 +12,29 @@ namespace redco {
 /// embedding may be stored twice; the copy is not read. Biases, and the norms of queries and keys,
 /// are optional.
 template <>
-struct stored_names<llama> {
+struct models::stored_names<llama> {
   static constexpr std::array names{
-      stored_name{"embed_tokens.weight", "model.embed_tokens.weight"},
-      stored_name{"norm.weight", "model.norm.weight"},
-      stored_name{"layers.*.input_layernorm.weight", "model.layers.*.input_layernorm.weight"},
-      stored_name{"layers.*.post_attention_layernorm.weight", "model.layers.*.post_attention_layernorm.weight"},
-      stored_name{"layers.*.self_attn.q.weight", "model.layers.*.self_attn.q_proj.weight"},
-      stored_name{"layers.*.self_attn.q.bias", "model.layers.*.self_attn.q_proj.bias"},
-      stored_name{"layers.*.self_attn.k.weight", "model.layers.*.self_attn.k_proj.weight"},
-      stored_name{"layers.*.self_attn.k.bias", "model.layers.*.self_attn.k_proj.bias"},
-      stored_name{"layers.*.self_attn.v.weight", "model.layers.*.self_attn.v_proj.weight"},
-      stored_name{"layers.*.self_attn.v.bias", "model.layers.*.self_attn.v_proj.bias"},
-      stored_name{"layers.*.self_attn.o.weight", "model.layers.*.self_attn.o_proj.weight"},
-      stored_name{"layers.*.self_attn.o.bias", "model.layers.*.self_attn.o_proj.bias"},
-      stored_name{"layers.*.self_attn.q_norm.weight", "model.layers.*.self_attn.q_norm.weight"},
-      stored_name{"layers.*.self_attn.k_norm.weight", "model.layers.*.self_attn.k_norm.weight"},
-      stored_name{"layers.*.mlp.gate.weight", "model.layers.*.mlp.gate_proj.weight"},
-      stored_name{"layers.*.mlp.up.weight", "model.layers.*.mlp.up_proj.weight"},
-      stored_name{"layers.*.mlp.gate.bias", "model.layers.*.mlp.gate_proj.bias"},
-      stored_name{"layers.*.mlp.up.bias", "model.layers.*.mlp.up_proj.bias"},
-      stored_name{"layers.*.mlp.down.weight", "model.layers.*.mlp.down_proj.weight"},
-      stored_name{"layers.*.mlp.down.bias", "model.layers.*.mlp.down_proj.bias"},
-      stored_name{"lm_head.weight", "lm_head.weight"}};
+      models::stored_name{"embed_tokens.weight", "model.embed_tokens.weight"},
+      models::stored_name{"norm.weight", "model.norm.weight"},
+      models::stored_name{"layers.*.input_layernorm.weight", "model.layers.*.input_layernorm.weight"},
+      models::stored_name{"layers.*.post_attention_layernorm.weight", "model.layers.*.post_attention_layernorm.weight"},
+      models::stored_name{"layers.*.self_attn.q.weight", "model.layers.*.self_attn.q_proj.weight"},
+      models::stored_name{"layers.*.self_attn.q.bias", "model.layers.*.self_attn.q_proj.bias"},
+      models::stored_name{"layers.*.self_attn.k.weight", "model.layers.*.self_attn.k_proj.weight"},
+      models::stored_name{"layers.*.self_attn.k.bias", "model.layers.*.self_attn.k_proj.bias"},
+      models::stored_name{"layers.*.self_attn.v.weight", "model.layers.*.self_attn.v_proj.weight"},
+      models::stored_name{"layers.*.self_attn.v.bias", "model.layers.*.self_attn.v_proj.bias"},
+      models::stored_name{"layers.*.self_attn.o.weight", "model.layers.*.self_attn.o_proj.weight"},
+      models::stored_name{"layers.*.self_attn.o.bias", "model.layers.*.self_attn.o_proj.bias"},
+      models::stored_name{"layers.*.self_attn.q_norm.weight", "model.layers.*.self_attn.q_norm.weight"},
+      models::stored_name{"layers.*.self_attn.k_norm.weight", "model.layers.*.self_attn.k_norm.weight"},
+      models::stored_name{"layers.*.mlp.gate.weight", "model.layers.*.mlp.gate_proj.weight"},
+      models::stored_name{"layers.*.mlp.up.weight", "model.layers.*.mlp.up_proj.weight"},
+      models::stored_name{"layers.*.mlp.gate.bias", "model.layers.*.mlp.gate_proj.bias"},
+      models::stored_name{"layers.*.mlp.up.bias", "model.layers.*.mlp.up_proj.bias"},
+      models::stored_name{"layers.*.mlp.down.weight", "model.layers.*.mlp.down_proj.weight"},
+      models::stored_name{"layers.*.mlp.down.bias", "model.layers.*.mlp.down_proj.bias"},
+      models::stored_name{"lm_head.weight", "lm_head.weight"}};
   static constexpr std::array<std::string_view, 3> unread{"model.layers.*.self_attn.rotary_emb.inv_freq",
                                                           "model.rotary_emb.inv_freq", "lm_head.weight"};
   static constexpr std::string_view base = "model.";

@@ -9,33 +9,33 @@
 namespace redco {
 
 template <>
-struct stored_names<vit> {
+struct models::stored_names<vit> {
   static constexpr std::array names{
-      stored_name{.ours = "embeddings.cls_token.weight", .theirs = "vit.embeddings.cls_token", .ones = 2},
-      stored_name{
+      models::stored_name{.ours = "embeddings.cls_token.weight", .theirs = "vit.embeddings.cls_token", .ones = 2},
+      models::stored_name{
           .ours = "embeddings.position_embeddings.weight", .theirs = "vit.embeddings.position_embeddings", .ones = 1},
-      stored_name{"embeddings.patch_embeddings.weight", "vit.embeddings.patch_embeddings.projection.weight"},
-      stored_name{"embeddings.patch_embeddings.bias", "vit.embeddings.patch_embeddings.projection.bias"},
-      stored_name{"layer.*.attention.q.weight", "vit.encoder.layer.*.attention.attention.query.weight"},
-      stored_name{"layer.*.attention.q.bias", "vit.encoder.layer.*.attention.attention.query.bias"},
-      stored_name{"layer.*.attention.k.weight", "vit.encoder.layer.*.attention.attention.key.weight"},
-      stored_name{"layer.*.attention.k.bias", "vit.encoder.layer.*.attention.attention.key.bias"},
-      stored_name{"layer.*.attention.v.weight", "vit.encoder.layer.*.attention.attention.value.weight"},
-      stored_name{"layer.*.attention.v.bias", "vit.encoder.layer.*.attention.attention.value.bias"},
-      stored_name{"layer.*.attention.o.weight", "vit.encoder.layer.*.attention.output.dense.weight"},
-      stored_name{"layer.*.attention.o.bias", "vit.encoder.layer.*.attention.output.dense.bias"},
-      stored_name{"layer.*.layernorm_before.weight", "vit.encoder.layer.*.layernorm_before.weight"},
-      stored_name{"layer.*.layernorm_before.bias", "vit.encoder.layer.*.layernorm_before.bias"},
-      stored_name{"layer.*.layernorm_after.weight", "vit.encoder.layer.*.layernorm_after.weight"},
-      stored_name{"layer.*.layernorm_after.bias", "vit.encoder.layer.*.layernorm_after.bias"},
-      stored_name{"layer.*.intermediate.weight", "vit.encoder.layer.*.intermediate.dense.weight"},
-      stored_name{"layer.*.intermediate.bias", "vit.encoder.layer.*.intermediate.dense.bias"},
-      stored_name{"layer.*.output.weight", "vit.encoder.layer.*.output.dense.weight"},
-      stored_name{"layer.*.output.bias", "vit.encoder.layer.*.output.dense.bias"},
-      stored_name{"layernorm.weight", "vit.layernorm.weight"},
-      stored_name{"layernorm.bias", "vit.layernorm.bias"},
-      stored_name{"classifier.weight", "classifier.weight"},
-      stored_name{"classifier.bias", "classifier.bias"}};
+      models::stored_name{"embeddings.patch_embeddings.weight", "vit.embeddings.patch_embeddings.projection.weight"},
+      models::stored_name{"embeddings.patch_embeddings.bias", "vit.embeddings.patch_embeddings.projection.bias"},
+      models::stored_name{"layer.*.attention.q.weight", "vit.encoder.layer.*.attention.attention.query.weight"},
+      models::stored_name{"layer.*.attention.q.bias", "vit.encoder.layer.*.attention.attention.query.bias"},
+      models::stored_name{"layer.*.attention.k.weight", "vit.encoder.layer.*.attention.attention.key.weight"},
+      models::stored_name{"layer.*.attention.k.bias", "vit.encoder.layer.*.attention.attention.key.bias"},
+      models::stored_name{"layer.*.attention.v.weight", "vit.encoder.layer.*.attention.attention.value.weight"},
+      models::stored_name{"layer.*.attention.v.bias", "vit.encoder.layer.*.attention.attention.value.bias"},
+      models::stored_name{"layer.*.attention.o.weight", "vit.encoder.layer.*.attention.output.dense.weight"},
+      models::stored_name{"layer.*.attention.o.bias", "vit.encoder.layer.*.attention.output.dense.bias"},
+      models::stored_name{"layer.*.layernorm_before.weight", "vit.encoder.layer.*.layernorm_before.weight"},
+      models::stored_name{"layer.*.layernorm_before.bias", "vit.encoder.layer.*.layernorm_before.bias"},
+      models::stored_name{"layer.*.layernorm_after.weight", "vit.encoder.layer.*.layernorm_after.weight"},
+      models::stored_name{"layer.*.layernorm_after.bias", "vit.encoder.layer.*.layernorm_after.bias"},
+      models::stored_name{"layer.*.intermediate.weight", "vit.encoder.layer.*.intermediate.dense.weight"},
+      models::stored_name{"layer.*.intermediate.bias", "vit.encoder.layer.*.intermediate.dense.bias"},
+      models::stored_name{"layer.*.output.weight", "vit.encoder.layer.*.output.dense.weight"},
+      models::stored_name{"layer.*.output.bias", "vit.encoder.layer.*.output.dense.bias"},
+      models::stored_name{"layernorm.weight", "vit.layernorm.weight"},
+      models::stored_name{"layernorm.bias", "vit.layernorm.bias"},
+      models::stored_name{"classifier.weight", "classifier.weight"},
+      models::stored_name{"classifier.bias", "classifier.bias"}};
   static constexpr std::array<std::string_view, 3> unread{"vit.embeddings.mask_token", "vit.pooler.*", "decoder.*"};
   static constexpr std::string_view base = "vit.";
   static constexpr std::array<std::string_view, 1> heads{"classifier"};

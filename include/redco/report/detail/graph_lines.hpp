@@ -69,7 +69,7 @@ inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const&
     std::string_view const how = n.what == graph_node::kind::all_reduce   ? "all-reduce over "
                                  : n.what == graph_node::kind::all_gather ? "all-gather of tokens over "
                                                                           : "reduce-scatter of tokens over ";
-    std::int64_t const bytes = n.output.count() * size_of(r.run.compute);
+    std::int64_t const bytes = n.output.count() * shape::size_of(r.run.compute);
     lines.push_back(
         {std::string(how) + std::to_string(tp) + " shards, " + bytes_text(bytes), "sum strong", nullptr, true});
     return lines;

@@ -17,10 +17,10 @@ namespace redco::report::detail {
 /// rank is filled.
 inline std::string cut_icon(double x, double y, shard::entry const& e) {
   double const size = 12;
-  if (!e.is_split(axis::tp)) return svg_rect(x, y, size, size, "all");
-  int const parts = std::min(e.mesh.tp / e.sharers(axis::tp), 8);
+  if (!e.is_split(shape::axis::tp)) return svg_rect(x, y, size, size, "all");
+  int const parts = std::min(e.mesh.tp / e.sharers(shape::axis::tp), 8);
   double const part = size / parts;
-  bool const rows = e.fact.on(axis::tp).dim == 0;
+  bool const rows = e.fact.on(shape::axis::tp).dim == 0;
   std::string text = rows ? svg_rect(x, y, size, part, "mine") : svg_rect(x, y, part, size, "mine");
   for (int i = 1; i < parts; ++i)
     text += rows ? svg_path("M" + coordinate(x) + " " + coordinate(y + part * i) + "h" + coordinate(size), "other")

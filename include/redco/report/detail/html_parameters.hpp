@@ -21,7 +21,7 @@ inline std::string html_parameters(shard_report const& r) {
       "<th class=\"n\">bytes</th><th>because</th></tr></thead><tbody>\n";
   std::size_t place = 0;
   for (shard::entry const& e : r.plan.entries) {
-    std::int64_t const bytes = e.local().count() * e.fact.copies() * size_of(r.run.compute);
+    std::int64_t const bytes = e.local().count() * e.fact.copies() * shape::size_of(r.run.compute);
     text += "<tr><td data-key=\"" + std::to_string(place++) + "\"><code>" + escaped(e.fact.name.view()) + "</code>" +
             escaped(copies_text(e)) + "</td><td data-is=\"logical\" data-key=\"" +
             std::to_string(e.fact.shape.count()) + "\">" + extents_text(e.fact.shape) +
@@ -48,7 +48,7 @@ inline std::string html_messages(shard_report const& r) {
   for (cost::message_total const& line : r.cost.messages) {
     if (line.calls == 0) continue;
     text += "<tr><td>" + escaped(line.purpose) + "</td>";
-    cell("", "group", escaped(group_name(r.run.mesh, line.over)));
+    cell("", "group", escaped(shape::group_name(r.run.mesh, line.over)));
     cell("", "collective", escaped(name_of(line.what)));
     cell(" class=\"n\"", "calls", std::to_string(line.calls));
     cell(" class=\"n\"", "payload", bytes_text(line.payload_bytes / line.calls));

@@ -8,9 +8,7 @@
 
 #include <string>
 
-namespace redco::report {
-
-namespace detail {
+namespace redco::report::detail {
 
 /// Returns the batch size and sequence length of a run as text: "16 x 256". If the encoder's input
 /// has its own length: "16 x 256 that read 16 x 512".
@@ -39,7 +37,7 @@ inline std::string widths_scope(run_request const& asked) {
 /// Returns a line of text that describes the run of a report: "mesh 1x2, f32, adamw, 1 micro-batch
 /// of 16 x 256".
 inline std::string run_text(shard_report const& r) {
-  setup const& s = r.run;
+  cost::setup const& s = r.run;
   return "mesh " + options::to_text(s.mesh) + hosts_text(s.hosts) + ", " + std::string(name_of(s.compute)) + ", " +
          r.optimizer + ", " + std::to_string(s.micro_batches) +
          (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + examples_text(s.load) +
@@ -54,10 +52,10 @@ inline std::string copies_text(shard::entry const& e) {
 /// Names a mesh axis if it is not tp: "dim 0 over ep, dim 1".
 inline std::string split_text(shard::entry const& e) {
   std::string text;
-  for (place const& p : e.fact.places) {
+  for (shape::place const& p : e.fact.places) {
     if (p.dim < 0) continue;
     text += (text.empty() ? "dim " : ", dim ") + std::to_string(p.dim);
-    if (p.axis != axis::tp) text += " over " + std::string(name_of(p.axis));
+    if (p.axis != shape::axis::tp) text += " over " + std::string(name_of(p.axis));
     if (int const n = e.sharers(p.axis); n > 1) text += ", shared by " + std::to_string(n);
   }
   return text.empty() ? "none" : text;
@@ -75,6 +73,4 @@ inline std::string layer_text(cost::layer_activations const& one) {
   return one.layer.size == 0 ? "outside of named layers" : std::string(one.layer.view());
 }
 
-}  // namespace detail
-
-}  // namespace redco::report
+}  // namespace redco::report::detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace redco::detail {
+namespace redco::tensors::detail {
 
 /// A table of pointers to the CUDA driver functions that redco calls. Signatures are those of the
 /// driver's manual, with void* for handles.
@@ -86,4 +86,4 @@ class cuda_context_guard {
   cuda_driver const& driver_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tensors::detail

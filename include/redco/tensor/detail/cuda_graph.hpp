@@ -15,7 +15,7 @@
 #include <functional>
 #include <memory>
 
-namespace redco::detail {
+namespace redco::tensors::detail {
 
 /// A device_graph (recorded device work) implemented by libtorch's at::cuda::CUDAGraph. libtorch's
 /// allocator reserves the memory of the recorded work until the graph is destroyed.
@@ -105,4 +105,4 @@ REDCO_INLINE device_graph::maker const& cuda_graph_maker() {
   return all;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::tensors::detail

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace redco::detail::cuda_graph_api {
+namespace redco::tensors::detail::cuda_graph_api {
 
 // Declares at::cuda::CUDAGraph without its header, which needs CUDA's own headers. The members are
 // found by their mangled names (Itanium C++ ABI, where `this` is the first argument).
@@ -32,4 +32,4 @@ inline constexpr char const* const capture_begin_name =
 inline constexpr char const* const capture_end_name = "_ZN2at4cuda9CUDAGraph11capture_endEv";
 inline constexpr char const* const replay_name = "_ZN2at4cuda9CUDAGraph6replayEv";
 
-}  // namespace redco::detail::cuda_graph_api
+}  // namespace redco::tensors::detail::cuda_graph_api

@@ -12,7 +12,7 @@ extern "C" void __tsan_release(void* address);
 #define REDCO_UNSEEN_BY_THREAD_SANITIZER
 #endif
 
-namespace redco::detail {
+namespace redco::tensors::detail {
 
 /// A scope that declares the synchronisation of a parallel loop to ThreadSanitizer, which cannot
 /// see it in libgomp. The caller's earlier code happens before the parts of the loop, and these
@@ -38,4 +38,4 @@ class fork_join {
 #endif
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tensors::detail

@@ -9,7 +9,7 @@
 
 #include <dlfcn.h>
 
-namespace redco::detail {
+namespace redco::tensors::detail {
 
 /// Returns the folder of the libtorch library that this process has loaded. Empty if unknown.
 inline std::filesystem::path libtorch_folder() {
@@ -60,4 +60,4 @@ class shared_library {
   std::string why_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tensors::detail

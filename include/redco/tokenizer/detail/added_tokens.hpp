@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// An added token of a vocabulary. Added tokens are searched for in a text before the text is split
 /// into words.
@@ -101,4 +101,4 @@ class added_tokens {
   std::optional<regex> word_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// Returns the bytes decoded from base64 (RFC 4648, with padding), or nullopt if `text` is not
 /// base64.
@@ -29,4 +29,4 @@ inline std::optional<std::string> from_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

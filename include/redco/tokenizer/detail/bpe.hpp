@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A tokenizer model of byte-pair encoding (Sennrich et al., 2016): repeatedly merges the pair of
 /// adjacent symbols of a word that has the smallest rank. Among equal ranks, the leftmost pair is
@@ -181,4 +181,4 @@ class bpe {
   bool has_bytes_ = true;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// Returns GPT-2's byte alphabet: a table from each byte to a visible character. Printable Latin-1
 /// bytes map to themselves. All other bytes map to U+0100, U+0101, ... in order.
@@ -50,4 +50,4 @@ inline std::string in_byte_alphabet(std::string_view bytes) {
   return text;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

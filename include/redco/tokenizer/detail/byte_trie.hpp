@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A map from byte strings (keys) to numbers that finds all keys at the beginning of a text.
 class byte_trie {
@@ -51,4 +51,4 @@ class byte_trie {
   bool begins_[256] = {};
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A table of text replacements of SentencePiece, such as nmt_nfkc. Replaces text as the normalizer
 /// Precompiled of Hugging Face's `tokenizers` library does. If keys of the table begin a grapheme
@@ -127,4 +127,4 @@ class charsmap {
   std::array<std::string, 128> ascii_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

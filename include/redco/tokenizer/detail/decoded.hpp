@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// Returns true if `id` is the id of a special token. Decoding omits special tokens.
 inline bool is_special(special_ids const& specials, std::int64_t id) {
@@ -38,4 +38,4 @@ std::string decoded(Tokenizer const& tokenizer, std::span<std::int64_t const> id
   return cleaner.put(std::move(text)) + cleaner.finish();
 }
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

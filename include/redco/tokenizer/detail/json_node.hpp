@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A JSON value with its path in a tokenizer's file, for error messages such as "tokenizer.json:
 /// model.vocab is missing". Members throw `error` with exit code 65 if the value has an unexpected
@@ -100,4 +100,4 @@ class json_node {
   std::string place_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// Calls use(value) for the object under `key` of a tokenizer.json, such as "normalizer". If this
 /// object is a Sequence, also calls use(value) for each object in the Sequence.
@@ -191,4 +191,4 @@ inline void lay_over(json::json_value& root, tokenizer_settings const& settings,
   add_declared(root, settings.tokens(), source);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

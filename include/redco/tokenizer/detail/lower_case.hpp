@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A range {first, last} of capital letters whose lower case was added in Unicode 16 or 17, and the
 /// number to add to a capital letter. utf8proc knows these letters only since version 2.11.
@@ -40,4 +40,4 @@ inline void append_lower(std::string& text, char32_t c) {
   append_code_point(text, static_cast<char32_t>(lower));
 }
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

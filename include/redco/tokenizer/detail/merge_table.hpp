@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A hash table of the merges of a byte-pair-encoding model: pair of adjacent tokens -> merged
 /// token and rank.
@@ -52,4 +52,4 @@ class merge_table {
   std::vector<merge> slots_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 // Normalization Forms C, D, KC and KD (Unicode Standard Annex 15) of Unicode 9, equal to Hugging
 // Face's tokenizers 0.22 with any version of utf8proc. Unicode's stability policy guarantees that
@@ -111,4 +111,4 @@ inline std::string normal_form(std::string_view text, bool together, bool compat
   return out;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

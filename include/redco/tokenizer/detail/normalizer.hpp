@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// Returns the text that results from calls of `each(out, c)` for all code points `c` of `text`.
 /// `each` appends its replacement of `c` to `out`.
@@ -183,4 +183,4 @@ class normalizer {
   std::vector<std::function<std::string(std::string)>> steps_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

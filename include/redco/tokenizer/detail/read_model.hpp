@@ -17,7 +17,7 @@
 #include <variant>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 using text_model = std::variant<bpe, wordpiece, unigram>;
 
@@ -180,4 +180,4 @@ inline text_model read_model(json_node const& node, vocabulary const& words, boo
   node.refuse_kind("of type " + name);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A replacement for the class `regex` (regular expressions by PCRE2) in builds without PCRE2. The
 /// constructor throws `error` with exit code 65.
@@ -30,6 +30,6 @@ class regex {
   }
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail
 
 #endif

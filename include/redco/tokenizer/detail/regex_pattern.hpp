@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// Returns the PCRE2 syntax of a regular expression from a tokenizer.json, which has Oniguruma's
 /// Ruby syntax. Translates syntax that the two libraries interpret differently. Throws `error` with
@@ -70,4 +70,4 @@ inline std::string pcre2_pattern(std::string_view pattern, std::string const& wh
   return out;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A compiled regular expression for well-formed UTF-8. Threads may share one regex; each thread
 /// needs its own object of the nested class `search`.
@@ -106,6 +106,6 @@ class regex {
   std::unique_ptr<pcre2_code, deleter> code_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail
 
 #endif

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A replacement for the class `sentencepiece_model` in builds without the SentencePiece library.
 /// The constructor throws `error` with exit code 65.
@@ -35,6 +35,6 @@ class sentencepiece_model {
   int unknown_id() const { return -1; }
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail
 
 #endif

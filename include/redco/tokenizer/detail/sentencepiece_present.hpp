@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A SentencePiece model loaded by the SentencePiece library.
 class sentencepiece_model {
@@ -60,6 +60,6 @@ class sentencepiece_model {
   sentencepiece::SentencePieceProcessor processor_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail
 
 #endif

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A filter that removes the spaces that word-based vocabularies leave before punctuation and in
 /// English contractions. Applies the ten replacements of clean_up_tokenization of transformers, one
@@ -53,4 +53,4 @@ class space_cleaner {
   std::array<std::string, changes.size()> held_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

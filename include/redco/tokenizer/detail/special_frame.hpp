@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A frame around a text: ids of the special tokens that a tokenizer puts before and after a text,
 /// such as [CLS] and [SEP].
@@ -65,4 +65,4 @@ struct special_frame {
   }
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// The pre-tokenizer of a tokenizer.json, which splits a text into words in several steps. Each
 /// step splits the pieces that the preceding step returned.
@@ -54,7 +54,7 @@ class splitter {
   enum class kind { pattern, leading_space, marked_spaces, white_space, punctuation };
   enum class prepend { always, first, never };
   static constexpr auto prepend_texts =
-      enum_texts<prepend>({{prepend::always, "always"}, {prepend::first, "first"}, {prepend::never, "never"}});
+      meta::enum_texts<prepend>({{prepend::always, "always"}, {prepend::first, "first"}, {prepend::never, "never"}});
 
   struct step {
     kind what;
@@ -215,4 +215,4 @@ class splitter {
   bool byte_level_ = false;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// Returns the byte that a byte-fallback token such as <0x0A> represents. Returns any other token
 /// unchanged.
@@ -130,4 +130,4 @@ class token_decoder {
   bool fused_ = false;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

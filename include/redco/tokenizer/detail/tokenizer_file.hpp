@@ -23,7 +23,7 @@
 #include <variant>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A set of all parts of a tokenizer.json: model, normalizer, pre-tokenizer, added tokens,
 /// post-processor and decoder.
@@ -188,4 +188,4 @@ class tokenizer_file {
   word_cache cache_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 inline bool is_there(std::filesystem::path const& file) {
   std::error_code ignored;
@@ -209,4 +209,4 @@ class tokenizer_settings {
   bool is_llama_ = false;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

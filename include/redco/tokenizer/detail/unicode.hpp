@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 // Character classes of BERT, with the categories of Unicode 8 that Hugging Face's tokenizers 0.22
 // uses. The result does not depend on the Unicode version of utf8proc.
@@ -92,4 +92,4 @@ inline bool is_ideograph(char32_t c) {
 /// removes when it strips accents.
 inline bool is_bert_mark(char32_t c) { return c >= 0x300 && category_of_8(c) == UTF8PROC_CATEGORY_MN; }
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

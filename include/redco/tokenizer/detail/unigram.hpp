@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A unigram language model (Kudo, 2018), which divides a word into the tokens with the largest sum
 /// of scores. If sums are equal, the one that the Viterbi search of the `tokenizers` library finds
@@ -106,4 +106,4 @@ class unigram {
   double worst_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

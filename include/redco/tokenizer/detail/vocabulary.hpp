@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A vocabulary: a map from tokens to ids and from ids to tokens.
 class vocabulary {
@@ -35,4 +35,4 @@ class vocabulary {
   std::unordered_map<std::string_view, std::uint32_t> by_text_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

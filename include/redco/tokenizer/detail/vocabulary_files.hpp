@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// Returns the lines of a file of at most 256 MiB, without line ends. Omits an empty last line.
 inline std::vector<std::string> lines_of(std::filesystem::path const& file) {
@@ -152,4 +152,4 @@ inline std::optional<json::json_value> from_vocabulary_files(std::filesystem::pa
   return std::nullopt;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

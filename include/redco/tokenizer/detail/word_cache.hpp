@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A cache of the token ids of recent short words, with a fixed size of 1 MiB. Each word has one
 /// slot and replaces the previous word in this slot. Threads share the cache without waiting: a
@@ -75,4 +75,4 @@ class word_cache {
   std::unique_ptr<slot[]> slots_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::tokenizer::detail {
 
 /// A WordPiece model, which splits a word into tokens: the longest token at the beginning, then
 /// repeatedly the longest continuation token. A word becomes the unknown token if tokens cannot
@@ -66,4 +66,4 @@ class wordpiece {
   std::size_t longest_ = 0;  // size in bytes of the longest token
 };
 
-}  // namespace redco::detail
+}  // namespace redco::tokenizer::detail

@@ -6,7 +6,7 @@ namespace redco::update::detail {
 
 /// CUDA kernel of the Adam update. It performs the operations of adam_kernel.hpp in the same order.
 /// `element` in the text is the gradient's type.
-inline constexpr kernel_source cuda_adam_source{"adam", R"cuda(
+inline constexpr tensors::kernel_source cuda_adam_source{"adam", R"cuda(
 struct adam_numbers {
   float scale, penalty, keep, mean_part, beta2, square_part, root_factor, eps, minus_rate;
 };

@@ -36,13 +36,14 @@ void update_adam(Description const& d, adam_decay decay, segment& s, double lr, 
   adam_numbers<double> const exact{grad_scale,  decay.penalty, decay.keep, 1 - d.beta1, d.beta2,
                                    1 - d.beta2, root_factor,   d.eps,      -rate};
   if (cuda_adam_computes(s)) return cuda_adam(s, exact.rounded<float>());
-  if (!takes_cpu_kernels(s.param)) return composed_adam(s, exact);
+  if (!tensors::takes_cpu_kernels(s.param)) return composed_adam(s, exact);
   run_kernel(s, [&]<class T, class Grad>(T* param, Grad const* grad, c10::BFloat16* copy) {
     auto const slot = [&](std::size_t i) { return i < s.slots.size() ? s.slots[i].mutable_data_ptr<T>() : nullptr; };
     adam_arrays<T, Grad> const arrays{param, grad, slot(0), slot(1), slot(2), copy};
     auto const numbers = exact.rounded<T>();
-    parallel(s.param.numel(), update_grain,
-             [&](std::int64_t begin, std::int64_t end) { adam_kernel(arrays, begin, end, numbers, have_wide()); });
+    tensors::parallel(s.param.numel(), update_grain, [&](std::int64_t begin, std::int64_t end) {
+      adam_kernel(arrays, begin, end, numbers, have_wide());
+    });
   });
 }
 
@@ -61,12 +62,13 @@ REDCO_INLINE void update_by(sgd const& d, segment& s, double lr, std::int64_t st
   bool const first = step == 1;  // the buffer starts as the first gradient
   sgd_numbers<double> const exact{grad_scale, decay,     first ? 0 : d.momentum, first ? 1 : 1 - d.dampening, -lr,
                                   d.momentum, d.nesterov};
-  if (!takes_cpu_kernels(s.param)) return composed_sgd(s, exact);
+  if (!tensors::takes_cpu_kernels(s.param)) return composed_sgd(s, exact);
   run_kernel(s, [&]<class T, class Grad>(T* param, Grad const* grad, c10::BFloat16* copy) {
     sgd_arrays<T, Grad> const arrays{param, grad, s.slots.empty() ? nullptr : s.slots[0].mutable_data_ptr<T>(), copy};
     auto const numbers = exact.rounded<T>();
-    parallel(s.param.numel(), update_grain,
-             [&](std::int64_t begin, std::int64_t end) { sgd_kernel(arrays, begin, end, numbers, have_wide()); });
+    tensors::parallel(s.param.numel(), update_grain, [&](std::int64_t begin, std::int64_t end) {
+      sgd_kernel(arrays, begin, end, numbers, have_wide());
+    });
   });
 }
 
