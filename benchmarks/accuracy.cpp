@@ -10,11 +10,9 @@
 #include <redco/run/trainer.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/cost/cost_of.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/json/read.hpp>
+#include <redco/options/value_text.hpp>
+#include <redco/pipeline/functions.hpp>
+#include <redco/json/parse.hpp>
 
 #include <algorithm>
 #include <cmath>

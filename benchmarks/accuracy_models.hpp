@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/text/token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/tensor/loss.hpp>
@@ -10,9 +10,9 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/vit.hpp>
-#include <redco/layer/gated.hpp>
-#include <redco/layer/relu.hpp>
-#include <redco/layer/rms_norm.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/norms.hpp>
 
 #include <cstdint>
 

@@ -13,23 +13,21 @@
 #include "temporary_folder.hpp"
 
 #include <redco/run/trainer.hpp>
-#include <redco/text/token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/cost/cost_of.hpp>
-#include <redco/cost/read_machine.hpp>
+#include <redco/cost/machine_file.hpp>
 #include <redco/cost/step_time.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/options/launch.hpp>
-#include <redco/options/mesh_text.hpp>
 #include <redco/options/parse.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/json/read.hpp>
+#include <redco/options/value_text.hpp>
+#include <redco/pipeline/functions.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/random/random_words.hpp>
 

@@ -6,7 +6,7 @@
 #include <redco/comm/in_process_group.hpp>
 
 #include <redco/tensor/rank_environment.hpp>
-#include <redco/json/line.hpp>
+#include <redco/json/dump.hpp>
 
 #include <algorithm>
 #include <chrono>

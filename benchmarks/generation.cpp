@@ -11,12 +11,11 @@
 #include <redco/nn/network.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/nn/parameter_store.hpp>
-#include <redco/comm/ranks.hpp>
-#include <redco/shard/placed.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/options/mesh_text.hpp>
 #include <redco/options/parse.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/json/value.hpp>
 
 #include <cstdint>

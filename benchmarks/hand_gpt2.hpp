@@ -1,17 +1,17 @@
 #pragma once
 
+#include <redco/kernel/activations.hpp>
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/cross_entropy.hpp>
-#include <redco/kernel/gelu.hpp>
-#include <redco/kernel/layer_norm.hpp>
-#include <redco/kernel/lookup.hpp>
-#include <redco/update/make_segment.hpp>
+#include <redco/kernel/embeddings.hpp>
+#include <redco/kernel/norms.hpp>
+#include <redco/update/segment.hpp>
 #include <redco/update/update.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/random/normal.hpp>
 
 #include <array>

@@ -8,14 +8,14 @@
 #include "plan_steps.hpp"
 
 #include <redco/run/main_of.hpp>
-#include <redco/cost/read_machine.hpp>
+#include <redco/cost/machine_file.hpp>
 #include <redco/cost/step_time.hpp>
 #include <redco/options/deployer_options.hpp>
-#include <redco/options/gradient_bucket.hpp>
 #include <redco/options/launch.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/json/read.hpp>
+#include <redco/options/overlap.hpp>
+#include <redco/options/value_text.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>
 

@@ -6,16 +6,14 @@
 #include "temporary_folder.hpp"
 
 #include <redco/run/trainer.hpp>
-#include <redco/text/token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/pipeline/functions.hpp>
 #include <redco/json/value.hpp>
 
 #include <chrono>

@@ -7,7 +7,7 @@
 #include "layout_families.hpp"
 
 #include <redco/compat/compat_plan.hpp>
-#include <redco/cost/moves_of.hpp>
+#include <redco/cost/layout_moves.hpp>
 #include <redco/shard/plan.hpp>
 
 #include <algorithm>

@@ -11,15 +11,15 @@
 #include <redco/nn/nn.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/cost/cost_of.hpp>
-#include <redco/cost/read_machine.hpp>
+#include <redco/cost/machine_file.hpp>
 #include <redco/cost/step_time.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/options/launch.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/json/read.hpp>
+#include <redco/options/value_text.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 
 #include <algorithm>

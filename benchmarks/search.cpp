@@ -6,12 +6,11 @@
 #include "plan_steps.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/cost/read_machine.hpp>
-#include <redco/cost/search_both_forms.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/json/read.hpp>
+#include <redco/cost/machine_file.hpp>
+#include <redco/cost/search.hpp>
+#include <redco/options/value_text.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/json/parse.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -11,8 +11,8 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/opt.hpp>
 #include <redco/model/t5.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/json/read.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 
 #include <redco/train.hpp>
 
-#include <redco/metrics/accuracy.hpp>
+#include <redco/metrics/scores.hpp>
 
 #include <array>
 #include <iostream>

@@ -7,7 +7,7 @@
 
 #include <redco/train.hpp>
 
-#include <redco/metrics/mean_absolute_error.hpp>
+#include <redco/metrics/scores.hpp>
 
 #include <cmath>
 #include <iostream>

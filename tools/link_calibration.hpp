@@ -8,7 +8,7 @@
 
 #include <redco/options/launch.hpp>
 
-#include <redco/shape/host_bytes.hpp>
+#include <redco/shape/hosts.hpp>
 
 #include <algorithm>
 #include <cstddef>

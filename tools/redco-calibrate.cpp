@@ -24,20 +24,19 @@
 #include <redco/tensor/scalar_type.hpp>
 
 #include <redco/cost/cost_of.hpp>
-#include <redco/cost/machine_json.hpp>
-#include <redco/cost/read_machine.hpp>
+#include <redco/cost/machine_file.hpp>
 #include <redco/cost/step_time.hpp>
 
 #include <redco/model/gpt2.hpp>
 
 #include <redco/options/launch.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <redco/safetensors/replace_file.hpp>
 #include <redco/json/dump.hpp>
-#include <redco/json/read.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
-#include <redco/shape/ring_bytes.hpp>
+#include <redco/shape/collective.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>

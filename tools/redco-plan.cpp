@@ -10,36 +10,31 @@
 // 65 the configuration; 74 output.
 #include <redco/report/answer_text.hpp>
 #include <redco/report/answered_report.hpp>
-#include <redco/report/check_mesh.hpp>
 #include <redco/report/program_text.hpp>
 #include <redco/report/report_format.hpp>
 #include <redco/report/run_request.hpp>
 #include <redco/report/search_text.hpp>
 #include <redco/report/shard_report.hpp>
-#include <redco/report/timeline_text.hpp>
+#include <redco/report/step_memory.hpp>
 
-#include <redco/cost/check_hosts.hpp>
-#include <redco/cost/read_machine.hpp>
-#include <redco/cost/search_both_forms.hpp>
+#include <redco/cost/checks.hpp>
+#include <redco/cost/machine_file.hpp>
+#include <redco/cost/search.hpp>
 
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/sequence_parallel.hpp>
 
-#include <redco/options/bytes_text.hpp>
 #include <redco/options/deployer_options.hpp>
-#include <redco/options/gradient_bucket.hpp>
-#include <redco/options/mesh_of.hpp>
-#include <redco/options/resolve.hpp>
-#include <redco/optimizer/adam.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/sgd.hpp>
-#include <redco/optimizer/slot_list.hpp>
+#include <redco/options/overlap.hpp>
+#include <redco/options/parse.hpp>
+#include <redco/options/value_text.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 #include <redco/safetensors/replace_file.hpp>
-#include <redco/json/read.hpp>
+#include <redco/json/parse.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/meta/enum_texts.hpp>

@@ -11,13 +11,13 @@
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/device_streams.hpp>
 
-#include <redco/text/token_batch.hpp>
+#include <redco/text/batches.hpp>
 
 #include <redco/cost/cost_of.hpp>
 
 #include <redco/model/gpt2.hpp>
 
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <algorithm>
 #include <array>

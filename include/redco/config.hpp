@@ -47,12 +47,12 @@
 
 // redco::plan_compiled defines the `library` of its own macros. Each choice has its `reference`,
 // because linkers keep one inline variable of each name. For MPI: comm/detail/mpi_choice.hpp.
-namespace redco::needs_redco_compiled::with_pcre2::with_sentencepiece::without_thread_sanitizer {
-
+namespace redco::needs_redco_compiled::REDCO_PCRE2_CHOICE {
+namespace REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE {
 extern char const library;
 [[gnu::used, gnu::retain]] inline char const* const reference = &library;
-
-}  // namespace redco::needs_redco_compiled::with_pcre2::with_sentencepiece::without_thread_sanitizer
+}  // namespace REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE
+}  // namespace redco::needs_redco_compiled::REDCO_PCRE2_CHOICE
 
 namespace redco {
 extern char const every_file_or_none_uses_redco_compiled;

@@ -4,7 +4,6 @@
 // decoding and batches of text.
 #include <redco/plan.hpp>
 
-#include <redco/run/inference.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
@@ -13,8 +12,7 @@
 
 #include <redco/generate/generate.hpp>
 
-#include <redco/text/next_token_batch.hpp>
-#include <redco/text/seq2seq_batch.hpp>
+#include <redco/text/batches.hpp>
 
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>

@@ -9,12 +9,9 @@
 #include <redco/safetensors/tensor_table.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
-#include <redco/adapt/plan/adapted_path.hpp>
-#include <redco/adapt/plan/adapter_config_text.hpp>
 #include <redco/adapt/plan/adapter_folder.hpp>
 #include <redco/adapt/plan/adapter_place.hpp>
-#include <redco/adapt/plan/check_adapted_blocks.hpp>
-#include <redco/adapt/plan/usual_targets.hpp>
+#include <redco/adapt/plan/with_lora.hpp>
 
 #include <cstdint>
 #include <filesystem>

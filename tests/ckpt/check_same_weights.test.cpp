@@ -1,12 +1,11 @@
 #include "safetensors/support.hpp"
 #include "torch_catch.hpp"
 
-#include <redco/ckpt/check_same_weights.hpp>
+#include <redco/ckpt/load_weights.hpp>
 #include <redco/comm/detail/rank_threads.hpp>
 #include <redco/comm/in_process_group.hpp>
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_context.hpp>
-#include <redco/comm/rank_groups.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 #include <redco/safetensors/weights_source.hpp>
 #include <redco/safetensors/xxh64.hpp>

@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include <redco/ckpt/checkpoint_bytes.hpp>
+#include <redco/ckpt/state_part.hpp>
 
 #include <vector>
 

@@ -1,14 +1,12 @@
 #include "safetensors/support.hpp"
 #include "torch_catch.hpp"
 
-#include <redco/ckpt/load_model.hpp>
-#include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/load_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/workdir/open_weights.hpp>
-#include <redco/workdir/shared_weights.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 
 #include "toy_model.hpp"
 

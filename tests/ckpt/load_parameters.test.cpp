@@ -2,12 +2,12 @@
 #include "torch_catch.hpp"
 
 #include <redco/ckpt/detail/write_parts.hpp>
-#include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/load_weights.hpp>
 #include <redco/workdir/open_weights.hpp>
 #include <redco/safetensors/output_file.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 
 #include "python.hpp"
 #include "skip.hpp"

@@ -4,11 +4,10 @@
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
-#include <redco/workdir/check_checkpoint.hpp>
+#include <redco/workdir/read_manifest.hpp>
 #include <redco/workdir/repair_checkpoints.hpp>
-#include <redco/workdir/sweep_checkpoints.hpp>
 
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 
 #include "save_on.hpp"
 #include "sharded_state.hpp"

@@ -1,13 +1,13 @@
 #include "safetensors/support.hpp"
 #include "torch_catch.hpp"
 
-#include <redco/ckpt/load_model.hpp>
+#include <redco/ckpt/load_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/save_model_with.hpp>
 #include <redco/workdir/open_weights.hpp>
 
-#include <redco/comm/ranks.hpp>
-#include <redco/options/mesh_text.hpp>
+#include <redco/comm/thread_world.hpp>
+#include <redco/options/value_text.hpp>
 
 #include "python.hpp"
 #include "skip.hpp"

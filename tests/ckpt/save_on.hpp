@@ -2,7 +2,7 @@
 
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 
 #include "sharded_state.hpp"
 #include "workdir/recording_ops.hpp"

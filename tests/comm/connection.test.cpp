@@ -3,7 +3,7 @@
 #include <redco/comm/detail/connection.hpp>
 #include <redco/comm/detail/socket.hpp>
 #include <redco/comm/detail/wire.hpp>
-#include <redco/diag/exit_code.hpp>
+#include <redco/diag/error.hpp>
 
 #include <chrono>
 #include <cstdint>

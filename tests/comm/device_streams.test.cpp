@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include <redco/comm/detail/device_streams.hpp>
+#include <redco/comm/detail/device_queue.hpp>
 #include <redco/tensor/device_streams.hpp>
 
 #include <string>

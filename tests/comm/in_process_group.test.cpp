@@ -2,7 +2,7 @@
 #include "comm/laws.hpp"
 #include "comm/on_ranks.hpp"
 
-#include <redco/comm/collective_label.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/comm/in_process_group.hpp>
 
 #include <atomic>

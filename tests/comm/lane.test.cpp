@@ -2,7 +2,7 @@
 #include "comm/laws.hpp"
 #include "comm/on_ranks.hpp"
 
-#include <redco/comm/collective_label.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/comm/lane.hpp>
 #include <redco/comm/thread_world.hpp>
 #include <redco/diag/run_place.hpp>

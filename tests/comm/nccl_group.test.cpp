@@ -3,7 +3,7 @@
 #include "comm/nccl_world.hpp"
 #include "torch_catch.hpp"
 
-#include <redco/comm/collective_label.hpp>
+#include <redco/comm/group.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -8,11 +8,10 @@
 
 #include <redco/comm/detail/device_queue.hpp>
 #include <redco/comm/detail/nccl_group.hpp>
-#include <redco/comm/detail/nccl_library.hpp>
+#include <redco/comm/detail/nccl_link.hpp>
 #include <redco/comm/detail/rank_threads.hpp>
 #include <redco/comm/in_process_group.hpp>
 #include <redco/comm/rank_context.hpp>
-#include <redco/comm/rank_groups.hpp>
 
 #include <atomic>
 #include <chrono>

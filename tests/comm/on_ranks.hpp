@@ -5,7 +5,7 @@
 #include "comm/values.hpp"
 #include "torch_catch.hpp"
 
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 
 #include <chrono>
 #include <utility>

@@ -1,10 +1,10 @@
 #include "at_once.hpp"
 #include "comm/on_ranks.hpp"
 
-#include <redco/comm/broadcast_text.hpp>
-#include <redco/comm/collective_label.hpp>
+#include <redco/comm/agreement.hpp>
 #include <redco/comm/collectives.hpp>
-#include <redco/tensor/memory_counter.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/tensor/tensor_memory.hpp>
 #include <redco/diag/error.hpp>
 
 #include <ATen/Parallel.h>

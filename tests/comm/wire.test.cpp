@@ -1,9 +1,9 @@
 #include "catch.hpp"
 
 #include <redco/comm/detail/handshake.hpp>
-#include <redco/comm/detail/sha256.hpp>
+#include <redco/comm/detail/secrets.hpp>
 #include <redco/comm/detail/wire.hpp>
-#include <redco/diag/exit_code.hpp>
+#include <redco/diag/error.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -74,7 +74,7 @@ if(NOT WAY STREQUAL "find_package")
 endif()
 file(WRITE ${WORK}/include/app/model.hpp "#pragma once
 #include <redco/layer/linear.hpp>
-#include <redco/layer/relu.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/model/model.hpp>
 namespace app {

@@ -1,5 +1,5 @@
 // A program that depends on redco and sums over two ranks. Exit code 0 if the sum is right.
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 
 #include <redco/run/main_of.hpp>
 #include <redco/options/deployer_options.hpp>

@@ -2,13 +2,12 @@
 
 // Rows of blocks that differ in whether layers save their input or their output.
 
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
-#include <redco/layer/residual.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <cstddef>
 #include <tuple>

@@ -2,7 +2,7 @@
 
 #include <redco/cost/cost_of.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 namespace magnitude_test {
 

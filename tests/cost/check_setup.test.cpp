@@ -1,12 +1,12 @@
 #include "catch.hpp"
 
 #include <redco/report/report_text.hpp>
-#include <redco/report/setup_of.hpp>
+#include <redco/report/run_request.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/search.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cstdint>
 #include <string>

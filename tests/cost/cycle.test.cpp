@@ -4,13 +4,12 @@
 #include "blocks.hpp"
 
 #include <redco/cost/cost_of.hpp>
-#include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/attention.hpp>
+#include <redco/layer/attention_traits.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/sliding_window.hpp>
-#include <redco/layer/split_tokens.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cstddef>
 #include <type_traits>

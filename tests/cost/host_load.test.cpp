@@ -6,7 +6,7 @@
 
 #include <redco/model/gpt2.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <algorithm>
 #include <cstdint>

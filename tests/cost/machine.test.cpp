@@ -1,7 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/cost/machine_json.hpp>
-#include <redco/cost/read_machine.hpp>
+#include <redco/cost/machine_file.hpp>
 
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>

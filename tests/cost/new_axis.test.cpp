@@ -4,7 +4,7 @@
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/legal.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -6,11 +6,10 @@
 
 #include <redco/cost/cost_of.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 #include "catch.hpp"
 
-#include <redco/cost/search_both_forms.hpp>
+#include <redco/cost/search.hpp>
 
 #include <redco/model/gpt2.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/shape/bytes.hpp>
 
 #include <algorithm>

@@ -3,12 +3,12 @@
 
 #include <redco/cost/step_time.hpp>
 
-#include <redco/model/input.hpp>
+#include <redco/model/model.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 namespace step_time_test {
 

@@ -1,4 +1,4 @@
-#include <redco/data/gathered.hpp>
+#include <redco/data/examples.hpp>
 
 #include "catch.hpp"
 

@@ -1,4 +1,4 @@
-#include <redco/data/prefetch.hpp>
+#include <redco/data/prepared_batch.hpp>
 
 #include "catch.hpp"
 

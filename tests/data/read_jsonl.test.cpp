@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/data/read_jsonl.hpp>
+#include <redco/data/read_texts.hpp>
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include <redco/data/shard_of.hpp>
+#include <redco/data/batches.hpp>
 
 #include "catch.hpp"
 

@@ -1,4 +1,4 @@
-#include <redco/data/text_windows.hpp>
+#include <redco/data/read_text_files.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -3,7 +3,7 @@
 #include <redco/run/trained_network.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/ckpt/save_model.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/pretrained/stored_names/bart.hpp>
 #include <redco/pretrained/stored_names/gpt2.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
@@ -11,7 +11,7 @@
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <filesystem>
 #include <fstream>

@@ -3,7 +3,7 @@
 #include <redco/cost/cost_of.hpp>
 #include <redco/pretrained/from_config/families.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/json/parse.hpp>
 
 #include <cstdint>

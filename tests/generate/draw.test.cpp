@@ -1,8 +1,7 @@
 #include "torch_catch.hpp"
 
-#include <redco/generate/detail/draw.hpp>
-#include <redco/generate/detail/next_tokens.hpp>
-#include <redco/generate/detail/score_rules.hpp>
+#include <redco/generate/detail/scores.hpp>
+#include <redco/generate/generate.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>

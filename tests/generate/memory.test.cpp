@@ -1,9 +1,9 @@
 #include "nn/sharded.hpp"
 
+#include <redco/generate/beam_search.hpp>
 #include <redco/generate/decoding.hpp>
-#include <redco/generate/detail/beams.hpp>
 #include <redco/generate/generate.hpp>
-#include <redco/tensor/memory_counter.hpp>
+#include <redco/tensor/tensor_memory.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/t5.hpp>
 

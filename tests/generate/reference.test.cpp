@@ -2,10 +2,10 @@
 
 #include "test_files.hpp"
 
-#include <redco/generate/detail/beams.hpp>
-#include <redco/generate/detail/next_tokens.hpp>
-#include <redco/comm/ranks.hpp>
-#include <redco/json/read.hpp>
+#include <redco/generate/beam_search.hpp>
+#include <redco/generate/generate.hpp>
+#include <redco/comm/thread_world.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "torch_catch.hpp"
 
-#include <redco/generate/detail/score_rules.hpp>
-#include <redco/pretrained/beam_options.hpp>
+#include <redco/generate/detail/scores.hpp>
+#include <redco/pretrained/generate_options.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,5 @@
 #include <redco/json/dump.hpp>
 #include <redco/json/parse.hpp>
-#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 
 #include <redco/diag/error.hpp>

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/json/line.hpp>
+#include <redco/json/dump.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 

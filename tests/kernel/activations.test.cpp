@@ -1,11 +1,7 @@
 #include "torch_catch.hpp"
 
+#include <redco/kernel/activations.hpp>
 #include <redco/kernel/cpu/small_relu.hpp>
-#include <redco/kernel/gelu.hpp>
-#include <redco/kernel/relu.hpp>
-#include <redco/kernel/silu.hpp>
-#include <redco/kernel/swiglu.hpp>
-#include <redco/kernel/tanh.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/diag/error.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <redco/kernel/cross_entropy.hpp>
 #include <redco/comm/collectives.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/diag/error.hpp>
 
 #include <ATen/CPUGeneratorImpl.h>

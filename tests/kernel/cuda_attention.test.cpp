@@ -3,13 +3,13 @@
 #include "host_launcher.hpp"
 #include "tested_device.hpp"
 
-#include <redco/kernel/gathered_attention.hpp>
-#include <redco/kernel/lookup.hpp>
+#include <redco/kernel/attention.hpp>
+#include <redco/kernel/embeddings.hpp>
 #include <redco/kernel/top_entries.hpp>
 #include <redco/comm/in_process_group.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
 #include <redco/tensor/kernel_set.hpp>
-#include <redco/tensor/saved_watch.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cmath>

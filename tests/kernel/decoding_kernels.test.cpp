@@ -1,10 +1,9 @@
 #include "torch_catch.hpp"
 
 #include <redco/kernel/attention.hpp>
-#include <redco/kernel/gathered_attention.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/top_entries.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>

@@ -4,17 +4,13 @@
 #include "skip.hpp"
 #include "tested_device.hpp"
 
+#include <redco/kernel/activations.hpp>
 #include <redco/kernel/cross_entropy.hpp>
 #include <redco/kernel/dropout.hpp>
-#include <redco/kernel/gelu.hpp>
-#include <redco/kernel/layer_norm.hpp>
-#include <redco/kernel/rms_norm.hpp>
-#include <redco/kernel/rotate.hpp>
-#include <redco/kernel/silu.hpp>
-#include <redco/kernel/swiglu.hpp>
+#include <redco/kernel/embeddings.hpp>
+#include <redco/kernel/norms.hpp>
 #include <redco/comm/in_process_group.hpp>
 #include <redco/tensor/compiled_kernels.hpp>
-#include <redco/tensor/kernel_compiler.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/random/stream.hpp>
 #include <redco/diag/error.hpp>

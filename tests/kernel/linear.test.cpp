@@ -2,7 +2,7 @@
 
 #include "gradcheck.hpp"
 
-#include <redco/kernel/cpu/bf16_linear.hpp>
+#include <redco/kernel/cpu/linear.hpp>
 #include <redco/kernel/linear.hpp>
 
 #include <cmath>

@@ -1,7 +1,6 @@
 #include "torch_catch.hpp"
 
-#include <redco/kernel/layer_norm.hpp>
-#include <redco/kernel/rms_norm.hpp>
+#include <redco/kernel/norms.hpp>
 #include <redco/diag/error.hpp>
 
 #include "gradcheck.hpp"

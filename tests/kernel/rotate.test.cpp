@@ -3,7 +3,7 @@
 #include "gradcheck.hpp"
 
 #include <redco/kernel/attention.hpp>
-#include <redco/kernel/rotate.hpp>
+#include <redco/kernel/embeddings.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -4,21 +4,14 @@
 #include "host_launcher.hpp"
 #include "tested_device.hpp"
 
+#include <redco/kernel/activations.hpp>
 #include <redco/kernel/attention.hpp>
-#include <redco/kernel/batch_norm.hpp>
 #include <redco/kernel/cross_entropy.hpp>
 #include <redco/kernel/dropout.hpp>
-#include <redco/kernel/gelu.hpp>
-#include <redco/kernel/gru.hpp>
-#include <redco/kernel/layer_norm.hpp>
+#include <redco/kernel/embeddings.hpp>
 #include <redco/kernel/linear.hpp>
-#include <redco/kernel/lookup.hpp>
-#include <redco/kernel/lstm.hpp>
-#include <redco/kernel/rms_norm.hpp>
-#include <redco/kernel/rotate.hpp>
-#include <redco/kernel/silu.hpp>
-#include <redco/kernel/swiglu.hpp>
-#include <redco/kernel/tanh.hpp>
+#include <redco/kernel/norms.hpp>
+#include <redco/kernel/recurrent.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/in_process_group.hpp>
 #include <redco/comm/replica_round.hpp>

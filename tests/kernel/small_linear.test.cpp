@@ -3,12 +3,10 @@
 #include "gradcheck.hpp"
 #include "operator_count.hpp"
 
+#include <redco/kernel/activations.hpp>
 #include <redco/kernel/cpu/small_linear.hpp>
 #include <redco/kernel/cpu/small_product.hpp>
-#include <redco/kernel/cpu/small_work.hpp>
 #include <redco/kernel/linear.hpp>
-#include <redco/kernel/relu.hpp>
-#include <redco/kernel/tanh.hpp>
 #include <redco/tensor/kernel_set.hpp>
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/log/crc32c.hpp>
+#include <redco/log/event_writer.hpp>
 
 #include <string>
 

@@ -2,7 +2,7 @@
 
 #include "catch.hpp"
 
-#include <redco/log/crc32c.hpp>
+#include <redco/log/event_writer.hpp>
 
 #include <bit>
 #include <cstddef>

@@ -3,7 +3,6 @@
 #include "temporary_folder.hpp"
 
 #include <redco/log/event_writer.hpp>
-#include <redco/log/tfrecord.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,3 @@
-#include <redco/meta/edit_distance.hpp>
 #include <redco/meta/nearest.hpp>
 
 #include "catch.hpp"

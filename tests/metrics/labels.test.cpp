@@ -1,8 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/metrics/accuracy.hpp>
-#include <redco/metrics/f1_score.hpp>
-#include <redco/metrics/mean_absolute_error.hpp>
+#include <redco/metrics/scores.hpp>
 
 #include <array>
 #include <cstdint>

@@ -8,13 +8,10 @@
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/opt.hpp>
-#include <redco/model/opt_post_norm.hpp>
-#include <redco/model/roberta.hpp>
 #include <redco/model/t5.hpp>
-#include <redco/model/t5_gated.hpp>
 #include <redco/model/vit.hpp>
 
-#include <redco/shard/placed.hpp>
+#include <redco/shard/plan.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 

@@ -1,7 +1,7 @@
 #include "nn/sharded.hpp"
 
-#include <redco/model/input.hpp>
-#include <redco/layer/query_key_norm.hpp>
+#include <redco/model/model.hpp>
+#include <redco/layer/attention_traits.hpp>
 
 #include <cmath>
 #include <string>

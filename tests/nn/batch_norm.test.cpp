@@ -1,12 +1,12 @@
 #include "nn/sharded.hpp"
 
-#include <redco/nn/batch_norm.hpp>
-#include <redco/nn/image.hpp>
+#include <redco/nn/convolutions.hpp>
+#include <redco/nn/norms.hpp>
 #include <redco/cost/cost_of.hpp>
-#include <redco/model/input.hpp>
+#include <redco/model/model.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cstdint>
 #include <memory>

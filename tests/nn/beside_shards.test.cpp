@@ -1,15 +1,14 @@
 #include "comm/values.hpp"
 #include "nn/sharded.hpp"
 
-#include <redco/nn/detail/entering_linear.hpp>
-#include <redco/nn/detail/reduced.hpp>
+#include <redco/nn/detail/sharded_linear.hpp>
 #include <redco/nn/pending_sum.hpp>
-#include <redco/kernel/cpu/small_work.hpp>
+#include <redco/kernel/cpu/small_product.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/lane.hpp>
-#include <redco/comm/ranks.hpp>
-#include <redco/model/input.hpp>
+#include <redco/comm/thread_world.hpp>
+#include <redco/model/model.hpp>
 #include <redco/adapt/plan/low_rank_adapted.hpp>
 
 #include <functional>

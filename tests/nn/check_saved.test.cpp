@@ -1,13 +1,13 @@
 // Tests of --check-saved with slots that a layer declares wrongly.
 #include "observation.hpp"
 
-#include <redco/tensor/save_as.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/featurewise.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/sum.hpp>
 
 #include <string>
 #include <string_view>

@@ -3,17 +3,13 @@
 
 #include "observation.hpp"
 
-#include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/elementwise.hpp>
-#include <redco/layer/enter.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
-#include <redco/layer/rowwise.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/split_tokens.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <cstdint>
 #include <memory>

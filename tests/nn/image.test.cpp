@@ -1,7 +1,7 @@
 #include "nn/sharded.hpp"
 
-#include <redco/nn/image.hpp>
-#include <redco/model/input.hpp>
+#include <redco/nn/convolutions.hpp>
+#include <redco/model/model.hpp>
 
 #include <cstdint>
 #include <vector>

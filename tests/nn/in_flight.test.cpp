@@ -1,11 +1,11 @@
 #include "comm/values.hpp"
 #include "nn/sharded.hpp"
 
-#include <redco/kernel/cpu/small_work.hpp>
+#include <redco/kernel/cpu/small_product.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/lane.hpp>
-#include <redco/comm/ranks.hpp>
-#include <redco/model/input.hpp>
+#include <redco/comm/thread_world.hpp>
+#include <redco/model/model.hpp>
 #include <redco/adapt/plan/lora_options.hpp>
 #include <redco/adapt/plan/low_rank_adapted.hpp>
 

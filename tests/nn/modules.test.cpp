@@ -1,10 +1,10 @@
 #include "nn/sharded.hpp"
 
-#include <redco/model/input.hpp>
+#include <redco/model/model.hpp>
 
-#include <redco/nn/positions.hpp>
+#include <redco/nn/embeddings.hpp>
 #include <redco/kernel/dropout.hpp>
-#include <redco/tensor/arithmetic.hpp>
+#include <redco/tensor/tensor.hpp>
 
 #include <array>
 #include <span>

@@ -7,15 +7,15 @@
 
 #include <redco/nn/check_saved.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/tensor/bf16_path.hpp>
-#include <redco/tensor/memory_counter.hpp>
-#include <redco/tensor/saved_watch.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 #include <redco/tensor/scalar_type.hpp>
+#include <redco/tensor/tensor_memory.hpp>
 #include <redco/cost/cost_of.hpp>
-#include <redco/shard/placed.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cmath>
 #include <cstdint>

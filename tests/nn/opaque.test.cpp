@@ -9,14 +9,13 @@
 #include <redco/nn/opaque.hpp>
 #include <redco/nn/sequential.hpp>
 #include <redco/nn/wrappers.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/shard_report.hpp>
-#include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/layer/named.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cmath>
 #include <map>

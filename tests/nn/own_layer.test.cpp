@@ -2,12 +2,10 @@
 #include "nn/sharded.hpp"
 
 #include <redco/run/trainer.hpp>  // the example needs it
-#include <redco/tensor/save_as.hpp>
-#include <redco/model/input.hpp>
-#include <redco/layer/enter.hpp>
-#include <redco/layer/featurewise.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/split_tokens.hpp>
+#include <redco/tensor/saved_tensors.hpp>
+#include <redco/model/model.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <string>
 #include <vector>

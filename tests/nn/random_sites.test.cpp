@@ -1,13 +1,13 @@
 #include "nn/sharded.hpp"
 
-#include <redco/comm/ranks.hpp>
-#include <redco/model/input.hpp>
+#include <redco/comm/thread_world.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/attention_traits.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/gated.hpp>
+#include <redco/layer/linear.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/split_tokens.hpp>
+#include <redco/layer/wrappers.hpp>
 #include <redco/adapt/plan/low_rank_adapted.hpp>
 
 #include <cstdint>

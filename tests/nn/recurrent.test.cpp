@@ -1,7 +1,7 @@
 #include "nn/sharded.hpp"
 
 #include <redco/nn/recurrent.hpp>
-#include <redco/model/input.hpp>
+#include <redco/model/model.hpp>
 
 #include <tuple>
 #include <vector>

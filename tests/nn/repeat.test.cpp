@@ -1,21 +1,19 @@
 #include "nn/sharded.hpp"
 
-#include <redco/nn/parameter_watch.hpp>
+#include <redco/nn/watches.hpp>
 #include <redco/model/model.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/real.hpp>
-#include <redco/layer/relu.hpp>
+#include <redco/layer/norms.hpp>
+#include <redco/layer/of.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/transform_blocks.hpp>
+#include <redco/layer/wrappers.hpp>
 #include <redco/fact/path.hpp>
 
-#include <redco/shape/block_range.hpp>
+#include <redco/shape/blocks.hpp>
 
 #include <cstddef>
 #include <cstdint>

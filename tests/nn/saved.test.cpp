@@ -6,17 +6,14 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
-#include <redco/layer/activation.hpp>
-#include <redco/layer/flatten.hpp>
-#include <redco/layer/gated.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/relu.hpp>
-#include <redco/layer/rms_norm.hpp>
-#include <redco/layer/tanh_layer.hpp>
-#include <redco/layer/transform_blocks.hpp>
+#include <redco/options/value_text.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/norms.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/wrappers.hpp>
 #include <redco/fact/path.hpp>
-#include <redco/shape/block_range.hpp>
+#include <redco/shape/blocks.hpp>
 
 #include <cstdint>
 #include <type_traits>

@@ -2,9 +2,9 @@
 #include "observation.hpp"
 
 #include <redco/nn/cross_entropy.hpp>
-#include <redco/tensor/saved_chain.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/options/value_text.hpp>
 
 #include <cstddef>
 #include <cstdint>

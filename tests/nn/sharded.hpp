@@ -9,8 +9,7 @@
 #include <redco/nn/nn.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/comm/collectives.hpp>
-#include <redco/comm/ranks.hpp>
-#include <redco/shard/placed.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "operator_count.hpp"
 
-#include <redco/kernel/cpu/small_work.hpp>
+#include <redco/kernel/cpu/small_product.hpp>
 #include <redco/tensor/kernel_set.hpp>
 
 #include <cstddef>

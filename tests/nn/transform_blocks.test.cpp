@@ -1,22 +1,19 @@
 #include "nn/sharded.hpp"
 
 #include <redco/model/gpt2.hpp>
-#include <redco/layer/activation.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/attention.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/real.hpp>
-#include <redco/layer/relu.hpp>
+#include <redco/layer/norms.hpp>
+#include <redco/layer/of.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/transform.hpp>
-#include <redco/layer/transform_blocks.hpp>
+#include <redco/layer/tree.hpp>
+#include <redco/layer/wrappers.hpp>
 
-#include <redco/shape/block_range.hpp>
+#include <redco/shape/blocks.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -81,7 +78,7 @@ using written_out =
 template <redco::shape::block_range Range, class Activation, bool Drops>
 using rewritten = small<redco::layers::transform_blocks<gpt2::net, "h", Range, changed<Activation, Drops>>>;
 using by_number = rewritten<redco::shape::block_range{1, 3}, relu, false>;
-using renamed = rewritten<redco::shape::block_range{1, 3}, gelu, true>;  // the activation that the config names
+using renamed = rewritten<redco::shape::block_range{1, 3}, gelu, true>;  // named by the config
 
 at::Tensor ids() {
   at::Tensor const at = at::arange(15, at::kLong);

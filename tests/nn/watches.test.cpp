@@ -5,9 +5,8 @@
 #include <redco/nn/gradient_watch.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/nn/parameter_watch.hpp>
-#include <redco/comm/ranks.hpp>
-#include <redco/shard/placed.hpp>
+#include <redco/nn/watches.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
 

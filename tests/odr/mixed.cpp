@@ -4,7 +4,7 @@
 #ifdef WITH_RANKS
 #include <redco/comm/group.hpp>
 #else
-#include <redco/meta/edit_distance.hpp>
+#include <redco/meta/nearest.hpp>
 #endif
 
 #ifdef WITH_MAIN

@@ -1,8 +1,7 @@
 #include <redco/optimizer/learning_rate.hpp>
 
-#include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
-#include <redco/optimizer/scheduled.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include "catch.hpp"
 

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 
-#include <redco/options/agreed_options.hpp>
 #include <redco/options/deployer_options.hpp>
+#include <redco/options/resolved.hpp>
 #include <redco/meta/fields.hpp>
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/options/bytes_text.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/shape/bytes.hpp>
 
 #include <string>

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 
-#include <redco/options/check_fit.hpp>
 #include <redco/options/fit_options.hpp>
+#include <redco/options/fit_settings.hpp>
 
 #include <redco/diag/error.hpp>
 

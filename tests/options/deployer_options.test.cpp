@@ -1,10 +1,7 @@
 #include "catch.hpp"
 
-#include <redco/options/blockless_options.hpp>
 #include <redco/options/deployer_options.hpp>
-#include <redco/options/predicting_options.hpp>
-#include <redco/options/resolve.hpp>
-#include <redco/options/stepping_options.hpp>
+#include <redco/options/parse.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/options/mesh_of.hpp>
+#include <redco/options/deployer_options.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/options/mesh_text.hpp>
+#include <redco/options/value_text.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -1,9 +1,8 @@
 #include "options/read_options.hpp"
 
 #include <redco/options/detail/option_value.hpp>
-#include <redco/options/help_requested.hpp>
-#include <redco/options/resolve.hpp>
-#include <redco/options/to_json.hpp>
+#include <redco/options/parse.hpp>
+#include <redco/options/resolved.hpp>
 #include <redco/meta/fields.hpp>
 
 #include <cstdint>

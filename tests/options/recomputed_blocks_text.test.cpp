@@ -1,7 +1,7 @@
 #include "catch.hpp"
 
-#include <redco/options/recomputed_blocks_text.hpp>
-#include <redco/options/resolve.hpp>
+#include <redco/options/parse.hpp>
+#include <redco/options/value_text.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>

@@ -1,6 +1,6 @@
 #include "options/read_options.hpp"
 
-#include <redco/options/help_requested.hpp>
+#include <redco/options/parse.hpp>
 
 #include <cstdint>
 #include <optional>

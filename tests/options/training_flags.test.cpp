@@ -1,8 +1,8 @@
 #include "catch.hpp"
 
 #include <redco/options/deployer_options.hpp>
+#include <redco/options/fit_options.hpp>
 #include <redco/options/parse.hpp>
-#include <redco/options/training_flags.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>

@@ -11,7 +11,7 @@
 #include "parity/reference.hpp"
 #include "test_files.hpp"
 
-#include <redco/options/mesh_text.hpp>
+#include <redco/options/value_text.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -11,15 +11,15 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/ckpt/load_model.hpp>
+#include <redco/ckpt/load_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/pretrained/generation_config.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include "parity/reference.hpp"
 #include "parity/saved_again.hpp"

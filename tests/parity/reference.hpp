@@ -3,11 +3,11 @@
 // A folder of reference numbers and the tolerances for comparing with them.
 
 #include <redco/ckpt/read_parts.hpp>
-#include <redco/ckpt/scalar_type.hpp>
+#include <redco/ckpt/state_part.hpp>
 #include <redco/tensor/torch.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
-#include <redco/json/read.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/shape/mesh.hpp>
 

@@ -1,9 +1,6 @@
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/enable_loss.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/functions.hpp>
 #include <redco/pipeline/pipeline.hpp>
-#include <redco/pipeline/predict.hpp>
+#include <redco/pipeline/results.hpp>
 
 #include "catch.hpp"
 

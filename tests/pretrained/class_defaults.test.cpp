@@ -7,7 +7,7 @@
 #include <redco/pretrained/from_config/families.hpp>
 
 #include <redco/json/dump.hpp>
-#include <redco/json/read.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/type_name.hpp>
 

@@ -6,7 +6,6 @@
 
 #include <redco/shard/facts.hpp>
 #include <redco/json/parse.hpp>
-#include <redco/json/read.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -11,7 +11,6 @@
 
 #include <redco/shard/facts.hpp>
 #include <redco/json/parse.hpp>
-#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 
 #include <algorithm>

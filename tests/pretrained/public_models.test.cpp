@@ -15,7 +15,7 @@
 #include <redco/pretrained/named_as.hpp>
 
 #include <redco/shard/facts.hpp>
-#include <redco/json/read.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/meta/glob.hpp>
 
 #include <algorithm>

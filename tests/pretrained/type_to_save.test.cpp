@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/pretrained/type_to_save.hpp>
+#include <redco/pretrained/save_model_options.hpp>
 
 #include <cctype>
 #include <optional>

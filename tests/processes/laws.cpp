@@ -17,14 +17,12 @@
 #include "comm/drawn_calls.hpp"
 
 #include <redco/run/main_of.hpp>
-#include <redco/comm/broadcast_text.hpp>
-#include <redco/comm/collective_label.hpp>
-#include <redco/comm/gather_texts.hpp>
+#include <redco/comm/agreement.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/comm/make_world.hpp>
 #include <redco/tensor/key_store.hpp>
 #include <redco/options/launch.hpp>
-#include <redco/shape/host_bytes.hpp>
-#include <redco/shape/host_map.hpp>
+#include <redco/shape/hosts.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/run_place.hpp>
 

@@ -1,6 +1,4 @@
-#include <redco/random/below.hpp>
 #include <redco/random/normal.hpp>
-#include <redco/random/truncated_normal.hpp>
 #include <redco/random/uniform.hpp>
 
 #include "catch.hpp"

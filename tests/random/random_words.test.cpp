@@ -1,4 +1,4 @@
-#include <redco/random/detail/words_with.hpp>
+#include <redco/random/detail/words.hpp>
 #include <redco/random/philox.hpp>
 #include <redco/random/random_words.hpp>
 

@@ -1,7 +1,7 @@
 // The planned peak of one rank is larger than the budget.
 #include <redco/cost/fits.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/shape/bytes.hpp>
 
 constexpr redco::gpt2 model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};

@@ -1,13 +1,13 @@
 // sequence_parallel splits the tokens at the first repeated block, and the model has none.
 #include <redco/shard/plan.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 using mlp = redco::residual<redco::sequential<redco::linear<8, 12>, redco::relu, redco::linear<12, 8>>>;
 

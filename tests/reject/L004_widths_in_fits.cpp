@@ -1,13 +1,13 @@
 // fits<> prints only this error. Here a residual branch returns another width than its input has.
 #include <redco/cost/fits.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/gelu.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 template <int Width>
 using branch = redco::residual<redco::sequential<redco::named<"up", redco::linear<12, 40>>, redco::gelu,

@@ -2,8 +2,8 @@
 // activation function between them.
 #include <redco/shard/legal.hpp>
 #include <redco/model/model.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
 
 template <int Read>

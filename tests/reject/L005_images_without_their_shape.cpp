@@ -1,13 +1,12 @@
 // A convolution reads images, so the model must state their shape.
 #include <redco/shard/legal.hpp>
-#include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/conv2d.hpp>
-#include <redco/layer/flatten.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/convolutions.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/max_pool.hpp>
-#include <redco/layer/relu.hpp>
+#include <redco/layer/pools.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 using net = redco::sequential<redco::conv2d<1, 8, 3>, redco::relu, redco::max_pool<2>, redco::flatten,
                               redco::linear<8 * 13 * 13, 10>>;

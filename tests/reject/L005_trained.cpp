@@ -1,7 +1,7 @@
 // torch
 // A wrong number of dimensions is one error in a program that trains.
 #include "points.hpp"
-#include <redco/layer/conv2d.hpp>
+#include <redco/layer/convolutions.hpp>
 
 #if REDCO_ACCEPT
 using network = redco::sequential<redco::linear<1, 8>, redco::linear<8, 1>>;

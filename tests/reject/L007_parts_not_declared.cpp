@@ -3,9 +3,9 @@
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/parts.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/tree.hpp>
+#include <redco/layer/wrappers.hpp>
 
 template <class Body>
 struct wrapping {

@@ -1,6 +1,6 @@
 // The traits of an attention are named types; a layer is none of them.
 #include <redco/layer/attention.hpp>
-#include <redco/layer/rms_norm.hpp>
+#include <redco/layer/norms.hpp>
 
 #if REDCO_ACCEPT
 using attention = redco::full_attention<8, 4, redco::layers::unscaled>;

@@ -2,7 +2,7 @@
 // A trait that is given twice is one error in a program that trains.
 #include "points.hpp"
 #include <redco/layer/attention.hpp>
-#include <redco/layer/residual.hpp>
+#include <redco/layer/branches.hpp>
 
 #if REDCO_ACCEPT
 using network = redco::residual<redco::full_attention<64, 4, redco::layers::biased<false>>>;

@@ -1,10 +1,10 @@
 // The path of a layer has at most 80 characters.
 #include <redco/shard/legal.hpp>
 #include <redco/model/model.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 template <redco::meta::fixed_string Name>
 constexpr redco::model_of<

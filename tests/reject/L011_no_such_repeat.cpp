@@ -2,10 +2,10 @@
 #include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/real.hpp>
-#include <redco/layer/transform_blocks.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/repeat.hpp>
 #include <redco/fact/path.hpp>
-#include <redco/shape/block_range.hpp>
+#include <redco/shape/blocks.hpp>
 
 #include <type_traits>
 

@@ -1,12 +1,11 @@
 // torch
 // A range that ends after the last block is one error in a program that trains.
 #include "points.hpp"
-#include <redco/layer/named.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
-#include <redco/layer/transform_blocks.hpp>
+#include <redco/layer/wrappers.hpp>
 #include <redco/fact/path.hpp>
-#include <redco/shape/block_range.hpp>
+#include <redco/shape/blocks.hpp>
 
 #include <type_traits>
 

@@ -2,8 +2,8 @@
 // scored.
 #include "text_pipeline.hpp"
 
-#include <redco/metrics/accuracy.hpp>
 #include <redco/metrics/rouge_l.hpp>
+#include <redco/metrics/scores.hpp>
 
 #include <iostream>
 

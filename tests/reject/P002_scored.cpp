@@ -2,9 +2,7 @@
 // printed.
 #include "text_pipeline.hpp"
 
-#include <redco/metrics/accuracy.hpp>
-#include <redco/metrics/f1_score.hpp>
-#include <redco/metrics/mean_absolute_error.hpp>
+#include <redco/metrics/scores.hpp>
 
 #include <cstdint>
 #include <iostream>

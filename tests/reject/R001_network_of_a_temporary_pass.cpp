@@ -3,7 +3,7 @@
 #include "points.hpp"
 
 #include <redco/run/worker.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 using points_model = redco::model_of<redco::sequential<redco::linear<1, 8>, redco::relu, redco::linear<8, 1>>>;
 

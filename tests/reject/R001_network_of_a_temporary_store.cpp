@@ -4,7 +4,6 @@
 #include "points.hpp"
 
 #include <redco/nn/network.hpp>
-#include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
 
 int main() {

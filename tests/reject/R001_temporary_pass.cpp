@@ -4,7 +4,7 @@
 #include "points.hpp"
 
 #include <redco/run/worker.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 redco::model_of<redco::sequential<redco::linear<1, 8>, redco::relu, redco::linear<8, 1>>> const model;
 

@@ -1,7 +1,7 @@
 // A job on an illegal mesh is one error, not two.
 #include <redco/cost/fits.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/shape/bytes.hpp>
 
 constexpr redco::gpt2 model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};

@@ -2,7 +2,7 @@
 // legal widths.
 #include <redco/cost/fits.hpp>
 #include <redco/model/llama.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/shape/bytes.hpp>
 
 constexpr redco::llama model{{.width = 5120, .ffn = 13824, .heads = 40, .kv_heads = 40, .layers = 48}};

@@ -3,7 +3,7 @@
 #include "points.hpp"
 #include <redco/shard/legal.hpp>
 #include <redco/layer/attention.hpp>
-#include <redco/layer/residual.hpp>
+#include <redco/layer/branches.hpp>
 
 using network = redco::residual<redco::full_attention<64, 4>>;
 constexpr redco::model_of<network> model{};

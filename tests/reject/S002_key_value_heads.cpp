@@ -3,7 +3,7 @@
 #include <redco/shard/legal.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/attention.hpp>
-#include <redco/layer/residual.hpp>
+#include <redco/layer/branches.hpp>
 
 constexpr redco::model_of<redco::residual<redco::causal_attention<96, 12, redco::key_value_heads<4>>>> model{};
 

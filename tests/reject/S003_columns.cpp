@@ -1,10 +1,10 @@
 // Thirty columns can be split over 5 ranks, not over 4.
 #include <redco/shard/legal.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/enter.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 using net =
     redco::sequential<redco::layers::enter_layer, redco::column_linear<10, 30>, redco::relu, redco::row_linear<30, 4>>;

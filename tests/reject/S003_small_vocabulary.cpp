@@ -1,7 +1,7 @@
 // A vocabulary has at least one row for each rank.
 #include <redco/shard/legal.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/embedding.hpp>
+#include <redco/layer/embeddings.hpp>
 
 constexpr redco::model_of<redco::embedding<7, 16>> model{};
 

@@ -2,7 +2,7 @@
 // Columns that the mesh does not divide are one error in a program that trains.
 #include "points.hpp"
 #include <redco/shard/legal.hpp>
-#include <redco/layer/enter.hpp>
+#include <redco/layer/wrappers.hpp>
 
 using network = redco::sequential<redco::layers::enter_layer, redco::column_linear<1, 8>, redco::row_linear<8, 1>>;
 constexpr redco::model_of<network> model{};

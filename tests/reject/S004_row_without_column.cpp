@@ -2,10 +2,10 @@
 // be split.
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/enter.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #if REDCO_ACCEPT
 constexpr redco::model_of<redco::sequential<redco::linear<8, 12>, redco::relu, redco::row_linear<12, 4>>> model{};

@@ -2,7 +2,7 @@
 // A row-parallel layer without a column-parallel layer before it is one error in a program that
 // trains.
 #include "points.hpp"
-#include <redco/layer/enter.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #if REDCO_ACCEPT
 using network = redco::sequential<redco::layers::enter_layer, redco::column_linear<1, 8>, redco::row_linear<8, 1>>;

@@ -1,5 +1,5 @@
 // gelu of the addends is not the gelu of their sum.
-#include <redco/layer/gelu.hpp>
+#include <redco/layer/activations.hpp>
 
 #include <type_traits>
 

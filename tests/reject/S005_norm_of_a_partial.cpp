@@ -1,5 +1,5 @@
 // A norm needs the sum, not an addend.
-#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/norms.hpp>
 
 #include <type_traits>
 

@@ -1,7 +1,7 @@
 // A layer that needs values cannot take a pending sum.
-#include <redco/layer/gelu.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
 
 int main() {

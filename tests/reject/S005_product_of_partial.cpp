@@ -1,6 +1,6 @@
 // torch
 // A sum of products is not the product of the sums: reduce before multiplying.
-#include <redco/tensor/arithmetic.hpp>
+#include <redco/tensor/tensor.hpp>
 
 int main() {
 #if REDCO_ACCEPT

@@ -1,8 +1,8 @@
 // torch
 // A layer of the user's own that reads a pending sum is one error in a program that trains.
 #include "points.hpp"
-#include <redco/tensor/arithmetic.hpp>
-#include <redco/layer/enter.hpp>
+#include <redco/tensor/tensor.hpp>
+#include <redco/layer/wrappers.hpp>
 
 template <class Sums>
 struct squared {

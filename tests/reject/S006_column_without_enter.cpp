@@ -1,10 +1,10 @@
 // A layer that is declared column-parallel takes only the layout entered.
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/enter.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #if REDCO_ACCEPT
 constexpr redco::model_of<

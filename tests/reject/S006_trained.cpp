@@ -1,7 +1,7 @@
 // torch
 // A column-parallel layer on a replicated value is one error in a program that trains.
 #include "points.hpp"
-#include <redco/layer/enter.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #if REDCO_ACCEPT
 using network = redco::sequential<redco::layers::enter_layer, redco::column_linear<1, 8>, redco::row_linear<8, 1>>;

@@ -1,11 +1,11 @@
 // A repeated block must return the layout that it takes, because the next block takes it.
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/enter.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #if REDCO_ACCEPT
 constexpr redco::model_of<

@@ -1,8 +1,8 @@
 // torch
 // A repeated block that changes the layout is one error in a program that trains.
 #include "points.hpp"
-#include <redco/layer/enter.hpp>
 #include <redco/layer/repeat.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #if REDCO_ACCEPT
 using network = redco::sequential<redco::linear<1, 8>, redco::repeat<2, redco::linear<8, 8>>, redco::linear<8, 1>>;

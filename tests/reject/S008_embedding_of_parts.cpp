@@ -1,5 +1,5 @@
 // Every rank looks up all ids, so token ids cannot be split.
-#include <redco/layer/embedding.hpp>
+#include <redco/layer/embeddings.hpp>
 
 #include <type_traits>
 

@@ -1,7 +1,7 @@
 // torch
 // The gradient of an entered value still needs a reduction, the gradient of a replicated value does
 // not. Their sum would need half of one.
-#include <redco/tensor/arithmetic.hpp>
+#include <redco/tensor/tensor.hpp>
 
 int main() {
 #if REDCO_ACCEPT

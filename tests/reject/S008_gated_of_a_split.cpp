@@ -1,5 +1,5 @@
 // A gated layer splits its input itself, so it cannot take a split input.
-#include <redco/layer/gated.hpp>
+#include <redco/layer/linear.hpp>
 
 #include <type_traits>
 

@@ -1,11 +1,11 @@
 // A norm needs all features of a row.
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/enter.hpp>
-#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/relu.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #if REDCO_ACCEPT
 constexpr redco::model_of<redco::sequential<redco::layers::enter_layer, redco::column_linear<8, 12>,

@@ -1,8 +1,8 @@
 // A residual branch must return the layout of its input.
-#include <redco/layer/enter.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 template <class... Layers>
 using branch = redco::layers::out_t<redco::residual<redco::sequential<redco::layers::enter_layer, Layers...>>,

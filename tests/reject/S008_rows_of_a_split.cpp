@@ -1,6 +1,5 @@
 // A function of rows needs all features of a row.
-#include <redco/layer/elementwise.hpp>
-#include <redco/layer/rowwise.hpp>
+#include <redco/layer/activations.hpp>
 
 #include <type_traits>
 

@@ -1,6 +1,6 @@
 // torch
 // Each rank holds other elements of a split value than of a replicated value.
-#include <redco/tensor/arithmetic.hpp>
+#include <redco/tensor/tensor.hpp>
 
 int main() {
 #if REDCO_ACCEPT

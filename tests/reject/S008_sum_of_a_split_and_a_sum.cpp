@@ -1,7 +1,7 @@
 // A part of the features cannot be added to a pending sum of all features.
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/sum.hpp>
 
 template <class... Branches>
 using given = redco::layers::out_t<redco::sum<Branches...>, redco::shape::entered>;

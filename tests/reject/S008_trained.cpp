@@ -1,8 +1,8 @@
 // torch
 // A norm of split features is one error in a program that trains.
 #include "points.hpp"
-#include <redco/layer/enter.hpp>
-#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/norms.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #if REDCO_ACCEPT
 using network = redco::sequential<redco::linear<1, 8>, redco::relu, redco::linear<8, 1>, redco::layer_norm<1>>;

@@ -2,10 +2,10 @@
 #include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 using net = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::relu,
                               redco::named<"down", redco::linear<12, 4>>>;

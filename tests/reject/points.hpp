@@ -2,24 +2,18 @@
 
 // The beginning of reject tests that are whole programs: points on a line, their batch, the
 // functions of a pipeline, and a network.
-#include <redco/run/inference.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/model/model.hpp>
 #include <redco/options/deployer_options.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
-#include <redco/metrics/accuracy.hpp>
-#include <redco/metrics/f1_score.hpp>
-#include <redco/metrics/mean_absolute_error.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/pipeline/functions.hpp>
+#include <redco/metrics/scores.hpp>
 
 #include <cstdint>
 #include <iostream>

@@ -1,11 +1,8 @@
 #pragma once
 
 // Functions for reject tests of pipelines: a collate of texts, two batch types, a loss and a net.
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/enable_loss.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
+#include <redco/pipeline/functions.hpp>
+#include <redco/pipeline/results.hpp>
 
 #include <span>
 #include <string>

@@ -1,24 +1,22 @@
 #include "catch.hpp"
 
 #include <redco/report/detail/html_graph.hpp>
-#include <redco/report/graph_of.hpp>
+#include <redco/report/model_graph.hpp>
 #include <redco/shard/facts.hpp>
 #include <redco/model/any_model.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/model/input.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/attention.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/encoder_decoder.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/split_tokens.hpp>
-#include <redco/layer/sum.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <string>
 #include <type_traits>

@@ -3,28 +3,24 @@
 #include "test_files.hpp"
 
 #include <redco/report/answered_report.hpp>
+#include <redco/report/detail/html_phases.hpp>
 #include <redco/report/detail/html_text.hpp>
-#include <redco/report/detail/label_places.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/program_text.hpp>
 #include <redco/report/report_format.hpp>
-#include <redco/report/report_html.hpp>
-#include <redco/report/report_json.hpp>
-#include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/shard_report.hpp>
-#include <redco/report/step_moments.hpp>
-#include <redco/report/timeline_text.hpp>
-#include <redco/cost/read_machine.hpp>
+#include <redco/report/step_memory.hpp>
+#include <redco/cost/machine_file.hpp>
 #include <redco/cost/step_time.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/json/dump.hpp>
-#include <redco/json/read.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/shape/bytes.hpp>
 

@@ -6,10 +6,9 @@
 #include <redco/cost/search.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
-#include <redco/options/mesh_of.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/options/deployer_options.hpp>
+#include <redco/options/value_text.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/shape/bytes.hpp>
 
 #include <algorithm>

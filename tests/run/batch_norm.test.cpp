@@ -1,7 +1,7 @@
 #include "mlp.hpp"
 
 #include <redco/data/sampler.hpp>
-#include <redco/layer/batch_norm.hpp>
+#include <redco/layer/norms.hpp>
 
 #include <string>
 #include <vector>

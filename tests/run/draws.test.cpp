@@ -1,15 +1,12 @@
 #include "training.hpp"
 
 #include <redco/generate/generate.hpp>
-#include <redco/text/token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/layer/real.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/pipeline/functions.hpp>
 
 #include <cstdint>
 #include <set>

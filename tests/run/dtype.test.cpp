@@ -1,6 +1,6 @@
 #include "mlp.hpp"
 
-#include <redco/run/dtype_text.hpp>
+#include <redco/run/process_choices.hpp>
 #include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/workdir/read_manifest.hpp>

@@ -1,9 +1,8 @@
 #include "mlp.hpp"
 
-#include <redco/run/inference.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/real.hpp>
+#include <redco/layer/of.hpp>
 
 #include <cstdint>
 #include <set>

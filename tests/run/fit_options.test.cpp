@@ -5,7 +5,7 @@
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/optimizer/scheduled.hpp>
+#include <redco/optimizer/learning_rate.hpp>
 #include <redco/diag/run_place.hpp>
 
 #include <cmath>

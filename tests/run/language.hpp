@@ -2,12 +2,10 @@
 
 #include "mlp.hpp"
 
-#include <redco/text/token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/functions.hpp>
 
 #include <cstdint>
 #include <span>

@@ -1,7 +1,7 @@
 #include "mlp.hpp"
 
 #include <redco/workdir/run_recorder.hpp>
-#include <redco/optimizer/schedules.hpp>
+#include <redco/optimizer/learning_rate.hpp>
 #include <redco/json/parse.hpp>
 
 #include <cstddef>

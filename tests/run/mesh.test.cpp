@@ -1,23 +1,20 @@
 #include "language.hpp"
 #include "training.hpp"
 
-#include <redco/text/token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/embedding.hpp>
-#include <redco/layer/enter.hpp>
+#include <redco/layer/embeddings.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/real.hpp>
+#include <redco/layer/of.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/pipeline/functions.hpp>
 
 #include <cstdint>
 #include <numeric>

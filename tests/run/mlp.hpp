@@ -5,14 +5,11 @@
 #include "training.hpp"
 
 #include <redco/nn/nn.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/pipeline/functions.hpp>
 
 #include <functional>
 #include <span>

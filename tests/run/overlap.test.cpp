@@ -5,14 +5,14 @@
 
 #include <redco/run/gradient_buckets.hpp>
 #include <redco/run/training_step.hpp>
-#include <redco/text/token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/gradient_watch.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/layer/batch_norm.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/layer/norms.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 
 #include <atomic>

@@ -1,6 +1,5 @@
 #include "mlp.hpp"
 
-#include <redco/run/inference.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/workdir/workdir_lock.hpp>

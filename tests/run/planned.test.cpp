@@ -1,10 +1,10 @@
 #include "mlp.hpp"
 
-#include <redco/run/inference.hpp>
 #include <redco/run/planned.hpp>
+#include <redco/run/predictor.hpp>
 #include <redco/run/worker.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <optional>
 #include <sstream>

@@ -1,18 +1,14 @@
 #include "run/training.hpp"
 
-#include <redco/run/inference.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
-#include <redco/text/token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
+#include <redco/pipeline/functions.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
 

@@ -1,7 +1,7 @@
 #include "comm/laws.hpp"
 #include "comm/on_ranks.hpp"
 
-#include <redco/run/process_agreement.hpp>
+#include <redco/run/process_choices.hpp>
 
 #include <map>
 #include <string>

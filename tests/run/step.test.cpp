@@ -3,9 +3,9 @@
 #include <redco/run/step.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/training_step.hpp>
-#include <redco/comm/ranks.hpp>
-#include <redco/layer/batch_norm.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/comm/thread_world.hpp>
+#include <redco/layer/norms.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/schedule/check_step.hpp>
 
 #include "comm/values.hpp"

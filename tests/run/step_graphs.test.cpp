@@ -2,9 +2,8 @@
 
 #include <redco/run/worker.hpp>
 #include <redco/nn/cross_entropy.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/device_graph.hpp>
-#include <redco/tensor/graph_recording.hpp>
-#include <redco/tensor/look_on_host.hpp>
 #include <redco/layer/dropout.hpp>
 
 #include <atomic>

@@ -2,11 +2,10 @@
 
 // Two networks of one program: a teacher, and a student of another width.
 #include <redco/model/model.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/tanh_layer.hpp>
+#include <redco/layer/wrappers.hpp>
 #include <redco/shape/extents.hpp>
 
 namespace worker_test {

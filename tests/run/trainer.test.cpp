@@ -2,11 +2,10 @@
 
 #include <redco/run/predictor.hpp>
 #include <redco/nn/parameter_store.hpp>
-#include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/model/model.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/json/parse.hpp>
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "temporary_folder.hpp"
 
 #include <redco/run/trainer.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cmath>
 #include <csignal>

@@ -5,20 +5,16 @@
 
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
-#include <redco/text/next_token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/pretrained/stored_names/gpt2.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/data/sampler.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/schedules.hpp>
-#include <redco/optimizer/sgd.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
-#include <redco/json/read.hpp>
+#include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/pipeline/functions.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 
 #include <cmath>

@@ -3,14 +3,14 @@
 #include <redco/run/main_of.hpp>
 #include <redco/run/verify.hpp>
 #include <redco/run/worker.hpp>
-#include <redco/text/token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/layer/batch_norm.hpp>
-#include <redco/layer/featurewise.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 
 #include <algorithm>

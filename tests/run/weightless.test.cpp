@@ -1,7 +1,7 @@
 #include "mlp.hpp"
 
 #include <redco/run/worker.hpp>
-#include <redco/optimizer/adam.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 

@@ -5,10 +5,9 @@
 
 #include <redco/run/worker.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/real.hpp>
-#include <redco/optimizer/adam.hpp>
-#include <redco/optimizer/schedules.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <csignal>
 #include <cstddef>

@@ -5,7 +5,7 @@
 
 #include <redco/run/worker.hpp>
 #include <redco/workdir/read_manifest.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/json/value.hpp>
 
 #include <cmath>

@@ -3,9 +3,8 @@
 #include "mlp.hpp"
 
 #include <redco/run/worker.hpp>
-#include <redco/optimizer/adam.hpp>
-#include <redco/optimizer/schedules.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cmath>
 #include <cstdint>

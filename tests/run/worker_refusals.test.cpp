@@ -4,7 +4,7 @@
 #include "teacher.hpp"
 
 #include <redco/run/worker.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <stdexcept>
 #include <string>

@@ -5,10 +5,8 @@
 
 #include <redco/run/worker.hpp>
 #include <redco/workdir/read_manifest.hpp>
-#include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/learning_rate.hpp>
-#include <redco/optimizer/schedules.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <csignal>
 #include <cstddef>

@@ -1,7 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/safetensors/for_each_piece.hpp>
-#include <redco/safetensors/for_each_slab.hpp>
+#include <redco/safetensors/tensor_table.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/shape/host_map.hpp>
+#include <redco/shape/hosts.hpp>
 
 #include <cstddef>
 #include <vector>

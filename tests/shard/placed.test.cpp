@@ -1,16 +1,14 @@
 #include "catch.hpp"
 
-#include <redco/shard/placed.hpp>
+#include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/layer/activation.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/transform_blocks.hpp>
+#include <redco/layer/wrappers.hpp>
 #include <redco/fact/path.hpp>
-#include <redco/shape/block_range.hpp>
+#include <redco/shape/blocks.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstddef>

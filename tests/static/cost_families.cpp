@@ -1,14 +1,14 @@
 // Costs of public models: the rows of RedCoast's table of servers (arXiv 2310.16355, table 1), and
 // one block of each kind of decoder, computed by hand.
 #include <redco/cost/fits.hpp>
-#include <redco/shard/legality.hpp>
+#include <redco/shard/legal.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/opt.hpp>
 #include <redco/model/t5.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 namespace {
 

@@ -2,15 +2,14 @@
 // the size of the images.
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>
-#include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/conv2d.hpp>
-#include <redco/layer/flatten.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/convolutions.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/max_pool.hpp>
-#include <redco/layer/relu.hpp>
+#include <redco/layer/pools.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/shape/bytes.hpp>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Compares the collectives of a block under different splits with numbers computed by hand (in
 // widths h per token).
-#include <redco/cost/moves_of.hpp>
+#include <redco/cost/layout_moves.hpp>
 
 #include <array>
 

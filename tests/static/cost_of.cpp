@@ -1,13 +1,11 @@
 // Compares bytes and messages of constexpr models with numbers computed by hand.
 #include <redco/cost/fits.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/layer/gated.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/shape/bytes.hpp>
 
 namespace {

@@ -1,5 +1,5 @@
-#include <redco/data/gathered.hpp>
-#include <redco/data/prefetch.hpp>
+#include <redco/data/examples.hpp>
+#include <redco/data/prepared_batch.hpp>
 
 #include <memory>
 #include <string>

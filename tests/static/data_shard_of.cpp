@@ -1,5 +1,5 @@
+#include <redco/data/batches.hpp>
 #include <redco/data/sampler.hpp>
-#include <redco/data/shard_of.hpp>
 
 static_assert(redco::data::shard_of({0, 16}, 3, 0) == redco::data::interval{0, 6});
 static_assert(redco::data::shard_of({0, 16}, 3, 1) == redco::data::interval{6, 11});

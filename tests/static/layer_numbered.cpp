@@ -3,15 +3,13 @@
 #include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/sum.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <string_view>
 

@@ -2,20 +2,18 @@
 // backward with the largest memory.
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/parts.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/transform.hpp>
-#include <redco/fact/block_slice.hpp>
+#include <redco/layer/tree.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/fact/block_slices.hpp>
 #include <redco/fact/path.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <array>
 #include <cstdint>

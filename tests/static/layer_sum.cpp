@@ -2,19 +2,15 @@
 // split, none for replicated branches.
 #include <redco/shard/facts.hpp>
 #include <redco/model/model.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/attention.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/enter.hpp>
-#include <redco/layer/gated.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/initialised.hpp>
-#include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/real.hpp>
-#include <redco/layer/residual.hpp>
+#include <redco/layer/norms.hpp>
+#include <redco/layer/of.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/sum.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <cstdint>
 #include <type_traits>

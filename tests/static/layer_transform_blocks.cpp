@@ -2,22 +2,19 @@
 // row if nothing differs.
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/layer/blocks_in.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/transform_blocks.hpp>
-#include <redco/fact/block_slice.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/fact/block_slices.hpp>
 #include <redco/fact/path.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/shape/block_range.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/shape/blocks.hpp>
 
 #include <cstdint>
 #include <string_view>

@@ -1,7 +1,7 @@
 // Tables of the texts of enumerations.
 #include <redco/meta/enum_texts.hpp>
 
-#include <redco/diag/exit_code.hpp>
+#include <redco/diag/error.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,5 @@
 // Named reflection without a macro.
 #include <redco/meta/fields.hpp>
-#include <redco/meta/fields_without.hpp>
 #include <redco/meta/for_each_shared.hpp>
 #include <redco/meta/glob.hpp>
 

@@ -3,7 +3,6 @@
 #include "model_facts.hpp"
 
 #include <redco/model/bert.hpp>
-#include <redco/model/roberta.hpp>
 #include <redco/model/vit.hpp>
 
 namespace {

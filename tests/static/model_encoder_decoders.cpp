@@ -5,7 +5,6 @@
 #include <redco/shard/keep_replicated.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/t5.hpp>
-#include <redco/model/t5_gated.hpp>
 
 namespace {
 

@@ -4,7 +4,6 @@
 
 #include <redco/model/model.hpp>
 #include <redco/fact/event.hpp>
-#include <redco/fact/message_fact.hpp>
 #include <redco/fact/program.hpp>
 #include <redco/shape/extents.hpp>
 

@@ -5,7 +5,6 @@
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/opt.hpp>
-#include <redco/model/opt_post_norm.hpp>
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include <redco/cost/simulation.hpp>
 #include <redco/shard/legal.hpp>
 #include <redco/model/llama.hpp>
-#include <redco/model/llama_configs.hpp>
 
 namespace {
 

@@ -4,12 +4,12 @@
 #include <redco/shard/plan.hpp>
 #include <redco/model/any_model.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/named.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <type_traits>
 #include <variant>

@@ -1,8 +1,6 @@
-#include <redco/optimizer/adam.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
-#include <redco/optimizer/scheduled.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <array>
 #include <string_view>

@@ -1,9 +1,9 @@
 // Tests the types that can be options, and that no member of the structs of options lacks a field.
 #include <redco/options/choices.hpp>
 #include <redco/options/deployer_options.hpp>
+#include <redco/options/fit_options.hpp>
 #include <redco/options/fit_settings.hpp>
-#include <redco/options/provenance.hpp>
-#include <redco/options/training_flags.hpp>
+#include <redco/options/row.hpp>
 
 #include <redco/shape/dtype.hpp>
 #include <redco/meta/field_count.hpp>

@@ -1,13 +1,7 @@
 // Tests the types of a pipeline, the functions that it accepts without instantiating them, and its
 // size.
-#include <redco/pipeline/any_pipeline.hpp>
-#include <redco/pipeline/batch_of.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
-#include <redco/pipeline/predicting_pipeline.hpp>
-#include <redco/pipeline/training_pipeline.hpp>
+#include <redco/pipeline/functions.hpp>
+#include <redco/pipeline/pipeline.hpp>
 
 #include <memory>
 #include <span>

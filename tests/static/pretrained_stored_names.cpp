@@ -7,11 +7,8 @@
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/opt.hpp>
-#include <redco/model/opt_post_norm.hpp>
-#include <redco/model/roberta.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/model/t5.hpp>
-#include <redco/model/t5_gated.hpp>
 #include <redco/model/vit.hpp>
 
 namespace {

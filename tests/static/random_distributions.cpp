@@ -1,4 +1,3 @@
-#include <redco/random/below.hpp>
 #include <redco/random/uniform.hpp>
 
 constexpr redco::random::stream some_stream = redco::random::make_stream(1, 2, 3, 4);

@@ -1,4 +1,4 @@
-#include <redco/shape/buckets.hpp>
+#include <redco/shape/pieces.hpp>
 
 using redco::shape::buckets;
 

@@ -1,7 +1,6 @@
 // Compares the bytes between hosts with a plain enumeration. tests/shape enumerates the hosts of
 // the members of groups.
-#include <redco/shape/host_bytes.hpp>
-#include <redco/shape/host_map.hpp>
+#include <redco/shape/hosts.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include <redco/shape/product_runs.hpp>
+#include <redco/shape/pieces.hpp>
 
 // Runs of rows that are sent while the next run is computed.
 

@@ -1,9 +1,8 @@
 // Counts saturate at the largest number. The bytes of a ring follow the formula without its
 // overflow.
 #include <redco/shape/bytes.hpp>
+#include <redco/shape/collective.hpp>
 #include <redco/shape/extents.hpp>
-#include <redco/shape/ring_bytes.hpp>
-#include <redco/shape/saturating.hpp>
 
 namespace {
 

@@ -4,16 +4,15 @@
 #include <redco/shard/legal.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/attention.hpp>
-#include <redco/layer/embedding.hpp>
+#include <redco/layer/branches.hpp>
+#include <redco/layer/embeddings.hpp>
 #include <redco/layer/encoder_decoder.hpp>
-#include <redco/layer/gated.hpp>
-#include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
-#include <redco/layer/residual.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <stdexcept>
 #include <string_view>

@@ -1,6 +1,6 @@
 // Tests which layouts can be combined, and that only a replicated tensor converts to an ordinary
 // tensor.
-#include <redco/tensor/arithmetic.hpp>
+#include <redco/tensor/tensor.hpp>
 
 #include <type_traits>
 #include <utility>

@@ -1,8 +1,8 @@
 #include "torch_catch.hpp"
 
 #include <redco/comm/collectives.hpp>
-#include <redco/comm/ranks.hpp>
-#include <redco/tensor/arithmetic.hpp>
+#include <redco/comm/thread_world.hpp>
+#include <redco/tensor/tensor.hpp>
 
 #include <stdexcept>
 #include <string>

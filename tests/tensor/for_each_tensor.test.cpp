@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include <redco/tensor/for_each_tensor.hpp>
+#include <redco/tensor/upload.hpp>
 
 #include <any>
 #include <array>

@@ -1,7 +1,7 @@
 #include "torch_catch.hpp"
 
-#include <redco/tensor/graph_recording.hpp>
-#include <redco/tensor/look_on_host.hpp>
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/device_graph.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "torch_catch.hpp"
 
-#include <redco/tensor/saved_chain.hpp>
-#include <redco/tensor/saved_watch.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,6 @@
 #include "tested_device.hpp"
 
 #include <redco/tensor/device.hpp>
-#include <redco/tensor/host_copies.hpp>
 #include <redco/tensor/upload.hpp>
 
 #include <optional>

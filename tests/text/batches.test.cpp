@@ -1,8 +1,6 @@
 #include "torch_catch.hpp"
 
-#include <redco/text/padded_ids.hpp>
-#include <redco/text/seq2seq_batch.hpp>
-#include <redco/text/token_windows.hpp>
+#include <redco/text/batches.hpp>
 
 #include <redco/diag/error.hpp>
 

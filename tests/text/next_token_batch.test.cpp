@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include <redco/text/next_token_batch.hpp>
+#include <redco/text/batches.hpp>
 
 #include <cstdint>
 #include <string>

@@ -8,7 +8,6 @@
 #include <redco/tokenizer/read_tokenizer.hpp>
 #include <redco/tokenizer/text_stream.hpp>
 #include <redco/json/parse.hpp>
-#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 
-#include <redco/tokenizer/detail/normal_form.hpp>
 #include <redco/tokenizer/detail/normalizer.hpp>
+#include <redco/tokenizer/detail/unicode.hpp>
 
 #include <utf8proc.h>
 

@@ -1,11 +1,11 @@
 #include "catch.hpp"
 #include "fixtures.hpp"
 
-#include <redco/tokenizer/any_tokenizer.hpp>
+#include <redco/tokenizer/detail/decoded.hpp>
 #include <redco/tokenizer/detail/normalizer.hpp>
-#include <redco/tokenizer/detail/space_cleaner.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
 #include <redco/tokenizer/text_stream.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 

@@ -1,9 +1,7 @@
 #include "torch_catch.hpp"
 
-#include <redco/update/clip_factor.hpp>
 #include <redco/update/detail/sum_of_squares.hpp>
 #include <redco/update/gradient_norm.hpp>
-#include <redco/update/squared_norm.hpp>
 
 #include <redco/comm/in_process_group.hpp>
 

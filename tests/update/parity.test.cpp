@@ -1,15 +1,11 @@
 #include "torch_catch.hpp"
 
-#include <redco/update/clip_factor.hpp>
-#include <redco/update/make_segment.hpp>
-#include <redco/update/norm_range.hpp>
-#include <redco/update/squared_norm.hpp>
+#include <redco/update/gradient_norm.hpp>
+#include <redco/update/segment.hpp>
 #include <redco/update/update.hpp>
 
-#include <redco/optimizer/adam.hpp>
-#include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include "safetensors_file.hpp"
 #include "skip.hpp"

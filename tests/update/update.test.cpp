@@ -6,16 +6,13 @@
 #include <redco/update/detail/adam_kernel.hpp>
 #include <redco/update/detail/composed.hpp>
 #include <redco/update/detail/sgd_kernel.hpp>
-#include <redco/update/make_segment.hpp>
-#include <redco/update/norm_range.hpp>
-#include <redco/update/squared_norm.hpp>
+#include <redco/update/gradient_norm.hpp>
+#include <redco/update/segment.hpp>
 #include <redco/update/update.hpp>
 
 #include <redco/tensor/kernel_launcher.hpp>
 #include <redco/tensor/kernel_set.hpp>
-#include <redco/optimizer/adam.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/diag/error.hpp>
 
 #include <ATen/Parallel.h>

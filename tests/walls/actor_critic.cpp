@@ -1,7 +1,6 @@
 #include "walls/training.hpp"
 
-#include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/random/stream.hpp>
 #include <redco/random/uniform.hpp>
 

@@ -1,7 +1,7 @@
 #include "walls/training.hpp"
 
 #include <redco/nn/cross_entropy.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cstdint>
 #include <string>

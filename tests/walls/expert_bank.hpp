@@ -4,12 +4,11 @@
 // over tp. The rest of the library knows the layer through its facts only.
 
 #include <redco/model/model.hpp>
-#include <redco/layer/enter.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 #include <redco/fact/parameter_fact.hpp>
 
 #include <cstdint>

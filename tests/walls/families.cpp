@@ -5,7 +5,7 @@
 #include <redco/nn/nn.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/t5.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cstdint>
 #include <vector>

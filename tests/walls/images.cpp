@@ -1,11 +1,8 @@
 #include "walls/training.hpp"
 
 #include <redco/nn/cross_entropy.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/pipeline/functions.hpp>
 
 #include <cstdint>
 #include <span>

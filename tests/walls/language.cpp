@@ -3,7 +3,7 @@
 #include <redco/generate/generate.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cstdint>
 #include <mutex>

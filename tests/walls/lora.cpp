@@ -15,10 +15,9 @@
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/adapt/adapter_parts.hpp>
-#include <redco/adapt/plan/adapted_path.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/adapt/plan/adapter_folder.hpp>
+#include <redco/adapt/plan/adapter_place.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 #include <redco/adapt/save_adapter.hpp>
 

@@ -2,13 +2,11 @@
 
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/layer/enter.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/parts.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/transform.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/layer/tree.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/meta/glob.hpp>
 
 #include <cstdint>

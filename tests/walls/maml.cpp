@@ -1,6 +1,6 @@
 #include "walls/training.hpp"
 
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cmath>
 #include <cstdint>

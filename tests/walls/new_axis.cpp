@@ -5,8 +5,7 @@
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/cost/messages.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cmath>
 #include <cstdint>

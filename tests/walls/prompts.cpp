@@ -1,16 +1,13 @@
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/generate/generate.hpp>
-#include <redco/text/next_token_batch.hpp>
+#include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/data/text_windows.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
+#include <redco/data/read_text_files.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/pipeline/functions.hpp>
 
 #include "run/training.hpp"
 #include "temporary_folder.hpp"

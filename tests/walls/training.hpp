@@ -8,10 +8,10 @@
 #include <redco/run/trained_network.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/nn/network.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/options/mesh_text.hpp>
+#include <redco/options/value_text.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/workdir/best_values.hpp>
+#include <redco/workdir/best_metrics.hpp>
 
 #include <string>
 

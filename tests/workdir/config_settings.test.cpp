@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/workdir/config_settings.hpp>
+#include <redco/workdir/run_config.hpp>
 
 #include <map>
 #include <string>

@@ -1,7 +1,6 @@
 #include "catch.hpp"
 #include "safetensors/support.hpp"
 
-#include <redco/workdir/check_checkpoint.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/workdir/write_manifest.hpp>

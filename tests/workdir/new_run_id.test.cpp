@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/workdir/new_run_id.hpp>
+#include <redco/workdir/fit_record.hpp>
 
 #include <redco/safetensors/names.hpp>
 

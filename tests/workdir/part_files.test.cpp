@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/workdir/part_files.hpp>
+#include <redco/workdir/checkpoint_names.hpp>
 
 TEST_CASE("a tensor's name chooses its file, and file names count the ranks that write each kind") {
   using redco::workdir::file_name, redco::workdir::kind_of;

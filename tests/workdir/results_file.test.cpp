@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/workdir/results_file.hpp>
+#include <redco/workdir/run_recorder.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 

@@ -3,8 +3,8 @@
 // A checkpoint of one rank without tensors of libtorch: three files of bytes, committed like those
 // of a run.
 
+#include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/checkpoint_store.hpp>
-#include <redco/workdir/part_files.hpp>
 #include <redco/safetensors/output_file.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 

@@ -1,16 +1,15 @@
 #include "catch.hpp"
 
-#include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/changed_settings.hpp>
 #include <redco/workdir/settings_of.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/options/fit_options.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/real.hpp>
-#include <redco/layer/relu.hpp>
+#include <redco/layer/of.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cstdint>
 #include <functional>

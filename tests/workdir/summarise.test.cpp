@@ -1,8 +1,8 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/workdir/conclude.hpp>
-#include <redco/workdir/summarise.hpp>
+#include <redco/workdir/fit_record.hpp>
+#include <redco/workdir/run_summary.hpp>
 
 #include <filesystem>
 #include <fstream>

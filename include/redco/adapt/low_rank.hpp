@@ -1,11 +1,12 @@
 #pragma once
 
-#include <redco/adapt/plan/lora_options.hpp>
-
 #include <redco/nn/builder.hpp>
+#include <redco/nn/module.hpp>
 #include <redco/nn/parameter.hpp>
 #include <redco/nn/side_products.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
+#include <redco/adapt/plan/low_rank_adapted.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -83,6 +84,35 @@ class low_rank_maker final : public nn::detail::side_maker {
 }  // namespace redco::adapt::detail
 
 #include <redco/config.hpp>
+
+namespace redco {
+
+template <auto Options, class L, class X>
+struct module<adapt::low_rank_adapted<Options, L>, X> {
+  /// Makes the frozen layer and its LoRA adapters. Throws `error` with exit code 64 if a target in
+  /// the options names no weight of the layer.
+  template <class Config>
+  explicit module(nn::builder<Config>& b) : inner(made(b)) {}
+
+  template <class Context>
+  auto operator()(tensor<X> const& x, Context const& ctx) const {
+    return inner(x, ctx);
+  }
+
+  module<L, X> inner;
+
+ private:
+  template <class Config>
+  static module<L, X> made(nn::builder<Config>& b) {
+    adapt::detail::low_rank_maker maker(b.template extent<Options>());
+    auto result = b.with_side_products(maker, [&] { return module<L, X>(b); });
+    maker.check_targets();
+    return result;
+  }
+};
+
+}  // namespace redco
+
 #ifndef REDCO_COMPILED
 #include <redco/adapt/low_rank.inl.hpp>
 #endif

@@ -6,7 +6,7 @@
 #include <redco/kernel/dropout.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/comm/collectives.hpp>
-#include <redco/tensor/save_as.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/shape/axis.hpp>
 #include <redco/shape/place.hpp>

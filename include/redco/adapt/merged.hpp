@@ -2,6 +2,7 @@
 
 #include <redco/nn/network_base.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/tensor/torch.hpp>
 
 #include <vector>
 
@@ -15,6 +16,16 @@ std::vector<ckpt::state_part> merged(nn::network_base const& net, std::vector<ck
 }  // namespace redco::adapt
 
 #include <redco/config.hpp>
-#ifndef REDCO_COMPILED
-#include <redco/adapt/merged.inl.hpp>
-#endif
+
+namespace redco::adapt {
+
+inline std::vector<ckpt::state_part> merged(nn::network_base const& net, std::vector<ckpt::state_part> base) {
+  at::NoGradGuard const no_grad;
+  for (auto const& some : net.side_products())
+    for (nn::detail::weight_change const& one : some->changes())
+      for (ckpt::state_part& part : base)
+        if (part.name == one.weight) part.local = part.local + one.change;
+  return base;
+}
+
+}  // namespace redco::adapt

@@ -9,11 +9,10 @@
 #include <redco/comm/rank_places.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/manifest.hpp>
-#include <redco/workdir/merged.hpp>
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/workdir/write_manifest.hpp>
 #include <redco/safetensors/differences.hpp>
-#include <redco/safetensors/open_files.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/safetensors/box.hpp>
-#include <redco/safetensors/check_entry.hpp>
-#include <redco/safetensors/for_each_piece.hpp>
-#include <redco/safetensors/open_files.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/safetensors/tensor_table.hpp>
 

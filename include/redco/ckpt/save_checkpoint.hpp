@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/ckpt/state_part.hpp>
-#include <redco/workdir/save_options.hpp>
+#include <redco/workdir/manifest.hpp>
 
 #include <redco/comm/group.hpp>
 

@@ -5,8 +5,8 @@
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/workdir/checkpoint_store.hpp>
-#include <redco/workdir/merged.hpp>
-#include <redco/workdir/save_options.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/workdir/read_manifest.hpp>
 #include <redco/safetensors/file_ops.hpp>
 
 #include <redco/comm/group.hpp>

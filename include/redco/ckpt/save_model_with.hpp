@@ -4,16 +4,13 @@
 #include <redco/ckpt/detail/in_file.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/read_parts.hpp>
-#include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/pretrained/save_model_options.hpp>
-#include <redco/pretrained/type_to_save.hpp>
-#include <redco/pretrained/weights_files.hpp>
 #include <redco/pretrained/weights_folder.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/file_ops.hpp>
-#include <redco/safetensors/for_each_slab.hpp>
 #include <redco/safetensors/output_file.hpp>
+#include <redco/safetensors/tensor_table.hpp>
 
 #include <redco/comm/group.hpp>
 #include <redco/model/stored_name.hpp>

@@ -1,14 +1,31 @@
 #pragma once
 
 #include <redco/comm/group.hpp>
-
-#include <redco/diag/exit_code.hpp>
+#include <redco/diag/error.hpp>
 
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+namespace redco::comm {
+
+/// Sends the text of rank `root` to all ranks of the group and returns it on each rank. The text
+/// may have any length. All ranks of the group must call this function.
+std::string broadcast_text(group& ranks, std::string const& text, int root = 0);
+
+}  // namespace redco::comm
+
+#include <redco/config.hpp>
+
+namespace redco::comm {
+
+/// Returns the argument `text` of all ranks, in rank order. Texts may have any length. All ranks of
+/// the group must call this function.
+std::vector<std::string> gather_texts(group& ranks, std::string const& text);
+
+}  // namespace redco::comm
 
 namespace redco::comm {
 
@@ -67,7 +84,6 @@ class agreement {
 
 }  // namespace redco::comm
 
-#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/agreement.inl.hpp>
 #endif

@@ -2,8 +2,7 @@
 
 #include <redco/comm/collectives.hpp>
 
-#include <redco/comm/detail/shared_rows.hpp>
-#include <redco/comm/detail/step_function.hpp>
+#include <redco/comm/detail/collective_functions.hpp>
 #include <redco/config.hpp>
 
 #include <utility>

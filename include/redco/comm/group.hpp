@@ -1,22 +1,85 @@
 #pragma once
 
 #include <redco/comm/detail/mpi_choice.hpp>
-#include <redco/comm/reduce_op.hpp>
-#include <redco/comm/row_counts.hpp>
-
-#include <redco/diag/error.hpp>
-
+#include <redco/tensor/torch.hpp>
 #include <redco/shape/collective.hpp>
 #include <redco/shape/traffic.hpp>
-
-#include <redco/tensor/torch.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/meta/enum_texts.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+namespace redco::comm {
+
+/// An operation that combines the elements of all ranks. The results of max and min are NaN if any
+/// rank's element is NaN.
+enum class reduce_op : std::uint8_t { sum, max, min };
+
+inline constexpr auto reduce_op_texts = meta::enum_texts<reduce_op>({
+    {reduce_op::sum, "sum"},
+    {reduce_op::max, "max"},
+    {reduce_op::min, "min"},
+});
+
+/// Returns the name of the operation for messages: "sum", "max" or "min".
+constexpr std::string_view name_of(reduce_op op) { return reduce_op_texts.text_of(op); }
+
+/// A table of the number of rows that each rank of a group sends to each other rank in an
+/// all_to_all.
+class row_counts {
+ public:
+  /// Creates a table in which each rank sends `each` rows to every rank.
+  explicit row_counts(std::int64_t each) : each_(each) {}
+
+  /// Creates a table from `ranks` * `ranks` counts. The counts that rank 0 sends to ranks 0, 1, ...
+  /// come first, then the counts of rank 1, and so on.
+  row_counts(std::vector<std::int64_t> counts, int ranks)
+      : counts_(std::move(counts)), ranks_(static_cast<std::size_t>(ranks)) {}
+
+  bool equal() const noexcept { return counts_.empty(); }
+
+  std::int64_t operator()(std::size_t from, std::size_t to) const {
+    return equal() ? each_ : counts_[from * ranks_ + to];
+  }
+
+  /// Returns the number of rows that rank `from` sends to the ranks `begin` to `end` - 1 together.
+  std::int64_t sum(std::size_t from, std::size_t begin, std::size_t end) const {
+    std::int64_t rows = 0;
+    for (std::size_t to = begin; to < end; ++to) rows += (*this)(from, to);
+    return rows;
+  }
+
+ private:
+  std::int64_t each_ = 0;
+  std::vector<std::int64_t> counts_;
+  std::size_t ranks_ = 0;
+};
+
+/// A scope that names the purpose of the calling thread's collectives, such as "grads" or "loss".
+/// Messages about a lost peer contain the name. Scopes nest. The text must outlive the object, as
+/// string literals do.
+class collective_label {
+ public:
+  explicit collective_label(std::string_view text) noexcept : before_(current_) { current_ = text; }
+  ~collective_label() { current_ = before_; }
+  collective_label(collective_label const&) = delete;
+  collective_label& operator=(collective_label const&) = delete;
+
+  /// Returns the innermost label of the calling thread, or an empty text if the thread has none.
+  static std::string_view current() noexcept { return current_; }
+
+ private:
+  inline static thread_local std::string_view current_{};
+  std::string_view before_;
+};
+
+}  // namespace redco::comm
 
 namespace redco::comm::detail {
 
@@ -169,6 +232,7 @@ class group {
 }  // namespace redco::comm
 
 #include <redco/config.hpp>
+
 #ifndef REDCO_COMPILED
 #include <redco/comm/group.inl.hpp>
 #endif

@@ -3,7 +3,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/comm/lifeline.hpp>
 
-#include <redco/diag/exit_code.hpp>
+#include <redco/diag/error.hpp>
 
 #include <redco/tensor/torch.hpp>
 

@@ -3,7 +3,6 @@
 #include <redco/comm/in_process_group.hpp>
 
 #include <redco/comm/detail/device_calls.hpp>
-#include <redco/comm/detail/letters.hpp>
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/reduce_ranks.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/comm/group.hpp>
-#include <redco/tensor/memory_counter.hpp>
+#include <redco/tensor/tensor_memory.hpp>
 #include <redco/tensor/torch.hpp>
-#include <redco/shape/product_runs.hpp>
+#include <redco/shape/pieces.hpp>
 
 #include <redco/diag/run_place.hpp>
 

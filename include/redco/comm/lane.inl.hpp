@@ -2,8 +2,8 @@
 
 #include <redco/comm/lane.hpp>
 
-#include <redco/comm/collective_label.hpp>
-#include <redco/tensor/words_of.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/diag/run_place.hpp>
 #include <redco/config.hpp>
 

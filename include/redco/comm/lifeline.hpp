@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/diag/error.hpp>
+#include <redco/diag/run_place.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -14,6 +15,13 @@
 #include <vector>
 
 namespace redco::comm::detail {
+
+/// Returns the training step of the calling thread as part of a sentence: "in step 4, ". Returns an
+/// empty text if the thread is in no step.
+inline std::string step_text() {
+  std::int64_t const step = diag::run_place::here().step;
+  return step < 0 ? "" : "in step " + std::to_string(step + 1) + ", ";
+}
 
 class waiting_room;
 
@@ -106,6 +114,7 @@ class lifeline {
 }  // namespace redco::comm
 
 #include <redco/config.hpp>
+
 #ifndef REDCO_COMPILED
 #include <redco/comm/lifeline.inl.hpp>
 #endif

@@ -2,7 +2,6 @@
 
 #include <redco/comm/lifeline.hpp>
 
-#include <redco/comm/detail/step_text.hpp>
 #include <redco/comm/detail/waiting_room.hpp>
 #include <redco/config.hpp>
 

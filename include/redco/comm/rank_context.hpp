@@ -2,18 +2,89 @@
 
 #include <redco/comm/group.hpp>
 #include <redco/comm/lane.hpp>
-#include <redco/comm/rank_groups.hpp>
-
+#include <redco/tensor/tensor_memory.hpp>
 #include <redco/shape/mesh.hpp>
-
-#include <redco/tensor/memory_counter.hpp>
 
 #include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
+
+namespace redco::comm {
+
+/// A table of the communication groups of a world, with handles for the ranks of this process. A
+/// group consists of ranks that differ only along a set of mesh axes. The groups over a set of axes
+/// are created when a rank first requests one.
+class rank_groups {
+ public:
+  /// The properties that identify a communication group in its world.
+  struct identity {
+    /// Name of the set of mesh axes, such as "tp". For the group of a lane (a background thread), "
+    /// lane" is appended.
+    std::string name;
+    /// Number of the set of mesh axes, below 16; 0 for all axes. Groups of lanes (background
+    /// threads) have this number plus 16.
+    int number;
+    int line;  ///< index of the group among all groups over these axes
+  };
+
+  /// A function that creates a group and returns one handle per member. The handle is null for a
+  /// member in another process.
+  using make_group =
+      std::function<std::vector<std::unique_ptr<group>>(identity const& which, std::vector<int> const& members)>;
+
+  /// Creates an empty table for a process with the ranks `first` to `first + ranks_here - 1`.
+  /// `make` creates the groups.
+  rank_groups(redco::mesh const& shape, int first, int ranks_here, make_group make);
+
+  redco::mesh const& mesh() const noexcept { return mesh_; }
+  bool several_processes() const noexcept { return ranks_here_ < mesh_.ranks(); }
+  bool first_of_process(int rank) const noexcept { return rank == first_; }
+
+  /// Returns the handle of `rank` on its group over the mesh axes `over`, and creates the groups on
+  /// first use. All ranks may call it concurrently. Axes of size 1 in `over` are ignored.
+  group& of(shape::axes over, int rank) { return of(over, rank, false); }
+
+  /// Returns a second handle of `rank` on its group over the mesh axes `over`. The handle is for
+  /// the background thread of a lane, which calls concurrently with the rank.
+  group& of_lane(shape::axes over, int rank) { return of(over, rank, true); }
+
+  /// Calls `visit(name, handle)` for each existing group of `rank`, in the order of names. Omits
+  /// the groups of lanes (background threads).
+  void each(int rank, std::function<void(std::string const& name, group&)> const& visit);
+
+  /// Sets the deadline of all groups of `rank`, including groups created later. Only the thread of
+  /// `rank` may call it.
+  void set_deadline(int rank, std::chrono::milliseconds deadline);
+
+  /// Prepares all groups for the next run (call of world::run). Sets their deadline, resets their
+  /// counters, and drops messages that were not received. Must not be called during a run.
+  void begin_run(std::chrono::milliseconds deadline);
+
+ private:
+  static constexpr int first_of_lanes = 16;
+  static constexpr char const* name_of_lanes = " lane";
+
+  group& of(shape::axes over, int rank, bool lane);
+  std::vector<std::unique_ptr<group>> made(std::string const& name, shape::axes over, int number) const;
+
+  redco::mesh mesh_;
+  int first_, ranks_here_;
+  make_group make_;
+  std::mutex mutex_;
+  /// Current deadline of each rank of this process.
+  std::vector<std::chrono::milliseconds> deadlines_;
+  /// Group handles, by the group's name and then by rank.
+  std::map<std::string, std::vector<std::unique_ptr<group>>> groups_;
+};
+
+}  // namespace redco::comm
+
+#include <redco/config.hpp>
 
 namespace redco {
 
@@ -83,3 +154,7 @@ struct rank_context {
 };
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/comm/rank_context.inl.hpp>
+#endif

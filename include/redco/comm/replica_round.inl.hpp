@@ -2,8 +2,7 @@
 
 #include <redco/comm/replica_round.hpp>
 
-#include <redco/comm/collective_label.hpp>
-#include <redco/comm/reduce_op.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/config.hpp>
 

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <redco/comm/rank_options.hpp>
+#include <redco/comm/rank_context.hpp>
 #include <redco/comm/world.hpp>
-
-#include <redco/shape/mesh.hpp>
-
 #include <redco/tensor/function_ref.hpp>
+#include <redco/shape/mesh.hpp>
 
 #include <memory>
 
@@ -32,6 +30,18 @@ class thread_world final : public world {
 }  // namespace redco::comm
 
 #include <redco/config.hpp>
+
+namespace redco::comm {
+
+/// Calls `f(rank_context&)` concurrently on one thread per rank of the mesh `shape`, and returns
+/// when all calls have returned. Uses a new comm::thread_world.
+template <class F>
+void run_ranks(mesh const& shape, rank_options const& options, F&& f) {
+  comm::thread_world(shape, options).run([&f](rank_context& rank) { f(rank); });
+}
+
+}  // namespace redco::comm
+
 #ifndef REDCO_COMPILED
 #include <redco/comm/thread_world.inl.hpp>
 #endif

@@ -5,9 +5,9 @@
 #include <redco/comm/detail/nccl_group.hpp>
 #include <redco/comm/detail/rank_threads.hpp>
 #include <redco/comm/in_process_group.hpp>
-#include <redco/tensor/kept_memory.hpp>
+#include <redco/tensor/tensor_memory.hpp>
 #include <redco/tensor/torch.hpp>
-#include <redco/options/mesh_text.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 

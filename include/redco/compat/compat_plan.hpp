@@ -1,8 +1,6 @@
 #pragma once
 
-#include <redco/compat/compat_parameter.hpp>
 #include <redco/compat/compat_split.hpp>
-#include <redco/compat/detail/compat_names.hpp>
 #include <redco/compat/detail/compat_rules.hpp>
 
 #include <algorithm>

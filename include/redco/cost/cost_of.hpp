@@ -1,10 +1,6 @@
 #pragma once
 
-#include <redco/cost/activity.hpp>
-#include <redco/cost/check_hosts.hpp>
-#include <redco/cost/check_magnitude.hpp>
-#include <redco/cost/check_recomputed.hpp>
-#include <redco/cost/check_setup.hpp>
+#include <redco/cost/checks.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/operations.hpp>

@@ -2,9 +2,7 @@
 
 #include <redco/shape/axis.hpp>
 #include <redco/shape/collective.hpp>
-#include <redco/shape/host_bytes.hpp>
-#include <redco/shape/host_map.hpp>
-#include <redco/shape/host_share.hpp>
+#include <redco/shape/hosts.hpp>
 
 #include <algorithm>
 #include <cstddef>

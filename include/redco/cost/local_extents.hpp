@@ -1,7 +1,6 @@
 #pragma once
 
-#include <redco/fact/flow.hpp>
-#include <redco/fact/width_kind.hpp>
+#include <redco/fact/event.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/extents.hpp>
 #include <redco/shape/place.hpp>

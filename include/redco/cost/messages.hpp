@@ -2,15 +2,16 @@
 
 #include <redco/cost/host_load.hpp>
 #include <redco/cost/local_extents.hpp>
-#include <redco/cost/message_total.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/cost/simulation.hpp>
-
 #include <redco/shard/entry.hpp>
 #include <redco/shard/regions.hpp>
-#include <redco/fact/message_fact.hpp>
-#include <redco/shape/buckets.hpp>
-#include <redco/shape/host_map.hpp>
+#include <redco/fact/program.hpp>
+#include <redco/shape/axis.hpp>
+#include <redco/shape/collective.hpp>
+#include <redco/shape/hosts.hpp>
+#include <redco/shape/pieces.hpp>
+#include <redco/shape/traffic.hpp>
 
 #include <array>
 #include <cstddef>
@@ -20,6 +21,31 @@
 #include <string_view>
 
 namespace redco::cost {
+
+/// The messages of one purpose (such as gradient sums) that one rank sends in one step. Groups of
+/// one rank send none. `wire_bytes` assumes a ring over all ranks of the group. `host_bytes` are
+/// the bytes that the busiest host sends to other hosts for all its groups.
+struct message_total : shape::traffic::entry {
+  std::string_view purpose;
+  shape::axes over = shape::axis::tp;  ///< Mesh axes over which the group extends
+  shape::collective what = shape::collective::all_reduce;
+  int ranks = 1;
+  int hosts = 1;  ///< Largest number of hosts over which one group spreads
+  int here = 1;   ///< Largest number of ranks of one group on one host
+  /// Bytes that a rank sends to ranks on its own host, in rings of the group's ranks on this host.
+  std::int64_t inside_bytes = 0;
+
+  /// Adds `times` calls with `payload` bytes each. Requires a group of more than one rank. `on`
+  /// describes how the groups spread over hosts.
+  constexpr void add(std::int64_t times, std::int64_t payload, host_load const& on) {
+    *this += {times, times * payload, times * shape::ring_bytes(what, payload, ranks), times * on.bytes(what, payload)};
+    hosts = on.hosts();
+    here = on.here();
+    if (here > 1) inside_bytes += times * shape::ring_bytes(what, payload, here);
+  }
+
+  friend constexpr bool operator==(message_total const&, message_total const&) = default;
+};
 
 /// The messages of one rank in one step, summed by purpose: `messages[messages::gradients]`. The
 /// member `all` has one entry per purpose. Entries for messages over other mesh axes, which belong

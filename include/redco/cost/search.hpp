@@ -4,11 +4,9 @@
 #include <redco/cost/machine.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/cost/step_time.hpp>
-
 #include <redco/shard/facts.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/sequence_parallel.hpp>
-
 #include <redco/shape/dtype.hpp>
 
 #include <cstdint>
@@ -95,6 +93,28 @@ search_result search(M const& m, Optimizer const& optimizer, search_space const&
 }  // namespace redco::cost
 
 #include <redco/config.hpp>
+
+namespace redco::cost::detail {
+
+/// Merges the results of two searches: `whole`, for the model itself, and `split`, for its
+/// sequence-parallel form. Takes from `split` only runs with more than one model shard.
+search_result joined(search_result whole, search_result const& split);
+
+}  // namespace redco::cost::detail
+
+namespace redco::cost {
+
+/// Searches for the best runs of a model and of its sequence-parallel form, whose tokens are split
+/// between blocks. Throws the errors of search().
+template <model M, class Optimizer>
+  requires models::repeats_blocks<M> search_result search_both_forms(M const& m, Optimizer const& optimizer,
+                                                                     search_space const& space, machine const& on) {
+    return detail::joined(search(m, optimizer, space, on),
+                          search(models::sequence_parallel<M>{m.config}, optimizer, space, on));
+  }
+
+}  // namespace redco::cost
+
 #ifndef REDCO_COMPILED
 #include <redco/cost/search.inl.hpp>
 #endif

@@ -2,9 +2,8 @@
 
 #include <redco/cost/search.hpp>
 
-#include <redco/cost/check_hosts.hpp>
-#include <redco/cost/check_setup.hpp>
-#include <redco/shape/host_map.hpp>
+#include <redco/cost/checks.hpp>
+#include <redco/shape/hosts.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -61,6 +60,14 @@ REDCO_INLINE void sort_by_time(std::vector<found_plan>& plans) {
   std::stable_sort(plans.begin(), plans.end(), [](found_plan const& a, found_plan const& b) {
     return std::pair(a.time.total(), a.peak) < std::pair(b.time.total(), b.peak);
   });
+}
+
+REDCO_INLINE search_result joined(search_result whole, search_result const& split) {
+  for (found_plan const& p : split.plans)
+    if (p.run.mesh.tp > 1) whole.plans.push_back(p);
+  sort_by_time(whole.plans);
+  if (split.smallest.peak < whole.smallest.peak) whole.smallest = split.smallest;
+  return whole;
 }
 
 }  // namespace redco::cost::detail

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/model/model.hpp>
+#include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
-#include <redco/shape/recomputed_blocks.hpp>
 
 #include <cstdint>
 

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <redco/cost/backward_moment.hpp>
 #include <redco/cost/detail/backward_pass.hpp>
 #include <redco/cost/detail/forward_moments.hpp>
 #include <redco/cost/detail/forward_pass.hpp>
 #include <redco/cost/local_extents.hpp>
-#include <redco/cost/moment.hpp>
+#include <redco/cost/memory.hpp>
 #include <redco/cost/setup.hpp>
 
 #include <redco/fact/event.hpp>

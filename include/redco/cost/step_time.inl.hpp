@@ -4,7 +4,7 @@
 
 #include <redco/cost/messages.hpp>
 #include <redco/cost/operations.hpp>
-#include <redco/shape/product_runs.hpp>
+#include <redco/shape/pieces.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

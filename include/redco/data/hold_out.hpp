@@ -1,10 +1,10 @@
 #pragma once
 
 #include <redco/data/read_text_files.hpp>
-
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace redco::data {
@@ -28,6 +28,28 @@ data::text_split hold_out(std::vector<data::text_file> files, std::int64_t every
 }  // namespace redco
 
 #include <redco/config.hpp>
+
+namespace redco::data {
+
+/// The examples of a data set in two lists: one for training, one for evaluation.
+template <class Example>
+struct example_split {
+  std::vector<Example> train;
+  std::vector<Example> held_out;
+};
+
+/// Splits examples into training and evaluation data. Holds out the last one of each `every`
+/// consecutive examples for evaluation; `every` 0 holds out none.
+template <class Example>
+example_split<Example> hold_out_every(std::vector<Example> all, std::int64_t every) {
+  example_split<Example> split;
+  std::int64_t place = 0;
+  for (Example& one : all) (every > 0 && ++place % every == 0 ? split.held_out : split.train).push_back(std::move(one));
+  return split;
+}
+
+}  // namespace redco::data
+
 #ifndef REDCO_COMPILED
 #include <redco/data/hold_out.inl.hpp>
 #endif

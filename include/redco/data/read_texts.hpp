@@ -2,9 +2,36 @@
 
 #include <redco/diag/error.hpp>
 
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
+
+namespace redco {
+
+/// Returns the texts under `keys` of each line of a JSONL file: result[line][key]. Reads at most
+/// `most` lines; 0 reads all. `invalid` (0 to 1) is the largest share of the bytes that may be
+/// invalid UTF-8, as in read_text_files; U+FFFD replaces such bytes. Throws `error` with exit code
+/// 65 for a file that is missing, unreadable, compressed, UTF-16 or without lines. Throws it with
+/// "path:line: why" for a line over 64 MiB, a NUL, too many invalid bytes, a line without an
+/// object, and a missing key. Other keys, empty lines and a byte order mark are ignored.
+std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path, std::span<std::string const> keys,
+                                                 std::int64_t most = 0, double invalid = 0);
+
+}  // namespace redco
+
+namespace redco::data::detail {
+
+/// Reads JSONL from the stream `in` as read_jsonl does, and returns result[line][key]. `path`: name
+/// of the file, for error messages.
+std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
+                                                 std::span<std::string const> keys, std::int64_t most, double invalid);
+
+}  // namespace redco::data::detail
+
+#include <redco/config.hpp>
 
 namespace redco {
 
@@ -17,7 +44,6 @@ std::vector<std::string> read_texts(std::span<std::string const> paths, std::str
 
 }  // namespace redco
 
-#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/data/read_texts.inl.hpp>
 #endif

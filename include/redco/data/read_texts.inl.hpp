@@ -3,7 +3,6 @@
 #include <redco/data/read_texts.hpp>
 
 #include <redco/data/detail/text_on_disk.hpp>
-#include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/tokenizer/invalid_utf8.hpp>
 #include <redco/json/parse.hpp>
@@ -12,8 +11,106 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <sstream>
+#include <string_view>
 #include <utility>
+
+namespace redco::data::detail {
+
+inline constexpr std::size_t longest_line = std::size_t{64} << 20;
+
+/// Reads the next line, without its end, into `line`. Returns the number of bytes read, including
+/// the line's end; 0 after the last line. Throws `error` with exit code 65 for a line over 64 MiB
+/// before all of it is in memory.
+inline std::size_t next_line(std::istream& in, std::string& line, std::string const& where) {
+  line.clear();
+  auto* const bytes = in.rdbuf();
+  int byte = bytes->sbumpc();
+  if (byte == std::char_traits<char>::eof()) return 0;
+  for (; byte != std::char_traits<char>::eof() && byte != '\n'; byte = bytes->sbumpc()) {
+    if (line.size() == longest_line)
+      throw error(exit_code::data, where + ": the line is longer than 64 MiB; split it, or correct the file");
+    line.push_back(static_cast<char>(byte));
+  }
+  std::size_t const read = line.size() + (byte == '\n' ? 1 : 0);
+  if (line.ends_with('\r')) line.pop_back();
+  return read;
+}
+
+/// A count of the bytes of a JSONL file that are not valid UTF-8.
+struct line_encoding {
+  std::size_t bytes = 0;    ///< Number of bytes read from the file
+  std::size_t invalid = 0;  ///< Number of bytes of the file that are not valid UTF-8
+  std::string first;        ///< "path:line", value and position of the first invalid byte
+
+  /// Counts the `read` bytes of a line, and replaces invalid bytes of `line` by U+FFFD.
+  void take(std::string& line, std::size_t read, std::string const& where) {
+    bytes += read;
+    tokenizer::invalid_utf8 const found = tokenizer::invalid_utf8_of(line);
+    if (found.bytes == 0) return;
+    if (invalid == 0) {
+      constexpr std::string_view digits = "0123456789ABCDEF";
+      auto const byte = static_cast<unsigned char>(line[found.first]);
+      first = where + ": 0x" + digits[byte / 16] + digits[byte % 16] + " at byte " + std::to_string(found.first);
+    }
+    invalid += found.bytes;
+    line = tokenizer::well_formed(line);
+  }
+
+  /// Throws `error` with exit code 65 if more than the share `allowed` of the bytes is invalid.
+  void check(double allowed) const {
+    if (bytes == 0 || static_cast<double>(invalid) / static_cast<double>(bytes) <= allowed) return;
+    throw error(exit_code::data, first + " is the first of " + std::to_string(invalid) + " bytes of " +
+                                     std::to_string(bytes) + " that are no UTF-8: " + encoding_cure(invalid, bytes));
+  }
+};
+
+REDCO_INLINE std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
+                                                              std::span<std::string const> keys, std::int64_t most,
+                                                              double invalid) {
+  std::vector<std::vector<std::string>> all;
+  std::string line;
+  line_encoding encoding;
+  for (std::int64_t number = 1; most == 0 || std::ssize(all) < most; ++number) {
+    std::string const where = path.string() + ":" + std::to_string(number);
+    std::size_t const read = next_line(in, line, where);
+    if (read == 0) break;
+    if (number == 1) refuse_other_formats(path, line);
+    encoding.take(line, read, where);
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    json::json_value const object = json::parse_json(line, where);
+    if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
+    std::vector<std::string> texts;
+    for (std::string const& key : keys) {
+      auto const at = object.find(key);
+      if (at == object.end() || !at->is_string())
+        throw error(exit_code::data, where + ": no text under the key \"" + key + "\"; name the key that holds it");
+      texts.push_back(at->get<std::string>());
+    }
+    all.push_back(std::move(texts));
+  }
+  encoding.check(invalid);
+  if (all.empty()) throw error(exit_code::data, path.string() + " has no line; give a file with examples");
+  return all;
+}
+
+}  // namespace redco::data::detail
+
+namespace redco {
+
+REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path,
+                                                              std::span<std::string const> keys, std::int64_t most,
+                                                              double invalid) {
+  if (!std::filesystem::is_regular_file(path))
+    throw error(exit_code::data, path.string() + " is no file: give a JSONL file, an object on each line");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw error(exit_code::data, path.string() + " cannot be read: check its permissions");
+  return data::detail::read_lines(in, path, keys, most, invalid);
+}
+
+}  // namespace redco
 
 namespace redco::data::detail {
 

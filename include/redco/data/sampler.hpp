@@ -1,13 +1,68 @@
 #pragma once
 
-#include <redco/data/detail/permutation.hpp>
-
+#include <redco/random/philox.hpp>
 #include <redco/random/stream.hpp>
 #include <redco/diag/error.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+namespace redco::data::detail {
+
+/// A permutation of 0 ... size - 1 that a key determines, in constant memory (Black and Rogaway,
+/// Ciphers with arbitrary finite domains, 2002). A Feistel network, with Philox as its round
+/// function, permutes 0 ... n - 1, where n is the next power of two. An image >= size is permuted
+/// again until it is smaller: less than twice on average.
+class permutation {
+ public:
+  /// Makes the permutation that `key` determines. Requires 1 <= size < 2^62.
+  constexpr permutation(std::int64_t size, random::stream key)
+      : size_(static_cast<std::uint64_t>(size)),
+        key_(key),
+        low_((bits(size_ - 1) + 1) / 2),
+        high_(bits(size_ - 1) - low_) {}
+
+  /// Returns the image of `index` under the permutation. Requires 0 <= index < size.
+  constexpr std::int64_t operator()(std::int64_t index) const {
+    auto value = static_cast<std::uint64_t>(index);
+    do value = scramble(value);
+    while (value >= size_);
+    return static_cast<std::int64_t>(value);
+  }
+
+ private:
+  // An even number of rounds, so that both halves are rewritten equally often.
+  static constexpr int rounds = 8;
+
+  static constexpr int bits(std::uint64_t value) { return static_cast<int>(std::bit_width(value)); }
+  static constexpr std::uint64_t mask(int width) { return (std::uint64_t{1} << width) - 1; }
+
+  constexpr std::uint64_t round_function(std::uint64_t half, int round) const {
+    auto const words = random::philox({static_cast<std::uint32_t>(half), static_cast<std::uint32_t>(half >> 32),
+                                       static_cast<std::uint32_t>(round), 0u},
+                                      key_);
+    return (std::uint64_t{words[1]} << 32) | words[0];
+  }
+
+  constexpr std::uint64_t scramble(std::uint64_t value) const {
+    std::uint64_t low = value & mask(low_);
+    std::uint64_t high = value >> low_;
+    for (int round = 0; round < rounds; round += 2) {
+      high ^= round_function(low, round) & mask(high_);
+      low ^= round_function(high, round + 1) & mask(low_);
+    }
+    return (high << low_) | low;
+  }
+
+  std::uint64_t size_;
+  random::stream key_;
+  int low_;
+  int high_;
+};
+
+}  // namespace redco::data::detail
 
 namespace redco::data {
 

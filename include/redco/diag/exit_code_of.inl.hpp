@@ -3,7 +3,6 @@
 #include <redco/diag/exit_code_of.hpp>
 
 #include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
 #include <redco/config.hpp>
 
 #include <exception>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/diag/exception_words.hpp>
+#include <redco/diag/exit_code_of.hpp>
 
 #include <filesystem>
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
 
 #include <charconv>
 #include <cstddef>

@@ -1,14 +1,37 @@
 #pragma once
 
-#include <redco/fact/block_slice.hpp>
-#include <redco/fact/flow.hpp>
-#include <redco/fact/width_kind.hpp>
+#include <redco/fact/block_slices.hpp>
+#include <redco/shape/extents.hpp>
 #include <redco/meta/enum_texts.hpp>
 
 #include <cstdint>
 #include <string_view>
 
 namespace redco::fact {
+
+/// Kinds of element type of a tensor or message in a model's program, independent of the compute
+/// dtype of a run.
+enum class width_kind : std::uint8_t {
+  compute,     ///< Compute dtype of the run: f32, bf16 or f64
+  accumulate,  ///< Accumulation type, at least f32, for norm statistics and log-sum-exp
+  index,       ///< Integer type i64, for indices
+};
+
+/// A tensor of a model's program, such as the activation that flows from layer to layer: its shape,
+/// its cut over ranks and its identity.
+struct flow {
+  extents shape = {};  ///< Shape of the complete tensor over all ranks
+  int split_dim = -1;  ///< Dimension that is cut over the tensor-parallel ranks; -1: replicated
+  /// Number of indivisible units along split_dim, such as heads or columns. Each rank holds at most
+  /// ceil(units / ranks).
+  std::int64_t units = 0;
+  /// Number of the activation, so that its storage is counted once. 0: the model's input; -1: a
+  /// tensor that is no activation.
+  int id = 0;
+  /// Index that identifies the layer which gave the tensor its number of features, for error
+  /// messages; 0: the model's input.
+  int made = 0;
+};
 
 /// Kinds of event in the program of a model. The program lists everything that layers compute, save
 /// and send, in the order of forward. The kind of an event determines the meaning of its members

@@ -1,19 +1,14 @@
 #pragma once
 
-#include <redco/fact/block_slice.hpp>
 #include <redco/fact/block_slices.hpp>
 #include <redco/fact/detail/size_checks.hpp>
 #include <redco/fact/event.hpp>
-#include <redco/fact/flow.hpp>
-#include <redco/fact/message_fact.hpp>
-#include <redco/fact/mistake_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/path.hpp>
 #include <redco/fact/program.hpp>
-#include <redco/fact/width_kind.hpp>
 
+#include <redco/shape/bytes.hpp>
 #include <redco/shape/extents.hpp>
-#include <redco/shape/saturating.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/fact/flow.hpp>
+#include <redco/fact/event.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/recorder.hpp>
 

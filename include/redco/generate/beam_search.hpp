@@ -1,10 +1,73 @@
 #pragma once
 
 #include <redco/generate/decoding.hpp>
-#include <redco/generate/detail/beams.hpp>
+#include <redco/nn/logits.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/tensor/torch.hpp>
-#include <redco/pretrained/beam_options.hpp>
+#include <redco/pretrained/generate_options.hpp>
+
+#include <cstdint>
+
+namespace redco::generation::detail {
+
+/// The hypotheses (token sequences) of a beam search for B prompts with n beams each: the running
+/// ones, and the best finished ones.
+class beams {
+ public:
+  /// Begins a beam search. `first_prompt`: global index of the first prompt, for error messages.
+  /// Throws `error` with exit code 64 for options out of range.
+  beams(at::Tensor const& prompts, beam_options const& options, std::int64_t first_prompt = 0);
+
+  /// Extends each running hypothesis by one token. `next`: logits after the hypotheses [B n, 1], in
+  /// the first call after the prompts [B, 1]. Throws `error` with exit code 79 if a row of logits
+  /// is NaN, +inf or all -inf.
+  void extend(logits const& next);
+
+  /// Returns, for each running hypothesis [B n], the row that it extended in the last step.
+  at::Tensor origins() const { return origins_; }
+  /// Returns the last token of each running hypothesis, [B n, 1].
+  at::Tensor last_tokens() const;
+
+  bool unfinished() const { return unfinished_; }
+
+  /// Returns the token ids of each prompt's best hypotheses, [B * results, T + longest
+  /// continuation].
+  at::Tensor ids() const;
+  /// Returns the length-normalised scores of each prompt's best hypotheses, f64 [B * results].
+  at::Tensor scores() const;
+
+ private:
+  /// The most likely next tokens of each row, [rows, candidates]: f64 log-probabilities in
+  /// descending order, and int64 tokens.
+  struct continuations {
+    at::Tensor log_p, tokens;
+  };
+
+  continuations best_of(logits const& next, std::int64_t count) const;
+  continuations ruled_best_of(logits const& next, std::int64_t count) const;
+  /// Throws `error` with exit code 79 if the largest logit of row `row` (of `rows`) is NaN or
+  /// infinite. The message has prompt and position.
+  void check(double largest, std::int64_t row, std::int64_t rows) const;
+  void run_on(at::Tensor const& scores, at::Tensor const& beam, at::Tensor const& candidates, at::Tensor const& ended);
+  void finish(at::Tensor const& scores, at::Tensor const& candidates, at::Tensor const& ended);
+  void close();
+
+  beam_options options_;
+  std::int64_t first_prompt_, prompts_, length_, generated_ = 0;
+  // Running hypotheses, int64 [B, n, T + max_new_tokens], and their scores, f64 [B, n].
+  at::Tensor running_, running_scores_;
+  // Finished hypotheses and scores of the same shapes, and numbers of new tokens [B, n]; 0 for an
+  // empty slot.
+  at::Tensor finished_, finished_scores_, finished_size_;
+  // Mask, bool [B]: true while a better hypothesis is possible.
+  at::Tensor open_;
+  at::Tensor origins_;
+  bool unfinished_ = true;
+};
+
+}  // namespace redco::generation::detail
+
+#include <redco/config.hpp>
 
 namespace redco::generation {
 
@@ -42,3 +105,7 @@ generation::beam_result beam_search(bound_network<M, Items...> const& net, at::T
 }
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/generate/beam_search.inl.hpp>
+#endif

@@ -3,6 +3,8 @@
 #include <redco/json/parse.hpp>
 
 #include <redco/json/detail/strict_builder.hpp>
+#include <redco/json/value.hpp>
+#include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
 namespace redco::json {
@@ -21,6 +23,10 @@ REDCO_INLINE json_value parse_json(std::string_view text, std::string const& sou
   // json_value::sax_parse would also compile the readers of four binary formats.
   nlohmann::detail::parser<json_value, detail::counting_reader>(builder.reader()).sax_parse(&builder);
   return builder.take();
+}
+
+REDCO_INLINE json_value read_json(std::filesystem::path const& path, json_limits limits) {
+  return parse_json(diag::input_file(path).text(limits.bytes), path.string(), limits);
 }
 
 }  // namespace redco::json

@@ -7,7 +7,7 @@
 #include <redco/kernel/cuda/cross_entropy.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
 #include <redco/tensor/describe.hpp>
-#include <redco/tensor/look_on_host.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/kernel/after_linear.hpp>
+#include <redco/kernel/activations.hpp>
 #include <redco/tensor/torch.hpp>
 
 namespace redco::kernel {

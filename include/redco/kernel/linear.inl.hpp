@@ -2,14 +2,13 @@
 
 #include <redco/kernel/linear.hpp>
 
+#include <redco/kernel/activations.hpp>
 #include <redco/kernel/cpu/activate.hpp>
 #include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/linear.hpp>
 #include <redco/kernel/cpu/small_linear.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
-#include <redco/kernel/relu.hpp>
-#include <redco/kernel/tanh.hpp>
-#include <redco/tensor/recorded_node.hpp>
+#include <redco/tensor/without_dispatch.hpp>
 #include <redco/config.hpp>
 
 namespace redco::kernel {

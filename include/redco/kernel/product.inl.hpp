@@ -2,7 +2,7 @@
 
 #include <redco/kernel/product.hpp>
 
-#include <redco/kernel/cpu/bf16_product.hpp>
+#include <redco/kernel/cpu/product.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
 #include <redco/config.hpp>
 

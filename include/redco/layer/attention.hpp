@@ -1,16 +1,9 @@
 #pragma once
 
-#include <redco/layer/attention_form.hpp>
-#include <redco/layer/attention_scores.hpp>
 #include <redco/layer/attention_traits.hpp>
-#include <redco/layer/distance_biased.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/norm.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/layer/projection_biases.hpp>
-#include <redco/layer/square_root.hpp>
-#include <redco/layer/takes.hpp>
-#include <redco/layer/unscaled.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 #include <redco/fact/side_products.hpp>
@@ -208,7 +201,7 @@ struct attention {
     o.shape = {width, heads * dim};
     o.split(shape::axis::tp, 1, heads);
     o.why = fact::reason::row;
-    o.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(heads * dim))};
+    o.start = {fact::initial::kind::normal, layers::fan_in_deviation(heads * dim)};
     fact::parameter_fact o_bias;
     o_bias.shape = {width};
     o_bias.decay = false;

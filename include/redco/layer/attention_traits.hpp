@@ -1,9 +1,78 @@
 #pragma once
 
-#include <redco/layer/attention_form.hpp>
 #include <redco/layer/of.hpp>
 
+#include <cstdint>
 #include <string_view>
+
+namespace redco::layers {
+
+/// A choice of the attention projections (q, k, v, o) that have a bias. A bool converts to all
+/// (`true`) or none (`false`).
+struct projection_biases {
+  bool qkv = true;
+  bool o = true;
+
+  constexpr projection_biases(bool all) : qkv(all), o(all) {}
+  constexpr projection_biases(bool of_qkv, bool of_o) : qkv(of_qkv), o(of_o) {}
+};
+
+/// The sizes and options of an attention layer other than its width and heads. Each trait (option)
+/// of the layer sets some of them in its function `apply(config, form)`.
+struct attention_form {
+  std::int64_t key_value_heads = 0;
+  std::int64_t head_dim = 0;  ///< Number of features per head; 0: width / heads
+  projection_biases biases = true;
+  double dropout = 0;  ///< Dropout probability of attention probabilities
+  /// Standard deviation of the initial weights of the query projection; 0: the model's default.
+  double query_deviation = 0;
+  /// Standard deviation of the initial weights of the output projection; 0: the model's default.
+  double output_deviation = 0;
+  /// True to normalise queries and keys within each head by their root mean square
+  bool query_key_norm = false;
+  double norm_epsilon = 0;
+};
+
+/// Choices of the feature pairs that rotate together: i and i + half of the rotated features
+/// (`halves`, LLaMA), or 2i and 2i + 1 (`neighbours`, GPT-J).
+enum class rotary_pairs : unsigned char { halves, neighbours };
+
+/// The scaling of rotary frequencies of LLaMA 3.1, for sequences longer than in training. A
+/// frequency whose wavelength exceeds context / low_frequency is divided by `factor`. A frequency
+/// whose wavelength is below context / high_frequency is unchanged. Between both, frequencies are
+/// interpolated. A `factor` of 1 means no scaling.
+struct rotary_scaling {
+  double factor = 1;
+  double low_frequency = 1;
+  double high_frequency = 4;
+  std::int64_t context = 8192;  ///< Sequence length in training, in tokens
+
+  friend constexpr bool operator==(rotary_scaling const&, rotary_scaling const&) = default;
+};
+
+/// The rotary angles of queries and keys: pair i of `dims` rotated features is rotated by position
+/// * theta^(-2i / dims).
+struct rotary_angles {
+  /// Number of features per head that are rotated, from the first on; 0: none
+  std::int64_t dims = 0;
+  double theta = 10000;
+  rotary_pairs pairs = rotary_pairs::halves;
+  rotary_scaling scaling;
+
+  friend constexpr bool operator==(rotary_angles const&, rotary_angles const&) = default;
+};
+
+/// The options for attention scores, which are scale * q k^T plus biases. Each trait (option) of an
+/// attention layer changes some of them in its function `apply(config, head_dim, scores)`.
+struct attention_scores {
+  double scale = 1;
+  /// Number of keys that a query attends to, the last at its own position; 0: all keys that the
+  /// kind of attention allows.
+  std::int64_t window = 0;
+  rotary_angles rotary = {};
+};
+
+}  // namespace redco::layers
 
 namespace redco {
 
@@ -86,6 +155,68 @@ struct output_deviation {
   static constexpr void apply(Config const& config, attention_form& form) {
     form.output_deviation = static_cast<double>(of<Deviation>(config));
   }
+};
+
+/// A trait (option) of self-attention that normalises queries and keys of each head by their root
+/// mean square (Henry et al. 2020), before rotation. The weights "q_norm.weight" and
+/// "k_norm.weight" [head_dim] are shared by all heads. No effect if `Enabled` is false.
+template <auto Enabled = true, auto Epsilon = real{1e-6}>
+struct query_key_norm {
+  static constexpr std::string_view trait_name = "query_key_norm";
+  static constexpr bool of_self_attention = true;
+
+  template <class Config>
+  static constexpr void apply(Config const& config, attention_form& form) {
+    form.query_key_norm = of<Enabled>(config);
+    form.norm_epsilon = static_cast<double>(of<Epsilon>(config));
+  }
+};
+
+/// A trait (option) of self-attention that adds rotary positions (Su et al. 2021): the first `Dims`
+/// features of each query and key head are rotated by angles position * frequency (0: all
+/// features). Queries and keys are rotated in place before they are saved. Backward computes the
+/// angles again and rotates the gradients back.
+template <auto Theta = real{10000}, auto Dims = 0, rotary_pairs Pairs = rotary_pairs::halves,
+          auto Scaling = rotary_scaling{}>
+struct rotary {
+  static constexpr std::string_view trait_name = "rotary";
+  static constexpr bool of_self_attention = true;
+
+  template <class Config>
+  static constexpr void apply(Config const& config, std::int64_t head_dim, attention_scores& scores) {
+    std::int64_t const dims = of<Dims>(config);
+    scores.rotary = {dims > 0 ? dims : head_dim, static_cast<double>(of<Theta>(config)), Pairs, of<Scaling>(config)};
+  }
+};
+
+/// A trait (option) of causal attention: a query attends to the key at its own position and to the
+/// Keys - 1 keys before it (Beltagy et al. 2020). 0: all keys.
+template <auto Keys>
+struct sliding_window {
+  static constexpr std::string_view trait_name = "sliding_window";
+
+  template <class Config>
+  static constexpr void apply(Config const& config, std::int64_t, attention_scores& scores) {
+    scores.window = of<Keys>(config);
+  }
+};
+
+/// A trait (option) of attention: scores are q k^T without the factor 1 / sqrt(head_dim). Instead,
+/// the standard deviation of q's initial weights has this factor, unless an enclosing layer or the
+/// trait `query_deviation` sets the deviation.
+struct unscaled {
+  static constexpr std::string_view trait_name = "unscaled";
+
+  template <class Config>
+  static constexpr void apply(Config const&, std::int64_t, attention_scores& scores) {
+    scores.scale = 1;
+  }
+};
+
+/// A trait (option) of an attention layer that adds a learned bias by distance to the scores. The
+/// enclosing `with_distance_bias` layer owns the bias.
+struct distance_biased {
+  static constexpr std::string_view trait_name = "distance_biased";
 };
 
 }  // namespace redco::layers

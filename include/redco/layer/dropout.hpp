@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/layer/featurewise.hpp>
+#include <redco/layer/activations.hpp>
 
 namespace redco {
 

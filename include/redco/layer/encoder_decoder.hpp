@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/layer/parts.hpp>
+#include <redco/layer/tree.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 

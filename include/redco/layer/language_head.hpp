@@ -2,8 +2,6 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/layer/square_root.hpp>
-#include <redco/layer/takes.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 
@@ -58,7 +56,7 @@ struct language_head {
     fact::parameter_fact weight;
     weight.shape = {rows, width};
     weight.split(shape::axis::tp, 0, rows, shape::remainder::padded);
-    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(width))};
+    weight.start = {fact::initial::kind::normal, layers::fan_in_deviation(width)};
     weight.why = fact::reason::vocabulary;
     if (!is_tied(config)) w.parameter("weight", weight);
     if constexpr (Bias != head_bias::none) {

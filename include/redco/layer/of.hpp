@@ -1,8 +1,30 @@
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 namespace redco::layers {
+
+/// A double for use as a template argument: `layer_norm<width, real{1e-6}>`. clang 14 accepts
+/// doubles only inside a class.
+struct real {
+  double value = 0;
+
+  constexpr operator double() const { return value; }
+};
+
+/// Returns the square root of x >= 0 by Newton's method. Used in constant expressions, because
+/// std::sqrt is not constexpr with every compiler.
+constexpr double square_root(double x) {
+  if (x <= 0) return 0;
+  double guess = x > 1 ? x : 1;
+  for (double next = (guess + x / guess) / 2; next < guess; next = (guess + x / guess) / 2) guess = next;
+  return guess;
+}
+
+/// Returns the standard deviation of the uniform distribution on [-1/sqrt(n), 1/sqrt(n)], where n
+/// is the number of inputs of each output. PyTorch draws the weights of linear layers from it.
+constexpr double fan_in_deviation(std::int64_t inputs) { return 1.0 / square_root(3.0 * static_cast<double>(inputs)); }
 
 /// Returns the value of a template argument `Extent` of a layer for a model's config. A literal is
 /// its own value. A member pointer or a captureless callable is applied to `config`, so that one

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/layer/takes.hpp>
 #include <redco/fact/recorder.hpp>
 
 #include <string_view>

@@ -2,8 +2,6 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/layer/square_root.hpp>
-#include <redco/layer/takes.hpp>
 #include <redco/fact/recorder.hpp>
 
 #include <cstdint>
@@ -33,7 +31,7 @@ struct recurrent_layer {
       fact::parameter_fact fact;
       fact.shape = shape;
       fact.decay = shape.rank > 1;
-      if (fact.decay) fact.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(hidden))};
+      if (fact.decay) fact.start = {fact::initial::kind::normal, layers::fan_in_deviation(hidden)};
       fact.why = fact::reason::recurrent;
       w.parameter(leaf, fact);
     };
@@ -64,3 +62,19 @@ struct recurrent_layer {
 };
 
 }  // namespace redco::layers
+
+namespace redco {
+
+/// A gated recurrent layer (Cho et al. 2014), like a one-layer torch::nn::GRU with batch_first. The
+/// rows of "weight_ih" [3 Hidden, In] and "weight_hh" [3 Hidden, Hidden] are the reset, update and
+/// new gates.
+template <auto In, auto Hidden>
+struct gru : layers::recurrent_layer<In, Hidden, 3, false> {};
+
+/// A long short-term memory layer (Hochreiter and Schmidhuber 1997), like a one-layer
+/// torch::nn::LSTM with batch_first. The rows of "weight_ih" [4 Hidden, In] and "weight_hh" [4
+/// Hidden, Hidden] are the input, forget, cell and output gates.
+template <auto In, auto Hidden>
+struct lstm : layers::recurrent_layer<In, Hidden, 4, true> {};
+
+}  // namespace redco

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/layer/numbered.hpp>
+#include <redco/layer/wrappers.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <redco/layer/attention.hpp>
-#include <redco/layer/forwarding.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/layer/square_root.hpp>
+#include <redco/layer/wrappers.hpp>
 #include <redco/fact/recorder.hpp>
 
 #include <cstdint>

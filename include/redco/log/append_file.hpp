@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/diag/regular_file.hpp>
+#include <redco/diag/input_file.hpp>
 
 #include <cerrno>
 #include <cstdint>

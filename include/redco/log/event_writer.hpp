@@ -1,10 +1,11 @@
 #pragma once
 
 #include <redco/log/append_file.hpp>
-#include <redco/log/detail/protobuf.hpp>
-#include <redco/log/tfrecord.hpp>
 
+#include <array>
+#include <bit>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -15,9 +16,106 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
-#include <unistd.h>
+namespace redco::log::detail {
+
+inline constexpr std::array<std::uint32_t, 256> crc32c_table = [] {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t rest = byte;
+    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ (rest & 1U ? 0x82F63B78U : 0U);
+    table[byte] = rest;
+  }
+  return table;
+}();
+
+}  // namespace redco::log::detail
+
+namespace redco::log {
+
+/// Returns the CRC-32C checksum (Castagnoli, RFC 3720 appendix B.4) of `bytes`, as used by
+/// TensorBoard's event files. `before` is the checksum of preceding bytes: crc32c(b, crc32c(a)) ==
+/// crc32c(ab).
+constexpr std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0) {
+  std::uint32_t sum = ~before;
+  for (char byte : bytes) sum = (sum >> 8) ^ detail::crc32c_table[(sum ^ static_cast<unsigned char>(byte)) & 0xFFU];
+  return ~sum;
+}
+
+/// Returns one record of a TFRecord file, with little-endian numbers: u64 length, masked CRC-32C of
+/// the length, `payload`, masked CRC-32C of the payload. At an incomplete record, readers stop
+/// after the last complete one.
+inline std::string tfrecord(std::string_view payload) {
+  auto masked = [](std::string_view bytes) {
+    std::uint32_t const sum = crc32c(bytes);
+    return ((sum >> 15) | (sum << 17)) + 0xA282EAD8U;
+  };
+  auto append = [](std::string& text, std::uint64_t value, int bytes) {
+    for (int byte = 0; byte < bytes; ++byte) text += static_cast<char>(value >> (8 * byte));
+  };
+  std::string record;
+  record.reserve(payload.size() + 16);
+  append(record, payload.size(), 8);
+  append(record, masked(record), 4);
+  record += payload;
+  append(record, masked(payload), 4);
+  return record;
+}
+
+}  // namespace redco::log
+
+namespace redco::log::detail {
+
+/// A protobuf message that is encoded field by field. Supports the wire types of TensorBoard's
+/// event files: varint, 64 bit, bytes, 32 bit.
+class protobuf {
+ public:
+  protobuf& integer(int field, std::int64_t value) {
+    varint(tag(field, 0));
+    varint(static_cast<std::uint64_t>(value));
+    return *this;
+  }
+
+  protobuf& real(int field, double value) {
+    varint(tag(field, 1));
+    little_endian(std::bit_cast<std::uint64_t>(value), 8);
+    return *this;
+  }
+
+  protobuf& real(int field, float value) {
+    varint(tag(field, 5));
+    little_endian(std::bit_cast<std::uint32_t>(value), 4);
+    return *this;
+  }
+
+  /// Appends a field to this message: a string, or another message that is already encoded.
+  protobuf& bytes(int field, std::string_view value) {
+    varint(tag(field, 2));
+    varint(value.size());
+    text_ += value;
+    return *this;
+  }
+
+  std::string const& text() const { return text_; }
+
+ private:
+  static std::uint64_t tag(int field, unsigned wire_type) { return static_cast<std::uint64_t>(field) << 3 | wire_type; }
+
+  void varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) text_ += static_cast<char>(value | 0x80);
+    text_ += static_cast<char>(value);
+  }
+
+  void little_endian(std::uint64_t value, int bytes) {
+    for (int byte = 0; byte < bytes; ++byte) text_ += static_cast<char>(value >> (8 * byte));
+  }
+
+  std::string text_;
+};
+
+}  // namespace redco::log::detail
 
 namespace redco::log {
 

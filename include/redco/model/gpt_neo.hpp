@@ -1,23 +1,18 @@
 #pragma once
 
 #include <redco/model/stored_name.hpp>
-#include <redco/layer/activation.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/attention.hpp>
+#include <redco/layer/attention_traits.hpp>
+#include <redco/layer/branches.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/embedding.hpp>
-#include <redco/layer/initialised.hpp>
+#include <redco/layer/embeddings.hpp>
 #include <redco/layer/language_head.hpp>
-#include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/positions.hpp>
-#include <redco/layer/projection_biases.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/sliding_window.hpp>
-#include <redco/layer/sum.hpp>
-#include <redco/layer/unscaled.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/layer/any_layer.hpp>
 #include <redco/layer/encoder_decoder.hpp>
 #include <redco/layer/layer.hpp>
+#include <redco/layer/tree.hpp>
 
 #include <redco/fact/path.hpp>
 

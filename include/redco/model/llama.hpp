@@ -1,23 +1,17 @@
 #pragma once
 
-#include <redco/layer/activation.hpp>
+#include <redco/model/stored_name.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/attention.hpp>
-#include <redco/layer/embedding.hpp>
-#include <redco/layer/gated.hpp>
-#include <redco/layer/initialised.hpp>
+#include <redco/layer/attention_traits.hpp>
+#include <redco/layer/branches.hpp>
+#include <redco/layer/embeddings.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/query_key_norm.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
-#include <redco/layer/rms_norm.hpp>
-#include <redco/layer/rotary.hpp>
-#include <redco/layer/rotary_angles.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/sliding_window.hpp>
-
-#include <redco/model/stored_name.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <cstdint>
 
@@ -103,5 +97,33 @@ namespace redco::models {
 /// pretrained/stored_names/llama.hpp.
 template <>
 struct stored_names<llama>;
+
+/// Sizes and options of Mistral-7B-v0.1, a LLaMA with a sliding window: `constexpr redco::llama
+/// model{redco::models::mistral_7b};`.
+inline constexpr llama_config mistral_7b{
+    .context = 32768, .ffn = 14336, .kv_heads = 8, .norm_epsilon = 1e-5, .window = 4096};
+
+/// Sizes and options of Qwen2-7B, a LLaMA with biases on q, k and v: `constexpr redco::llama
+/// model{redco::models::qwen2_7b};`.
+inline constexpr llama_config qwen2_7b{.vocab = 152064,
+                                       .context = 131072,
+                                       .width = 3584,
+                                       .ffn = 18944,
+                                       .heads = 28,
+                                       .kv_heads = 4,
+                                       .layers = 28,
+                                       .theta = 1000000,
+                                       .qkv_bias = true};
+
+/// Sizes and options of Qwen3-8B, a LLaMA that normalises queries and keys: `constexpr redco::llama
+/// model{redco::models::qwen3_8b};`.
+inline constexpr llama_config qwen3_8b{.vocab = 151936,
+                                       .context = 40960,
+                                       .ffn = 12288,
+                                       .kv_heads = 8,
+                                       .head_dim = 128,
+                                       .layers = 36,
+                                       .theta = 1000000,
+                                       .query_key_norm = true};
 
 }  // namespace redco::models

@@ -1,14 +1,20 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/layer/parts.hpp>
-
+#include <redco/layer/tree.hpp>
 #include <redco/shape/extents.hpp>
 
 #include <cstdint>
 #include <type_traits>
 
 namespace redco {
+
+/// The shape of one example of a model's input, as template argument of `model_of`. `input<1, 28,
+/// 28>` is an image with one channel and 28 x 28 pixels.
+template <std::int64_t... Extents>
+struct input {
+  static constexpr extents of(std::int64_t batch) { return {batch, Extents...}; }
+};
 
 /// The size of one rank's micro-batch: number of examples (`batch`), tokens per example
 /// (`sequence`), and tokens of an encoder's input (`source`).

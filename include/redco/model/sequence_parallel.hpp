@@ -1,11 +1,9 @@
 #pragma once
 
-#include <redco/layer/any_layer.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/parts.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/transform.hpp>
-#include <redco/layer/with_split_tokens.hpp>
+#include <redco/layer/tree.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>

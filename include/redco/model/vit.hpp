@@ -1,19 +1,16 @@
 #pragma once
 
-#include <redco/layer/activation.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/attention.hpp>
-#include <redco/layer/class_token.hpp>
+#include <redco/layer/branches.hpp>
+#include <redco/layer/convolutions.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/first_token.hpp>
-#include <redco/layer/initialised.hpp>
-#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/embeddings.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/patch_embedding.hpp>
-#include <redco/layer/positions.hpp>
+#include <redco/layer/norms.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>

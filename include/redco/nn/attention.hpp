@@ -1,17 +1,15 @@
 #pragma once
 
 #include <redco/nn/context_entries.hpp>
-#include <redco/nn/detail/entering_linear.hpp>
-#include <redco/nn/detail/leaving_linear.hpp>
+#include <redco/nn/detail/sharded_linear.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/side_products.hpp>
 #include <redco/kernel/attention.hpp>
-#include <redco/kernel/gathered_attention.hpp>
+#include <redco/kernel/embeddings.hpp>
 #include <redco/kernel/linear.hpp>
-#include <redco/kernel/rms_norm.hpp>
-#include <redco/kernel/rotate.hpp>
+#include <redco/kernel/norms.hpp>
 #include <redco/layer/attention.hpp>
 
 #include <algorithm>

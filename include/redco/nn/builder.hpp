@@ -1,13 +1,13 @@
 #pragma once
 
-#include <redco/nn/leaves.hpp>
 #include <redco/nn/parameter.hpp>
+#include <redco/nn/parameter_store.hpp>
 #include <redco/nn/side_products.hpp>
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/shape/block_range.hpp>
+#include <redco/shape/blocks.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/error.hpp>
 

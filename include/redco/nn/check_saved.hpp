@@ -3,7 +3,7 @@
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/pass.hpp>
 
-#include <redco/tensor/saved_watch.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/shard/facts.hpp>

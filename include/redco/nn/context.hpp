@@ -1,10 +1,9 @@
 #pragma once
 
-#include <redco/nn/context_entry.hpp>
+#include <redco/nn/context_entries.hpp>
 #include <redco/nn/parameter.hpp>
-#include <redco/nn/parameter_values.hpp>
-#include <redco/nn/parameter_watch.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/nn/watches.hpp>
 
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>

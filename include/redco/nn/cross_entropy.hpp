@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/nn/detail/count_labels.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/kernel/cross_entropy.hpp>
 #include <redco/tensor/loss.hpp>
@@ -8,6 +7,17 @@
 #include <redco/layer/language_head.hpp>
 
 #include <cstdint>
+
+namespace redco::nn::detail {
+
+/// Returns the number of int64 labels [examples, ...] other than -100, the label that losses
+/// ignore. Throws `error` with exit code 65 if a label is outside [0, classes), with the label and
+/// its example, or if the labels are not int64.
+double count_labels(at::Tensor const& labels, std::int64_t classes);
+
+}  // namespace redco::nn::detail
+
+#include <redco/config.hpp>
 
 namespace redco {
 
@@ -34,3 +44,7 @@ inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labe
 }
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/nn/cross_entropy.inl.hpp>
+#endif

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/nn/layer_watch.hpp>
 #include <redco/nn/pass.hpp>
-#include <redco/tensor/saved_watch.hpp>
+#include <redco/nn/watches.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/layout.hpp>

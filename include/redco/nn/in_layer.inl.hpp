@@ -3,7 +3,6 @@
 #include <redco/nn/in_layer.hpp>
 
 #include <redco/tensor/describe.hpp>
-#include <redco/tensor/words_of.hpp>
 #include <redco/config.hpp>
 
 #include <exception>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/kernel/gathered_attention.hpp>
+#include <redco/kernel/attention.hpp>
 
 #include <redco/tensor/torch.hpp>
 

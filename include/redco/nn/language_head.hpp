@@ -2,7 +2,7 @@
 
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
-#include <redco/tensor/saved_watch.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 #include <redco/layer/language_head.hpp>
 
 #include <cstdint>

@@ -2,7 +2,6 @@
 
 #include <redco/nn/builder.hpp>
 #include <redco/nn/context.hpp>
-#include <redco/nn/detail/reduced.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/nn/pending_sum.hpp>
 #include <redco/comm/collectives.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/nn/parameter.hpp>
 #include <redco/nn/parameter_store.hpp>
-#include <redco/nn/parameter_values.hpp>
 #include <redco/nn/side_products.hpp>
 #include <redco/tensor/torch.hpp>
 

@@ -2,7 +2,6 @@
 
 #include <redco/nn/module.hpp>
 #include <redco/nn/parameter.hpp>
-#include <redco/nn/parameter_values.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/layer/opaque.hpp>
 #include <redco/diag/error.hpp>

@@ -6,10 +6,10 @@
 #include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/random/stream.hpp>
-#include <redco/shape/product_runs.hpp>
-#include <redco/shape/recomputed_blocks.hpp>
+#include <redco/shape/blocks.hpp>
+#include <redco/shape/pieces.hpp>
 
-#include <redco/tensor/graph_recording.hpp>
+#include <redco/tensor/device_graph.hpp>
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <redco/nn/pass.hpp>
 #include <redco/kernel/linear.hpp>
-#include <redco/tensor/arithmetic.hpp>
-#include <redco/tensor/saved_watch.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/layout.hpp>
@@ -110,3 +110,24 @@ auto operator*(Sum const& a, Sum const& b) {
 }
 
 }  // namespace redco
+
+namespace redco::nn::detail {
+
+/// Returns the pending sum `x` summed over the shards, plus its addends such as biases. If the
+/// product in `x` is not computed yet, computes it in chunks of rows and sums each chunk on the
+/// pass's lane (communication thread) while it computes the next. Differentiable to any order.
+tensor<shape::replicated> reduced(pending_sum const& x, pass const& in);
+
+/// Returns this rank's tokens of the pending sum `x` summed over the shards, plus its addends such
+/// as biases. If the product in `x` is not computed yet, computes it in chunks of examples.
+/// Backward gathers the gradients of one chunk while it multiplies the gradients of the chunk
+/// before.
+tensor<shape::token_split> reduced_tokens(pending_sum const& x, pass const& in);
+
+}  // namespace redco::nn::detail
+
+#include <redco/config.hpp>
+
+#ifndef REDCO_COMPILED
+#include <redco/nn/pending_sum.inl.hpp>
+#endif

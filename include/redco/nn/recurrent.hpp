@@ -1,11 +1,9 @@
 #pragma once
 
 #include <redco/nn/module.hpp>
-#include <redco/kernel/gru.hpp>
 #include <redco/kernel/linear.hpp>
-#include <redco/kernel/lstm.hpp>
-#include <redco/layer/gru.hpp>
-#include <redco/layer/lstm.hpp>
+#include <redco/kernel/recurrent.hpp>
+#include <redco/layer/recurrent.hpp>
 
 namespace redco::nn::detail {
 

@@ -3,12 +3,10 @@
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/recomputed.hpp>
-#include <redco/layer/blocks_in.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/shape/block_range.hpp>
-#include <redco/shape/recomputed_blocks.hpp>
-#include <redco/diag/ill_formed.hpp>
+#include <redco/shape/blocks.hpp>
+#include <redco/diag/blame.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <redco/nn/featurewise.hpp>
+#include <redco/nn/activations.hpp>
 #include <redco/nn/module.hpp>
-#include <redco/kernel/after_linear.hpp>
+#include <redco/kernel/activations.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
-#include <redco/layer/activation.hpp>
-#include <redco/layer/activation_kind.hpp>
+#include <redco/layer/activations.hpp>
 #include <redco/layer/sequential.hpp>
 
 #include <type_traits>

@@ -3,7 +3,7 @@
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
-#include <redco/kernel/lookup.hpp>
+#include <redco/kernel/embeddings.hpp>
 #include <redco/layer/with_distance_bias.hpp>
 
 #include <cstddef>

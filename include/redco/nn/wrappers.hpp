@@ -2,13 +2,8 @@
 
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/module.hpp>
-#include <redco/kernel/after_linear.hpp>
-#include <redco/layer/enter.hpp>
-#include <redco/layer/flatten.hpp>
-#include <redco/layer/initialised.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/split_tokens.hpp>
-#include <redco/layer/with_split_tokens.hpp>
+#include <redco/kernel/activations.hpp>
+#include <redco/layer/wrappers.hpp>
 
 #include <utility>
 

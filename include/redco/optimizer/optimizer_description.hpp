@@ -2,9 +2,13 @@
 
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/state_slots.hpp>
+#include <redco/diag/error.hpp>
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace redco::optimizer {
@@ -46,5 +50,27 @@ concept optimizer_description = std::copyable<D> && requires(D const& d) {
   learning_rate_at(d, 0, 1);
   state_slots(d);
 };
+
+/// Returns the learning-rate schedule of an optimizer's settings, or nullopt if the settings
+/// compute the rate in their member learning_rate_at().
+template <class Description>
+std::optional<learning_rate> schedule_of(Description const& description) {
+  if constexpr (requires { description.learning_rate_at(0, 1); }) return {};
+  else return learning_rate(description.lr);
+}
+
+/// Checks the learning rates and clip_norm of an optimizer before the first step. Throws `error`
+/// with exit code 64 if one of them is negative or not finite.
+template <class Description>
+void check_rates(Description const& description) {
+  auto const check = [](char const* name, double value) {
+    if (!(value >= 0 && std::isfinite(value)))
+      throw error(exit_code::usage,
+                  std::string(name) + " is " + std::to_string(value) + ": give a finite number from 0 on");
+  };
+  check("clip_norm", clip_norm(description));
+  if (std::optional<learning_rate> const lr = schedule_of(description))
+    for (double const rate : {lr->peak, lr->start, lr->floor}) check("the learning rate", rate);
+}
 
 }  // namespace redco::optimizer

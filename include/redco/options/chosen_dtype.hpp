@@ -9,6 +9,11 @@
 
 namespace redco::options {
 
+/// Returns bf16 if the CPU has instructions that multiply bf16, otherwise f32.
+inline dtype fastest_dtype(shape::bf16_instructions cpu = shape::cpu_bf16_instructions()) {
+  return cpu == shape::bf16_instructions::none ? dtype::f32 : dtype::bf16;
+}
+
 /// The dtype in which a run computes, and the reason for the choice.
 struct chosen_dtype {
   dtype compute = dtype::f32;
@@ -31,6 +36,7 @@ std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen);
 }  // namespace redco::options
 
 #include <redco/config.hpp>
+
 #ifndef REDCO_COMPILED
 #include <redco/options/chosen_dtype.inl.hpp>
 #endif

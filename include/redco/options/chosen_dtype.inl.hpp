@@ -2,7 +2,6 @@
 
 #include <redco/options/chosen_dtype.hpp>
 
-#include <redco/options/fastest_dtype.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 

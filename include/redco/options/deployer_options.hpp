@@ -1,17 +1,29 @@
 #pragma once
 
 #include <redco/options/launch.hpp>
+#include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
-#include <redco/shape/recomputed_blocks.hpp>
-#include <redco/meta/fields.hpp>
-
 #include <redco/diag/error.hpp>
+#include <redco/meta/fields.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+
+namespace redco::options {
+
+/// Returns the mesh of `ranks` ranks in which each replica has `n_model_shards` tensor-parallel
+/// shards.
+///
+/// Throws `error` with exit code 64 unless both numbers are positive and `n_model_shards` divides
+/// `ranks`.
+mesh mesh_of(int ranks, int n_model_shards);
+
+}  // namespace redco::options
+
+#include <redco/config.hpp>
 
 namespace redco {
 
@@ -114,7 +126,41 @@ mesh mesh_of(deployer_options const& o, options::launch const& how = options::la
 
 }  // namespace redco::options
 
-#include <redco/config.hpp>
+namespace redco::options {
+
+/// The options of a program whose model has no repeated blocks: `deployer_options` without
+/// --recompute, because recomputation works on repeated blocks.
+struct blockless_options : deployer_options {
+  static constexpr auto fields() { return meta::fields_without<deployer_options, "recompute">(); }
+};
+
+/// The options of a program that only predicts: `deployer_options` without --workdir and all
+/// options that only training reads.
+struct predicting_options : deployer_options {
+  static constexpr auto fields() {
+    using o = deployer_options;
+    return redco::fields(meta::field_named<o, "ranks">(), meta::field_named<o, "n_model_shards">(),
+                         meta::field_named<o, "mesh">(), field<"seed">(&o::seed, "of what is drawn"),
+                         meta::field_named<o, "device">(), meta::field_named<o, "dtype">(),
+                         meta::field_named<o, "tf32">(), meta::field_named<o, "threads">(),
+                         meta::field_named<o, "deadline">(), meta::field_named<o, "deterministic">());
+  }
+};
+
+}  // namespace redco::options
+
+namespace redco {
+
+/// The options of a program whose training loop uses a `worker`: `deployer_options` without the
+/// options that only `fit` reads, and without --recompute, which needs repeated blocks.
+struct stepping_options : deployer_options {
+  static constexpr auto fields() {
+    return meta::fields_without<deployer_options, "cuda_graph", "recompute", "check_saved">();
+  }
+};
+
+}  // namespace redco
+
 #ifndef REDCO_COMPILED
 #include <redco/options/deployer_options.inl.hpp>
 #endif

@@ -2,17 +2,23 @@
 
 #include <redco/options/deployer_options.hpp>
 
-#include <redco/options/gradient_bucket.hpp>
-#include <redco/options/mesh_of.hpp>
-#include <redco/options/mesh_text.hpp>
+#include <redco/options/overlap.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/log/text.hpp>
-
 #include <redco/config.hpp>
 
 #include <cstdint>
 #include <string>
 
 namespace redco::options {
+
+REDCO_INLINE mesh mesh_of(int ranks, int n_model_shards) {
+  if (ranks < 1 || n_model_shards < 1 || ranks % n_model_shards != 0)
+    throw error(exit_code::usage, std::to_string(ranks) + " ranks cannot hold copies of " +
+                                      std::to_string(n_model_shards) +
+                                      " model shards each: make --ranks a multiple of --n-model-shards");
+  return {.dp = ranks / n_model_shards, .tp = n_model_shards};
+}
 
 REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how) {
   constexpr std::int64_t most_threads = 1024;

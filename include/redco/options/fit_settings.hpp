@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/options/fit_options.hpp>
-#include <redco/options/training_flags.hpp>
 #include <redco/meta/for_each_shared.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace redco::options {
@@ -39,4 +39,29 @@ fit_settings settings_of_fit(Options const& o, training_flags const& flags, std:
   return s;
 }
 
+/// The length of a run: number of examples per epoch, of steps per epoch, and of steps of the run.
+struct run_length {
+  std::int64_t examples = 0;
+  std::int64_t steps_per_epoch = 0;
+  std::int64_t steps = 0;
+};
+
+/// Returns the length of a run whose epochs have `examples` examples. Requires settings that
+/// check_fit() accepts.
+inline run_length run_length_of(options::fit_settings const& s, std::int64_t examples) {
+  std::int64_t const per_epoch = (examples + *s.global_batch - 1) / *s.global_batch;
+  std::int64_t const all = per_epoch * static_cast<std::int64_t>(*s.epochs);
+  return {examples, per_epoch, *s.max_steps > 0 ? std::min(all, *s.max_steps) : all};
+}
+
+/// Checks the settings of a fit over `replicas` data-parallel replicas before any work. Throws
+/// `error` with exit code 64 for invalid settings and 65 if there are no examples.
+void check_fit(options::fit_settings const& settings, int replicas);
+
 }  // namespace redco::options
+
+#include <redco/config.hpp>
+
+#ifndef REDCO_COMPILED
+#include <redco/options/fit_settings.inl.hpp>
+#endif

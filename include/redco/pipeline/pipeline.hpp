@@ -3,7 +3,6 @@
 #include <redco/pipeline/collate_info.hpp>
 #include <redco/pipeline/detail/accepts.hpp>
 #include <redco/pipeline/detail/stage.hpp>
-
 #include <redco/diag/blame.hpp>
 #include <redco/meta/tuple.hpp>
 
@@ -102,3 +101,41 @@ class pipeline {
 };
 
 }  // namespace redco
+
+namespace redco::pipelines::detail {
+
+template <class T>
+inline constexpr bool is_pipeline = false;
+template <class... Stage>
+inline constexpr bool is_pipeline<pipeline<Stage...>> = true;
+
+}  // namespace redco::pipelines::detail
+
+namespace redco::pipelines {
+
+/// Concept of a pipeline: a type that `collate`, `loss`, `predict` or operator| returns.
+template <class T>
+concept any_pipeline = detail::is_pipeline<std::remove_cvref_t<T>>;
+
+/// Concept of a pipeline that can train: it has collate and loss functions. Training with another
+/// pipeline is the compile error redco[P006].
+template <class T>
+concept training_pipeline = any_pipeline<T> && std::remove_cvref_t<T>::has_collate && std::remove_cvref_t<T>::has_loss;
+
+/// Concept of a pipeline that can predict: it has collate and predict functions. Predicting with
+/// another pipeline is the compile error redco[P006].
+template <class T>
+concept predicting_pipeline =
+    any_pipeline<T> && std::remove_cvref_t<T>::has_collate && std::remove_cvref_t<T>::has_predict;
+
+/// The type of batch that the collate function of `Pipeline` makes from examples of type `Example`.
+template <class Pipeline, class Example>
+using batch_of =
+    decltype(std::declval<Pipeline const&>().collate(std::declval<std::span<Example const> const&>(), collate_info{}));
+
+/// The type that the loss function of a pipeline returns for a network and a batch.
+template <class Pipeline, class Net, class Batch>
+using loss_of = std::remove_cvref_t<decltype(std::declval<Pipeline const&>().loss(std::declval<Net const&>(),
+                                                                                  std::declval<Batch const&>()))>;
+
+}  // namespace redco::pipelines

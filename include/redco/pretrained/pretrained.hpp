@@ -1,23 +1,21 @@
 #pragma once
 
 #include <redco/pretrained/any_stored_names.hpp>
-#include <redco/pretrained/detail/first_use.hpp>
 #include <redco/pretrained/generation_config.hpp>
 #include <redco/pretrained/read_config.hpp>
 #include <redco/pretrained/save_model_options.hpp>
-#include <redco/pretrained/token_ids.hpp>
-
 #include <redco/model/any_model.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/safetensors/weights_source.hpp>
-#include <redco/tokenizer/any_tokenizer.hpp>
-
+#include <redco/tokenizer/tokenizer.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/meta/type_name.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +24,32 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+namespace redco::pretrained::detail {
+
+/// A value that is computed when it is first used, once for all threads. Copies of the object share
+/// the value.
+template <class T>
+class first_use {
+ public:
+  /// Returns the shared value. The first call computes it by `make()`. If `make` throws, the
+  /// exception propagates, and the next call computes the value again.
+  template <class Make>
+  T const& get(Make const& make) const {
+    std::lock_guard const lock(held_->mutex);
+    if (!held_->value) held_->value.emplace(make());
+    return *held_->value;
+  }
+
+ private:
+  struct held {
+    std::mutex mutex;
+    std::optional<T> value;
+  };
+  std::shared_ptr<held> held_ = std::make_shared<held>();
+};
+
+}  // namespace redco::pretrained::detail
 
 namespace redco {
 
@@ -40,7 +64,7 @@ struct pretrained_options {
 
 /// A Hugging Face model folder.
 ///   redco::pretrained_folder const folder("Qwen2-0.5B");
-///   folder.visit<redco::models::decoders>([&](auto const& model) {  // one program serves every size
+///   folder.visit<redco::models::decoders>([&](auto const& model) {  // of any size
 ///     redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 5e-5});
 ///     trainer.start_from(folder.weights());  // then trainer.fit(texts)
 ///   });
@@ -152,6 +176,7 @@ class pretrained_folder {
 }  // namespace redco
 
 #include <redco/config.hpp>
+
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/pretrained.inl.hpp>
 #endif

@@ -2,14 +2,14 @@
 
 #include <redco/pretrained/pretrained.hpp>
 
-#include <redco/pretrained/folder_files.hpp>
 #include <redco/pretrained/named_as.hpp>
-#include <redco/log/list_unused.hpp>
-#include <redco/safetensors/other_weights.hpp>
+#include <redco/pretrained/weights_folder.hpp>
+#include <redco/log/run_log.hpp>
+#include <redco/safetensors/names.hpp>
 
 #include <redco/tokenizer/read_tokenizer.hpp>
 #include <redco/json/dump.hpp>
-#include <redco/json/read.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 
 #include <redco/meta/glob.hpp>

@@ -4,7 +4,7 @@
 
 #include <redco/pretrained/from_config/families.hpp>
 
-#include <redco/json/read.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 
 #include <redco/config.hpp>

@@ -2,7 +2,7 @@
 
 #include <redco/random/random_words.hpp>
 
-#include <redco/random/detail/words_with.hpp>
+#include <redco/random/detail/words.hpp>
 #include <redco/config.hpp>
 
 namespace redco::random {

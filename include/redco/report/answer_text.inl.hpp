@@ -4,8 +4,8 @@
 
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
-#include <redco/report/step_moments.hpp>
-#include <redco/options/mesh_text.hpp>
+#include <redco/report/step_memory.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

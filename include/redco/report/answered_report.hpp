@@ -1,10 +1,8 @@
 #pragma once
 
-#include <redco/report/check_mesh.hpp>
 #include <redco/report/report_answer.hpp>
 #include <redco/report/run_request.hpp>
 #include <redco/report/shard_report.hpp>
-#include <redco/report/smallest_change.hpp>
 
 #include <redco/cost/cost_of.hpp>
 

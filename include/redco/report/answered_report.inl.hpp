@@ -2,9 +2,9 @@
 
 #include <redco/report/answered_report.hpp>
 
-#include <redco/cost/read_machine.hpp>
+#include <redco/cost/machine_file.hpp>
 #include <redco/cost/step_time.hpp>
-#include <redco/json/read.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>

@@ -8,9 +8,9 @@
 
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/model.hpp>
+#include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
-#include <redco/shape/recomputed_blocks.hpp>
 
 #include <redco/diag/error.hpp>
 

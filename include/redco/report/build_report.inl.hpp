@@ -2,7 +2,7 @@
 
 #include <redco/report/build_report.hpp>
 
-#include <redco/options/mesh_text.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/safetensors/replace_file.hpp>
 #include <redco/config.hpp>
 

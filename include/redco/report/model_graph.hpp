@@ -1,6 +1,9 @@
 #pragma once
 
+#include <redco/shard/facts.hpp>
+#include <redco/model/model.hpp>
 #include <redco/fact/path.hpp>
+#include <redco/fact/program.hpp>
 #include <redco/shape/extents.hpp>
 #include <redco/meta/enum_texts.hpp>
 
@@ -73,4 +76,22 @@ constexpr bool is_collective(graph_node::kind what) {
 /// earlier nodes.
 using model_graph = std::vector<graph_node>;
 
+/// Returns the graph of a model from its program (the statements of its layers in execution order):
+/// one node per activation. A node's parameters are indices into the plan, the list of all
+/// parameters.
+model_graph graph_of(fact::program const& p);
+
+/// Returns the graph of a model for the batch and lengths in `load`. Throws the errors of
+/// facts_of(m, load).
+template <model M>
+model_graph graph_of(M const& m, workload const& load) {
+  return graph_of(shard::facts_of(m, load));
+}
+
 }  // namespace redco::report
+
+#include <redco/config.hpp>
+
+#ifndef REDCO_COMPILED
+#include <redco/report/model_graph.inl.hpp>
+#endif

@@ -5,10 +5,9 @@
 #include <redco/report/detail/numbers.hpp>
 
 #include <redco/fact/event.hpp>
-#include <redco/fact/message_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
-#include <redco/fact/width_kind.hpp>
-#include <redco/shape/axes_text.hpp>
+#include <redco/fact/program.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/shape/collective.hpp>
 #include <redco/meta/enum_texts.hpp>
 #include <redco/config.hpp>

@@ -1,6 +1,18 @@
 #pragma once
 
+#include <redco/shard/plan.hpp>
+
 #include <string>
+
+namespace redco::report {
+
+/// Returns a plan (the split of every parameter) as a text table. Each line has a parameter's name,
+/// shape, shape on a rank, split dimension, and reason.
+std::string plan_text(shard::dynamic_plan const& plan);
+
+}  // namespace redco::report
+
+#include <redco/config.hpp>
 
 namespace redco::report {
 
@@ -16,7 +28,15 @@ std::string report_text(report::shard_report const& r);
 
 }  // namespace redco
 
-#include <redco/config.hpp>
+namespace redco::report {
+
+struct shard_report;
+
+/// Returns the report as a Markdown page.
+std::string report_markdown(shard_report const& r);
+
+}  // namespace redco::report
+
 #ifndef REDCO_COMPILED
 #include <redco/report/report_text.inl.hpp>
 #endif

@@ -1,19 +1,42 @@
 #pragma once
 
+#include <redco/cost/checks.hpp>
 #include <redco/cost/setup.hpp>
-
-#include <redco/options/deployer_options.hpp>
-
 #include <redco/model/model.hpp>
+#include <redco/options/deployer_options.hpp>
+#include <redco/fact/parameter_fact.hpp>
+#include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
-#include <redco/shape/recomputed_blocks.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace redco::report {
+
+/// Returns the settings of one rank for a run with the global batch `load`. Ranks along the axes dp
+/// and ep take equal shares of the batch and compute `micro_batch` examples at once (0: the whole
+/// share). Throws `error` with exit code 64 for an empty batch, a negative micro-batch or an axis
+/// without ranks.
+constexpr cost::setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
+                               recomputed_blocks const& recompute) {
+  cost::check_axes(on);
+  cost::check_load(load);
+  cost::check_count("the examples computed at once (micro_batch)", micro_batch, 0);
+  std::int64_t const share = (load.batch - 1) / on.size(shape::batch_axes) + 1;
+  std::int64_t const at_once = micro_batch > 0 && micro_batch < share ? micro_batch : share;
+  cost::setup run;
+  run.mesh = on;
+  run.load = load;
+  run.load.batch = at_once;
+  run.compute = compute;
+  run.recompute = recompute;
+  run.micro_batches = (share - 1) / at_once + 1;
+  return run;
+}
 
 /// A form in which a user gives the mesh of a run. Suggestions to change the mesh are written in
 /// this form.
@@ -60,6 +83,18 @@ std::string changed_options(run_request const& from, run_request const& to);
 }  // namespace redco::report
 
 #include <redco/config.hpp>
+
+namespace redco::report {
+
+/// Throws `error` with exit code 64 if the requested mesh cannot hold a model with these
+/// parameters. The message lists the widths of the mesh axis that would be legal; if --ranks is
+/// given, only widths that divide the number of ranks. `hosts` is the word for hosts in the
+/// message.
+void check_mesh(std::vector<fact::parameter_fact> const& parameters, run_request const& asked,
+                std::string_view hosts = "hosts");
+
+}  // namespace redco::report
+
 #ifndef REDCO_COMPILED
 #include <redco/report/run_request.inl.hpp>
 #endif

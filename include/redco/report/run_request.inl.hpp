@@ -2,18 +2,16 @@
 
 #include <redco/report/run_request.hpp>
 
-#include <redco/report/setup_of.hpp>
-
-#include <redco/cost/check_hosts.hpp>
-
-#include <redco/options/gradient_bucket.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/options/overlaps_shards.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
-
-#include <redco/shape/host_map.hpp>
-
+#include <redco/cost/checks.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/options/overlap.hpp>
+#include <redco/options/value_text.hpp>
+#include <redco/shape/hosts.hpp>
+#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
+
+#include <cstddef>
+#include <string>
 
 namespace redco::report {
 
@@ -54,6 +52,47 @@ REDCO_INLINE std::string changed_options(run_request const& from, run_request co
   if (to.micro_batch != from.micro_batch) add("--micro-batch", "MICRO_BATCH", std::to_string(to.micro_batch));
   if (to.recompute != from.recompute) add("--recompute", "RECOMPUTE", options::to_text(to.recompute));
   return text;
+}
+
+}  // namespace redco::report
+
+namespace redco::report::detail {
+
+/// Returns the mesh of a requested run with `width` ranks along the axis `along`. If --ranks is
+/// given, the remaining ranks become replicas. Returns a mesh with dp = 0 if `width` does not
+/// divide the number of ranks.
+REDCO_INLINE mesh mesh_with(run_request const& asked, shape::axis along, int width) {
+  mesh on = asked.mesh;
+  on[along] = width;
+  if (asked.form == request_form::ranks) on.dp = asked.mesh.ranks() % width == 0 ? asked.mesh.ranks() / width : 0;
+  return on;
+}
+
+}  // namespace redco::report::detail
+
+namespace redco::report {
+
+REDCO_INLINE void check_mesh(std::vector<fact::parameter_fact> const& parameters, run_request const& asked,
+                             std::string_view hosts) {
+  std::size_t const bad = shard::first_illegal(parameters, asked.mesh);
+  if (!shard::plannable(asked.mesh) || bad == parameters.size()) return;
+  shape::axis const along = shard::illegal_place(parameters[bad], asked.mesh).axis;
+  std::vector<int> widths;
+  for (int const width : shard::legal_widths(parameters, 64, along)) {
+    mesh const on = detail::mesh_with(asked, along, width);
+    if (on.dp > 0 && on.ranks() % asked.hosts == 0 && shard::first_illegal(parameters, on) == parameters.size())
+      widths.push_back(width);
+  }
+  std::string cure = "choose one with --n-model-shards";
+  if (asked.form == request_form::mesh) cure = "choose one in --mesh";
+  if (asked.form == request_form::cmake) cure = "choose one in MESHES";
+  if (asked.form == request_form::ranks)
+    cure = "choose one with --n-model-shards for the same " + std::to_string(asked.mesh.ranks()) + " ranks";
+  if (widths.empty()) {
+    widths = shard::legal_widths(parameters, 64, along);
+    cure += ", and a number of " + std::string(hosts) + " that divides the ranks";
+  }
+  throw error(exit_code::usage, shard::detail::illegal_mesh_message(parameters[bad], asked.mesh, widths, cure));
 }
 
 }  // namespace redco::report

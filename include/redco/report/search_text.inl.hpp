@@ -4,8 +4,7 @@
 
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 #include <redco/report/model_graph.hpp>
 #include <redco/report/report_answer.hpp>
 
-#include <redco/cost/activations_of.hpp>
-#include <redco/cost/check_setup.hpp>
+#include <redco/cost/checks.hpp>
 #include <redco/cost/cost_of.hpp>
+#include <redco/cost/memory_of.hpp>
 
 #include <redco/shard/facts.hpp>
 #include <redco/shard/plan.hpp>

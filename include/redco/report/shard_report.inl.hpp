@@ -2,7 +2,7 @@
 
 #include <redco/report/shard_report.hpp>
 
-#include <redco/report/graph_of.hpp>
+#include <redco/report/model_graph.hpp>
 #include <redco/cost/simulation.hpp>
 #include <redco/config.hpp>
 

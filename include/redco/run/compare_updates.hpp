@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/run/update_record.hpp>
+#include <redco/run/verify_records.hpp>
 #include <redco/run/verify_result.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/shape/dtype.hpp>

@@ -2,7 +2,7 @@
 
 #include <redco/run/compare_updates.hpp>
 
-#include <redco/comm/collective_label.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>

@@ -6,9 +6,9 @@
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/wait_policy.hpp>
 #include <redco/comm/world.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/function_ref.hpp>
-#include <redco/tensor/words_of.hpp>
 #include <redco/workdir/failure_history.hpp>
 #include <redco/workdir/run_summary.hpp>
 #include <redco/workdir/workdir_lock.hpp>

@@ -2,24 +2,21 @@
 
 #include <redco/run/deployer.hpp>
 
-#include <redco/run/dtype_text.hpp>
-#include <redco/run/process_agreement.hpp>
+#include <redco/run/process_choices.hpp>
 #include <redco/run/verified_loop.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/make_world.hpp>
-#include <redco/comm/process_world.hpp>
-#include <redco/comm/rank_options.hpp>
 #include <redco/comm/rank_places.hpp>
 #include <redco/comm/thread_world.hpp>
+#include <redco/comm/world.hpp>
 #include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
-#include <redco/options/agreed_options.hpp>
-#include <redco/options/gradient_bucket.hpp>
-#include <redco/options/overlaps_shards.hpp>
+#include <redco/options/overlap.hpp>
+#include <redco/options/resolved.hpp>
 #include <redco/safetensors/xxh64.hpp>
 #include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <redco/run/batch_order.hpp>
-#include <redco/run/computed_batches.hpp>
+#include <redco/run/fit_job.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/options/fit_options.hpp>
 

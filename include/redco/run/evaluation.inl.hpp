@@ -3,8 +3,8 @@
 #include <redco/run/evaluation.hpp>
 
 #include <redco/run/loss_totals.hpp>
-#include <redco/run/user_call.hpp>
-#include <redco/comm/gather_texts.hpp>
+#include <redco/run/step_work.hpp>
+#include <redco/comm/agreement.hpp>
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/config.hpp>

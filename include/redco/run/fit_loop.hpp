@@ -3,19 +3,17 @@
 #include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>
 #include <redco/run/fit_job.hpp>
-#include <redco/run/fit_report.hpp>
+#include <redco/run/fit_result.hpp>
+#include <redco/run/fit_work.hpp>
+#include <redco/run/loop_record.hpp>
 #include <redco/run/network_state.hpp>
 #include <redco/run/run_state.hpp>
-#include <redco/run/step_graphs.hpp>
-#include <redco/run/step_measure.hpp>
-#include <redco/run/weight_watch.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/workdir/best_metrics.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
 #include <redco/workdir/run_recorder.hpp>
 #include <redco/options/fit_settings.hpp>
-#include <redco/options/run_length.hpp>
 #include <redco/data/batches.hpp>
 
 #include <cstdint>

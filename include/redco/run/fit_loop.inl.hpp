@@ -2,21 +2,21 @@
 
 #include <redco/run/fit_loop.hpp>
 
-#include <redco/run/check_same_examples.hpp>
+#include <redco/run/example_digest.hpp>
+#include <redco/run/fit_job.hpp>
+#include <redco/run/fit_result.hpp>
 #include <redco/run/fit_work.hpp>
-#include <redco/run/prefetch_scope.hpp>
+#include <redco/run/run_state.hpp>
 #include <redco/run/step.hpp>
-#include <redco/run/step_measure.hpp>
-#include <redco/run/told_by_first.hpp>
-#include <redco/run/user_call.hpp>
+#include <redco/run/step_work.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
-#include <redco/comm/collective_label.hpp>
-#include <redco/comm/gather_texts.hpp>
-#include <redco/workdir/add_rates.hpp>
+#include <redco/comm/agreement.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/workdir/object_bytes.hpp>
 #include <redco/workdir/run_config.hpp>
+#include <redco/workdir/settings_of.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/run_place.hpp>

@@ -11,7 +11,7 @@
 #include <redco/cost/setup.hpp>
 #include <redco/pretrained/save_model_options.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/workdir/shared_weights.hpp>
+#include <redco/workdir/open_weights.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/options/fit_settings.hpp>
 #include <redco/safetensors/weights_source.hpp>

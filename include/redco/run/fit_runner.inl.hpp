@@ -2,22 +2,22 @@
 
 #include <redco/run/fit_runner.hpp>
 
-#include <redco/run/dtype_text.hpp>
 #include <redco/run/fit_loop.hpp>
 #include <redco/run/load_weights.hpp>
-#include <redco/run/stopped_by.hpp>
+#include <redco/run/process_choices.hpp>
+#include <redco/run/run_state.hpp>
 #include <redco/run/verified_fit.hpp>
-#include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/load_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
-#include <redco/tensor/words_of.hpp>
-#include <redco/report/plan_text.hpp>
+#include <redco/report/report_text.hpp>
+#include <redco/workdir/fit_record.hpp>
 #include <redco/workdir/settings_of.hpp>
-#include <redco/workdir/summarise.hpp>
-#include <redco/options/check_fit.hpp>
+#include <redco/options/fit_settings.hpp>
 #include <redco/options/launch.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/options/to_json.hpp>
+#include <redco/options/resolved.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

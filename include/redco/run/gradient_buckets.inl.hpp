@@ -3,8 +3,8 @@
 #include <redco/run/gradient_buckets.hpp>
 
 #include <redco/nn/parameter_store.hpp>
-#include <redco/comm/collective_label.hpp>
-#include <redco/shape/buckets.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/shape/pieces.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 

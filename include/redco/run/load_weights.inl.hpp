@@ -2,10 +2,9 @@
 
 #include <redco/run/load_weights.hpp>
 
-#include <redco/ckpt/load_model.hpp>
-#include <redco/adapt/adapter_parts.hpp>
-#include <redco/adapt/plan/adapted_path.hpp>
-#include <redco/adapt/plan/check_adapted_blocks.hpp>
+#include <redco/ckpt/load_weights.hpp>
+#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/save_adapter.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <redco/run/loop_record.hpp>
 
-#include <redco/run/told_by_first.hpp>
+#include <redco/run/run_state.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <redco/options/agreed_options.hpp>
-#include <redco/options/resolve.hpp>
+#include <redco/options/parse.hpp>
 #include <redco/options/resolved.hpp>
 #include <redco/meta/fields.hpp>
 

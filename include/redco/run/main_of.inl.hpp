@@ -3,8 +3,8 @@
 #include <redco/run/main_of.hpp>
 
 #include <redco/run/run_output.hpp>
-#include <redco/comm/process_world.hpp>
-#include <redco/tensor/words_of.hpp>
+#include <redco/comm/make_world.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/options/launch.hpp>
 #include <redco/diag/exit_code_of.hpp>
 #include <redco/config.hpp>

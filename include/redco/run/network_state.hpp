@@ -4,10 +4,10 @@
 #include <redco/nn/parameter_store.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/update/any_optimizer.hpp>
-#include <redco/update/norm_range.hpp>
+#include <redco/update/gradient_norm.hpp>
 #include <redco/update/segment.hpp>
 #include <redco/tensor/device.hpp>
-#include <redco/shard/placed.hpp>
+#include <redco/shard/plan.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/adapt/merged.hpp>
 

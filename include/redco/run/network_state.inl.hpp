@@ -2,8 +2,8 @@
 
 #include <redco/run/network_state.hpp>
 
-#include <redco/update/make_segment.hpp>
-#include <redco/update/squared_norm.hpp>
+#include <redco/update/gradient_norm.hpp>
+#include <redco/update/segment.hpp>
 #include <redco/config.hpp>
 
 #include <cmath>

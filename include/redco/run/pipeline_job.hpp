@@ -2,16 +2,26 @@
 
 #include <redco/run/example_digest.hpp>
 #include <redco/run/fit_job.hpp>
-#include <redco/run/pipeline_batches.hpp>
-#include <redco/run/shown.hpp>
+#include <redco/run/prediction.hpp>
 #include <redco/nn/network.hpp>
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/loss.hpp>
+#include <redco/tensor/tensor_archive.hpp>
+#include <redco/tensor/upload.hpp>
+#include <redco/workdir/object_bytes.hpp>
+#include <redco/data/batches.hpp>
 #include <redco/data/examples.hpp>
-#include <redco/log/unit_of.hpp>
-#include <redco/pipeline/loss_of.hpp>
+#include <redco/data/prepared_batch.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/log/metrics_log.hpp>
+#include <redco/pipeline/pipeline.hpp>
+#include <redco/diag/blame.hpp>
+#include <redco/diag/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -21,6 +31,116 @@
 #include <vector>
 
 namespace redco::run {
+
+/// The micro-batches that a pipeline makes of examples, on one rank. Objects that the constructor
+/// takes by reference must outlive it.
+template <class Example, model M, class Pipeline>
+class pipeline_batches final : public computed_batches {
+ public:
+  using bound = bound_network<M>;
+  using batch = pipelines::batch_of<Pipeline, Example>;
+  using output = typename prediction<Pipeline, bound, Example>::type;
+  using own_step_type = std::function<void(training_step&, bound const&, batch const&)>;
+
+  /// Settings that differ between training, evaluation and prediction; null members are unused.
+  /// `slots` receives the prediction of each example, by the example's index.
+  struct uses {
+    data::length_of<Example> const* length = nullptr;
+    own_step_type const* own_step = nullptr;
+    std::vector<std::optional<output>>* slots = nullptr;
+  };
+
+  pipeline_batches(Pipeline const& pipeline, std::shared_ptr<nn::network<M> const> net, examples<Example> data,
+                   batch_order how, uses use)
+      : pipeline_(pipeline),
+        net_(std::move(net)),
+        data_(std::move(data)),
+        how_(std::move(how)),
+        use_(use),
+        source_(data::prepared_batches<Example, batch>(pipeline_, data_, how_.all, how_.order, how_.epoch, how_.collate,
+                                                       use.length != nullptr ? *use.length : data::length_of<Example>(),
+                                                       how_.prefetch, how_.on_thread_start,
+                                                       placed_on(net_->store().device()))) {}
+
+  data::micro_batch const* next() override {
+    now_ = source_.next();
+    if (!now_) return nullptr;
+    now_->way.arrive();
+    return &now_->place;
+  }
+
+  void each_tensor(tensors::function_ref<void(at::Tensor&)> f) override { tensors::for_each_tensor(now_->batch, f); }
+
+  terms loss(pass const& in) override {
+    // For an ill-formed loss, the compiler has reported the cause already.
+    if constexpr (Pipeline::has_loss)
+      if constexpr (!std::is_same_v<pipelines::loss_of<Pipeline, bound, batch>, diag::ill_formed>)
+        return tensors::as_terms(pipeline_.loss(bound(net_, in), now_->batch), in.examples);
+    return {};
+  }
+
+  bool own_step() const override { return use_.own_step != nullptr && *use_.own_step; }
+  void take_step(training_step& step, pass const& in) override { (*use_.own_step)(step, bound(net_, in), now_->batch); }
+
+  void predict(pass const& in) override {
+    if constexpr (Pipeline::has_predict) {
+      auto const result = pipeline_.predict(bound(net_, in), now_->batch);
+      auto const& indices = now_->place.examples;
+      if (elements_of(result) != indices.size())
+        throw error(exit_code::internal, "predict returned " + std::to_string(elements_of(result)) + " results for " +
+                                             std::to_string(indices.size()) +
+                                             " examples; return one per example, in order");
+      // All shards of a replica have equal predictions, so only the first one stores them.
+      if (in.tp->rank() != 0) return;
+      for (std::size_t i = 0; i < indices.size(); ++i)
+        (*use_.slots)[static_cast<std::size_t>(indices[i])] = element_of(result, i);
+      predicted_.insert(predicted_.end(), indices.begin(), indices.end());
+    }
+  }
+
+  std::string predicted() const override {
+    if constexpr (workdir::storable<output>) {
+      std::vector<std::pair<std::int64_t, output>> own;
+      for (std::int64_t const i : predicted_) own.emplace_back(i, (*use_.slots)[static_cast<std::size_t>(i)].value());
+      return workdir::object_bytes(own);
+    } else {
+      throw error(exit_code::internal,
+                  "predict gives values of a type that cannot pass from process to process: give it "
+                  "serialize(archive), as cereal asks, or take ranks of one process");
+    }
+  }
+
+  void take_predicted(std::string const& bytes) override {
+    if constexpr (workdir::storable<output>) {
+      std::vector<std::pair<std::int64_t, output>> told;
+      workdir::read_object(bytes, told, "what another process predicted");
+      for (auto& [i, one] : told) (*use_.slots)[static_cast<std::size_t>(i)] = std::move(one);
+    }
+  }
+
+ private:
+  /// A micro-batch whose tensors are on the network's device or are being copied to the device.
+  struct placed_batch : data::prepared_batch<batch> {
+    tensors::upload way;
+  };
+
+  static auto placed_on(at::Device device) {
+    return [device](data::prepared_batch<batch> made) {
+      placed_batch placed{std::move(made), {}};
+      if (device != tensors::host_device()) placed.way = tensors::upload(placed.batch, device);
+      return placed;
+    };
+  }
+
+  Pipeline const& pipeline_;
+  std::shared_ptr<nn::network<M> const> net_;
+  examples<Example> data_;
+  batch_order how_;
+  uses use_;
+  data::prefetch<placed_batch> source_;
+  std::optional<placed_batch> now_;
+  std::vector<std::int64_t> predicted_;  ///< indices of the examples that this rank predicted
+};
 
 /// The implementation of `fit_job` for one program's pipeline, network and examples, on one rank.
 /// Objects that the constructor takes by reference must outlive it. All ranks of a process share

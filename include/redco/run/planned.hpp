@@ -1,7 +1,8 @@
 #pragma once
 
 #include <redco/run/deployer.hpp>
-#include <redco/cost/check_recomputed.hpp>
+#include <redco/report/run_request.hpp>
+#include <redco/cost/checks.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/options/deployer_options.hpp>
@@ -32,6 +33,15 @@ shard::dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
 }  // namespace redco::run
 
 #include <redco/config.hpp>
-#ifndef REDCO_COMPILED
-#include <redco/run/planned.inl.hpp>
-#endif
+
+namespace redco::run {
+
+inline void check_widths(std::vector<fact::parameter_fact> const& parameters, mesh const& on,
+                         deployer_options const& options, options::launch const& how) {
+  report::run_request asked{.mesh = on, .hosts = how.processes, .form = report::request_form::model_shards};
+  if (options.mesh) asked.form = report::request_form::mesh;
+  else if (options.ranks || how.processes > 1) asked.form = report::request_form::ranks;
+  report::check_mesh(parameters, asked, "processes");
+}
+
+}  // namespace redco::run

@@ -4,7 +4,7 @@
 #include <redco/log/console.hpp>
 #include <redco/log/run_log.hpp>
 
-#include <redco/diag/exit_code.hpp>
+#include <redco/diag/error.hpp>
 
 #include <memory>
 #include <optional>

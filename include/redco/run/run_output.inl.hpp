@@ -2,7 +2,7 @@
 
 #include <redco/run/run_output.hpp>
 
-#include <redco/workdir/conclude.hpp>
+#include <redco/workdir/run_summary.hpp>
 #include <redco/config.hpp>
 
 #include <iostream>

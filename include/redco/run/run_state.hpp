@@ -4,13 +4,16 @@
 #include <redco/run/network_state.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/comm/agreement.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/workdir/best_metrics.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/object_bytes.hpp>
-#include <redco/workdir/save_options.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/diag/signals.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -21,6 +24,32 @@
 #include <vector>
 
 namespace redco::run {
+
+/// Returns the pass (settings of a forward call) of step `step` on a rank. The caller adds the
+/// examples of each micro-batch.
+inline pass pass_of_step(deployer const& where, rank_context& rank, std::uint64_t seed, std::int64_t step,
+                         bool training = true) {
+  nn::pass_choices choices{.recompute = where.options().recompute};
+  if (training && where.overlaps_shards() && rank.tp.size() > 1) choices.shard_lane = &rank.lane(shape::axis::tp);
+  return training ? nn::training_pass(rank, seed, step, choices) : nn::evaluation_pass(rank, seed, step, choices);
+}
+
+/// Replaces `object` on all ranks by rank 0's object, so that all ranks take equal decisions. All
+/// ranks call it. `Object`: any type that cereal can serialize. `what`: name of the object in error
+/// messages.
+template <class Object>
+void told_by_first(Object& object, comm::group& world, char const* what) {
+  std::string const text =
+      comm::broadcast_text(world, world.rank() == 0 ? workdir::object_bytes(object) : std::string());
+  if (world.rank() != 0) workdir::read_object(text, object, what);
+}
+
+/// Returns the error with exit code 75 that ends a run after a signal. The caller throws it after
+/// everything is saved.
+inline error stopped_by(int signal, std::int64_t step) {
+  return {exit_code::preempted, "stopped by " + std::string(diag::signal_name(signal)) + " after step " +
+                                    std::to_string(step) + "; the run is saved: the same command continues it"};
+}
 
 /// The state of a run that checkpoints save and restore, as one rank has it: networks with
 /// optimizers, the user's objects, step, seed and run id. Both a trainer's and a worker's loop use
@@ -104,6 +133,7 @@ class run_state {
 }  // namespace redco::run
 
 #include <redco/config.hpp>
+
 #ifndef REDCO_COMPILED
 #include <redco/run/run_state.inl.hpp>
 #endif

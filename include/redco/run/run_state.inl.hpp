@@ -2,15 +2,12 @@
 
 #include <redco/run/run_state.hpp>
 
-#include <redco/run/pass_of_step.hpp>
-#include <redco/run/told_by_first.hpp>
-#include <redco/ckpt/checkpoint_bytes.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
-#include <redco/comm/broadcast_text.hpp>
+#include <redco/ckpt/state_part.hpp>
+#include <redco/comm/agreement.hpp>
 #include <redco/workdir/changed_settings.hpp>
 #include <redco/workdir/repair_checkpoints.hpp>
-#include <redco/workdir/sweep_checkpoints.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/config.hpp>
 

@@ -3,14 +3,12 @@
 #include <redco/run/gradient_buckets.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/network_state.hpp>
-#include <redco/run/step_watch.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/shard/regions.hpp>
 #include <redco/schedule/step_of.hpp>
-#include <redco/schedule/step_op.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -2,13 +2,11 @@
 
 #include <redco/run/step.hpp>
 
-#include <redco/run/loss_gradient.hpp>
-#include <redco/run/user_call.hpp>
+#include <redco/run/loss_totals.hpp>
+#include <redco/run/step_work.hpp>
 #include <redco/nn/gradient_watch.hpp>
-#include <redco/update/clip_factor.hpp>
 #include <redco/update/gradient_norm.hpp>
-#include <redco/update/squared_norm.hpp>
-#include <redco/comm/collective_label.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>

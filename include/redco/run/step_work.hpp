@@ -1,9 +1,15 @@
 #pragma once
 
+#include <redco/run/network_state.hpp>
 #include <redco/comm/replica_round.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/tensor/loss.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/diag/run_place.hpp>
+#include <redco/schedule/step_of.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,10 +30,6 @@ struct step_result {
   /// Name and mean of each term of the loss; empty if the loss has one term.
   std::vector<std::pair<std::string, double>> terms;
 };
-
-}  // namespace redco::run
-
-namespace redco::run {
 
 class step_executor;
 
@@ -55,5 +57,48 @@ struct step_place {
   /// True if this rank asks all ranks to end the run after this step, for example after a signal.
   bool stop = false;
 };
+
+/// An observer of one training step: its losses, its gradient before the update, and the network
+/// after the update. The observer must outlive the step. The rank's thread calls all members.
+class step_watch {
+ public:
+  step_watch() = default;
+  step_watch(step_watch const&) = delete;
+  step_watch& operator=(step_watch const&) = delete;
+  virtual ~step_watch() = default;
+
+  /// Called with the loss of each micro-batch, before its backward.
+  virtual void computed(terms const& loss) = 0;
+
+  /// Called with the flat gradient, summed over the ranks and not yet clipped. The mean gradient is
+  /// this sum divided by `divisor`. Not called if no token or example counted in the step.
+  virtual void reduced(network_state const& state, double divisor) = 0;
+
+  /// Called with the network after the update, when parameters and optimizer state are ready for
+  /// the next step.
+  virtual void updated(network_state const& state) = 0;
+
+  /// Called with each operation of the step after its execution.
+  virtual void executed(schedule::step_op const&) {}
+};
+
+/// Calls a user's function `f`. Rethrows its exceptions as `error`, with the name `function` and
+/// the step in the message. The exit code is 70, or the code of an `error` that `f` throws.
+template <class F>
+decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
+  auto const failure = [&](exit_code code, std::string const& message) {
+    return error(code, "step " + std::to_string(step + 1) + ", in " + function + ": " + message);
+  };
+  diag::in_user_function const here(function, step);
+  try {
+    return std::forward<F>(f)();
+  } catch (error const& e) {
+    throw failure(e.code(), e.what());
+  } catch (std::exception const& e) {
+    throw failure(exit_code::internal, tensors::words_of(e));
+  } catch (...) {
+    throw failure(exit_code::internal, "threw something that is not a std::exception");
+  }
+}
 
 }  // namespace redco::run

@@ -3,12 +3,11 @@
 #include <redco/run/network_state.hpp>
 #include <redco/nn/families.hpp>
 #include <redco/nn/network.hpp>
-#include <redco/nn/temporary.hpp>
+#include <redco/nn/network_arguments.hpp>
 #include <redco/shard/families.hpp>
-#include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
-#include <redco/adapt/module.hpp>
+#include <redco/adapt/low_rank.hpp>
 
 #include <cstdint>
 #include <memory>

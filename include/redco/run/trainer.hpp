@@ -4,23 +4,22 @@
 #include <redco/run/example_digest.hpp>
 #include <redco/run/fit_result.hpp>
 #include <redco/run/fit_runner.hpp>
+#include <redco/run/load_weights.hpp>
 #include <redco/run/pipeline_job.hpp>
 #include <redco/run/planned.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/verified_loop.hpp>
 #include <redco/run/verify_result.hpp>
-#include <redco/run/weighted.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/update/optimizer.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/report/report_text.hpp>
-#include <redco/report/setup_of.hpp>
+#include <redco/report/run_request.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/open_weights.hpp>
 #include <redco/workdir/settings_of.hpp>
 #include <redco/model/has_encoder.hpp>
@@ -29,11 +28,8 @@
 #include <redco/options/fit_options.hpp>
 #include <redco/options/fit_settings.hpp>
 #include <redco/options/launch.hpp>
-#include <redco/options/run_length.hpp>
-#include <redco/options/training_flags.hpp>
-#include <redco/optimizer/check_rates.hpp>
-#include <redco/pipeline/batch_of.hpp>
-#include <redco/pipeline/loss_of.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
+#include <redco/pipeline/pipeline.hpp>
 #include <redco/meta/type_name.hpp>
 #include <redco/adapt/adapting.hpp>
 #include <redco/adapt/save_adapter.hpp>
@@ -150,9 +146,9 @@ class trainer {
     runner_.start_from(std::move(weights), models::stored_table_of<M>());
   }
   void start_from(std::filesystem::path const& files) { start_from(workdir::open_weights(files)); }
-  /// Makes the first fit start from the weights of a `pretrained_folder` folder (Hugging Face format).
-  /// Logs unused parts of the folder, and layers that the folder lacks and that start with random
-  /// values.
+  /// Makes the first fit start from the weights of a `pretrained_folder` (Hugging Face format).
+  /// Logs the keys, tensors and files of the folder that are not used. Warns about each layer in
+  /// the option `fresh`, which is not loaded and starts with random values.
   template <run::weighted Folder>
   void start_from(Folder const& folder) {
     run::tell_notices(where().log(), folder);
@@ -177,9 +173,9 @@ class trainer {
   }
 
   /// Saves the weights to a folder, under Hugging Face's names for a known model family, else under
-  /// redco's own names. With `pretrained_folder::save_options`, saves the whole folder. LoRA adapters are
-  /// merged into the weights. `start_from` and `inference` read the folder. Throws `error` with
-  /// exit code 70 before the first fit, 74 if writing fails.
+  /// redco's own names. With `pretrained_folder::save_options`, saves the whole folder. LoRA
+  /// adapters are merged into the weights. `start_from` and `inference` read the folder. Throws
+  /// `error` with exit code 70 before the first fit, 74 if writing fails.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
     runner_.save_model(directory, models::stored_names<M>::names, options);
   }

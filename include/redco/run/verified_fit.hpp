@@ -1,18 +1,16 @@
 #pragma once
 
-#include <redco/run/activation_record.hpp>
 #include <redco/run/compare_updates.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/fit_job.hpp>
+#include <redco/run/fit_result.hpp>
 #include <redco/run/network_state.hpp>
-#include <redco/run/step_measure.hpp>
-#include <redco/run/update_record.hpp>
+#include <redco/run/verify_records.hpp>
 #include <redco/run/verify_result.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/options/fit_settings.hpp>
-#include <redco/options/run_length.hpp>
 #include <redco/data/batches.hpp>
 
 #include <cstdint>

@@ -2,13 +2,13 @@
 
 #include <redco/run/verified_fit.hpp>
 
+#include <redco/run/fit_job.hpp>
 #include <redco/run/fit_work.hpp>
-#include <redco/run/pass_of_step.hpp>
-#include <redco/run/prefetch_scope.hpp>
+#include <redco/run/run_state.hpp>
 #include <redco/run/step.hpp>
-#include <redco/run/user_call.hpp>
+#include <redco/run/step_work.hpp>
 #include <redco/data/sampler.hpp>
-#include <redco/shape/group_name.hpp>
+#include <redco/shape/mesh.hpp>
 #include <redco/shape/traffic.hpp>
 #include <redco/diag/run_place.hpp>
 #include <redco/config.hpp>

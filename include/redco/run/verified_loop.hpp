@@ -2,7 +2,7 @@
 
 #include <redco/run/compare_updates.hpp>
 #include <redco/run/network_state.hpp>
-#include <redco/run/update_record.hpp>
+#include <redco/run/verify_records.hpp>
 #include <redco/run/verify_result.hpp>
 #include <redco/comm/rank_context.hpp>
 

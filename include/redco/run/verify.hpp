@@ -16,7 +16,7 @@ namespace redco::run {
 /// Compares the first updates of a trainer's fit on its mesh with the updates on one rank. All
 /// processes call it. Throws the errors of trainer.fit.
 ///
-///   redco::run::verify_result const result = redco::run::verify(trainer, texts, {.global_batch = 8});
+///   auto const result = redco::run::verify(trainer, texts, {.global_batch = 8});
 ///   if (!result.ok()) std::cout << result.text() << result.verdict() << '\n';
 template <class Trainer, class Range>
 verify_result verify(

@@ -2,7 +2,7 @@
 
 #include <redco/run/verify_result.hpp>
 
-#include <redco/options/mesh_text.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/log/text.hpp>
 #include <redco/config.hpp>
 

@@ -7,19 +7,17 @@
 #include <redco/run/step.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/verified_loop.hpp>
-#include <redco/run/weight_watch.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/update/any_optimizer.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/loss.hpp>
-#include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/settings_of.hpp>
 #include <redco/options/fit_options.hpp>
-#include <redco/data/shard_of.hpp>
-#include <redco/optimizer/check_rates.hpp>
-#include <redco/optimizer/sgd.hpp>
-#include <redco/random/seed_of.hpp>
+#include <redco/data/batches.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/random/stream.hpp>
 #include <redco/schedule/step_of.hpp>
 
 #include <chrono>

@@ -2,18 +2,15 @@
 
 #include <redco/run/worker.hpp>
 
+#include <redco/run/fit_work.hpp>
 #include <redco/run/loss_totals.hpp>
-#include <redco/run/step_graphs.hpp>
-#include <redco/run/stopped_by.hpp>
+#include <redco/run/run_state.hpp>
 #include <redco/comm/agreement.hpp>
-#include <redco/comm/reduce_op.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
-#include <redco/workdir/config_settings.hpp>
 #include <redco/workdir/fit_record.hpp>
-#include <redco/workdir/new_run_id.hpp>
-#include <redco/workdir/results_file.hpp>
 #include <redco/workdir/run_config.hpp>
-#include <redco/workdir/summarise.hpp>
+#include <redco/workdir/run_recorder.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/run_place.hpp>

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <redco/safetensors/disk.hpp>
 #include <redco/safetensors/file_ops.hpp>
-#include <redco/safetensors/write_all.hpp>
 #include <redco/safetensors/xxh64.hpp>
 
 #include <cerrno>

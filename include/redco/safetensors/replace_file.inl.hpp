@@ -3,7 +3,6 @@
 #include <redco/safetensors/replace_file.hpp>
 
 #include <redco/safetensors/file_ops.hpp>
-#include <redco/safetensors/write_all.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>

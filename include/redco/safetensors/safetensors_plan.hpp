@@ -2,10 +2,9 @@
 
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/names.hpp>
-#include <redco/safetensors/safetensors_entry.hpp>
+#include <redco/safetensors/tensor_table.hpp>
 
 #include <redco/json/dump.hpp>
-#include <redco/json/line.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 

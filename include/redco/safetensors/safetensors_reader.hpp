@@ -4,8 +4,7 @@
 #include <redco/safetensors/detail/runs.hpp>
 #include <redco/safetensors/detail/safetensors_header.hpp>
 #include <redco/safetensors/names.hpp>
-#include <redco/safetensors/safetensors_entry.hpp>
-
+#include <redco/safetensors/tensor_table.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>
 
@@ -15,6 +14,8 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -145,6 +146,49 @@ class safetensors_reader {
   std::uint64_t data_ = 0;
   std::vector<safetensors_entry> entries_;
   std::vector<std::size_t> by_name_;
+};
+
+/// Throws `error` with exit code 65 unless the file has a tensor with the given name, dtype and
+/// shape.
+inline void check_entry(safetensors_reader const& file, std::string const& name, file_dtype type,
+                        std::vector<std::int64_t> const& shape) {
+  safetensors_entry const* const entry = file.find(name);
+  if (entry != nullptr && entry->type == type && entry->shape == shape) return;
+  std::string const found = entry == nullptr ? "none" : std::string(name_of(entry->type)) + " " + text_of(entry->shape);
+  throw error(exit_code::data, file.path().string() + " should hold tensor " + shown(name) + " as " +
+                                   std::string(name_of(type)) + " " + text_of(shape) + " and holds " + found +
+                                   ": it is not the file that was saved. Resume from another checkpoint.");
+}
+
+/// A set of the safetensors files in a directory. Each file is opened, and its header read, only
+/// once: when it is first requested. All threads of a process may share one set.
+class open_files {
+ public:
+  explicit open_files(std::filesystem::path directory, diag::links policy = diag::links::followed)
+      : directory_(std::move(directory)), policy_(policy) {}
+
+  std::filesystem::path const& directory() const { return directory_; }
+
+  /// Returns a reader of the file with this name. Opens the file at the first call. Throws the
+  /// errors of the constructor of safetensors_reader.
+  safetensors_reader const& operator[](std::string const& name) const {
+    std::lock_guard const lock(mutex_);
+    return files_.try_emplace(name, directory_ / name, policy_).first->second;
+  }
+
+  /// Returns the number of bytes read so far from all safetensors files of this set.
+  std::uint64_t bytes_read() const {
+    std::lock_guard const lock(mutex_);
+    std::uint64_t sum = 0;
+    for (auto const& [name, file] : files_) sum += file.bytes_read();
+    return sum;
+  }
+
+ private:
+  std::filesystem::path directory_;
+  diag::links policy_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, safetensors_reader> files_;
 };
 
 }  // namespace redco::safetensors

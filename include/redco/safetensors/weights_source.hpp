@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/safetensors/open_files.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/safetensors/tensor_table.hpp>
 
 #include <redco/diag/error.hpp>

@@ -3,7 +3,6 @@
 #include <redco/safetensors/weights_source.hpp>
 
 #include <redco/safetensors/names.hpp>
-#include <redco/safetensors/other_weights.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>

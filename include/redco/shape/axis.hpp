@@ -3,6 +3,7 @@
 #include <redco/meta/enum_texts.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace redco::shape {
@@ -51,5 +52,17 @@ inline constexpr axes replica_axes = axis::pp | axis::tp;
 /// along dp hold equal parameters.
 inline constexpr axes model_axes = axis::pp | axis::ep | axis::tp;
 inline constexpr axes every_axis = axis::pp | axis::dp | axis::ep | axis::tp;
+
+/// Returns the names of mesh axes, from the outermost to the innermost, with the text `between`
+/// after each but the last: "dp+ep".
+inline std::string axes_text(axes some, std::string_view between = "+") {
+  std::string text;
+  for (axis const a : all_axes) {
+    if (!some.has(a)) continue;
+    if (!text.empty()) text += between;
+    text += name_of(a);
+  }
+  return text;
+}
 
 }  // namespace redco::shape

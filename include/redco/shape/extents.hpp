@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/shape/saturating.hpp>
+#include <redco/shape/bytes.hpp>
 
 #include <array>
 #include <cstdint>

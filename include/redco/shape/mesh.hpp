@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace redco {
 
@@ -60,3 +61,18 @@ struct mesh {
 };
 
 }  // namespace redco
+
+namespace redco::shape {
+
+/// Returns a name for the groups of ranks over the mesh axes `over`, for messages and reports. It
+/// is "world" for all axes, otherwise the axes along which the mesh has more than one rank, such as
+/// "tp" or "dp+ep". On one mesh, equal names mean groups of equal ranks.
+inline std::string group_name(mesh const& on, axes over) {
+  if (over == every_axis) return "world";
+  axes several;
+  for (axis const a : all_axes)
+    if (over.has(a) && on[a] > 1) several = several | a;
+  return axes_text(several.empty() ? over : several);
+}
+
+}  // namespace redco::shape

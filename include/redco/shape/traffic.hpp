@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/shape/collective.hpp>
-#include <redco/shape/ring_bytes.hpp>
 
 #include <array>
 #include <cstdint>

@@ -5,7 +5,6 @@
 #include <redco/shape/extents.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/place.hpp>
-#include <redco/shape/stage_set.hpp>
 
 #include <cstdint>
 

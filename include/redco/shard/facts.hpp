@@ -1,8 +1,6 @@
 #pragma once
 
 #include <redco/fact/finish.hpp>
-#include <redco/fact/message_fact.hpp>
-#include <redco/fact/mistake_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/program.hpp>
 #include <redco/fact/recorder.hpp>

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <redco/layer/any_layer.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/transform.hpp>
+#include <redco/layer/tree.hpp>
 #include <redco/fact/path.hpp>
 
 #include <redco/meta/fixed_string.hpp>

@@ -2,7 +2,6 @@
 
 #include <redco/shard/entry.hpp>
 #include <redco/shard/facts.hpp>
-
 #include <redco/model/model.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/error.hpp>
@@ -11,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redco::shard {
@@ -102,6 +102,38 @@ constexpr auto plan_of(mesh const& on) {
 }  // namespace redco
 
 #include <redco/config.hpp>
+
+namespace redco::shard {
+
+/// A parameter of one block: the entry of the plan, under the full name with the index of the block
+/// ("h.3.attn.q.weight") instead of "*".
+struct placed_parameter {
+  std::string name;
+  entry plan;
+};
+
+}  // namespace redco::shard
+
+namespace redco::shard::detail {
+
+void expand(std::vector<placed_parameter> const& from, std::size_t level, std::vector<placed_parameter>& to);
+
+}  // namespace redco::shard::detail
+
+namespace redco::shard {
+
+/// Returns the parameters of a plan with one element per repeated block, block after block. Within
+/// a block, they are in the order in which layers declare them.
+template <class Entries>
+std::vector<placed_parameter> placed_parameters(plan<Entries> const& p) {
+  std::vector<placed_parameter> named, result;
+  for (entry const& e : p.entries) named.push_back({std::string(e.fact.name.view()), e});
+  detail::expand(named, 0, result);
+  return result;
+}
+
+}  // namespace redco::shard
+
 #ifndef REDCO_COMPILED
 #include <redco/shard/plan.inl.hpp>
 #endif

@@ -3,6 +3,7 @@
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 
 namespace redco::tensors {
@@ -17,6 +18,13 @@ inline std::string describe(at::IntArrayRef sizes) {
 /// Returns the dtype and shape of a tensor as text for messages, such as "Float [3, 5]".
 inline std::string describe(at::Tensor const& x) {
   return std::string(c10::toString(x.scalar_type())) + " " + describe(x.sizes());
+}
+
+/// Returns the message of an exception. For an exception of libtorch, omits the backtrace. Usable
+/// as the callback `exception_words`.
+inline char const* words_of(std::exception const& failure) noexcept {
+  auto const* const of_torch = dynamic_cast<c10::Error const*>(&failure);
+  return of_torch != nullptr ? of_torch->what_without_backtrace() : failure.what();
 }
 
 }  // namespace redco::tensors

@@ -1,13 +1,50 @@
 #pragma once
 
-#include <redco/tensor/graph_recording.hpp>
-#include <redco/tensor/host_copies.hpp>
+#include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/torch.hpp>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace redco::tensors {
+
+/// A table of the host tensors from which a batch was copied to a device. With it, host code reads
+/// labels or token ids without waiting for the device. Each thread has its own table.
+class host_copies {
+ public:
+  static host_copies& of_thread() {
+    thread_local host_copies all;
+    return all;
+  }
+
+  /// Records that the device tensor `there` has the values of the host tensor `here`. The entry is
+  /// valid until `there` is modified. Ignores pairs with different strides.
+  void add(at::Tensor const& there, at::Tensor const& here) {
+    if (there.strides() == here.strides()) all_.push_back({there, here, there._version()});
+  }
+
+  void clear() { all_.clear(); }
+
+  /// Returns the values of the device tensor `x` from its recorded host copy; `x` may be a view.
+  /// Returns nothing if `x` has no recorded copy or was modified since.
+  std::optional<at::Tensor> find(at::Tensor const& x) const {
+    for (auto const& [there, here, version] : all_)
+      if (x.is_alias_of(there) && x.scalar_type() == there.scalar_type() && x._version() == version)
+        return here.as_strided(x.sizes(), x.strides(),
+                               x.storage_offset() - there.storage_offset() + here.storage_offset());
+    return std::nullopt;
+  }
+
+ private:
+  struct copy {
+    at::Tensor there, here;
+    std::int64_t version;
+  };
+  std::vector<copy> all_;
+};
 
 /// Returns the CPU device. Host code accesses tensors on it through pointers, for files, for
 /// messages between threads, and for tensors of the user.
@@ -59,6 +96,47 @@ void multiply_in_tf32(bool allowed);
 }  // namespace redco::tensors
 
 #include <redco/config.hpp>
+
+namespace redco::tensors {
+
+/// Returns f(y), where `y` has the values of `x` in host memory. While a device graph is recorded,
+/// `f` is stored and called again for each later batch. In this case, `f` must not refer to objects
+/// destroyed before the graph. A recorded loss must not use the result as its count; see
+/// `count_on_host`.
+template <class F>
+auto look_on_host(at::Tensor const& x, F f) -> decltype(f(x)) {
+  graph_recording::scope const free(nullptr);
+  auto value = f(on_host(x));
+  if (free.before != nullptr) {
+    free.before->repeat([x, f] { f(on_host(x)); });
+    free.before->hand_out();
+  }
+  return value;
+}
+
+/// Calls f(y), where `y` has the values of `x` in host memory; `f` throws if a value is wrong.
+/// While a device graph is recorded, `f` is stored and called again for each later batch.
+template <class F>
+void check_on_host(at::Tensor const& x, F f) {
+  graph_recording::scope const free(nullptr);
+  f(on_host(x));
+  if (free.before != nullptr) free.before->repeat([x, f] { f(on_host(x)); });
+}
+
+/// Returns f(y), where `y` has the values of `x` in host memory, as the count of a loss (number of
+/// labels, tokens or pixels). While a device graph is recorded, the result is a placeholder, which
+/// must be passed to `mean::count` unchanged. Each replay then weighs the loss by the count of its
+/// own batch.
+template <class F>
+double count_on_host(at::Tensor const& x, F f) {
+  graph_recording::scope const free(nullptr);
+  double const value = f(on_host(x));
+  if (free.before == nullptr) return value;
+  return free.before->add_count(value, [x, f] { return f(on_host(x)); });
+}
+
+}  // namespace redco::tensors
+
 #ifndef REDCO_COMPILED
 #include <redco/tensor/device.inl.hpp>
 #endif

@@ -2,8 +2,7 @@
 
 #include <redco/tensor/device.hpp>
 
-#include <redco/tensor/detail/cuda_driver.hpp>
-#include <redco/tensor/detail/shared_library.hpp>
+#include <redco/tensor/detail/cuda_libraries.hpp>
 
 #include <redco/diag/error.hpp>
 

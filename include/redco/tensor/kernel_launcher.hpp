@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/tensor/kernel_source.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <array>
@@ -9,6 +8,17 @@
 #include <span>
 
 namespace redco::tensors {
+
+/// CUDA C++ text of kernels, which is compiled without CUDA's headers when a kernel first runs.
+/// kernel_prelude and `using element = float;` (or bf16) are inserted before the text. A kernel is
+/// a function marked REDCO_ENTRY.
+///
+/// Kernels are correct for any number of blocks and of threads per block. Tests can therefore
+/// compile and run them on the CPU.
+struct kernel_source {
+  char const* name;  ///< name of the source text, for the compiler's messages
+  char const* text;
+};
 
 /// An interface that compiles and runs kernels given as CUDA C++ text.
 class kernel_launcher {
@@ -80,6 +90,19 @@ void launch_kernel(kernel_source const& source, char const* entry, at::Tensor co
 }  // namespace redco::tensors
 
 #include <redco/config.hpp>
+
+namespace redco::tensors {
+
+/// Returns a pointer through which a kernel reads a contiguous tensor; null if the tensor is
+/// undefined.
+inline void const* read_by_kernel(at::Tensor const& x) { return x.defined() ? x.const_data_ptr() : nullptr; }
+
+/// Returns a pointer through which a kernel writes a contiguous tensor; null if the tensor is
+/// undefined.
+inline void* written_by_kernel(at::Tensor const& x) { return x.defined() ? x.mutable_data_ptr() : nullptr; }
+
+}  // namespace redco::tensors
+
 #ifndef REDCO_COMPILED
 #include <redco/tensor/kernel_launcher.inl.hpp>
 #endif

@@ -2,8 +2,7 @@
 
 #include <redco/tensor/torch.hpp>
 
-#include <redco/pipeline/enable_loss.hpp>
-#include <redco/pipeline/enable_per_example.hpp>
+#include <redco/pipeline/results.hpp>
 
 #include <cstdint>
 #include <string>

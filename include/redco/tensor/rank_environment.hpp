@@ -1,7 +1,6 @@
 #pragma once
 
-#include <redco/tensor/kept_memory.hpp>
-#include <redco/tensor/memory_counter.hpp>
+#include <redco/tensor/tensor_memory.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <ATen/Parallel.h>

@@ -1,13 +1,40 @@
 #pragma once
 
-#include <redco/tensor/for_each_tensor.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/meta/aggregate.hpp>
 
 #include <optional>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace redco::tensors {
+
+/// Calls f(at::Tensor&) for each defined tensor in `x`. `x` may be a tensor, a plain struct, a
+/// container, a pair, a tuple or an optional, nested in any way. Skips const objects, classes with
+/// a base class, and classes with constructors.
+template <class T, class F>
+void for_each_tensor(T& x, F const& f) {
+  [[maybe_unused]] auto const each = [&f](auto&... parts) { (for_each_tensor(parts, f), ...); };
+  if constexpr (std::is_const_v<T> || std::is_scalar_v<T>) {
+    return;
+  } else if constexpr (std::is_same_v<T, at::Tensor>) {
+    if (x.defined()) f(x);
+  } else if constexpr (requires { x.has_value(), *x; }) {
+    if (x.has_value()) for_each_tensor(*x, f);
+  } else if constexpr (std::is_array_v<T>) {
+    for (auto& one : x) for_each_tensor(one, f);
+  } else if constexpr (requires { x.begin(), x.end(); }) {
+    if constexpr (std::is_lvalue_reference_v<decltype(*x.begin())>)
+      if constexpr (!std::is_scalar_v<std::remove_cvref_t<decltype(*x.begin())>>)
+        for (auto& one : x) for_each_tensor(one, f);
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    std::apply(each, x);
+  } else if constexpr (meta::plain_struct<T>) {
+    meta::for_each_field(x, [&f](auto& member) { for_each_tensor(member, f); });
+  }
+}
 
 /// Copies of a batch's tensors from host to device memory, in flight while the device computes
 /// earlier work. They read pinned memory and use a stream that belongs to the copying thread.
@@ -51,6 +78,7 @@ class upload {
 }  // namespace redco::tensors
 
 #include <redco/config.hpp>
+
 #ifndef REDCO_COMPILED
 #include <redco/tensor/upload.inl.hpp>
 #endif

@@ -4,7 +4,6 @@
 
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/device_streams.hpp>
-#include <redco/tensor/host_copies.hpp>
 #include <redco/config.hpp>
 
 namespace redco::tensors {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/tensor/torch.hpp>
-#include <redco/tokenizer/any_tokenizer.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
 
 #include <cstdint>
 #include <string>

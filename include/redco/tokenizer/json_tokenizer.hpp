@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/tokenizer/special_names.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
 
 #include <redco/json/value_fwd.hpp>

@@ -6,7 +6,6 @@
 #include <redco/tokenizer/detail/tokenizer_file.hpp>
 
 #include <redco/json/parse.hpp>
-#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/tokenizer/any_tokenizer.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
 
 #include <redco/diag/error.hpp>
 

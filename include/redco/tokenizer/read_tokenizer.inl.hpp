@@ -10,7 +10,7 @@
 #include <redco/tokenizer/json_tokenizer.hpp>
 #include <redco/tokenizer/sentencepiece_tokenizer.hpp>
 
-#include <redco/json/read.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <redco/tokenizer/any_tokenizer.hpp>
-#include <redco/tokenizer/detail/space_cleaner.hpp>
+#include <redco/tokenizer/detail/decoded.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
 
 #include <cstdint>

@@ -6,8 +6,6 @@
 
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
-#include <redco/optimizer/schedule_of.hpp>
-#include <redco/optimizer/slot_list.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 #include <cstdint>

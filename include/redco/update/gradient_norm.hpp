@@ -1,10 +1,32 @@
 #pragma once
 
 #include <redco/comm/group.hpp>
-
 #include <redco/tensor/torch.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
+
+namespace redco::update {
+
+/// A range [begin, end) of a flat gradient buffer, and the weight of its squares in the global
+/// norm. The weight is 1 for elements that only this rank holds, 1 / n for elements of which n
+/// ranks hold equal copies, and 0 for padding.
+struct norm_range {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  double weight = 1;
+};
+
+/// Returns the weighted sum of squares of a flat gradient over `ranges`, computed in f64. The
+/// gradient may have any floating dtype. The order of summation depends only on the ranges. All
+/// ranges must be within the tensor.
+double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges);
+
+}  // namespace redco::update
+
+#include <redco/config.hpp>
 
 namespace redco::update {
 
@@ -24,4 +46,14 @@ inline double gradient_norm(double local_square, comm::group& shards, double cou
   return std::sqrt(total) / count;
 }
 
+/// Returns the factor that scales gradients of norm `norm` to at most `max_norm`, or 1 if max_norm
+/// is 0 (no clipping). Equals the factor of torch.nn.utils.clip_grad_norm_, including its 1e-6.
+inline double clip_factor(double norm, double max_norm) {
+  return max_norm > 0 ? std::min(1.0, max_norm / (norm + 1e-6)) : 1.0;
+}
+
 }  // namespace redco::update
+
+#ifndef REDCO_COMPILED
+#include <redco/update/gradient_norm.inl.hpp>
+#endif

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <redco/tensor/torch.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
 
+#include <utility>
 #include <vector>
 
 namespace redco::update {
@@ -24,5 +26,17 @@ struct segment {
   /// True if weight decay applies to these parameters.
   bool decay = true;
 };
+
+/// Returns a segment (parameters that are updated alike) over the flat buffers `param` and `grad`.
+/// Its optimizer state, as `description` requires, is zero. If `compute` is undefined, the model
+/// computes with `param` itself.
+template <optimizer::optimizer_description Description>
+segment make_segment(Description const& description, at::Tensor param, at::Tensor grad, bool decay,
+                     at::Tensor compute = {}) {
+  segment result{std::move(param), std::move(grad), {}, std::move(compute), decay};
+  for (int i = 0; i < optimizer::state_slots(description).size(); ++i)
+    result.slots.push_back(at::zeros_like(result.param));
+  return result;
+}
 
 }  // namespace redco::update

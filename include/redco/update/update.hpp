@@ -1,10 +1,8 @@
 #pragma once
 
-#include <redco/update/detail/check_segment.hpp>
 #include <redco/update/detail/update_by.hpp>
 #include <redco/update/optimizer.hpp>
 #include <redco/update/segment.hpp>
-#include <redco/update/updating_optimizer.hpp>
 
 #include <redco/optimizer/state_slots.hpp>
 

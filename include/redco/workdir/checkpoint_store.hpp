@@ -5,7 +5,6 @@
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/workdir/workdir_lock.hpp>
 #include <redco/workdir/write_manifest.hpp>
-#include <redco/safetensors/disk.hpp>
 #include <redco/safetensors/file_ops.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/safetensors/output_file.hpp>

@@ -2,10 +2,10 @@
 
 #include <redco/workdir/find_checkpoint.hpp>
 
-#include <redco/workdir/check_checkpoint.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
-#include <redco/workdir/detail/newer_format.hpp>
-#include <redco/safetensors/disk.hpp>
+#include <redco/workdir/detail/parse_manifest.hpp>
+#include <redco/workdir/read_manifest.hpp>
+#include <redco/safetensors/file_ops.hpp>
 #include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 

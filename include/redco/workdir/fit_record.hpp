@@ -1,16 +1,30 @@
 #pragma once
 
+#include <redco/workdir/failure_history.hpp>
 #include <redco/workdir/manifest.hpp>
-#include <redco/workdir/new_run_id.hpp>
+#include <redco/workdir/run_summary.hpp>
 #include <redco/options/fit_options.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
 namespace redco::workdir {
+
+/// Returns a new id for a run: 128 random bits as text, such as "0a1b2c3d-...".
+inline std::string new_run_id() {
+  std::random_device entropy;
+  std::string id;
+  for (int word = 0; word < 4; ++word) {
+    std::uint32_t bits = entropy();
+    for (int digit = 0; digit < 8; ++digit, bits >>= 4) id += "0123456789abcdef"[bits & 15];
+    if (word < 3) id += '-';
+  }
+  return id;
+}
 
 /// A record of a fit on rank 0, for its checkpoints and for the summary at the program's end.
 struct fit_record {
@@ -55,4 +69,16 @@ struct fit_record {
   }
 };
 
+/// Fills `summary` with the record of a fit and the existing files of the workdir. The members
+/// `code` and `reason` of the summary must be set already. If the fit failed in a step, adds the
+/// failure to `failures`; after a successful run, empties `failures`.
+void summarise(run_summary& summary, fit_record const& fit, std::filesystem::path const& workdir,
+               failure_history const& failures);
+
 }  // namespace redco::workdir
+
+#include <redco/config.hpp>
+
+#ifndef REDCO_COMPILED
+#include <redco/workdir/fit_record.inl.hpp>
+#endif

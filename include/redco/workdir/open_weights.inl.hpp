@@ -2,9 +2,8 @@
 
 #include <redco/workdir/open_weights.hpp>
 
-#include <redco/workdir/check_checkpoint.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
-#include <redco/workdir/part_files.hpp>
+#include <redco/workdir/read_manifest.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

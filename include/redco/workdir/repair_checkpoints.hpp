@@ -19,6 +19,16 @@ std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock cons
 }  // namespace redco::workdir
 
 #include <redco/config.hpp>
+
+namespace redco::workdir {
+
+/// Removes unfinished checkpoint folders of earlier runs from the locked workdir, as
+/// checkpoint_store::sweep() does. Call it before the run with the id `run` saves there. Throws
+/// `error` with exit code 74 and the path if the disk fails.
+void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
+
+}  // namespace redco::workdir
+
 #ifndef REDCO_COMPILED
 #include <redco/workdir/repair_checkpoints.inl.hpp>
 #endif

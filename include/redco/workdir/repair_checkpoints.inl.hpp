@@ -20,4 +20,9 @@ REDCO_INLINE std::map<std::string, manifest::best_value> repair_checkpoints(work
   return checkpoint_store(ops, folder, newest.facts.run).repair(newest.facts);
 }
 
+REDCO_INLINE void sweep_checkpoints(workdir_lock const& lock, std::string const& run) {
+  safetensors::posix_file_ops ops;
+  checkpoint_store(ops, lock.workdir() / checkpoint_names::folder, run).sweep(lock);
+}
+
 }  // namespace redco::workdir

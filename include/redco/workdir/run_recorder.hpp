@@ -8,6 +8,7 @@
 #include <redco/log/progress.hpp>
 #include <redco/log/run_log.hpp>
 #include <redco/json/value_fwd.hpp>
+#include <redco/diag/error.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -17,6 +18,20 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace redco::workdir {
+
+/// Writes `results` as indented JSON to `file`, such as `min_metrics.json`, completely or not at
+/// all. An earlier file of this name stays until the new file is on the disk. Numbers that are not
+/// finite become null. Only one process (that of rank 0) may write the file.
+///
+/// Throws `error` with exit code 74 if the disk fails, or 65 if a string is not UTF-8. The earlier
+/// file is then unchanged.
+void write_results(std::filesystem::path const& file, json::json_value const& results);
+
+}  // namespace redco::workdir
+
+#include <redco/config.hpp>
 
 namespace redco::workdir {
 
@@ -89,7 +104,6 @@ class run_recorder {
 
 }  // namespace redco::workdir
 
-#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/run_recorder.inl.hpp>
 #endif

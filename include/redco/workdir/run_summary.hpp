@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/diag/exit_code.hpp>
+#include <redco/diag/error.hpp>
 #include <redco/meta/enum_texts.hpp>
 
 #include <cstddef>
@@ -72,6 +72,16 @@ std::string summary_text(run_summary const& run);
 }  // namespace redco::workdir
 
 #include <redco/config.hpp>
+
+namespace redco::workdir {
+
+/// Sets the exit code of a program in its summary. Also sets the reason, unless the fit has ended
+/// with the same code. Adds the command that resumes the run, if repeating it can succeed: not for
+/// code 64 (wrong options), nor for 79 (the same step would not be finite again).
+void conclude(run_summary& summary, exit_code code, std::string const& reason);
+
+}  // namespace redco::workdir
+
 #ifndef REDCO_COMPILED
 #include <redco/workdir/run_summary.inl.hpp>
 #endif

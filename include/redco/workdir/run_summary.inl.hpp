@@ -2,6 +2,7 @@
 
 #include <redco/workdir/run_summary.hpp>
 
+#include <redco/options/command_line.hpp>
 #include <redco/log/text.hpp>
 #include <redco/config.hpp>
 
@@ -49,6 +50,16 @@ REDCO_INLINE std::string summary_text(run_summary const& run) {
   for (auto const& free : run.lines) text += "\n" + free;
   if (!run.resume.empty()) line("resume", run.resume);
   return text;
+}
+
+REDCO_INLINE void conclude(run_summary& summary, exit_code code, std::string const& reason) {
+  if (summary.code != code) {
+    summary.code = code;
+    summary.reason = reason;
+  }
+  bool const ended = code == exit_code::done || code == exit_code::missed;
+  bool const refused = code == exit_code::usage || code == exit_code::not_finite;
+  if (!ended && !refused && !summary.checkpoint.empty()) summary.resume = options::resume_command();
 }
 
 }  // namespace redco::workdir

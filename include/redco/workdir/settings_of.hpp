@@ -1,26 +1,36 @@
 #pragma once
 
-#include <redco/workdir/number_text.hpp>
-
 #include <redco/model/model.hpp>
 #include <redco/options/fit_settings.hpp>
 #include <redco/optimizer/learning_rate.hpp>
-#include <redco/optimizer/scheduled.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/field_count.hpp>
 #include <redco/meta/fields.hpp>
-#include <redco/meta/member_names.hpp>
-#include <redco/meta/plain_struct.hpp>
 #include <redco/meta/type_name.hpp>
 
+#include <array>
+#include <charconv>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+namespace redco::workdir {
+
+/// Returns the shortest text that converts back to exactly `value`, such as "0.1" or "3e-04".
+template <class Number>
+std::string number_text(Number value) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+}  // namespace redco::workdir
 
 namespace redco::workdir::detail {
 
@@ -139,6 +149,25 @@ inline void add_course(std::map<std::string, std::string>& all, options::fit_set
   detail::add_settings(all, "metrics", fit.has_metrics);
   detail::add_settings(all, "length", fit.has_length);
   detail::add_settings(all, "train_step", fit.has_train_step);
+}
+
+/// Adds sample values of the learning rate to a run's settings if the rate is a function, which has
+/// no text by which runs could be compared. The samples are the rates at steps 0, 1, 10, 100, ...,
+/// halfway, and at the last of `run_steps` steps. Does nothing for other schedules, which
+/// settings_of() describes completely.
+template <class Optimizer>
+void add_rates(std::map<std::string, std::string>& settings, Optimizer const& optimizer, std::int64_t run_steps) {
+  if (auto const schedule = optimizer::schedule_of(optimizer);
+      schedule && schedule->kind != optimizer::schedule_kind::function)
+    return;
+  auto const add = [&](std::string const& when, std::int64_t step) {
+    settings["optimizer.lr " + when] = number_text(optimizer::learning_rate_at(optimizer, step, run_steps));
+  };
+  if (run_steps < 1) return;
+  add("at step 0", 0);
+  for (std::int64_t step = 1; step < run_steps; step *= 10) add("at step " + std::to_string(step), step);
+  add("halfway", run_steps / 2);
+  add("at the end", run_steps - 1);
 }
 
 }  // namespace redco::workdir

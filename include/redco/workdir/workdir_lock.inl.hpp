@@ -2,7 +2,7 @@
 
 #include <redco/workdir/workdir_lock.hpp>
 
-#include <redco/diag/regular_file.hpp>
+#include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
 #include <array>

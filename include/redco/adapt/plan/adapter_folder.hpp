@@ -2,11 +2,24 @@
 
 #include <redco/model/stored_name.hpp>
 #include <redco/safetensors/weights_source.hpp>
+#include <redco/adapt/plan/adapter_place.hpp>
 #include <redco/adapt/plan/lora_options.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 
 #include <filesystem>
 #include <span>
+#include <string>
+
+namespace redco::adapt {
+
+/// Returns the text of PEFT's file adapter_config.json. `places`: positions of the adapters'
+/// tensors in PEFT's file.
+std::string adapter_config_text(lora_options const& adapters, std::span<adapter_place const> places,
+                                save_adapter_options const& options);
+
+}  // namespace redco::adapt
+
+#include <redco/config.hpp>
 
 namespace redco::adapt {
 
@@ -49,7 +62,6 @@ class adapter_folder {
 
 }  // namespace redco
 
-#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/adapt/plan/adapter_folder.inl.hpp>
 #endif

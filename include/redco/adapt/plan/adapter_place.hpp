@@ -3,13 +3,23 @@
 #include <redco/pretrained/stored_part.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/safetensors/box.hpp>
+#include <redco/safetensors/tensor_table.hpp>
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redco::adapt {
+
+/// Returns the path of the weight to which an adapter's parameter `ours` belongs:
+/// "layers.0.self_attn.q" for "layers.0.self_attn.q.lora_B.weight". Empty for other parameters.
+constexpr std::string_view adapted_path(std::string_view ours) {
+  for (std::string_view const end : {std::string_view(".lora_A.weight"), std::string_view(".lora_B.weight")})
+    if (ours.ends_with(end)) return ours.substr(0, ours.size() - end.size());
+  return {};
+}
 
 /// The position of one adapter matrix (A or B) in PEFT's adapter file, and the facts about its
 /// module for adapter_config.json.
@@ -35,6 +45,17 @@ adapter_place adapter_place_of(std::span<models::stored_name const> names, std::
 }  // namespace redco::adapt
 
 #include <redco/config.hpp>
+
+namespace redco::adapt {
+
+/// Throws `error` with exit code 65 if an adapter's file has a tensor of `wanted` in some blocks of
+/// the model but not in all. PEFT saves such files if layers_to_transform is set or target_modules
+/// is a pattern. `source`: folder of the file, for messages.
+void check_adapted_blocks(std::string const& source, safetensors::tensor_table const& stored,
+                          std::span<std::string const> wanted);
+
+}  // namespace redco::adapt
+
 #ifndef REDCO_COMPILED
 #include <redco/adapt/plan/adapter_place.inl.hpp>
 #endif

@@ -1,13 +1,98 @@
 #pragma once
 
-#include <redco/layer/forwarding.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/fact/event.hpp>
+#include <redco/fact/parameter_fact.hpp>
+#include <redco/fact/path.hpp>
 #include <redco/fact/recorder.hpp>
+#include <redco/fact/side_products.hpp>
+#include <redco/shape/axis.hpp>
+#include <redco/shape/collective.hpp>
+#include <redco/shape/extents.hpp>
+#include <redco/shape/place.hpp>
 #include <redco/adapt/plan/lora_options.hpp>
-#include <redco/adapt/plan/low_rank_facts.hpp>
 
+#include <cstdint>
+#include <span>
+#include <string_view>
 #include <utility>
+
+namespace redco::adapt::detail {
+
+/// Adds one matrix of a LoRA adapter for weight `of` to the plan: its sizes, split and messages.
+/// The matrix is B [Out, rank] if `dim` is 0, and A [rank, In] if `dim` is 1. It is split as
+/// dimension `dim` of the weight. If only the other matrix is split, or each rank sees only its own
+/// tokens, all ranks hold the matrix and sum its gradient.
+constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::parameter_fact const& of, int dim,
+                             extents shape, bool own_tokens) {
+  fact::parameter_fact half;
+  half.shape = shape;
+  half.why = fact::reason::adapter_whole;
+  if (dim == 1) half.start = {fact::initial::kind::uniform, layers::fan_in_deviation(of.shape[1])};
+  for (shape::place const& p : of.places)
+    if (p.dim == dim) half.split(p.axis, p.dim, p.units, p.rest), half.why = fact::reason::adapter;
+  bool const outer = std::exchange(w.frozen, false);
+  w.inside(name, [&] { w.parameter(dim == 1 ? "lora_A.weight" : "lora_B.weight", half); });
+  w.frozen = outer;
+  if (own_tokens || of.on(shape::axis::tp).dim == 1 - dim) w.message(shape::collective::all_reduce, true, shape);
+}
+
+/// A recorder that adds a layer's LoRA adapters to the plan: parameters, saved tensors, matrix
+/// products and messages. If a weight is split along its outputs, B is split too. If it is split
+/// along its inputs, A is split, and the adapter's product joins the weight's pending sum over
+/// ranks.
+class low_rank_facts final : public fact::side_products {
+ public:
+  constexpr explicit low_rank_facts(lora_options const& options) : options_(options) {}
+
+  constexpr void state(fact::recorder& w, fact::flow const& input, std::span<fact::named_weight const> weights,
+                       bool own_tokens, std::string_view whole) const override {
+    auto const wanted = [&](std::string_view name) {
+      fact::path here = w.here();
+      here.push(name);
+      return options_.adapts(here.view());
+    };
+    bool const as_one = !whole.empty() && wanted(whole);
+    std::int64_t const rank = w.size("rank of an adapter", options_.rank), in = input.shape[-1];
+    fact::flow narrow = input;
+    narrow.shape[-1] = rank;
+    if (!own_tokens) narrow.split_dim = -1, narrow.units = 0;
+    std::int64_t const tokens = narrow.shape.count() / rank;
+
+    bool first = true;
+    for (fact::named_weight const& one : weights) {
+      if (!(as_one ? first : wanted(one.name))) continue;
+      first = false;
+      low_rank_half(w, as_one ? whole : one.name, one.fact, 1, {rank, in}, own_tokens);
+      if (options_.dropout > 0)
+        w.save("dropped_input", input.shape, input.split_dim, fact::width_kind::compute, input.units);
+      w.save("low_rank", narrow.shape, narrow.split_dim, fact::width_kind::compute, narrow.units);
+      w.multiply(tokens, in, rank);
+    }
+    shape::place shared;
+    // Numbers of rows of B halves that are read as one tensor.
+    std::int64_t shared_rows = 0, other_rows = 0, other_units = 0;
+    for (fact::named_weight const& one : weights) {
+      if (!as_one && !wanted(one.name)) continue;
+      std::int64_t const out = one.fact.shape[0];
+      low_rank_half(w, one.name, one.fact, 0, {out, rank}, own_tokens);
+      w.multiply(tokens, rank, out);
+      shape::place const cut = one.fact.on(shape::axis::tp);
+      bool const is_shared = cut.dim == 0 && cut.rest == shape::remainder::shared;
+      if (is_shared && !as_one) w.share(cut.units, {out, rank}, {out, rank}, 0, input);
+      if (is_shared) shared = cut, shared_rows += out;
+      else other_rows += out, other_units = cut.units;
+    }
+    if (as_one && shared_rows > 0) w.share(shared.units, {shared_rows, rank}, {other_rows, rank}, other_units, input);
+  }
+
+ private:
+  lora_options options_;
+};
+
+}  // namespace redco::adapt::detail
 
 namespace redco::adapt {
 

@@ -1,16 +1,25 @@
 #pragma once
 
-#include <redco/adapt/plan/low_rank_adapted.hpp>
-
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
-#include <redco/adapt/plan/lora_options.hpp>
-
 #include <redco/shape/extents.hpp>
-
 #include <redco/meta/fields.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
+#include <redco/adapt/plan/low_rank_adapted.hpp>
+
+#include <span>
+#include <string>
 
 namespace redco::adapt {
+
+/// Returns PEFT's default targets for decoders: "q,v", the queries and values. Returns "qkv", one
+/// adapter of all three, if the model's files store queries, keys and values as one tensor, as
+/// GPT-2's do.
+inline std::string usual_targets(std::span<models::stored_name const> names) {
+  for (models::stored_name const& row : names)
+    if (row.ours.ends_with(".q.weight") && row.parts > 1) return "qkv";
+  return "q,v";
+}
 
 /// A model's config together with the options of its LoRA adapters.
 template <class Config>

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <redco/ckpt/detail/together.hpp>
-#include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/workdir/manifest.hpp>
-#include <redco/workdir/merged.hpp>
+#include <redco/workdir/read_manifest.hpp>
 #include <redco/workdir/write_manifest.hpp>
 #include <redco/safetensors/box.hpp>
-#include <redco/safetensors/for_each_piece.hpp>
+#include <redco/safetensors/tensor_table.hpp>
 
 #include <redco/comm/group.hpp>
 

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <redco/ckpt/read_parts.hpp>
-#include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/workdir/manifest.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/file_ops.hpp>
-#include <redco/safetensors/open_files.hpp>
 #include <redco/safetensors/output_file.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/safetensors/tensor_table.hpp>
 
 #include <redco/comm/group.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/comm/gather_texts.hpp>
+#include <redco/comm/agreement.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/diag/outcomes.hpp>
 

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/manifest.hpp>
-#include <redco/workdir/part_files.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/file_ops.hpp>
 #include <redco/safetensors/output_file.hpp>

@@ -4,7 +4,6 @@
 #include <redco/comm/detail/wire.hpp>
 
 #include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -2,10 +2,9 @@
 
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/operand.hpp>
-#include <redco/comm/detail/rank_order.hpp>
+#include <redco/comm/detail/reduce_ranks.hpp>
 #include <redco/comm/detail/tensor_rows.hpp>
-#include <redco/comm/reduce_op.hpp>
-#include <redco/comm/row_counts.hpp>
+#include <redco/comm/group.hpp>
 
 #include <redco/tensor/device_streams.hpp>
 #include <redco/tensor/torch.hpp>

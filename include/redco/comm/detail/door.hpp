@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/comm/detail/handshake.hpp>
-#include <redco/comm/detail/random_text.hpp>
+#include <redco/comm/detail/secrets.hpp>
 #include <redco/comm/detail/socket.hpp>
 #include <redco/comm/detail/wire.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/comm/detail/sha256.hpp>
+#include <redco/comm/detail/secrets.hpp>
 #include <redco/comm/detail/wire.hpp>
 
 #include <cstddef>

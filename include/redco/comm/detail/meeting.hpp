@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/comm/detail/call_words.hpp>
 #include <redco/comm/detail/operand.hpp>
 #include <redco/comm/detail/waiting_room.hpp>
 #include <redco/comm/lifeline.hpp>

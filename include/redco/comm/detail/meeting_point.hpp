@@ -1,7 +1,6 @@
 #pragma once
 
-#include <redco/comm/detail/random_text.hpp>
-#include <redco/comm/detail/sha256.hpp>
+#include <redco/comm/detail/secrets.hpp>
 #include <redco/comm/detail/socket.hpp>
 #include <redco/comm/detail/wire.hpp>
 #include <redco/tensor/key_store.hpp>

@@ -8,7 +8,6 @@
 #include <redco/comm/rank_places.hpp>
 
 #include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/comm/detail/device_queue.hpp>
-#include <redco/comm/detail/nccl_library.hpp>
 #include <redco/comm/detail/nccl_link.hpp>
 #include <redco/comm/detail/operand.hpp>
 #include <redco/comm/group.hpp>

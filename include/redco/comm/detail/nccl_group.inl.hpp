@@ -2,15 +2,14 @@
 
 #include <redco/comm/detail/nccl_group.hpp>
 
-#include <redco/comm/detail/call_words.hpp>
-#include <redco/comm/detail/device_streams.hpp>
-#include <redco/comm/detail/rank_order.hpp>
+#include <redco/comm/detail/device_queue.hpp>
+#include <redco/comm/detail/operand.hpp>
+#include <redco/comm/detail/reduce_ranks.hpp>
 #include <redco/comm/detail/tensor_rows.hpp>
 
 #include <redco/tensor/device.hpp>
 
 #include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <redco/comm/detail/call_words.hpp>
-#include <redco/comm/detail/message_tags.hpp>
 #include <redco/comm/detail/operand.hpp>
 #include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/detail/waiting_room.hpp>

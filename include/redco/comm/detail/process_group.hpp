@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/comm/detail/letters.hpp>
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/operand.hpp>

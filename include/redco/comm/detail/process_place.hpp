@@ -2,7 +2,6 @@
 
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
-#include <redco/comm/detail/message_tags.hpp>
 #include <redco/comm/detail/process_exchange.hpp>
 #include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/lifeline.hpp>

@@ -1,23 +1,20 @@
 #pragma once
 
-#include <redco/comm/detail/call_words.hpp>
 #include <redco/comm/detail/launcher_signal.hpp>
-#include <redco/comm/detail/message_tags.hpp>
 #include <redco/comm/detail/nccl_group.hpp>
+#include <redco/comm/detail/operand.hpp>
 #include <redco/comm/detail/process_group.hpp>
 #include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/detail/rank_threads.hpp>
-#include <redco/comm/detail/run_rank.hpp>
 #include <redco/comm/in_process_group.hpp>
 #include <redco/comm/lifeline.hpp>
-#include <redco/comm/rank_groups.hpp>
-#include <redco/comm/rank_options.hpp>
+#include <redco/comm/rank_context.hpp>
 #include <redco/comm/rank_places.hpp>
 #include <redco/comm/world.hpp>
-#include <redco/tensor/kept_memory.hpp>
+#include <redco/tensor/tensor_memory.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/options/launch.hpp>
-#include <redco/options/mesh_text.hpp>
+#include <redco/options/value_text.hpp>
 
 #include <redco/diag/error.hpp>
 

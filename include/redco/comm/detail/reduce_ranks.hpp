@@ -1,15 +1,52 @@
 #pragma once
 
-#include <redco/comm/detail/lanes.hpp>
-#include <redco/comm/reduce_op.hpp>
-
+#include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
+#include <vector>
 
 namespace redco::comm::detail {
+
+/// A set of functions that load and store vectors of 64 bytes, for sums over elements of type T.
+/// Functions take vectors by reference only, because the calling convention for vectors by value
+/// depends on the caller's instruction set.
+template <class T>
+struct lanes {
+  using vec __attribute__((vector_size(64))) = T;
+  static constexpr std::size_t count = 64 / sizeof(T);
+
+  [[gnu::always_inline]] static inline void load(vec& to, T const* from) { std::memcpy(&to, from, sizeof(vec)); }
+  [[gnu::always_inline]] static inline void store(T* to, vec const& from) { std::memcpy(to, &from, sizeof(vec)); }
+};
+
+/// A set of functions that load 16 bf16 elements into an f32 vector and store them again. A bf16 is
+/// the upper half of an f32. Storing rounds to nearest, ties to even, and keeps NaN.
+template <>
+struct lanes<c10::BFloat16> {
+  using vec __attribute__((vector_size(64))) = float;
+  using bits __attribute__((vector_size(64))) = std::uint32_t;
+  using half __attribute__((vector_size(32))) = std::uint16_t;
+  static constexpr std::size_t count = 16;
+
+  [[gnu::always_inline]] static inline void load(vec& to, c10::BFloat16 const* from) {
+    half narrow;
+    std::memcpy(&narrow, from, sizeof(narrow));
+    bits const wide = __builtin_convertvector(narrow, bits) << 16;
+    std::memcpy(&to, &wide, sizeof(to));
+  }
+  [[gnu::always_inline]] static inline void store(c10::BFloat16* to, vec const& from) {
+    bits wide;
+    std::memcpy(&wide, &from, sizeof(wide));
+    bits const rounded = (wide + 0x7fffu + ((wide >> 16) & 1u)) >> 16;
+    bits const nan = bits{} + 0x7fc0u;
+    half const narrow = __builtin_convertvector((from == from) ? rounded : nan, half);
+    std::memcpy(static_cast<void*>(to), &narrow, sizeof(narrow));
+  }
+};
 
 /// Arguments of a reduction over ranks. Elements `[from, from + count)` of all `sources` are
 /// reduced in the order of the sources. The result is written to elements `[to, to + count)` of
@@ -148,6 +185,22 @@ inline reduce_function reduction_of(at::ScalarType type) {
     case at::kByte: return reduce_elements<std::uint8_t>;
     default: return nullptr;
   }
+}
+
+/// Returns the reduction of the tensors `all` in their order, on the device and in the dtype of
+/// `like`, by ATen's operators. The result is bit-equal to reduce_ranks.hpp: 16-bit floats are
+/// reduced in f32 and rounded once.
+inline at::Tensor reduced_in_order(std::vector<at::Tensor> const& all, reduce_op op, at::Tensor const& like) {
+  at::ScalarType const type = like.scalar_type();
+  at::ScalarType const wide = type == at::kBFloat16 || type == at::kHalf ? at::kFloat : type;
+  at::Tensor joint = all.front().to(like.device(), wide);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    at::Tensor const next = all[i].to(like.device(), wide);
+    joint = op == reduce_op::sum   ? at::add(joint, next)
+            : op == reduce_op::max ? at::maximum(joint, next)
+                                   : at::minimum(joint, next);
+  }
+  return joint.to(type);
 }
 
 }  // namespace redco::comm::detail

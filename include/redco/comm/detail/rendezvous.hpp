@@ -3,16 +3,14 @@
 #include <redco/comm/detail/door.hpp>
 #include <redco/comm/detail/handshake.hpp>
 #include <redco/comm/detail/meeting_point.hpp>
-#include <redco/comm/detail/random_text.hpp>
-#include <redco/comm/detail/sha256.hpp>
+#include <redco/comm/detail/secrets.hpp>
 #include <redco/comm/detail/socket.hpp>
 #include <redco/comm/detail/wire.hpp>
 #include <redco/comm/rank_places.hpp>
-#include <redco/tensor/words_of.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/options/launch.hpp>
 
 #include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
 
 #include <algorithm>
 #include <chrono>

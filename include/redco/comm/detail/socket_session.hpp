@@ -9,7 +9,6 @@
 #include <redco/options/launch.hpp>
 
 #include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -8,7 +8,6 @@
 #include <redco/tensor/torch.hpp>
 
 #include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/diag/exit_code.hpp>
+#include <redco/diag/error.hpp>
 
 #include <array>
 #include <bit>

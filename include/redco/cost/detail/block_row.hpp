@@ -1,8 +1,7 @@
 #pragma once
 
-#include <redco/fact/block_slice.hpp>
-#include <redco/shape/block_range.hpp>
-#include <redco/shape/recomputed_blocks.hpp>
+#include <redco/fact/block_slices.hpp>
+#include <redco/shape/blocks.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/cost/detail/forward_pass.hpp>
-#include <redco/cost/moment.hpp>
+#include <redco/cost/memory.hpp>
 
 #include <redco/fact/program.hpp>
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <redco/fact/flow.hpp>
-#include <redco/fact/mistake_fact.hpp>
+#include <redco/fact/event.hpp>
 #include <redco/fact/path.hpp>
 #include <redco/fact/program.hpp>
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/pretrained/beam_options.hpp>
 #include <redco/pretrained/generate_options.hpp>
 
 namespace redco::generation::detail {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/kernel/attention_options.hpp>
-#include <redco/kernel/composed/keyed_factors.hpp>
+#include <redco/kernel/composed/dropout.hpp>
 #include <redco/kernel/composed/widened.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/random/random_words.hpp>

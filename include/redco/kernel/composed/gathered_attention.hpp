@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/kernel/attention.hpp>
 #include <redco/kernel/composed/attention.hpp>
-#include <redco/kernel/gathered_attention.hpp>
 #include <redco/tensor/torch.hpp>
 
 namespace redco::kernel::composed {

@@ -1,15 +1,88 @@
 #pragma once
 
-#include <redco/kernel/after_linear.hpp>
+#include <redco/kernel/activations.hpp>
 #include <redco/kernel/cpu/elementwise.hpp>
 #include <redco/kernel/cpu/lanes.hpp>
 #include <redco/kernel/cpu/small_relu.hpp>
-#include <redco/kernel/cpu/tanh.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/tensor/without_dispatch.hpp>
 
 #include <array>
+#include <cmath>
+#include <mutex>
+#include <string>
 
 namespace redco::kernel::cpu {
+
+/// Computes y0 = tanh(x) in f32, to 2 units in the last place. Below 0.625 it is x + x^3 P(x^2)
+/// with Cephes' polynomial P, beyond 1 - 2 / (exp(2 |x|) + 1) with the sign of x.
+struct tanh_op {
+  template <int W>
+  [[gnu::always_inline]] void operator()(typename lanes<W>::real& y0, typename lanes<W>::real&,
+                                         typename lanes<W>::real const& x, typename lanes<W>::real const&,
+                                         typename lanes<W>::real const&) const {
+    using real = typename lanes<W>::real;
+    real const zero = {}, saturated = zero + 10.0f;  // where tanh is 1 in f32
+    real const positive = x < zero ? -x : x, bounded = positive > saturated ? saturated : positive;
+    real e = bounded + bounded;
+    exp_lanes<W>(e);
+    real const far = 1.0f - 2.0f / (e + 1.0f), q = x * x;
+    real p = q * -5.70498872745e-3f + 2.06390887954e-2f;
+    p = p * q + -5.37397155531e-2f;
+    p = p * q + 1.33314422036e-1f;
+    p = p * q + -3.33332819422e-1f;
+    real const near = x + x * (q * p), signed_far = x < zero ? -far : far;
+    y0 = positive < 0.625f ? near : signed_far;
+  }
+  void exact(double& y0, double&, double x, double, double) const { y0 = std::tanh(x); }
+};
+
+/// Computes the gradient y0 = g (1 - y^2) of x, given y = tanh(x) and the gradient `g` of y.
+struct tanh_slope_op {
+  template <int W>
+  [[gnu::always_inline]] void operator()(typename lanes<W>::real& y0, typename lanes<W>::real&,
+                                         typename lanes<W>::real const& g, typename lanes<W>::real const& y,
+                                         typename lanes<W>::real const&) const {
+    y0 = g * (1.0f - y * y);
+  }
+  void exact(double& y0, double&, double g, double y, double) const { y0 = g * (1 - y * y); }
+};
+
+/// Returns the gradient of x, given y = tanh(x) and the gradient `g` of y. Autograd records the
+/// computation if grad mode is on.
+inline at::Tensor tanh_gradient(at::Tensor const& g, at::Tensor const& y) {
+  if (at::GradMode::is_enabled()) return g * (1 - y * y);
+  at::Tensor const dx = tensors::empty_on_host(y.sizes(), y.scalar_type());
+  elementwise_into(tanh_slope_op{}, std::array{dx}, std::array{g, y});
+  return dx;
+}
+
+struct tanh_node final : torch::autograd::Node {
+  torch::autograd::SavedVariable y;
+
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
+    std::lock_guard<std::mutex> const lock(mutex_);
+    at::Tensor const& g = gradients[0];
+    if (!g.defined()) return {{}};
+    return {tanh_gradient(g, y.unpack(shared_from_this()))};
+  }
+  void release_variables() override {
+    std::lock_guard<std::mutex> const lock(mutex_);
+    y.reset_data();
+  }
+  std::string name() const override { return "tanh"; }
+};
+
+/// Returns tanh(x) in f32, bf16 or f64, as one autograd node that saves the result.
+inline at::Tensor tanh(at::Tensor const& x) {
+  at::Tensor const y = tensors::empty_on_host(x.sizes(), x.scalar_type());
+  elementwise_into(tanh_op{}, std::array{y}, std::array{x});
+  if (!tensors::is_recorded(x)) return y;
+  auto const node = tensors::recorded_node<tanh_node>(x);
+  torch::autograd::set_history(y, node);
+  node->y = {y, true};
+  return y;
+}
 
 /// Replaces the elements of `x` by their activation, without autograd. `x` is contiguous, in f32,
 /// bf16 or f64.

@@ -1,13 +1,23 @@
 #pragma once
 
+#include <redco/kernel/attention.hpp>
 #include <redco/kernel/attention_options.hpp>
 #include <redco/kernel/composed/widened.hpp>
 #include <redco/kernel/cpu/attention_problem.hpp>
+#include <redco/kernel/cpu/attention_rows.hpp>
 #include <redco/kernel/cpu/attention_run.hpp>
-#include <redco/kernel/cpu/with_element.hpp>
+#include <redco/kernel/cpu/computes.hpp>
+#include <redco/kernel/cpu/lanes.hpp>
+#include <redco/kernel/cpu/scratch.hpp>
 #include <redco/kernel/detail/attention_function.hpp>
-
+#include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
 
 namespace redco::kernel::cpu {
 
@@ -78,5 +88,142 @@ struct attention_twin {
     return given.wants_bias ? dbias.to(t.bias.scalar_type()) : at::Tensor();
   }
 };
+
+/// Pointers and sizes of one call of gathered_attention (attention to cached keys in any order).
+template <class T>
+struct gathered_problem {
+  using sum = sum_of<T>;
+
+  std::int64_t queries, keys, width;
+  attention_options const& options;
+  head_view<T const> q;
+  T const *k, *v;
+  std::int64_t k_stride, v_stride;
+  std::int32_t const* places;
+  std::int64_t places_stride;
+  T* out;                      // shape [R, T, H D], contiguous
+  bool const* mask = nullptr;  // shape [R, S]
+  std::int64_t mask_stride = 0;
+  sum const* bias = nullptr;  // shape [H, distances]
+  std::int64_t distances = 0;
+
+  std::int64_t group() const { return options.heads / options.kv_heads; }
+  std::int64_t visible(std::int64_t i) const { return options.causal ? std::min(keys, options.query0 + i + 1) : keys; }
+  std::int64_t lowest(std::int64_t i) const {
+    return options.window > 0 ? std::max<std::int64_t>(0, options.query0 + i + 1 - options.window) : 0;
+  }
+};
+
+/// Adds factor * from[0, n) to to[0, n), with vectors of W elements.
+template <int W, class T>
+[[gnu::always_inline]] inline void add_lanes(float* to, T const* from, float factor, std::int64_t n) {
+  typename lanes<W>::real x, y;
+  std::int64_t j = 0;
+  for (; j + W <= n; j += W) {
+    load_lanes<W>(x, from + j);
+    load_lanes<W>(y, to + j);
+    store_lanes<W>(to + j, y + x * factor);
+  }
+  for (; j < n; ++j) to[j] += static_cast<float>(from[j]) * factor;
+}
+
+template <int>
+void add_lanes(double* to, double const* from, double factor, std::int64_t n) {
+  for (std::int64_t j = 0; j < n; ++j) to[j] += from[j] * factor;
+}
+
+/// The attention of query `i` of row `r`, for the heads [h0, h0 + heads). First computes all
+/// scores, key by key, then softmax, then the weighted sums of values, key by key. Each cached key
+/// and value is therefore read once and contiguously.
+template <class T>
+struct gathered_task {
+  gathered_problem<T> const& a;
+  std::int64_t r, i, h0, heads;
+
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    using sum = sum_of<T>;
+    auto const d = a.width, n = a.visible(i), low = a.lowest(i), group = a.group(), stride = padded_columns(a.keys);
+    sum* const z = scratch<sum, 9>(heads * stride);
+    sum* const o = scratch<sum, 10>(heads * d);
+    sum* const totals = scratch<sum, 11>(heads);
+    T const* const q = a.q.at(r, i, h0 * d);
+    std::int32_t const* const places = a.places + r * a.places_stride;
+    auto const scale = static_cast<sum>(a.options.scale_of(d));
+    for (auto j = low; j < n; ++j) {
+      T const* const key = a.k + places[j] * a.k_stride + h0 / group * d;
+      for (std::int64_t h = 0; h < heads; ++h)
+        z[h * stride + j] = scale * dot_lanes<W>(q + h * d, key + h / group * d, d);
+    }
+    std::fill_n(o, heads * d, sum(0));
+    bool const* const mask = a.mask == nullptr ? nullptr : a.mask + r * a.mask_stride;
+    bool const sees = mask == nullptr || std::find(mask + low, mask + n, true) != mask + n;
+    for (std::int64_t h = 0; h < heads; ++h) {
+      sum* const row = z + h * stride;
+      std::fill_n(row, low, -std::numeric_limits<sum>::infinity());
+      if (sees) {
+        adjust(row, mask, low, n, h0 + h);
+      } else {
+        std::fill(row + low, row + n, sum(0));
+      }
+      sum top;
+      totals[h] = softmax_lanes<W>(row, n, n, static_cast<sum const*>(nullptr), row, top);
+    }
+    for (auto j = low; j < n; ++j) {
+      T const* const value = a.v + places[j] * a.v_stride + h0 / group * d;
+      for (std::int64_t h = 0; h < heads; ++h) add_lanes<W>(o + h * d, value + h / group * d, z[h * stride + j], d);
+    }
+    T* const to = a.out + (r * a.queries + i) * a.options.heads * d + h0 * d;
+    for (std::int64_t h = 0; h < heads; ++h) scale_lanes<W>(o + h * d, 1 / totals[h], d, to + h * d);
+  }
+
+ private:
+  [[gnu::always_inline]] void adjust(sum_of<T>* row, bool const* mask, std::int64_t low, std::int64_t n,
+                                     std::int64_t h) const {
+    if (a.bias != nullptr) {
+      auto const* const bias = a.bias + h * a.distances + a.options.distance0 - a.options.query0 - i;
+      for (auto j = low; j < n; ++j) row[j] += bias[j];
+    }
+    if (mask != nullptr)
+      for (auto j = low; j < n; ++j) row[j] = mask[j] ? row[j] : -std::numeric_limits<sum_of<T>>::infinity();
+  }
+};
+
+template <class T>
+void run_gathered(at::Tensor const& q, gathered_keys const& seen, attention_options const& o, at::Tensor const& bias,
+                  at::Tensor const& out) {
+  gathered_problem<T> a{.queries = q.size(1),
+                        .keys = seen.places.size(1),
+                        .width = q.size(2) / o.heads,
+                        .options = o,
+                        .q = read_heads<T>(q),
+                        .k = seen.keys.const_data_ptr<T>(),
+                        .v = seen.values.const_data_ptr<T>(),
+                        .k_stride = seen.keys.stride(0),
+                        .v_stride = seen.values.stride(0),
+                        .places = seen.places.const_data_ptr<std::int32_t>(),
+                        .places_stride = seen.places.stride(0),
+                        .out = out.mutable_data_ptr<T>()};
+  if (o.key_mask.defined()) a.mask = o.key_mask.const_data_ptr<bool>(), a.mask_stride = o.key_mask.stride(0);
+  if (bias.defined()) a.bias = bias.const_data_ptr<sum_of<T>>(), a.distances = bias.size(1);
+  // A part covers whole key-value heads; if there are few rows, heads are split over threads too.
+  std::int64_t const tasks = q.size(0) * q.size(1);
+  std::int64_t const parts = std::min(o.kv_heads, std::max<std::int64_t>(1, 4 / tasks));
+  tensors::parallel(tasks * parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto task = begin; task < end; ++task) {
+      std::int64_t const row = task / parts, part = task % parts, group = a.group();
+      std::int64_t const h0 = o.kv_heads * part / parts * group, h1 = o.kv_heads * (part + 1) / parts * group;
+      with_lanes<T>(gathered_task<T>{a, row / a.queries, row % a.queries, h0, h1 - h0});
+    }
+  });
+}
+
+inline at::Tensor gathered_attention(at::Tensor const& q_any, gathered_keys const& seen, attention_options const& o) {
+  at::Tensor const q = detail::with_dense_rows(q_any);
+  at::Tensor const out = at::empty({q.size(0), q.size(1), q.size(2)}, q.options());
+  at::Tensor const bias = in_sum_type(o.bias, q.scalar_type());
+  with_element(q.scalar_type(), [&](auto element) { run_gathered<decltype(element)>(q, seen, o, bias, out); });
+  return out;
+}
 
 }  // namespace redco::kernel::cpu

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/kernel/attention_options.hpp>
-#include <redco/kernel/cpu/attention_exact.hpp>
 #include <redco/kernel/cpu/attention_rows.hpp>
 
 #include <redco/random/random_words.hpp>

@@ -2,8 +2,7 @@
 
 #include <redco/kernel/composed/cross_entropy.hpp>
 #include <redco/kernel/composed/gradients_of.hpp>
-#include <redco/kernel/cpu/bf16_product.hpp>
-#include <redco/kernel/cpu/gemm.hpp>
+#include <redco/kernel/cpu/product.hpp>
 #include <redco/kernel/cpu/vocabulary_rows.hpp>
 #include <redco/kernel/cross_entropy.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>

@@ -1,10 +1,9 @@
 #pragma once
 
+#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/lanes.hpp>
-#include <redco/kernel/cpu/with_element.hpp>
-#include <redco/tensor/empty_on_host.hpp>
-#include <redco/tensor/recorded_node.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/tensor/without_dispatch.hpp>
 
 #include <algorithm>
 #include <cmath>

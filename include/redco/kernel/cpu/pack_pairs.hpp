@@ -1,15 +1,46 @@
 #pragma once
 
-#include <redco/kernel/cpu/avx512_bf16.hpp>
-#include <redco/kernel/cpu/gemm_matrix.hpp>
-
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/// Attribute of functions that multiply bf16 with AVX512. Call them only if has_avx512_bf16()
+/// returns true.
+#define REDCO_AVX512_BF16 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma")]]
+#endif
+
 namespace redco::kernel::cpu {
+
+/// Returns true if this CPU has AVX512-bf16 instructions.
+inline bool has_avx512_bf16() {
+#if defined(__x86_64__)
+  static bool const has = [] {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  }();
+  return has;
+#else
+  return false;
+#endif
+}
+
+/// A row-major matrix operand of a product. If `transposed`, the operand is the transpose of the
+/// stored matrix.
+template <class T>
+struct matrix {
+  T const* data;
+  std::int64_t stride;
+  bool transposed = false;
+
+  /// Returns the operand without its first `i` rows.
+  matrix from_row(std::int64_t i) const { return {data + i * (transposed ? 1 : stride), stride, transposed}; }
+};
 
 /// A pair of bf16 elements that are neighbours along the inner dimension of a product, in memory
 /// order. If that dimension is odd, the second element of the last pair is 0.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/kernel/cpu/avx512_bf16.hpp>
 #include <redco/kernel/cpu/lanes.hpp>
 #include <redco/kernel/cpu/pack_pairs.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/kernel/after_linear.hpp>
-#include <redco/tensor/recorded_node.hpp>
+#include <redco/kernel/activations.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/tensor/without_dispatch.hpp>
 
 #include <string>
 

@@ -3,10 +3,9 @@
 #include <redco/kernel/cpu/small_linear.hpp>
 
 #include <redco/kernel/cpu/activate.hpp>
+#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/small_product.hpp>
-#include <redco/kernel/cpu/small_work.hpp>
-#include <redco/kernel/cpu/with_element.hpp>
-#include <redco/tensor/empty_on_host.hpp>
+#include <redco/tensor/without_dispatch.hpp>
 #include <redco/config.hpp>
 
 #include <cstdint>

@@ -1,11 +1,10 @@
 #pragma once
 
+#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/lanes.hpp>
-#include <redco/kernel/cpu/small_work.hpp>
-#include <redco/kernel/cpu/with_element.hpp>
-#include <redco/tensor/empty_on_host.hpp>
-#include <redco/tensor/recorded_node.hpp>
+#include <redco/kernel/cpu/small_product.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/tensor/without_dispatch.hpp>
 
 #include <cstdint>
 #include <mutex>

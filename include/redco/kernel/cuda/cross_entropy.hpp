@@ -9,7 +9,6 @@
 #include <redco/comm/group.hpp>
 
 #include <redco/tensor/kernel_launcher.hpp>
-#include <redco/tensor/kernel_memory.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 

@@ -3,7 +3,6 @@
 #include <redco/kernel/composed/dropout.hpp>
 #include <redco/kernel/cuda/dropout_source.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
-#include <redco/tensor/kernel_memory.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/random/stream.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/tensor/kernel_source.hpp>
+#include <redco/tensor/kernel_launcher.hpp>
 
 namespace redco::kernel::cuda {
 

@@ -5,7 +5,7 @@
 #include <redco/kernel/composed/gradients_of.hpp>
 
 #include <redco/tensor/recorded_function.hpp>
-#include <redco/tensor/save_as.hpp>
+#include <redco/tensor/saved_tensors.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <optional>

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <redco/comm/collective_label.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/lane.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/collective.hpp>
-#include <redco/shape/product_runs.hpp>
+#include <redco/shape/pieces.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -2,11 +2,10 @@
 
 #include <redco/options/choices.hpp>
 #include <redco/options/detail/option_value.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/options/value_text.hpp>
 
+#include <redco/shape/blocks.hpp>
 #include <redco/shape/mesh.hpp>
-#include <redco/shape/recomputed_blocks.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <redco/pipeline/results.hpp>
+#include <redco/diag/blame.hpp>
 #include <redco/meta/signature.hpp>
 
 #include <concepts>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace redco::pipelines::detail {
 
@@ -74,5 +77,34 @@ requires meta::signature<F>::known struct named_result<F, Unknown> {
 /// The result type of the function `F` if it is neither generic nor overloaded; else `Unknown`.
 template <class F, class Unknown>
 using named_or = typename named_result<F, Unknown>::type;
+
+/// A placeholder argument that converts to no type. Only functions with a deduced parameter type,
+/// such as `auto`, accept it.
+struct nothing {};
+
+template <class Result>
+consteval auto type_like() {
+  if constexpr (per_example<Result>) return std::type_identity<Result>();
+  else if constexpr (std::is_aggregate_v<Result>) return std::type_identity<std::vector<Result>>();
+  else return std::type_identity<diag::ill_formed>();
+}
+
+/// The result type of a predict function called with a `Net` and the batch type in its own
+/// signature. Used if collate makes another type of batch, or none. `type` is void if the signature
+/// names no batch type.
+template <class F, class Net>
+struct result_for_own_batch : named_result<F, void> {};
+template <class F, class Net>
+  requires(!meta::signature<F>::known && !viable<F, Net const&, nothing const&>() &&
+           std::is_invocable_v<F const&, Net const&, anything const&>)
+struct result_for_own_batch<F, Net> {
+  using type = std::remove_cvref_t<std::invoke_result_t<F const&, Net const&, anything const&>>;
+};
+
+/// The type of placeholder predictions after a compile error in predict. It is `Result` if that
+/// holds one element per example, and a vector of `Result` for a struct. With it, later code
+/// compiles, so that one mistake gives one error.
+template <class Result>
+using predictions_like = typename decltype(type_like<Result>())::type;
 
 }  // namespace redco::pipelines::detail

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <redco/pipeline/detail/accepts.hpp>
-#include <redco/pipeline/detail/predictions_like.hpp>
-#include <redco/pipeline/enable_loss.hpp>
-#include <redco/pipeline/enable_per_example.hpp>
+#include <redco/pipeline/results.hpp>
 
 #include <redco/diag/blame.hpp>
 

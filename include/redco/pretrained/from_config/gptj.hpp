@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/pretrained/from_config/config_reader.hpp>
-#include <redco/pretrained/from_config/gpt_keys.hpp>
+#include <redco/pretrained/from_config/gpt2.hpp>
 #include <redco/model/gptj.hpp>
 
 #include <string_view>

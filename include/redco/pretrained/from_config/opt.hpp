@@ -3,7 +3,6 @@
 #include <redco/pretrained/from_config/common_keys.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/model/opt.hpp>
-#include <redco/model/opt_post_norm.hpp>
 
 #include <cstdint>
 #include <string_view>

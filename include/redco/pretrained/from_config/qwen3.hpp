@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/pretrained/from_config/config_reader.hpp>
-#include <redco/pretrained/from_config/qwen_window.hpp>
 #include <redco/pretrained/from_config/swiglu_keys.hpp>
 #include <redco/model/llama.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/pretrained/from_config/bert_keys.hpp>
+#include <redco/pretrained/from_config/bert.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
-#include <redco/model/roberta.hpp>
+#include <redco/model/bert.hpp>
 
 #include <string_view>
 

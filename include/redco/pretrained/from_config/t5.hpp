@@ -3,7 +3,6 @@
 #include <redco/pretrained/from_config/common_keys.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/model/t5.hpp>
-#include <redco/model/t5_gated.hpp>
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,6 @@
 
 #include <redco/pretrained/from_config/common_keys.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
-#include <redco/pretrained/from_config/read_classes.hpp>
 #include <redco/model/vit.hpp>
 
 #include <string>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/model/opt.hpp>
-#include <redco/model/opt_post_norm.hpp>
 #include <redco/model/stored_name.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/model/roberta.hpp>
+#include <redco/model/bert.hpp>
 #include <redco/model/stored_name.hpp>
 
 #include <array>

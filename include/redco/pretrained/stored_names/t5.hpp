@@ -2,7 +2,6 @@
 
 #include <redco/model/stored_name.hpp>
 #include <redco/model/t5.hpp>
-#include <redco/model/t5_gated.hpp>
 
 #include <array>
 #include <string_view>

@@ -2,9 +2,8 @@
 
 #include <redco/report/run_request.hpp>
 #include <redco/report/shard_report.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
-#include <redco/shape/recomputed_blocks.hpp>
+#include <redco/options/value_text.hpp>
+#include <redco/shape/blocks.hpp>
 
 #include <string>
 

@@ -2,7 +2,7 @@
 
 #include <redco/safetensors/file_dtype.hpp>
 #include <redco/safetensors/names.hpp>
-#include <redco/safetensors/safetensors_entry.hpp>
+#include <redco/safetensors/tensor_table.hpp>
 
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/tensor/detail/cuda_graph_api.hpp>
-#include <redco/tensor/detail/shared_library.hpp>
+#include <redco/tensor/detail/cuda_libraries.hpp>
 #include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/device_streams.hpp>
 #include <redco/tensor/torch.hpp>

@@ -1,16 +1,62 @@
 #pragma once
 
-#include <redco/tokenizer/detail/space_cleaner.hpp>
 #include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace redco::tokenizer::detail {
+
+/// A filter that removes the spaces that word-based vocabularies leave before punctuation and in
+/// English contractions. Applies the ten replacements of clean_up_tokenization of transformers, one
+/// after another. The text may arrive in pieces: the end of a piece that could begin a match is
+/// buffered. Thus the result does not depend on the boundaries of the pieces.
+class space_cleaner {
+ public:
+  /// Adds `piece` to the text and returns the cleaned text that no later piece can change.
+  std::string put(std::string piece) { return passed(std::move(piece), false); }
+  /// Ends the text and returns its buffered rest. The next call of put() begins another text.
+  std::string finish() { return passed({}, true); }
+
+ private:
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> changes{{{" .", "."},
+                                                                                          {" ?", "?"},
+                                                                                          {" !", "!"},
+                                                                                          {" ,", ","},
+                                                                                          {" ' ", "'"},
+                                                                                          {" n't", "n't"},
+                                                                                          {" 'm", "'m"},
+                                                                                          {" 's", "'s"},
+                                                                                          {" 've", "'ve"},
+                                                                                          {" 're", "'re"}}};
+
+  std::string passed(std::string text, bool last) {
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      auto const& [from, to] = changes[i];
+      std::string const input = std::exchange(held_[i], {}) + text;
+      text.clear();
+      std::size_t begin = 0;
+      for (std::size_t at = 0; (at = input.find(from, begin)) != std::string::npos; begin = at + from.size())
+        text.append(input, begin, at - begin) += to;
+      std::string_view const rest = std::string_view(input).substr(begin);
+      std::size_t held = last ? 0 : std::min(rest.size(), from.size() - 1);
+      while (!from.starts_with(rest.substr(rest.size() - held))) --held;
+      text += rest.substr(0, rest.size() - held);
+      held_[i] = rest.substr(rest.size() - held);
+    }
+    return text;
+  }
+
+  // For each replacement, the buffered end of its input
+  std::array<std::string, changes.size()> held_;
+};
 
 /// Returns true if `id` is the id of a special token. Decoding omits special tokens.
 inline bool is_special(special_ids const& specials, std::int64_t id) {

@@ -2,8 +2,6 @@
 
 #include <redco/tokenizer/detail/charsmap.hpp>
 #include <redco/tokenizer/detail/json_node.hpp>
-#include <redco/tokenizer/detail/lower_case.hpp>
-#include <redco/tokenizer/detail/normal_form.hpp>
 #include <redco/tokenizer/detail/regex.hpp>
 #include <redco/tokenizer/detail/unicode.hpp>
 

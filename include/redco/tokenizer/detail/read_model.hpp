@@ -2,7 +2,6 @@
 
 #include <redco/tokenizer/detail/bpe.hpp>
 #include <redco/tokenizer/detail/json_node.hpp>
-#include <redco/tokenizer/detail/merge_table.hpp>
 #include <redco/tokenizer/detail/unigram.hpp>
 #include <redco/tokenizer/detail/vocabulary.hpp>
 #include <redco/tokenizer/detail/wordpiece.hpp>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/tokenizer/detail/bpe.hpp>
-#include <redco/tokenizer/detail/byte_alphabet.hpp>
 #include <redco/tokenizer/detail/json_node.hpp>
 #include <redco/tokenizer/detail/normalizer.hpp>
 

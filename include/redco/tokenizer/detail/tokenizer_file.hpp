@@ -4,12 +4,10 @@
 #include <redco/tokenizer/detail/json_node.hpp>
 #include <redco/tokenizer/detail/normalizer.hpp>
 #include <redco/tokenizer/detail/read_model.hpp>
-#include <redco/tokenizer/detail/special_frame.hpp>
 #include <redco/tokenizer/detail/splitter.hpp>
 #include <redco/tokenizer/detail/token_decoder.hpp>
 #include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/detail/word_cache.hpp>
-#include <redco/tokenizer/special_names.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/tokenizer/detail/json_node.hpp>
-#include <redco/tokenizer/special_names.hpp>
-#include <redco/json/read.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/tokenizer/detail/bpe.hpp>
-#include <redco/tokenizer/detail/byte_trie.hpp>
 #include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/detail/vocabulary.hpp>
 

@@ -3,7 +3,6 @@
 #include <redco/tokenizer/detail/json_node.hpp>
 #include <redco/tokenizer/detail/tokenizer_settings.hpp>
 #include <redco/json/parse.hpp>
-#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 
 #include <redco/diag/error.hpp>

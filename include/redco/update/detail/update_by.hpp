@@ -1,12 +1,19 @@
 #pragma once
 
 #include <redco/update/segment.hpp>
-
-#include <redco/optimizer/adam.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cstdint>
+
+namespace redco::update::detail {
+
+/// Throws `error` with exit code 70 if the tensors of segment `s` break the requirements in
+/// segment.hpp, or if `s` does not have `slots` tensors of optimizer state.
+void check_segment(segment const& s, int slots);
+
+}  // namespace redco::update::detail
+
+#include <redco/config.hpp>
 
 namespace redco::update::detail {
 
@@ -18,7 +25,6 @@ void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double gr
 
 }  // namespace redco::update::detail
 
-#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/update/detail/update_by.inl.hpp>
 #endif

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <redco/cost/setup.hpp>
+#include <redco/model/model.hpp>
+#include <redco/fact/event.hpp>
+#include <redco/fact/parameter_fact.hpp>
+#include <redco/fact/program.hpp>
+#include <redco/shape/blocks.hpp>
+#include <redco/shape/bytes.hpp>
+#include <redco/shape/mesh.hpp>
+#include <redco/diag/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace redco::cost {
+
+/// Throws `error` with exit code 64 if the number of ranks of the mesh is not a multiple of
+/// `hosts`.
+constexpr void check_hosts(mesh const& on, int hosts) {
+  if (hosts < 1 || on.ranks() % hosts != 0)
+    throw error(exit_code::usage, std::to_string(on.ranks()) + (on.ranks() == 1 ? " rank" : " ranks") +
+                                      " cannot be shared equally by " + std::to_string(hosts) +
+                                      " hosts; choose a number of hosts that divides the ranks");
+}
+
+/// Throws `error` with exit code 64 if `value` is below `least`. The message contains `name`, the
+/// name of the setting, and the value.
+constexpr void check_count(char const* name, std::int64_t value, std::int64_t least) {
+  if (value < least)
+    throw error(exit_code::usage,
+                std::string(name) + " is " + std::to_string(value) + ": give " + std::to_string(least) + " or more");
+}
+
+/// Throws `error` with exit code 64 if the batch has no examples, if examples have no tokens, or if
+/// the encoder's length is negative.
+constexpr void check_load(workload const& load) {
+  check_count("the number of examples (batch)", load.batch, 1);
+  check_count("the length of an example (sequence)", load.sequence, 1);
+  check_count("the length of what an encoder reads (source)", load.source, 0);
+}
+
+/// Throws `error` with exit code 64 if the size of a mesh axis is below 1.
+constexpr void check_axes(mesh const& on) {
+  for (shape::axis const a : shape::all_axes) check_count("the size of a mesh axis", on[a], 1);
+}
+
+/// Throws `error` with exit code 64 if a setting of the run is impossible, such as a mesh axis of
+/// size 0 or no micro-batches.
+constexpr void check_setup(setup const& s) {
+  check_axes(s.mesh);
+  check_load(s.load);
+  check_count("the number of micro-batches", s.micro_batches, 1);
+  check_count("the number of batches prepared ahead (prefetch)", s.prefetch, 0);
+  check_count("the bytes of a gradient bucket", s.gradient_bucket, 0);
+}
+
+/// Throws `error` with exit code 64 if no outermost `repeat` of the model has a block in the range
+/// of blocks to recompute.
+constexpr void check_recomputed(fact::program const& facts, recomputed_blocks const& again) {
+  std::int64_t const begin = again.range.begin;
+  std::int64_t most = 0, depth = 0;
+  for (fact::event const& e : facts.events) {
+    depth -= e.what == fact::event_kind::repeat_end;
+    if (e.what == fact::event_kind::repeat && depth++ == 0) most = std::max(most, e.blocks.base + e.blocks.times);
+  }
+  if (begin == 0 || begin < most) return;
+  throw error(exit_code::usage,
+              "no block is recomputed: the range begins with block " + std::to_string(begin) + ", " +
+                  (most == 0 ? "and the model repeats no blocks; recompute none"
+                             : "and the model has blocks 0 to " + std::to_string(most - 1) +
+                                   "; choose a range that begins at " + std::to_string(most - 1) + " or before"));
+}
+
+/// Returns an upper bound of every sum of bytes in the cost computation, or `saturated` if the
+/// bound exceeds 63 bits. The bound is a product of three numbers. These are the elements of all
+/// declared tensors, 16 bytes (the widest type plus padding), and the number of copies by optimizer
+/// states, prefetched batches and messages.
+constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup const& s) {
+  std::int64_t elements = 0;
+  auto const add = [&](extents const& shape, std::int64_t copies) {
+    elements = shape::saturating_add(elements, shape::saturating_multiply(shape.count(), copies));
+  };
+  for (fact::parameter_fact const& f : facts.parameters) add(f.shape, f.copies());
+  std::vector<std::int64_t> blocks = {1};  // product of the block counts of all open repeats
+  for (fact::event const& e : facts.events) {
+    if (e.what == fact::event_kind::repeat)
+      blocks.push_back(shape::saturating_multiply(blocks.back(), e.blocks.count()));
+    if (e.what == fact::event_kind::repeat_end) blocks.pop_back();
+    bool const held = e.what != fact::event_kind::read && e.what != fact::event_kind::enter &&
+                      e.what != fact::event_kind::make && e.what != fact::event_kind::moment;
+    if (held && e.tensor.shape.rank > 0) add(e.tensor.shape, blocks.back());
+  }
+  for (fact::message_fact const& f : facts.messages) add(f.shape, f.copies);
+  std::int64_t const ahead = shape::saturating_add(s.prefetch, 1),
+                     messages = shape::saturating_multiply(s.micro_batches, 4);
+  std::int64_t const times = shape::saturating_add(shape::largest({ahead, slots + 3}), messages);
+  return shape::saturating_multiply(shape::saturating_multiply(elements, 16), times);
+}
+
+/// Throws `error` with exit code 64 if the cost of the run could exceed 64-bit integers. No later
+/// sum or product can then overflow.
+constexpr void check_magnitude(fact::program const& facts, int slots, setup const& s) {
+  if (cost_bound(facts, slots, s) == shape::saturated)
+    throw error(exit_code::usage,
+                "the model and its batches have more bytes than 63 bits can count; give smaller sizes");
+}
+
+}  // namespace redco::cost

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <redco/kernel/composed/widened.hpp>
+#include <redco/comm/replica_round.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace redco::kernel::composed {
+
+/// Result y = (x - mean) rstd of a norm over the last dimension, with its statistics. rstd is 1 /
+/// deviation. `mean` and `rstd` have one element per row, in f64 for f64 inputs, else f32.
+struct norm_result {
+  at::Tensor y, mean, rstd;
+};
+
+template <bool Centered>
+norm_result norm_hat(at::Tensor const& x, double epsilon) {
+  at::Tensor const wide = widened(x), mean = Centered ? wide.mean(-1, true) : at::Tensor();
+  at::Tensor const centered = Centered ? wide - mean : wide;
+  at::Tensor const rstd = (centered * centered).mean(-1, true).add(epsilon).rsqrt();
+  return {centered * rstd, mean, rstd};
+}
+
+/// Computes layer norm (if Centered) or rms norm with ATen operators, as the reference. `weight`
+/// and `bias` may be undefined.
+template <bool Centered>
+norm_result norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
+  auto result = norm_hat<Centered>(x, epsilon);
+  if (weight.defined()) result.y = result.y * weight;
+  if (bias.defined()) result.y = result.y + bias;
+  result.y = result.y.to(x.scalar_type());
+  result.rstd = result.rstd.squeeze(-1);
+  if (Centered) result.mean = result.mean.squeeze(-1);
+  return result;
+}
+
+inline std::vector<std::int64_t> all_but_channels(at::Tensor const& x) {
+  std::vector<std::int64_t> dims{0};
+  for (std::int64_t d = 2; d < x.dim(); ++d) dims.push_back(d);
+  return dims;
+}
+
+/// Reshapes `channels`, one element per channel [C], so that it broadcasts over `x` [B, C, ...].
+inline at::Tensor beside(at::Tensor const& channels, at::Tensor const& x) {
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.dim()), 1);
+  sizes[1] = channels.numel();
+  return channels.view(sizes);
+}
+
+/// Computes batch norm of `x` with ATen operators. Mean and variance are computed from `x` as
+/// differentiable functions. `count` is the number of elements per channel over all replicas.
+inline at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double count,
+                             comm::replica_round const& round, double epsilon) {
+  auto const dims = all_but_channels(x);
+  at::Tensor const wide = widened(x);
+  at::Tensor const centered = wide - beside(round.sum(wide.sum(dims)) / count, x);
+  at::Tensor const variance = round.sum((centered * centered).sum(dims)) / count;
+  return (centered * beside(variance.add(epsilon).rsqrt() * weight, x) + beside(bias, x)).to(x.scalar_type());
+}
+
+}  // namespace redco::kernel::composed

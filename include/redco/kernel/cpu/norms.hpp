@@ -1,0 +1,212 @@
+#pragma once
+
+#include <redco/kernel/composed/gradients_of.hpp>
+#include <redco/kernel/composed/norms.hpp>
+#include <redco/kernel/cpu/norm_rows.hpp>
+#include <redco/kernel/norms.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/tensor/parallel.hpp>
+#include <redco/tensor/recorded_function.hpp>
+#include <redco/tensor/saved_tensors.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/layer/norms.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace redco::kernel::cpu {
+
+using composed::norm_result;
+
+struct norm_gradients {
+  at::Tensor x, weight, bias;
+};
+
+inline bool norm_has_vectors(at::Tensor const& x) { return x.scalar_type() != at::kDouble && x.numel() > 0; }
+
+/// Returns the weight or bias `p` of a norm as contiguous f32, as the kernels need it. The result
+/// is undefined if `p` is.
+inline at::Tensor norm_parameter(at::Tensor const& p) { return p.defined() ? p.to(at::kFloat).contiguous() : p; }
+
+inline float const* norm_data(at::Tensor const& p) { return p.defined() ? p.const_data_ptr<float>() : nullptr; }
+
+/// Computes the backward of a norm with ATen's differentiable operators, for f64 and for
+/// create_graph. The statistics are recomputed from x, so that they are differentiated too.
+template <bool Centered>
+norm_gradients norm_backward_plain(at::Tensor const& g, at::Tensor const& x, at::Tensor const& weight, bool want_bias,
+                                   at::ScalarType bias_type, double epsilon) {
+  auto const [hat, mean, rstd] = composed::norm_hat<Centered>(x, epsilon);
+  auto const wide = g.to(hat.scalar_type());
+  auto const weighted = weight.defined() ? wide * weight : wide;
+  auto dx = weighted - hat * (weighted * hat).mean(-1, true);
+  if (Centered) dx = dx - weighted.mean(-1, true);
+  norm_gradients result;
+  result.x = (dx * rstd).to(x.scalar_type());
+  std::int64_t const n = x.size(-1);
+  if (weight.defined()) result.weight = (wide * hat).reshape({-1, n}).sum(0).to(weight.scalar_type());
+  if (want_bias) result.bias = wide.reshape({-1, n}).sum(0).to(bias_type);
+  return result;
+}
+
+template <bool Centered, class T>
+composed::norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weight, at::Tensor const& bias,
+                                  double epsilon) {
+  auto const x = any.contiguous();
+  std::int64_t const n = x.size(-1), rows = x.numel() / n;
+  auto const statistics = x.options().dtype(at::kFloat);
+  auto const shape = x.sizes().slice(0, static_cast<std::size_t>(x.dim() - 1));
+  composed::norm_result const result{at::empty_like(x), Centered ? at::empty(shape, statistics) : at::Tensor(),
+                                     at::empty(shape, statistics)};
+  auto const w = norm_parameter(weight), b = norm_parameter(bias);
+  norm_forward_rows<Centered, T> const all{x.const_data_ptr<T>(),
+                                           norm_data(w),
+                                           norm_data(b),
+                                           result.y.template data_ptr<T>(),
+                                           Centered ? result.mean.template data_ptr<float>() : nullptr,
+                                           result.rstd.template data_ptr<float>(),
+                                           rows,
+                                           n,
+                                           epsilon};
+  constexpr std::int64_t grain = 16384;
+  tensors::parallel(rows, (grain + n - 1) / n, [&](std::int64_t begin, std::int64_t end) {
+    auto part = all;
+    part.x += begin * n, part.y += begin * n, part.rstd += begin;
+    if constexpr (Centered) part.mean += begin;
+    part.rows = end - begin;
+    with_lanes<T>(part);
+  });
+  return result;
+}
+
+/// Computes the backward of a norm for f32 and bf16. The gradients of weight and bias are summed
+/// per block of 64 rows, and then the sums of the blocks are added in order. The result is
+/// therefore independent of the number of threads, and more exact than one long sum.
+template <bool Centered, class T>
+norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const& any, at::Tensor const& weight,
+                                    at::Tensor const& mean, at::Tensor const& rstd, bool want_bias,
+                                    at::ScalarType bias_type) {
+  auto const g = gradient.contiguous(), x = any.contiguous(), w = norm_parameter(weight);
+  std::int64_t const n = x.size(-1), rows = x.numel() / n;
+  constexpr std::int64_t block = layers::norm_block_rows, grain = 16384;
+  std::int64_t const blocks = (rows + block - 1) / block;
+  norm_gradients result{at::empty_like(x), {}, {}};
+  auto const sums = at::zeros({2, blocks, n}, x.options().dtype(at::kFloat));
+  float* const weight_sums = weight.defined() ? sums.template data_ptr<float>() : nullptr;
+  float* const bias_sums = want_bias ? sums.template data_ptr<float>() + blocks * n : nullptr;
+  T const* const from_g = g.template const_data_ptr<T>();
+  T const* const from_x = x.template const_data_ptr<T>();
+  T* const to = result.x.template data_ptr<T>();
+  float const* const centers = Centered ? mean.const_data_ptr<float>() : nullptr;
+  float const* const scales = rstd.const_data_ptr<float>();
+  std::int64_t const blocks_at_once = std::max<std::int64_t>(1, grain / (block * n));
+  tensors::parallel(blocks, blocks_at_once, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::int64_t const first = i * block;
+      norm_backward_rows<Centered, T> const part{from_g + first * n,
+                                                 from_x + first * n,
+                                                 norm_data(w),
+                                                 Centered ? centers + first : nullptr,
+                                                 scales + first,
+                                                 to + first * n,
+                                                 weight_sums ? weight_sums + i * n : nullptr,
+                                                 bias_sums ? bias_sums + i * n : nullptr,
+                                                 std::min(block, rows - first),
+                                                 n};
+      with_lanes<T>(part);
+    }
+  });
+  if (weight_sums) result.weight = sums[0].sum(0).to(weight.scalar_type());
+  if (bias_sums) result.bias = sums[1].sum(0).to(bias_type);
+  return result;
+}
+
+template <bool Centered>
+struct norm_function : tensors::recorded_function<norm_function<Centered>> {
+  // apply accepts an undefined parameter only as an empty optional.
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
+                            std::optional<at::Tensor> const& some_weight, std::optional<at::Tensor> const& some_bias,
+                            double epsilon) {
+    auto const weight = some_weight.value_or(at::Tensor()), bias = some_bias.value_or(at::Tensor());
+    bool const vectors = norm_has_vectors(x);
+    auto const result = !vectors                        ? composed::norm<Centered>(x, weight, bias, epsilon)
+                        : x.scalar_type() == at::kFloat ? norm_kernel<Centered, float>(x, weight, bias, epsilon)
+                                                        : norm_kernel<Centered, at::BFloat16>(x, weight, bias, epsilon);
+    ctx->save_for_backward(
+        {x, weight, tensors::save_as("mean", result.mean), tensors::save_as("inverse_deviation", result.rstd)});
+    ctx->saved_data["epsilon"] = epsilon;
+    ctx->saved_data["bias"] = bias.defined();
+    ctx->saved_data["bias_type"] = static_cast<std::int64_t>(bias.defined() ? bias.scalar_type() : at::kFloat);
+    return result.y;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& g) {
+    auto const saved = ctx->get_saved_variables();
+    auto const &x = saved[0], &weight = saved[1];
+    bool const want_bias = ctx->saved_data["bias"].toBool();
+    auto const bias_type = static_cast<at::ScalarType>(ctx->saved_data["bias_type"].toInt());
+    bool const vectors = norm_has_vectors(x) && !at::GradMode::is_enabled();
+    auto const grads =
+        !vectors ? norm_backward_plain<Centered>(g[0], x, weight, want_bias, bias_type,
+                                                 ctx->saved_data["epsilon"].toDouble())
+        : x.scalar_type() == at::kFloat
+            ? norm_backward_kernel<Centered, float>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type)
+            : norm_backward_kernel<Centered, at::BFloat16>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type);
+    return {grads.x, grads.weight, grads.bias, at::Tensor()};
+  }
+};
+
+/// Computes layer norm (if Centered) or rms norm on the CPU. `weight` and `bias` may be undefined.
+template <bool Centered>
+at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
+  auto const maybe = [](at::Tensor const& p) { return p.defined() ? std::optional(p) : std::nullopt; };
+  return norm_function<Centered>::apply(x, maybe(weight), maybe(bias), epsilon);
+}
+
+struct batch_norm_function : tensors::recorded_function<batch_norm_function> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, at::Tensor const& weight,
+                            at::Tensor const& bias, batch_statistics const& of, comm::replica_round const& round,
+                            double epsilon) {
+    ctx->save_for_backward(
+        {x, weight, bias, tensors::save_as("mean", of.mean), tensors::save_as("variance", of.variance)});
+    ctx->saved_data["count"] = of.count;
+    ctx->saved_data["ranks"] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(round.ranks));
+    ctx->saved_data["gaps"] = round.gaps;
+    ctx->saved_data["epsilon"] = epsilon;
+    return batch_norm_with(x, weight, bias, of.mean, of.variance, epsilon);
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& g) {
+    auto const saved = ctx->get_saved_variables();
+    at::Tensor const &x = saved[0], &weight = saved[1], &bias = saved[2], &mean = saved[3], &variance = saved[4];
+    double const count = ctx->saved_data["count"].toDouble(), epsilon = ctx->saved_data["epsilon"].toDouble();
+    comm::replica_round const round{reinterpret_cast<comm::group*>(ctx->saved_data["ranks"].toInt()),
+                                    ctx->saved_data["gaps"].toBool()};
+    if (at::GradMode::is_enabled()) {
+      auto const f = [&](auto const& in) { return composed::batch_norm(in[0], in[1], in[2], count, round, epsilon); };
+      auto all = composed::gradients_of(f, {x, weight, bias}, g[0]);
+      all.resize(6);
+      return all;
+    }
+    // First the gradients for constant statistics, then the terms that the statistics add.
+    auto const wide_weight = composed::widened(weight);
+    auto [dx, dweight, dbias] = at::native_batch_norm_backward(g[0].contiguous(), x, wide_weight, mean, variance, mean,
+                                                               variance, false, epsilon, {true, true, true});
+    at::Tensor const sums = round.sum(at::cat({dweight, dbias})) / count;
+    std::int64_t const channels = mean.numel();
+    at::Tensor const scale = (variance + epsilon).rsqrt(),
+                     slope = scale * scale * wide_weight * sums.narrow(0, 0, channels);
+    at::Tensor const shift = scale * wide_weight * sums.narrow(0, channels, channels) - slope * mean;
+    dx.sub_(composed::beside(slope, x) * x).sub_(composed::beside(shift, x));
+    return {dx, dweight.to(weight.scalar_type()), dbias.to(weight.scalar_type()), {}, {}, {}};
+  }
+};
+
+inline at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
+                             batch_statistics const& statistics, comm::replica_round const& round, double epsilon) {
+  return batch_norm_function::apply(x, weight, bias, statistics, round, epsilon);
+}
+
+}  // namespace redco::kernel::cpu

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <redco/log/text.hpp>
+#include <redco/shape/hosts.hpp>
+#include <redco/shape/mesh.hpp>
+#include <redco/diag/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+namespace redco::options {
+
+/// Returns true if messages between tensor-parallel shards overlap with matrix products. `overlap`:
+/// the user's choice. If empty, returns true if the shards of a replica are on several hosts
+/// (`lie_apart`).
+inline bool overlaps_shards(mesh const& on, bool lie_apart, std::optional<bool> overlap) {
+  return on.tp > 1 && overlap.value_or(lie_apart);
+}
+
+/// Returns the number of bytes of gradients, a multiple of 8, that a run sums at once during
+/// backward. Returns 0 if all gradients are summed after backward. `overlap`: the user's choice; if
+/// empty, true if replicas are in several of the `hosts` processes. Throws `error` with exit code
+/// 64 unless `mebibytes` is in (0, 1e6].
+std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes);
+
+}  // namespace redco::options
+
+#include <redco/config.hpp>
+
+namespace redco::options {
+
+inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes) {
+  if (!(mebibytes > 0 && mebibytes <= 1e6))
+    throw error(exit_code::usage,
+                "--gradient-bucket " + log::short_text(mebibytes, 4) + ": give MiB, more than 0 and at most 1e6");
+  if (on.size(shape::batch_axes) == 1 || !overlap.value_or(shape::host_map{on, hosts}.parts(shape::batch_axes)))
+    return 0;
+  return std::max<std::int64_t>(1, std::llround(mebibytes * 1024 * 1024 / 8)) * 8;
+}
+
+}  // namespace redco::options

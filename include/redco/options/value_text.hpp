@@ -1,0 +1,54 @@
+#pragma once
+
+#include <redco/shape/blocks.hpp>
+#include <redco/shape/mesh.hpp>
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace redco::options {
+
+/// Returns the number of bytes written in `text`, such as "1.5GiB": an unsigned number with at most
+/// three decimals, directly followed by KiB, MiB, GiB or TiB.
+///
+/// Throws `error` with exit code 64 for any other text, for zero, and for 2^63 bytes or more.
+std::int64_t parse_bytes(std::string_view text);
+
+}  // namespace redco::options
+
+#include <redco/config.hpp>
+
+namespace redco::options {
+
+/// Returns the text of a mesh for --mesh, such as "2x3" for two data-parallel replicas of three
+/// tensor-parallel shards. Meshes with other axes are written by name: "dp=2,ep=4,tp=3".
+std::string to_text(mesh const& m);
+
+/// Returns the mesh written in `text`: DPxTP, or axes by name in any order, such as "dp=2,tp=3". An
+/// axis that is not named has size 1. Sizes are unsigned numbers of at least 1.
+///
+/// Throws `error` with exit code 64 for any other text.
+mesh parse_mesh(std::string_view text);
+
+}  // namespace redco::options
+
+namespace redco::options {
+
+/// Returns the text of --recompute: "none", "all", "every:2" for every second block, "first:3" for
+/// the first three blocks, "range:4:8" for blocks 4 to 7, or "range:4:" from block 4 on.
+std::string to_text(recomputed_blocks const& blocks);
+
+/// Returns the blocks to recompute in backward, as `text` (the option --recompute) names them:
+/// "none", "all", "every:K" or "first:K" with an unsigned number K of at least 1. "true" means all
+/// and "false" means none.
+///
+/// Throws `error` with exit code 64 for any other text.
+recomputed_blocks parse_recomputed_blocks(std::string_view text);
+
+}  // namespace redco::options
+
+#ifndef REDCO_COMPILED
+#include <redco/options/value_text.inl.hpp>
+#endif

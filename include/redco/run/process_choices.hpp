@@ -1,0 +1,70 @@
+#pragma once
+
+#include <redco/comm/agreement.hpp>
+#include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/kernel_set.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/options/chosen_dtype.hpp>
+#include <redco/shape/dtype.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace redco::run {
+
+/// Advice in the error message for every difference between processes.
+inline constexpr char const* start_alike =
+    "start all processes by the same command, with the same program, files and environment";
+
+/// Choices of a process for its run, made from its options, its environment and its machine.
+struct process_choices {
+  redco::mesh mesh{};
+  c10::DeviceType device = c10::DeviceType::CPU;
+  dtype compute = dtype::f32;
+  tensors::kernel_set kernels = tensors::kernel_set::fastest;
+  std::int64_t gradient_bucket = 0;  ///< Bytes of a gradient bucket; 0: sums after backward
+  bool overlaps_shards = false;
+  /// True if the shards of one replica are in several processes. Each process computes replicated
+  /// parameters and sampled tokens itself, and they must stay equal to the last bit.
+  bool shards_span_processes = false;
+  int threads = 1;  ///< Threads of a rank; compared only if shards_span_processes
+  /// Instruction set that libtorch uses; compared between processes only if shards_span_processes.
+  std::string instruction_set;
+  /// Implementation of bf16 matrix products; compared only if shards_span_processes.
+  tensors::bf16_path bf16_products{};
+};
+
+/// Returns the values that all processes compare before they know their mesh. They are the digest
+/// of the program's file, the build settings in `torch` (the text of at::show_config()), and
+/// options.
+comm::agreement opening_agreement(std::string program_digest, std::string const& torch,
+                                  std::map<std::string, std::string> const& options);
+
+/// Returns the choices that all processes compare after they know their mesh.
+comm::agreement agreement_of(process_choices const& chosen);
+
+}  // namespace redco::run
+
+#include <redco/config.hpp>
+
+namespace redco::run {
+
+/// Returns a log line about the dtype of a run, such as "dtype bf16: ...", with the library that
+/// multiplies bf16 matrices and the kernels in use.
+inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device device) {
+  std::string text = "dtype " + std::string(name_of(chosen.compute)) + ": " + chosen.why;
+  tensors::kernel_set const kernels = tensors::kernel_set_in_use();
+  if (chosen.compute == dtype::bf16 && kernels == tensors::kernel_set::fastest && device == tensors::host_device())
+    text += "; products by " + std::string(name_of(tensors::bf16_path_in_use()));
+  text += "; kernels " + std::string(name_of(kernels));
+  return text;
+}
+
+}  // namespace redco::run
+
+#ifndef REDCO_COMPILED
+#include <redco/run/process_choices.inl.hpp>
+#endif

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <redco/run/verify_records.hpp>
+
+#include <redco/comm/group.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace redco::run {
+
+REDCO_INLINE at::Tensor held_copy(ckpt::state_part const& part) { return ckpt::detail::held_values(part).clone(); }
+
+REDCO_INLINE void update_recorder::computed(terms const& loss) {
+  for (terms::term const& one : loss.all)
+    if (c10::elementSize(one.loss.sum.scalar_type()) < c10::elementSize(now_.loss_type))
+      now_.loss_type = one.loss.sum.scalar_type();
+}
+
+REDCO_INLINE void update_recorder::begin(network_state const& state) {
+  now_.parameters.clear();
+  before_.clear();
+  for (ckpt::state_part const& part : state.master_parts()) {
+    now_.parameters.push_back({part.name, part.place, {}, {}, {}});
+    before_.push_back(held_copy(part));
+  }
+}
+
+REDCO_INLINE void update_recorder::reduced(network_state const& state, double divisor) {
+  begin(state);
+  auto const parts = state.master_parts();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    nn::stored_parameter const* const stored = state.store.find(parts[i].name);
+    if (!stored->gradient.defined()) continue;
+    ckpt::state_part gradient = parts[i];
+    gradient.local = stored->gradient;
+    now_.parameters[i].gradient = held_copy(gradient).div_(divisor);
+  }
+}
+
+REDCO_INLINE void update_recorder::updated(network_state const& state) {
+  auto const parts = state.master_parts();
+  for (std::size_t i = 0; i < parts.size(); ++i) now_.parameters[i].update = held_copy(parts[i]).sub_(before_[i]);
+  std::string_view const prefix = "optimizer.";
+  std::map<std::string, std::size_t, std::less<>> places;
+  for (std::size_t i = 0; i < parts.size(); ++i) places[state.name + parts[i].name] = i;
+  for (ckpt::state_part const& part : state.parts()) {
+    if (!part.name.starts_with(prefix)) continue;
+    std::string_view const name = std::string_view(part.name).substr(part.name.find('.', prefix.size()) + 1);
+    if (auto const at = places.find(name); at != places.end())
+      now_.parameters[at->second].slots.push_back(held_copy(part));
+  }
+}
+
+REDCO_INLINE update_record update_recorder::take(step_result const& result) {
+  update_record done = std::exchange(now_, {});
+  done.result = result;
+  before_.clear();
+  return done;
+}
+
+REDCO_INLINE void activation_record::call(at::Tensor const& x, pass const& in) {
+  call_record one;
+  one.sizes = x.sizes().vec();
+  one.first_example = in.first_example;
+  one.examples = in.examples > 0 ? in.examples : x.size(0);
+  one.number = in.calls;
+  calls_.push_back(std::move(one));
+  path_.assign(1, "");
+  add("", false, {x});
+}
+
+REDCO_INLINE void activation_record::enter(std::string_view component, activation const& x) {
+  if (path_.empty()) return;
+  path_.push_back(path_.back() + (path_.back().empty() ? "" : ".") + std::string(component));
+  add(path_.back(), false, x);
+}
+
+REDCO_INLINE void activation_record::leave(activation const& y) {
+  if (path_.empty()) return;
+  add(path_.back(), true, y);
+  path_.pop_back();
+}
+
+REDCO_INLINE void activation_record::add(std::string const& layer, bool given, activation const& x) {
+  if (!keeps_) return;
+  moment one{layer, given, x.local.defined() ? x.local.detach().clone() : at::Tensor(), nullptr};
+  if (x.local.defined() && x.complete_gradient && x.local.requires_grad()) {
+    one.gradient = std::make_shared<at::Tensor>();
+    x.local.register_hook([kept = one.gradient](at::Tensor const& g) { *kept = g.detach().clone(); });
+  }
+  calls_.back().moments.push_back(std::move(one));
+}
+
+}  // namespace redco::run
+
+namespace redco::run::detail {
+
+/// Returns a pair of tensors that must be equal: this rank's activation `own` without padding, and
+/// its slice of `whole`, the activation computed on one rank. Returns undefined tensors if the two
+/// cannot be compared.
+inline std::pair<at::Tensor, at::Tensor> matched(at::Tensor own, at::Tensor whole, rank_context const& rank) {
+  if (own.dim() != whole.dim()) return {};
+  for (std::int64_t d = 1; d < own.dim(); ++d) {
+    std::int64_t const part = own.size(d), all = whole.size(d);
+    if (part == all) continue;
+    if (part > all || part * rank.tp.size() < all) return {};
+    std::int64_t const sharers = std::max<std::int64_t>(1, part * rank.tp.size() / all);
+    std::int64_t const begin = std::min(all, rank.tp.rank() / sharers * part), size = std::min(part, all - begin);
+    own = own.narrow(d, 0, size);
+    whole = whole.narrow(d, begin, size);
+  }
+  return {own, whole};
+}
+
+/// Returns true if a rank's activation `own` differs from the activation `whole` of the same
+/// examples that one rank computed. Returns false if the two cannot be compared. The allowed
+/// difference is `tolerance` times the largest element of `whole`.
+inline bool differs(at::Tensor const& own, activation_record::call_record const& of, at::Tensor const& whole,
+                    activation_record::call_record const& in, rank_context const& rank, double tolerance) {
+  std::int64_t const first = std::max(of.first_example, in.first_example),
+                     last = std::min(of.first_example + of.examples, in.first_example + in.examples);
+  if (first >= last || !own.defined() || !whole.defined() || own.dim() == 0 || !own.is_floating_point()) return false;
+  std::int64_t const each = own.size(0) / of.examples;
+  if (each * of.examples != own.size(0) || each * in.examples != whole.size(0)) return false;
+  auto const rows = [&](at::Tensor const& x, std::int64_t begin) {
+    return x.narrow(0, (first - begin) * each, (last - first) * each).to(at::kDouble);
+  };
+  auto const [here, there] = matched(rows(own, of.first_example), rows(whole, in.first_example).to(own.device()), rank);
+  if (!here.defined() || here.numel() == 0) return false;
+  double const off = (here - there).abs().max().item<double>(), largest = whole.abs().max().item<double>();
+  return !(off <= tolerance * largest);
+}
+
+/// Returns the path of the layer that gave the recorded value with index `at`. If the value is a
+/// layer's input, this is the layer with the last output before it. Returns "the input of the
+/// network" if there is no such output.
+inline std::string giver(std::vector<activation_record::moment> const& moments, std::size_t at) {
+  if (moments[at].given && !moments[at].layer.empty()) return moments[at].layer;
+  for (std::size_t i = at; i-- > 0;)
+    if (moments[i].given) return moments[i].layer;
+  return "the input of the network";
+}
+
+}  // namespace redco::run::detail
+
+namespace redco::run {
+
+REDCO_INLINE std::string differing_layer(rank_context& rank, activation_record const& own,
+                                         activation_record const& alone, bool forward, double tolerance) {
+  at::NoGradGuard const no_grad;
+  double const none = -1e9;
+  // Negated index of the first moment whose value differs, and index of the last moment whose
+  // gradient differs. The first index is negated because the ranks take the maximum.
+  double found[] = {none, none};
+  for (auto const& one : own.calls())
+    for (auto const& other : alone.calls()) {
+      if (one.number != other.number || one.moments.size() != other.moments.size()) continue;
+      for (std::size_t i = 0; i < one.moments.size(); ++i) {
+        auto const &here = one.moments[i], &there = other.moments[i];
+        auto const place = static_cast<double>(i);
+        if (detail::differs(here.value, one, there.value, other, rank, tolerance))
+          found[0] = std::max(found[0], -place);
+        if (here.gradient && there.gradient &&
+            detail::differs(*here.gradient, one, *there.gradient, other, rank, tolerance))
+          found[1] = std::max(found[1], place);
+      }
+    }
+  comm::collective_label const label("verification");
+  rank.world.all_reduce(at::from_blob(found, {2}, at::kDouble), comm::reduce_op::max);
+  if (alone.calls().empty() || alone.calls().front().moments.empty()) return "";
+  auto const& moments = alone.calls().front().moments;
+  if (found[0] > none) return detail::giver(moments, static_cast<std::size_t>(-found[0]));
+  if (!forward && found[1] > none) return moments[static_cast<std::size_t>(found[1])].layer;
+  if (!forward) return "";
+  return moments.back().value.defined() ? "the loss function" : "the last layer or the loss function";
+}
+
+}  // namespace redco::run

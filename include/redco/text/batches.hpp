@@ -1,0 +1,114 @@
+#pragma once
+
+#include <redco/tensor/torch.hpp>
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace redco::text {
+
+/// Rows of token ids, padded to one length, with a mask that marks the padding.
+struct padded_ids {
+  at::Tensor ids;  ///< token ids, int64 [B, T]; T is the longest row's length
+  /// mask of `ids`, bool [B, T]; false for padding
+  at::Tensor mask;
+};
+
+/// Left-pads rows of token ids with id `padding`, so that all rows end in the last column. Use it
+/// for prompts, and pass the mask to the network as `key_mask`.
+padded_ids padded_in_front(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
+
+/// Right-pads rows of token ids with id `padding`. Use it for texts of an encoder and for labels.
+padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
+
+}  // namespace redco::text
+
+#include <redco/config.hpp>
+
+namespace redco {
+
+/// A training batch for language models: two int64 tensors [B, T]. labels[b][t] is the token that
+/// should follow input_ids[b][t]; the loss ignores label -100.
+struct token_batch {
+  at::Tensor input_ids;
+  at::Tensor labels;
+};
+
+/// Cuts each text into windows of at most `context + 1` token ids, as examples for language models.
+/// A window begins with the last id of the window before, so that every id except a text's first is
+/// predicted exactly once. A window has at least two ids. Throws `error` with exit code 65 if there
+/// is no window. Requires context >= 1.
+std::vector<std::vector<std::int64_t>> token_windows(std::span<std::vector<std::int64_t> const> texts,
+                                                     std::int64_t context);
+
+/// Converts windows of token ids to a training batch; the label of an id is the next id of its
+/// window. Shorter windows are right-padded with id `padding` and label -100.
+token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding);
+
+}  // namespace redco
+
+namespace redco {
+
+/// Converts texts to a training batch of bytes: ids and labels [B, T], with T at most `context`.
+/// The label of a byte is the next byte of its text. Shorter texts are right-padded with id 0 and
+/// label -100.
+token_batch next_token_batch(std::span<std::string const> texts, std::int64_t context);
+
+}  // namespace redco
+
+namespace redco::text {
+
+/// Converts texts to prompts of bytes for generate(), from the last `most` bytes of each text.
+/// Shorter texts are left-padded with id 0.
+padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most);
+
+/// Converts each row of byte ids [B, T], as generate() returns them, to a text without the left
+/// padding. The first columns of `ids` are `prompts`; the other columns are generated.
+std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts);
+
+}  // namespace redco::text
+
+namespace redco {
+
+/// An example of a sequence-to-sequence task: the token ids of a source text and of its target
+/// text. Both include the end token.
+struct seq2seq_example {
+  std::vector<std::int64_t> source;
+  std::vector<std::int64_t> target;
+};
+
+}  // namespace redco
+
+namespace redco::text {
+
+/// Shortens a text to at most `most` token ids: its first ids, then its last id (the end token).
+/// Requires most > 0.
+std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most);
+
+}  // namespace redco::text
+
+namespace redco {
+
+/// A training batch for an encoder-decoder model.
+struct seq2seq_batch {
+  at::Tensor source;       ///< token ids of the source texts, int64 [B, S]
+  at::Tensor source_mask;  ///< mask of `source`, bool [B, S]; false for padding
+  /// Token ids of the decoder's input, int64 [B, T]: the start id, then the target without its last
+  /// id.
+  at::Tensor decoder_ids;
+  /// Token ids that the decoder should predict, int64 [B, T]: the target, then -100.
+  at::Tensor labels;
+};
+
+/// Converts examples to a batch with right padding. `start`: first id of the decoder's input;
+/// `padding`: id of padding.
+seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::int64_t start, std::int64_t padding);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/text/batches.inl.hpp>
+#endif

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <redco/text/batches.hpp>
+
+#include <redco/tensor/device.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+
+namespace redco::text::detail {
+
+inline padded_ids padded(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding, bool in_front) {
+  std::int64_t longest = 0;
+  for (auto const& row : rows) longest = std::max(longest, std::ssize(row));
+  padded_ids all{at::full({std::ssize(rows), longest}, padding, at::kLong),
+                 at::zeros({std::ssize(rows), longest}, at::kBool)};
+  for (std::int64_t i = 0; i < std::ssize(rows); ++i) {
+    auto const& row = rows[static_cast<std::size_t>(i)];
+    std::int64_t const begin = i * longest + (in_front ? longest - std::ssize(row) : 0);
+    std::copy(row.begin(), row.end(), all.ids.data_ptr<std::int64_t>() + begin);
+    std::fill_n(all.mask.data_ptr<bool>() + begin, std::ssize(row), true);
+  }
+  return all;
+}
+
+}  // namespace redco::text::detail
+
+namespace redco::text {
+
+REDCO_INLINE padded_ids padded_in_front(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding) {
+  return detail::padded(rows, padding, true);
+}
+
+REDCO_INLINE padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding) {
+  return detail::padded(rows, padding, false);
+}
+
+}  // namespace redco::text
+
+namespace redco {
+
+REDCO_INLINE std::vector<std::vector<std::int64_t>> token_windows(std::span<std::vector<std::int64_t> const> texts,
+                                                                  std::int64_t context) {
+  std::vector<std::vector<std::int64_t>> windows;
+  for (auto const& text : texts)
+    for (std::int64_t begin = 0; begin + 1 < std::ssize(text); begin += context)
+      windows.emplace_back(text.begin() + begin, text.begin() + std::min(begin + context + 1, std::ssize(text)));
+  if (windows.empty()) throw error(exit_code::data, "no text has two tokens: give longer texts");
+  return windows;
+}
+
+REDCO_INLINE token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding) {
+  text::padded_ids const all = text::padded_behind(windows, padding);
+  std::int64_t const length = std::max<std::int64_t>(all.ids.size(1) - 1, 0);
+  at::Tensor const next = all.ids.narrow(1, all.ids.size(1) - length, length);
+  at::Tensor const known = all.mask.narrow(1, all.ids.size(1) - length, length);
+  return {all.ids.narrow(1, 0, length).contiguous(), next.masked_fill(known.logical_not(), -100)};
+}
+
+REDCO_INLINE token_batch next_token_batch(std::span<std::string const> texts, std::int64_t context) {
+  auto const rows = static_cast<std::int64_t>(texts.size());
+  std::int64_t length = 1;
+  for (std::string const& text : texts) length = std::max(length, std::ssize(text) - 1);
+  length = std::min(length, context);
+  token_batch batch{at::zeros({rows, length}, at::kLong), at::full({rows, length}, -100, at::kLong)};
+  auto* ids = batch.input_ids.data_ptr<std::int64_t>();
+  auto* labels = batch.labels.data_ptr<std::int64_t>();
+  for (std::string const& text : texts) {
+    std::int64_t const n = std::min(std::ssize(text) - 1, length);
+    for (std::int64_t t = 0; t < n; ++t) {
+      ids[t] = static_cast<unsigned char>(text[static_cast<std::size_t>(t)]);
+      labels[t] = static_cast<unsigned char>(text[static_cast<std::size_t>(t) + 1]);
+    }
+    ids += length;
+    labels += length;
+  }
+  return batch;
+}
+
+}  // namespace redco
+
+namespace redco::text {
+
+REDCO_INLINE padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most) {
+  std::vector<std::vector<std::int64_t>> rows;
+  for (std::string const& text : texts) {
+    std::size_t const bytes = std::min(text.size(), static_cast<std::size_t>(most));
+    auto& row = rows.emplace_back();
+    for (char const c : std::string_view(text).substr(text.size() - bytes))
+      row.push_back(static_cast<unsigned char>(c));
+  }
+  return padded_in_front(rows, 0);
+}
+
+REDCO_INLINE std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts) {
+  at::Tensor const dense = tensors::on_host(ids), padding = tensors::on_host(prompts.mask.logical_not().sum(1));
+  auto const* const id = dense.const_data_ptr<std::int64_t>();
+  auto const* const skipped = padding.const_data_ptr<std::int64_t>();
+  std::vector<std::string> texts(static_cast<std::size_t>(dense.size(0)));
+  for (std::int64_t row = 0; row < dense.size(0); ++row)
+    for (std::int64_t t = skipped[row]; t < dense.size(1); ++t)
+      texts[static_cast<std::size_t>(row)] += static_cast<char>(id[row * dense.size(1) + t]);
+  return texts;
+}
+
+REDCO_INLINE std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most) {
+  if (std::ssize(ids) <= most) return ids;
+  ids[static_cast<std::size_t>(most - 1)] = ids.back();
+  ids.resize(static_cast<std::size_t>(most));
+  return ids;
+}
+
+}  // namespace redco::text
+
+namespace redco {
+
+REDCO_INLINE seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::int64_t start,
+                                            std::int64_t padding) {
+  std::vector<std::vector<std::int64_t>> sources, targets;
+  for (seq2seq_example const& one : examples) {
+    sources.push_back(one.source);
+    targets.push_back(one.target);
+  }
+  text::padded_ids const source = text::padded_behind(sources, padding), target = text::padded_behind(targets, padding);
+  at::Tensor const decoder_ids = target.ids.roll(1, 1);
+  if (decoder_ids.size(1) > 0) decoder_ids.select(1, 0).fill_(start);
+  return {source.ids, source.mask, decoder_ids, target.ids.masked_fill(target.mask.logical_not(), -100)};
+}
+
+}  // namespace redco
