@@ -1,4 +1,4 @@
-# redco::compiled and redco::plan_compiled: redco::redco and redco::shard::plan with their non-template
+# redco::compiled and redco::plan_compiled: redco::redco and redco::plan with their non-template
 # functions compiled once instead of in each translation unit. They are compiled in the build of the
 # project that links them, with its compiler and flags.
 
@@ -140,7 +140,7 @@ char const redco::needs_redco_compiled::${choices}::library = 0;
 char const redco::every_file_or_none_uses_redco_compiled = 0;
 " @ONLY)
     add_library(redco_plan_compiled STATIC EXCLUDE_FROM_ALL ${plan_sources} "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp")
-    target_link_libraries(redco_plan_compiled PRIVATE redco::shard::plan)
+    target_link_libraries(redco_plan_compiled PRIVATE redco::plan)
     add_library(redco_compiled STATIC EXCLUDE_FROM_ALL ${torch_sources})
     target_link_libraries(redco_compiled PRIVATE redco::redco)
     target_precompile_headers(redco_compiled REUSE_FROM redco_torch_pch)
@@ -149,7 +149,7 @@ char const redco::every_file_or_none_uses_redco_compiled = 0;
       target_compile_definitions(redco_${name} PRIVATE REDCO_COMPILED)
     endforeach()
   endif()
-  target_link_libraries(redco_plan_compiled INTERFACE redco::shard::plan)
+  target_link_libraries(redco_plan_compiled INTERFACE redco::plan)
   target_link_libraries(redco_compiled INTERFACE redco_plan_compiled redco::redco)
   foreach(name compiled plan_compiled)
     target_compile_definitions(redco_${name} INTERFACE REDCO_COMPILED)

@@ -169,7 +169,7 @@ target that has it with LINK")
   set(program ${arg_NAME}_shard_report)
   add_executable(${program} EXCLUDE_FROM_ALL "${source}")
   target_include_directories(${program} PRIVATE ${folders})
-  target_link_libraries(${program} PRIVATE redco::shard::plan ${arg_LINK})
+  target_link_libraries(${program} PRIVATE redco::plan ${arg_LINK})
   add_custom_command(OUTPUT ${outputs} COMMAND ${program} DEPENDS ${program} ${arg_MACHINE} VERBATIM
     COMMENT "shard report ${arg_NAME}")
   add_custom_target(${arg_NAME} ALL DEPENDS ${outputs})

@@ -36,7 +36,7 @@ redco_add_test(build.mixed_macros COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOUR
   -DWORK=${PROJECT_BINARY_DIR}/mixed_macros "-DCOMPILERS=${CMAKE_CXX_COMPILER};clang++;g++" "-DMACROS=${redco_macros}"
   "-DFLAGS=${redco_include_flags}" -P ${CMAKE_CURRENT_SOURCE_DIR}/odr/mixed.cmake)
 
-# Tokenizers in a build in which CMake found neither optional library. redco::shard::plan would add them.
+# Tokenizers in a build in which CMake found neither optional library. redco::plan would add them.
 add_executable(without_text_libraries ${PROJECT_SOURCE_DIR}/tests/consume/without_text_libraries.cpp)
 set_target_properties(without_text_libraries PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 target_include_directories(without_text_libraries PRIVATE ${PROJECT_SOURCE_DIR}/include)

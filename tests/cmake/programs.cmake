@@ -29,7 +29,7 @@ else()
 endif()
 
 # Precompiled headers of tests above the torch line, of tests below it, and of whole programs.
-redco_add_header(plan_test redco::shard::plan OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/catch.hpp)
+redco_add_header(plan_test redco::plan OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/catch.hpp)
 redco_add_header(torch_test redco::redco OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/torch_catch.hpp)
 redco_add_header(program_test redco::redco OFF ${CMAKE_CURRENT_SOURCE_DIR}/support/torch_catch.hpp <redco/train.hpp> <redco/pretrained.hpp>)
 foreach(kind plan torch program)

@@ -104,7 +104,7 @@ ${how}
 ${consumer}
 redco_add_shard_report(NAME report MODEL app::model HEADER app/model.hpp MESHES 1x2 2x4 BATCH 8 BUDGET 1MiB FORMATS md json html)
 add_executable(small small.cpp)
-target_link_libraries(small PRIVATE redco::shard::plan)
+target_link_libraries(small PRIVATE redco::plan)
 redco_add_model(TARGET small NAME small CONFIG config.json)
 redco_add_shard_report(NAME small_report MODEL small HEADER redco_models/small.hpp MESHES 1x2 INCLUDES \${CMAKE_CURRENT_BINARY_DIR})
 ")

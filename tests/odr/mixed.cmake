@@ -65,7 +65,7 @@ foreach(compiler IN LISTS COMPILERS)
 endforeach()
 
 # Files that include comm/ need the library's choice of MPI; all programs of the build show that the
-# same choice links. Files above the torch line do not: redco::shard::plan lacks the macro.
+# same choice links. Files above the torch line do not: redco::plan lacks the macro.
 list(GET COMPILERS 0 compiler)
 set(other ${MACROS})
 set(name with_mpi)
