@@ -10,10 +10,12 @@ redco_add_test(build.codes COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
 
 redco_add_test(build.format COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${redco_cmake}/CheckFormat.cmake)
 
-# Rules for comments and promises of pages: docs/contributing.md.
+# Rules for comments, names of namespace redco, and promises of pages: docs/contributing.md.
 redco_add_test(build.language COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/language.py ${PROJECT_SOURCE_DIR})
 redco_add_test(build.language_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/language.py ${PROJECT_SOURCE_DIR} --planted)
 redco_add_test(build.pages COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/pages.py ${PROJECT_SOURCE_DIR})
+redco_add_test(build.names COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/names.py ${PROJECT_SOURCE_DIR})
+redco_add_test(build.names_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/names.py ${PROJECT_SOURCE_DIR} --planted)
 redco_add_test(build.pictures COMMAND python3 -B ${PROJECT_SOURCE_DIR}/docs/pictures/make_pictures.py --check)
 
 list(JOIN redco_built "\n" redco_list)

@@ -1,4 +1,4 @@
-"""Comment blocks of C++ sources, with their lines."""
+"""Comment blocks of C++ sources, with their lines, and sources without comments."""
 
 import re
 
@@ -45,3 +45,13 @@ def blocks_of(source):
         block.lines = [part.strip() for part in body.split("\n")]
         blocks.append(block)
     return blocks
+
+
+def code_of(source):
+    """The source with spaces in place of comments, preprocessor directives, and the text of strings; lines and columns stay."""
+
+    def blank(found):
+        text = re.sub(r"[^\n]", " ", found[0])
+        return text if found["comment"] else '""' + text[2:]
+
+    return re.sub(r"^[ \t]*#(?:[^\\\n]|\\.)*", lambda found: re.sub(r"[^\n]", " ", found[0]), _TEXT.sub(blank, source), flags=re.S | re.M)
