@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Pages are true: their code compiles, their links lead somewhere, front pages stay short.
+"""Pages are true: their code compiles, their links lead somewhere, headers that they name exist, front pages stay short.
 
-  pages.py ROOT                checks links, lengths, and that every C++ block says how it is compiled
+  pages.py ROOT                checks links, lengths, names of headers (also in scripts/ and cmake/), and that every C++ block says
+                               how it is compiled
   pages.py ROOT --write DIR    writes a source file per page with its C++ blocks, and prints the names of the files
 
 The line before a C++ block says how it is compiled, as an HTML comment:
@@ -20,6 +21,8 @@ longest = {"README.md": 130, "CHANGELOG.md": 40}
 elsewhere = ("include/", "docs/diagnostics.md")  # sketches of rooms; twins of tests/reject, which their tests compile
 block = re.compile(r"(?:<!-- compiled: (?P<how>[^>]*?) -->\n)?^```cpp\n(?P<code>.*?)^```$", re.S | re.M)
 link = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|(?:srcset|src|href)=\"([^\"]+)\"")
+header = re.compile(r"(?<![\w./<*-])<?((?:[\w-]+/)*[\w.-]+\.hpp)\b")
+made_up = re.compile(r"(X|.*\bNAME|app/.*|redco/mutant|redco/room/file)(\.inl)?\.hpp$")  # headers of examples and of users
 ways = re.compile(r"(alone|declarations|statements|by [\w.]+|never, .+)$")
 
 
@@ -36,6 +39,30 @@ def anchors(page):
         words = re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower())
         found.add(words.strip().replace(" ", "-"))
     return found
+
+
+def headers(root):
+    """Path ends of the headers of the repository: a/b.hpp has b.hpp and a/b.hpp."""
+    paths = [path.relative_to(root).parts for folder in ("include", "tests", "benchmarks") for path in (root / folder).rglob("*.hpp")]
+    return {"/".join(parts[first:]) for parts in paths for first in range(len(parts))}
+
+
+def unknown_headers(root, file, known, pattern):
+    """Headers that a page, a script or a CMake file names and that do not exist."""
+    for number, line in enumerate(file.read_text().split("\n"), 1):
+        for found in pattern.finditer(line):
+            if found[1] not in known and not made_up.match(found[1]):
+                yield f"{file.relative_to(root).as_posix()}:{number}: no header {found[1]}"
+
+
+def header_problems(root):
+    known = headers(root)
+    for page in pages(root):
+        if not page.relative_to(root).as_posix().startswith(elsewhere):
+            yield from unknown_headers(root, page, known, header)
+    for folder in ("scripts", "cmake"):
+        for file in sorted(path for path in (root / folder).rglob("*") if path.is_file()):
+            yield from unknown_headers(root, file, known, re.compile(r"\b(redco/[\w/]+\.hpp)\b"))
 
 
 def problems_of(root, page):
@@ -97,7 +124,7 @@ def main():
                 file.write_text(text)
             print(file)
         return 0
-    problems = [problem for page in pages(root) for problem in problems_of(root, page)]
+    problems = [problem for page in pages(root) for problem in problems_of(root, page)] + list(header_problems(root))
     print(*problems, sep="\n")
     print(f"pages: {len(problems)} problems in {len(pages(root))} pages")
     return 1 if problems else 0
