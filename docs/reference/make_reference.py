@@ -226,7 +226,7 @@ def main():
             if not example:
                 problems.append(f"{name}: no page, example or test uses redco::{name}")
             (out / f"{name}.md").write_text(page_of(name, found[name], example, root))
-            first = re.split(r"(?<=\.)\s", re.sub(r"\s+", " ", words), maxsplit=1)[0]
+            first = re.split(r"(?<=\.)(?<!\bal\.)(?<!\d\.)\s", re.sub(r"\s+", " ", words), maxsplit=1)[0]
             index.append(f"| [`{name}`]({name}.md) | {first.replace('|', chr(92) + '|')} |")
         index.append("")
     (out / "index.md").write_text("\n".join(index))
