@@ -25,8 +25,8 @@ namespace adapter_folder_test {
 using namespace redco;
 using numbers = std::vector<std::int64_t>;
 
-std::span<redco::models::stored_name const> const of_llama = stored_names<llama>::names,
-                                                  of_gpt2 = stored_names<gpt2>::names;
+std::span<redco::models::stored_name const> const of_llama = redco::models::stored_names<llama>::names,
+                                                  of_gpt2 = redco::models::stored_names<gpt2>::names;
 
 redco::adapt::adapter_place place_of(std::span<redco::models::stored_name const> names, std::string const& ours,
                                      numbers const& shape) {
@@ -78,7 +78,7 @@ TEST_CASE("adapter matrices have PEFT's names and modules; the matrices of a fus
 
 TEST_CASE("adapters have PEFT's target layers by default") {
   CHECK(redco::adapt::usual_targets(of_llama) == "q,v");
-  CHECK(redco::adapt::usual_targets(stored_names<t5>::names) == "q,v");
+  CHECK(redco::adapt::usual_targets(redco::models::stored_names<t5>::names) == "q,v");
   CHECK(redco::adapt::usual_targets(of_gpt2) == "qkv");
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("targets are the shortest path endings that name exactly the modules i
   auto const targets = [&](std::vector<std::string> names) {
     for (std::string& name : names) name = "base_model.model." + name + ".lora_A.weight";
     write(folder, R"({"peft_type": "LORA", "r": 4})", names);
-    return std::string(adapter_folder(folder.path).options(stored_names<t5>::names).targets.view());
+    return std::string(adapter_folder(folder.path).options(redco::models::stored_names<t5>::names).targets.view());
   };
   std::string const encoder = "encoder.block.0.layer.0.SelfAttention.",
                     decoder = "decoder.block.0.layer.0.SelfAttention.",

@@ -123,7 +123,8 @@ inline std::vector<device_case> all_device_cases() {
   std::vector<device_case> all;
   auto const apart = [](std::int64_t b, std::int64_t t, std::int64_t s, std::int64_t h, std::int64_t kv,
                         std::int64_t d) {
-    return tensors{device_wave({b, t, h * d}, 0.1), device_wave({b, s, kv * d}, 1.3), device_wave({b, s, kv * d}, 2.1)};
+    return tensor_list{device_wave({b, t, h * d}, 0.1), device_wave({b, s, kv * d}, 1.3),
+                       device_wave({b, s, kv * d}, 2.1)};
   };
   auto const with = [](tensor_list x, at::Tensor const& bias) { return x.push_back(bias), x; };
   at::Tensor mask = at::ones({3, 23}, at::kBool);

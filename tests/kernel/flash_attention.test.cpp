@@ -60,8 +60,8 @@ TEST_CASE("attention prepares inputs for the flash operators and packs their res
   late.query0 = 22;
   wide.heads = wide.kv_heads = 1;
   auto const parts = [](std::int64_t queries, std::int64_t keys) {
-    return tensors{device_wave({2, queries, 6 * 8}, 0.1), device_wave({2, keys, 2 * 8}, 1.3),
-                   device_wave({2, keys, 2 * 8}, 2.1)};
+    return tensor_list{device_wave({2, queries, 6 * 8}, 0.1), device_wave({2, keys, 2 * 8}, 1.3),
+                       device_wave({2, keys, 2 * 8}, 2.1)};
   };
   std::vector<device_case> const cases{{"packed", grouped, {device_wave({2, 19, 10 * 8}, 0.4)}},
                                        {"one head", wide, {device_wave({2, 19, 3 * 16}, 0.4)}},

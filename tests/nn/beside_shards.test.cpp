@@ -79,7 +79,7 @@ TEST_CASE("blocks with overlapped messages and adapters equal plain blocks") {
   using split = sequential<redco::layers::split_tokens, blocks>;
   check_module<model_of<redco::adapt::low_rank_adapted<adapters, blocks>, input<30, 6>>>(
       some_x(), plain_blocks, {2, 3}, sharded::call{}, {.beside = true});
-  check_module<model_of<redco::adapt::low_rank_adapted<adapters, redco::shape::split>, input<30, 6>>>(
+  check_module<model_of<redco::adapt::low_rank_adapted<adapters, split>, input<30, 6>>>(
       some_x(), plain_blocks, {2, 3}, sharded::call{}, {.beside = true});
 }
 

@@ -55,7 +55,7 @@ struct redco::module<saved_test::growth<Claim>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return x.like(x.local() * save_as("grown", at::exp(x.local())));
+    return x.like(x.local() * redco::tensors::save_as("grown", at::exp(x.local())));
   }
 };
 

@@ -88,7 +88,7 @@ struct expected_call {
 
 /// A group that checks its calls against the expected ones and holds each until its products have
 /// begun. Another group computes the results.
-class holding_group final : public group {
+class holding_group final : public redco::comm::group {
  public:
   holding_group(redco::comm::group& of, products& beside)
       : group(of.rank(), of.size(), "holding"), of_(of), beside_(beside) {}

@@ -149,8 +149,8 @@ TEST_CASE("a fixed network gives the same values, gradients to its input alone, 
 struct seen_layers final : redco::nn::layer_watch {
   std::vector<double> lowest;  ///< lowest value of each layer's output, except of pending sums
   void call(at::Tensor const&, pass const&) override {}
-  void enter(std::string_view, redco::layers::activation const&) override {}
-  void leave(redco::layers::activation const& y) override {
+  void enter(std::string_view, activation const&) override {}
+  void leave(activation const& y) override {
     if (y.local.defined()) lowest.push_back(y.local.min().item<double>());
   }
 };

@@ -95,7 +95,7 @@ class check {
     redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
       redco::run::trained_network<M> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {},
                                            tested_device());
-      using names = stored_names<M>;
+      using names = redco::models::stored_names<M>;
       load_model(weights, redco::models::stored_table_of<M>(), state.master_parts(), rank);
       save_model(saved.path, names::names, state.master_parts(), rank.world, as_it_was);
       if (!data_.fresh.empty()) return;
@@ -204,7 +204,7 @@ class check {
     for (ckpt::state_part const& part : state.master_parts()) {
       redco::nn::stored_parameter const& p = *state.store.find(part.name);
       if (!p.trainable) continue;
-      redco::models::stored_place const place = place_in_file(stored_names<M>::names, part.name);
+      redco::models::stored_place const place = place_in_file(redco::models::stored_names<M>::names, part.name);
       at::Tensor expected = data_.expected.at("grad." + place.theirs);
       at::Tensor found = redco::tensors::on_host(p.gradient / weight);
       if (place.row->transposed) expected = expected.t();

@@ -48,11 +48,12 @@ struct observer final : run::step_watch {
 /// The work of a step: losses of micro-batches of two examples each, which differ between ranks.
 template <class M>
 struct work final : run::step_work {
-  work(trained_network<M> const& net, rank_context& me, bool several) : net_(net), me_(me), several_(several) {}
+  work(redco::run::trained_network<M> const& net, rank_context& me, bool several)
+      : net_(net), me_(me), several_(several) {}
 
   terms loss(comm::replica_round const& round) override {
-    in_ = training_pass(me_).with_round(round);
-    std::int64_t const first = 10 * me_.coordinate(batch_axes) + 2 * next_++;
+    in_ = redco::nn::training_pass(me_).with_round(round);
+    std::int64_t const first = 10 * me_.coordinate(redco::shape::batch_axes) + 2 * next_++;
     run_test::mlp_batch const b = run_test::mlp_batch_of(std::vector<std::int64_t>{first, first + 1});
     at::Tensor const y = net_.in(in_)(b.x);
     mean const all{run_test::losses_of(y, b).sum(), 2};
@@ -60,12 +61,12 @@ struct work final : run::step_work {
     return {{{"class", all, 1}, {"size", {y.square().sum(), static_cast<double>(y.numel())}, 0.5}}};
   }
   void compute(run::step_executor& step, comm::replica_round const& round) override {
-    training_step own(step);
+    redco::run::training_step own(step);
     own.add(loss(round));
   }
 
  private:
-  trained_network<M> const& net_;
+  redco::run::trained_network<M> const& net_;
   rank_context& me_;
   bool several_;
   std::int64_t next_ = 0;
@@ -84,25 +85,26 @@ told_step step_of_two(std::int64_t first, std::int64_t second, schedule::step_fa
                       std::int64_t bucket = 0) {
   told_step told;
   std::mutex mutex;
-  run_ranks({.dp = 2, .tp = 2}, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
-    redco::run::trained_network<M> net(M{}, plan_of(M{}, me.mesh), sgd{.lr = 0.1}, dtype::f64, 3, me.rank, {});
-    net.store.publish();
-    schedule::step_facts own = facts;
-    own.micro_batches = me.coordinate(redco::shape::batch_axes) == 0 ? first : second;
-    own.rounds = std::max(first, second);
-    own.full_rounds = std::min(first, second);
-    observer seen;
-    run::step_executor one(net, me, own, bucket, &seen);
-    work<M> batches(net, me, own.several_terms);
-    me.each_group([](std::string const&, redco::comm::group& some) { some.reset_counters(); });
-    one.run(batches, {0, 1});
-    std::scoped_lock const lock(mutex);
-    if (me.coordinate(redco::shape::axis::tp) != 0) return;
-    (me.rank == 0 ? told.first : told.second) = seen.told;
-    if (me.rank != 0) return;
-    told.gradient_sums = me.group(redco::shape::batch_axes).counters().total().calls;
-    told.all_sums = me.world.counters().total().calls;
-  });
+  redco::comm::run_ranks(
+      {.dp = 2, .tp = 2}, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
+        redco::run::trained_network<M> net(M{}, plan_of(M{}, me.mesh), sgd{.lr = 0.1}, dtype::f64, 3, me.rank, {});
+        net.store.publish();
+        schedule::step_facts own = facts;
+        own.micro_batches = me.coordinate(redco::shape::batch_axes) == 0 ? first : second;
+        own.rounds = std::max(first, second);
+        own.full_rounds = std::min(first, second);
+        observer seen;
+        run::step_executor one(net, me, own, bucket, &seen);
+        work<M> batches(net, me, own.several_terms);
+        me.each_group([](std::string const&, redco::comm::group& some) { some.reset_counters(); });
+        one.run(batches, {0, 1});
+        std::scoped_lock const lock(mutex);
+        if (me.coordinate(redco::shape::axis::tp) != 0) return;
+        (me.rank == 0 ? told.first : told.second) = seen.told;
+        if (me.rank != 0) return;
+        told.gradient_sums = me.group(redco::shape::batch_axes).counters().total().calls;
+        told.all_sums = me.world.counters().total().calls;
+      });
   return told;
 }
 

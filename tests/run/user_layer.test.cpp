@@ -36,7 +36,7 @@ struct redco::module<damping<Width, Honest>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(x.local() * at::exp(shared_parameter<X>(ctx[factor], ctx.tp()) * x.local()));
+    return x.like(x.local() * at::exp(redco::nn::shared_parameter<X>(ctx[factor], ctx.tp()) * x.local()));
   }
 
   redco::parameter factor;

@@ -39,23 +39,24 @@ template <class M>
 inline constexpr M made{};
 template <class M>
 constexpr bool sound() {
-  return !constant_facts_of<made<M>>.mistake && !constant_facts_of<made<sequence_parallel<M>>>.mistake;
+  return !redco::shard::constant_facts_of<made<M>>.mistake &&
+         !redco::shard::constant_facts_of<made<redco::models::sequence_parallel<M>>>.mistake;
 }
 static_assert(sound<gpt2>() && sound<gpt_neo>() && sound<llama>() && sound<gptj>() && sound<opt>());
-static_assert(sound<opt_post_norm>() && sound<bart>() && sound<t5>() && sound<t5_gated>() && sound<bert>() &&
-              sound<roberta>() && sound<vit>());
+static_assert(sound<redco::models::opt_post_norm>() && sound<bart>() && sound<t5>() &&
+              sound<redco::models::t5_gated>() && sound<bert>() && sound<roberta>() && sound<vit>());
 
 /// Returns true if the first mistake of a net over `Input` is this one, between these layers.
 template <class Net, class Input = void>
 constexpr bool finds(fact::mistake what, std::int64_t found, std::string_view giver, std::int64_t wanted,
                      std::string_view reader, std::string_view of = "features") {
-  fact::mistake_fact const m = constant_facts_of<made<model_of<Net, Input>>>.mistake;
+  fact::mistake_fact const m = redco::shard::constant_facts_of<made<model_of<Net, Input>>>.mistake;
   return m.what == what && m.found == found && m.wanted == wanted && m.giver.view() == giver &&
          m.reader.view() == reader && m.of.view() == of;
 }
 template <class Net, class Input = void>
 constexpr bool fine() {
-  return !constant_facts_of<made<model_of<Net, Input>>>.mistake;
+  return !redco::shard::constant_facts_of<made<model_of<Net, Input>>>.mistake;
 }
 
 using fact::mistake::depth;
@@ -63,7 +64,7 @@ using fact::mistake::divisor;
 using fact::mistake::rank;
 using fact::mistake::size;
 using fact::mistake::width;
-template <fixed_string Name, class L>
+template <redco::meta::fixed_string Name, class L>
 using n = named<Name, L>;
 template <std::int64_t Width>
 using pair = sequential<n<"up", linear<12, 40>>, gelu, n<"down", linear<40, Width>>>;
@@ -71,18 +72,22 @@ using pair = sequential<n<"up", linear<12, 40>>, gelu, n<"down", linear<40, Widt
 // Layers in sequence: replicated, column then row, after features, norms, gates, projections and
 // heads.
 static_assert(finds<sequential<linear<256, 128>, relu, linear<64, 4>>>(width, 128, "0", 64, "2"));
-static_assert(finds<sequential<linear<256, 128>, relu, dropout<real{0.1}>, replicated_linear<64, 4>>>(width, 128, "0",
-                                                                                                      64, "3"));
+static_assert(finds<sequential<linear<256, 128>, relu, dropout<redco::layers::real{0.1}>,
+                               redco::layers::replicated_linear<64, 4>>>(width, 128, "0", 64, "3"));
 static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"b", layer_norm<11>>>>(width, 12, "a", 11, "b"));
 static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"b", gated<11, 7>>>>(width, 12, "a", 11, "b"));
 static_assert(finds<sequential<n<"g", gated<5, 12>>, n<"b", linear<11, 7>>>>(width, 12, "g", 11, "b"));
-static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"p", projection<11, 11>>>>(width, 12, "a", 11, "p"));
-static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"p", projection<11, 12>>>>(width, 12, "a", 11, "p"));
-static_assert(finds<sequential<n<"e", embedding<9, 12>>, n<"head", language_head<9, 11>>>>(width, 12, "e", 11, "head"));
+static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"p", redco::layers::projection<11, 11>>>>(width, 12, "a", 11,
+                                                                                                  "p"));
+static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"p", redco::layers::projection<11, 12>>>>(width, 12, "a", 11,
+                                                                                                  "p"));
+static_assert(finds<sequential<n<"e", embedding<9, 12>>, n<"head", redco::layers::language_head<9, 11>>>>(width, 12,
+                                                                                                          "e", 11,
+                                                                                                          "head"));
 static_assert(finds<sequential<n<"e", embedding<9, 12>>, n<"attn", causal_attention<11, 1>>>>(width, 12, "e", 11,
                                                                                               "attn"));
-static_assert(
-    fine<sequential<n<"e", embedding<9, 12>>, n<"attn", causal_attention<12, 4>>, n<"head", language_head<9, 12>>>>());
+static_assert(fine<sequential<n<"e", embedding<9, 12>>, n<"attn", causal_attention<12, 4>>,
+                              n<"head", redco::layers::language_head<9, 12>>>>());
 
 // Branches, blocks and sums.
 static_assert(fine<sequential<n<"in", linear<7, 12>>, residual<pair<12>>, n<"h", repeat<3, residual<pair<12>>>>>>());
@@ -94,12 +99,13 @@ static_assert(finds<sequential<n<"in", linear<7, 12>>, n<"h", repeat<3, residual
 static_assert(finds<sum<n<"wte", embedding<9, 12>>, n<"wpe", positions<6, 11>>>>(width, 11, "wpe", 12, "wte"));
 static_assert(finds<sequential<n<"in", linear<7, 12>>, sum<n<"a", pair<12>>, n<"b", pair<9>>>>>(width, 9, "b.down", 12,
                                                                                                 "a.down"));
-static_assert(finds<sequential<split_tokens, n<"up", linear<12, 40>>, gelu, n<"down", linear<41, 12>>>, input<5, 12>>(
-    width, 40, "up", 41, "down"));
+static_assert(finds<sequential<redco::layers::split_tokens, n<"up", linear<12, 40>>, gelu, n<"down", linear<41, 12>>>,
+                    input<5, 12>>(width, 40, "up", 41, "down"));
 
 // Cross-attention reads the states of the encoder.
 template <std::int64_t Width>
-using translator = encoder_decoder<sequential<n<"e", embedding<9, Width>>>,
+using translator =
+    redco::layers::encoder_decoder<sequential<n<"e", embedding<9, Width>>>,
                                    sequential<n<"e", embedding<9, 12>>, residual<n<"x", cross_attention<12, 3>>>>>;
 static_assert(fine<translator<12>>());
 static_assert(finds<translator<10>>(width, 10, "encoder.e", 12, "decoder.x"));
@@ -140,20 +146,20 @@ template <class Net, class Input = void>
 constexpr bool leaves(std::int64_t found, std::string_view of, std::int64_t by_extent, std::string_view by,
                       std::string_view reader = "a") {
   return finds<Net, Input>(divisor, found, "", by_extent, reader, of) &&
-         constant_facts_of<made<model_of<Net, Input>>>.mistake.by.view() == by;
+         redco::shard::constant_facts_of<made<model_of<Net, Input>>>.mistake.by.view() == by;
 }
 static_assert(leaves<n<"a", full_attention<64, 6>>>(64, "features", 6, "heads"));
 static_assert(leaves<n<"a", causal_attention<3, 4>>>(3, "features", 4, "heads"));
-static_assert(fine<n<"a", full_attention<64, 6, head_dim<10>>>>() &&
-              fine<n<"a", full_attention<64, 6, head_dim<12>>>>());
-static_assert(leaves<n<"a", full_attention<64, 6, head_dim<0>>>>(64, "features", 6, "heads"));
+static_assert(fine<n<"a", full_attention<64, 6, redco::layers::head_dim<10>>>>() &&
+              fine<n<"a", full_attention<64, 6, redco::layers::head_dim<12>>>>());
+static_assert(leaves<n<"a", full_attention<64, 6, redco::layers::head_dim<0>>>>(64, "features", 6, "heads"));
 static_assert(leaves<n<"a", causal_attention<24, 6, key_value_heads<4>>>>(6, "heads", 4, "key-value heads"));
 static_assert(fine<n<"a", causal_attention<24, 6, key_value_heads<3>>>>());
-static_assert(leaves<n<"a", causal_attention<20, 4, rotary<>>>>(5, "rotary features of a head", 2,
-                                                                "features of a pair"));
-static_assert(leaves<n<"a", causal_attention<24, 4, rotary<real{10000}, 3>>>>(3, "rotary features of a head", 2,
-                                                                              "features of a pair"));
-static_assert(fine<n<"a", causal_attention<24, 4, rotary<real{10000}, 4>>>>());
+static_assert(leaves<n<"a", causal_attention<20, 4, redco::layers::rotary<>>>>(5, "rotary features of a head", 2,
+                                                                               "features of a pair"));
+static_assert(leaves<n<"a", causal_attention<24, 4, redco::layers::rotary<redco::layers::real{10000}, 3>>>>(
+    3, "rotary features of a head", 2, "features of a pair"));
+static_assert(fine<n<"a", causal_attention<24, 4, redco::layers::rotary<redco::layers::real{10000}, 4>>>>());
 static_assert(leaves<n<"a", group_norm<4, 6>>, input<6, 5, 5>>(6, "channels", 4, "groups"));
 static_assert(fine<n<"a", group_norm<3, 6>>, input<6, 5, 5>>());
 static_assert(finds<n<"a", group_norm<0, 6>>, input<6, 5, 5>>(size, 0, "", 1, "a", "groups"));
@@ -176,7 +182,7 @@ static_assert(finds<n<"a", conv_transpose2d<3, 4, 1, 1, 2>>, input<3, 4, 9>>(siz
 #define TEN "abcdefghij"
 template <class Net>
 constexpr bool too_deep(std::int64_t found, std::string_view of) {
-  fact::mistake_fact const m = constant_facts_of<made<model_of<Net>>>.mistake;
+  fact::mistake_fact const m = redco::shard::constant_facts_of<made<model_of<Net>>>.mistake;
   return m.what == depth && m.found == found && m.of.view() == of;
 }
 using short_name = n<TEN TEN TEN TEN TEN TEN TEN "abc", linear<7, 3>>;  // 73, and ".weight"
@@ -197,12 +203,13 @@ static_assert(fine<nested<6>::type>() && too_deep<nested<7>::type>(7, "repeats a
 static_assert(finds<n<"h", repeat<0, residual<pair<12>>>>>(size, 0, "", 1, "h", "blocks"));
 
 // Networks whose sizes are all literals are checked at compile time, all others at run time.
-static_assert(literally_sized<model_of<pair<12>>> && literally_sized<model_of<pair<12>, input<5, 12>>>);
-static_assert(literally_sized<model_of<full_attention<64, 6>>> && !literally_sized<gpt2>);
+static_assert(redco::shard::literally_sized<model_of<pair<12>>> &&
+              redco::shard::literally_sized<model_of<pair<12>, input<5, 12>>>);
+static_assert(redco::shard::literally_sized<model_of<full_attention<64, 6>>> && !redco::shard::literally_sized<gpt2>);
 struct counted {
   using net = pair<12>;
   no_config config;
   std::int64_t rows = 3;
   constexpr extents input(workload const& load) const { return {load.batch, rows, 12}; }
 };
-static_assert(!literally_sized<counted>);
+static_assert(!redco::shard::literally_sized<counted>);

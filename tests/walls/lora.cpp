@@ -71,13 +71,13 @@ at::Tensor part_of(at::Tensor x, safetensors::box const& place) {
 template <class M, class Frozen>
 void check_peft(pretrained_folder const& folder, adapter_folder const& adapter, parity::tensors const& expected,
                 M const& model, mesh const& on) {
-  using names = stored_names<Frozen>;
+  using names = redco::models::stored_names<Frozen>;
   worst found;
   temporary_folder const saved;
   at::Tensor const ids = expected.at("input_ids");
-  run_ranks(on, {}, [&](rank_context& rank) {
-    trained_network<M> state(model, plan_of(model, on), adamw{}, dtype::f64, 5, rank.rank, {});
-    run::load_weights(state, folder.weights(), stored_table_of<Frozen>(), rank);
+  redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
+    redco::run::trained_network<M> state(model, plan_of(model, on), adamw{}, dtype::f64, 5, rank.rank, {});
+    run::load_weights(state, folder.weights(), redco::models::stored_table_of<Frozen>(), rank);
     walls::share const mine = walls::share_of(ids.size(0), rank);
     auto const own = [&](char const* name) { return expected.at(name).slice(0, mine.begin, mine.end); };
     auto const logits = [&] {
@@ -90,15 +90,16 @@ void check_peft(pretrained_folder const& folder, adapter_folder const& adapter, 
     run::load_adapters(state, adapter.weights(), names::names, rank);
     state.store.publish();
     found.note("logits", logits(), own("logits"));
-    save_adapter(saved / "adapter", names::names, model.config.lora, state.adapter_parts(), rank.world, {.base = "b"});
+    redco::adapt::save_adapter(saved / "adapter", names::names, model.config.lora, state.adapter_parts(), rank.world,
+                               {.base = "b"});
 
     pass const in = walls::pass_of(rank, mine, 0);
-    training_step update(state, rank);
+    redco::run::training_step update(state, rank);
     update.add(
         cross_entropy(bound_network<M>(state.net, in)(own("input_ids").slice(1, 0, -1)), own("input_ids").slice(1, 1)));
-    step_result const done = update.finish(0, 1, false);
+    redco::run::step_result const done = update.finish(0, 1, false);
     found.note("loss", at::full({}, done.loss, at::kDouble), expected.at("loss"));
-    auto const parts = adapter_parts_of(names::names, state.adapter_parts()).parts;
+    auto const parts = redco::adapt::adapter_parts_of(names::names, state.adapter_parts()).parts;
     std::size_t i = 0;
     for (ckpt::state_part const& p : state.adapter_parts()) {
       std::string const name = "grad." + parts[i].name;
@@ -280,7 +281,7 @@ TEST_CASE("a missing target and adapters that PEFT cannot store are refused by n
   using namespace lora_test;
   auto const made = [](auto const& model) {
     redco::run::trained_network const state(model, plan_of(model, {}), adamw{}, dtype::f32, 5, 0, {});
-    return redco::adapt::adapter_parts_of(stored_names<std::remove_cvref_t<decltype(model)>>::names,
+    return redco::adapt::adapter_parts_of(redco::models::stored_names<std::remove_cvref_t<decltype(model)>>::names,
                                           state.adapter_parts());
   };
   auto const with = [](auto const& plain, char const* targets) {

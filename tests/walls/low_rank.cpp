@@ -80,10 +80,10 @@ struct redco::module<low_rank_test::low_rank<Base, In, Out, Rank>, X> {
   explicit module(redco::nn::builder<Config>& b) : base(b), beside(b) {}
 
   template <class Context>
-  tensor<out_t<layer, X>> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<layers::out_t<layer, X>> operator()(tensor<X> const& x, Context const& ctx) const {
     auto const y = base(x, ctx);
     at::Tensor const more = beside(x, ctx).local();
-    if constexpr (std::is_same_v<out_t<layer, X>, partial>) {
+    if constexpr (std::is_same_v<layers::out_t<layer, X>, shape::partial>) {
       return y.with_addend(more);
     } else {
       return y.like(y.local() + more);

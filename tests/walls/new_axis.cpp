@@ -41,8 +41,8 @@ struct redco::module<expert_test::expert_bank<Experts, Width, Hidden>, redco::sh
   explicit module(redco::nn::builder<Config>& b) : up(b.parameter("up")), down(b.parameter("down")) {}
 
   template <class Context>
-  tensor<partial> operator()(tensor<entered> const& x, Context const& ctx) const {
-    group& ranks = ctx.over(axis::ep);
+  tensor<shape::partial> operator()(tensor<shape::entered> const& x, Context const& ctx) const {
+    comm::group& ranks = ctx.over(shape::axis::ep);
     auto const handle = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&ranks));
     std::int64_t const own = ctx[up].size(0), examples = x.local().size(0), width = x.local().size(2);
     std::vector<std::int64_t> const rows_to(static_cast<std::size_t>(ranks.size()), own * examples);
@@ -58,7 +58,7 @@ struct redco::module<expert_test::expert_bank<Experts, Width, Hidden>, redco::sh
       results.push_back(hidden.bmm(ctx[down].transpose(1, 2)).view({-1, width}));
     }
     at::Tensor const back = expert_test::exchange::apply(at::cat(results), handle, from);
-    return tensor<partial>(back.view({-1, examples, width}).transpose(0, 1));
+    return tensor<shape::partial>(back.view({-1, examples, width}).transpose(0, 1));
   }
 
   parameter up, down;
@@ -145,8 +145,8 @@ struct redco::module<own_numbers, redco::shape::replicated> {
   template <class Config>
   explicit module(redco::nn::builder<Config>& b) : number(b.parameter("number")) {}
   template <class Context>
-  tensor<replicated> operator()(tensor<replicated> const& x, Context const& ctx) const {
-    return tensor<replicated>(x.local() * ctx[number]);
+  tensor<shape::replicated> operator()(tensor<shape::replicated> const& x, Context const& ctx) const {
+    return tensor<shape::replicated>(x.local() * ctx[number]);
   }
   parameter number;
 };
