@@ -24,12 +24,6 @@ namespace redco::ckpt {
 void save_model(std::filesystem::path const& directory, std::span<models::stored_name const> names,
                 std::span<ckpt::state_part const> parts, comm::group& world, save_model_options const& options = {});
 
-}  // namespace redco::ckpt
-
-#include <redco/config.hpp>
-
-namespace redco::ckpt {
-
 /// The content of two files that save_parts() writes: parts of tensors, and a text.
 struct parts_with_text {
   std::vector<state_part> parts;
@@ -48,6 +42,7 @@ void save_parts(std::filesystem::path const& directory, std::string const& weigh
 
 }  // namespace redco::ckpt
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/save_model.inl.hpp>
 #endif

@@ -232,7 +232,6 @@ class group {
 }  // namespace redco::comm
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/comm/group.inl.hpp>
 #endif

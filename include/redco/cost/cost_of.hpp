@@ -46,10 +46,6 @@ namespace redco::cost {
 /// template, so it is compiled once. Throws the errors of cost_of().
 rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s);
 
-}  // namespace redco::cost
-
-namespace redco::cost {
-
 /// Returns the cost of one rank for a model whose sizes are known at run time. Requires that the
 /// mesh can hold the model, which plan_of() checks. Throws `error` with exit code 64 if the setup
 /// `s` is invalid, if sizes exceed 64-bit integers, or if the hosts do not divide the ranks. Throws

@@ -27,8 +27,6 @@ data::text_split hold_out(std::vector<data::text_file> files, std::int64_t every
 
 }  // namespace redco
 
-#include <redco/config.hpp>
-
 namespace redco::data {
 
 /// The examples of a data set in two lists: one for training, one for evaluation.
@@ -50,6 +48,7 @@ example_split<Example> hold_out_every(std::vector<Example> all, std::int64_t eve
 
 }  // namespace redco::data
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/data/hold_out.inl.hpp>
 #endif

@@ -23,8 +23,6 @@ mesh mesh_of(int ranks, int n_model_shards);
 
 }  // namespace redco::options
 
-#include <redco/config.hpp>
-
 namespace redco {
 
 /// Options that every redco program takes from its command line: ranks, mesh, device, precision,
@@ -124,10 +122,6 @@ namespace redco::options {
 /// invalid number of threads or an invalid deadline.
 mesh mesh_of(deployer_options const& o, options::launch const& how = options::launched());
 
-}  // namespace redco::options
-
-namespace redco::options {
-
 /// The options of a program whose model has no repeated blocks: `deployer_options` without
 /// --recompute, because recomputation works on repeated blocks.
 struct blockless_options : deployer_options {
@@ -161,6 +155,7 @@ struct stepping_options : deployer_options {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/deployer_options.inl.hpp>
 #endif

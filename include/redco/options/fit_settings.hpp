@@ -61,7 +61,6 @@ void check_fit(options::fit_settings const& settings, int replicas);
 }  // namespace redco::options
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/options/fit_settings.inl.hpp>
 #endif

@@ -41,10 +41,6 @@ struct shard_report {
   bool fits() const { return budget == 0 || cost.memory.peak() <= budget; }
 };
 
-}  // namespace redco::report
-
-namespace redco::report {
-
 /// Returns the report of a model from its plan (the split of every parameter) and its program
 /// `facts` (the statements of its layers). `slots` is the number of optimizer state tensors per
 /// parameter.

@@ -101,8 +101,6 @@ constexpr auto plan_of(mesh const& on) {
 
 }  // namespace redco
 
-#include <redco/config.hpp>
-
 namespace redco::shard {
 
 /// A parameter of one block: the entry of the plan, under the full name with the index of the block
@@ -134,6 +132,7 @@ std::vector<placed_parameter> placed_parameters(plan<Entries> const& p) {
 
 }  // namespace redco::shard
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/shard/plan.inl.hpp>
 #endif

@@ -26,8 +26,6 @@ padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::i
 
 }  // namespace redco::text
 
-#include <redco/config.hpp>
-
 namespace redco {
 
 /// A training batch for language models: two int64 tensors [B, T]. labels[b][t] is the token that
@@ -47,10 +45,6 @@ std::vector<std::vector<std::int64_t>> token_windows(std::span<std::vector<std::
 /// Converts windows of token ids to a training batch; the label of an id is the next id of its
 /// window. Shorter windows are right-padded with id `padding` and label -100.
 token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding);
-
-}  // namespace redco
-
-namespace redco {
 
 /// Converts texts to a training batch of bytes: ids and labels [B, T], with T at most `context`.
 /// The label of a byte is the next byte of its text. Shorter texts are right-padded with id 0 and
@@ -109,6 +103,7 @@ seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::i
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/text/batches.inl.hpp>
 #endif
