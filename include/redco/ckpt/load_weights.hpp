@@ -42,7 +42,7 @@ void load_parameters(safetensors::weights_source const& weights, std::span<state
 /// message names heads that the files lack and `fresh` could list. Throws 64 if a layer in it does
 /// not exist.
 void load_model(safetensors::weights_source const& weights, models::stored_table const& table,
-                std::span<ckpt::state_part const> parts, rank_context& rank);
+                std::span<state_part const> parts, rank_context& rank);
 
 }  // namespace redco::ckpt
 

@@ -22,7 +22,7 @@ namespace redco::ckpt {
 /// `files` cannot be read; 74: disk error (path, bytes); 70: the owners' boxes do not cover each
 /// tensor, or the table lacks a name. Memory and replaced files: ckpt/README.md.
 void save_model(std::filesystem::path const& directory, std::span<models::stored_name const> names,
-                std::span<ckpt::state_part const> parts, comm::group& world, save_model_options const& options = {});
+                std::span<state_part const> parts, comm::group& world, save_model_options const& options = {});
 
 /// The content of two files that save_parts() writes: parts of tensors, and a text.
 struct parts_with_text {

@@ -31,7 +31,7 @@ class thread_world final : public world {
 /// when all calls have returned. Uses a new comm::thread_world.
 template <class F>
 void run_ranks(mesh const& shape, rank_options const& options, F&& f) {
-  comm::thread_world(shape, options).run([&f](rank_context& rank) { f(rank); });
+  thread_world(shape, options).run([&f](rank_context& rank) { f(rank); });
 }
 
 }  // namespace redco::comm

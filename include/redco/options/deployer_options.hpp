@@ -120,7 +120,7 @@ namespace redco::options {
 /// Returns the mesh that the options request. Throws `error` with exit code 64 if the ranks cannot
 /// form the mesh, or if the launcher's processes cannot share them evenly. Also throws 64 for an
 /// invalid number of threads or an invalid deadline.
-mesh mesh_of(deployer_options const& o, options::launch const& how = options::launched());
+mesh mesh_of(deployer_options const& o, launch const& how = launched());
 
 /// The options of a program whose model has no repeated blocks: `deployer_options` without
 /// --recompute, because recomputation works on repeated blocks.

@@ -43,7 +43,7 @@ constexpr std::string_view name_of(report_format format) { return report_format_
 namespace redco::options {
 
 template <>
-inline constexpr std::array options::choices<report::report_format> = report::report_format_texts.values();
+inline constexpr std::array choices<report::report_format> = report::report_format_texts.values();
 
 }  // namespace redco::options
 

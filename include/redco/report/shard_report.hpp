@@ -28,10 +28,10 @@ struct shard_report {
   shard::dynamic_plan plan;
   cost::rank_cost cost;
   std::vector<cost::layer_activations> activations;
-  report::model_graph graph;
+  model_graph graph;
   std::int64_t budget = 0;  ///< Maximum bytes of memory per rank; 0: no limit
   /// Answers at the beginning of the report; only `report::answered_report` sets them.
-  std::optional<report::report_answer> answer = {};
+  std::optional<report_answer> answer = {};
 
   /// Returns true if every layer declares the tensors that it saves and the operations that it
   /// computes.
