@@ -137,7 +137,7 @@ function(redco_add_compiled include)
     set(choices "REDCO_PCRE2_CHOICE::REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE")
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp" CONTENT "#include <redco/config.hpp>
 char const redco::needs_redco_compiled::${choices}::library = 0;
-char const redco::every_file_or_none_uses_redco_compiled = 0;
+char const redco::needs_redco_compiled::in_every_file_or_none = 0;
 " @ONLY)
     add_library(redco_plan_compiled STATIC EXCLUDE_FROM_ALL ${plan_sources} "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp")
     target_link_libraries(redco_plan_compiled PRIVATE redco::plan)

@@ -54,18 +54,17 @@ extern char const library;
 }  // namespace REDCO_SENTENCEPIECE_CHOICE::REDCO_SANITIZER_CHOICE
 }  // namespace redco::needs_redco_compiled::REDCO_PCRE2_CHOICE
 
-namespace redco {
-extern char const every_file_or_none_uses_redco_compiled;
-[[gnu::used, gnu::retain]] inline char const* const this_file_uses_redco_compiled =
-    &every_file_or_none_uses_redco_compiled;
-}  // namespace redco
+namespace redco::needs_redco_compiled {
+extern char const in_every_file_or_none;
+[[gnu::used, gnu::retain]] inline char const* const in_this_file = &in_every_file_or_none;
+}  // namespace redco::needs_redco_compiled
 
 #else
 
 // A thread-local variable and a reference to an ordinary variable of the same name do not link.
 // Two ordinary variables would link: the linker replaces an inline variable by the library's.
-namespace redco {
-[[gnu::used]] inline constinit thread_local char every_file_or_none_uses_redco_compiled = 0;
-}  // namespace redco
+namespace redco::needs_redco_compiled {
+[[gnu::used]] inline constinit thread_local char in_every_file_or_none = 0;
+}  // namespace redco::needs_redco_compiled
 
 #endif

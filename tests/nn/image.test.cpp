@@ -1,6 +1,8 @@
 #include "nn/sharded.hpp"
 
 #include <redco/nn/convolutions.hpp>
+#include <redco/nn/norms.hpp>
+#include <redco/nn/pools.hpp>
 #include <redco/model/model.hpp>
 
 #include <cstdint>

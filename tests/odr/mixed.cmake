@@ -60,8 +60,8 @@ foreach(compiler IN LISTS COMPILERS)
   object(header_only_main ${MACROS} -DWITH_MAIN)
   object(header_only ${MACROS})
   links("" header_only_main header_only)
-  links(every_file_or_none_uses_redco_compiled main header_only LIBRARIES ${plan_library})
-  links(every_file_or_none_uses_redco_compiled header_only_main compiled LIBRARIES ${plan_library})
+  links(in_every_file_or_none main header_only LIBRARIES ${plan_library})
+  links(in_every_file_or_none header_only_main compiled LIBRARIES ${plan_library})
 endforeach()
 
 # Files that include comm/ need the library's choice of MPI; all programs of the build show that the

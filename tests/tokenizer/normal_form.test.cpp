@@ -32,7 +32,7 @@ std::uint64_t fingerprint(Each const& each) {
 
 // The numbers are hashes of tables that the tokenizers library (0.22) filled, code point by code
 // point. utf8proc 2.7 to 2.11 (Unicode 14 to 17) gives the numbers. A utf8proc with a later Unicode
-// may need rows in unicode.hpp and lower_case.hpp.
+// may need rows in unicode.hpp.
 TEST_CASE("every code point is normalized as in the reference, with any installed Unicode", "[parity]") {
   using namespace redco::tokenizer::detail;
   INFO("utf8proc " << utf8proc_version() << " with Unicode " << utf8proc_unicode_version());

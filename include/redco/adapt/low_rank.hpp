@@ -83,8 +83,6 @@ class low_rank_maker final : public nn::detail::side_maker {
 
 }  // namespace redco::adapt::detail
 
-#include <redco/config.hpp>
-
 namespace redco {
 
 template <auto Options, class L, class X>
@@ -113,6 +111,7 @@ struct module<adapt::low_rank_adapted<Options, L>, X> {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/adapt/low_rank.inl.hpp>
 #endif

@@ -11,14 +11,6 @@ namespace redco::adapt {
 /// Returns a rank's parts of the model's parameters with LoRA adapters merged: each adapted weight
 /// is a copy W + s B A. `base`: the rank's parts of all parameters except adapters. Sends no
 /// messages between ranks.
-std::vector<ckpt::state_part> merged(nn::network_base const& net, std::vector<ckpt::state_part> base);
-
-}  // namespace redco::adapt
-
-#include <redco/config.hpp>
-
-namespace redco::adapt {
-
 inline std::vector<ckpt::state_part> merged(nn::network_base const& net, std::vector<ckpt::state_part> base) {
   at::NoGradGuard const no_grad;
   for (auto const& some : net.side_products())

@@ -23,12 +23,6 @@ std::map<std::string, std::string> identity_of(safetensors::weights_source const
 /// rank if the weights differ; the message names both folders, their hosts, and the differences.
 void check_same_weights(safetensors::weights_source const& weights, rank_context const& rank);
 
-}  // namespace redco::ckpt
-
-#include <redco/config.hpp>
-
-namespace redco::ckpt {
-
 /// Fills every rank's parts with weights from files, matched by name (a warm start). Floating
 /// dtypes are converted. All ranks must call it with the same tensors in the same order. One rank
 /// reads each byte and sends it to the other ranks that hold the part.
@@ -39,10 +33,6 @@ namespace redco::ckpt {
 void load_parameters(safetensors::weights_source const& weights, std::span<state_part const> parts, rank_context& rank,
                      std::vector<std::string> const& unread = {});
 
-}  // namespace redco::ckpt
-
-namespace redco::ckpt {
-
 /// Fills every rank's parts with the weights of a model folder. `table` maps parameters to names
 /// and layouts of the files, with or without the base model's prefix. Each byte is read once;
 /// floating dtypes are converted. A redco checkpoint is read by the model's own names. Layers whose
@@ -52,10 +42,11 @@ namespace redco::ckpt {
 /// message names heads that the files lack and `fresh` could list. Throws 64 if a layer in it does
 /// not exist.
 void load_model(safetensors::weights_source const& weights, models::stored_table const& table,
-                std::span<ckpt::state_part const> parts, rank_context& rank);
+                std::span<state_part const> parts, rank_context& rank);
 
 }  // namespace redco::ckpt
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/load_weights.inl.hpp>
 #endif

@@ -110,7 +110,7 @@ namespace redco::ckpt::detail {
 /// The parts that this rank loads: `ours` in the model's layout, `stored` in the layout of the
 /// files.
 struct wanted_tensors {
-  std::vector<ckpt::state_part> ours, stored;
+  std::vector<state_part> ours, stored;
   safetensors::tensor_table table = {};  ///< name, dtype and shape of each part in `stored`
   /// Patterns (with * and ?) of names of tensors that the files may contain and that are not
   /// loaded.
@@ -124,14 +124,14 @@ inline bool is_of_layer(std::string_view parameter, std::string_view layer) {
 }
 
 inline wanted_tensors wanted_of(safetensors::weights_source const& named, models::stored_table const& table,
-                                std::span<ckpt::state_part const> parts) {
+                                std::span<state_part const> parts) {
   wanted_tensors wanted;
   wanted.unread.assign(table.unread.begin(), table.unread.end());
   for (std::string const& layer : named.fresh)
     if (std::none_of(parts.begin(), parts.end(), [&](auto const& part) { return is_of_layer(part.name, layer); }))
       throw error(exit_code::usage, "fresh names " + safetensors::shown(layer) +
                                         ", and no parameter of the model begins so; name a layer as a report does");
-  std::vector<ckpt::state_part> stored = ckpt::detail::in_files(table.names, parts);
+  std::vector<state_part> stored = in_files(table.names, parts);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::string const& ours = parts[i].name;
     if (std::any_of(named.fresh.begin(), named.fresh.end(),
@@ -151,8 +151,7 @@ inline wanted_tensors wanted_of(safetensors::weights_source const& named, models
           wanted.missing += (wanted.missing.empty() ? "" : ", ") + quoted;
     }
     wanted.table.try_emplace(
-        stored[i].name,
-        safetensors::stored_tensor{ckpt::file_dtype_of(stored[i].local.scalar_type()), stored[i].shape, {}});
+        stored[i].name, safetensors::stored_tensor{file_dtype_of(stored[i].local.scalar_type()), stored[i].shape, {}});
     wanted.ours.push_back(parts[i]);
     wanted.stored.push_back(std::move(stored[i]));
   }
@@ -164,13 +163,13 @@ inline wanted_tensors wanted_of(safetensors::weights_source const& named, models
 namespace redco::ckpt {
 
 REDCO_INLINE void load_model(safetensors::weights_source const& weights, models::stored_table const& table,
-                             std::span<ckpt::state_part const> parts, rank_context& rank) {
-  if (weights.own_names) return ckpt::load_parameters(weights, parts, rank);
-  ckpt::check_same_weights(weights, rank);
+                             std::span<state_part const> parts, rank_context& rank) {
+  if (weights.own_names) return load_parameters(weights, parts, rank);
+  check_same_weights(weights, rank);
   at::NoGradGuard const no_grad;
   safetensors::weights_source named;
   detail::wanted_tensors wanted;
-  ckpt::detail::together(rank.world, [&] {
+  detail::together(rank.world, [&] {
     named = pretrained::named_as(weights, table);
     wanted = detail::wanted_of(named, table, parts);
     safetensors::refuse_differences(
@@ -181,7 +180,7 @@ REDCO_INLINE void load_model(safetensors::weights_source const& weights, models:
             : "To train a new head on these weights, open the folder with .fresh = {" + wanted.missing + "}.");
     return std::string();
   });
-  ckpt::detail::read_once(named, wanted.stored, wanted.ours, rank);
+  detail::read_once(named, wanted.stored, wanted.ours, rank);
 }
 
 }  // namespace redco::ckpt

@@ -22,13 +22,7 @@ namespace redco::ckpt {
 /// `files` cannot be read; 74: disk error (path, bytes); 70: the owners' boxes do not cover each
 /// tensor, or the table lacks a name. Memory and replaced files: ckpt/README.md.
 void save_model(std::filesystem::path const& directory, std::span<models::stored_name const> names,
-                std::span<ckpt::state_part const> parts, comm::group& world, save_model_options const& options = {});
-
-}  // namespace redco::ckpt
-
-#include <redco/config.hpp>
-
-namespace redco::ckpt {
+                std::span<state_part const> parts, comm::group& world, save_model_options const& options = {});
 
 /// The content of two files that save_parts() writes: parts of tensors, and a text.
 struct parts_with_text {
@@ -48,6 +42,7 @@ void save_parts(std::filesystem::path const& directory, std::string const& weigh
 
 }  // namespace redco::ckpt
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/save_model.inl.hpp>
 #endif

@@ -15,10 +15,9 @@
 namespace redco::ckpt {
 
 REDCO_INLINE void save_model(std::filesystem::path const& directory, std::span<models::stored_name const> names,
-                             std::span<ckpt::state_part const> parts, comm::group& world,
-                             save_model_options const& options) {
+                             std::span<state_part const> parts, comm::group& world, save_model_options const& options) {
   safetensors::posix_file_ops ops;
-  ckpt::save_model_with(ops, directory, names, parts, world, options);
+  save_model_with(ops, directory, names, parts, world, options);
 }
 
 REDCO_INLINE void save_parts(std::filesystem::path const& directory, std::string const& weights,

@@ -15,19 +15,9 @@ namespace redco::comm {
 /// may have any length. All ranks of the group must call this function.
 std::string broadcast_text(group& ranks, std::string const& text, int root = 0);
 
-}  // namespace redco::comm
-
-#include <redco/config.hpp>
-
-namespace redco::comm {
-
 /// Returns the argument `text` of all ranks, in rank order. Texts may have any length. All ranks of
 /// the group must call this function.
 std::vector<std::string> gather_texts(group& ranks, std::string const& text);
-
-}  // namespace redco::comm
-
-namespace redco::comm {
 
 /// A set of named values that must be equal on all ranks of a run, for example settings, sizes, and
 /// digests of data. check() compares the values of all ranks.
@@ -84,6 +74,7 @@ class agreement {
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/agreement.inl.hpp>
 #endif

@@ -50,14 +50,14 @@ tensor<shape::replicated> with_addends(at::Tensor sum, std::vector<at::Tensor> c
 /// this rank's part of the gradient and communicates nothing.
 template <int Dim>
 tensor<shape::replicated> gather(tensor<shape::split<Dim>> const& x, group& ranks) {
-  return comm::detail::gather_parts(x.local(), ranks, Dim);
+  return detail::gather_parts(x.local(), ranks, Dim);
 }
 
 /// Returns this rank's part of `x` along `Dim`. The extent must be divisible by the number of
 /// ranks. Backward concatenates the gradients of the parts.
 template <int Dim>
 tensor<shape::split<Dim>> scatter(tensor<shape::replicated> const& x, group& ranks) {
-  return tensor<shape::split<Dim>>(comm::detail::scatter_part(x.local(), ranks, Dim));
+  return tensor<shape::split<Dim>>(detail::scatter_part(x.local(), ranks, Dim));
 }
 
 /// Concatenates the ranks' parts along `Dim`, as input of a column-parallel layer (sequence
@@ -65,7 +65,7 @@ tensor<shape::split<Dim>> scatter(tensor<shape::replicated> const& x, group& ran
 /// sum and returns this rank's part by a reduce_scatter.
 template <int Dim>
 tensor<shape::entered> all_gather_entered(tensor<shape::split<Dim>> const& x, group& ranks) {
-  return tensor<shape::entered>(comm::detail::gather_entered(x.local(), ranks, Dim));
+  return tensor<shape::entered>(detail::gather_entered(x.local(), ranks, Dim));
 }
 
 /// Sums a partial value over the ranks and returns this rank's part along `Dim`. The extent of
@@ -74,7 +74,7 @@ tensor<shape::entered> all_gather_entered(tensor<shape::split<Dim>> const& x, gr
 /// gradient over the ranks.
 template <int Dim>
 tensor<shape::split<Dim>> reduce_scatter(tensor<shape::partial> const& x, group& ranks) {
-  return tensor<shape::split<Dim>>(comm::detail::reduce_to_part(x, ranks, Dim));
+  return tensor<shape::split<Dim>>(detail::reduce_to_part(x, ranks, Dim));
 }
 
 /// Splits a replicated value `[B, T, features]` into one range of tokens per rank. If T is not

@@ -42,16 +42,16 @@ REDCO_INLINE at::Tensor reduce_to_part(tensor<shape::partial> const& x, group& r
 namespace redco::comm {
 
 REDCO_INLINE tensor<shape::entered> enter(tensor<shape::replicated> const& x, group& ranks) {
-  return tensor<shape::entered>(comm::detail::take_step<comm::detail::identity_step>(x.local(), ranks, 0));
+  return tensor<shape::entered>(detail::take_step<detail::identity_step>(x.local(), ranks, 0));
 }
 
 REDCO_INLINE at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int64_t first) {
   if (sharers == 1) return x;
-  return comm::detail::take_shared<false>(x, {&ranks, sharers, first});
+  return detail::take_shared<false>(x, {&ranks, sharers, first});
 }
 
 REDCO_INLINE tensor<shape::replicated> reduce(tensor<shape::partial> const& x, group& ranks) {
-  at::Tensor sum = comm::detail::take_step<comm::detail::all_reduce_step>(x.local(), ranks, 0);
+  at::Tensor sum = detail::take_step<detail::all_reduce_step>(x.local(), ranks, 0);
   if (ranks.size() > 1) return with_addends(std::move(sum), x.addends());
   // `sum` is the caller's tensor: do not add in place.
   for (at::Tensor const& addend : x.addends()) sum = sum + addend;
@@ -89,27 +89,26 @@ inline at::Tensor without_padding(at::Tensor const& joined, std::int64_t tokens)
 namespace redco::comm {
 
 REDCO_INLINE tensor<shape::token_split> scatter_tokens(tensor<shape::replicated> const& x, group& ranks) {
-  return tensor<shape::token_split>(
-      comm::detail::scatter_part(comm::detail::padded_tokens(x.local(), ranks), ranks, -2), x.local().size(-2));
+  return tensor<shape::token_split>(detail::scatter_part(detail::padded_tokens(x.local(), ranks), ranks, -2),
+                                    x.local().size(-2));
 }
 
 REDCO_INLINE tensor<shape::entered> enter(tensor<shape::token_split> const& x, group& ranks) {
-  return tensor<shape::entered>(
-      comm::detail::without_padding(comm::detail::gather_entered(x.local(), ranks, -2), x.tokens()));
+  return tensor<shape::entered>(detail::without_padding(detail::gather_entered(x.local(), ranks, -2), x.tokens()));
 }
 
 REDCO_INLINE tensor<shape::replicated> gather(tensor<shape::token_split> const& x, group& ranks) {
-  return comm::detail::without_padding(comm::detail::gather_parts(x.local(), ranks, -2), x.tokens());
+  return detail::without_padding(detail::gather_parts(x.local(), ranks, -2), x.tokens());
 }
 
 REDCO_INLINE tensor<shape::token_split> reduce_tokens(tensor<shape::partial> const& x, group& ranks) {
-  tensor<shape::partial> const padded(comm::detail::padded_tokens(x.local(), ranks), x.addends());
-  return tensor<shape::token_split>(comm::detail::reduce_to_part(padded, ranks, -2), x.local().size(-2));
+  tensor<shape::partial> const padded(detail::padded_tokens(x.local(), ranks), x.addends());
+  return tensor<shape::token_split>(detail::reduce_to_part(padded, ranks, -2), x.local().size(-2));
 }
 
 REDCO_INLINE tensor<shape::token_split> with_addends(tensor<shape::token_split> sums,
                                                      std::vector<at::Tensor> const& addends, group& ranks) {
-  return sums.like(comm::detail::with_parts(sums.local(), addends, ranks, -2));
+  return sums.like(detail::with_parts(sums.local(), addends, ranks, -2));
 }
 
 }  // namespace redco::comm

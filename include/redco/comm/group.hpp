@@ -134,12 +134,12 @@ class group {
   std::chrono::milliseconds deadline() const noexcept { return deadline_; }
 
   /// Replaces `x` by its elementwise reduction over the ranks, in place.
-  void all_reduce(at::Tensor const& x, comm::reduce_op op = comm::reduce_op::sum);
+  void all_reduce(at::Tensor const& x, reduce_op op = reduce_op::sum);
 
   /// Returns the elementwise reduction over the ranks as a new contiguous tensor, and leaves `x`
   /// unchanged. A group of one rank returns `x` itself. The counters count this call as an
   /// all_reduce.
-  at::Tensor all_reduced(at::Tensor const& x, comm::reduce_op op = comm::reduce_op::sum);
+  at::Tensor all_reduced(at::Tensor const& x, reduce_op op = reduce_op::sum);
 
   /// Returns the tensors of all ranks, concatenated along `dim` in rank order.
   at::Tensor all_gather(at::Tensor const& x, std::int64_t dim);
@@ -195,23 +195,23 @@ class group {
   void count_sent(shape::collective kind, std::int64_t bytes) noexcept { counters_[kind].host_bytes += bytes; }
 
  private:
-  friend class comm::detail::nccl_group;  // forwards calls to the host group of the same ranks
+  friend class detail::nccl_group;  // forwards calls to the host group of the same ranks
 
   /// Functions that each transport implements; called only if size() > 1. Tensors are contiguous,
   /// detached and of legal extents. Outputs are allocated and overlap no input, but do_all_reduce()
   /// may reduce in place. Rows of do_all_to_all() are sorted by destination rank in the input and
   /// by source rank in the output.
-  virtual void do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) = 0;
+  virtual void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) = 0;
   virtual void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
   virtual void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
-  virtual void do_all_to_all(at::Tensor const& x, at::Tensor const& out, comm::row_counts const& rows) = 0;
+  virtual void do_all_to_all(at::Tensor const& x, at::Tensor const& out, row_counts const& rows) = 0;
   virtual void do_broadcast(at::Tensor const& x, int root) = 0;
   virtual void do_send(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_recv(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_barrier() = 0;
   /// Waits for all ranks and compares `brought`, their arguments to a collective that another
   /// transport will execute. Throws `error` if the arguments differ.
-  virtual void do_meet(comm::detail::operand const& brought) = 0;
+  virtual void do_meet(detail::operand const& brought) = 0;
   virtual void do_begin_run() = 0;
 
   void count(shape::collective kind, std::int64_t payload);
@@ -232,7 +232,6 @@ class group {
 }  // namespace redco::comm
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/comm/group.inl.hpp>
 #endif

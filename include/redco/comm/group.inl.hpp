@@ -59,13 +59,13 @@ void group::in_place(at::Tensor const& x, Call const& call) {
   }
 }
 
-REDCO_INLINE void group::all_reduce(at::Tensor const& x, comm::reduce_op op) {
+REDCO_INLINE void group::all_reduce(at::Tensor const& x, reduce_op op) {
   if (size_ == 1) return;
   count(shape::collective::all_reduce, static_cast<std::int64_t>(x.nbytes()));
   in_place(x, [&](at::Tensor const& dense) { do_all_reduce(dense, dense, op); });
 }
 
-REDCO_INLINE at::Tensor group::all_reduced(at::Tensor const& x, comm::reduce_op op) {
+REDCO_INLINE at::Tensor group::all_reduced(at::Tensor const& x, reduce_op op) {
   if (size_ == 1) return x;
   count(shape::collective::all_reduce, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
@@ -114,7 +114,7 @@ REDCO_INLINE at::Tensor group::all_to_all(at::Tensor const& x, std::int64_t spli
   at::NoGradGuard const no_grad;
   at::Tensor const parts = x.detach().unflatten(split_dim, {size_, part}).movedim(split_dim, 0).contiguous();
   at::Tensor const arrived = at::empty_like(parts);
-  do_all_to_all(parts, arrived, comm::row_counts(1));
+  do_all_to_all(parts, arrived, row_counts(1));
   return arrived.movedim(0, concat_dim).flatten(concat_dim, concat_dim + 1).contiguous();
 }
 
@@ -128,8 +128,8 @@ REDCO_INLINE group::arrived_rows group::all_to_all_v(at::Tensor const& x, std::v
                                          " numbers of rows from 0 on that add up to those of " + tensors::describe(x));
   if (size_ == 1) return {x, rows_to};
   at::Tensor const told = all_gather(at::tensor(rows_to, at::kLong), 0);
-  comm::row_counts const rows({told.const_data_ptr<std::int64_t>(), told.const_data_ptr<std::int64_t>() + told.numel()},
-                              size_);
+  row_counts const rows({told.const_data_ptr<std::int64_t>(), told.const_data_ptr<std::int64_t>() + told.numel()},
+                        size_);
   auto const me = static_cast<std::size_t>(rank_);
   std::vector<std::int64_t> from;
   for (std::size_t other = 0; other < ranks; ++other) from.push_back(rows(other, me));

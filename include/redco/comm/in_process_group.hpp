@@ -35,8 +35,7 @@ class in_process_group final : public group {
   /// `as_on_devices` is true, host tensors take the code path of device tensors; tests use this
   /// option.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members,
-                                                  std::shared_ptr<comm::lifeline> const& line,
-                                                  bool as_on_devices = false);
+                                                  std::shared_ptr<lifeline> const& line, bool as_on_devices = false);
 
   /// Creates a group of threads 0 to `size` - 1 and returns one handle per thread. Used if this
   /// group is the only one of a run.
@@ -49,20 +48,20 @@ class in_process_group final : public group {
 
   in_process_group(std::shared_ptr<shared> place, std::size_t me);
 
-  void do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) override;
+  void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) override;
   void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
   void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
-  void do_all_to_all(at::Tensor const& x, at::Tensor const& out, comm::row_counts const& rows) override;
+  void do_all_to_all(at::Tensor const& x, at::Tensor const& out, row_counts const& rows) override;
   void do_broadcast(at::Tensor const& x, int root) override;
   void do_send(at::Tensor const& x, int peer, int tag) override;
   void do_recv(at::Tensor const& x, int peer, int tag) override;
   void do_barrier() override;
-  void do_meet(comm::detail::operand const& brought) override;
+  void do_meet(detail::operand const& brought) override;
   void do_begin_run() override;
 
   void gather_pointers();
   bool on_device(at::Tensor const& x) const;
-  comm::detail::device_calls on_devices() const;
+  detail::device_calls on_devices() const;
 
   std::shared_ptr<shared> place_;
   std::size_t me_;

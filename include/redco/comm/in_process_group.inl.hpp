@@ -19,17 +19,17 @@ namespace redco::comm {
 
 /// State that the handles of all ranks of one group share.
 struct in_process_group::shared {
-  shared(std::string const& name, std::vector<int> const& members, std::shared_ptr<comm::lifeline> const& line, bool as)
+  shared(std::string const& name, std::vector<int> const& members, std::shared_ptr<lifeline> const& line, bool as)
       : as_on_devices(as), meeting(name, members, line) {}
 
   bool as_on_devices;
-  comm::detail::meeting meeting;
-  comm::detail::mailbox mailbox;
+  detail::meeting meeting;
+  detail::mailbox mailbox;
 };
 
 REDCO_INLINE std::vector<std::unique_ptr<group>> in_process_group::make(std::string const& name,
                                                                         std::vector<int> const& members,
-                                                                        std::shared_ptr<comm::lifeline> const& line,
+                                                                        std::shared_ptr<lifeline> const& line,
                                                                         bool as_on_devices) {
   auto const place = std::make_shared<shared>(name, members, line, as_on_devices);
   std::vector<std::unique_ptr<group>> handles;
@@ -42,7 +42,7 @@ REDCO_INLINE std::vector<std::unique_ptr<group>> in_process_group::make(std::str
 REDCO_INLINE std::vector<std::unique_ptr<group>> in_process_group::make(std::string const& name, int size) {
   std::vector<int> members(static_cast<std::size_t>(size));
   std::iota(members.begin(), members.end(), 0);
-  return make(name, members, std::make_shared<comm::lifeline>(size));
+  return make(name, members, std::make_shared<lifeline>(size));
 }
 
 REDCO_INLINE void in_process_group::abort(exit_code code, std::string const& message) {
@@ -56,15 +56,15 @@ REDCO_INLINE in_process_group::in_process_group(std::shared_ptr<shared> place, s
       pointers_(place_->meeting.size()),
       targets_(place_->meeting.size()) {}
 
-REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) {
-  comm::detail::reduce_function const reduce = comm::detail::reduction_for(x, name());
+REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) {
+  detail::reduce_function const reduce = detail::reduction_for(x, name());
   if (on_device(x)) return on_devices().all_reduce(x, out, op);
-  auto const mine = comm::detail::operand::of(shape::collective::all_reduce, x, 0, op);
-  comm::detail::meeting& meeting = place_->meeting;
+  auto const mine = detail::operand::of(shape::collective::all_reduce, x, 0, op);
+  detail::meeting& meeting = place_->meeting;
   std::size_t const ranks = pointers_.size();
   auto const count = static_cast<std::size_t>(x.numel());
   void* own = out.data_ptr();
-  if (x.nbytes() <= comm::detail::meeting::copy_bytes) {
+  if (x.nbytes() <= detail::meeting::copy_bytes) {
     if (count != 0) std::memcpy(meeting.copy_of_next(me_), x.data_ptr(), x.nbytes());
     meeting.open(me_, mine, deadline());
     for (std::size_t rank = 0; rank < ranks; ++rank) pointers_[rank] = meeting.copy_of(rank, me_);
@@ -74,7 +74,7 @@ REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tenso
   meeting.open(me_, mine, deadline(), x.data_ptr(), own);
   gather_pointers();
   for (std::size_t rank = 0; rank < ranks; ++rank) targets_[rank] = meeting.out_of(rank, me_);
-  std::size_t const slice = comm::detail::slice_of(x, ranks);
+  std::size_t const slice = detail::slice_of(x, ranks);
   std::size_t const begin = std::min(count, slice * me_);
   std::size_t const end = std::min(count, begin + slice);
   reduce({pointers_.data(), ranks, begin, targets_.data(), ranks, begin, end - begin}, op);
@@ -83,9 +83,9 @@ REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   if (on_device(x)) return on_devices().all_gather(x, out, dim);
-  place_->meeting.open(me_, comm::detail::operand::of(shape::collective::all_gather, x, dim), deadline(), x.data_ptr());
+  place_->meeting.open(me_, detail::operand::of(shape::collective::all_gather, x, dim), deadline(), x.data_ptr());
   gather_pointers();
-  std::size_t const outer = comm::detail::rows_before(x, dim);
+  std::size_t const outer = detail::rows_before(x, dim);
   std::size_t const bytes = outer == 0 ? 0 : x.nbytes() / outer;
   auto* to = static_cast<std::byte*>(out.data_ptr());
   for (std::size_t row = 0; row < outer && bytes != 0; ++row) {
@@ -98,27 +98,25 @@ REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tenso
 }
 
 REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
-  comm::detail::reduce_function const reduce = comm::detail::reduction_for(x, name());
+  detail::reduce_function const reduce = detail::reduction_for(x, name());
   if (on_device(x)) return on_devices().reduce_scatter(x, out, dim);
-  place_->meeting.open(me_, comm::detail::operand::of(shape::collective::reduce_scatter, x, dim), deadline(),
-                       x.data_ptr());
+  place_->meeting.open(me_, detail::operand::of(shape::collective::reduce_scatter, x, dim), deadline(), x.data_ptr());
   gather_pointers();
-  std::size_t const outer = comm::detail::rows_before(x, dim);
+  std::size_t const outer = detail::rows_before(x, dim);
   std::size_t const part = outer == 0 ? 0 : static_cast<std::size_t>(out.numel()) / outer;
   std::size_t const ranks = pointers_.size();
   void* to = out.data_ptr();
   for (std::size_t row = 0; row < outer; ++row) {
-    reduce({pointers_.data(), ranks, (row * ranks + me_) * part, &to, 1, row * part, part}, comm::reduce_op::sum);
+    reduce({pointers_.data(), ranks, (row * ranks + me_) * part, &to, 1, row * part, part}, reduce_op::sum);
   }
   place_->meeting.close(me_);
 }
 
-REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tensor const& out,
-                                                  comm::row_counts const& rows) {
+REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tensor const& out, row_counts const& rows) {
   if (on_device(x)) return on_devices().all_to_all(x, out, rows);
-  place_->meeting.open(me_, comm::detail::operand::of_rows(x, rows), deadline(), x.data_ptr());
+  place_->meeting.open(me_, detail::operand::of_rows(x, rows), deadline(), x.data_ptr());
   gather_pointers();
-  std::size_t const row = comm::detail::row_bytes(x);
+  std::size_t const row = detail::row_bytes(x);
   auto* to = static_cast<std::byte*>(out.data_ptr());
   for (std::size_t rank = 0; rank < pointers_.size() && out.nbytes() != 0; ++rank) {
     std::size_t const bytes = static_cast<std::size_t>(rows(rank, me_)) * row;
@@ -131,24 +129,23 @@ REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_broadcast(at::Tensor const& x, int root) {
   if (on_device(x)) return on_devices().broadcast(x, root);
-  place_->meeting.open(me_, comm::detail::operand::of(shape::collective::broadcast, x, root), deadline(), x.data_ptr());
+  place_->meeting.open(me_, detail::operand::of(shape::collective::broadcast, x, root), deadline(), x.data_ptr());
   auto const from = static_cast<std::size_t>(root);
   if (me_ != from && x.numel() != 0) std::memcpy(x.data_ptr(), place_->meeting.data_of(from, me_), x.nbytes());
   place_->meeting.close(me_);
 }
 
 REDCO_INLINE void in_process_group::do_send(at::Tensor const& x, int peer, int tag) {
-  comm::detail::letters{place_->meeting, place_->mailbox}.send(me_, static_cast<std::size_t>(peer), tag, x);
+  detail::letters{place_->meeting, place_->mailbox}.send(me_, static_cast<std::size_t>(peer), tag, x);
 }
 
 REDCO_INLINE void in_process_group::do_recv(at::Tensor const& x, int peer, int tag) {
-  comm::detail::letters{place_->meeting, place_->mailbox}.receive(me_, static_cast<std::size_t>(peer), tag, x,
-                                                                  deadline());
+  detail::letters{place_->meeting, place_->mailbox}.receive(me_, static_cast<std::size_t>(peer), tag, x, deadline());
 }
 
 REDCO_INLINE void in_process_group::do_barrier() { place_->meeting.open(me_, {}, deadline()); }
 
-REDCO_INLINE void in_process_group::do_meet(comm::detail::operand const& brought) {
+REDCO_INLINE void in_process_group::do_meet(detail::operand const& brought) {
   place_->meeting.open(me_, brought, deadline());
 }
 
@@ -162,8 +159,6 @@ REDCO_INLINE bool in_process_group::on_device(at::Tensor const& x) const {
   return place_->as_on_devices || !tensors::in_host_memory(x);
 }
 
-REDCO_INLINE comm::detail::device_calls in_process_group::on_devices() const {
-  return {place_->meeting, me_, deadline()};
-}
+REDCO_INLINE detail::device_calls in_process_group::on_devices() const { return {place_->meeting, me_, deadline()}; }
 
 }  // namespace redco::comm

@@ -114,7 +114,6 @@ class lifeline {
 }  // namespace redco::comm
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/comm/lifeline.inl.hpp>
 #endif

@@ -22,12 +22,6 @@ std::unique_ptr<world> make_process_world(mesh const& shape, rank_options const&
 /// calls this function last. Does nothing if there are no other processes.
 void leave_processes(int code) noexcept;
 
-}  // namespace redco::comm
-
-#include <redco/config.hpp>
-
-namespace redco::comm {
-
 /// Returns a world for the mesh. Its ranks are in several processes if a launcher started several
 /// (see options::launched), else they are threads. Throws `error` with exit code 64 if the number
 /// of ranks is 0 or not a multiple of the number of processes. Throws `error` with exit code 76 if
@@ -36,6 +30,7 @@ std::unique_ptr<world> make_world(mesh const& shape, rank_options const& options
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/make_world.inl.hpp>
 #endif

@@ -84,8 +84,6 @@ class rank_groups {
 
 }  // namespace redco::comm
 
-#include <redco/config.hpp>
-
 namespace redco {
 
 /// The argument of a rank's function in world::run. It holds the rank's number and mesh
@@ -155,6 +153,7 @@ struct rank_context {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/rank_context.inl.hpp>
 #endif

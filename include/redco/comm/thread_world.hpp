@@ -27,21 +27,16 @@ class thread_world final : public world {
   std::unique_ptr<crew> crew_;
 };
 
-}  // namespace redco::comm
-
-#include <redco/config.hpp>
-
-namespace redco::comm {
-
 /// Calls `f(rank_context&)` concurrently on one thread per rank of the mesh `shape`, and returns
 /// when all calls have returned. Uses a new comm::thread_world.
 template <class F>
 void run_ranks(mesh const& shape, rank_options const& options, F&& f) {
-  comm::thread_world(shape, options).run([&f](rank_context& rank) { f(rank); });
+  thread_world(shape, options).run([&f](rank_context& rank) { f(rank); });
 }
 
 }  // namespace redco::comm
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/thread_world.inl.hpp>
 #endif

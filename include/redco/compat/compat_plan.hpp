@@ -16,15 +16,14 @@ namespace redco::compat {
 /// its path. Keys are matched literally; Python treats them as regular expressions. A parameter is
 /// replicated if Python raises an exception for its key. The order of `parameters` affects only the
 /// choice between the reasons `ranks_differ` and `raises`.
-constexpr std::vector<compat::compat_split> compat_plan(std::span<compat::compat_parameter const> parameters,
-                                                        int model_shards) {
-  if (model_shards == 1) return std::vector<compat::compat_split>(parameters.size());
-  auto rules = compat::detail::collect_compat_rules(parameters, model_shards);
-  compat::detail::decide_compat_rules(rules);
-  std::vector<compat::compat_split> plan;
-  for (compat::compat_parameter const& p : parameters) {
-    plan.push_back(std::find_if(rules.begin(), rules.end(), [&p](compat::detail::compat_rule const& r) {
-                     return compat::detail::stands_in(r.key, p.path, '/');
+constexpr std::vector<compat_split> compat_plan(std::span<compat_parameter const> parameters, int model_shards) {
+  if (model_shards == 1) return std::vector<compat_split>(parameters.size());
+  auto rules = detail::collect_compat_rules(parameters, model_shards);
+  detail::decide_compat_rules(rules);
+  std::vector<compat_split> plan;
+  for (compat_parameter const& p : parameters) {
+    plan.push_back(std::find_if(rules.begin(), rules.end(), [&p](detail::compat_rule const& r) {
+                     return detail::stands_in(r.key, p.path, '/');
                    })->decided);
   }
   return plan;

@@ -46,18 +46,14 @@ namespace redco::cost {
 /// template, so it is compiled once. Throws the errors of cost_of().
 rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s);
 
-}  // namespace redco::cost
-
-namespace redco::cost {
-
 /// Returns the cost of one rank for a model whose sizes are known at run time. Requires that the
 /// mesh can hold the model, which plan_of() checks. Throws `error` with exit code 64 if the setup
 /// `s` is invalid, if sizes exceed 64-bit integers, or if the hosts do not divide the ranks. Throws
 /// it also if the model does not have the range of recomputed blocks.
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
-  cost::check_setup(s);
-  return cost::cost_of_program(shard::facts_of(m, s.load), optimizer::state_slots(optimizer).size(), s);
+  check_setup(s);
+  return cost_of_program(shard::facts_of(m, s.load), optimizer::state_slots(optimizer).size(), s);
 }
 
 /// Returns the cost of one rank for a constexpr model. Requires legal<Model, mesh> (the mesh can
@@ -68,8 +64,8 @@ rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
 /// static_assert(c.memory.peak() < redco::GiB(4));
 template <auto const& Model, class Optimizer>
 constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
-  cost::check_setup(s);
-  return cost::detail::cost_from(shard::facts_of<Model>(s.load), optimizer::state_slots(optimizer).size(), s);
+  check_setup(s);
+  return detail::cost_from(shard::facts_of<Model>(s.load), optimizer::state_slots(optimizer).size(), s);
 }
 
 }  // namespace redco::cost

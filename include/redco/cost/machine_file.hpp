@@ -11,12 +11,6 @@ namespace redco::cost {
 /// Returns the JSON content of a machine file (measured speeds): schema "redco.machine", version 1.
 json::json_value machine_json(machine const& m);
 
-}  // namespace redco::cost
-
-#include <redco/config.hpp>
-
-namespace redco::cost {
-
 /// Returns the machine (measured speeds) from the JSON content of a machine file that
 /// machine_json() has made. `source` is the name of the file in error messages.
 ///
@@ -26,6 +20,7 @@ machine read_machine(json::json_value const& content, std::string const& source)
 
 }  // namespace redco::cost
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/cost/machine_file.inl.hpp>
 #endif

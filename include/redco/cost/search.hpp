@@ -92,8 +92,6 @@ search_result search(M const& m, Optimizer const& optimizer, search_space const&
 
 }  // namespace redco::cost
 
-#include <redco/config.hpp>
-
 namespace redco::cost::detail {
 
 /// Merges the results of two searches: `whole`, for the model itself, and `split`, for its
@@ -115,6 +113,7 @@ template <model M, class Optimizer>
 
 }  // namespace redco::cost
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/cost/search.inl.hpp>
 #endif

@@ -45,7 +45,7 @@ class simulation {
   /// Returns, for each message of the program, how many times it is sent per micro-batch.
   constexpr std::vector<std::int64_t> const& sent() const { return forward_.sent; }
   /// Returns the floating-point operations of one forward pass of a micro-batch.
-  constexpr redco::fact::work const& work() const { return forward_.work; }
+  constexpr fact::work const& work() const { return forward_.work; }
   /// Returns the bytes that forward saves for backward in one micro-batch. Recomputed blocks save
   /// only their inputs.
   constexpr std::int64_t activations() const { return activations_; }

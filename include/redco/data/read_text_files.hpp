@@ -28,12 +28,6 @@ namespace redco {
 std::vector<data::text_file> read_text_files(std::span<std::string const> paths,
                                              std::span<std::string const> extensions = {}, double invalid = 0);
 
-}  // namespace redco
-
-#include <redco/config.hpp>
-
-namespace redco {
-
 /// Cuts each file into windows of at most `context + 1` bytes, as examples for byte-level language
 /// modelling. A window begins with the last byte of the window before, so that every byte except a
 /// file's first is predicted exactly once. A window has at least two bytes of one file. Throws
@@ -42,6 +36,7 @@ std::vector<std::string> text_windows(std::span<data::text_file const> files, st
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/data/read_text_files.inl.hpp>
 #endif

@@ -31,8 +31,6 @@ std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesyst
 
 }  // namespace redco::data::detail
 
-#include <redco/config.hpp>
-
 namespace redco {
 
 /// Returns the texts of files, and of the files in folders, in the given order. A .jsonl, .ndjson
@@ -44,6 +42,7 @@ std::vector<std::string> read_texts(std::span<std::string const> paths, std::str
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/data/read_texts.inl.hpp>
 #endif

@@ -22,7 +22,6 @@ int exit_code_of(std::function<int()> const& program, exception_words words = wh
 }  // namespace redco::diag
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/diag/exit_code_of.inl.hpp>
 #endif

@@ -14,7 +14,7 @@ namespace redco::fact::detail {
 /// a gradient sum over the ranks for biases, because each rank adds biases to its own tokens only.
 /// Does nothing for other layouts X.
 template <class X, class Home = shape::replicated>
-constexpr void finish_facts(fact::recorder& w) {
+constexpr void finish_facts(recorder& w) {
   if constexpr (std::is_same_v<X, shape::partial>) {
     extents const shape = w.activation.shape;
     std::int64_t const addends = w.take_addends();
@@ -22,10 +22,10 @@ constexpr void finish_facts(fact::recorder& w) {
       w.message(shape::collective::reduce_scatter, false, shape);
       w.message(shape::collective::all_gather, true, shape);
       if (addends > 0) w.message(shape::collective::all_reduce, true, {shape[-1]}, width_kind::compute, addends);
-      w.produce(shape, shape.rank - 2, shape[-2], fact::making::collective);
+      w.produce(shape, shape.rank - 2, shape[-2], making::collective);
     } else {
       w.message(shape::collective::all_reduce, false, shape);
-      w.produce(shape, -1, 0, fact::making::collective);
+      w.produce(shape, -1, 0, making::collective);
     }
   }
 }
@@ -34,7 +34,7 @@ constexpr void finish_facts(fact::recorder& w) {
 /// replicated activation gets a gradient sum over the ranks. Split tokens are gathered, and their
 /// summed gradient is scattered. Does nothing if the activation has entered already.
 template <class X>
-constexpr void enter_facts(fact::recorder& w) {
+constexpr void enter_facts(recorder& w) {
   if constexpr (std::is_same_v<X, shape::replicated>) w.enter(w.activation);
   if constexpr (shape::is_token_split<X>) {
     flow const part = w.activation;
@@ -43,18 +43,18 @@ constexpr void enter_facts(fact::recorder& w) {
     w.reduces(whole, part);
     w.message(shape::collective::all_gather, false, part.shape);
     w.message(shape::collective::reduce_scatter, true, part.shape);
-    w.produce(part.shape, -1, 0, fact::making::collective);
+    w.produce(part.shape, -1, 0, making::collective);
   }
 }
 
 /// Declares to the recorder `w` that the result of a model becomes complete on every rank: a
 /// pending sum is reduced, split tokens are gathered.
 template <class X>
-constexpr void unshard_facts(fact::recorder& w) {
+constexpr void unshard_facts(recorder& w) {
   finish_facts<X>(w);
   if constexpr (shape::is_token_split<X>) {
     w.message(shape::collective::all_gather, false, w.activation.shape);
-    w.produce(w.activation.shape, -1, 0, fact::making::collective);
+    w.produce(w.activation.shape, -1, 0, making::collective);
   }
 }
 

@@ -96,7 +96,7 @@ struct parameter_fact {
   bool decay = true;
   /// Repeated blocks that have this parameter; empty outside repeats. For each repeat, the name has
   /// a component `*` or a slice such as `0::2`.
-  fact::block_slices blocks;
+  block_slices blocks;
   initial start;
   reason why = reason::stated;
 

@@ -67,8 +67,6 @@ class beams {
 
 }  // namespace redco::generation::detail
 
-#include <redco/config.hpp>
-
 namespace redco::generation {
 
 /// The result of beam search: the best hypotheses (token sequences) of each prompt. Rows of one
@@ -106,6 +104,7 @@ generation::beam_result beam_search(bound_network<M, Items...> const& net, at::T
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/generate/beam_search.inl.hpp>
 #endif

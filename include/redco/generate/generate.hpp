@@ -31,8 +31,6 @@ bool goes_on(at::Tensor const& ids, generate_options const& options, pass const&
 
 }  // namespace redco::generation::detail
 
-#include <redco/config.hpp>
-
 namespace redco {
 
 /// Continues prompts token by token: int64 [B, T] to [B, T + new tokens], including the prompt. All
@@ -66,6 +64,7 @@ at::Tensor generate(bound_network<M, Items...> const& net, at::Tensor const& pro
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/generate/generate.inl.hpp>
 #endif

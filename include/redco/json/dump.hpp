@@ -16,12 +16,6 @@ namespace redco::json {
 /// JSON cannot represent. Callers write null or a name in their place.
 std::string dump_json(json_value const& value, int indent = -1);
 
-}  // namespace redco::json
-
-#include <redco/config.hpp>
-
-namespace redco::json {
-
 /// A builder of the text of one JSON object on one line, member by member. For rows of a log, and
 /// for objects with so many members that the linear lookup of `json_value` would be slow. Bytes of
 /// a member's name that are not UTF-8 become U+FFFD. The caller must ensure that names are unique.
@@ -44,6 +38,7 @@ class json_line {
 
 }  // namespace redco::json
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/json/dump.inl.hpp>
 #endif

@@ -19,12 +19,6 @@ namespace redco::json {
 /// programs interpret differently: equal keys in one object, NUL, or more than `limits`.
 json_value parse_json(std::string_view text, std::string const& source, json_limits limits = {});
 
-}  // namespace redco::json
-
-#include <redco/config.hpp>
-
-namespace redco::json {
-
 /// Returns the value of the JSON file at `path`; parse_json() states the rules. Reads at most
 /// `limits.bytes` bytes into memory.
 ///
@@ -34,6 +28,7 @@ json_value read_json(std::filesystem::path const& path, json_limits limits = {})
 
 }  // namespace redco::json
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/json/parse.inl.hpp>
 #endif

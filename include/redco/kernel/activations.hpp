@@ -16,36 +16,18 @@ enum class gelu_form { tanh, erf, logistic };
 /// about 1e-6 |x| in f32, and to rounding in f64. Differentiable to any order. Autograd saves x.
 at::Tensor gelu(at::Tensor const& x, gelu_form form = gelu_form::tanh);
 
-}  // namespace redco::kernel
-
-#include <redco/config.hpp>
-
-namespace redco::kernel {
-
 /// Returns max(x, 0) of each element. A small tensor on a CPU is computed as one autograd node
 /// without operator dispatch, a large one by ATen, which runs at memory speed. Both give equal
 /// bits. Differentiable to any order. Autograd saves the result.
 at::Tensor relu(at::Tensor const& x);
 
-}  // namespace redco::kernel
-
-namespace redco::kernel {
-
 /// Returns x sigmoid(x) of each element. Computed in f32 for bf16. Differentiable to any order.
 /// Autograd saves x.
 at::Tensor silu(at::Tensor const& x);
 
-}  // namespace redco::kernel
-
-namespace redco::kernel {
-
 /// Returns tanh of each element of `x`, to 3 units in the last place of f32. Differentiable to any
 /// order. Autograd saves the result.
 at::Tensor tanh(at::Tensor const& x);
-
-}  // namespace redco::kernel
-
-namespace redco::kernel {
 
 /// Returns silu(gate) * up, the gated linear unit of Llama, in one pass. `both` [..., 2 n] holds
 /// gate [..., n], then up [..., n]. Differentiable to any order. Autograd saves `both`. Throws
@@ -54,6 +36,7 @@ at::Tensor swiglu(at::Tensor const& both);
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/activations.inl.hpp>
 #endif

@@ -23,12 +23,6 @@ at::Tensor self_attention(at::Tensor const& qkv, attention_options const& option
 at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
                            attention_options const& options);
 
-}  // namespace redco::kernel
-
-#include <redco/config.hpp>
-
-namespace redco::kernel {
-
 /// Keys and values in a cache that several rows share, in any order. Key j of row r is in row
 /// places[r][j] of the tensors `keys` and `values`.
 struct gathered_keys {
@@ -49,6 +43,7 @@ at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, at
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/attention.inl.hpp>
 #endif

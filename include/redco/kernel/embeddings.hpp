@@ -16,12 +16,6 @@ namespace redco::kernel {
 at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, std::int64_t first_row, std::int64_t vocabulary,
                   std::int64_t padding = -1);
 
-}  // namespace redco::kernel
-
-#include <redco/config.hpp>
-
-namespace redco::kernel {
-
 /// A description of the columns that `rotate` rotates. They are the first `heads` heads of
 /// `head_dim` columns in each row.
 struct rotation {
@@ -39,6 +33,7 @@ at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& pos
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/embeddings.inl.hpp>
 #endif

@@ -13,12 +13,6 @@ namespace redco::kernel {
 /// `error` with exit code 70 if weight or bias has another size.
 at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon);
 
-}  // namespace redco::kernel
-
-#include <redco/config.hpp>
-
-namespace redco::kernel {
-
 /// Returns x / sqrt(mean(x^2) + epsilon) * weight over the last dimension. weight [features] may be
 /// undefined and may have another dtype than x. Computed in f32 for bf16. Differentiable to any
 /// order.
@@ -26,10 +20,6 @@ namespace redco::kernel {
 /// Autograd saves x, weight, and 1 / root mean square of each row (f32, f64 for f64). Throws
 /// `error` with exit code 70 if weight has another size.
 at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon);
-
-}  // namespace redco::kernel
-
-namespace redco::kernel {
 
 /// Mean and variance of each channel of a tensor [B, C, ...], over the examples of all replicas
 /// that run a round of micro-batches together. Computed in f32, or f64 for f64 inputs.
@@ -58,6 +48,7 @@ at::Tensor batch_norm_with(at::Tensor const& x, at::Tensor const& weight, at::Te
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/norms.inl.hpp>
 #endif

@@ -13,12 +13,6 @@ namespace redco::kernel {
 /// order.
 at::Tensor gru(at::Tensor const& projected, at::Tensor const& weight, at::Tensor const& bias);
 
-}  // namespace redco::kernel
-
-#include <redco/config.hpp>
-
-namespace redco::kernel {
-
 /// Returns the outputs [B, T, H] of a long short-term memory whose first state is zero; T >= 1. The
 /// gates (input, forget, cell, output) are computed from projected [B, T, 4 H] plus weight [4 H, H]
 /// times the previous output.
@@ -29,6 +23,7 @@ at::Tensor lstm(at::Tensor const& projected, at::Tensor const& weight);
 
 }  // namespace redco::kernel
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/kernel/recurrent.inl.hpp>
 #endif

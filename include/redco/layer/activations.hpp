@@ -62,38 +62,8 @@ struct activation : featurewise_layer {
   }
 };
 
-}  // namespace redco::layers
-
-namespace redco {
-
-/// Layer with the tanh approximation of GELU that GPT-2 uses (Hendrycks and Gimpel 2016): x/2 * (1
-/// + tanh(sqrt(2/pi) * (x + 0.044715 x^3))).
-using gelu = layers::activation<layers::activation_kind::gelu_tanh>;
-
-}  // namespace redco
-
-namespace redco::layers {
-
 /// Layer with the exact GELU function (Hendrycks and Gimpel 2016): x/2 * (1 + erf(x / sqrt(2))).
 using exact_gelu = activation<activation_kind::gelu>;
-
-}  // namespace redco::layers
-
-namespace redco {
-
-/// Layer with the function max(x, 0). Saves its result for backward instead of its input: the
-/// derivative can be computed from both, and the following layer usually saves the result anyway.
-using relu = layers::activation<layers::activation_kind::relu>;
-
-/// Layer with the SiLU function x * sigmoid(x) (Elfwing et al. 2017).
-using silu = layers::activation<layers::activation_kind::silu>;
-
-/// Layer with the hyperbolic tangent as activation function.
-using tanh_layer = layers::activation<layers::activation_kind::tanh>;
-
-}  // namespace redco
-
-namespace redco::layers {
 
 /// A layer that multiplies its input by the constant Factor.
 template <auto Factor>
@@ -128,6 +98,20 @@ constexpr void function_facts(fact::recorder& w, int operations) {
 }  // namespace redco::layers::detail
 
 namespace redco {
+
+/// Layer with the tanh approximation of GELU that GPT-2 uses (Hendrycks and Gimpel 2016): x/2 * (1
+/// + tanh(sqrt(2/pi) * (x + 0.044715 x^3))).
+using gelu = layers::activation<layers::activation_kind::gelu_tanh>;
+
+/// Layer with the function max(x, 0). Saves its result for backward instead of its input: the
+/// derivative can be computed from both, and the following layer usually saves the result anyway.
+using relu = layers::activation<layers::activation_kind::relu>;
+
+/// Layer with the SiLU function x * sigmoid(x) (Elfwing et al. 2017).
+using silu = layers::activation<layers::activation_kind::silu>;
+
+/// Layer with the hyperbolic tangent as activation function.
+using tanh_layer = layers::activation<layers::activation_kind::tanh>;
 
 /// A layer that applies a lambda to each element: `elementwise<[](auto const& x) { return x *
 /// at::sigmoid(x); }>`. The function maps a tensor of any shape to a tensor of equal shape and

@@ -201,7 +201,7 @@ struct attention {
     o.shape = {width, heads * dim};
     o.split(shape::axis::tp, 1, heads);
     o.why = fact::reason::row;
-    o.start = {fact::initial::kind::normal, layers::fan_in_deviation(heads * dim)};
+    o.start = {fact::initial::kind::normal, fan_in_deviation(heads * dim)};
     fact::parameter_fact o_bias;
     o_bias.shape = {width};
     o_bias.decay = false;

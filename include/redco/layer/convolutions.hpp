@@ -32,8 +32,7 @@ struct conv2d {
 
     fact::parameter_fact weight;
     weight.shape = {outs, in, kernel, kernel};
-    weight.start = {fact::initial::kind::normal,
-                    layers::fan_in_deviation(in * kernel * kernel)};
+    weight.start = {fact::initial::kind::normal, layers::fan_in_deviation(in * kernel * kernel)};
     weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
     if (layers::of<Bias>(config)) {
@@ -81,8 +80,7 @@ struct conv_transpose2d {
 
     fact::parameter_fact weight;
     weight.shape = {in, outs, kernel, kernel};
-    weight.start = {fact::initial::kind::normal,
-                    layers::fan_in_deviation(outs * kernel * kernel)};
+    weight.start = {fact::initial::kind::normal, layers::fan_in_deviation(outs * kernel * kernel)};
     weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
     if (layers::of<Bias>(config)) {

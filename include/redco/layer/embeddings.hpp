@@ -20,6 +20,71 @@ struct ids_out {
 
 }  // namespace redco::layers::detail
 
+namespace redco::layers {
+
+/// A counting rule for learned positions: the position of a token is the number of all earlier
+/// tokens.
+struct every_token {};
+
+/// A counting rule for learned positions: the position of a token is the number of earlier tokens
+/// that are not masked by the context's key mask. Masked tokens have position -1. Without a mask,
+/// all tokens count.
+struct unmasked_tokens {};
+
+/// A counting rule for learned positions: the position of a token is the number of earlier tokens
+/// whose id is not `Padding`. Padding tokens have position -1; their row of the position table gets
+/// no gradient.
+template <auto Padding>
+struct tokens_other_than {};
+
+/// A layer that looks up rows of a [Types, Width] table by the context entry `token_type_ids` [B,
+/// T]; all types are 0 without this entry. Returns a replicated [B, T, Width].
+template <auto Types, auto Width>
+struct token_types {
+  using layer_concept = leaf_tag;
+  static constexpr bool unnamed = true;
+
+  template <class X>
+  using out = shape::replicated;
+
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
+    std::int64_t const width = w.size("features", of<Width>(config)), types = w.size("token types", of<Types>(config));
+    if (!w.expect_rank(2)) return;
+    fact::parameter_fact weight;
+    weight.shape = {types, width};
+    weight.start = {fact::initial::kind::normal, 1.0};
+    weight.why = fact::reason::token_type;
+    w.parameter("weight", weight);
+    extents const ids = w.activation.shape;
+    w.save_batch("types", {ids[0], ids[1]}, fact::width_kind::index);
+    w.produce({ids[0], ids[1], width});
+    w.backward({});
+    w.weight_gradient(weight.shape, -1, 0);
+  }
+};
+
+/// A layer that returns the first token of each example: [B, T, Width] becomes [B, Width]. Copies
+/// the token, so that the other tokens can be freed. Gathers the tokens first if they are split
+/// over ranks.
+struct first_token {
+  using layer_concept = leaf_tag;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::features_alike, X, shape::replicated>::type;
+
+  template <class X, class Config>
+  static constexpr void facts(Config const&, fact::recorder& w) {
+    if (!w.expect_rank(3)) return;
+    fact::detail::unshard_facts<X>(w);
+    fact::flow const input = w.activation;
+    w.produce({input.shape[0], input.shape[2]});
+    w.backward(input);
+  }
+};
+
+}  // namespace redco::layers
+
 namespace redco {
 
 /// A layer that looks up rows of a [Vocabulary, Width] table by int64 ids [B, T] and returns [B, T,
@@ -53,29 +118,6 @@ struct embedding {
     w.weight_gradient(weight.shape, 0, rows);
   }
 };
-
-}  // namespace redco
-
-namespace redco::layers {
-
-/// A counting rule for learned positions: the position of a token is the number of all earlier
-/// tokens.
-struct every_token {};
-
-/// A counting rule for learned positions: the position of a token is the number of earlier tokens
-/// that are not masked by the context's key mask. Masked tokens have position -1. Without a mask,
-/// all tokens count.
-struct unmasked_tokens {};
-
-/// A counting rule for learned positions: the position of a token is the number of earlier tokens
-/// whose id is not `Padding`. Padding tokens have position -1; their row of the position table gets
-/// no gradient.
-template <auto Padding>
-struct tokens_other_than {};
-
-}  // namespace redco::layers
-
-namespace redco {
 
 /// A layer of learned absolute positions: returns rows of a table [Offset + Context, Width], one
 /// for each token. Token t reads row Offset + t, or Offset + `token_positions` if the context has
@@ -111,41 +153,6 @@ struct positions {
   }
 };
 
-}  // namespace redco
-
-namespace redco::layers {
-
-/// A layer that looks up rows of a [Types, Width] table by the context entry `token_type_ids` [B,
-/// T]; all types are 0 without this entry. Returns a replicated [B, T, Width].
-template <auto Types, auto Width>
-struct token_types {
-  using layer_concept = leaf_tag;
-  static constexpr bool unnamed = true;
-
-  template <class X>
-  using out = shape::replicated;
-
-  template <class X, class Config>
-  static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const width = w.size("features", of<Width>(config)), types = w.size("token types", of<Types>(config));
-    if (!w.expect_rank(2)) return;
-    fact::parameter_fact weight;
-    weight.shape = {types, width};
-    weight.start = {fact::initial::kind::normal, 1.0};
-    weight.why = fact::reason::token_type;
-    w.parameter("weight", weight);
-    extents const ids = w.activation.shape;
-    w.save_batch("types", {ids[0], ids[1]}, fact::width_kind::index);
-    w.produce({ids[0], ids[1], width});
-    w.backward({});
-    w.weight_gradient(weight.shape, -1, 0);
-  }
-};
-
-}  // namespace redco::layers
-
-namespace redco {
-
 /// A layer that adds a learned token, its parameter "weight" [Width], before the tokens of each
 /// example. [B, T, Width] becomes [B, T + 1, Width].
 template <auto Width>
@@ -173,26 +180,3 @@ struct class_token {
 };
 
 }  // namespace redco
-
-namespace redco::layers {
-
-/// A layer that returns the first token of each example: [B, T, Width] becomes [B, Width]. Copies
-/// the token, so that the other tokens can be freed. Gathers the tokens first if they are split
-/// over ranks.
-struct first_token {
-  using layer_concept = leaf_tag;
-
-  template <class X>
-  using out = typename detail::takes<detail::needs::features_alike, X, shape::replicated>::type;
-
-  template <class X, class Config>
-  static constexpr void facts(Config const&, fact::recorder& w) {
-    if (!w.expect_rank(3)) return;
-    fact::detail::unshard_facts<X>(w);
-    fact::flow const input = w.activation;
-    w.produce({input.shape[0], input.shape[2]});
-    w.backward(input);
-  }
-};
-
-}  // namespace redco::layers

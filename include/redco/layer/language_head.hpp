@@ -56,7 +56,7 @@ struct language_head {
     fact::parameter_fact weight;
     weight.shape = {rows, width};
     weight.split(shape::axis::tp, 0, rows, shape::remainder::padded);
-    weight.start = {fact::initial::kind::normal, layers::fan_in_deviation(width)};
+    weight.start = {fact::initial::kind::normal, fan_in_deviation(width)};
     weight.why = fact::reason::vocabulary;
     if (!is_tied(config)) w.parameter("weight", weight);
     if constexpr (Bias != head_bias::none) {

@@ -31,7 +31,7 @@ struct recurrent_layer {
       fact::parameter_fact fact;
       fact.shape = shape;
       fact.decay = shape.rank > 1;
-      if (fact.decay) fact.start = {fact::initial::kind::normal, layers::fan_in_deviation(hidden)};
+      if (fact.decay) fact.start = {fact::initial::kind::normal, fan_in_deviation(hidden)};
       fact.why = fact::reason::recurrent;
       w.parameter(leaf, fact);
     };

@@ -27,6 +27,28 @@ struct forwarding {
   using out = out_t<Layer, X>;
 };
 
+/// Returns the decimal digits of I, an index below 1000, as a compile-time string.
+template <std::size_t I>
+constexpr auto digits() {
+  static_assert(I < 1000, "a sequence of at most 1000 layers is numbered; nest them");
+  if constexpr (I < 10) {
+    return meta::fixed_string({static_cast<char>('0' + I), '\0'});
+  } else if constexpr (I < 100) {
+    return meta::fixed_string({static_cast<char>('0' + I / 10), static_cast<char>('0' + I % 10), '\0'});
+  } else {
+    return meta::fixed_string({static_cast<char>('0' + I / 100), static_cast<char>('0' + I / 10 % 10),
+                               static_cast<char>('0' + I % 10), '\0'});
+  }
+}
+
+template <class X>
+struct enter_out {
+  using type = shape::entered;
+  static_assert(
+      shape::is_at_rest<X>,
+      "redco[S008]: only a replicated value can enter a column-parallel layer; reduce or gather the value first");
+};
+
 }  // namespace redco::layers::detail
 
 namespace redco {
@@ -46,25 +68,22 @@ struct named : layers::detail::forwarding<Layer> {
   }
 };
 
-}  // namespace redco
+/// A layer that joins all dimensions except the first: [B, C, H, W] becomes [B, C * H * W], as a
+/// view.
+struct flatten {
+  using layer_concept = layers::leaf_tag;
 
-namespace redco::layers::detail {
+  template <class X>
+  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
 
-/// Returns the decimal digits of I, an index below 1000, as a compile-time string.
-template <std::size_t I>
-constexpr auto digits() {
-  static_assert(I < 1000, "a sequence of at most 1000 layers is numbered; nest them");
-  if constexpr (I < 10) {
-    return meta::fixed_string({static_cast<char>('0' + I), '\0'});
-  } else if constexpr (I < 100) {
-    return meta::fixed_string({static_cast<char>('0' + I / 10), static_cast<char>('0' + I % 10), '\0'});
-  } else {
-    return meta::fixed_string({static_cast<char>('0' + I / 100), static_cast<char>('0' + I / 10 % 10),
-                               static_cast<char>('0' + I % 10), '\0'});
+  template <class X, class Config>
+  static constexpr void facts(Config const&, fact::recorder& w) {
+    extents const x = w.activation.shape;
+    w.reshape({x[0], x.count() / x[0]});
   }
-}
+};
 
-}  // namespace redco::layers::detail
+}  // namespace redco
 
 namespace redco::layers {
 
@@ -73,26 +92,6 @@ namespace redco::layers {
 /// is `Layer` itself.
 template <std::size_t I, layer Layer>
 using numbered = std::conditional_t<is_unnamed<Layer>, named<detail::digits<I>(), Layer>, Layer>;
-
-}  // namespace redco::layers
-
-namespace redco::layers::detail {
-
-template <class Places, layer... Layers>
-struct parts_by_place;
-template <std::size_t... I, layer... Layers>
-struct parts_by_place<std::index_sequence<I...>, Layers...> {
-  using type = parts<std::conditional_t<is_unnamed<Layers>, part<digits<I>(), Layers>, part<"", Layers>>...>;
-};
-
-/// List (`parts`) of the inner layers of a sequence or sum. Layers without a name are named by
-/// their index.
-template <layer... Layers>
-using numbered_parts = typename parts_by_place<std::index_sequence_for<Layers...>, Layers...>::type;
-
-}  // namespace redco::layers::detail
-
-namespace redco::layers {
 
 /// A wrapper that draws the initial weights of `Layer` from a normal distribution with standard
 /// deviation `Deviation`, as a model family prescribes. Biases start at zero.
@@ -112,22 +111,6 @@ struct initialised : detail::forwarding<Layer> {
   }
 };
 
-}  // namespace redco::layers
-
-namespace redco::layers::detail {
-
-template <class X>
-struct enter_out {
-  using type = shape::entered;
-  static_assert(
-      shape::is_at_rest<X>,
-      "redco[S008]: only a replicated value can enter a column-parallel layer; reduce or gather the value first");
-};
-
-}  // namespace redco::layers::detail
-
-namespace redco::layers {
-
 /// A layer that returns its input unchanged and sums its gradient over the ranks in backward. Use
 /// it between a replicated activation and layers declared column-parallel. Layers whose cut is
 /// automatic do it by themselves.
@@ -142,29 +125,6 @@ struct enter_layer {
     fact::detail::enter_facts<X>(w);
   }
 };
-
-}  // namespace redco::layers
-
-namespace redco {
-
-/// A layer that joins all dimensions except the first: [B, C, H, W] becomes [B, C * H * W], as a
-/// view.
-struct flatten {
-  using layer_concept = layers::leaf_tag;
-
-  template <class X>
-  using out = typename layers::detail::takes<layers::detail::needs::alike, X, shape::replicated>::type;
-
-  template <class X, class Config>
-  static constexpr void facts(Config const&, fact::recorder& w) {
-    extents const x = w.activation.shape;
-    w.reshape({x[0], x.count() / x[0]});
-  }
-};
-
-}  // namespace redco
-
-namespace redco::layers {
 
 /// A layer that splits an activation [B, T, features] by tokens over the ranks (sequence
 /// parallelism, Korthikanti et al. 2022). After this layer, norms and dropout work on each rank's
@@ -209,3 +169,19 @@ struct with_split_tokens : detail::forwarding<Body> {
 };
 
 }  // namespace redco::layers
+
+namespace redco::layers::detail {
+
+template <class Places, layer... Layers>
+struct parts_by_place;
+template <std::size_t... I, layer... Layers>
+struct parts_by_place<std::index_sequence<I...>, Layers...> {
+  using type = parts<std::conditional_t<is_unnamed<Layers>, part<digits<I>(), Layers>, part<"", Layers>>...>;
+};
+
+/// List (`parts`) of the inner layers of a sequence or sum. Layers without a name are named by
+/// their index.
+template <layer... Layers>
+using numbered_parts = typename parts_by_place<std::index_sequence_for<Layers...>, Layers...>::type;
+
+}  // namespace redco::layers::detail

@@ -73,12 +73,6 @@ class run_log {
   std::atomic<bool> console_told_ = false;
 };
 
-}  // namespace redco::log
-
-#include <redco/config.hpp>
-
-namespace redco::log {
-
 /// Returns a sentence about keys of a configuration file that have no effect, such as "config.json:
 /// use_cache, torchscript change nothing here".
 inline std::string unused_text(std::string_view file, std::vector<std::string> const& keys) {
@@ -95,6 +89,7 @@ inline void list_unused(run_log& log, std::string_view file, std::vector<std::st
 
 }  // namespace redco::log
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/log/run_log.inl.hpp>
 #endif

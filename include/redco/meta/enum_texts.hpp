@@ -88,10 +88,9 @@ namespace redco::meta {
 ///   color_texts.text_of(color::red);  // "red"
 ///   color_texts.value_of("blue");     // std::optional(color::blue)
 template <class Enum, std::size_t Last = 0, std::size_t Rows>
-consteval meta::detail::enum_table<Enum, Rows> enum_texts(enum_row<Enum> const (&rows)[Rows]) {
-  if (!meta::detail::has_each_enumerator_once<(Last > 0 ? Last : Rows)>(rows))
-    meta::detail::each_enumerator_needs_one_row();
-  meta::detail::enum_table<Enum, Rows> table{};
+consteval detail::enum_table<Enum, Rows> enum_texts(enum_row<Enum> const (&rows)[Rows]) {
+  if (!detail::has_each_enumerator_once<(Last > 0 ? Last : Rows)>(rows)) detail::each_enumerator_needs_one_row();
+  detail::enum_table<Enum, Rows> table{};
   for (std::size_t i = 0; i < Rows; ++i) table.rows[i] = rows[i];
   return table;
 }

@@ -188,11 +188,11 @@ namespace redco::meta {
 ///     }
 ///   };
 template <reflected Struct, fixed_string... Name>
-  requires(meta::detail::has_field<Struct, Name>&&...)
+  requires(detail::has_field<Struct, Name>&&...)
 constexpr auto fields_without() {
   constexpr auto all = Struct::fields();
-  constexpr std::size_t many = meta::detail::count_of(all) - sizeof...(Name);
-  constexpr auto kept = meta::detail::kept_fields<many, Name...>(all);
+  constexpr std::size_t many = detail::count_of(all) - sizeof...(Name);
+  constexpr auto kept = detail::kept_fields<many, Name...>(all);
   return [&]<std::size_t... I>(std::index_sequence<I...>) { return fields(hana::at_c<kept[I]>(all)...); }
   (std::make_index_sequence<many>{});
 }

@@ -31,8 +31,8 @@ namespace redco::meta {
 template <reflected From, reflected To, class F>
 constexpr void for_each_shared(From const& from, To& to, F&& f) {
   for_each_named(to, [&]<class Field>(Field const&, auto& member) {
-    constexpr std::size_t at = meta::detail::field_index<From>(Field::name());
-    if constexpr (at < meta::detail::field_names<From>.size()) f(from.*(hana::at_c<at>(From::fields()).member), member);
+    constexpr std::size_t at = detail::field_index<From>(Field::name());
+    if constexpr (at < detail::field_names<From>.size()) f(from.*(hana::at_c<at>(From::fields()).member), member);
   });
 }
 

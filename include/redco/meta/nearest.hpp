@@ -12,12 +12,6 @@ namespace redco::meta {
 /// Damerau-Levenshtein distance).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-}  // namespace redco::meta
-
-#include <redco/config.hpp>
-
-namespace redco::meta {
-
 /// Returns the name in `names` that a user who typed `typed` most likely meant, for messages such
 /// as "did you mean x?". The result has the smallest edit distance and is the first among equals.
 /// Ignores a name if its distance reaches its length, or exceeds both 2 and a third of the longer
@@ -26,6 +20,7 @@ std::string nearest(std::string_view typed, std::span<std::string const> names);
 
 }  // namespace redco::meta
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/meta/nearest.inl.hpp>
 #endif

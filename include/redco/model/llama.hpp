@@ -18,7 +18,7 @@
 namespace redco::models {
 
 /// The sizes and options of a LLaMA model or a related model; the defaults are those of LLaMA-7B.
-/// llama_configs.hpp has configs of Mistral and Qwen.
+/// The constants at the end of this file are configs of Mistral and Qwen.
 struct llama_config {
   std::int64_t vocab = 32000;
   std::int64_t context = 2048;

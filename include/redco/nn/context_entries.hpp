@@ -57,20 +57,6 @@ struct encoder_input {
   at::Tensor value;
 };
 
-}  // namespace redco
-
-namespace redco::nn {
-
-/// A context entry with the encoder's output [B, S, width], which the decoder's cross-attention
-/// reads.
-struct encoder_states {
-  tensor<shape::replicated> value;
-};
-
-}  // namespace redco::nn
-
-namespace redco {
-
 /// A context entry with the mask of visible keys, bool [B, S]: true for a real position, false for
 /// padding.
 struct key_mask {
@@ -86,6 +72,12 @@ struct encoder_mask {
 }  // namespace redco
 
 namespace redco::nn {
+
+/// A context entry with the encoder's output [B, S, width], which the decoder's cross-attention
+/// reads.
+struct encoder_states {
+  tensor<shape::replicated> value;
+};
 
 /// A context entry with the token type (segment) of each token, int64 [B, T]: 0 for the first
 /// sentence, 1 for the second. Types are 0 if the entry is not set.

@@ -3,8 +3,6 @@
 #include <redco/nn/module.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/layer/convolutions.hpp>
-#include <redco/layer/norms.hpp>
-#include <redco/layer/pools.hpp>
 
 #include <cstdint>
 
@@ -27,32 +25,6 @@ struct module<conv2d<In, Out, Kernel, Stride, Padding, Bias>, X> {
   std::int64_t stride, padding;
 };
 
-template <auto Kernel, class X>
-struct module<max_pool<Kernel>, X> {
-  template <class Config>
-  explicit module(nn::builder<Config>& b) : kernel_size(b.template extent<Kernel>()) {}
-
-  template <class Context>
-  tensor<shape::replicated> operator()(tensor<X> const& x, Context const&) const {
-    return at::max_pool2d(x.local(), {kernel_size, kernel_size});
-  }
-
-  std::int64_t kernel_size;
-};
-
-template <auto Kernel, class X>
-struct module<average_pool<Kernel>, X> {
-  template <class Config>
-  explicit module(nn::builder<Config>& b) : kernel_size(b.template extent<Kernel>()) {}
-
-  template <class Context>
-  tensor<shape::replicated> operator()(tensor<X> const& x, Context const&) const {
-    return at::avg_pool2d(x.local(), {kernel_size, kernel_size});
-  }
-
-  std::int64_t kernel_size;
-};
-
 template <auto In, auto Out, auto Kernel, auto Stride, auto Padding, auto More, auto Bias, class X>
 struct module<conv_transpose2d<In, Out, Kernel, Stride, Padding, More, Bias>, X> {
   template <class Config>
@@ -71,25 +43,6 @@ struct module<conv_transpose2d<In, Out, Kernel, Stride, Padding, More, Bias>, X>
 
   parameter weight, bias;
   std::int64_t stride, padding, more;
-};
-
-template <auto Groups, auto Channels, auto Epsilon, class X>
-struct module<group_norm<Groups, Channels, Epsilon>, X> {
-  template <class Config>
-  explicit module(nn::builder<Config>& b)
-      : weight(b.parameter("weight")),
-        bias(b.parameter("bias")),
-        groups(b.template extent<Groups>()),
-        epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
-
-  template <class Context>
-  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
-    return at::group_norm(x.local(), groups, ctx[weight], ctx[bias], epsilon, false);
-  }
-
-  parameter weight, bias;
-  std::int64_t groups;
-  double epsilon;
 };
 
 template <auto Channels, auto Rows, auto Width, auto Columns, class X>

@@ -17,8 +17,6 @@ double count_labels(at::Tensor const& labels, std::int64_t classes);
 
 }  // namespace redco::nn::detail
 
-#include <redco/config.hpp>
-
 namespace redco {
 
 /// Returns the cross entropy of int64 labels [B, T] under a language model's logits, as `mean` (sum
@@ -45,6 +43,7 @@ inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labe
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/cross_entropy.inl.hpp>
 #endif

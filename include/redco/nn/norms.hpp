@@ -6,6 +6,8 @@
 #include <redco/layer/norms.hpp>
 #include <redco/diag/error.hpp>
 
+#include <cstdint>
+
 namespace redco {
 
 template <auto Width, auto Epsilon, class X>
@@ -38,6 +40,25 @@ struct module<rms_norm<Width, Epsilon>, X> {
   }
 
   parameter weight;
+  double epsilon;
+};
+
+template <auto Groups, auto Channels, auto Epsilon, class X>
+struct module<group_norm<Groups, Channels, Epsilon>, X> {
+  template <class Config>
+  explicit module(nn::builder<Config>& b)
+      : weight(b.parameter("weight")),
+        bias(b.parameter("bias")),
+        groups(b.template extent<Groups>()),
+        epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
+
+  template <class Context>
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    return at::group_norm(x.local(), groups, ctx[weight], ctx[bias], epsilon, false);
+  }
+
+  parameter weight, bias;
+  std::int64_t groups;
   double epsilon;
 };
 

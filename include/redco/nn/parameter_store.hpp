@@ -82,12 +82,6 @@ class parameter_store {
   at::Tensor values_, masters_, gradients_;
 };
 
-}  // namespace redco::nn
-
-#include <redco/config.hpp>
-
-namespace redco::nn {
-
 /// A factory of autograd leaves, which are views of one rank's flat parameter buffers. A leaf
 /// covers one parameter, or adjacent parameters that a module reads as one matrix (q, k, v). The
 /// leaf's `.grad` is a view of the flat gradient buffer.
@@ -130,6 +124,7 @@ class leaves {
 
 }  // namespace redco::nn
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/parameter_store.inl.hpp>
 #endif

@@ -127,7 +127,6 @@ tensor<shape::token_split> reduced_tokens(pending_sum const& x, pass const& in);
 }  // namespace redco::nn::detail
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/nn/pending_sum.inl.hpp>
 #endif

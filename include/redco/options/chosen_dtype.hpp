@@ -36,7 +36,6 @@ std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen);
 }  // namespace redco::options
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/options/chosen_dtype.inl.hpp>
 #endif

@@ -17,13 +17,13 @@ inline std::optional<chosen_dtype> asked_for(std::optional<dtype> wanted) {
 }
 
 REDCO_INLINE chosen_dtype choose_device_dtype(std::optional<dtype> wanted, bool multiplies_bf16) {
-  if (auto const asked = options::asked_for(wanted)) return *asked;
+  if (auto const asked = asked_for(wanted)) return *asked;
   if (multiplies_bf16) return {dtype::bf16, "the device multiplies it on tensor cores"};
   return {dtype::f32, "the device has no tensor cores that multiply bf16"};
 }
 
 REDCO_INLINE chosen_dtype choose_dtype(std::optional<dtype> wanted, shape::bf16_instructions cpu) {
-  if (auto const asked = options::asked_for(wanted)) return *asked;
+  if (auto const asked = asked_for(wanted)) return *asked;
   char const* const why = cpu == shape::bf16_instructions::amx      ? "this CPU multiplies it with AMX"
                           : cpu == shape::bf16_instructions::avx512 ? "this CPU multiplies it with AVX512-bf16"
                                                                     : "this CPU has no instructions that multiply bf16";

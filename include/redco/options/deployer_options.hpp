@@ -23,8 +23,6 @@ mesh mesh_of(int ranks, int n_model_shards);
 
 }  // namespace redco::options
 
-#include <redco/config.hpp>
-
 namespace redco {
 
 /// Options that every redco program takes from its command line: ranks, mesh, device, precision,
@@ -122,11 +120,7 @@ namespace redco::options {
 /// Returns the mesh that the options request. Throws `error` with exit code 64 if the ranks cannot
 /// form the mesh, or if the launcher's processes cannot share them evenly. Also throws 64 for an
 /// invalid number of threads or an invalid deadline.
-mesh mesh_of(deployer_options const& o, options::launch const& how = options::launched());
-
-}  // namespace redco::options
-
-namespace redco::options {
+mesh mesh_of(deployer_options const& o, launch const& how = launched());
 
 /// The options of a program whose model has no repeated blocks: `deployer_options` without
 /// --recompute, because recomputation works on repeated blocks.
@@ -161,6 +155,7 @@ struct stepping_options : deployer_options {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/deployer_options.inl.hpp>
 #endif

@@ -20,13 +20,13 @@ REDCO_INLINE mesh mesh_of(int ranks, int n_model_shards) {
   return {.dp = ranks / n_model_shards, .tp = n_model_shards};
 }
 
-REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how) {
+REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
   constexpr std::int64_t most_threads = 1024;
   auto const refuse = [](std::string const& what) { throw error(exit_code::usage, what); };
   int const ranks_by_default = how.processes > 1 ? how.processes : o.n_model_shards;
-  mesh const m = o.mesh ? *o.mesh : options::mesh_of(o.ranks.value_or(ranks_by_default), o.n_model_shards);
+  mesh const m = o.mesh ? *o.mesh : mesh_of(o.ranks.value_or(ranks_by_default), o.n_model_shards);
   std::int64_t const ranks = m.ranks();
-  std::string const text = options::to_text(m);
+  std::string const text = to_text(m);
   for (shape::axis const a : shape::all_axes)
     if (m[a] < 1) refuse("--mesh " + text + " has no ranks: give numbers from 1 on");
   if (m.pp > 1 || m.ep > 1)
@@ -48,7 +48,7 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how)
   if (o.deadline && !(*o.deadline >= 0.001 && *o.deadline <= 1e8))
     refuse("--deadline " + log::short_text(*o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
   // Throws for an invalid bucket size
-  options::gradient_bucket(m, how.processes, o.overlap, o.gradient_bucket);
+  gradient_bucket(m, how.processes, o.overlap, o.gradient_bucket);
   return m;
 }
 

@@ -48,7 +48,7 @@ struct run_length {
 
 /// Returns the length of a run whose epochs have `examples` examples. Requires settings that
 /// check_fit() accepts.
-inline run_length run_length_of(options::fit_settings const& s, std::int64_t examples) {
+inline run_length run_length_of(fit_settings const& s, std::int64_t examples) {
   std::int64_t const per_epoch = (examples + *s.global_batch - 1) / *s.global_batch;
   std::int64_t const all = per_epoch * static_cast<std::int64_t>(*s.epochs);
   return {examples, per_epoch, *s.max_steps > 0 ? std::min(all, *s.max_steps) : all};
@@ -56,12 +56,11 @@ inline run_length run_length_of(options::fit_settings const& s, std::int64_t exa
 
 /// Checks the settings of a fit over `replicas` data-parallel replicas before any work. Throws
 /// `error` with exit code 64 for invalid settings and 65 if there are no examples.
-void check_fit(options::fit_settings const& settings, int replicas);
+void check_fit(fit_settings const& settings, int replicas);
 
 }  // namespace redco::options
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/options/fit_settings.inl.hpp>
 #endif

@@ -13,7 +13,7 @@
 
 namespace redco::options {
 
-REDCO_INLINE void check_fit(options::fit_settings const& s, int replicas) {
+REDCO_INLINE void check_fit(fit_settings const& s, int replicas) {
   auto const check = [](auto const& field, std::int64_t value) {
     if (value < field.least)
       throw error(exit_code::usage, std::string(field.name()) + " is " + std::to_string(value) + ": give " +

@@ -23,14 +23,6 @@ inline bool overlaps_shards(mesh const& on, bool lie_apart, std::optional<bool> 
 /// backward. Returns 0 if all gradients are summed after backward. `overlap`: the user's choice; if
 /// empty, true if replicas are in several of the `hosts` processes. Throws `error` with exit code
 /// 64 unless `mebibytes` is in (0, 1e6].
-std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes);
-
-}  // namespace redco::options
-
-#include <redco/config.hpp>
-
-namespace redco::options {
-
 inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes) {
   if (!(mebibytes > 0 && mebibytes <= 1e6))
     throw error(exit_code::usage,

@@ -32,8 +32,6 @@ void apply(std::vector<entry>& entries, int argc, char const* const* argv, std::
 
 }  // namespace redco::options::detail
 
-#include <redco/config.hpp>
-
 namespace redco::options {
 
 /// Reads the options of a program into the reflected struct `Options`. A flag overrides the JSON
@@ -74,6 +72,7 @@ resolved<Options> parse_or_exit(int argc, char const* const* argv, std::string_v
 
 }  // namespace redco::options
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/parse.inl.hpp>
 #endif

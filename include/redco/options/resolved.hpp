@@ -27,8 +27,6 @@ void print(std::vector<row> const& rows, std::ostream& out);
 
 }  // namespace redco::options::detail
 
-#include <redco/config.hpp>
-
 namespace redco::options {
 
 /// The options of a program, with the source of each value.
@@ -95,6 +93,7 @@ inline std::map<std::string, std::string>& program_options() {
 
 }  // namespace redco::options
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/resolved.inl.hpp>
 #endif

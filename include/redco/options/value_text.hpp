@@ -16,12 +16,6 @@ namespace redco::options {
 /// Throws `error` with exit code 64 for any other text, for zero, and for 2^63 bytes or more.
 std::int64_t parse_bytes(std::string_view text);
 
-}  // namespace redco::options
-
-#include <redco/config.hpp>
-
-namespace redco::options {
-
 /// Returns the text of a mesh for --mesh, such as "2x3" for two data-parallel replicas of three
 /// tensor-parallel shards. Meshes with other axes are written by name: "dp=2,ep=4,tp=3".
 std::string to_text(mesh const& m);
@@ -31,10 +25,6 @@ std::string to_text(mesh const& m);
 ///
 /// Throws `error` with exit code 64 for any other text.
 mesh parse_mesh(std::string_view text);
-
-}  // namespace redco::options
-
-namespace redco::options {
 
 /// Returns the text of --recompute: "none", "all", "every:2" for every second block, "first:3" for
 /// the first three blocks, "range:4:8" for blocks 4 to 7, or "range:4:" from block 4 on.
@@ -49,6 +39,7 @@ recomputed_blocks parse_recomputed_blocks(std::string_view text);
 
 }  // namespace redco::options
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/options/value_text.inl.hpp>
 #endif

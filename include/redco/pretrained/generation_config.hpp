@@ -28,12 +28,6 @@ struct token_ids {
 /// exit code 65 for a value that is no id; the message has `source` and the key.
 token_ids token_ids_of(json::json_value const& config, std::string const& source);
 
-}  // namespace redco::pretrained
-
-#include <redco/config.hpp>
-
-namespace redco::pretrained {
-
 /// A set of decoding settings of a model's folder, with the names of Hugging Face's
 /// generation_config.json.
 struct generation_config {
@@ -68,6 +62,7 @@ generation_config generation_config_of(json::json_value const& config, std::stri
 
 }  // namespace redco::pretrained
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/generation_config.inl.hpp>
 #endif

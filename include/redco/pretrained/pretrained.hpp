@@ -176,7 +176,6 @@ class pretrained_folder {
 }  // namespace redco
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/pretrained.inl.hpp>
 #endif

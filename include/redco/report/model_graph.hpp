@@ -91,7 +91,6 @@ model_graph graph_of(M const& m, workload const& load) {
 }  // namespace redco::report
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/report/model_graph.inl.hpp>
 #endif

@@ -52,12 +52,6 @@ std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optim
   return {};
 }
 
-}  // namespace redco::report
-
-#include <redco/config.hpp>
-
-namespace redco::report {
-
 /// A possible number of model shards for a requested run: the resulting mesh and the peak bytes of
 /// a rank.
 struct legal_width {
@@ -80,6 +74,7 @@ struct report_answer {
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/report_answer.inl.hpp>
 #endif

@@ -21,24 +21,10 @@ struct shard_report;
 /// Incompatible changes increase "version".
 json::json_value report_json(shard_report const& r);
 
-}  // namespace redco::report
-
-#include <redco/config.hpp>
-
-namespace redco::report {
-
-struct shard_report;
-
 /// Returns the report as an HTML page without external files, with inline SVG drawings. The page
 /// suits phones, dark screens and print. JavaScript is optional and only sorts the table of
 /// parameters. `title` may be any text.
 std::string report_html(shard_report const& r, std::string const& title = "Shard report");
-
-}  // namespace redco::report
-
-namespace redco::report {
-
-struct shard_report;
 
 /// A file format of a report. The name of a format is the extension of the file.
 enum class report_format : std::uint8_t { txt, md, json, html };
@@ -54,12 +40,12 @@ constexpr std::string_view name_of(report_format format) { return report_format_
 
 }  // namespace redco::report
 
-namespace redco::options {
+namespace redco {
 
 template <>
 inline constexpr std::array options::choices<report::report_format> = report::report_format_texts.values();
 
-}  // namespace redco::options
+}  // namespace redco
 
 namespace redco::report {
 
@@ -68,6 +54,7 @@ std::string report_as(report_format format, shard_report const& r, std::string c
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/report_format.inl.hpp>
 #endif

@@ -90,20 +90,20 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
               {"batch", r.run.load.batch},
               {"sequence", r.run.load.sequence},
               {"micro_batches", r.run.micro_batches},
-              {"recompute", report::detail::json_of(r.run.recompute)},
+              {"recompute", detail::json_of(r.run.recompute)},
               {"prefetch", r.run.prefetch}};
   if (r.run.mesh.ep > 1) j["run"]["ep"] = r.run.mesh.ep;
   if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;
   bool const several = r.run.hosts > 1;
   if (several) j["run"]["hosts"] = r.run.hosts;
-  if (r.answer) j["answer"] = report::detail::json_of(r, *r.answer);
+  if (r.answer) j["answer"] = detail::json_of(r, *r.answer);
   j["plan"] = json::json_value::array();
   for (shard::entry const& e : r.plan.entries) {
     json::json_value p;
     p["name"] = std::string(e.fact.name.view());
     p["copies"] = e.fact.copies();
-    p["logical"] = report::detail::json_of(e.fact.shape);
-    p["local"] = report::detail::json_of(e.local());
+    p["logical"] = detail::json_of(e.fact.shape);
+    p["local"] = detail::json_of(e.local());
     p["split_dim"] = e.fact.on(shape::axis::tp).dim;
     p["sharers"] = e.sharers(shape::axis::tp);
     for (shape::place const& one : e.fact.places)
@@ -112,14 +112,14 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
     p["reason"] = std::string(fact::sentence_of(e.fact.why));
     j["plan"].push_back(std::move(p));
   }
-  j["bytes"] = report::detail::json_of_lines(report::memory_lines(r.cost.memory));
+  j["bytes"] = detail::json_of_lines(memory_lines(r.cost.memory));
   j["activations"] = json::json_value::array();
   for (cost::layer_activations const& one : r.activations)
     j["activations"].push_back({{"layer", std::string(one.layer.view())},
                                 {"bytes", one.counted ? json::json_value(one.bytes) : json::json_value(nullptr)}});
-  j["phases"] = report::detail::json_of_lines(report::phase_lines(r.cost.memory));
+  j["phases"] = detail::json_of_lines(phase_lines(r.cost.memory));
   j["moments"] = json::json_value::array();
-  for (report::step_moment const& m : report::step_moments(r.cost.memory))
+  for (step_moment const& m : step_moments(r.cost.memory))
     j["moments"].push_back({{"phase", std::string(m.phase)}, {"what", std::string(m.what)}, {"bytes", m.total()}});
   j["peak_bytes"] = r.cost.memory.peak();
   j["budget_bytes"] = r.budget > 0 ? json::json_value(r.budget) : json::json_value(nullptr);
@@ -141,30 +141,30 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
     j["messages"].push_back(std::move(one));
   }
   j["graph"] = json::json_value::array();
-  for (report::graph_node const& node : r.graph) j["graph"].push_back(report::detail::json_of(node));
+  for (graph_node const& node : r.graph) j["graph"].push_back(detail::json_of(node));
   return j;
 }
 
 REDCO_INLINE std::string report_html(shard_report const& r, std::string const& title) {
   cost::setup const& s = r.run;
-  std::string const name = report::detail::escaped(title), mesh = options::to_text(s.mesh);
+  std::string const name = detail::escaped(title), mesh = options::to_text(s.mesh);
   int const replicas = s.mesh.size(shape::batch_axes);
   std::string text =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      name + ", mesh " + mesh + "</title>\n" + std::string(report::detail::html_style) + "</head>\n<body>\n<h1>" +
-      name + "</h1>\n<ul class=\"run\">\n";
-  auto const item = [&](std::string const& what) { text += "<li>" + report::detail::escaped(what) + "</li>\n"; };
+      name + ", mesh " + mesh + "</title>\n" + std::string(detail::html_style) + "</head>\n<body>\n<h1>" + name +
+      "</h1>\n<ul class=\"run\">\n";
+  auto const item = [&](std::string const& what) { text += "<li>" + detail::escaped(what) + "</li>\n"; };
   item("mesh " + mesh + ": " + std::to_string(replicas) + (replicas == 1 ? " replica of " : " replicas of ") +
-       std::to_string(s.mesh.tp) + (s.mesh.tp == 1 ? " shard" : " shards") + report::detail::hosts_text(s.hosts));
+       std::to_string(s.mesh.tp) + (s.mesh.tp == 1 ? " shard" : " shards") + detail::hosts_text(s.hosts));
   item(std::string(name_of(s.compute)));
   item(r.optimizer);
   item(std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
-       report::detail::examples_text(s.load));
-  if (s.recompute.any()) item(report::detail::recomputed_text(s.recompute));
-  text += "</ul>\n" + report::detail::html_answer(r) + report::detail::html_bytes(r) + report::detail::html_phases(r) +
-          report::detail::html_graph(r) + report::detail::html_parameters(r) + report::detail::html_messages(r) +
-          std::string(report::detail::html_script) + "</body>\n</html>\n";
+       detail::examples_text(s.load));
+  if (s.recompute.any()) item(detail::recomputed_text(s.recompute));
+  text += "</ul>\n" + detail::html_answer(r) + detail::html_bytes(r) + detail::html_phases(r) + detail::html_graph(r) +
+          detail::html_parameters(r) + detail::html_messages(r) + std::string(detail::html_script) +
+          "</body>\n</html>\n";
   return text;
 }
 

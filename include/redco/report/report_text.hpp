@@ -6,17 +6,11 @@
 
 namespace redco::report {
 
+struct shard_report;
+
 /// Returns a plan (the split of every parameter) as a text table. Each line has a parameter's name,
 /// shape, shape on a rank, split dimension, and reason.
 std::string plan_text(shard::dynamic_plan const& plan);
-
-}  // namespace redco::report
-
-#include <redco/config.hpp>
-
-namespace redco::report {
-
-struct shard_report;
 
 }  // namespace redco::report
 
@@ -30,13 +24,12 @@ std::string report_text(report::shard_report const& r);
 
 namespace redco::report {
 
-struct shard_report;
-
 /// Returns the report as a Markdown page.
 std::string report_markdown(shard_report const& r);
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/report_text.inl.hpp>
 #endif

@@ -118,31 +118,30 @@ inline std::string markdown_answer(shard_report const& r) {
 namespace redco::report {
 
 REDCO_INLINE std::string report_markdown(shard_report const& r) {
-  std::string text = "# Shard report\n\n" + report::detail::run_text(r) + "\n" + report::detail::markdown_answer(r) +
-                     "\n## Plan\n\n" + "| parameter | logical | on rank | split | because |\n|---|---|---|---|---|\n";
+  std::string text = "# Shard report\n\n" + detail::run_text(r) + "\n" + detail::markdown_answer(r) + "\n## Plan\n\n" +
+                     "| parameter | logical | on rank | split | because |\n|---|---|---|---|---|\n";
   for (shard::entry const& e : r.plan.entries)
-    text += "| `" + std::string(e.fact.name.view()) + "`" + report::detail::copies_text(e) + " | " +
-            report::detail::extents_text(e.fact.shape) + " | " + report::detail::extents_text(e.local()) + " | " +
-            report::detail::split_text(e) + " | " + std::string(fact::sentence_of(e.fact.why)) + " |\n";
+    text += "| `" + std::string(e.fact.name.view()) + "`" + detail::copies_text(e) + " | " +
+            detail::extents_text(e.fact.shape) + " | " + detail::extents_text(e.local()) + " | " +
+            detail::split_text(e) + " | " + std::string(fact::sentence_of(e.fact.why)) + " |\n";
   text += "\n## Bytes of one rank\n\n| kind | bytes | |\n|---|---:|---:|\n";
   auto const bytes = [&](std::string const& kind, std::int64_t n) {
-    text += "| " + kind + " | " + std::to_string(n) + " | " + report::detail::bytes_text(n) + " |\n";
+    text += "| " + kind + " | " + std::to_string(n) + " | " + detail::bytes_text(n) + " |\n";
   };
-  for (report::memory_line const& line : report::memory_lines(r.cost.memory))
+  for (memory_line const& line : memory_lines(r.cost.memory))
     if (line.bytes > 0) bytes(std::string(line.kind), line.bytes);
-  for (report::memory_line const& line : report::phase_lines(r.cost.memory))
-    bytes("most at " + std::string(line.kind), line.bytes);
+  for (memory_line const& line : phase_lines(r.cost.memory)) bytes("most at " + std::string(line.kind), line.bytes);
   bytes("**peak**", r.cost.memory.peak());
   if (!r.activations.empty()) text += "\n## Activations by layer\n\n| layer | bytes | |\n|---|---:|---:|\n";
   for (cost::layer_activations const& one : r.activations) {
-    std::string const name = "`" + report::detail::layer_text(one) + "`";
+    std::string const name = "`" + detail::layer_text(one) + "`";
     if (one.counted) bytes(name, one.bytes);
     else text += "| " + name + " | | not counted |\n";
   }
   cost::operations const& o = r.cost.operations;
-  text += "\nMatrix products of one step: " + report::detail::operations_text(static_cast<double>(o.total())) +
-          " operations, " + report::detail::operations_text(o.per_token(r.run)) + " for one token" +
-          report::detail::uncounted_text(r) + ".\n";
+  text += "\nMatrix products of one step: " + detail::operations_text(static_cast<double>(o.total())) +
+          " operations, " + detail::operations_text(o.per_token(r.run)) + " for one token" + detail::uncounted_text(r) +
+          ".\n";
   bool const several = r.run.hosts > 1;
   text += std::string(
               "\n## Messages of one step\n\n| purpose | group | collective | calls | payload bytes | bytes sent |") +

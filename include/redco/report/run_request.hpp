@@ -80,12 +80,6 @@ std::optional<run_request> with_shards(run_request asked, int shards);
 /// "--mesh 8x2 --dtype bf16", or "MESHES 8x2 DTYPE bf16" for a build.
 std::string changed_options(run_request const& from, run_request const& to);
 
-}  // namespace redco::report
-
-#include <redco/config.hpp>
-
-namespace redco::report {
-
 /// Throws `error` with exit code 64 if the requested mesh cannot hold a model with these
 /// parameters. The message lists the widths of the mesh axis that would be legal; if --ranks is
 /// given, only widths that divide the number of ranks. `hosts` is the word for hosts in the
@@ -95,6 +89,7 @@ void check_mesh(std::vector<fact::parameter_fact> const& parameters, run_request
 
 }  // namespace redco::report
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/report/run_request.inl.hpp>
 #endif

@@ -28,10 +28,10 @@ struct shard_report {
   shard::dynamic_plan plan;
   cost::rank_cost cost;
   std::vector<cost::layer_activations> activations;
-  report::model_graph graph;
+  model_graph graph;
   std::int64_t budget = 0;  ///< Maximum bytes of memory per rank; 0: no limit
   /// Answers at the beginning of the report; only `report::answered_report` sets them.
-  std::optional<report::report_answer> answer = {};
+  std::optional<report_answer> answer = {};
 
   /// Returns true if every layer declares the tensors that it saves and the operations that it
   /// computes.
@@ -40,10 +40,6 @@ struct shard_report {
   }
   bool fits() const { return budget == 0 || cost.memory.peak() <= budget; }
 };
-
-}  // namespace redco::report
-
-namespace redco::report {
 
 /// Returns the report of a model from its plan (the split of every parameter) and its program
 /// `facts` (the statements of its layers). `slots` is the number of optimizer state tensors per

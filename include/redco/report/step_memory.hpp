@@ -89,7 +89,6 @@ std::string timeline_text(cost::simulation const& of, cost::memory const& throug
 }  // namespace redco::report
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/report/step_memory.inl.hpp>
 #endif

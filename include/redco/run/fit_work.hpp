@@ -64,12 +64,6 @@ class step_graphs {
   pass in_;
 };
 
-}  // namespace redco::run
-
-#include <redco/config.hpp>
-
-namespace redco::run {
-
 /// The micro-batches of one step of a fit on one rank: collated one by one and given to the user's
 /// functions. Objects that the constructor takes by reference must outlive it. Errors of the user's
 /// functions are rethrown with the step and the function's name.
@@ -120,6 +114,7 @@ class fit_work final : public step_work {
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/fit_work.inl.hpp>
 #endif

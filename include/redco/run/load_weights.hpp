@@ -44,7 +44,6 @@ void load_adapters(network_state const& state, safetensors::weights_source const
 }  // namespace redco::run
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/run/load_weights.inl.hpp>
 #endif

@@ -124,7 +124,6 @@ class loop_record {
 }  // namespace redco::run
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/run/loop_record.inl.hpp>
 #endif

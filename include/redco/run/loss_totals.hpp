@@ -80,12 +80,6 @@ class loss_totals {
   std::vector<unread> on_device_;
 };
 
-}  // namespace redco::run
-
-#include <redco/config.hpp>
-
-namespace redco::run {
-
 /// Returns the count (tokens or examples) of each loss term, summed over the replicas. All replicas
 /// call it; a replica without a micro-batch passes a loss without terms.
 std::vector<double> counts_of_replicas(terms const& loss, comm::replica_round const& round);
@@ -104,6 +98,7 @@ void add_gradient(network_state const& state, at::Tensor const& sum);
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/loss_totals.inl.hpp>
 #endif

@@ -13,7 +13,7 @@
 
 namespace redco::run {
 
-REDCO_INLINE void run::loss_totals::check(terms const& loss) {
+REDCO_INLINE void loss_totals::check(terms const& loss) {
   if (loss.all.empty())
     throw error(exit_code::usage, "a loss of no terms: there is nothing to minimise; return at least one");
   if (loss.all.size() > most_terms)
@@ -21,7 +21,7 @@ REDCO_INLINE void run::loss_totals::check(terms const& loss) {
                                       std::to_string(most_terms) + " are supported; add some of them");
 }
 
-REDCO_INLINE void run::loss_totals::add(terms const& loss) {
+REDCO_INLINE void loss_totals::add(terms const& loss) {
   check(loss);
   names_.clear();
   for (std::size_t i = 0; i < loss.all.size(); ++i) {
@@ -33,7 +33,7 @@ REDCO_INLINE void run::loss_totals::add(terms const& loss) {
   }
 }
 
-REDCO_INLINE void run::loss_totals::read_devices() {
+REDCO_INLINE void loss_totals::read_devices() {
   if (on_device_.empty()) return;
   std::vector<at::Tensor> all;
   for (unread const& one : on_device_) all.push_back(one.sum.to(at::kDouble));
@@ -43,7 +43,7 @@ REDCO_INLINE void run::loss_totals::read_devices() {
   on_device_.clear();
 }
 
-REDCO_INLINE bool run::loss_totals::reduce(rank_context& rank, bool flag) {
+REDCO_INLINE bool loss_totals::reduce(rank_context& rank, bool flag) {
   read_devices();
   // All ranks of a replica hold equal sums, so only one of them contributes. The other ranks
   // contribute values that are not finite, so that no rank's failure is lost.
@@ -56,7 +56,7 @@ REDCO_INLINE bool run::loss_totals::reduce(rank_context& rank, bool flag) {
   return sums_.back() > 0;
 }
 
-REDCO_INLINE double run::loss_totals::loss() const {
+REDCO_INLINE double loss_totals::loss() const {
   if (weight() == 0) return std::numeric_limits<double>::quiet_NaN();
   double all = 0;
   for (std::size_t i = 0; i < most_terms; ++i)
@@ -64,19 +64,19 @@ REDCO_INLINE double run::loss_totals::loss() const {
   return all;
 }
 
-REDCO_INLINE double run::loss_totals::weight() const {
+REDCO_INLINE double loss_totals::weight() const {
   double most = 0;
   for (std::size_t i = 0; i < most_terms; ++i) most = std::max(most, count(i));
   return most;
 }
 
-REDCO_INLINE std::vector<std::pair<std::string, double>> run::loss_totals::by_name() const {
+REDCO_INLINE std::vector<std::pair<std::string, double>> loss_totals::by_name() const {
   std::vector<std::pair<std::string, double>> all;
   for (std::size_t i = 0; i < names_.size(); ++i) all.emplace_back(names_[i], average(i, 1));
   return all;
 }
 
-REDCO_INLINE options::metric_map run::loss_totals::metrics() const {
+REDCO_INLINE options::metric_map loss_totals::metrics() const {
   options::metric_map all;
   for (auto const& [name, value] : by_name()) all[name] = value;
   all["loss"] = loss();

@@ -17,8 +17,13 @@ namespace redco::run {
 
 /// Throws `error` with exit code 64 if a mesh of this shape cannot hold these parameters. The
 /// message lists the numbers of model shards that are legal for the run's number of ranks.
-void check_widths(std::vector<fact::parameter_fact> const& parameters, mesh const& on, deployer_options const& options,
-                  options::launch const& how);
+inline void check_widths(std::vector<fact::parameter_fact> const& parameters, mesh const& on,
+                         deployer_options const& options, options::launch const& how) {
+  report::run_request asked{.mesh = on, .hosts = how.processes, .form = report::request_form::model_shards};
+  if (options.mesh) asked.form = report::request_form::mesh;
+  else if (options.ranks || how.processes > 1) asked.form = report::request_form::ranks;
+  report::check_mesh(parameters, asked, "processes");
+}
 
 /// Returns the plan (split of every parameter) of a model on the mesh of a run. Throws the errors
 /// of `check_widths`.
@@ -28,20 +33,6 @@ shard::dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
   check_widths(facts.parameters, on, where.options(), options::launched());
   cost::check_recomputed(facts, where.options().recompute);
   return plan_of(m, on);
-}
-
-}  // namespace redco::run
-
-#include <redco/config.hpp>
-
-namespace redco::run {
-
-inline void check_widths(std::vector<fact::parameter_fact> const& parameters, mesh const& on,
-                         deployer_options const& options, options::launch const& how) {
-  report::run_request asked{.mesh = on, .hosts = how.processes, .form = report::request_form::model_shards};
-  if (options.mesh) asked.form = report::request_form::mesh;
-  else if (options.ranks || how.processes > 1) asked.form = report::request_form::ranks;
-  report::check_mesh(parameters, asked, "processes");
 }
 
 }  // namespace redco::run

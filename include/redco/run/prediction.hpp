@@ -131,7 +131,6 @@ shown shown_pairs_of(Examples const& examples, Outputs const& outputs) {
 }  // namespace redco::run
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/run/prediction.inl.hpp>
 #endif

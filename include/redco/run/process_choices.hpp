@@ -46,12 +46,6 @@ comm::agreement opening_agreement(std::string program_digest, std::string const&
 /// Returns the choices that all processes compare after they know their mesh.
 comm::agreement agreement_of(process_choices const& chosen);
 
-}  // namespace redco::run
-
-#include <redco/config.hpp>
-
-namespace redco::run {
-
 /// Returns a log line about the dtype of a run, such as "dtype bf16: ...", with the library that
 /// multiplies bf16 matrices and the kernels in use.
 inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device device) {
@@ -65,6 +59,7 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/process_choices.inl.hpp>
 #endif

@@ -133,7 +133,6 @@ class run_state {
 }  // namespace redco::run
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/run/run_state.inl.hpp>
 #endif

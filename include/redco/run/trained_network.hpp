@@ -21,7 +21,7 @@ namespace redco::run {
 /// name patterns of parameters that are not trained. Throws `error` with exit code 64 if a pattern
 /// matches no parameter.
 template <model M>
-class trained_network final : public run::network_state {
+class trained_network final : public network_state {
  public:
   trained_network(M const& m, shard::dynamic_plan const& p, update::any_optimizer with, dtype compute,
                   std::uint64_t seed, int rank, std::vector<std::string> const& frozen = {},
@@ -35,7 +35,7 @@ class trained_network final : public run::network_state {
   /// returned object and the backward of its results. Passing a temporary pass is the compile error
   /// redco[R001].
   bound_network<M> in(pass const& one) const { return {net, one}; }
-  template <nn::detail::temporary<redco::pass> Pass>
+  template <nn::detail::temporary<pass> Pass>
   bound_network<M> in(Pass&& one) const {
     return in(nn::detail::refused_temporary(one));
   }

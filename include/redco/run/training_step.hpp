@@ -19,12 +19,12 @@ class training_step {
  public:
   /// Refers to a step that the caller ends; add() adds losses to it. `running` must outlive the
   /// object.
-  explicit training_step(run::step_executor& running) : step_(running) {}
+  explicit training_step(step_executor& running) : step_(running) {}
 
   /// Begins a step that finish() ends. `several`: true if the loss has several terms. `bucket`:
   /// bytes of gradients that are summed at once during the last backward; 0 to sum them after
   /// backward.
-  training_step(run::network_state& state, rank_context& rank, bool several = false, std::int64_t bucket = 0)
+  training_step(network_state& state, rank_context& rank, bool several = false, std::int64_t bucket = 0)
       : own_(std::in_place, state, rank, schedule::step_facts{.several_terms = several}, bucket), step_(*own_) {}
   training_step(training_step const&) = delete;
   training_step& operator=(training_step const&) = delete;
@@ -48,8 +48,8 @@ class training_step {
   }
 
  private:
-  std::optional<run::step_executor> own_;
-  run::step_executor& step_;
+  std::optional<step_executor> own_;
+  step_executor& step_;
 };
 
 }  // namespace redco::run

@@ -68,12 +68,6 @@ class update_recorder final : public step_watch {
 /// Returns a copy of the values that a rank holds of a tensor, without padding.
 at::Tensor held_copy(ckpt::state_part const& part);
 
-}  // namespace redco::run
-
-#include <redco/config.hpp>
-
-namespace redco::run {
-
 /// A recorder of the layers' inputs and outputs during one training step on one rank, for --verify.
 /// If `keeps` is true, it also copies every input, output and gradient, so all activations stay in
 /// memory. If `keeps` is false, it records only the calls.
@@ -126,6 +120,7 @@ std::string differing_layer(rank_context& rank, activation_record const& own, ac
 
 }  // namespace redco::run
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/run/verify_records.inl.hpp>
 #endif

@@ -75,7 +75,7 @@ REDCO_INLINE std::string verify_result::text(std::size_t most) const {
     lines.push_back({one.name, log::short_text(one.loss_alone, 7), log::short_text(one.loss_here, 7),
                      log::scientific_text(one.loss), log::short_text(one.norm_alone, 7),
                      log::short_text(one.norm_here, 7), log::scientific_text(one.norm)});
-  all += run::detail::aligned(lines);
+  all += detail::aligned(lines);
   lines = {{"parameter", "layer", "gradient", "update", "slots"}};
   for (verify_row const& row : rows) {
     if (lines.size() > most) break;
@@ -83,14 +83,14 @@ REDCO_INLINE std::string verify_result::text(std::size_t most) const {
                      row.never_updated() ? "never" : log::scientific_text(row.update),
                      log::scientific_text(row.slots)});
   }
-  all += run::detail::aligned(lines);
+  all += detail::aligned(lines);
   if (rows.size() > most) all += "and " + std::to_string(rows.size() - most) + " more, none of them worse\n";
   if (!messages.empty()) {
     lines = {{"messages of a step over", "calls planned", "counted", "bytes planned", "counted"}};
     for (verify_messages const& one : messages)
       lines.push_back({one.over, std::to_string(one.planned_calls), std::to_string(one.counted_calls),
                        std::to_string(one.planned_bytes), std::to_string(one.counted_bytes)});
-    all += run::detail::aligned(lines);
+    all += detail::aligned(lines);
   }
   if (!messages_remark.empty()) all += "messages: " + messages_remark + "\n";
   return all;

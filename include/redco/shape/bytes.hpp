@@ -12,17 +12,6 @@ constexpr std::int64_t KiB(std::int64_t n) { return n * 1024; }
 /// Returns n MiB (2^20 bytes) in bytes. Requires n >= 0 and a result below 2^63.
 constexpr std::int64_t MiB(std::int64_t n) { return KiB(n) * 1024; }
 
-}  // namespace redco::shape
-
-namespace redco {
-
-/// Returns n GiB (2^30 bytes) in bytes: `redco::GiB(4)`. Requires n >= 0 and a result below 2^63.
-constexpr std::int64_t GiB(std::int64_t n) { return shape::MiB(n) * 1024; }
-
-}  // namespace redco
-
-namespace redco::shape {
-
 /// Largest value of a count or a number of bytes, 2^63 - 1. saturating_add() and
 /// saturating_multiply() return it instead of overflowing.
 inline constexpr std::int64_t saturated = std::numeric_limits<std::int64_t>::max();
@@ -43,3 +32,10 @@ constexpr std::int64_t largest(std::initializer_list<std::int64_t> numbers) {
 }
 
 }  // namespace redco::shape
+
+namespace redco {
+
+/// Returns n GiB (2^30 bytes) in bytes: `redco::GiB(4)`. Requires n >= 0 and a result below 2^63.
+constexpr std::int64_t GiB(std::int64_t n) { return shape::MiB(n) * 1024; }
+
+}  // namespace redco

@@ -94,15 +94,15 @@ namespace redco::shard {
 /// Parameters and messages that the layers of a constexpr model declare, recorded once. Use them
 /// only if legal<> passes (the model's sizes are correct).
 template <auto const& Model, workload Load = workload{}>
-inline constexpr auto constant_facts_of = shard::detail::recorded_facts<Model, Load>();
+inline constexpr auto constant_facts_of = detail::recorded_facts<Model, Load>();
 
 /// Returns the program (parameters, saved tensors, operations and messages in order of forward) of
 /// a model whose sizes are known at run time. Throws `error` with exit code 64 if sizes of layers
 /// do not match each other or the input, or if a size is below 1.
 template <model M>
 fact::program facts_of(M const& m, workload const& load) {
-  fact::program p = shard::detail::record(m, load);
-  shard::detail::refuse(p.mistake);
+  fact::program p = detail::record(m, load);
+  detail::refuse(p.mistake);
   return p;
 }
 
@@ -111,8 +111,8 @@ fact::program facts_of(M const& m, workload const& load) {
 /// mistake in the model's sizes that does not depend on the workload.
 template <model M>
 fact::program facts_of(M const& m) {
-  fact::program p = shard::detail::record(m, {});
-  shard::detail::refuse(shard::detail::constant_mistake(m, p.mistake));
+  fact::program p = detail::record(m, {});
+  detail::refuse(detail::constant_mistake(m, p.mistake));
   return p;
 }
 
@@ -120,7 +120,7 @@ fact::program facts_of(M const& m) {
 /// in a constant expression. Use it only if legal<> passes (the model's sizes are correct).
 template <auto const& Model>
 constexpr fact::program facts_of(workload const& load = {}) {
-  return shard::detail::record(Model, load);
+  return detail::record(Model, load);
 }
 
 }  // namespace redco::shard

@@ -61,7 +61,7 @@ namespace redco::shard {
 ///
 /// The plan shows the override as the reason. Compile error: redco[S009] if no layer matches.
 template <layer Net, meta::fixed_string Pattern>
-using keep_replicated = std::conditional_t<shard::detail::check_override<Net, Pattern>(),
-                                           layers::transform<Net, shard::detail::overrides<Pattern>>, Net>;
+using keep_replicated =
+    std::conditional_t<detail::check_override<Net, Pattern>(), layers::transform<Net, detail::overrides<Pattern>>, Net>;
 
 }  // namespace redco::shard

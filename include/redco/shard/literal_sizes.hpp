@@ -32,7 +32,7 @@ namespace redco::shard {
 template <class M>
 concept literally_sized = model<M> && std::is_empty_v<decltype(M::config)> && sizeof(M) == sizeof(M::config) &&
                           std::is_default_constructible_v<M>&& requires {
-  typename std::bool_constant<shard::detail::records<M>()>;
+  typename std::bool_constant<detail::records<M>()>;
 };
 
 /// Gives the compile error of `legal<>` if literal sizes of layers in a model type do not match.
@@ -42,9 +42,9 @@ concept literally_sized = model<M> && std::is_empty_v<decltype(M::config)> && si
 template <model M>
 constexpr void check_literal_sizes() {
   if constexpr (literally_sized<M>) {
-    constexpr fact::mistake_fact found = constant_facts_of<shard::detail::literal_model<M>>.mistake;
+    constexpr fact::mistake_fact found = constant_facts_of<detail::literal_model<M>>.mistake;
     if constexpr (found.what != fact::mistake::rank || found.found > 0)
-      static_cast<void>(legal<shard::detail::literal_model<M>, mesh{}>{});
+      static_cast<void>(legal<detail::literal_model<M>, mesh{}>{});
   }
 }
 

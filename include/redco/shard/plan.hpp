@@ -24,7 +24,7 @@ struct plan {
 };
 
 /// Plan (split of every parameter) of a model whose sizes are known only at run time
-using dynamic_plan = plan<std::vector<shard::entry>>;
+using dynamic_plan = plan<std::vector<entry>>;
 
 /// Returns true if plans support the mesh: each axis has at least one rank, and there is one
 /// pipeline stage. Plans do not support several stages.
@@ -35,7 +35,7 @@ constexpr bool plannable(mesh const& on) { return on.pp == 1 && on.dp > 0 && on.
 template <class Facts>
 constexpr std::size_t first_illegal(Facts const& facts, mesh const& on) {
   std::size_t at = 0;
-  while (at < facts.size() && shard::can_split(facts[at], on)) ++at;
+  while (at < facts.size() && can_split(facts[at], on)) ++at;
   return at;
 }
 
@@ -101,8 +101,6 @@ constexpr auto plan_of(mesh const& on) {
 
 }  // namespace redco
 
-#include <redco/config.hpp>
-
 namespace redco::shard {
 
 /// A parameter of one block: the entry of the plan, under the full name with the index of the block
@@ -134,6 +132,7 @@ std::vector<placed_parameter> placed_parameters(plan<Entries> const& p) {
 
 }  // namespace redco::shard
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/shard/plan.inl.hpp>
 #endif

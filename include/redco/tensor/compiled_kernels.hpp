@@ -39,12 +39,6 @@ class kernel_compiler {
   int (*destroy_)(program*) = nullptr;
 };
 
-}  // namespace redco::tensors
-
-#include <redco/config.hpp>
-
-namespace redco::tensors {
-
 /// A kernel launcher that compiles CUDA kernels with NVRTC at their first use and caches them. Each
 /// source is compiled once per process, device and element type, in some tenths of a second. NVRTC
 /// and the CUDA driver are opened at run time, so programs do not link to them.
@@ -84,6 +78,7 @@ class compiled_kernels final : public kernel_launcher {
 
 }  // namespace redco::tensors
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/compiled_kernels.inl.hpp>
 #endif

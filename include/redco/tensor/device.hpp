@@ -93,12 +93,6 @@ inline at::Device device_of(std::string_view name) { return choose_device(name).
 /// f16, range of f32). Applies to the whole process.
 void multiply_in_tf32(bool allowed);
 
-}  // namespace redco::tensors
-
-#include <redco/config.hpp>
-
-namespace redco::tensors {
-
 /// Returns f(y), where `y` has the values of `x` in host memory. While a device graph is recorded,
 /// `f` is stored and called again for each later batch. In this case, `f` must not refer to objects
 /// destroyed before the graph. A recorded loss must not use the result as its count; see
@@ -137,6 +131,7 @@ double count_on_host(at::Tensor const& x, F f) {
 
 }  // namespace redco::tensors
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/device.inl.hpp>
 #endif

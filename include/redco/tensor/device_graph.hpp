@@ -166,7 +166,6 @@ class device_graph {
 }  // namespace redco::tensors
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/tensor/device_graph.inl.hpp>
 #endif

@@ -87,12 +87,6 @@ void launch_kernel(kernel_source const& source, char const* entry, at::Tensor co
   kernel_launcher::in_use().run({source, entry, x.scalar_type(), x.device(), blocks}, all);
 }
 
-}  // namespace redco::tensors
-
-#include <redco/config.hpp>
-
-namespace redco::tensors {
-
 /// Returns a pointer through which a kernel reads a contiguous tensor; null if the tensor is
 /// undefined.
 inline void const* read_by_kernel(at::Tensor const& x) { return x.defined() ? x.const_data_ptr() : nullptr; }
@@ -103,6 +97,7 @@ inline void* written_by_kernel(at::Tensor const& x) { return x.defined() ? x.mut
 
 }  // namespace redco::tensors
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/kernel_launcher.inl.hpp>
 #endif

@@ -63,12 +63,6 @@ class saved_chain {
   };
 };
 
-}  // namespace redco::tensors
-
-#include <redco/config.hpp>
-
-namespace redco::tensors {
-
 /// A recorder of the tensors that autograd saves for backward on this thread. Each storage is
 /// listed once, with the layers that save it, even if several nodes do. The recorder is a hook
 /// (saved_link) in the thread's saved_chain. A thread can have one recorder at a time.
@@ -165,10 +159,6 @@ class saved_watch final : saved_link {
   saved_chain::scope const in_chain_{*this, saved_chain::role::watches};
 };
 
-}  // namespace redco::tensors
-
-namespace redco::tensors {
-
 /// Returns `x` and declares its name for the check of saved tensors (--check-saved): autograd saves
 /// `x` for backward as the slot `slot` that the layer type declares. `slot` must be a string
 /// literal. A kernel names the tensors that it creates for backward; the layer names the kernel's
@@ -180,6 +170,7 @@ inline at::Tensor const& save_as(std::string_view slot, at::Tensor const& x) {
 
 }  // namespace redco::tensors
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/tensor/saved_tensors.inl.hpp>
 #endif

@@ -103,7 +103,6 @@ class kept_memory {
 }  // namespace redco::tensors
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/tensor/tensor_memory.inl.hpp>
 #endif

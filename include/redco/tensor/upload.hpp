@@ -78,7 +78,6 @@ class upload {
 }  // namespace redco::tensors
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/tensor/upload.inl.hpp>
 #endif

@@ -24,9 +24,19 @@ padded_ids padded_in_front(std::span<std::vector<std::int64_t> const> rows, std:
 /// Right-pads rows of token ids with id `padding`. Use it for texts of an encoder and for labels.
 padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
 
-}  // namespace redco::text
+/// Converts texts to prompts of bytes for generate(), from the last `most` bytes of each text.
+/// Shorter texts are left-padded with id 0.
+padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most);
 
-#include <redco/config.hpp>
+/// Converts each row of byte ids [B, T], as generate() returns them, to a text without the left
+/// padding. The first columns of `ids` are `prompts`; the other columns are generated.
+std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts);
+
+/// Shortens a text to at most `most` token ids: its first ids, then its last id (the end token).
+/// Requires most > 0.
+std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most);
+
+}  // namespace redco::text
 
 namespace redco {
 
@@ -48,30 +58,10 @@ std::vector<std::vector<std::int64_t>> token_windows(std::span<std::vector<std::
 /// window. Shorter windows are right-padded with id `padding` and label -100.
 token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding);
 
-}  // namespace redco
-
-namespace redco {
-
 /// Converts texts to a training batch of bytes: ids and labels [B, T], with T at most `context`.
 /// The label of a byte is the next byte of its text. Shorter texts are right-padded with id 0 and
 /// label -100.
 token_batch next_token_batch(std::span<std::string const> texts, std::int64_t context);
-
-}  // namespace redco
-
-namespace redco::text {
-
-/// Converts texts to prompts of bytes for generate(), from the last `most` bytes of each text.
-/// Shorter texts are left-padded with id 0.
-padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most);
-
-/// Converts each row of byte ids [B, T], as generate() returns them, to a text without the left
-/// padding. The first columns of `ids` are `prompts`; the other columns are generated.
-std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts);
-
-}  // namespace redco::text
-
-namespace redco {
 
 /// An example of a sequence-to-sequence task: the token ids of a source text and of its target
 /// text. Both include the end token.
@@ -79,18 +69,6 @@ struct seq2seq_example {
   std::vector<std::int64_t> source;
   std::vector<std::int64_t> target;
 };
-
-}  // namespace redco
-
-namespace redco::text {
-
-/// Shortens a text to at most `most` token ids: its first ids, then its last id (the end token).
-/// Requires most > 0.
-std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most);
-
-}  // namespace redco::text
-
-namespace redco {
 
 /// A training batch for an encoder-decoder model.
 struct seq2seq_batch {
@@ -109,6 +87,7 @@ seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::i
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/text/batches.inl.hpp>
 #endif

@@ -24,12 +24,6 @@ struct norm_range {
 /// ranges must be within the tensor.
 double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges);
 
-}  // namespace redco::update
-
-#include <redco/config.hpp>
-
-namespace redco::update {
-
 /// Returns the norm of the whole model's gradient, equal on all ranks: the square root of the sum
 /// of `local_square` over the ranks of `shards`, divided by `count`. `local_square` is the
 /// squared_norm of this rank's gradients, already summed over data-parallel ranks. `count` is the
@@ -54,6 +48,7 @@ inline double clip_factor(double norm, double max_norm) {
 
 }  // namespace redco::update
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/update/gradient_norm.inl.hpp>
 #endif

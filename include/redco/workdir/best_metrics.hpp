@@ -68,12 +68,6 @@ class best_metrics {
   std::int64_t stale_ = 0;
 };
 
-}  // namespace redco::workdir
-
-#include <redco/config.hpp>
-
-namespace redco::workdir {
-
 /// A map of the metrics' best values by checkpoint name, such as "min_loss" or "max_accuracy".
 class best_values : public std::map<std::string, manifest::best_value> {
  public:
@@ -88,6 +82,7 @@ class best_values : public std::map<std::string, manifest::best_value> {
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/best_metrics.inl.hpp>
 #endif

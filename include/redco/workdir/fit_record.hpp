@@ -78,7 +78,6 @@ void summarise(run_summary& summary, fit_record const& fit, std::filesystem::pat
 }  // namespace redco::workdir
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/workdir/fit_record.inl.hpp>
 #endif

@@ -15,12 +15,6 @@ namespace redco::workdir {
 /// are no valid weights. If `path` is a workdir, the message names its checkpoints.
 safetensors::weights_source open_weights(std::filesystem::path const& path);
 
-}  // namespace redco::workdir
-
-#include <redco/config.hpp>
-
-namespace redco::workdir {
-
 /// Model weights in files, shared by all ranks of a process. The first rank that needs the weights
 /// opens the files.
 class shared_weights {
@@ -43,6 +37,7 @@ class shared_weights {
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/open_weights.inl.hpp>
 #endif

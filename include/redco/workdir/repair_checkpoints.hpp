@@ -16,12 +16,6 @@ namespace redco::workdir {
 std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock const& lock,
                                                                found_checkpoint const& newest);
 
-}  // namespace redco::workdir
-
-#include <redco/config.hpp>
-
-namespace redco::workdir {
-
 /// Removes unfinished checkpoint folders of earlier runs from the locked workdir, as
 /// checkpoint_store::sweep() does. Call it before the run with the id `run` saves there. Throws
 /// `error` with exit code 74 and the path if the disk fails.
@@ -29,6 +23,7 @@ void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/repair_checkpoints.inl.hpp>
 #endif

@@ -14,12 +14,6 @@ namespace redco::workdir {
 /// ignores.
 json::json_value run_config(std::string const& options, options::chosen_dtype const& chosen);
 
-}  // namespace redco::workdir
-
-#include <redco/config.hpp>
-
-namespace redco::workdir {
-
 /// Converts a program's options (JSON text or empty) to settings by name, by which runs are
 /// compared. Leaves out remarks, and the fields of `deployer_options`, which say where and how a
 /// run is computed. Throws `error` with exit code 65 if the text is not JSON.
@@ -27,6 +21,7 @@ std::map<std::string, std::string> config_settings(std::string const& options);
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/run_config.inl.hpp>
 #endif

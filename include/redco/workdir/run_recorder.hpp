@@ -29,12 +29,6 @@ namespace redco::workdir {
 /// file is then unchanged.
 void write_results(std::filesystem::path const& file, json::json_value const& results);
 
-}  // namespace redco::workdir
-
-#include <redco/config.hpp>
-
-namespace redco::workdir {
-
 /// A writer of the outputs of training on rank 0: progress bar, metrics.jsonl, TensorBoard events
 /// and result files. A failed write does not end the run, but is counted.
 class run_recorder {
@@ -104,6 +98,7 @@ class run_recorder {
 
 }  // namespace redco::workdir
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/workdir/run_recorder.inl.hpp>
 #endif

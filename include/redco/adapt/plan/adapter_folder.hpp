@@ -17,12 +17,6 @@ namespace redco::adapt {
 std::string adapter_config_text(lora_options const& adapters, std::span<adapter_place const> places,
                                 save_adapter_options const& options);
 
-}  // namespace redco::adapt
-
-#include <redco/config.hpp>
-
-namespace redco::adapt {
-
 inline constexpr char const* adapter_config_name = "adapter_config.json";
 inline constexpr char const* adapter_weights_name = "adapter_model.safetensors";
 
@@ -62,6 +56,7 @@ class adapter_folder {
 
 }  // namespace redco
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/adapt/plan/adapter_folder.inl.hpp>
 #endif

@@ -42,12 +42,6 @@ struct adapter_place {
 adapter_place adapter_place_of(std::span<models::stored_name const> names, std::string const& ours,
                                std::vector<std::int64_t> const& shape, safetensors::box const& place);
 
-}  // namespace redco::adapt
-
-#include <redco/config.hpp>
-
-namespace redco::adapt {
-
 /// Throws `error` with exit code 65 if an adapter's file has a tensor of `wanted` in some blocks of
 /// the model but not in all. PEFT saves such files if layers_to_transform is set or target_modules
 /// is a pattern. `source`: folder of the file, for messages.
@@ -56,6 +50,7 @@ void check_adapted_blocks(std::string const& source, safetensors::tensor_table c
 
 }  // namespace redco::adapt
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/adapt/plan/adapter_place.inl.hpp>
 #endif

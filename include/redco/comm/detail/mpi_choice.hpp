@@ -12,7 +12,7 @@
 #define REDCO_MPI_CHOICE without_mpi
 #endif
 
-// process_world.inl.hpp defines the library's choice.
+// make_world.inl.hpp defines the library's choice.
 namespace redco::needs_redco_compiled::REDCO_MPI_CHOICE {
 extern char const library;
 [[gnu::used, gnu::retain]] inline char const* const reference = &library;

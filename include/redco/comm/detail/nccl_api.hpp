@@ -3,7 +3,7 @@
 #include <cstddef>
 
 /// Declarations of the part of NCCL's interface that redco uses, so that redco builds without NCCL.
-/// The library is opened at run time if a run has devices (nccl_library.hpp). The test
+/// The library is opened at run time if a run has devices (nccl_link.hpp). The test
 /// tests/comm/nccl_header.cpp compares every type, number and function with NCCL's own header.
 namespace redco::comm::detail::nccl {
 

@@ -43,12 +43,6 @@ struct nccl_library {
   std::string words_of(nccl::result what, nccl::communicator where) const;
 };
 
-}  // namespace redco::comm::detail
-
-#include <redco/config.hpp>
-
-namespace redco::comm::detail {
-
 /// A rank's end of an NCCL communicator, with the device queue in which its calls run. One thread
 /// uses it at a time.
 ///
@@ -111,6 +105,7 @@ class nccl_link {
 
 }  // namespace redco::comm::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/comm/detail/nccl_link.inl.hpp>
 #endif

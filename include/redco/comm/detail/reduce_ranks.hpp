@@ -188,8 +188,8 @@ inline reduce_function reduction_of(at::ScalarType type) {
 }
 
 /// Returns the reduction of the tensors `all` in their order, on the device and in the dtype of
-/// `like`, by ATen's operators. The result is bit-equal to reduce_ranks.hpp: 16-bit floats are
-/// reduced in f32 and rounded once.
+/// `like`, by ATen's operators. The result is bit-equal to the result of reduction_of(): 16-bit
+/// floats are reduced in f32 and rounded once.
 inline at::Tensor reduced_in_order(std::vector<at::Tensor> const& all, reduce_op op, at::Tensor const& like) {
   at::ScalarType const type = like.scalar_type();
   at::ScalarType const wide = type == at::kBFloat16 || type == at::kHalf ? at::kFloat : type;

@@ -74,7 +74,7 @@ class forward_pass {
   /// Number of times that each message of the program is sent per micro-batch, including
   /// recomputation
   std::vector<std::int64_t> sent;
-  redco::fact::work work;
+  fact::work work;
 
  private:
   using kind = placed_tensor::kind;

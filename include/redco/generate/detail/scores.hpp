@@ -70,12 +70,6 @@ std::optional<std::int64_t> forced_id(Options const& o, std::int64_t length, std
   return std::nullopt;
 }
 
-}  // namespace redco::generation::detail
-
-#include <redco/config.hpp>
-
-namespace redco::generation::detail {
-
 /// Returns the token id that the uniform random number `u` in [0, 1) draws from the logits
 /// [vocabulary], after temperature, top_k, top_p and min_p. Ids keep their order; each covers an
 /// interval of [0, 1) as wide as its probability. Among equal logits, top_p prefers the lower id.
@@ -85,6 +79,7 @@ std::int64_t draw(std::span<double const> logits, generate_options const& option
 
 }  // namespace redco::generation::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/generate/detail/scores.inl.hpp>
 #endif

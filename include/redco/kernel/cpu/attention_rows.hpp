@@ -78,7 +78,7 @@ template <int W, class T>
   for (auto j = end; j < width; ++j) p[j] = ds[j] = T(0);
 }
 
-// The f64 versions of the functions of attention_rows.hpp: one element at a time, with std::exp.
+// The f64 versions of the functions above: one element at a time, with std::exp.
 
 template <int, class T>
 double softmax_lanes(double* z, std::int64_t n, std::int64_t width, double const* keep, T* p, double& top) {

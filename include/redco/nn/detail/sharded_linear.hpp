@@ -67,12 +67,6 @@ at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Ten
   return sides.beside(made.product, made.whole, ctx);
 }
 
-}  // namespace redco::nn::detail
-
-#include <redco/config.hpp>
-
-namespace redco::nn::detail {
-
 /// Returns x [..., In] W^T + b of a row-parallel layer, with its side products (such as low-rank
 /// adapters), as a sum over the shards that is not reduced yet. The replicated bias b is added
 /// once, after the reduction. If communication can overlap the product, leaves the product to the
@@ -96,6 +90,7 @@ pending_sum leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Te
 
 }  // namespace redco::nn::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/nn/detail/sharded_linear.inl.hpp>
 #endif

@@ -121,7 +121,6 @@ void collect(Options& object, std::vector<entry>& entries) {
 }  // namespace redco::options::detail
 
 #include <redco/config.hpp>
-
 #ifndef REDCO_COMPILED
 #include <redco/options/detail/entry.inl.hpp>
 #endif

@@ -59,12 +59,6 @@ bool says_nothing(json::json_value const& value);
 /// nothing.
 key_meaning const* meaning_of(std::string_view key, json::json_value const& value);
 
-}  // namespace redco::pretrained
-
-#include <redco/config.hpp>
-
-namespace redco::pretrained {
-
 /// A reader of the keys of a config.json. Each model family asks for the keys that it knows. An
 /// absent or null key has the default of the family's config class in transformers.
 ///
@@ -230,6 +224,7 @@ class config_reader {
 
 }  // namespace redco::pretrained
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/pretrained/from_config/config_reader.inl.hpp>
 #endif

@@ -32,7 +32,6 @@ inline void words_scalar(std::uint32_t* out, std::int64_t first, std::int64_t n,
 
 #if defined(__x86_64__)
 
-#include <cstdint>
 #include <cstring>
 
 namespace redco::random::detail {

@@ -78,12 +78,9 @@ inline std::string pcre2_pattern(std::string_view pattern, std::string const& wh
 #include <pcre2.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string>
-#include <string_view>
 
 namespace redco::tokenizer::detail {
 

@@ -11,12 +11,6 @@ namespace redco::update::detail {
 /// segment.hpp, or if `s` does not have `slots` tensors of optimizer state.
 void check_segment(segment const& s, int slots);
 
-}  // namespace redco::update::detail
-
-#include <redco/config.hpp>
-
-namespace redco::update::detail {
-
 /// Updates a segment by the rule of one of redco's own optimizers, here AdamW. See update::update
 /// for the parameters.
 void update_by(adamw const& d, segment& s, double lr, std::int64_t step, double grad_scale);
@@ -25,6 +19,7 @@ void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double gr
 
 }  // namespace redco::update::detail
 
+#include <redco/config.hpp>
 #ifndef REDCO_COMPILED
 #include <redco/update/detail/update_by.inl.hpp>
 #endif
