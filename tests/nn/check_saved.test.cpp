@@ -46,7 +46,36 @@ struct growth {
   }
 };
 
+/// A user's layer that computes x sin(x). Autograd saves the input, which has no name, before the
+/// sine; the layer declares the sine first.
+struct waves {
+  using layer_concept = redco::layers::leaf_tag;
+  static constexpr bool featurewise = true;
+  template <class X>
+  using out = X;
+
+  template <class X, class Config>
+  static constexpr void facts(Config const&, redco::fact::recorder& w) {
+    redco::fact::flow const input = w.activation;
+    w.save("sine", input.shape, input.split_dim, redco::fact::width_kind::compute, input.units);
+    w.save("x");
+    w.produce(input.shape, input.split_dim, input.units);
+    w.backward(input);
+  }
+};
+
 }  // namespace saved_test
+
+template <class X>
+struct redco::module<saved_test::waves, X> {
+  template <class Config>
+  explicit module(redco::nn::builder<Config>&) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const&) const {
+    return x.like(x.local() * redco::tensors::save_as("sine", at::sin(x.local())));
+  }
+};
 
 template <saved_test::claim Claim, class X>
 struct redco::module<saved_test::growth<Claim>, X> {
@@ -124,6 +153,10 @@ TEST_CASE("a wrong declaration is reported by layer and slot, even if the sum of
   verdict const shared = verdict_of<beside<both, other>>();
   CHECK(shared.says("declare: second: a tensor f32 [4, 12] is saved and not declared. "));
   CHECK(shared.bytes_are_right);
+}
+
+TEST_CASE("a tensor without a name does not take the declaration of a named tensor") {
+  CHECK(verdict_of<around<n<"waves", waves>>>().refused == "");
 }
 
 }  // namespace saved_test
