@@ -12,7 +12,7 @@ function(redco_find_header variable header package)
   find_path(${variable} ${header} DOC "Folder that contains ${header}")
   mark_as_advanced(${variable})
   if(NOT ${variable})
-    message(FATAL_ERROR "redco: <${header}> not found. Run scripts/setup, or install ${package} (its Debian name), "
+    message(FATAL_ERROR "redco: <${header}> not found. Run scripts/setup, or install ${package} (Debian package), "
       "or give its include folder with -D${variable}=DIR")
   endif()
 endfunction()
@@ -40,7 +40,7 @@ function(redco_require name header library package)
   find_library(REDCO_${upper}_LIBRARY ${library})
   mark_as_advanced(REDCO_${upper}_LIBRARY)
   if(NOT REDCO_${upper}_LIBRARY)
-    message(FATAL_ERROR "redco: lib${library} not found. Run scripts/setup, or install ${package}")
+    message(FATAL_ERROR "redco: lib${library} not found. Run scripts/setup, or install ${package} (Debian package)")
   endif()
   add_library(redco::${name} INTERFACE IMPORTED GLOBAL)
   target_include_directories(redco::${name} SYSTEM INTERFACE ${REDCO_${upper}_INCLUDE})
@@ -57,14 +57,14 @@ function(redco_find_optional target name header library package)
   find_path(REDCO_${name}_INCLUDE ${header} HINTS ${arg_HINTS} PATH_SUFFIXES include
     DOC "Folder that contains ${header}")
   find_library(REDCO_${name}_LIBRARY ${library} HINTS ${arg_HINTS} PATH_SUFFIXES lib
-    DOC "Optional: without it redco does without ${name}")
+    DOC "Optional library; if it is not found, functions that need ${name} throw an error")
   mark_as_advanced(REDCO_${name}_INCLUDE REDCO_${name}_LIBRARY)
   if(REDCO_${name}_INCLUDE AND REDCO_${name}_LIBRARY)
     target_include_directories(${target} SYSTEM INTERFACE ${REDCO_${name}_INCLUDE})
     target_link_libraries(${target} INTERFACE ${REDCO_${name}_LIBRARY})
     target_compile_definitions(${target} INTERFACE REDCO_WITH_${name})
   else()
-    message(STATUS "redco: without ${name} (Debian: ${package})")
+    message(STATUS "redco: optional ${name} not found, so it is not used (Debian package: ${package})")
   endif()
 endfunction()
 add_library(redco::text_libraries INTERFACE IMPORTED GLOBAL)
@@ -73,7 +73,7 @@ redco_find_optional(redco::text_libraries SENTENCEPIECE sentencepiece_processor.
 
 # MPI is searched in the folder of mpirun. Debian installs the chosen MPI under a common name.
 add_library(redco::processes INTERFACE IMPORTED GLOBAL)
-find_program(REDCO_MPIRUN mpirun DOC "Starts processes that MPI joins")
+find_program(REDCO_MPIRUN mpirun DOC "Program that starts processes of MPI")
 mark_as_advanced(REDCO_MPIRUN)
 cmake_path(GET REDCO_MPIRUN PARENT_PATH redco_mpi_prefix)
 redco_find_optional(redco::processes MPI mpi.h mpi libopenmpi-dev

@@ -6,7 +6,7 @@
 #   TARGET   target that includes <redco_models/NAME.hpp>, which defines
 #            `constexpr redco::gpt2 NAME{...}` or a model of another family
 #   NAME     name of the header and of the object in it
-#   CONFIG   the file; a change configures again, an unsupported file stops the configuration
+#   CONFIG   the file; CMake configures again if it changes, and stops if it is not supported
 #
 # For a shard report of the model: HEADER redco_models/NAME.hpp INCLUDES
 # ${CMAKE_CURRENT_BINARY_DIR}.
@@ -43,7 +43,7 @@ function(redco_add_model)
   set(where "redco_add_model(${arg_NAME})")
   if(arg_UNPARSED_ARGUMENTS)
     list(JOIN arg_UNPARSED_ARGUMENTS " " text)
-    message(FATAL_ERROR "${where}: '${text}' belongs to no argument; use TARGET, NAME and CONFIG")
+    message(FATAL_ERROR "${where}: unknown argument '${text}'; the arguments are TARGET, NAME and CONFIG")
   endif()
   foreach(name TARGET NAME CONFIG)
     if("${arg_${name}}" STREQUAL "")
@@ -53,11 +53,11 @@ function(redco_add_model)
   if(NOT TARGET ${arg_TARGET})
     message(FATAL_ERROR "${where}: there is no target ${arg_TARGET}; add it before its models")
   elseif(NOT arg_NAME MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
-    message(FATAL_ERROR "${where}: NAME becomes a C++ name; use letters, digits and '_', and no digit first")
+    message(FATAL_ERROR "${where}: NAME becomes a C++ name; use letters, digits and '_', and begin with a letter or '_'")
   endif()
   get_filename_component(config "${arg_CONFIG}" ABSOLUTE)
   if(NOT EXISTS "${config}")
-    message(FATAL_ERROR "${where}: CONFIG ${arg_CONFIG} is not there; give the config.json of a model")
+    message(FATAL_ERROR "${where}: CONFIG ${arg_CONFIG} does not exist; give the config.json of a model")
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${config}")
 

@@ -11,14 +11,15 @@
 #   HEADER      a header that does not include torch
 #   MESHES      replicas x shards
 #   BATCH, SEQUENCE   examples of a step over all replicas (default 1) and their length (default 1)
-#   SOURCE      tokens that an encoder reads for a decoder; default: SEQUENCE
+#   SOURCE      tokens of an encoder's input; default: SEQUENCE
 #   OPTIMIZER   adamw (default), adam or sgd
 #   DTYPE       f32 (default), bf16 or f64
-#   BUDGET      bytes that a rank may hold; default: no check
+#   BUDGET      bytes that a rank may hold, such as 10GiB; default: no check
 #   FORMATS     of txt, md, json and html; default: md
 #   MICRO_BATCH examples of a replica at once; default: all
-#   MACHINE     file of redco-plan --calibrate, for the time of a step; default: no prediction
-#   RECOMPUTE   runs blocks again in backward: all, every:2 (every second), first:3 (first three),
+#   MACHINE     file that redco-plan --calibrate wrote, to predict the time of a step; default: no
+#               prediction
+#   RECOMPUTE   blocks that are computed again in backward: all, every:2 (every second), first:3 (first three),
 #               range:4:8 (blocks 4 to 7, from 0)
 #   OUTPUT      folder of the files; default: the current binary folder
 #   INCLUDES    folders of HEADER besides the current source folder and its include/
@@ -38,7 +39,7 @@ function(redco_add_shard_report)
   if(arg_UNPARSED_ARGUMENTS)
     list(JOIN arg_UNPARSED_ARGUMENTS " " text)
     list(JOIN one " " names)
-    refuse("'${text}' belongs to no argument; use RECOMPUTE ${names} MESHES FORMATS INCLUDES LINK")
+    refuse("unknown argument '${text}'; the arguments are RECOMPUTE ${names} MESHES FORMATS INCLUDES LINK")
   endif()
   set(recompute "{}")
   if(RECOMPUTE IN_LIST arg_KEYWORDS_MISSING_VALUES OR arg_RECOMPUTE STREQUAL "all")
@@ -55,7 +56,7 @@ for the first three, or range:4:8 for blocks 4 to 7, counted from 0")
   endif()
   list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES RECOMPUTE)
   foreach(name IN LISTS arg_KEYWORDS_MISSING_VALUES)
-    refuse("${name} has no value; write one behind it, or leave ${name} away")
+    refuse("${name} has no value; write one after it, or leave ${name} out")
   endforeach()
   foreach(pair "NAME:report" "MODEL:app::model" "HEADER:app/model.hpp" "MESHES:1x2 1x4")
     string(REGEX MATCH "^[A-Z]+" name "${pair}")
@@ -67,7 +68,7 @@ for the first three, or range:4:8 for blocks 4 to 7, counted from 0")
   if(NOT arg_NAME MATCHES "^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
     refuse("NAME is the name of files and a target; use letters, digits, '_', '.' and '-'")
   elseif(TARGET ${arg_NAME})
-    refuse("there is a target of this NAME already; choose another")
+    refuse("a target named ${arg_NAME} already exists; choose another NAME")
   endif()
 
   set(default_OPTIMIZER adamw)
@@ -94,7 +95,7 @@ for the first three, or range:4:8 for blocks 4 to 7, counted from 0")
   list(REMOVE_DUPLICATES arg_FORMATS)
   foreach(name BATCH SEQUENCE SOURCE MICRO_BATCH)
     if(DEFINED arg_${name} AND NOT arg_${name} MATCHES "^[1-9][0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?$")
-      refuse("${name} '${arg_${name}}' is no size; write a number from 1 to 999999999")
+      refuse("${name} '${arg_${name}}' is not a size; write a number from 1 to 999999999")
     endif()
   endforeach()
   foreach(name SOURCE MICRO_BATCH)
@@ -107,8 +108,8 @@ for the first three, or range:4:8 for blocks 4 to 7, counted from 0")
   list(REMOVE_DUPLICATES arg_MESHES)
   foreach(mesh IN LISTS arg_MESHES)
     if(NOT mesh MATCHES "^([1-9][0-9]?[0-9]?[0-9]?)x([1-9][0-9]?[0-9]?[0-9]?)$")
-      refuse("'${mesh}' in MESHES is not a mesh; write DPxTP, replicas times shards, each from 1 to 9999: 1x2 is one model \
-cut into two shards")
+      refuse("'${mesh}' in MESHES is not a mesh; write DPxTP, replicas x shards, each from 1 to 9999: 1x2 is one model \
+split into two shards")
     endif()
     list(APPEND meshes "{.dp = ${CMAKE_MATCH_1}, .tp = ${CMAKE_MATCH_2}}")
   endforeach()
@@ -119,7 +120,7 @@ cut into two shards")
     if(arg_BUDGET MATCHES "^[0-9.]+$")
       refuse("BUDGET ${arg_BUDGET} has no unit; write ${arg_BUDGET}GiB, or KiB, MiB or TiB")
     elseif(NOT arg_BUDGET MATCHES "^([1-9][0-9]?[0-9]?[0-9]?[0-9]?[0-9]?)([KMGT])iB$")
-      refuse("BUDGET '${arg_BUDGET}' is no number of bytes; write a whole number from 1 to 999999 and KiB, MiB, GiB or TiB, \
+      refuse("BUDGET '${arg_BUDGET}' is not a number of bytes; write a whole number from 1 to 999999 and KiB, MiB, GiB or TiB, \
 such as 10GiB")
     endif()
     set(budget ${CMAKE_MATCH_1})
@@ -132,7 +133,7 @@ such as 10GiB")
   if(DEFINED arg_MACHINE)
     get_filename_component(arg_MACHINE "${arg_MACHINE}" ABSOLUTE)
     if(NOT EXISTS "${arg_MACHINE}")
-      refuse("MACHINE ${arg_MACHINE} is not there; measure the machine: redco-plan --calibrate --machine ${arg_MACHINE}")
+      refuse("MACHINE ${arg_MACHINE} does not exist; measure the machine: redco-plan --calibrate --machine ${arg_MACHINE}")
     endif()
   endif()
 
@@ -152,7 +153,7 @@ such as 10GiB")
     endif()
   endforeach()
   if(NOT found)
-    refuse("HEADER ${arg_HEADER} is not below ${CMAKE_CURRENT_SOURCE_DIR} or its include/; name its folder with INCLUDES, or a \
+    refuse("HEADER ${arg_HEADER} is neither in ${CMAKE_CURRENT_SOURCE_DIR} nor in its include/; name its folder with INCLUDES, or a \
 target that has it with LINK")
   endif()
 
@@ -171,6 +172,6 @@ target that has it with LINK")
   target_include_directories(${program} PRIVATE ${folders})
   target_link_libraries(${program} PRIVATE redco::plan ${arg_LINK})
   add_custom_command(OUTPUT ${outputs} COMMAND ${program} DEPENDS ${program} ${arg_MACHINE} VERBATIM
-    COMMENT "shard report ${arg_NAME}")
+    COMMENT "Writing shard report ${arg_NAME}")
   add_custom_target(${arg_NAME} ALL DEPENDS ${outputs})
 endfunction()

@@ -33,7 +33,7 @@ function(redco_torch_root result)
     set(${result} "${found}" PARENT_SCOPE)
     return()
   endif()
-  message(FATAL_ERROR "redco: no libtorch. Run scripts/setup, or set REDCO_TORCH_ROOT to a folder with lib/libtorch_cpu.so "
+  message(FATAL_ERROR "redco: libtorch not found. Run scripts/setup, or set REDCO_TORCH_ROOT to a folder with lib/libtorch_cpu.so "
     "and include/ATen/ATen.h, or activate a Python that has torch 2.11 or newer")
 endfunction()
 

@@ -65,8 +65,14 @@ struct calibrate_options {
 
   static constexpr auto fields() {
     using o = calibrate_options;
-    return redco::fields(redco::field<"machine">(&o::machine, "file to write, or to add links to"),
-                         redco::field<"device">(&o::device, "what is measured: cpu, cuda, or auto: cuda where it is"));
+    return redco::fields(
+        redco::field<"machine">(&o::machine,
+                                "file of the measured speeds; under a launcher, an existing file that "
+                                "the links are added to")
+            .in_group("measurement"),
+        redco::field<"device">(&o::device,
+                               "device that is measured: cpu, cuda, or auto (cuda if a device and its libraries exist)")
+            .in_group("measurement"));
   }
 };
 
@@ -266,13 +272,13 @@ void calibrate_links(std::filesystem::path const& path, redco::tensors::device_c
     if (rank.rank != 0) return;
     if (!std::filesystem::exists(path))
       throw error(exit_code::usage, path.string() +
-                                        " is not there, to which the links between processes are added; measure "
+                                        " does not exist, and the links between processes are added to it; measure "
                                         "the machine first, without a launcher: redco-plan --calibrate");
     machine = redco::cost::read_machine(redco::json::read_json(path), path.string());
     if (std::string const here = name_of(devices); machine->device != here)
       throw error(exit_code::usage, path.string() + " describes a machine that computes on " + machine->device +
-                                        ", and links between ranks on " + here + " would be measured: give --device " +
-                                        machine->device + ", or measure the machine anew");
+                                        ", but the links to measure are between ranks on " + here + ": give --device " +
+                                        machine->device + ", or measure the machine again");
     redco::safetensors::check_replaceable(path, writable);
   });
   if (redco::options::launched().first())
@@ -287,8 +293,8 @@ void calibrate_links(std::filesystem::path const& path, redco::tensors::device_c
 int main(int argc, char** argv) {
   return redco::main_of<calibrate_options>(
       argc, argv,
-      "Measures for redco-plan --search how fast this machine trains, in about a minute; as processes of a launcher, also "
-      "their links.",
+      "Measures the training speed of this machine for redco-plan --search, in about a minute. Under a launcher, measures "
+      "the links between its processes instead.",
       [](calibrate_options const& o) {
         redco::tensors::device_choice const devices = redco::tensors::choose_device(o.device);
         if (redco::options::launched().processes > 1) calibrate_links(o.machine, devices);

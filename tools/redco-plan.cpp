@@ -102,41 +102,70 @@ struct plan_options {
     using o = plan_options;
     using redco::field;
     return redco::fields(
-        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model"),
-        field<"ranks">(&o::ranks, "all ranks; default: one copy of the model"),
+        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model")
+            .at_least(1)
+            .in_group("mesh"),
+        field<"ranks">(&o::ranks, "number of ranks; default: one copy of the model").at_least(1).in_group("mesh"),
         field<"mesh">(&o::mesh,
-                      "data-parallel x tensor-parallel ranks, or axes by name (dp=2,tp=2), instead of the two above"),
-        field<"batch">(&o::batch, "examples of one step over all ranks"),
-        field<"sequence">(&o::sequence, "length of an example; default: the model's context"),
-        field<"source">(&o::source, "length of what an encoder reads for a decoder; default: the same"),
-        field<"micro_batch">(&o::micro_batch, "examples of one copy at once; default: all"),
-        field<"optimizer">(&o::optimizer, "whose state is kept"),
-        field<"dtype">(&o::dtype, "in which the model computes: f32, bf16 or f64"),
+                      "data-parallel x tensor-parallel ranks, or axes by name (dp=2,tp=2), instead of the two above")
+            .in_group("mesh"),
+        field<"hosts">(&o::hosts, "hosts, each with an equal number of consecutive ranks").at_least(1).in_group("mesh"),
+        field<"batch">(&o::batch, "examples of one update, over all ranks").at_least(1).in_group("training"),
+        field<"micro_batch">(&o::micro_batch,
+                             "examples that a data-parallel shard computes at once; default: all of its share")
+            .at_least(1)
+            .in_group("training"),
+        field<"sequence">(&o::sequence, "tokens of an example, at most the model's context; default: the context")
+            .at_least(1)
+            .in_group("training"),
+        field<"source">(&o::source,
+                        "tokens of an encoder's input, at most the model's context; default: those of --sequence")
+            .at_least(1)
+            .in_group("training"),
+        field<"optimizer">(&o::optimizer, "optimizer, which determines the state that a rank holds")
+            .in_group("training"),
+        field<"dtype">(&o::dtype, "type that the model computes in").in_group("computation"),
         field<"recompute">(
             &o::recompute,
-            "keep only the input of all blocks, every k-th, the first n or those from B to E - 1 (counted from 0), and compute "
-            "them again in backward"),
-        field<"sequence_parallel">(&o::sequence_parallel, "split the tokens between blocks over the model shards"),
-        field<"device_memory">(&o::device_memory, "bytes that a rank may hold, such as 40GiB: says what fits"),
-        field<"format">(&o::format, "of the report"),
-        field<"output">(&o::output, "file of the report, instead of standard output"),
-        field<"facts">(
-            &o::facts,
-            "print what the layers state for one micro-batch of a copy, event by event, instead of the plan"),
-        field<"timeline">(&o::timeline, "print what a rank holds layer by layer over a step, instead of the plan"),
-        field<"search">(&o::search,
-                        "the fastest mesh, micro-batch, dtype, recomputation and split of tokens that fit on --ranks"),
-        field<"hosts">(&o::hosts, "on which the ranks lie, equally many neighbours on each"),
+            "keeps only the input of these blocks and computes them again in backward: all, every k-th, the first n, or "
+            "blocks B to E - 1 (from 0)")
+            .in_group("computation"),
+        field<"sequence_parallel">(&o::sequence_parallel,
+                                   "splits the activations between blocks by tokens over the model shards")
+            .in_group("computation"),
         field<"overlap">(
             &o::overlap,
-            "sum gradients over the replicas, and over the shards, while backward runs; default: over several hosts"),
-        field<"gradient_bucket">(&o::gradient_bucket, "MiB of gradients that are summed at once then"),
-        field<"calibrate">(
-            &o::calibrate,
-            "measure this machine for --search, or under a launcher the links between its processes, one "
-            "on each host; takes no model"),
-        field<"machine">(&o::machine,
-                         "file of the machine's speed: --calibrate writes it, --search and times of a step read it"));
+            "sends gradients during backward, and activations of shards during matrix products; default: between hosts")
+            .in_group("communication"),
+        field<"gradient_bucket">(&o::gradient_bucket,
+                                 "MiB of gradients that are summed together while they overlap with backward, more "
+                                 "than 0 and at most 1e6")
+            .in_group("communication"),
+        field<"device_memory">(&o::device_memory,
+                               "bytes that a rank may hold, with their unit, such as 40GiB: the report says if the run "
+                               "fits; default: no limit")
+            .in_group("report"),
+        field<"format">(&o::format, "format of the report").in_group("report"),
+        field<"output">(&o::output, "file to write the report to; default: standard output").in_group("report"),
+        field<"facts">(&o::facts,
+                       "prints the facts of the layers for one micro-batch, event by event, instead of the plan")
+            .in_group("report"),
+        field<"timeline">(&o::timeline,
+                          "prints the bytes that a rank holds, layer by layer over a step, instead of the plan")
+            .in_group("report"),
+        field<"search">(
+            &o::search,
+            "prints the fastest combinations of mesh, micro-batch, dtype, recomputation and split of tokens "
+            "that fit on --ranks")
+            .in_group("report"),
+        field<"calibrate">(&o::calibrate,
+                           "measures the speed of this machine for --search; under a launcher with one process on each "
+                           "host, measures the links between the hosts. Takes no model")
+            .in_group("measurement"),
+        field<"machine">(
+            &o::machine,
+            "file of the measured speeds: --calibrate writes it, --search and predictions of the step time read it")
+            .in_group("measurement"));
   }
 };
 
@@ -165,7 +194,7 @@ constexpr std::int64_t most_ranks = 1'000'000;
 /// Throws `error` with exit code 64 unless the value is from 1 to 2^28.
 void check_count(std::string const& flag, std::int64_t value) {
   if (value < 1 || value > redco::pretrained::config_reader::most)
-    refuse(flag + " " + std::to_string(value) + " is no count; write a number from 1 to " +
+    refuse(flag + " is " + std::to_string(value) + ": give a number from 1 to " +
            std::to_string(redco::pretrained::config_reader::most));
 }
 
@@ -173,7 +202,7 @@ void check_length(std::string const& flag, std::int64_t value, std::int64_t cont
   check_count(flag, value);
   if (value > context)
     refuse(flag + " " + std::to_string(value) + " is longer than the model's context of " + std::to_string(context) +
-           "; shorten it");
+           "; give at most that");
 }
 
 redco::mesh mesh_of(plan_options const& o) {
@@ -222,7 +251,7 @@ void write(plan_options const& o, std::string const& text) {
 redco::cost::machine machine_in(std::filesystem::path const& file) {
   if (!std::filesystem::exists(file))
     refuse("--search needs the speed of this machine, and " + file.string() +
-           " is not there; measure it first: redco-plan "
+           " does not exist; measure it first: redco-plan "
            "--calibrate --machine " +
            file.string());
   return redco::cost::read_machine(redco::json::read_json(file), file.string());
@@ -250,10 +279,10 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   if constexpr (requires { model.config.context; }) {
     context = model.config.context;
   } else if constexpr (requires { model.input({}); }) {
-    if (o.sequence) refuse("--sequence has no meaning for a model whose input has a size of its own; leave it out");
+    if (o.sequence) refuse("--sequence has no meaning for a model with a fixed input size; leave it out");
     context = 1;
   } else if (!o.sequence) {
-    refuse("--sequence is missing; this family has no longest one to take in its place");
+    refuse("--sequence is missing: this model family has no context to use as the default");
   }
   if (o.source && !redco::models::has_encoder<redco::models::net_of<Model>>)
     refuse("--source has no meaning for a model without an encoder before its decoder; leave it out");
@@ -302,7 +331,7 @@ void check_alone(redco::options::resolved<plan_options> const& options) {
     for (std::string_view const chosen : {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute",
                                           "sequence_parallel", "format", "facts", "timeline"})
       if (row.name == chosen)
-        refuse("--search has no use for " + row.flag + ": it tries them all and prints a table; leave it out");
+        refuse("--search tries all meshes and settings and prints a table; leave " + row.flag + " out");
   }
 }
 
@@ -316,13 +345,13 @@ exit_code run(int argc, char const* const* argv) {
   words[0] = "redco-plan CONFIG.JSON";
   auto const options = redco::options::resolve<plan_options>(
       static_cast<int>(words.size()), words.data(),
-      "What each rank of a run holds and sends, for the model that a Hugging Face config.json describes.");
+      "Prints what each rank of a run holds and sends, for the model of a Hugging Face config.json.");
   if (options.values.search || options.values.calibrate) check_alone(options);
   if (options.values.calibrate) {
     if (!config.empty()) refuse("--calibrate measures the machine and takes no model; leave " + config + " out");
     calibrate(options.values);
   }
-  if (config.empty()) refuse("no model; write redco-plan config.json, and --help for all options");
+  if (config.empty()) refuse("no model; write redco-plan config.json, or --help to list all options");
   plan_options const& o = options.values;
   redco::pretrained_folder const folder(config);
   kept_state const optimizer = state_of(o.optimizer);

@@ -47,6 +47,14 @@ def blocks_of(source):
     return blocks
 
 
+def kernel_texts(source):
+    """(number of the line before it, text) of each raw string with the delimiter `cuda`, which holds CUDA code."""
+    for found in _TEXT.finditer(source):
+        if found["mark"] == "cuda":
+            opening = 'R"cuda('
+            yield source.count("\n", 0, found.start()), found[0][len(opening) : -len(')cuda"')]
+
+
 def code_of(source):
     """The source with spaces in place of comments, preprocessor directives, and the text of strings; lines and columns stay."""
 

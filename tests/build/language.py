@@ -10,7 +10,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from cpp_comments import blocks_of  # noqa: E402
+from cpp_comments import blocks_of, kernel_texts  # noqa: E402
 
 columns = 100
 words_of_sentence = 30
@@ -49,7 +49,10 @@ def sentences(text):
 
 
 def problems_of(source):
-    """(line, rule, words) of each broken rule."""
+    """(line, rule, words) of each broken rule, in the source and in the CUDA code of its raw strings."""
+    for line_before, text in kernel_texts(source):
+        for line, rule, words in problems_of(text):
+            yield line_before + line, rule, words
     source_lines = source.split("\n")
     for block in blocks_of(source):
         first = block.lines[0] if block.lines else ""
@@ -110,9 +113,15 @@ def check_planted():
         "/// Returns a.\n/// ```\n/// What is code\n/// ```\nint d;\n"
     )
     failed = [rule for rule, text in mistakes.items() if not any(found.startswith(rule) for _, found, _ in problems_of(text))]
+    for rule, text in mistakes.items():
+        in_kernel = 'auto const text = R"cuda(\n' + text + ')cuda";\n'
+        here = [line for line, found, _ in problems_of(text) if found.startswith(rule)]
+        there = [line - 1 for line, found, _ in problems_of(in_kernel) if found.startswith(rule)]
+        if here != there:
+            failed.append(f"{rule} in a kernel's text: lines {there} instead of {here}")
     failed += [f"{found} in allowed text" for _, found, _ in problems_of(allowed)]
     print(*failed, sep="\n")
-    print(f"language: {len(mistakes)} planted mistakes, {len(failed)} rules wrong")
+    print(f"language: {2 * len(mistakes)} planted mistakes, {len(failed)} rules wrong")
     return not failed
 
 

@@ -76,17 +76,17 @@ for part in PARTS:
     folders = [r"\nsetup --tests --folders\n"] if "folders" in rooms("release", part).split(";") else []
     code, text = called("scripts/test", "--with-long", part, "-R", "comm")
     expect(text, [f"REDCO_TEST_ROOMS={rooms('asan', part)} ", f"REDCO_TEST_ROOMS={rooms('tsan', part)} ",
-                  rf"REDCO_LONG_TESTS={rooms('release', part)}\n", r"build/gcc-walls", r"ctest .* -R comm\n", f"those of part {part}\n",
+                  rf"REDCO_LONG_TESTS={rooms('release', part)}\n", r"build/gcc-walls", r"ctest .* -R comm\n", f"and the long tests of part {part}\n",
                   r'("../gcc-walls").*\n.*("../tsan-rooms").*\n.*("../asan").*\n.*("../release")', *folders],
            [] if folders else ["--folders"])
 code, text = called("scripts/test", "--long", "7")
 expect(text, [r"REDCO_TEST_ROOMS=meta;", r"REDCO_LONG_TESTS=meshes_f64;tokenize_qwen2;tokenize_bert\n", r"-R \^\(asan\|tsan\|long\)\[\.\]"], ["gcc-walls", "tsan-rooms", "comm"])
 code, text = called("scripts/test")
-expect(text, [r"REDCO_LONG_TESTS=\n", "gcc-walls", "all tests but the long ones"], ["REDCO_LONG_TESTS=.", "-R "])
+expect(text, [r"REDCO_LONG_TESTS=\n", "gcc-walls", "all tests except the long ones"], ["REDCO_LONG_TESTS=.", "-R "])
 if called("scripts/test", "--long", "8")[0] != 64 or called("scripts/test", "--with-long")[0] != 64:
     wrong.append("a part that does not exist is not refused with exit code 64")
 code, text = called(".ci/run", "-R", "comm")
 today = str(int(time.time()) // 86400 % 7 + 1)
-expect(text, [f"run: long tests of part {today}, as day", f"those of part {today}\n", r"ctest .* -R comm\n"], [])
+expect(text, [f"run: runs part {today} of 7 of the long tests, because day", f"and the long tests of part {today}\n", r"ctest .* -R comm\n"], [])
 if wrong:
     sys.exit("\n".join(wrong))

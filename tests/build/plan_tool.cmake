@@ -22,7 +22,12 @@ function(expect code text)
   endif()
 endfunction()
 
-expect(0 "usage: redco-plan CONFIG.JSON .OPTIONS.\n.*--n-model-shards INTEGER .*--device-memory TEXT" --help)
+# The help lists every option in a group, with its default and range.
+expect(0 "^usage: redco-plan CONFIG.JSON .OPTIONS.\n[^\n]+\n\noptions:\n  --config FILE [^\n]*\n  -h, --help [^\n]*\n\n\
+mesh:\n  --n-model-shards INTEGER .*  --hosts INTEGER .*or more[)]\n\n\
+training:\n  --batch INTEGER +examples of one update, over all ranks [(]default 1, 1 or more[)]\n.*\n\n\
+computation:\n  --dtype f32.bf16.f64 .*\n\ncommunication:\n  --overlap.*\n\nreport:\n  --device-memory TEXT .*\n\n\
+measurement:\n  --calibrate.*  --machine PATH .*redco_machine.json[)]\n*$" --help)
 expect(0 "^plan: mesh 1x4, f32, adamw, 1 micro-batch of 8 x 1024\n.*\n +4 +[0-9.]+ GiB  fits\n.*mesh 1x4: fits, "
   config.json --n-model-shards 4 --batch 8 --sequence 1024 --optimizer adamw --device-memory 40GiB)
 # Sizes that a config.json leaves out are those of the class in transformers: 8 key-value heads for
@@ -97,7 +102,7 @@ endif()
 file(WRITE "${WORK}/vit.json" "{\"model_type\": \"vit\", \"image_size\": 224, \"patch_size\": 16, \"hidden_size\": 768, \
 \"intermediate_size\": 3072, \"num_attention_heads\": 12, \"num_hidden_layers\": 12}")
 expect(0 "plan: mesh 1x2, f32, adamw, 1 micro-batch of 8 x 1\n" vit.json --n-model-shards 2 --batch 8)
-expect(64 "--sequence has no meaning for a model whose input has a size of its own" vit.json --sequence 9)
+expect(64 "--sequence has no meaning for a model with a fixed input size" vit.json --sequence 9)
 
 file(WRITE "${WORK}/t5.json" "{\"model_type\": \"t5\", \"vocab_size\": 96, \"d_model\": 48, \"d_ff\": 96, \"num_heads\": 4, \
 \"d_kv\": 12, \"num_layers\": 2, \"is_encoder_decoder\": true}")
@@ -105,8 +110,8 @@ expect(0 "decoder.block...EncDecAttention.q.weight" t5.json --sequence 16 --n-mo
 expect(0 "micro-batch of 2 x 16 that read 2 x 40" t5.json --batch 2 --sequence 16 --source 40)
 expect(64 "--source has no meaning for a model without an encoder" config.json --source 40)
 expect(64 "--dtype: 'f16' is not one of f32.bf16.f64" config.json --dtype f16)
-expect(64 "--source 0 is no count" t5.json --sequence 16 --source 0)
-expect(64 "--sequence is missing; this family has no longest one" t5.json)
+expect(64 "--source is 0 .tokens of an encoder's input, .*: give 1 or more" t5.json --sequence 16 --source 0)
+expect(64 "--sequence is missing: this model family has no context" t5.json)
 
 expect(64 "no model; write redco-plan config.json")
 expect(64 "unknown option --bacth; did you mean --batch" config.json --bacth 8)
@@ -115,10 +120,11 @@ expect(64 "h.*attn.q.weight has 12 units, which 5 model shards do not divide; le
 expect(64 "6 ranks cannot hold copies of 4 model shards each" config.json --ranks 6 --n-model-shards 4)
 expect(64 "'0x2' is not a mesh" config.json --mesh 0x2)
 expect(64 "6 ranks cannot be shared equally by 4 hosts; choose a number of hosts that divides the ranks" config.json --mesh 3x2 --hosts 4)
-expect(64 "--hosts 0 is no count" config.json --hosts 0)
+expect(64 "--hosts is 0 .hosts, each with .*: give 1 or more" config.json --hosts 0)
 expect(64 "more than a million ranks" config.json --mesh 65536x65536)
-expect(64 "--n-model-shards -1 is no count" config.json --n-model-shards -1)
-expect(64 "--batch 0 is no count" config.json --batch 0)
+expect(64 "--n-model-shards is -1 .ranks that share one copy of the model.: give 1 or more" config.json --n-model-shards -1)
+expect(64 "--batch is 0 .examples of one update, over all ranks.: give 1 or more" config.json --batch 0)
+expect(64 "--batch is 268435457: give a number from 1 to 268435456" config.json --batch 268435457)
 expect(64 "--sequence 2048 is longer than the model's context of 1024" config.json --sequence 2048)
 expect(64 "'40' has no unit; write 40GiB" config.json --device-memory 40)
 expect(64 "is not one of adamw.adam.sgd" config.json --optimizer lion)
@@ -155,9 +161,9 @@ expect(65 "no link between hosts was measured; run mpirun -n 2 redco-plan --cali
 expect(1 "^no plan fits 512 MiB on every rank .2 ranks, 16 x 256 a step.; the smallest peak is\n.*\n1x2 +1  b?f[0-9]+ +all +split" ${search}
   --device-memory 512MiB)
 expect(64 "a global batch of 7 cannot be shared equally by 20 ranks" config.json --batch 7 --ranks 20 --search --machine machine.json)
-expect(64 "--search has no use for --sequence-parallel: it tries them all" ${search} --sequence-parallel)
-expect(64 "--search has no use for --dtype: it tries them all" ${search} --dtype f32)
-expect(64 "redco_machine.json is not there; measure it first: redco-plan --calibrate --machine redco_machine.json" config.json --search)
+expect(64 "--search tries all meshes and settings and prints a table; leave --sequence-parallel out" ${search} --sequence-parallel)
+expect(64 "--search tries all meshes and settings and prints a table; leave --dtype out" ${search} --dtype f32)
+expect(64 "redco_machine.json does not exist; measure it first: redco-plan --calibrate --machine redco_machine.json" config.json --search)
 expect(65 "other.json: is no machine file: its schema is not .redco.machine.; write the file anew with redco-plan --calibrate"
   config.json --search --machine other.json)
 expect(64 "--calibrate measures the machine and takes --machine only; leave --batch out" --calibrate --batch 8)

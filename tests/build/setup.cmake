@@ -39,7 +39,7 @@ endforeach()
 file(WRITE ${WORK}/.deps/python/torch/torch-2.11.0.so "12")
 setup(74 "run scripts/setup again" --unset=REDCO_TORCH_ROOT PIP_NO_INDEX=1 PIP_RETRIES=0)
 file(WRITE ${WORK}/.deps/python/torch/torch-2.11.0.so "1234")
-setup(0 "found complete" --unset=REDCO_TORCH_ROOT PIP_NO_INDEX=1 PIP_RETRIES=0)
+setup(0 "found a complete libtorch" --unset=REDCO_TORCH_ROOT PIP_NO_INDEX=1 PIP_RETRIES=0)
 
 # Without an index pip installs nothing. Outside CI setup reports this and continues; in CI it is an
 # error.
@@ -48,7 +48,7 @@ set(options --tests)
 setup(0 "pip could not install tensorboard.*the tests that need it will be skipped.*setup: ready" ${nothing} --unset=CI)
 setup(74 "pip could not install tensorboard" ${nothing} CI=true)
 set(options --test)
-setup(64 "no option --test; there are --tests, --folders, --cuda, --docs and --peers" ${nothing})
+setup(64 "unknown option --test; there are --tests, --folders, --cuda, --docs and --peers" ${nothing})
 
 # transformers for model folders: only with setup's own libtorch; a failure is an error only in CI.
 set(options --folders)
@@ -58,7 +58,7 @@ setup(74 "REDCO_TORCH_ROOT may hold no torch of Python" ${nothing} CI=true)
 # CUDA's libraries: those in the requirements of libtorch's wheel, in its folder and never in a
 # libtorch of the user.
 set(options --cuda)
-setup(64 "REDCO_TORCH_ROOT has CUDA libraries of its own or none" ${nothing})
+setup(64 "REDCO_TORCH_ROOT is set: scripts/setup installs CUDA libraries only" ${nothing})
 file(WRITE ${WORK}/.deps/python/torch-2.11.0.dist-info/METADATA "Name: torch\nRequires-Dist: sympy>=1.13.3\n\
 Requires-Dist: cuda-toolkit[cublas,nvrtc]==13.0.2; platform_system == \"Linux\"\n\
 Requires-Dist: nvidia-nccl-cu13==2.28.9; platform_system == \"Linux\"\nRequires-Dist: triton==3.6.0\n")

@@ -23,13 +23,14 @@ __device__ inline float wide(bf16 x) { return __uint_as_float(static_cast<u32>(x
 
 __device__ inline void put(float& to, float x) { to = x; }
 
-// Rounds to nearest even; NaN becomes the one that ATen writes.
+// Rounds to the nearest bf16, ties to even. NaN becomes 0x7FC0, as in ATen.
 __device__ inline void put(bf16& to, float x) {
   u32 const bits = __float_as_uint(x);
   to.bits = x != x ? 0x7FC0 : static_cast<unsigned short>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
-// The elements first_of_grid(), first_of_grid() + size_of_grid() ... are this thread's.
+// The calling thread processes the elements first_of_grid(), first_of_grid() + size_of_grid(), and
+// so on.
 __device__ inline i64 first_of_grid() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline i64 size_of_grid() { return static_cast<i64>(gridDim.x) * blockDim.x; }
 
@@ -41,7 +42,8 @@ struct larger_of_two {
   __device__ float operator()(float a, float b) const { return a > b ? a : b; }
 };
 
-// What `both` makes of x of all threads of the block, in each of them. All call it together; at most 1024.
+// Combines the values x of all threads of a thread block by `both`, and returns the result to each
+// of them. Called by all threads of the block together; a block has at most 1024 threads.
 template <class Both>
 __device__ float over_block(float x, Both both) {
   __shared__ float part[1024];
@@ -55,7 +57,7 @@ __device__ float over_block(float x, Both both) {
     __syncthreads();
   }
   float const all = part[0];
-  __syncthreads();  // before the next call writes
+  __syncthreads();  // the next call may write to `part` only after all threads have read it
   return all;
 }
 
@@ -66,7 +68,8 @@ struct four_words {
   u32 at[4];
 };
 
-// Philox4x32-10 of Salmon, Moraes, Dror and Shaw (SC 2011).
+// Returns four random words of the counter-based generator Philox4x32-10 (Salmon, Moraes, Dror and
+// Shaw, SC 2011) for the counter c0 to c3 and the key k0, k1.
 __device__ inline four_words philox(u32 c0, u32 c1, u32 c2, u32 c3, u32 k0, u32 k1) {
   for (int round = 0; round < 10; ++round) {
     u64 const a = static_cast<u64>(0xD2511F53u) * c0, b = static_cast<u64>(0xCD9E8D57u) * c2;

@@ -9,13 +9,15 @@ namespace redco::kernel::cuda {
 inline constexpr tensors::kernel_source activation_source{"activation", R"cuda(
 __device__ inline float sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
+// A gate of an activation and its derivative with respect to x.
 struct gate {
   float value, slope;
 };
 
 __device__ inline gate tanh_gate(float x) {
   float const steep = 1.5957691216057308f, cube = 0.044715f;
-  float const near = x > 10 ? 10.0f : x < -10 ? -10.0f : x, square = near * near;  // beyond, the gate is 0 or 1 in f32
+  // For x above 10 or below -10 the gate is 1 or 0 in f32.
+  float const near = x > 10 ? 10.0f : x < -10 ? -10.0f : x, square = near * near;
   float const s = sigmoid(steep * near * (1 + cube * square));
   return {s, s * (1 - s) * steep * (1 + 3 * cube * square)};
 }
@@ -49,7 +51,8 @@ REDCO_ENTRY void activation_gradient(element const* x, element const* g, element
   }
 }
 
-// both is [rows, 2 n]: gate, then up.
+// Computes y [rows, n] = silu(gate) * up. `both` is [rows, 2 n]: the n columns of gate, then those
+// of up.
 REDCO_ENTRY void swiglu_rows(element const* both, element* y, i64 rows, i64 n) {
   for (i64 i = first_of_grid(); i < rows * n; i += size_of_grid()) {
     element const* const row = both + i / n * 2 * n + i % n;

@@ -7,34 +7,35 @@ namespace redco::kernel::cuda {
 /// CUDA kernels for a block of attention scores, run between the matrix products. Each block of
 /// threads computes one row of scores at a time.
 inline constexpr tensors::kernel_source attention_source{"attention", R"cuda(
-// Scores q k^T [examples, heads, rows, keys] of some queries and the keys that one of them may see. What the pointers point to
-// begins at the first example, query and key of the block.
+// A block of scores q k^T [examples, heads, rows, keys]: some queries, and the keys that at least
+// one of these queries may see. Pointers point to data of the block's first example, query and key.
 struct score_block {
-  i64 examples, heads, rows, keys, queries;  // of `rows`, among all queries
-  i64 query0, key0;                          // position of the first query among all keys; the first key
-  i64 window;
-  bool const* mask;  // an example's keys are mask_stride apart
-  i64 mask_stride;
+  // `rows`: number of queries of an example in this block; `queries`: in the whole tensor.
+  i64 examples, heads, rows, keys, queries;
+  i64 query0, key0;  // positions of the block's first query and first key among all keys
+  i64 window;        // number of keys that a query may see; 0: no limit
+  bool const* mask;  // true for keys that may be seen; null: all
+  i64 mask_stride;   // elements between the masks of two examples
   float const* bias;
-  i64 bias_example, bias_head, bias_query, bias_key;  // strides
-  float* lse;                                         // [examples, heads, queries]
-  i64 row0;
-  u32 head0, k0, k1, threshold;  // random words below the threshold drop
-  float scale, kept;
+  i64 bias_example, bias_head, bias_query, bias_key;  // strides of the bias, in elements
+  float* lse;  // logarithms of the sums of exponentials, [examples, heads, queries]
+  i64 row0;    // index of the block's first example in the global batch
+  u32 head0, k0, k1, threshold;  // dropout drops a probability whose random word is below threshold
+  float scale, kept;             // `kept`: factor of the probabilities that dropout keeps
   int causal, drops;
 };
 
-// One row of them: its keys are those from low to high that the mask does not hide.
+// One row of scores. Its query may see the keys in [low, high) that the mask does not hide.
 struct score_row {
   i64 example, head, query, low, high;
-  bool sees;  // a key at all
+  bool sees;  // true if the query may see at least one key
 };
 
 __device__ inline bool hidden(score_block const& s, i64 example, i64 j) {
   return s.mask && !s.mask[example * s.mask_stride + j];
 }
 
-// All threads of the block call it together.
+// Returns row n of the block of scores. Called by all threads of a thread block together.
 __device__ inline score_row row_of(score_block const& s, i64 n) {
   score_row r;
   r.query = n % s.rows;
@@ -52,7 +53,8 @@ __device__ inline score_row row_of(score_block const& s, i64 n) {
   return r;
 }
 
-// What softmax takes for key j; a row that sees no key takes all that its position allows alike.
+// Returns the input of softmax for key j. In a row that sees no key, the keys in [low, high) have
+// equal inputs.
 __device__ inline float adjusted(score_block const& s, score_row const& r, i64 j, float score) {
   float const never = __uint_as_float(0xFF800000u);
   if (j < r.low || j >= r.high) return never;
@@ -68,7 +70,7 @@ struct four_factors {
   float at[4];
 };
 
-// Of dropout, for the keys 4 group ... 4 group + 3 of all keys.
+// Returns the factors of dropout for the keys 4 * group to 4 * group + 3, counted among all keys.
 __device__ inline four_factors factors_of(score_block const& s, score_row const& r, i64 group) {
   if (!s.drops) return {{1, 1, 1, 1}};
   four_words const words = philox(static_cast<u32>(group), static_cast<u32>(s.query0 + r.query),
@@ -78,7 +80,7 @@ __device__ inline four_factors factors_of(score_block const& s, score_row const&
   return keep;
 }
 
-// Probabilities p, after dropout, of the scores z, which are used up; p may be z.
+// Computes the probabilities p, after dropout, of the scores z. Overwrites z; p may be z.
 REDCO_ENTRY void attention_probabilities(score_block s, float* z, element* p) {
   for (i64 n = blockIdx.x; n < s.examples * s.heads * s.rows; n += gridDim.x) {
     score_row const r = row_of(s, n);
@@ -106,8 +108,9 @@ REDCO_ENTRY void attention_probabilities(score_block s, float* z, element* p) {
   }
 }
 
-// From scores z and the gradients dp of p, which become those of the adjusted scores: p, and their gradients once more as
-// elements, ds. g and out are [examples, queries, heads, width]; p may be z, and ds be dp.
+// Computes the probabilities p and the gradients of the adjusted scores from the scores z and the
+// gradients dp of p. Writes these gradients to dp in f32 and to ds as elements.
+// g and out are [examples, queries, heads, width]. p may be z, and ds may be dp.
 REDCO_ENTRY void attention_score_gradients(score_block s, float const* z, float* dp, element const* g, element const* out,
                                            element* p, element* ds, i64 width) {
   for (i64 n = blockIdx.x; n < s.examples * s.heads * s.rows; n += gridDim.x) {
@@ -123,7 +126,8 @@ REDCO_ENTRY void attention_score_gradients(score_block s, float const* z, float*
         i64 const j = 4 * group + w - s.key0, at = n * s.keys + j;
         if (j < 0 || j >= s.keys) continue;
         float const x = expf(adjusted(s, r, j, z[at]) - lse);
-        // What a key that is hidden makes of dp may be no number; a row that sees none has constants for scores.
+        // For a hidden key dp may be NaN. The scores of a row that sees no key are constants, so
+        // their gradients are 0.
         float const slope = x == 0 || !r.sees ? 0.0f : x * (dp[at] * keep.at[w] - delta);
         put(p[at], x * keep.at[w]);
         dp[at] = slope;
@@ -133,8 +137,9 @@ REDCO_ENTRY void attention_score_gradients(score_block s, float const* z, float*
   }
 }
 
-// Adds ds [examples, heads, rows, keys], summed over examples and over the pairs that are equally far apart, to columns of
-// sums [heads, distances]; the pair (0, 0) goes to `column`.
+// Sums ds [examples, heads, rows, keys] over the examples and over all pairs of a query and a key
+// at the same distance. Adds the results to columns of sums [heads, distances]. The column of the
+// pair (0, 0) is `column`.
 REDCO_ENTRY void attention_distance_sums(float const* ds, float* sums, i64 examples, i64 heads, i64 rows, i64 keys,
                                          i64 distances, i64 column) {
   i64 const each = rows + keys - 1;

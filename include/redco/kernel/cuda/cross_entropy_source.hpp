@@ -7,17 +7,22 @@ namespace redco::kernel::cuda {
 /// CUDA kernels for the rows of a chunk of logits: maxima, sums of exponentials, and gradients.
 /// Each block of threads computes one row at a time.
 inline constexpr tensors::kernel_source cross_entropy_source{"cross_entropy", R"cuda(
-// [rows, columns] with rows `stride` apart, of which the first `valid` columns are no padding; labels are global.
+// Logits [rows, columns] of one shard of the vocabulary. Rows are `stride` elements apart. The
+// first `valid` columns are entries of the vocabulary; the rest is padding. `labels` are global
+// indices.
 struct logit_chunk {
   element* logits;
   i64 rows, columns, stride, valid;
   i64 const* labels;
-  i64 first, ignored;
-  float* top;    // [rows] maximum, this shard's, then of all
-  float* stats;  // [2, rows] sum of exp(x - top), label's x - top where it is here: this shard's, then of all
+  i64 first, ignored;  // global index of column 0; label of rows without a loss
+  float* top;          // [rows] maxima of this shard; after the all-reduce, of all shards
+  // [2, rows]: sums of exp(x - top), then x - top of the label (0 if another shard has the label).
+  // After the all-reduce both are sums over all shards.
+  float* stats;
 };
 
-// The column of row r's label, or -1 where another shard has it.
+// Returns the column of the label of row r. Returns -1 if the row is ignored or if another shard
+// has the label.
 __device__ inline i64 label_of(logit_chunk const& c, i64 r) {
   i64 const column = c.labels[r] - c.first;
   return column >= 0 && column < c.valid && c.labels[r] != c.ignored ? column : -1;
@@ -47,7 +52,8 @@ REDCO_ENTRY void sums_of_rows(logit_chunk c) {
   }
 }
 
-// Row r becomes the gradient of its loss: probabilities, minus one at the label; zero in padding and in ignored rows.
+// Replaces each row of logits by the gradient of its loss: the probabilities, minus 1 at the label.
+// The gradient is 0 in padding and in ignored rows.
 REDCO_ENTRY void gradient_of_rows(logit_chunk c) {
   for (i64 r = blockIdx.x; r < c.rows; r += gridDim.x) {
     element* const row = c.logits + r * c.stride;

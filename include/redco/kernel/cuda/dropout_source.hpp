@@ -13,7 +13,8 @@ struct dropout_key {
   i64 row0, position0, feature0;
 };
 
-// x is [rows, positions, features]; words below the threshold drop.
+// Applies dropout to x [rows, positions, features]. An element becomes 0 if its random word is
+// below the threshold; all other elements are multiplied by the scale.
 REDCO_ENTRY void dropout_rows(element const* x, element* y, i64 rows, i64 positions, i64 features, dropout_key key) {
   i64 const first = key.feature0 / 4, each = (key.feature0 + features - 1) / 4 - first + 1;
   for (i64 i = first_of_grid(); i < rows * positions * each; i += size_of_grid()) {

@@ -7,6 +7,8 @@ namespace redco::kernel::cuda {
 /// CUDA kernels of layer norm and rms norm over rows of n elements. Each block of threads computes
 /// one row at a time. Weight and bias are f32, or null.
 inline constexpr tensors::kernel_source norm_source{"norm", R"cuda(
+// Normalises the rows of x and applies weight and bias. Writes the mean (if centered) and the
+// reciprocal deviation of each row.
 template <bool centered>
 __device__ void norm_rows(element const* x, float const* weight, float const* bias, element* y, float* mean, float* rstd,
                           i64 rows, i64 n, float epsilon) {
@@ -36,7 +38,8 @@ __device__ void norm_rows(element const* x, float const* weight, float const* bi
   }
 }
 
-// With h = (x - mean) rstd and w = g weight: dx = rstd (w - [mean of w] - h mean of w h).
+// Computes dx = rstd (w - mean(w) - h mean(w h)) with h = (x - mean) rstd and w = g weight. The
+// terms mean and mean(w) are 0 unless centered.
 template <bool centered>
 __device__ void norm_gradient_rows(element const* g, element const* x, float const* weight, float const* mean,
                                    float const* rstd, element* dx, i64 rows, i64 n) {
@@ -77,8 +80,9 @@ REDCO_ENTRY void rms_norm_gradient(element const* g, element const* x, float con
   norm_gradient_rows<false>(g, x, weight, mean, rstd, dx, rows, n);
 }
 
-// A block sums `each` rows at a time for the gradients of weight and bias, [sums of rows, n] each, null where not wanted;
-// mean is null for an rms norm. What a sum is of does not depend on the grid.
+// Computes partial sums for the gradients of weight and bias. Row s of weight_sums and bias_sums
+// sums the gradients over the rows [s * each, (s + 1) * each), so it does not depend on the grid.
+// weight_sums or bias_sums is null if its gradient is not requested; mean is null for an rms norm.
 REDCO_ENTRY void norm_parameter_sums(element const* g, element const* x, float const* mean, float const* rstd,
                                      float* weight_sums, float* bias_sums, i64 rows, i64 n, i64 each) {
   for (i64 s = blockIdx.x; s * each < rows; s += gridDim.x) {

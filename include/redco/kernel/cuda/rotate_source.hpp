@@ -14,7 +14,7 @@ struct rotary_turn {
   float sign;
 };
 
-// Radians that pair i turns per position.
+// Returns the angle, in radians per position, by which pair i is rotated.
 __device__ inline double frequency(rotary_turn const& by, i64 i) {
   double const plain = pow(by.theta, -2 * static_cast<double>(i) / static_cast<double>(by.dims));
   if (by.factor == 1) return plain;
@@ -25,7 +25,8 @@ __device__ inline double frequency(rotary_turn const& by, i64 i) {
   return plain * (mix + (1 - mix) / by.factor);
 }
 
-// `positions` is [batch or 1, rows], or null for rows behind each other.
+// Rotates x in place. `positions` is [batch or 1, rows]. If `positions` is null, row t has the
+// position first + t.
 REDCO_ENTRY void rotate_rows(element* x, i64 const* positions, rotary_turn by) {
   i64 const half = by.dims / 2, apart = by.neighbours ? 1 : half, step = by.neighbours ? 2 : 1;
   for (i64 i = first_of_grid(); i < by.batch * by.rows * half; i += size_of_grid()) {

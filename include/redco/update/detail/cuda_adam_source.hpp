@@ -11,7 +11,8 @@ struct adam_numbers {
   float scale, penalty, keep, mean_part, beta2, square_part, root_factor, eps, minus_rate;
 };
 
-// `top` and `copy` may be null.
+// Updates `n` parameters and their moments. `top`, the maximum of the second moments so far, and
+// `copy`, the parameters in bf16, may be null.
 REDCO_ENTRY void adam_update(float* param, element const* grad, float* mean, float* square, float* top, bf16* copy, i64 n,
                              adam_numbers c) {
   for (i64 i = first_of_grid(); i < n; i += size_of_grid()) {
