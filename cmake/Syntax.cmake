@@ -17,7 +17,7 @@ function(syntax compiler with_torch status output file)
     endforeach()
     read_once(${compiler} torch "${flags}" header train)
   else()
-    read_once(${compiler} plan "${flags}" header cost/fits model/gpt2 pipeline/pipe)
+    read_once(${compiler} plan "${flags}" header cost/fits model/gpt2 pipeline/functions)
   endif()
   list(PREPEND flags ${header})
   execute_process(COMMAND ${compiler} ${flags} ${ARGN} -fsyntax-only ${file}

@@ -22,7 +22,7 @@ enum class remainder : std::uint8_t {
 /// A place: the cut of a tensor over the ranks of a mesh axis. Cuts one dimension into parts of
 /// whole units, such as heads or rows.
 struct place {
-  axis axis = axis::tp;
+  shape::axis axis = shape::axis::tp;
   int dim = -1;  ///< Dimension of the tensor that is cut; -1: none
   /// Number of indivisible units along the cut dimension, such as heads, columns or rows
   std::int64_t units = 0;

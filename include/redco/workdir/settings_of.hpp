@@ -157,8 +157,8 @@ inline void add_course(std::map<std::string, std::string>& all, options::fit_set
 /// settings_of() describes completely.
 template <class Optimizer>
 void add_rates(std::map<std::string, std::string>& settings, Optimizer const& optimizer, std::int64_t run_steps) {
-  if (auto const schedule = optimizer::schedule_of(optimizer);
-      schedule && schedule->kind != optimizer::schedule_kind::function)
+  using optimizer::schedule_of;  // update::any_optimizer has its own function.
+  if (auto const schedule = schedule_of(optimizer); schedule && schedule->kind != optimizer::schedule_kind::function)
     return;
   auto const add = [&](std::string const& when, std::int64_t step) {
     settings["optimizer.lr " + when] = number_text(optimizer::learning_rate_at(optimizer, step, run_steps));

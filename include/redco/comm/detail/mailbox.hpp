@@ -73,8 +73,8 @@ inline std::string recv_text(at::Tensor const& x, int tag) {
 /// one group and share one `meeting` (synchronisation point) and one `mailbox` (queue of sent
 /// tensors).
 struct letters {
-  meeting& meeting;
-  mailbox& mailbox;
+  detail::meeting& meeting;
+  detail::mailbox& mailbox;
 
   void send(std::size_t me, std::size_t peer, int tag, at::Tensor const& x) const {
     if (meeting.line().failed()) throw meeting.line().cause();
