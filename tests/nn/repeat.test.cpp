@@ -140,7 +140,7 @@ TEST_CASE("a recomputed range of blocks gives equal bits, with dropout and on ea
 /// Counts uses of each parameter.
 struct counting final : redco::nn::parameter_watch {
   at::Tensor before_use(parameter which, at::Tensor const& value) override {
-    ++uses[which.place];
+    ++uses[which.index];
     return value;
   }
   std::map<std::int32_t, int> uses;

@@ -62,7 +62,7 @@ REDCO_INLINE gradient_buckets::gradient_buckets(nn::network_base const& net, ran
 }
 
 REDCO_INLINE void gradient_buckets::end(parameter which) {
-  auto const at = static_cast<std::size_t>(which.place);
+  auto const at = static_cast<std::size_t>(which.index);
   if (ended_[at])
     throw error(
         exit_code::internal,
