@@ -96,7 +96,7 @@ class backward_pass {
     using fact::event_kind;
     fact::event const& e = events_[i];
     placed_tensor const& t = tensors_[i];
-    if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) return;
+    if (e.min_shards_exclusive > 0 && setup_.mesh.tp <= e.min_shards_exclusive) return;
     switch (e.what) {
       case fact::event_kind::save:
         if (!again_ || e.tensor.id != output_again_) free(t);
