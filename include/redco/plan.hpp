@@ -105,11 +105,11 @@
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embeddings.hpp>
 #include <redco/layer/encoder_decoder.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/norms.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/opaque.hpp>
 #include <redco/layer/pools.hpp>
 #include <redco/layer/recurrent.hpp>

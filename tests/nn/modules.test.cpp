@@ -43,7 +43,7 @@ struct feature_scale : redco::layers::featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     fact::parameter_fact factor;
-    factor.shape = {redco::layers::of<Width>(config)};
+    factor.shape = {redco::layers::extent_of<Width>(config)};
     factor.split(redco::shape::axis::tp, redco::shape::is_feature_split<X> ? 0 : -1, w.activation.units);
     factor.start = {fact::initial::kind::ones, 0};
     w.parameter("factor", factor);

@@ -62,7 +62,7 @@ placed_layer<I, Layer> layer_at(placed_layer<I, Layer> const&);
 template <class X>
 struct before_first {
   using out = X;
-  using home = home_t<X>;
+  using home = reduction_layout_t<X>;
 };
 
 /// Declares to the recorder `w` the parameters, saved tensors and messages of one layer of a
@@ -104,11 +104,11 @@ struct sequential {
     using before = typename std::conditional_t<I == 0, std::type_identity<layers::detail::before_first<X>>,
                                                std::type_identity<place<X, I - (I > 0)>>>::type;
     using input = layers::finished_t<typename before::out, typename before::home>;
-    using home = layers::home_t<input, typename before::home>;
+    using home = layers::reduction_layout_t<input, typename before::home>;
     using declared = typename decltype(layers::detail::layer_at<I>(
         std::declval<layers::detail::placed_layers<places, Layers...>>()))::type;
     static constexpr bool opens =
-        shape::is_at_rest<input> && !layers::detail::sequence_traits<Layers...>::closed_from(I + 1);
+        shape::is_complete<input> && !layers::detail::sequence_traits<Layers...>::closed_from(I + 1);
     using layer = layers::numbered<I, std::conditional_t<opens, layers::unpaired_t<declared>, declared>>;
     // Checked before the alias `out`: on clang, a failed check inside an alias removes the alias
     // and causes more errors.

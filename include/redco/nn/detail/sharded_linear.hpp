@@ -59,7 +59,7 @@ template <shape::layout X, class Context>
 at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Tensor const& bias,
                            side_products const& sides, Context const& ctx) {
   entered_product const made = [&]() -> entered_product {
-    if constexpr (shape::is_at_rest<X>)
+    if constexpr (shape::is_complete<X>)
       if (can_overlap(x, ctx.pass())) return product_beside(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
     at::Tensor const whole = entering(x, ctx.tp()).local();
     return {whole, kernel::linear(whole, weight, bias)};
