@@ -34,7 +34,7 @@ class lane {
 
   /// Smallest size in bytes of a message that is worth a request to this lane. Callers that split a
   /// message make no smaller pieces.
-  std::int64_t least_bytes = shape::product_runs::least_bytes;
+  std::int64_t min_bytes = shape::product_runs::min_bytes;
 
   lane(lane const&) = delete;
   lane& operator=(lane const&) = delete;

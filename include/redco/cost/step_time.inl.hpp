@@ -49,8 +49,8 @@ inline double saved_by_shards(std::array<messages_beside, messages::purposes> co
   auto const saved = [&](messages::purpose what, double products, double behind = 0) {
     messages_beside const& sent = beside[what];
     std::int64_t const runs = sent.calls == 0 ? 0
-                                              : std::min(sent.bytes / sent.calls / shape::product_runs::least_bytes,
-                                                         shape::product_runs::most);
+                                              : std::min(sent.bytes / sent.calls / shape::product_runs::min_bytes,
+                                                         shape::product_runs::max_runs);
     if (runs == 0) return 0.0;
     double const all_but_one = 1 - 1 / static_cast<double>(runs);
     return behind > 0 ? sent.saved_beside(products * all_but_one + behind) : sent.saved_beside(products) * all_but_one;
