@@ -156,13 +156,14 @@ TEST_CASE("an uneven vocabulary is looked up together with positions") {
   check_module<both>(some_ids(), [](tensor_map const& p, at::Tensor const& ids) {
     return apply_linear(p, "a", at::embedding(p.at("wte.weight"), ids) + p.at("wpe.weight").narrow(0, 0, 5));
   });
-  at::Tensor const places = at::tensor({0, 1, 2, 0, 1, 6, 5, 4, 4, 0}, at::kLong).view({2, 5});
+  at::Tensor const indices = at::tensor({0, 1, 2, 0, 1, 6, 5, 4, 4, 0}, at::kLong).view({2, 5});
   check_module<both>(
       some_ids(),
       [&](tensor_map const& p, at::Tensor const& ids) {
-        return apply_linear(p, "a", at::embedding(p.at("wte.weight"), ids) + at::embedding(p.at("wpe.weight"), places));
+        return apply_linear(p, "a",
+                            at::embedding(p.at("wte.weight"), ids) + at::embedding(p.at("wpe.weight"), indices));
       },
-      {1, 2}, [&](auto const& net, at::Tensor const& ids) { return net(ids, redco::nn::token_positions{places}); });
+      {1, 2}, [&](auto const& net, at::Tensor const& ids) { return net(ids, redco::nn::token_positions{indices}); });
 
   auto const empty = sharded::on_width(sharded::maker_of<tokens>(), 2, some_ids().narrow(0, 0, 0));
   CHECK(empty.y.sizes() == at::IntArrayRef{0, 5, 6});

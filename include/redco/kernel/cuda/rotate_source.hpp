@@ -7,15 +7,15 @@ namespace redco::kernel::cuda {
 /// CUDA kernel that rotates features by rotary positions, in place. Each thread rotates one pair of
 /// features of all heads of a row. Angles are computed in f64.
 inline constexpr tensors::kernel_source rotate_source{"rotate", R"cuda(
-struct rotary_turn {
+struct rotary_parameters {
   i64 batch, rows, batch_stride, row_stride, heads, head_dim, dims, first, context;
   double theta, factor, low_frequency, high_frequency;
   int neighbours, positions_of_each_example;
   float sign;
 };
 
-// Radians that pair i turns per position.
-__device__ inline double frequency(rotary_turn const& by, i64 i) {
+// Radians that pair i rotates per position.
+__device__ inline double frequency(rotary_parameters const& by, i64 i) {
   double const plain = pow(by.theta, -2 * static_cast<double>(i) / static_cast<double>(by.dims));
   if (by.factor == 1) return plain;
   double const waves = static_cast<double>(by.context) * plain / 6.283185307179586;
@@ -26,7 +26,7 @@ __device__ inline double frequency(rotary_turn const& by, i64 i) {
 }
 
 // `positions` is [batch or 1, rows], or null for rows behind each other.
-REDCO_ENTRY void rotate_rows(element* x, i64 const* positions, rotary_turn by) {
+REDCO_ENTRY void rotate_rows(element* x, i64 const* positions, rotary_parameters by) {
   i64 const half = by.dims / 2, apart = by.neighbours ? 1 : half, step = by.neighbours ? 2 : 1;
   for (i64 i = first_of_grid(); i < by.batch * by.rows * half; i += size_of_grid()) {
     i64 const pair = i % half, row = i / half, b = row / by.rows, t = row % by.rows;
