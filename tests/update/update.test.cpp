@@ -192,7 +192,7 @@ TEST_CASE("Adam on the tested device gives the bits of the CPU kernel") {
 }
 
 TEST_CASE("the wide kernels give the bits of the plain ones") {
-  if (!redco::update::detail::have_wide()) {
+  if (!redco::update::detail::has_avx2()) {
     WARN("skipped: this processor has no AVX2 with FMA");
     return;
   }
