@@ -18,12 +18,12 @@
 
 #include <redco/diag/blame.hpp>
 #include <redco/diag/code.hpp>
+#include <redco/diag/crash_report.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code_of.hpp>
 #include <redco/diag/input_file.hpp>
-#include <redco/diag/last_words.hpp>
 #include <redco/diag/outcomes.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/diag/signals.hpp>
 
 #include <redco/shape/axis.hpp>

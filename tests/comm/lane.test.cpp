@@ -5,7 +5,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/comm/lane.hpp>
 #include <redco/comm/thread_world.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -112,7 +112,7 @@ TEST_CASE("a lane waits until its group's deadline and names the call and the st
           return;
         }
         redco::comm::collective_label const label("gradients");
-        redco::diag::run_place::begin_step(6);  // counted from 0
+        redco::diag::run_position::begin_step(6);  // counted from 0
         me.lane(redco::shape::axis::dp).all_reduce(at::ones({3}));
         me.lane(redco::shape::axis::dp).all_reduce(at::ones({4}));
         try {

@@ -24,7 +24,7 @@
 #include <redco/options/launch.hpp>
 #include <redco/shape/hosts.hpp>
 #include <redco/shape/mesh.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -250,7 +250,7 @@ void failures(redco::comm::world& world, int ranks, int each) {
 
 [[noreturn]] void sums(rank_context& me, std::chrono::seconds busy, bool by_lane) {
   redco::comm::collective_label const label("grads");
-  if (by_lane) redco::diag::run_place::begin_step(6);  // counted from 0
+  if (by_lane) redco::diag::run_position::begin_step(6);  // counted from 0
   at::Tensor const x = at::ones({20'000});
   for (int round = 0;; ++round) {
     if (by_lane) {

@@ -5,7 +5,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/pieces.hpp>
 
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <condition_variable>
 #include <cstdint>
@@ -64,7 +64,7 @@ class lane {
     std::function<void(group&)> calls;
     std::string_view label;
     /// Rank, step and function of the requesting thread, for error messages.
-    diag::run_place place;
+    diag::run_position position;
   };
 
   void work();

@@ -4,7 +4,7 @@
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/describe.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/config.hpp>
 
 #include <utility>
@@ -34,7 +34,7 @@ REDCO_INLINE std::uint64_t lane::ask(std::function<void(group&)> calls) {
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   std::lock_guard const lock(mutex_);
   // After a failure, drops the request: wait() throws the failure.
-  if (!failure_) queue_.push_back({std::move(calls), collective_label::current(), diag::run_place::here()});
+  if (!failure_) queue_.push_back({std::move(calls), collective_label::current(), diag::run_position::here()});
   bell_.notify_all();
   return ++asked_;
 }
@@ -84,7 +84,7 @@ REDCO_INLINE void lane::work() {
 REDCO_INLINE std::exception_ptr lane::made(job const& one) noexcept {
   try {
     collective_label const label(one.label);
-    diag::run_place::here() = one.place;
+    diag::run_position::here() = one.position;
     one.calls(own_);
   } catch (error const& failure) {
     own_.abort(failure.code(), failure.what());

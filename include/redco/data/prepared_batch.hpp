@@ -4,7 +4,7 @@
 #include <redco/data/examples.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/pipeline/collate_info.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -135,7 +135,7 @@ prefetch<std::invoke_result_t<Finish const&, prepared_batch<Batch>>> prepared_ba
     info.first_example = place.first_example;
     info.seed = settings.seed;
     info.step = static_cast<std::uint64_t>(settings.first_step + place.step);
-    if (ahead) diag::run_place::here().step = settings.first_step + place.step;
+    if (ahead) diag::run_position::here().step = settings.first_step + place.step;
     auto const chosen = data[place.examples];
     return finish(prepared_batch<Batch>{std::move(place), pipeline.collate(chosen.span(), info)});
   };

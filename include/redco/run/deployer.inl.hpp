@@ -45,7 +45,7 @@ inline void compare(comm::world& all, std::string_view member,
   });
   if (difference.empty()) return;
   error const made(code, difference);
-  throw options::launched().first() ? made : made.told_elsewhere();
+  throw options::launched().first() ? made : made.silenced();
 }
 
 inline comm::rank_options ranks_of(deployer_options const& o) {
@@ -143,7 +143,7 @@ REDCO_INLINE deployer::deployer(deployer_options options)
                  : options::choose_device_dtype(run::detail::wanted_dtype(options_), device_.multiplies_bf16)),
       output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
       failures_(options_.workdir),
-      last_words_(tensors::words_of),
+      crash_report_(tensors::words_of),
       waits_([output = output_](bool shortened) {
         output->log.quiet_line(shortened ? "other work wants the cores: OpenMP threads wait asleep"
                                          : "the cores are free again: OpenMP threads wait spinning");
@@ -195,7 +195,7 @@ REDCO_INLINE void deployer::claim_workdir() {
   workdir::checkpoint_room::check_folder(options_.workdir);
   lock_.emplace(options_.workdir);
   log().open(options_.workdir / "log.txt");
-  last_words_.keep(options_.workdir / "log.txt", failures_.file());
+  crash_report_.keep(options_.workdir / "log.txt", failures_.file());
   bool const on_cpu = device() == tensors::host_device();
   log().line(on_cpu
                  ? "device cpu: " + device_.why

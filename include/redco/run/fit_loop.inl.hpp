@@ -19,7 +19,7 @@
 #include <redco/workdir/settings_of.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/json/value.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -268,7 +268,7 @@ REDCO_INLINE void fit_loop::after_step(int epoch) {
 
 REDCO_INLINE void fit_loop::run_step(computed_batches& source, data::batch_step const& at, int epoch,
                                      std::int64_t done_in_epoch) {
-  diag::run_place::begin_step(step());
+  diag::run_position::begin_step(step());
   if (step() == report_.measured_step) step_measure::begin(rank_, where_.device(rank_.rank));
   pass in = state_.pass(0, 0);
   in.check_saved = where_.options().check_saved && step() == state_.first_step();

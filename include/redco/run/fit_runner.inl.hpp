@@ -65,7 +65,7 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
     where_.stop_answered();
     told(exit_code::preempted, std::string(diag::signal_name(report.signal)));
     error const stopped = stopped_by(report.signal, report.step);
-    throw where_.speaks() ? stopped : stopped.told_elsewhere();
+    throw where_.speaks() ? stopped : stopped.silenced();
   }
   told(exit_code::done, "");
   return {report.step, report.losses,     report.per_second, report.evaluation,

@@ -5,7 +5,7 @@
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/diag/error.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/schedule/step_of.hpp>
 
 #include <cstdint>

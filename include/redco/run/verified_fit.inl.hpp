@@ -10,7 +10,7 @@
 #include <redco/data/sampler.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/traffic.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>
@@ -79,7 +79,7 @@ REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forw
 /// Computes the next step of a rank as a fit does, and returns the step's records.
 /// `keeps_activations`: true to copy all activations.
 REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& rank, place& at, bool keeps_activations) {
-  diag::run_place::begin_step(at.step);
+  diag::run_position::begin_step(at.step);
   if (!at.network) {
     at.network = with_.network(rank);
     at.network->store.publish();

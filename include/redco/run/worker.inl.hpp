@@ -13,7 +13,7 @@
 #include <redco/workdir/run_recorder.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/json/value.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -234,7 +234,7 @@ REDCO_INLINE void worker::end_step() {
   begin();
   if (verifier_) verifier_->end_step(step());
   state_.end_step();
-  diag::run_place::begin_step(step());
+  diag::run_position::begin_step(step());
   if (verifier_) return;
   record_.end_step(step());
   int const signal = state_.signal_of_all(where_.stop_requested());

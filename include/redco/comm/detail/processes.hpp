@@ -208,7 +208,7 @@ class processes final : public world {
   void hear(process_notice const& one) {
     failures_.push_back(one);
     if (!failed_at_) failed_at_ = clock::now();
-    if (one.from != session_.rank() && line_->fail(one.from, error::told(one.code, one.text))) told_ = true;
+    if (one.from != session_.rank() && line_->fail(one.from, error::received(one.code, one.text))) told_ = true;
   }
 
   /// Waits until all ranks of the world have ended, so that all processes begin the next run
@@ -237,8 +237,8 @@ class processes final : public world {
       return key(a) < key(b);
     };
     process_notice const& first = *std::min_element(failures_.begin(), failures_.end(), worse);
-    error const made = error::told(first.code, first.text);
-    return session_.rank() == speaker() ? made : made.told_elsewhere();
+    error const made = error::received(first.code, first.text);
+    return session_.rank() == speaker() ? made : made.silenced();
   }
 
   /// Returns the lowest number of a process that is not gone. This process prints the error.
