@@ -83,13 +83,13 @@ TEST_CASE("a rank waits for one call of its lane while later calls are still in 
     std::uint64_t const first = lane.all_reduce(x);
     auto const join = [&](redco::comm::group& ranks) { joined.copy_(ranks.all_gather(at::full({2}, 7 - me.rank), 0)); };
     if (me.rank == 0) {
-      must(lane.ask(join) == first + 1, "calls are numbered");
+      must(lane.request(join) == first + 1, "calls are numbered");
       lane.wait(first);
       must(x[2].item<float>() == 3, "the first call's sum");
       me.world.send(at::ones({1}), 1);
     } else {
       me.world.recv(at::empty({1}), 0);  // a rank that waited for all would never send it
-      lane.ask(join);
+      lane.request(join);
     }
     lane.wait(first + 1);
     must(at::equal(joined, at::tensor({7.0F, 7.0F, 6.0F, 6.0F})), "what the second call joins");

@@ -216,7 +216,7 @@ TEST_CASE("an address of IPv6 is in brackets if a port follows") {
                               {"MASTER_ADDR", "[::1]"},
                               {"MASTER_PORT", "29400"}});
   CHECK(torchrun.host == "::1");
-  CHECK(redco::options::meeting_place(torchrun) == "[::1]:29400");
+  CHECK(redco::options::meeting_address(torchrun) == "[::1]:29400");
 }
 
 TEST_CASE("REDCO_SECRET is read with any launcher, must not be short and is never shown") {

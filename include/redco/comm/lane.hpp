@@ -45,7 +45,7 @@ class lane {
   /// number (1, 2, ...). Until wait() returns, no other code may touch the memory that `calls`
   /// uses. Error messages use the calling thread's collective_label, whose text must be a literal.
   /// In a group of one rank, `calls` is executed at once.
-  std::uint64_t ask(std::function<void(group&)> calls);
+  std::uint64_t request(std::function<void(group&)> calls);
 
   /// Requests an in-place sum of the contiguous tensor `x` over the ranks, and returns the
   /// request's number.
@@ -68,7 +68,7 @@ class lane {
   };
 
   void work();
-  std::exception_ptr made(job const& one) noexcept;
+  std::exception_ptr run_job(job const& one) noexcept;
 
   group& own_;
   group& like_;
@@ -77,7 +77,7 @@ class lane {
   std::mutex mutex_;
   std::condition_variable bell_;
   std::deque<job> queue_;  ///< pending requests; the first one is in progress
-  std::uint64_t asked_ = 0;
+  std::uint64_t requested_ = 0;
   std::exception_ptr failure_;
   bool over_ = false;
 };

@@ -38,7 +38,7 @@ launch const& launched();
 
 /// Returns the address at which the processes of a run connect, such as "node1:29500" or
 /// "[::1]:29500".
-std::string meeting_place(launch const& one);
+std::string meeting_address(launch const& one);
 
 /// Returns a description of the processes of a run for messages, such as "4 processes that torchrun
 /// started, which meet at HOST:PORT".

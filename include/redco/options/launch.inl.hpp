@@ -257,14 +257,14 @@ REDCO_INLINE launch const& launched() {
   return one;
 }
 
-REDCO_INLINE std::string meeting_place(launch const& one) {
+REDCO_INLINE std::string meeting_address(launch const& one) {
   bool const brackets = one.host.find(':') != std::string::npos;
   return (brackets ? "[" + one.host + "]" : one.host) + ":" + std::to_string(one.port);
 }
 
 REDCO_INLINE std::string to_text(launch const& one) {
   return std::to_string(one.processes) + " processes that " + one.by + " started, which meet " +
-         (one.host.empty() ? "by MPI" : "at " + meeting_place(one));
+         (one.host.empty() ? "by MPI" : "at " + meeting_address(one));
 }
 
 }  // namespace redco::options

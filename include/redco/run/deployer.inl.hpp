@@ -6,7 +6,7 @@
 #include <redco/run/verified_loop.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/make_world.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/comm/thread_world.hpp>
 #include <redco/comm/world.hpp>
 #include <redco/tensor/bf16_path.hpp>
@@ -111,7 +111,7 @@ inline tensors::device_choice devices_for(deployer_options const& o) {
 inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
   if (deterministic) return false;
   for (int rank = 0; rank < on.ranks(); ++rank)
-    if (comm::place_of_rank(rank) != comm::place_of_rank(rank - rank % on.tp)) return true;
+    if (comm::on_host_of_rank(rank) != comm::on_host_of_rank(rank - rank % on.tp)) return true;
   return false;
 }
 

@@ -51,7 +51,7 @@ class meeting_point {
     else all = socket::listening(towards, 0);
     if (all.empty()) throw std::runtime_error("this host cannot listen at its own address " + towards);
     key_ = made_key(random);
-    store_->set(name(), wire::place_text({only_here ? how_.host : towards, all.front().port(), random}));
+    store_->set(name(), wire::endpoint_text({only_here ? how_.host : towards, all.front().port(), random}));
     return all;
   }
 
@@ -69,7 +69,7 @@ class meeting_point {
   address found() {
     if (!store_) return {how_.host, how_.port, made_key("")};
     if (!store_->has(name())) throw std::runtime_error("process 0 has not written into the launcher's store");
-    std::optional<wire::place> const at = wire::read_place(store_->get(name(), std::chrono::seconds(5)));
+    std::optional<wire::endpoint> const at = wire::read_endpoint(store_->get(name(), std::chrono::seconds(5)));
     if (!at) throw std::runtime_error("the launcher's store has something else under " + name());
     return {at->address, at->port, made_key(at->host)};
   }

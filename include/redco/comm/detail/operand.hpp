@@ -2,7 +2,7 @@
 
 #include <redco/comm/group.hpp>
 #include <redco/comm/lifeline.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/collective.hpp>
@@ -102,7 +102,7 @@ inline void miss_peers(lifeline& line, int me, std::string const& where, std::ve
                        std::chrono::milliseconds limit) {
   std::string ranks, ended;
   for (int const rank : missing) {
-    std::string const one = std::to_string(rank) + place_of_rank(rank);
+    std::string const one = std::to_string(rank) + on_host_of_rank(rank);
     ranks += (ranks.empty() ? "" : ", ") + one;
     if (line.ended(rank)) ended += (ended.empty() ? "" : ", ") + one;
   }

@@ -9,7 +9,7 @@
 #include <redco/comm/in_process_group.hpp>
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_context.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/comm/world.hpp>
 #include <redco/tensor/tensor_memory.hpp>
 #include <redco/tensor/torch.hpp>
@@ -57,7 +57,7 @@ class processes final : public world {
         session_(session),
         tags_(session, checked(shape, session), runs_),
         threads_(session.rank() * tags_.per_process(), tags_.per_process()) {
-    rank_places::all().ranks_each = tags_.per_process();
+    rank_hosts::all().ranks_each = tags_.per_process();
     tensors::kept_memory::install();
   }
 
@@ -158,7 +158,7 @@ class processes final : public world {
     said_wait_ = true;
     if (std::string const wait = line_->longest_wait(); !wait.empty())
       std::fputs(
-          (wait + place_of_process(session_.rank()) + ", and SIGTERM ends it: see what the others printed\n").c_str(),
+          (wait + on_host_of_process(session_.rank()) + ", and SIGTERM ends it: see what the others printed\n").c_str(),
           stderr);
     launcher_signal::pass_on();
   }

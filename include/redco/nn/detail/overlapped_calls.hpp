@@ -55,8 +55,8 @@ class joined_tokens {
       : cut(whole.size(0), 1, whole.size(1), whole.size(2) * whole.element_size(), over.lane.min_bytes), over_(over) {
     comm::collective_label const label("all_gather_entered");
     cut.for_each([&](std::int64_t first, std::int64_t many) {
-      last_ = over_.lane.ask([from = own.narrow(0, first, many), to = whole.narrow(0, first, many)](
-                                 comm::group& ranks) { to.copy_(ranks.all_gather(from, -2)); });
+      last_ = over_.lane.request([from = own.narrow(0, first, many), to = whole.narrow(0, first, many)](
+                                     comm::group& ranks) { to.copy_(ranks.all_gather(from, -2)); });
     });
   }
 
@@ -115,7 +115,7 @@ sums_under_way sums_of_rows(std::vector<std::int64_t> sizes, at::TensorOptions c
     at::Tensor const to = result.narrow(0, first, many);
     at::Tensor const part = over.by_tokens ? at::empty({many, tokens, features}, options) : to;
     make(part.view({-1, features}), first * tokens, many * tokens);
-    if (over.by_tokens) over.lane.ask([part, to](comm::group& ranks) { to.copy_(ranks.reduce_scatter(part, -2)); });
+    if (over.by_tokens) over.lane.request([part, to](comm::group& ranks) { to.copy_(ranks.reduce_scatter(part, -2)); });
     else over.lane.all_reduce(part);
   });
   return {sums, cut.count(), over};
