@@ -175,10 +175,10 @@ class check {
     for (auto const& [name, settings] : decodings.items()) {
       redco::pretrained::generation_config const config = redco::pretrained::generation_config_of(settings, name);
       if (config.search.beams == 1) {
-        data_.expect_ids(name, generate(net, prompts, config.sampling_behind(prompts.size(1), 0)));
+        data_.expect_ids(name, generate(net, prompts, config.sampling_options(prompts.size(1), 0)));
         continue;
       }
-      beam_options search = config.search_behind(prompts.size(1), 0);
+      beam_options search = config.search_options(prompts.size(1), 0);
       search.results = search.beams;
       redco::generation::beam_result const found = beam_search(net, prompts, search);
       data_.expect_ids(name, found.ids);
