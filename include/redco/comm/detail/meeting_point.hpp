@@ -45,7 +45,7 @@ class meeting_point {
       return listening_at(how_.host, how_.port);
     }
     std::string const towards = socket::address_towards(how_.host, how_.port), random = random_text();
-    bool const only_here = socket::is_loopback(towards) && how_.here < how_.processes;
+    bool const only_here = socket::is_loopback(towards) && how_.processes_on_host < how_.processes;
     std::vector<socket> all;
     if (only_here) all.push_back(socket::listening_everywhere(0));
     else all = socket::listening(towards, 0);
@@ -75,7 +75,7 @@ class meeting_point {
   }
 
  private:
-  std::string name() const { return "redco/" + how_.run + "/meeting"; }
+  std::string name() const { return "redco/" + how_.start_id + "/meeting"; }
 
   std::string made_key(std::string const& random) const {
     return std::string(text_of(hmac_sha256(how_.secret, random)));
@@ -91,7 +91,8 @@ class meeting_point {
     } catch (socket::no_such_host const&) {
       // Other machines may be able to resolve the name.
     }
-    bool const elsewhere = how_.here < how_.processes, literal = host == "localhost" || socket::is_address(host);
+    bool const elsewhere = how_.processes_on_host < how_.processes,
+               literal = host == "localhost" || socket::is_address(host);
     bool const only_here =
         std::all_of(all.begin(), all.end(), [](socket const& one) { return socket::is_loopback(one.own_address()); });
     if (all.empty() || (only_here && elsewhere && !literal)) {

@@ -43,7 +43,7 @@ inline int threads_of_process() {
   CPU_ZERO(&own);
   long const all = sysconf(_SC_NPROCESSORS_ONLN);
   long const mine = sched_getaffinity(0, sizeof own, &own) == 0 ? CPU_COUNT(&own) : all;
-  return static_cast<int>(std::max(1L, mine < all ? mine : all / options::launched().here));
+  return static_cast<int>(std::max(1L, mine < all ? mine : all / options::launched().processes_on_host));
 }
 
 /// A world of the processes that a launcher started. Each process has the same number of
@@ -94,7 +94,7 @@ class processes final : public world {
     told_ended_.assign(static_cast<std::size_t>(threads_.ranks()), false);
     if (!line_ || line_->failed()) {
       groups_.reset();
-      line_ = std::make_shared<lifeline>(shape_.ranks(), options::launched().here * threads_.ranks());
+      line_ = std::make_shared<lifeline>(shape_.ranks(), options::launched().processes_on_host * threads_.ranks());
       groups_.emplace(shape_, threads_.first(), threads_.ranks(),
                       [this](auto const& which, std::vector<int> const& members) { return made(which, members); });
     }

@@ -42,7 +42,7 @@ class rendezvous {
       : how_(how), limit_(limit), end_(clock::now() + limit) {
     own_.process = how.process;
     own_.processes = how.processes;
-    own_.run = sha256(how.run);
+    own_.run = sha256(how.start_id);
     all_.lines.resize(static_cast<std::size_t>(how.processes));
   }
 
@@ -273,7 +273,7 @@ class rendezvous {
 
   [[noreturn]] void fail(std::string const& what) const {
     throw error(exit_code::rendezvous, "process " + std::to_string(how_.process) + " of " +
-                                           std::to_string(how_.processes) + " (" + how_.by + "), which meet at " +
+                                           std::to_string(how_.processes) + " (" + how_.launcher + "), which meet at " +
                                            options::meeting_address(how_) + what);
   }
 
