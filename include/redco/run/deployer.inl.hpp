@@ -149,7 +149,7 @@ REDCO_INLINE deployer::deployer(deployer_options options)
                                          : "the cores are free again: OpenMP threads wait spinning");
       }) {
   diag::let_writes_fail();
-  run::keep_for_end(output_);
+  run::keep_for_summary(output_);
   if (options::launched().processes == 1) return;
   run::detail::compare(*world_, "rank", [this](rank_context&) {
     return run::agreement_of({.mesh = mesh_,

@@ -51,7 +51,7 @@ class step_work {
 
 /// The index of a step in its run, counted from 0, and the number of steps of the run. The
 /// learning-rate schedule uses both.
-struct step_place {
+struct step_position {
   std::int64_t step = 0;
   std::int64_t run_steps = 0;
   /// True if this rank asks all ranks to end the run after this step, for example after a signal.
