@@ -53,7 +53,7 @@ class mpi_session final : public process_session {
     answers_ = answers(size_);
     peers_.resize(static_cast<std::size_t>(size_));
     launcher_signal::watch();
-    name_places();
+    name_hosts();
   }
 
   void send(messages& to, void const* data, std::size_t bytes, int peer, int tag) override {
@@ -272,7 +272,7 @@ class mpi_session final : public process_session {
     throw error(exit_code::peer_lost, std::string(call) + ": " + words + "; see whether all processes still run");
   }
 
-  void name_places() const {
+  void name_hosts() const {
     constexpr std::size_t room = 256;
     std::string own = host_name(), all(room * static_cast<std::size_t>(size_), '\0');
     own.resize(room);
