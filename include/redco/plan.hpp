@@ -227,7 +227,7 @@
 #include <redco/compat/compat_split.hpp>
 
 #include <redco/adapt/plan/adapter_folder.hpp>
-#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/adapter_location.hpp>
 #include <redco/adapt/plan/lora_options.hpp>
 #include <redco/adapt/plan/low_rank_adapted.hpp>
 #include <redco/adapt/plan/with_lora.hpp>

@@ -204,17 +204,17 @@ class check {
     for (ckpt::state_part const& part : state.master_parts()) {
       redco::nn::stored_parameter const& p = *state.store.find(part.name);
       if (!p.trainable) continue;
-      redco::models::stored_place const place = place_in_file(redco::models::stored_names<M>::names, part.name);
-      at::Tensor expected = data_.expected.at("grad." + place.theirs);
+      redco::models::stored_match const match = find_stored_name(redco::models::stored_names<M>::names, part.name);
+      at::Tensor expected = data_.expected.at("grad." + match.theirs);
       at::Tensor found = redco::tensors::on_host(p.gradient / weight);
-      if (place.row->transposed) expected = expected.t();
+      if (match.row->transposed) expected = expected.t();
       while (expected.dim() > found.dim()) expected = expected.squeeze(0);
       double const largest = expected.abs().max().template item<double>();
-      expected = expected.narrow(0, place.row->part * part.shape[0], part.shape[0]);
+      expected = expected.narrow(0, match.row->part * part.shape[0], part.shape[0]);
       for (std::int64_t d = 0; d < found.dim(); ++d) {
         auto const at = static_cast<std::size_t>(d);
-        expected = expected.narrow(d, part.place.offset[at], part.place.shape[at]);
-        found = found.narrow(d, 0, part.place.shape[at]);
+        expected = expected.narrow(d, part.box.offset[at], part.box.shape[at]);
+        found = found.narrow(d, 0, part.box.shape[at]);
       }
       data_.expect_gradient(part.name, found, expected, largest);
       elements += found.numel();

@@ -28,7 +28,7 @@ REDCO_INLINE void update_recorder::begin(network_state const& state) {
   now_.parameters.clear();
   before_.clear();
   for (ckpt::state_part const& part : state.master_parts()) {
-    now_.parameters.push_back({part.name, part.place, {}, {}, {}});
+    now_.parameters.push_back({part.name, part.box, {}, {}, {}});
     before_.push_back(held_copy(part));
   }
 }

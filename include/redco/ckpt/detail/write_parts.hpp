@@ -32,7 +32,7 @@ inline std::map<std::string, std::vector<state_part const*>> written_parts(std::
   std::map<std::string, std::vector<state_part const*>> kinds;
   for (state_part const& part : parts) {
     check_part(part);
-    if (part.owner && safetensors::count_of(part.place.shape) > 0) kinds[workdir::kind_of(part.name)].push_back(&part);
+    if (part.owner && safetensors::count_of(part.box.shape) > 0) kinds[workdir::kind_of(part.name)].push_back(&part);
   }
   return kinds;
 }
@@ -63,7 +63,7 @@ void write_parts(Ops& ops, std::filesystem::path const& directory, std::string c
   std::vector<safetensors::safetensors_entry> entries;
   std::map<std::string_view, state_part const*> by_name;
   for (state_part const* const part : parts) {
-    entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->place.shape});
+    entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->box.shape});
     by_name[part->name] = part;
   }
   safetensors::safetensors_plan const plan = safetensors::plan_safetensors(std::move(entries));
