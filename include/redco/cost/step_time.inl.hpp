@@ -89,10 +89,10 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     };
     if (one.here > 1) add(on.group_of(one.here, ranks), one.inside_bytes);
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
-    auto const place = static_cast<std::size_t>(&one - what.messages.begin());
+    auto const index = static_cast<std::size_t>(&one - what.messages.begin());
     bool const gradients = one.purpose == messages::name_of_gradients;
-    if (!gradients && place > messages::backward_scatter) continue;
-    detail::messages_beside& beside = gradients ? of_gradients : of_shards[place];
+    if (!gradients && index > messages::backward_scatter) continue;
+    detail::messages_beside& beside = gradients ? of_gradients : of_shards[index];
     beside.seconds += t.messages - before;
     beside.calls += one.calls;
     beside.bytes += one.payload_bytes;

@@ -322,9 +322,9 @@ class recorder : public detail::size_checks {
     fact.copies = copies;
     fact.parts = min_shards_exclusive_;
     fact.over = over;
-    auto const place = static_cast<std::int64_t>(program_.messages.size());
-    if (!backward) forward_message_ = place;
-    state({.what = event_kind::message, .count = place, .min_shards_exclusive = min_shards_exclusive_});
+    auto const index = static_cast<std::int64_t>(program_.messages.size());
+    if (!backward) forward_message_ = index;
+    state({.what = event_kind::message, .count = index, .min_shards_exclusive = min_shards_exclusive_});
     program_.messages.push_back(fact);
   }
 

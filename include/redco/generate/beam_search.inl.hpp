@@ -99,9 +99,10 @@ REDCO_INLINE void beams::extend(logits const& next) {
   // All beams begin alike, so each repeats its prompt's candidates.
   if (generated_ == 0) best = {best.log_p.repeat_interleave(n, 0), best.tokens.repeat_interleave(n, 0)};
   at::Tensor const sums = (best.log_p.view({prompts_, n, count}) + running_scores_.unsqueeze(-1)).flatten(1);
-  at::Tensor const place = std::get<1>(sums.sort(true, -1, true)).narrow(1, 0, kept);
-  at::Tensor const scores = sums.gather(1, place), token = best.tokens.view({prompts_, n * count}).gather(1, place);
-  at::Tensor const beam = place.div(count, "floor");
+  at::Tensor const best_indices = std::get<1>(sums.sort(true, -1, true)).narrow(1, 0, kept);
+  at::Tensor const scores = sums.gather(1, best_indices),
+                   token = best.tokens.view({prompts_, n * count}).gather(1, best_indices);
+  at::Tensor const beam = best_indices.div(count, "floor");
   at::Tensor const candidates = rows_at(running_, beam);
   candidates.select(2, length_ + generated_).copy_(token);
   at::Tensor ended = at::full(token.sizes(), generated_ + 1 == options_.max_new_tokens, at::kBool);

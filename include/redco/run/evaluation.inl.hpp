@@ -65,10 +65,10 @@ REDCO_INLINE void predict_all(rank_context& rank, computed_batches& all, evaluat
                              [&](pass const& in) { user_call("predict", settings.step, [&] { all.predict(in); }); });
   rank.world.barrier();
   if (!rank.several_processes) return;
-  auto const told = comm::gather_texts(rank.world, all.predicted());
+  auto const predictions = comm::gather_texts(rank.world, all.predicted());
   // One rank per process is enough, because the ranks of a process share the slots.
   if (!rank.first_of_process) return;
-  for (std::string const& bytes : told) all.take_predicted(bytes);
+  for (std::string const& bytes : predictions) all.take_predicted(bytes);
 }
 
 }  // namespace redco::run

@@ -39,7 +39,7 @@ constexpr std::vector<std::size_t> inner_order(std::vector<fact::event> const& e
       if (blocks.first == 0) rows.push_back({i, i});
       if (blocks.has(blocks.last_round())) rows.back().earliest = i;
     } else if (blocks.is_last_slice()) {
-      auto const at = [&](std::size_t place) { return order.begin() + static_cast<std::ptrdiff_t>(place); };
+      auto const at = [&](std::size_t index) { return order.begin() + static_cast<std::ptrdiff_t>(index); };
       std::rotate(at(rows.back().begin), at(rows.back().earliest), at(i + 1));
       rows.pop_back();
     }

@@ -30,8 +30,8 @@ REDCO_ENTRY void rotate_rows(element* x, i64 const* positions, rotary_parameters
   i64 const half = by.dims / 2, apart = by.neighbours ? 1 : half, step = by.neighbours ? 2 : 1;
   for (i64 i = first_of_grid(); i < by.batch * by.rows * half; i += size_of_grid()) {
     i64 const pair = i % half, row = i / half, b = row / by.rows, t = row % by.rows;
-    i64 const place = positions ? positions[by.positions_of_each_example ? row : t] : by.first + t;
-    double const angle = static_cast<double>(place) * frequency(by, pair);
+    i64 const position = positions ? positions[by.positions_of_each_example ? row : t] : by.first + t;
+    double const angle = static_cast<double>(position) * frequency(by, pair);
     float const c = static_cast<float>(cos(angle)), s = by.sign * static_cast<float>(sin(angle));
     element* const here = x + b * by.batch_stride + t * by.row_stride + pair * step;
     for (i64 h = 0; h < by.heads; ++h) {
