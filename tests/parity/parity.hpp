@@ -193,7 +193,7 @@ class check {
                                                [](auto const& y, at::Tensor const&) { return whole(y); });
     at::Tensor seen;
     if (Task == task::decoder) seen = mine.of(data_.inputs.at("attention_mask")).to(at::kBool);
-    data_.expect_logits(redco::tensors::on_host(found), mine.of(data_.expected.at("logits")), seen);
+    data_.expect_logits(redco::tensors::to_cpu(found), mine.of(data_.expected.at("logits")), seen);
   }
 
   /// Compares this rank's part of every gradient with the reference, whose gradients are stored in
@@ -206,7 +206,7 @@ class check {
       if (!p.trainable) continue;
       redco::models::stored_match const match = find_stored_name(redco::models::stored_names<M>::names, part.name);
       at::Tensor expected = data_.expected.at("grad." + match.theirs);
-      at::Tensor found = redco::tensors::on_host(p.gradient / weight);
+      at::Tensor found = redco::tensors::to_cpu(p.gradient / weight);
       if (match.row->transposed) expected = expected.t();
       while (expected.dim() > found.dim()) expected = expected.squeeze(0);
       double const largest = expected.abs().max().template item<double>();

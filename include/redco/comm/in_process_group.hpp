@@ -32,7 +32,7 @@ class in_process_group final : public group {
  public:
   /// Creates a group of the ranks `members`, which are threads of this process, and returns one
   /// handle per member. `members` are the ranks' numbers in `line`, the shared state of the run. If
-  /// `as_on_devices` is true, host tensors take the code path of device tensors; tests use this
+  /// `as_on_devices` is true, CPU tensors take the code path of device tensors; tests use this
   /// option.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members,
                                                   std::shared_ptr<lifeline> const& line, bool as_on_devices = false);

@@ -157,7 +157,7 @@ REDCO_INLINE void in_process_group::gather_pointers() {
 }
 
 REDCO_INLINE bool in_process_group::on_device(at::Tensor const& x) const {
-  return state_->as_on_devices || !tensors::in_host_memory(x);
+  return state_->as_on_devices || !tensors::in_cpu_memory(x);
 }
 
 REDCO_INLINE detail::device_calls in_process_group::on_devices() const { return {state_->meeting, me_, deadline()}; }

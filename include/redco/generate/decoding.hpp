@@ -37,13 +37,13 @@ class decoding {
                                           ": ask for fewer");
     }
     if constexpr (given<key_mask>) {
-      at::Tensor const prompt = tensors::on_host(net.template get<key_mask>());
+      at::Tensor const prompt = tensors::to_cpu(net.template get<key_mask>());
       if (!prompt.any(1).all().template item<bool>())
         throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
       shown_ = at::cat({prompt, at::ones({prompt.size(0), more}, at::kBool)}, 1);
       positions_ = (shown_.to(at::kLong).cumsum(1) - 1).clamp_min(0);
     }
-    if constexpr (given<encoder_mask>) shown_source_ = tensors::on_host(net.template get<encoder_mask>());
+    if constexpr (given<encoder_mask>) shown_source_ = tensors::to_cpu(net.template get<encoder_mask>());
   }
   decoding(decoding const&) = delete;
   decoding& operator=(decoding const&) = delete;

@@ -89,7 +89,7 @@ inline mesh runnable_mesh(deployer_options const& o) {
 /// exit code 64 if the machine or the build cannot provide what the options request.
 inline tensors::device_choice devices_for(deployer_options const& o) {
   tensors::device_choice found = tensors::choose_device(o.device);
-  if (found.type != tensors::host_device().type()) tensors::multiply_in_tf32(o.tf32);
+  if (found.type != tensors::cpu_device().type()) tensors::multiply_in_tf32(o.tf32);
   else if (o.tf32)
     throw error(exit_code::usage, "--tf32 is for products on CUDA devices, and the CPU computes here (" + found.why +
                                       "): leave it out, or give --device cuda");
@@ -138,7 +138,7 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       world_(comm::make_world(mesh_, run::detail::ranks_of(options_))),
       overlaps_shards_(options::overlaps_shards(
           mesh_, run::detail::overlaps_shards_by_itself(mesh_, options_.deterministic), options_.overlap)),
-      dtype_(device_.type == tensors::host_device().type()
+      dtype_(device_.type == tensors::cpu_device().type()
                  ? options::choose_dtype(run::detail::wanted_dtype(options_))
                  : options::choose_device_dtype(run::detail::wanted_dtype(options_), device_.multiplies_bf16)),
       output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
@@ -196,7 +196,7 @@ REDCO_INLINE void deployer::claim_workdir() {
   lock_.emplace(options_.workdir);
   log().open(options_.workdir / "log.txt");
   crash_report_.keep(options_.workdir / "log.txt", failures_.file());
-  bool const on_cpu = device() == tensors::host_device();
+  bool const on_cpu = device() == tensors::cpu_device();
   log().line(on_cpu
                  ? "device cpu: " + device_.why
                  : "device cuda: " + device_.why + ", the ranks of this host share " + std::to_string(device_.count));

@@ -186,7 +186,7 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
                    "; large sums are made " +
                    (by_process ? "in each process, then over the processes" : "in rank order"));
   }
-  if (where_.device() != tensors::host_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
+  if (where_.device() != tensors::cpu_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
     log.quiet_line("sums on devices: in NCCL's order and rounding, among threads that share a device in rank order");
   if (std::exchange(plan_told_, true)) log.quiet_line(plan);
   else log.line(plan);

@@ -127,7 +127,7 @@ class pipeline_batches final : public computed_batches {
   static auto placed_on(at::Device device) {
     return [device](data::prepared_batch<batch> made) {
       placed_batch placed{std::move(made), {}};
-      if (device != tensors::host_device()) placed.way = tensors::upload(placed.batch, device);
+      if (device != tensors::cpu_device()) placed.way = tensors::upload(placed.batch, device);
       return placed;
     };
   }

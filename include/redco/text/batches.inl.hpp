@@ -96,7 +96,7 @@ REDCO_INLINE padded_ids prompt_ids(std::span<std::string const> texts, std::int6
 }
 
 REDCO_INLINE std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts) {
-  at::Tensor const dense = tensors::on_host(ids), padding = tensors::on_host(prompts.mask.logical_not().sum(1));
+  at::Tensor const dense = tensors::to_cpu(ids), padding = tensors::to_cpu(prompts.mask.logical_not().sum(1));
   auto const* const id = dense.const_data_ptr<std::int64_t>();
   auto const* const skipped = padding.const_data_ptr<std::int64_t>();
   std::vector<std::string> texts(static_cast<std::size_t>(dense.size(0)));

@@ -88,7 +88,7 @@ class gathered_tensors {
     at::ScalarType const type = scalar_type_of(table_.at(name).type);
     at::Tensor values;
     if (world_.rank() == holder) {
-      values = corner(owned_.at({name, part.offset}), box).to(tensors::host_device(), type);
+      values = corner(owned_.at({name, part.offset}), box).to(tensors::cpu_device(), type);
       if (holder != 0) world_.send(values, 0);
     } else if (world_.rank() == 0) {
       values = at::empty(box.shape, type);

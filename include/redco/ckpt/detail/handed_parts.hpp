@@ -92,7 +92,7 @@ inline void hand_over_files(std::map<std::string, std::vector<state_part const*>
       entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->box.shape});
     }
     for (auto const& entry : safetensors::plan_safetensors(std::move(entries)).entries) {
-      at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::host_device()).contiguous();
+      at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::cpu_device()).contiguous();
       hand_over(world, 0, bytes_of(values));
     }
   }

@@ -70,7 +70,7 @@ void write_parts(Ops& ops, std::filesystem::path const& directory, std::string c
   safetensors::output_file<Ops> file(ops, directory / name);
   file.write(plan.header);
   for (safetensors::safetensors_entry const& entry : plan.entries) {
-    at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::host_device()).contiguous();
+    at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::cpu_device()).contiguous();
     file.write(std::span(static_cast<std::byte const*>(values.data_ptr()), values.nbytes()));
   }
   file.finish();

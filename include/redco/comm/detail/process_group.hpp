@@ -366,7 +366,7 @@ class process_group final : public group {
   std::size_t ranks() const { return static_cast<std::size_t>(size()); }
   bool is_here(std::size_t member) const { return others().party_of(member) == others().me(); }
   process_exchange::call call_of(operand const& mine) const { return {mine, here().calls(seat_), deadline()}; }
-  void check(at::Tensor const& x) const { check_in_host_memory(x, name()); }
+  void check(at::Tensor const& x) const { check_in_cpu_memory(x, name()); }
 
   std::shared_ptr<process_state> state_;
   std::size_t seat_;  ///< index of this rank among the members in this process

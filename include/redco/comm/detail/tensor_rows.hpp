@@ -39,8 +39,8 @@ inline reduce_function reduction_for(at::Tensor const& x, std::string const& gro
                                        "; convert it to a floating type, Long, Int or Byte");
 }
 
-inline void check_in_host_memory(at::Tensor const& x, std::string const& group) {
-  if (tensors::in_host_memory(x)) return;
+inline void check_in_cpu_memory(at::Tensor const& x, std::string const& group) {
+  if (tensors::in_cpu_memory(x)) return;
   throw error(exit_code::internal, "group " + group + " joins processes over CPU tensors and got one on " +
                                        x.device().str() + "; move it to the CPU");
 }
