@@ -133,7 +133,7 @@ redco::token_batch batch_of_rows(std::span<ids const> rows) {
   return batch;
 }
 
-redco::deployer_options place(bench_options const& o, std::filesystem::path const& folder) {
+redco::deployer_options deployment_of(bench_options const& o, std::filesystem::path const& folder) {
   redco::deployer_options d;
   d.mesh = o.mesh;
   d.device = o.device;
@@ -186,7 +186,7 @@ template <class Model>
 void train(Model const& model, std::vector<ids> const& data, std::int64_t batch, double lr, bench_options const& o,
            step_watch& watch, redco::json::json_value& line, double* evaluated = nullptr) {
   temporary_folder const folder;
-  redco::deployer deployer(place(o, folder.path));
+  redco::deployer deployer(deployment_of(o, folder.path));
   redco::adamw const optimizer{.lr = lr};
   redco::trainer trainer(deployer, model, language_model(watch), optimizer);
   watch.begin();

@@ -70,11 +70,12 @@ class hand_gpt2 {
 
   void lay_out(redco::dtype compute) {
     std::int64_t const width = config_.width, shards = rank_.mesh.tp;
-    struct place {
+    struct shaped_tensor {
       at::Tensor* leaf;
       std::vector<std::int64_t> sizes;
     };
-    std::vector<place> matrices{{&tokens_, {config_.vocab / shards, width}}, {&positions_, {config_.context, width}}},
+    std::vector<shaped_tensor> matrices{{&tokens_, {config_.vocab / shards, width}},
+                                        {&positions_, {config_.context, width}}},
         vectors;
     auto const norm = [&](affine& a) {
       vectors.push_back({&a.weight, {width}});
@@ -94,7 +95,7 @@ class hand_gpt2 {
     }
     norm(norm_);
     for (auto const* const group : {&matrices, &vectors}) {
-      for (place const& p : *group) size_ += c10::multiply_integers(p.sizes);
+      for (shaped_tensor const& p : *group) size_ += c10::multiply_integers(p.sizes);
       if (group == &matrices) decayed_ = size_;
     }
     auto const type = redco::tensors::scalar_type_of(compute);
@@ -103,7 +104,7 @@ class hand_gpt2 {
     masters_ = compute == redco::dtype::bf16 ? at::zeros({size_}, at::kFloat) : values_;
     std::int64_t offset = 0;
     for (auto const* const group : {&matrices, &vectors})
-      for (place const& p : *group) {
+      for (shaped_tensor const& p : *group) {
         std::int64_t const n = c10::multiply_integers(p.sizes);
         *p.leaf = values_.narrow(0, offset, n).view(p.sizes).detach().requires_grad_();
         p.leaf->mutable_grad() = gradients_.narrow(0, offset, n).view(p.sizes);

@@ -65,12 +65,12 @@ double rounded(double x) { return std::round(x * 1e4) / 1e4; }
 
 enum kind { between, beside, alone, kinds };
 
-redco::cost::setup setup_of(redco::deployer const& place, overlap_options const& o, kind how) {
-  redco::cost::setup run{.mesh = place.mesh(), .load = {o.batch / place.mesh().size(redco::shape::batch_axes), 256}};
-  run.compute = place.compute();
+redco::cost::setup setup_of(redco::deployer const& where, overlap_options const& o, kind how) {
+  redco::cost::setup run{.mesh = where.mesh(), .load = {o.batch / where.mesh().size(redco::shape::batch_axes), 256}};
+  run.compute = where.compute();
   run.hosts = redco::options::launched().processes;
-  if (how == beside) run.gradient_bucket = place.gradient_bucket();
-  run.overlap_shards = how == beside && place.overlaps_shards();
+  if (how == beside) run.gradient_bucket = where.gradient_bucket();
+  run.overlap_shards = how == beside && where.overlaps_shards();
   return run;
 }
 
@@ -93,13 +93,13 @@ void exchange(redco::rank_context& rank, redco::cost::messages const& all, redco
 /// Returns the seconds of each turn of each kind of step on this rank, from one barrier of all
 /// ranks to the next.
 template <class Model>
-std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco::deployer const& place,
+std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco::deployer const& where,
                                                 Model const& model, overlap_options const& o) {
   std::array<std::vector<double>, kinds> seconds;
   redco::run::trained_network<Model> net(model, redco::plan_of(model, rank.mesh), redco::adamw{.lr = 3e-4},
-                                         place.compute(), 42, rank.rank);
+                                         where.compute(), 42, rank.rank);
   redco::cost::messages const messages =
-      redco::cost::cost_of(model, redco::adamw{}, setup_of(place, o, between)).messages;
+      redco::cost::cost_of(model, redco::adamw{}, setup_of(where, o, between)).messages;
   std::int64_t const rows = o.batch / rank.mesh.size(redco::shape::batch_axes);
   at::Tensor const ids = (at::arange(rows * 257, at::kLong) * 7919 + 13 * rank.rank).remainder(251).view({rows, 257});
   redco::pass in = redco::nn::training_pass(rank).with_examples(0, rows);
@@ -110,11 +110,11 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
       auto const began = std::chrono::steady_clock::now();
       if (now == alone) {
         rank.group(redco::shape::batch_axes).all_reduce(net.store.gradients());
-        exchange(rank, messages, place.compute());
+        exchange(rank, messages, where.compute());
       } else {
         bool const meanwhile = now == beside;
-        in.shard_lane = meanwhile && place.overlaps_shards() ? &rank.lane(redco::shape::axis::tp) : nullptr;
-        redco::run::training_step step(net, rank, false, meanwhile ? place.gradient_bucket() : 0);
+        in.shard_lane = meanwhile && where.overlaps_shards() ? &rank.lane(redco::shape::axis::tp) : nullptr;
+        redco::run::training_step step(net, rank, false, meanwhile ? where.gradient_bucket() : 0);
         step.expect_last();
         step.add(redco::cross_entropy(net.in(in)(ids.slice(1, 0, 256)), ids.slice(1, 1)));
         step.finish(turn + 2, o.steps + 2, false);
@@ -128,22 +128,22 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
 }
 
 template <class Model>
-void compare(redco::deployer& place, Model const& model, overlap_options const& o) {
+void compare(redco::deployer& where, Model const& model, overlap_options const& o) {
   std::array<double, kinds> predicted{};
   if (!o.machine.empty()) {
     auto const machine = redco::cost::read_machine(redco::json::read_json(o.machine), o.machine.string());
     for (kind const how : {between, beside}) {
-      redco::cost::setup const run = setup_of(place, o, how);
+      redco::cost::setup const run = setup_of(where, o, how);
       predicted[how] =
           redco::cost::step_time_of(redco::cost::cost_of(model, redco::adamw{}, run), run, machine).total();
     }
   }
-  place.run([&](redco::rank_context& rank) {
-    auto const seconds = measured(rank, place, model, o);
+  where.run([&](redco::rank_context& rank) {
+    auto const seconds = measured(rank, where, model, o);
     if (rank.rank != 0) return;
     double const off = median(seconds[between]), on = median(seconds[beside]), sent = median(seconds[alone]);
-    redco::json::json_value line = {{"mesh", redco::options::to_text(place.mesh())},
-                                    {"dtype", std::string(name_of(place.compute()))},
+    redco::json::json_value line = {{"mesh", redco::options::to_text(where.mesh())},
+                                    {"dtype", std::string(name_of(where.compute()))},
                                     {"batch", o.batch},
                                     {"split_tokens", o.split_tokens},
                                     {"bucket_mib", o.deployer.gradient_bucket},
@@ -168,8 +168,8 @@ int main(int argc, char** argv) {
                                          [](overlap_options const& given) {
                                            overlap_options o = given;
                                            o.deployer.overlap = true;
-                                           redco::deployer place(o.deployer);
-                                           if (o.split_tokens) compare(place, by_tokens, o);
-                                           else compare(place, whole, o);
+                                           redco::deployer where(o.deployer);
+                                           if (o.split_tokens) compare(where, by_tokens, o);
+                                           else compare(where, whole, o);
                                          });
 }

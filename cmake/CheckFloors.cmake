@@ -120,7 +120,7 @@ foreach(file IN LISTS headers)
     endif()
     if(line MATCHES "(^|[^a-z_A-Z])(is_cpu|is_cuda|kCPU|kCUDA)([^a-z_A-Z]|$)" AND NOT line MATCHES "^ *//"
         AND NOT room MATCHES "^(kernel|tensor)$")
-      violation(${number} "a device is named outside kernel/ and tensor/: use the device of a tensor or of the store, or host_device()")
+      violation(${number} "a device is named outside kernel/ and tensor/: use the device of a tensor or of the store, or cpu_device()")
     endif()
   endforeach()
   if(NOT guarded)

@@ -114,10 +114,10 @@ std::vector<at::Tensor> taught(Net const& net, digits const& own, my_options con
 
 /// Runs all rounds and returns the share of unseen digits that the network classifies correctly.
 double averaged(my_options const& o, std::string const& split, std::string const& config) {
-  redco::deployer_options place = o.deployer;
-  place.workdir /= split;
-  redco::deployer where(place);
-  auto const seed = static_cast<unsigned>(place.seed);
+  redco::deployer_options deployment = o.deployer;
+  deployment.workdir /= split;
+  redco::deployer where(deployment);
+  auto const seed = static_cast<unsigned>(deployment.seed);
   digits const unseen = draw_digits(2000, seed + 1);
   std::vector<digits> const parts = dealt(draw_digits(o.examples, seed), split == "iid", seed);
   double right = 0;

@@ -41,14 +41,14 @@ void continue_prompts(Model const& model, redco::pretrained_folder const& folder
   auto const continuation = redco::collate([&](std::span<std::string const> prompts) {
                               std::vector<std::vector<std::int64_t>> rows;
                               for (std::string const& prompt : prompts) rows.push_back(tokenizer.encode(prompt));
-                              return redco::text::padded_in_front(rows, how.ids.padding);
+                              return redco::text::left_padded(rows, how.ids.padding);
                             }) |
                             redco::predict([&](auto const& net, redco::text::padded_ids const& prompts) {
                               auto const masked = net.with(redco::key_mask{prompts.mask});
                               std::int64_t const length = prompts.ids.size(1);
                               at::Tensor const all =
-                                  searches ? redco::beam_search(masked, prompts.ids, how.search_behind(length, 64)).ids
-                                           : redco::generate(masked, prompts.ids, how.sampling_behind(length, 64));
+                                  searches ? redco::beam_search(masked, prompts.ids, how.search_options(length, 64)).ids
+                                           : redco::generate(masked, prompts.ids, how.sampling_options(length, 64));
                               return redco::text::decoded_rows(tokenizer, all, length);
                             });
   redco::deployer deployer(o.deployer);

@@ -14,11 +14,10 @@
 
 using namespace redco;
 
-/// A task: examples `seen` and their targets `said` to learn from, and examples `asked` with their
-/// targets `answer` to be scored on. Inputs are `[n, features]`, targets `[n, 1]` values or `[n]`
-/// classes.
+/// A task: the support set to learn from, and the query set to be scored on. Inputs are `[n,
+/// features]`, targets `[n, 1]` values or `[n]` classes.
 struct task {
-  at::Tensor seen, said, asked, answer;
+  at::Tensor support_inputs, support_targets, query_inputs, query_targets;
 };
 
 struct sinusoids {
@@ -104,7 +103,7 @@ struct my_options {
 template <class Net>
 Net adapted(Net const& net, task const& t, double rate, auto const& error) {
   at::AutoGradMode const on(true);
-  return net.stepped(error(net(t.seen), t.said), rate);
+  return net.stepped(error(net(t.support_inputs), t.support_targets), rate);
 }
 
 /// Trains initial weights by MAML or by ordinary pretraining on all tasks. Returns the mean score
@@ -121,21 +120,22 @@ double learnt(my_options const& o, std::string const& how, std::int64_t steps, d
       loss([=](auto const& net, std::vector<task> const& tasks) {
         at::Tensor sum = at::zeros({});
         for (task const& t : tasks)
-          sum = sum + Model::error(by_maml ? adapted(net, t, rate, Model::error)(t.asked) : net(t.asked), t.answer);
+          sum = sum + Model::error(by_maml ? adapted(net, t, rate, Model::error)(t.query_inputs) : net(t.query_inputs),
+                                   t.query_targets);
         return mean{sum, static_cast<double>(tasks.size())};
       }) |
       predict([=](auto const& net, std::vector<task> const& tasks) {
         std::vector<double> scores;
         for (task const& t : tasks)
-          scores.push_back(Model::score(adapted(net, t, rate, Model::error)(t.asked), t.answer));
+          scores.push_back(Model::score(adapted(net, t, rate, Model::error)(t.query_inputs), t.query_targets));
         return scores;
       });
   std::vector<std::int64_t> train(static_cast<std::size_t>(steps * o.batch)), unseen(400);
   std::iota(train.begin(), train.end(), 0);
   std::iota(unseen.begin(), unseen.end(), std::int64_t{1} << 30);
-  deployer_options place = o.deployer;
-  place.workdir /= how;
-  deployer where(place);
+  deployer_options deployment = o.deployer;
+  deployment.workdir /= how;
+  deployer where(deployment);
   trainer meta(where, Model{}, job, adamw{.lr = linear_decay{.peak = o.lr}, .weight_decay = 0, .clip_norm = 10});
   meta.fit(train, {.global_batch = o.batch, .unit = "tasks", .save_argmin = {}});
   auto const scores = predictor(meta).predict(unseen, 50);

@@ -26,7 +26,7 @@ struct sine : redco::layers::featurewise_layer {
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     redco::fact::flow const input = w.activation;
     redco::fact::parameter_fact frequency;
-    frequency.shape = {redco::layers::of<Width>(config)};
+    frequency.shape = {redco::layers::extent_of<Width>(config)};
     frequency.split(redco::shape::axis::tp, redco::shape::is_feature_split<X> ? 0 : -1, input.units);
     frequency.decay = false;
     frequency.start = {redco::fact::initial::kind::ones, 0};

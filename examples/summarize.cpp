@@ -52,7 +52,7 @@ void summarize(Model const& model, redco::pretrained_folder const& folder, my_op
                        o.model + ": summaries are searched, not drawn; set \"do_sample\" to false");
   std::int64_t const start = how.ids.start.value_or(how.ids.padding);
   std::int64_t const max_target = o.max_target.value_or(how.max_length.value_or(128));
-  redco::beam_options const search = how.search_behind(1, max_target);
+  redco::beam_options const search = how.search_options(1, max_target);
   std::vector<std::string> const keys{o.document, o.summary};
   std::vector<document> const train = redco::read_jsonl(o.train, keys, 0, o.invalid_utf8);
   std::vector<document> const eval = redco::read_jsonl(o.eval, keys, 0, o.invalid_utf8);

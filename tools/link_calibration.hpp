@@ -47,7 +47,7 @@ class link_calibration {
     for (task const& one : reductions_) {
       int const group = one.mesh.tp;
       auto const sent = redco::shape::host_bytes(redco::shape::collective::all_reduce, payload_, {group, group, 1});
-      links.push_back({group, hosts_, redco::options::launched().here, 0,
+      links.push_back({group, hosts_, redco::options::launched().processes_on_host, 0,
                        static_cast<double>(reductions * sent) / median(one.seconds), std::min(1.0, median(one.busy))});
     }
     m.links.insert(m.links.end(), links.begin(), links.end());

@@ -40,7 +40,7 @@ struct sample {
 /// Returns the factor by which sizes grow for a measurement: 1 on a CPU, `times` on a device, which
 /// needs larger work to be busy.
 inline std::int64_t larger(redco::tensors::device_choice const& devices, std::int64_t times) {
-  return devices.of_rank(0) == redco::tensors::host_device() ? 1 : times;
+  return devices.of_rank(0) == redco::tensors::cpu_device() ? 1 : times;
 }
 
 inline std::function<void()> step_of(sample const& s, redco::rank_context& rank,

@@ -18,12 +18,12 @@
 
 #include <redco/diag/blame.hpp>
 #include <redco/diag/code.hpp>
+#include <redco/diag/crash_report.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code_of.hpp>
 #include <redco/diag/input_file.hpp>
-#include <redco/diag/last_words.hpp>
 #include <redco/diag/outcomes.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/diag/signals.hpp>
 
 #include <redco/shape/axis.hpp>
@@ -105,11 +105,11 @@
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embeddings.hpp>
 #include <redco/layer/encoder_decoder.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/norms.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/opaque.hpp>
 #include <redco/layer/pools.hpp>
 #include <redco/layer/recurrent.hpp>
@@ -227,7 +227,7 @@
 #include <redco/compat/compat_split.hpp>
 
 #include <redco/adapt/plan/adapter_folder.hpp>
-#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/adapter_location.hpp>
 #include <redco/adapt/plan/lora_options.hpp>
 #include <redco/adapt/plan/low_rank_adapted.hpp>
 #include <redco/adapt/plan/with_lora.hpp>

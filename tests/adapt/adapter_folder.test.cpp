@@ -10,7 +10,7 @@
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/adapt/plan/adapter_folder.hpp>
-#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/adapter_location.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 
 #include <cstdint>
@@ -28,9 +28,9 @@ using numbers = std::vector<std::int64_t>;
 std::span<redco::models::stored_name const> const of_llama = redco::models::stored_names<llama>::names,
                                                   of_gpt2 = redco::models::stored_names<gpt2>::names;
 
-redco::adapt::adapter_place place_of(std::span<redco::models::stored_name const> names, std::string const& ours,
-                                     numbers const& shape) {
-  return redco::adapt::adapter_place_of(names, ours, shape, safetensors::whole(shape));
+redco::adapt::adapter_location location_of(std::span<redco::models::stored_name const> names, std::string const& ours,
+                                           numbers const& shape) {
+  return redco::adapt::adapter_location_of(names, ours, shape, safetensors::whole(shape));
 }
 
 /// Writes a folder with this config and tensors of these names, each of shape [4, 1].
@@ -50,28 +50,28 @@ safetensors::tensor_table table_of(std::vector<std::string> const& names) {
 }
 
 TEST_CASE("adapter matrices have PEFT's names and modules; the matrices of a fused weight share one module") {
-  redco::adapt::adapter_place const q = place_of(of_llama, "layers.3.self_attn.q.lora_A.weight", {4, 9});
+  redco::adapt::adapter_location const q = location_of(of_llama, "layers.3.self_attn.q.lora_A.weight", {4, 9});
   CHECK(q.part.name == "base_model.model.model.layers.3.self_attn.q_proj.lora_A.weight");
   CHECK(q.part.shape == numbers{4, 9});
   CHECK(q.module == "self_attn.q_proj");
   CHECK_FALSE(q.transposed);
-  CHECK(place_of(of_llama, "lm_head.lora_B.weight", {9, 4}).module == "lm_head");
+  CHECK(location_of(of_llama, "lm_head.lora_B.weight", {9, 4}).module == "lm_head");
 
-  redco::adapt::adapter_place const a = place_of(of_gpt2, "h.11.attn.qkv.lora_A.weight", {4, 9});
+  redco::adapt::adapter_location const a = location_of(of_gpt2, "h.11.attn.qkv.lora_A.weight", {4, 9});
   CHECK(a.part.name == "base_model.model.transformer.h.11.attn.c_attn.lora_A.weight");
   CHECK(a.part.shape == numbers{4, 9});
   CHECK((a.module == "attn.c_attn" && a.transposed));
-  redco::adapt::adapter_place const v =
-      redco::adapt::adapter_place_of(of_gpt2, "h.11.attn.v.lora_B.weight", {8, 4}, {{2, 0}, {4, 4}});
+  redco::adapt::adapter_location const v =
+      redco::adapt::adapter_location_of(of_gpt2, "h.11.attn.v.lora_B.weight", {8, 4}, {{2, 0}, {4, 4}});
   CHECK(v.part.name == "base_model.model.transformer.h.11.attn.c_attn.lora_B.weight");
   CHECK(v.part.shape == numbers{24, 4});
-  CHECK(v.part.place == safetensors::box{{18, 0}, {4, 4}});
+  CHECK(v.part.box == safetensors::box{{18, 0}, {4, 4}});
   CHECK_FALSE(v.part.transposed);
-  CHECK(place_of(of_gpt2, "h.0.mlp.down.lora_B.weight", {8, 4}).part.shape == numbers{8, 4});
+  CHECK(location_of(of_gpt2, "h.0.mlp.down.lora_B.weight", {8, 4}).part.shape == numbers{8, 4});
 
-  CHECK(place_of({}, "body.up.lora_A.weight", {2, 3}).part.name == "base_model.model.body.up.lora_A.weight");
-  CHECK(place_of({}, "body.up.lora_A.weight", {2, 3}).module == "body.up");
-  CHECK(refused([] { place_of(of_llama, "layers.0.other.lora_A.weight", {2, 3}); }).starts_with("70 "));
+  CHECK(location_of({}, "body.up.lora_A.weight", {2, 3}).part.name == "base_model.model.body.up.lora_A.weight");
+  CHECK(location_of({}, "body.up.lora_A.weight", {2, 3}).module == "body.up");
+  CHECK(refused([] { location_of(of_llama, "layers.0.other.lora_A.weight", {2, 3}); }).starts_with("70 "));
   CHECK(redco::adapt::adapted_path("h.0.attn.q.lora_B.weight") == "h.0.attn.q");
   CHECK(redco::adapt::adapted_path("h.0.attn.q.weight").empty());
 }
@@ -83,11 +83,12 @@ TEST_CASE("adapters have PEFT's target layers by default") {
 }
 
 TEST_CASE("adapter_config.json has the keys that PEFT needs and is read back unchanged") {
-  std::vector<redco::adapt::adapter_place> const places{place_of(of_gpt2, "h.0.attn.qkv.lora_A.weight", {4, 9}),
-                                                        place_of(of_gpt2, "h.1.attn.qkv.lora_A.weight", {4, 9}),
-                                                        place_of(of_gpt2, "h.1.mlp.up.lora_A.weight", {4, 9})};
+  std::vector<redco::adapt::adapter_location> const locations{
+      location_of(of_gpt2, "h.0.attn.qkv.lora_A.weight", {4, 9}),
+      location_of(of_gpt2, "h.1.attn.qkv.lora_A.weight", {4, 9}),
+      location_of(of_gpt2, "h.1.mlp.up.lora_A.weight", {4, 9})};
   lora_options const options{.rank = 4, .alpha = 6.5, .dropout = 0.25, .targets = "qkv,up"};
-  std::string const text = adapter_config_text(options, places, {.base = "gpt2"});
+  std::string const text = adapter_config_text(options, locations, {.base = "gpt2"});
   json::json_value const config = json::parse_json(text, "adapter_config.json");
   CHECK(config["peft_type"] == "LORA");
   CHECK(config["task_type"] == "CAUSAL_LM");
@@ -100,7 +101,7 @@ TEST_CASE("adapter_config.json has the keys that PEFT needs and is read back unc
           .is_number_integer());
 
   temporary_folder const folder;
-  write(folder, text, {places[0].part.name, places[1].part.name, places[2].part.name});
+  write(folder, text, {locations[0].part.name, locations[1].part.name, locations[2].part.name});
   CHECK(adapter_folder(folder.path).options(of_gpt2) == options);
 }
 

@@ -37,8 +37,8 @@ void write_weights(std::filesystem::path const& path, named_tensors const& tenso
 }
 
 redco::ckpt::state_part wanted(std::string const& name, std::vector<std::int64_t> const& shape,
-                               redco::safetensors::box const& place, at::ScalarType type) {
-  return {name, shape, at::full(place.shape, 9, at::TensorOptions(type)), place};
+                               redco::safetensors::box const& box, at::ScalarType type) {
+  return {name, shape, at::full(box.shape, 9, at::TensorOptions(type)), box};
 }
 
 void load_alone(redco::safetensors::weights_source const& weights, std::vector<redco::ckpt::state_part> const& parts,

@@ -51,7 +51,7 @@ inline std::vector<redco::ckpt::state_part> sharded_state(redco::mesh const& mes
   std::vector<redco::ckpt::state_part> parts;
   for (tensor_spec const& spec : specs()) {
     redco::ckpt::state_part part{
-        .name = spec.name, .shape = spec.shape, .local = {}, .place = redco::safetensors::whole(spec.shape)};
+        .name = spec.name, .shape = spec.shape, .local = {}, .box = redco::safetensors::whole(spec.shape)};
     part.owner = mesh.coordinate(rank, redco::shape::axis::dp) == 0 &&
                  (spec.split >= 0 || mesh.coordinate(rank, redco::shape::axis::tp) == 0);
     std::vector<std::int64_t> local = spec.shape;
@@ -60,8 +60,8 @@ inline std::vector<redco::ckpt::state_part> sharded_state(redco::mesh const& mes
       std::int64_t const size = spec.shape[d];
       std::int64_t const each = (size + mesh.tp - 1) / mesh.tp;
       local[d] = each;
-      part.place.offset[d] = std::min(size, each * mesh.coordinate(rank, redco::shape::axis::tp));
-      part.place.shape[d] = std::min(size, part.place.offset[d] + each) - part.place.offset[d];
+      part.box.offset[d] = std::min(size, each * mesh.coordinate(rank, redco::shape::axis::tp));
+      part.box.shape[d] = std::min(size, part.box.offset[d] + each) - part.box.offset[d];
     }
     part.local = at::full(local, 77, at::TensorOptions(spec.type));
     if (filled) {
@@ -69,8 +69,8 @@ inline std::vector<redco::ckpt::state_part> sharded_state(redco::mesh const& mes
       at::Tensor values = whole_values(spec);
       for (std::size_t i = 0; i < local.size(); ++i) {
         auto const d = static_cast<std::int64_t>(i);
-        corner = corner.narrow(d, 0, part.place.shape[i]);
-        values = values.narrow(d, part.place.offset[i], part.place.shape[i]);
+        corner = corner.narrow(d, 0, part.box.shape[i]);
+        values = values.narrow(d, part.box.offset[i], part.box.shape[i]);
       }
       corner.copy_(values);
     }
@@ -89,8 +89,8 @@ inline int wrong_parts(std::vector<redco::ckpt::state_part> const& parts) {
     at::Tensor values = whole_values(specs()[p]);
     for (std::size_t i = 0; i < parts[p].shape.size(); ++i) {
       auto const d = static_cast<std::int64_t>(i);
-      corner = corner.narrow(d, 0, parts[p].place.shape[i]);
-      values = values.narrow(d, parts[p].place.offset[i], parts[p].place.shape[i]);
+      corner = corner.narrow(d, 0, parts[p].box.shape[i]);
+      values = values.narrow(d, parts[p].box.offset[i], parts[p].box.shape[i]);
     }
     corner.copy_(values);
     wrong += !want.equal(parts[p].local);

@@ -64,7 +64,7 @@ inline std::vector<redco::ckpt::state_part> toy_state(redco::mesh const& mesh, i
   std::vector<redco::ckpt::state_part> parts;
   for (toy_parameter const& p : toy_parameters()) {
     redco::ckpt::state_part part{
-        .name = p.name, .shape = p.shape, .local = {}, .place = redco::safetensors::whole(p.shape)};
+        .name = p.name, .shape = p.shape, .local = {}, .box = redco::safetensors::whole(p.shape)};
     std::vector<std::int64_t> local = p.shape;
     std::int64_t sharers = mesh.tp;
     if (p.split >= 0 && mesh.tp > 1) {
@@ -72,8 +72,8 @@ inline std::vector<redco::ckpt::state_part> toy_state(redco::mesh const& mesh, i
       sharers = std::max<std::int64_t>(1, mesh.tp / p.units);
       std::int64_t const each = (p.units + mesh.tp - 1) / mesh.tp * (p.shape[d] / p.units);
       local[d] = each;
-      part.place.offset[d] = std::min(p.shape[d], each * (mesh.coordinate(rank, redco::shape::axis::tp) / sharers));
-      part.place.shape[d] = std::min(p.shape[d], part.place.offset[d] + each) - part.place.offset[d];
+      part.box.offset[d] = std::min(p.shape[d], each * (mesh.coordinate(rank, redco::shape::axis::tp) / sharers));
+      part.box.shape[d] = std::min(p.shape[d], part.box.offset[d] + each) - part.box.offset[d];
     }
     part.owner = mesh.coordinate(rank, redco::shape::axis::dp) == 0 &&
                  mesh.coordinate(rank, redco::shape::axis::tp) % sharers == 0;
@@ -81,7 +81,7 @@ inline std::vector<redco::ckpt::state_part> toy_state(redco::mesh const& mesh, i
     if (filled) {
       at::Tensor values = toy_values(p);
       for (std::size_t d = 0; d < local.size(); ++d)
-        values = values.narrow(static_cast<std::int64_t>(d), part.place.offset[d], part.place.shape[d]);
+        values = values.narrow(static_cast<std::int64_t>(d), part.box.offset[d], part.box.shape[d]);
       redco::ckpt::detail::held_values(part).copy_(values);
     }
     parts.push_back(std::move(part));
@@ -98,7 +98,7 @@ inline int wrong_toy_parts(std::vector<redco::ckpt::state_part> const& parts) {
     want.local = at::zeros_like(parts[i].local);
     at::Tensor values = toy_values(toy_parameters()[i]);
     for (std::size_t d = 0; d < want.shape.size(); ++d)
-      values = values.narrow(static_cast<std::int64_t>(d), want.place.offset[d], want.place.shape[d]);
+      values = values.narrow(static_cast<std::int64_t>(d), want.box.offset[d], want.box.shape[d]);
     redco::ckpt::detail::held_values(want).copy_(values);
     wrong += !want.local.equal(parts[i].local);
   }

@@ -43,8 +43,8 @@ class drawn_calls {
   }
 
   at::Tensor of(int rank, std::vector<std::int64_t> const& shape) const {
-    at::Tensor const places = at::arange(c10::multiply_integers(shape), at::kLong);
-    return (places * 3 + rank * 5 + call_).remainder(7).to(type_).view(shape);
+    at::Tensor const positions = at::arange(c10::multiply_integers(shape), at::kLong);
+    return (positions * 3 + rank * 5 + call_).remainder(7).to(type_).view(shape);
   }
 
   void make_one() {

@@ -104,9 +104,9 @@ TEST_CASE("results have the same bits in any order of arrival, even with calls i
       me.world.all_reduce(x);
       me.world.all_reduce(y);
       must(at::equal(x, right) && at::equal(y, small), "round " + std::to_string(round));
-      at::Tensor const place = at::full({3}, me.rank, at::kLong);
-      must(me.tp.all_reduced(place)[0].item<std::int64_t>() == 4 * me.dp_index() + 1, "the shards of a replica");
-      must(me.dp.all_reduced(place)[1].item<std::int64_t>() == 2 * me.tp_index() + 2, "the replicas of a shard");
+      at::Tensor const index = at::full({3}, me.rank, at::kLong);
+      must(me.tp.all_reduced(index)[0].item<std::int64_t>() == 4 * me.dp_index() + 1, "the shards of a replica");
+      must(me.dp.all_reduced(index)[1].item<std::int64_t>() == 2 * me.tp_index() + 2, "the replicas of a shard");
     }
   });
 }

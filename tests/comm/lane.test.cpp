@@ -5,7 +5,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/comm/lane.hpp>
 #include <redco/comm/thread_world.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -83,13 +83,13 @@ TEST_CASE("a rank waits for one call of its lane while later calls are still in 
     std::uint64_t const first = lane.all_reduce(x);
     auto const join = [&](redco::comm::group& ranks) { joined.copy_(ranks.all_gather(at::full({2}, 7 - me.rank), 0)); };
     if (me.rank == 0) {
-      must(lane.ask(join) == first + 1, "calls are numbered");
+      must(lane.request(join) == first + 1, "calls are numbered");
       lane.wait(first);
       must(x[2].item<float>() == 3, "the first call's sum");
       me.world.send(at::ones({1}), 1);
     } else {
       me.world.recv(at::empty({1}), 0);  // a rank that waited for all would never send it
-      lane.ask(join);
+      lane.request(join);
     }
     lane.wait(first + 1);
     must(at::equal(joined, at::tensor({7.0F, 7.0F, 6.0F, 6.0F})), "what the second call joins");
@@ -112,7 +112,7 @@ TEST_CASE("a lane waits until its group's deadline and names the call and the st
           return;
         }
         redco::comm::collective_label const label("gradients");
-        redco::diag::run_place::begin_step(6);  // counted from 0
+        redco::diag::run_position::begin_step(6);  // counted from 0
         me.lane(redco::shape::axis::dp).all_reduce(at::ones({3}));
         me.lane(redco::shape::axis::dp).all_reduce(at::ones({4}));
         try {

@@ -76,27 +76,27 @@ TEST_CASE("a notice is read back unchanged; shorter, longer and meaningless byte
 }
 
 TEST_CASE("addresses and their table are read back unchanged, each with a port and a name") {
-  wire::place const here{"fe80::1", 29'500, "node1"};
-  CHECK(wire::read_place(wire::place_text(here)) == here);
-  CHECK(wire::place_text({"::1", 0, "a b\n"}) == "::1 0 a?b?");
-  CHECK(wire::place_text({"::1", 0, ""}) == "::1 0 ?");
+  wire::endpoint const here{"fe80::1", 29'500, "node1"};
+  CHECK(wire::read_endpoint(wire::endpoint_text(here)) == here);
+  CHECK(wire::endpoint_text({"::1", 0, "a b\n"}) == "::1 0 a?b?");
+  CHECK(wire::endpoint_text({"::1", 0, ""}) == "::1 0 ?");
   for (std::string const& text :
        {std::string(), std::string("a"), std::string("a 1"), std::string("a 1 "), std::string(" 1 b"),
         std::string("a 65536 b"), std::string("a -1 b"), std::string("a 1x b"), std::string("a  b"),
         std::string("a 1 b c"), std::string("a 1 b\n"), "a 1 " + std::string(600, 'b')})
-    CHECK_FALSE(wire::read_place(text));
+    CHECK_FALSE(wire::read_endpoint(text));
   wire::table const all{"5e55", {here, {"10.7.0.2", 65'535, "node2"}}};
   std::string const text = wire::table_text(all);
   auto const back = wire::read_table(text, 2);
   REQUIRE(back);
-  CHECK((back->session == all.session && back->places == all.places));
+  CHECK((back->session == all.session && back->endpoints == all.endpoints));
   CHECK_FALSE(wire::read_table(text, 1));
   CHECK_FALSE(wire::read_table(text, 3));
   CHECK_FALSE(wire::read_table(text + "x", 2));
   CHECK_FALSE(wire::read_table(text.substr(1 + text.find('\n')), 1));
   CHECK_FALSE(wire::read_table("\n" + text, 2));
   wire::table const longest{std::string(32, '5'),
-                            std::vector<wire::place>(3, {std::string(45, '1'), 65'535, std::string(300, 'h')})};
+                            std::vector<wire::endpoint>(3, {std::string(45, '1'), 65'535, std::string(300, 'h')})};
   CHECK(wire::table_text(longest).size() <= wire::most_table(3));
   CHECK(wire::read_table(wire::table_text(longest), 3));
 }

@@ -57,7 +57,7 @@ TEST_CASE("every message in a header begins with its code's sentence and continu
     INFO(file << ": " << text);
     bool known = false;
     for (auto const& row : redco::diag::diagnoses) {
-      std::vector<std::string_view> sentences(row.closer.begin(), row.closer.end());
+      std::vector<std::string_view> sentences(row.specific_sentences.begin(), row.specific_sentences.end());
       sentences.push_back(row.sentence);
       for (auto const sentence : sentences) {
         std::string const beginning = "redco[" + std::string(row.code) + "]: " + std::string(sentence) + "; ";

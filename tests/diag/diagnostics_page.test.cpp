@@ -63,7 +63,7 @@ std::string page() {
     text += "\n## " + std::string(d.code) + ": " + std::string(d.sentence) + "\n\n" + std::string(d.cause) +
             "\n\nCure: " + std::string(d.cure) + ".\n";
     std::string closer;
-    for (std::string_view const sentence : d.closer)
+    for (std::string_view const sentence : d.specific_sentences)
       if (!sentence.empty()) closer += "- " + std::string(sentence) + "\n";
     if (!closer.empty()) text += "\nIn its place one of these may be printed:\n\n" + closer;
     for (auto const& file : files) {

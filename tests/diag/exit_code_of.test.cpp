@@ -12,12 +12,12 @@
 
 namespace {
 
-struct told {
+struct program_end {
   int code;
   std::string out, error;
 };
 
-told end_of(std::function<int()> const& program, redco::diag::exception_words words = redco::diag::what_of) {
+program_end end_of(std::function<int()> const& program, redco::diag::exception_words words = redco::diag::what_of) {
   std::ostringstream out, error;
   auto* const out_before = std::cout.rdbuf(out.rdbuf());
   auto* const error_before = std::cerr.rdbuf(error.rdbuf());
@@ -31,14 +31,14 @@ told end_of(std::function<int()> const& program, redco::diag::exception_words wo
 
 TEST_CASE("a program's return value is its exit code, and an exception becomes one sentence and a code") {
   CHECK(end_of([] { return 7; }).code == 7);
-  told const io = end_of([]() -> int { throw redco::error(redco::exit_code::io, "the disk is full"); });
+  program_end const io = end_of([]() -> int { throw redco::error(redco::exit_code::io, "the disk is full"); });
   CHECK(io.code == 74);
   CHECK(io.error == "error: the disk is full\n");
-  told const other = end_of([]() -> int { throw std::runtime_error("broken"); });
+  program_end const other = end_of([]() -> int { throw std::runtime_error("broken"); });
   CHECK(other.code == 70);
   CHECK(other.error == "error: broken\n");
   CHECK(end_of([]() -> int { throw 1; }).error == "error: threw something that is not a std::exception\n");
-  told const help = end_of([]() -> int { throw redco::error(redco::exit_code::done, "usage"); });
+  program_end const help = end_of([]() -> int { throw redco::error(redco::exit_code::done, "usage"); });
   CHECK(help.code == 0);
   CHECK(help.out == "usage\n");
   CHECK(help.error.empty());

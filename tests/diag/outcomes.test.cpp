@@ -14,16 +14,16 @@ std::string broken() { throw std::runtime_error("broken"); }
 }  // namespace
 
 TEST_CASE("ranks report texts of any content, or the failure of the first failed rank") {
-  using redco::diag::outcomes_of, redco::diag::told_outcome;
-  auto const well = outcomes_of({told_outcome(work), told_outcome([] { return std::string(); })});
+  using redco::diag::outcomes_of, redco::diag::outcome_text;
+  auto const well = outcomes_of({outcome_text(work), outcome_text([] { return std::string(); })});
   CHECK_FALSE(well.failure);
   CHECK(well.texts == std::vector<std::string>{"-1 its text", ""});
-  auto const two = outcomes_of({told_outcome(work), told_outcome(full), told_outcome(broken)});
+  auto const two = outcomes_of({outcome_text(work), outcome_text(full), outcome_text(broken)});
   REQUIRE(two.failure);
   CHECK(two.failure->code() == redco::exit_code::io);
   CHECK(std::string(two.failure->what()) == "rank 1: the disk is full");
   CHECK(two.texts.front() == "-1 its text");
-  auto const alone = outcomes_of({told_outcome(broken)});
+  auto const alone = outcomes_of({outcome_text(broken)});
   REQUIRE(alone.failure);
   CHECK(alone.failure->code() == redco::exit_code::internal);
   CHECK(std::string(alone.failure->what()) == "broken");

@@ -1,4 +1,4 @@
-// Reads any bytes as a greeting, head, notice, place or table of a process that joins by TCP.
+// Reads any bytes as a greeting, head, notice, endpoint or table of a process that joins by TCP.
 // Nothing outside the bytes is read. An accepted message is written as it was read, and nobody
 // without the key is accepted.
 #include <redco/comm/detail/handshake.hpp>
@@ -57,14 +57,14 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     require(one->ended_rank >= -2 && wire::is_exit_code(static_cast<std::int32_t>(one->code)));
     require(wire::notice_text(*one) == bytes);
   }
-  if (auto const one = wire::read_place(bytes)) {
+  if (auto const one = wire::read_endpoint(bytes)) {
     require(one->port >= 0 && one->port <= 65'535);
-    if (one->host.size() <= 255) require(wire::read_place(wire::place_text(*one)) == one);
+    if (one->host.size() <= 255) require(wire::read_endpoint(wire::endpoint_text(*one)) == one);
   }
   for (int processes = 1; processes < 4; ++processes)
     if (auto const all = wire::read_table(bytes, processes)) {
-      require(all->places.size() == static_cast<std::size_t>(processes));
-      for (wire::place const& one : all->places) require(!one.address.empty() && !one.host.empty());
+      require(all->endpoints.size() == static_cast<std::size_t>(processes));
+      for (wire::endpoint const& one : all->endpoints) require(!one.address.empty() && !one.host.empty());
     }
   return 0;
 }

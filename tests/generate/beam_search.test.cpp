@@ -65,10 +65,10 @@ TEST_CASE("enough beams find the best of all continuations") {
         all.push_back(score_of(net, at::cat({beam_prompts()[row], tail}), 3) / 3);
       }
       std::sort(all.rbegin(), all.rend());
-      for (std::int64_t place = 0; place < 2; ++place) {
-        double const score = found.scores[2 * row + place].item<double>();
-        sharded::must(std::abs(score - all[static_cast<std::size_t>(place)]) < 1e-12, "the best, then the second");
-        sharded::must(std::abs(score - score_of(net, found.ids[2 * row + place], 3) / 3) < 1e-12, "its own score");
+      for (std::int64_t beam = 0; beam < 2; ++beam) {
+        double const score = found.scores[2 * row + beam].item<double>();
+        sharded::must(std::abs(score - all[static_cast<std::size_t>(beam)]) < 1e-12, "the best, then the second");
+        sharded::must(std::abs(score - score_of(net, found.ids[2 * row + beam], 3) / 3) < 1e-12, "its own score");
       }
     }
   });

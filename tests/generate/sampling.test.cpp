@@ -124,9 +124,9 @@ TEST_CASE("the penalty divides positive and multiplies negative logits of every 
     at::Tensor ids = prompts;
     for (int step = 0; step < 9; ++step) {
       at::Tensor const seen = at::cat({shown, at::ones({4, step}, at::kBool)}, 1);
-      at::Tensor const places = (seen.to(at::kLong).cumsum(1) - 1).clamp_min(0);
+      at::Tensor const indices = (seen.to(at::kLong).cumsum(1) - 1).clamp_min(0);
       at::Tensor scores =
-          net(ids, redco::key_mask{seen}, redco::nn::token_positions{places}).last().tensor().squeeze(1);
+          net(ids, redco::key_mask{seen}, redco::nn::token_positions{indices}).last().tensor().squeeze(1);
       at::Tensor const had = scores.gather(1, ids);
       scores = scores.scatter(1, ids, at::where(had < 0, had * 1.6, had / 1.6));
       ids = at::cat({ids, scores.argmax(1).unsqueeze(1)}, 1);

@@ -182,11 +182,11 @@ TEST_CASE("attention and decoding kernels give the CPU's results on the tested d
       check_alike(found, results_of(c, type), bound);
     }
   at::Tensor const q = device_wave({3, 1, 16}, 0.1).to(at::kFloat), keys = device_wave({11, 8}, 0.9).to(at::kFloat);
-  at::Tensor const places = (at::arange(21) * 5 % 11).to(at::kInt).view({3, 7}),
+  at::Tensor const indices = (at::arange(21) * 5 % 11).to(at::kInt).view({3, 7}),
                    table = device_wave({11, 16}, 0.3).to(at::kFloat);
   attention_options const o{.heads = 4, .kv_heads = 2, .causal = true, .query0 = 6};
-  CHECK(device_apart(kernel::gathered_attention(there(q), {there(keys), there(keys), there(places)}, o).cpu(),
-                     kernel::gathered_attention(q, {keys, keys, places}, o)) < 1e-5);
+  CHECK(device_apart(kernel::gathered_attention(there(q), {there(keys), there(keys), there(indices)}, o).cpu(),
+                     kernel::gathered_attention(q, {keys, keys, indices}, o)) < 1e-5);
   auto const groups = redco::comm::in_process_group::make("one", 1);
   auto const best = [&](auto const& move) {
     return kernel::top_entries(move(q.view({3, 16})), {move(table), {}, 11, 0}, 4, *groups.front());
@@ -194,8 +194,8 @@ TEST_CASE("attention and decoding kernels give the CPU's results on the tested d
   auto const same = [](at::Tensor const& x) { return x; };
   CHECK(at::equal(best(there).entries.cpu(), best(same).entries.cpu()));
   CHECK(device_apart(best(there).logits.cpu(), best(same).logits) < 1e-5);
-  CHECK(at::equal(kernel::lookup(there(table), there(places.to(at::kLong)), 0, 11, 2).cpu(),
-                  kernel::lookup(table, places.to(at::kLong), 0, 11, 2)));
+  CHECK(at::equal(kernel::lookup(there(table), there(indices.to(at::kLong)), 0, 11, 2).cpu(),
+                  kernel::lookup(table, indices.to(at::kLong), 0, 11, 2)));
 }
 
 TEST_CASE("attention refuses a mask, a bias and keys of another device") {

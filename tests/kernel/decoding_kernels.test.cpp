@@ -137,19 +137,19 @@ TEST_CASE("attention to a cache equals attention to the keys that its table name
             all.narrow(1, 0, kv_heads * d).index_copy_(0, order, x.flatten(0, 1));
             return all.narrow(1, 0, kv_heads * d);
           };
-          at::Tensor const places = at::full({rows, seen + 4}, -1, at::kInt);
-          places.narrow(1, 0, seen).copy_(order.view({rows, seen}));
+          at::Tensor const indices = at::full({rows, seen + 4}, -1, at::kInt);
+          indices.narrow(1, 0, seen).copy_(order.view({rows, seen}));
           at::Tensor const found =
-              redco::kernel::gathered_attention(q, {scattered(k), scattered(v), places.narrow(1, 0, seen)}, o);
+              redco::kernel::gathered_attention(q, {scattered(k), scattered(v), indices.narrow(1, 0, seen)}, o);
           CHECK(largest_difference(found, wanted) < (type == at::kDouble ? 1e-13 : type == at::kFloat ? 2e-6 : 2e-2));
         }
 }
 
 TEST_CASE("attention to a cache refuses tensors that do not fit") {
-  at::Tensor const q = at::ones({2, 1, 8}), keys = at::ones({6, 8}), places = at::zeros({2, 3}, at::kInt);
+  at::Tensor const q = at::ones({2, 1, 8}), keys = at::ones({6, 8}), indices = at::zeros({2, 3}, at::kInt);
   redco::kernel::attention_options const o{.heads = 2, .kv_heads = 2};
-  CHECK_NOTHROW(redco::kernel::gathered_attention(q, {keys, keys, places}, o));
-  CHECK_THROWS_AS(redco::kernel::gathered_attention(q, {keys.narrow(1, 0, 4), keys, places}, o), redco::error);
-  CHECK_THROWS_AS(redco::kernel::gathered_attention(q, {keys, keys, places.to(at::kLong)}, o), redco::error);
-  CHECK_THROWS_AS(redco::kernel::gathered_attention(q, {keys, keys, places.narrow(0, 0, 1)}, o), redco::error);
+  CHECK_NOTHROW(redco::kernel::gathered_attention(q, {keys, keys, indices}, o));
+  CHECK_THROWS_AS(redco::kernel::gathered_attention(q, {keys.narrow(1, 0, 4), keys, indices}, o), redco::error);
+  CHECK_THROWS_AS(redco::kernel::gathered_attention(q, {keys, keys, indices.to(at::kLong)}, o), redco::error);
+  CHECK_THROWS_AS(redco::kernel::gathered_attention(q, {keys, keys, indices.narrow(0, 0, 1)}, o), redco::error);
 }

@@ -70,7 +70,7 @@ TEST_CASE("dropout on the tested device drops exactly the elements that the CPU 
   for (auto const type : {at::kFloat, at::kBFloat16}) {
     at::Tensor const x = device_sample({3, 5, 1037}, type);
     auto const drop = [](at::Tensor const& given) { return kernel::dropout(given, 0.3, device_numbers, 41, 6, 7); };
-    CHECK(at::equal(redco::tensors::on_host(drop(x.to(tested_device()))), drop(x)));
+    CHECK(at::equal(redco::tensors::to_cpu(drop(x.to(tested_device()))), drop(x)));
   }
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("kernels of device text run only for the fastest kernel set, for f32 a
 
 TEST_CASE("compiled kernels serve CUDA devices and no others") {
   CHECK(redco::tensors::compiled_kernels::of_process().serves(at::Device(at::kCUDA, 1)));
-  CHECK(!redco::tensors::compiled_kernels::of_process().serves(redco::tensors::host_device()));
+  CHECK(!redco::tensors::compiled_kernels::of_process().serves(redco::tensors::cpu_device()));
   redco::tensors::kernel_launcher::forced const forced(redco::tensors::compiled_kernels::of_process());
   CHECK(!redco::tensors::takes_cuda_kernels(at::ones({3})));
 }

@@ -50,8 +50,8 @@ TEST_CASE("rotary positions rotate pairs of features, halves or neighbours, and 
 
 TEST_CASE("rows rotate by the given positions, each example by its own") {
   kernel::rotation const by{1, 4, {.dims = 4, .scaling = {}}};
-  at::Tensor const x = rotate_sample({2, 3, 4}, 0.4), places = at::tensor({5, 6, 7, 0, 1, 2}, at::kLong).view({2, 3});
-  at::Tensor const y = kernel::rotate(x.clone(), by, places);
+  at::Tensor const x = rotate_sample({2, 3, 4}, 0.4), indices = at::tensor({5, 6, 7, 0, 1, 2}, at::kLong).view({2, 3});
+  at::Tensor const y = kernel::rotate(x.clone(), by, indices);
   kernel::rotation later = by;
   later.first = 5;
   CHECK(y[0].equal(kernel::rotate(x.slice(0, 0, 1).clone(), later)[0]));

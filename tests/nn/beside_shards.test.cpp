@@ -164,7 +164,7 @@ TEST_CASE("overlapped messages count as many calls and bytes as plain ones") {
       for (bool const frozen : {false, true})
         redco::comm::run_ranks({.tp = shards}, {}, [&](rank_context& me) {
           pass const in = redco::nn::training_pass(me, 0, 0, {.shard_lane = &me.lane(redco::shape::axis::tp)});
-          in.shard_lane->least_bytes = 1;
+          in.shard_lane->min_bytes = 1;
           at::Tensor const whole = numbers({5, 30, 8}, type, 0.1 + me.rank).requires_grad_();
           at::Tensor const same = numbers({5, 30, 8}, type, 0.7).requires_grad_();
           auto const pending = [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
@@ -203,7 +203,7 @@ TEST_CASE("overlapped messages count as many calls and bytes as plain ones") {
 TEST_CASE("readers of an entered input add its gradient, with the product or alone, if it is needed") {
   redco::comm::run_ranks({.tp = 2}, {}, [&](rank_context& me) {
     comm::lane& lane = me.lane(redco::shape::axis::tp);
-    lane.least_bytes = 1;
+    lane.min_bytes = 1;
     at::Tensor const weight = numbers({7, 8}, at::kDouble, 0.2 + me.rank).requires_grad_();
     at::Tensor const own = numbers({5, 15, 8}, at::kDouble, 0.4 + me.rank);
     auto const enter_with = [&](at::Tensor const& x) {

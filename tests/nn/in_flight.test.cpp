@@ -164,14 +164,14 @@ using split_mlp = sequential<redco::layers::split_tokens, residual<mlp>>;
 /// Runs a network forward and backward on two shards, and checks the calls of its lane.
 template <class Net>
 void check(std::vector<expected_call> const& forward, int products_forward, std::vector<expected_call> const& backward,
-           int products_backward, std::int64_t least_bytes = 1) {
+           int products_backward, std::int64_t min_bytes = 1) {
   // Products are operators of ATen, which are counted
   kernel::cpu::forced_small_work const none(0);
   redco::comm::run_ranks({.tp = 2}, {}, [&](rank_context& me) {
     products beside;
     holding_group held(me.world, beside);
     comm::lane lane(held, me.tp, me.memory);
-    lane.least_bytes = least_bytes;
+    lane.min_bytes = min_bytes;
     auto const net = sharded::maker_of<model_of<Net, input<30, 6>>>()(me.mesh, me.tp_index());
     pass in = redco::nn::evaluation_pass(me);
     in.shard_lane = &lane;

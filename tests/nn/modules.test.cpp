@@ -43,7 +43,7 @@ struct feature_scale : redco::layers::featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     fact::parameter_fact factor;
-    factor.shape = {redco::layers::of<Width>(config)};
+    factor.shape = {redco::layers::extent_of<Width>(config)};
     factor.split(redco::shape::axis::tp, redco::shape::is_feature_split<X> ? 0 : -1, w.activation.units);
     factor.start = {fact::initial::kind::ones, 0};
     w.parameter("factor", factor);
@@ -156,13 +156,14 @@ TEST_CASE("an uneven vocabulary is looked up together with positions") {
   check_module<both>(some_ids(), [](tensor_map const& p, at::Tensor const& ids) {
     return apply_linear(p, "a", at::embedding(p.at("wte.weight"), ids) + p.at("wpe.weight").narrow(0, 0, 5));
   });
-  at::Tensor const places = at::tensor({0, 1, 2, 0, 1, 6, 5, 4, 4, 0}, at::kLong).view({2, 5});
+  at::Tensor const indices = at::tensor({0, 1, 2, 0, 1, 6, 5, 4, 4, 0}, at::kLong).view({2, 5});
   check_module<both>(
       some_ids(),
       [&](tensor_map const& p, at::Tensor const& ids) {
-        return apply_linear(p, "a", at::embedding(p.at("wte.weight"), ids) + at::embedding(p.at("wpe.weight"), places));
+        return apply_linear(p, "a",
+                            at::embedding(p.at("wte.weight"), ids) + at::embedding(p.at("wpe.weight"), indices));
       },
-      {1, 2}, [&](auto const& net, at::Tensor const& ids) { return net(ids, redco::nn::token_positions{places}); });
+      {1, 2}, [&](auto const& net, at::Tensor const& ids) { return net(ids, redco::nn::token_positions{indices}); });
 
   auto const empty = sharded::on_width(sharded::maker_of<tokens>(), 2, some_ids().narrow(0, 0, 0));
   CHECK(empty.y.sizes() == at::IntArrayRef{0, 5, 6});

@@ -5,9 +5,9 @@
 #include <redco/layer/activations.hpp>
 #include <redco/layer/branches.hpp>
 #include <redco/layer/dropout.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/norms.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
@@ -140,7 +140,7 @@ TEST_CASE("a recomputed range of blocks gives equal bits, with dropout and on ea
 /// Counts uses of each parameter.
 struct counting final : redco::nn::parameter_watch {
   at::Tensor before_use(parameter which, at::Tensor const& value) override {
-    ++uses[which.place];
+    ++uses[which.index];
     return value;
   }
   std::map<std::int32_t, int> uses;

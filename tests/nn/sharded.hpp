@@ -270,7 +270,7 @@ inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, s
     redco::pass in = redco::nn::training_pass(rank, 7, 3, {.recompute = how.recompute, .check_saved = how.beside})
                          .with_examples(2, x.size(0));
     in.training = how.training;
-    if (how.beside) in.shard_lane = &rank.lane(redco::shape::axis::tp), in.shard_lane->least_bytes = 1;
+    if (how.beside) in.shard_lane = &rank.lane(redco::shape::axis::tp), in.shard_lane->min_bytes = 1;
     detail::first_order(r, in, x, rank.tp_index(), first, result, mutex);
     in.calls = 0;
     if (how.second_order) detail::second_order(r, in, x, rank.tp_index(), second, result, mutex);

@@ -43,7 +43,7 @@ struct subject {
     loss.sum.backward();
     return loss.sum.item<double>();
   }
-  parameter place_of(std::string const& name) const {
+  parameter handle_of(std::string const& name) const {
     redco::nn::stored_parameter const& p = *store.find(name);
     for (std::size_t i = 0; i < net->parameters().size(); ++i)
       if (net->parameters()[i].data_ptr() == p.value.data_ptr()) return {static_cast<std::int32_t>(i)};
@@ -66,8 +66,8 @@ void on_widths(F const& f) {
 /// A watch that counts uses and multiplies each parameter by a factor.
 struct scaling final : redco::nn::parameter_watch {
   at::Tensor before_use(parameter which, at::Tensor const& value) override {
-    ++uses[static_cast<std::size_t>(which.place)];
-    return value * factors[static_cast<std::size_t>(which.place)];
+    ++uses[static_cast<std::size_t>(which.index)];
+    return value * factors[static_cast<std::size_t>(which.index)];
   }
   std::vector<int> uses;
   std::vector<double> factors;
@@ -95,7 +95,7 @@ TEST_CASE("modules compute with the tensors that a watch returns for their param
     }
     bool const again = like.any();
     auto const uses = [&](char const* name) {
-      return watch.uses[static_cast<std::size_t>(watched.place_of(name).place)];
+      return watch.uses[static_cast<std::size_t>(watched.handle_of(name).index)];
     };
     must(uses("wte.weight") == 2, "the table is the head's too");
     must(uses("h.0.ln_1.weight") == (again ? 2 : 1), "a block's norm is used once each time it runs");
@@ -109,9 +109,9 @@ TEST_CASE("a gradient ends once in each backward, after its last contribution") 
     std::vector<std::int32_t> order;
     std::vector<at::Tensor> ended(count);
     std::optional<redco::nn::gradient_watch> watch(std::in_place, *one.net, [&](parameter which) {
-      order.push_back(which.place);
-      ended[static_cast<std::size_t>(which.place)] =
-          one.net->parameters()[static_cast<std::size_t>(which.place)].grad().clone();
+      order.push_back(which.index);
+      ended[static_cast<std::size_t>(which.index)] =
+          one.net->parameters()[static_cast<std::size_t>(which.index)].grad().clone();
     });
     for (int micro_batch = 0; micro_batch < 2; ++micro_batch) {
       order.clear();
@@ -120,7 +120,7 @@ TEST_CASE("a gradient ends once in each backward, after its last contribution") 
       for (std::size_t i = 0; i < count; ++i)
         must(at::equal(ended[i], one.net->parameters()[i].grad()), "nothing is added behind its end");
       auto const turn = [&](char const* name) {
-        return std::find(order.begin(), order.end(), one.place_of(name).place) - order.begin();
+        return std::find(order.begin(), order.end(), one.handle_of(name).index) - order.begin();
       };
       must(turn("h.1.ln_1.weight") < turn("h.0.ln_1.weight"), "the last block's gradients end first");
       must(turn("ln_f.weight") < turn("wte.weight"), "the table's end last, though the head used it first");

@@ -27,19 +27,19 @@ TEST_CASE("a launcher is recognized by its environment variables") {
   launch const alone = of({{"PATH", "/bin"}});
   CHECK(alone.processes == 1);
   CHECK(alone.first());
-  CHECK(alone.by.empty());
+  CHECK(alone.launcher.empty());
   launch const open_mpi = of({{"OMPI_COMM_WORLD_SIZE", "6"},
                               {"OMPI_COMM_WORLD_RANK", "4"},
                               {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"},
                               {"PMI_SIZE", "2"}});
   CHECK(open_mpi.processes == 6);
   CHECK(open_mpi.process == 4);
-  CHECK(open_mpi.here == 3);
+  CHECK(open_mpi.processes_on_host == 3);
   CHECK_FALSE(open_mpi.first());
   launch const mpich = of({{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}, {"MPI_LOCALNRANKS", "2"}});
   CHECK(mpich.processes == 2);
   CHECK(mpich.process == 1);
-  CHECK(mpich.by == "mpirun");
+  CHECK(mpich.launcher == "mpirun");
 }
 
 TEST_CASE("impossible values of a launcher's variables are refused") {
@@ -69,11 +69,11 @@ TEST_CASE("torchrun, srun, pods and a user's variables give the address at which
       {"SLURM_STEP_ID", "0"},       {"SLURM_PROCID", "0"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
   REQUIRE_NOTHROW(of(agents));
   launch const torchrun = of(agents);
-  CHECK(torchrun.by == "torchrun");
+  CHECK(torchrun.launcher == "torchrun");
   CHECK(torchrun.process == 4);
-  CHECK(torchrun.here == 3);
+  CHECK(torchrun.processes_on_host == 3);
   CHECK(torchrun.has_store);
-  CHECK(torchrun.run == "j/1");
+  CHECK(torchrun.start_id == "j/1");
   launch const srun = of({{"SLURM_STEP_ID", "2"},
                           {"SLURM_PROCID", "5"},
                           {"SLURM_NTASKS", "7"},
@@ -82,12 +82,12 @@ TEST_CASE("torchrun, srun, pods and a user's variables give the address at which
                           {"SLURM_JOB_NODELIST", "gpu[07-08,11],m3"},
                           {"SLURM_JOB_ID", "123456"},
                           {"SLURM_RESTART_COUNT", "1"}});
-  CHECK(srun.by == "srun");
+  CHECK(srun.launcher == "srun");
   CHECK(srun.process == 5);
-  CHECK(srun.here == 3);
+  CHECK(srun.processes_on_host == 3);
   CHECK(srun.host == "gpu07");
   CHECK(srun.port == 15'000 + 3'458);
-  CHECK(srun.run == "123456.2/1");
+  CHECK(srun.start_id == "123456.2/1");
   // mpirun starts its daemons as a step of SLURM, so the variables of the step do not describe the
   // program.
   CHECK(of({{"SLURM_STEP_ID", "0"},
@@ -95,7 +95,7 @@ TEST_CASE("torchrun, srun, pods and a user's variables give the address at which
             {"OMPI_COMM_WORLD_SIZE", "6"},
             {"OMPI_COMM_WORLD_RANK", "4"},
             {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}})
-            .by == "mpirun");
+            .launcher == "mpirun");
   launch const train_job = of({{"PET_NNODES", "4"},
                                {"PET_NODE_RANK", "3"},
                                {"PET_NPROC_PER_NODE", "auto"},
@@ -119,7 +119,7 @@ TEST_CASE("a program started in an interactive shell of SLURM is one process") {
   for (char const* const step : {"4294967290", "4294967291", "4294967292", "4294967293"}) {
     shell["SLURM_STEP_ID"] = step;
     CHECK(of(shell).processes == 1);
-    CHECK(of(shell).by.empty());
+    CHECK(of(shell).launcher.empty());
     shell["SLURM_NTASKS"] = shell["SLURM_STEP_NUM_TASKS"] = "8";  // tasks of the allocation
     CHECK(of(shell).processes == 1);
     shell["PMIX_RANK"] = "0";  // set in a shell if the cluster's default is --mpi=pmix
@@ -138,12 +138,12 @@ TEST_CASE("a program started in an interactive shell of SLURM is one process") {
                            {"PMI_SIZE", "6"},
                            {"PMI_RANK", "5"},
                            {"MPI_LOCALNRANKS", "3"}});
-  CHECK(hydra.by == "mpirun");
+  CHECK(hydra.launcher == "mpirun");
   CHECK(hydra.process == 5);
-  CHECK(hydra.here == 3);
+  CHECK(hydra.processes_on_host == 3);
   // srun --mpi=pmi2 sets PMI_SIZE for its own tasks.
   CHECK(of({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"PMI_SIZE", "1"}, {"PMI_RANK", "0"}})
-            .by == "srun");
+            .launcher == "srun");
 }
 
 TEST_CASE("one process needs no address to meet other processes") {
@@ -168,7 +168,7 @@ TEST_CASE("RANK=0 and WORLD_SIZE=1 of an image do not contradict a launcher") {
   std::map<std::string, std::string> mpirun{
       {"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}};
   mpirun.insert(image.begin(), image.end());
-  CHECK(of(mpirun).by == "mpirun");
+  CHECK(of(mpirun).launcher == "mpirun");
   CHECK(of(mpirun).process == 2);
   std::map<std::string, std::string> pods{
       {"PET_NNODES", "2"}, {"PET_NODE_RANK", "1"}, {"PET_MASTER_ADDR", "job-0"}, {"PET_MASTER_PORT", "29500"}};
@@ -216,7 +216,7 @@ TEST_CASE("an address of IPv6 is in brackets if a port follows") {
                               {"MASTER_ADDR", "[::1]"},
                               {"MASTER_PORT", "29400"}});
   CHECK(torchrun.host == "::1");
-  CHECK(redco::options::meeting_place(torchrun) == "[::1]:29400");
+  CHECK(redco::options::meeting_address(torchrun) == "[::1]:29400");
 }
 
 TEST_CASE("REDCO_SECRET is read with any launcher, must not be short and is never shown") {
@@ -245,7 +245,7 @@ TEST_CASE("launchers that contradict each other are refused") {
 TEST_CASE("a launcher's processes are the ranks, and without a launcher the shards are") {
   launch four;
   four.processes = 4;
-  four.by = "mpirun";
+  four.launcher = "mpirun";
   redco::deployer_options o;
   CHECK(redco::options::mesh_of(o, {}) == redco::mesh{});
   CHECK(redco::options::mesh_of(o, four) == redco::mesh{.dp = 4});

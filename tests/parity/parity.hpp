@@ -175,10 +175,10 @@ class check {
     for (auto const& [name, settings] : decodings.items()) {
       redco::pretrained::generation_config const config = redco::pretrained::generation_config_of(settings, name);
       if (config.search.beams == 1) {
-        data_.expect_ids(name, generate(net, prompts, config.sampling_behind(prompts.size(1), 0)));
+        data_.expect_ids(name, generate(net, prompts, config.sampling_options(prompts.size(1), 0)));
         continue;
       }
-      beam_options search = config.search_behind(prompts.size(1), 0);
+      beam_options search = config.search_options(prompts.size(1), 0);
       search.results = search.beams;
       redco::generation::beam_result const found = beam_search(net, prompts, search);
       data_.expect_ids(name, found.ids);
@@ -193,7 +193,7 @@ class check {
                                                [](auto const& y, at::Tensor const&) { return whole(y); });
     at::Tensor seen;
     if (Task == task::decoder) seen = mine.of(data_.inputs.at("attention_mask")).to(at::kBool);
-    data_.expect_logits(redco::tensors::on_host(found), mine.of(data_.expected.at("logits")), seen);
+    data_.expect_logits(redco::tensors::to_cpu(found), mine.of(data_.expected.at("logits")), seen);
   }
 
   /// Compares this rank's part of every gradient with the reference, whose gradients are stored in
@@ -204,17 +204,17 @@ class check {
     for (ckpt::state_part const& part : state.master_parts()) {
       redco::nn::stored_parameter const& p = *state.store.find(part.name);
       if (!p.trainable) continue;
-      redco::models::stored_place const place = place_in_file(redco::models::stored_names<M>::names, part.name);
-      at::Tensor expected = data_.expected.at("grad." + place.theirs);
-      at::Tensor found = redco::tensors::on_host(p.gradient / weight);
-      if (place.row->transposed) expected = expected.t();
+      redco::models::stored_match const match = find_stored_name(redco::models::stored_names<M>::names, part.name);
+      at::Tensor expected = data_.expected.at("grad." + match.theirs);
+      at::Tensor found = redco::tensors::to_cpu(p.gradient / weight);
+      if (match.row->transposed) expected = expected.t();
       while (expected.dim() > found.dim()) expected = expected.squeeze(0);
       double const largest = expected.abs().max().template item<double>();
-      expected = expected.narrow(0, place.row->part * part.shape[0], part.shape[0]);
+      expected = expected.narrow(0, match.row->part * part.shape[0], part.shape[0]);
       for (std::int64_t d = 0; d < found.dim(); ++d) {
         auto const at = static_cast<std::size_t>(d);
-        expected = expected.narrow(d, part.place.offset[at], part.place.shape[at]);
-        found = found.narrow(d, 0, part.place.shape[at]);
+        expected = expected.narrow(d, part.box.offset[at], part.box.shape[at]);
+        found = found.narrow(d, 0, part.box.shape[at]);
       }
       data_.expect_gradient(part.name, found, expected, largest);
       elements += found.numel();

@@ -36,7 +36,7 @@ TEST_CASE("bart-large-cnn's generation_config.json is a search with all its sett
     "_from_model_config": true, "bos_token_id": 0, "decoder_start_token_id": 2, "early_stopping": true, "eos_token_id": 2,
     "forced_bos_token_id": 0, "forced_eos_token_id": 2, "length_penalty": 2.0, "max_length": 142, "min_length": 56,
     "no_repeat_ngram_size": 3, "num_beams": 4, "pad_token_id": 1, "transformers_version": "4.27.0.dev0")");
-  redco::beam_options const search = config.search_behind(1, 64);
+  redco::beam_options const search = config.search_options(1, 64);
   CHECK(search.beams == 4);
   CHECK(search.max_new_tokens == 141);
   CHECK(search.min_new_tokens == 55);
@@ -54,16 +54,16 @@ TEST_CASE("bart-large-cnn's generation_config.json is a search with all its sett
 TEST_CASE("a file that asks for sampling sets the sampling options") {
   redco::pretrained::generation_config config = config_of(
       R"("do_sample": true, "temperature": 0.6, "top_p": 0.9, "max_length": 4096, "eos_token_id": [5, 6], "pad_token_id": 0)");
-  redco::generate_options const draws = config.sampling_behind(7, 64);
+  redco::generate_options const draws = config.sampling_options(7, 64);
   CHECK((draws.temperature == 0.6 && draws.top_p == 0.9 && draws.top_k == 50 && draws.max_new_tokens == 4089));
   CHECK((draws.pad == 0 && config.search.pad == 5 && config.search.beams == 1));
   config =
       config_of(R"("temperature": 0.6, "top_k": 9, "max_new_tokens": 30, "max_length": 20, "early_stopping": "never")");
   CHECK((config.sampling.temperature == 0 && config.sampling.top_k == 0));
   CHECK(config.unused == std::vector<std::string>{"temperature", "top_k"});
-  CHECK(config.search_behind(3, 64).max_new_tokens == 30);
+  CHECK(config.search_options(3, 64).max_new_tokens == 30);
   CHECK(config.search.stop == redco::pretrained::beam_stop::when_impossible);
-  CHECK(config_of("").sampling_behind(3, 64).max_new_tokens == 64);
+  CHECK(config_of("").sampling_options(3, 64).max_new_tokens == 64);
 }
 
 TEST_CASE("an unsupported setting is refused by its name") {
@@ -92,11 +92,11 @@ TEST_CASE("a max_length without room after the prompt is refused with its file a
   auto const refused = [](std::string const& members, std::int64_t prompt) -> std::string {
     redco::pretrained::generation_config const config = config_of(members);
     try {
-      std::int64_t const searched = config.search_behind(prompt, 64).max_new_tokens;
-      CHECK(searched == config.sampling_behind(prompt, 64).max_new_tokens);
+      std::int64_t const searched = config.search_options(prompt, 64).max_new_tokens;
+      CHECK(searched == config.sampling_options(prompt, 64).max_new_tokens);
     } catch (redco::error const& e) {
       CHECK(e.code() == redco::exit_code::usage);
-      CHECK_THROWS_AS(config.sampling_behind(prompt, 64), redco::error);
+      CHECK_THROWS_AS(config.sampling_options(prompt, 64), redco::error);
       return e.what();
     }
     return "accepted";
@@ -108,10 +108,10 @@ TEST_CASE("a max_length without room after the prompt is refused with its file a
   CHECK(refused(R"("max_length": 4)", 4) != "accepted");
   CHECK(refused(R"("max_length": 4)", 3) == "accepted");
   CHECK(refused(R"("max_length": 4, "max_new_tokens": 2)", 10) == "accepted");
-  CHECK(config_of(R"("max_length": 4)").sampling_behind(3, 64).max_new_tokens == 1);
-  CHECK(config_of(R"("min_length": 9, "max_length": 20)").sampling_behind(4, 64).min_new_tokens == 5);
-  CHECK(config_of(R"("min_length": 9, "max_length": 20)").search_behind(12, 64).min_new_tokens == 0);
-  CHECK(config_of(R"("min_length": 9, "min_new_tokens": 7)").search_behind(4, 64).min_new_tokens == 7);
+  CHECK(config_of(R"("max_length": 4)").sampling_options(3, 64).max_new_tokens == 1);
+  CHECK(config_of(R"("min_length": 9, "max_length": 20)").sampling_options(4, 64).min_new_tokens == 5);
+  CHECK(config_of(R"("min_length": 9, "max_length": 20)").search_options(12, 64).min_new_tokens == 0);
+  CHECK(config_of(R"("min_length": 9, "min_new_tokens": 7)").search_options(4, 64).min_new_tokens == 7);
 }
 
 TEST_CASE("end ids may be one, several or none, and -1 means none") {

@@ -63,7 +63,7 @@ void check_weights(std::filesystem::path const& path) {
     for (redco::fact::parameter_fact const& f : redco::shard::facts_of(model).parameters) {
       std::string ours(f.name.view());
       std::replace(ours.begin(), ours.end(), '*', '0');
-      missing += !tensors.contains(redco::models::place_in_file(redco::models::stored_names<M>::names, ours).theirs);
+      missing += !tensors.contains(redco::models::find_stored_name(redco::models::stored_names<M>::names, ours).theirs);
     }
   });
   CHECK(missing == 0);

@@ -88,13 +88,13 @@ void check_names(M const& model, redco::json::json_value const& entry, redco::js
   std::vector<std::string> missing;
   std::set<std::string> wanted;
   for (std::string const& ours : parameters_of(model)) {
-    redco::models::stored_place const place = redco::models::place_in_file(table.names, ours);
-    REQUIRE(place.row != nullptr);
+    redco::models::stored_match const match = redco::models::find_stored_name(table.names, ours);
+    REQUIRE(match.row != nullptr);
     bool const starts_fresh =
         std::any_of(fresh.begin(), fresh.end(), [&](auto const& layer) { return ours.starts_with(layer + "."); });
-    CHECK((!starts_fresh || named.count(place.theirs) == 0));
-    if (named.count(place.theirs) == 0 && !starts_fresh && !place.row->zero) missing.push_back(place.theirs);
-    wanted.insert(place.theirs);
+    CHECK((!starts_fresh || named.count(match.theirs) == 0));
+    if (named.count(match.theirs) == 0 && !starts_fresh && !match.row->zero) missing.push_back(match.theirs);
+    wanted.insert(match.theirs);
   }
   CHECK(missing == std::vector<std::string>{});
   std::erase_if(named, [&](std::string const& name) {

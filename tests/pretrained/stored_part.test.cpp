@@ -28,17 +28,17 @@ TEST_CASE("a part of a fused, transposed tensor follows the parts before it, wit
   redco::pretrained::stored_part const q = redco::pretrained::stored_part_of(part_names, "q.weight", {12, 5}, rows);
   CHECK(q.name == "attn.weight");
   CHECK(q.shape == numbers{5, 24});
-  CHECK(q.place == redco::safetensors::box{{0, 2}, {5, 4}});
+  CHECK(q.box == redco::safetensors::box{{0, 2}, {5, 4}});
   CHECK(q.transposed);
   redco::pretrained::stored_part const k = redco::pretrained::stored_part_of(part_names, "k.weight", {12, 5}, rows);
   CHECK(k.shape == q.shape);
-  CHECK(k.place == redco::safetensors::box{{0, 14}, {5, 4}});
+  CHECK(k.box == redco::safetensors::box{{0, 14}, {5, 4}});
 }
 
 TEST_CASE("extents of 1 come first") {
   redco::pretrained::stored_part const part = redco::pretrained::stored_part_of(part_names, "cls", {9}, {{3}, {2}});
   CHECK(part.shape == numbers{1, 1, 9});
-  CHECK(part.place == redco::safetensors::box{{0, 0, 3}, {1, 1, 2}});
+  CHECK(part.box == redco::safetensors::box{{0, 0, 3}, {1, 1, 2}});
   CHECK(part.ones == 2);
   CHECK_FALSE(part.transposed);
 }
@@ -46,7 +46,7 @@ TEST_CASE("extents of 1 come first") {
 TEST_CASE("a table without rows keeps every name; a parameter that it lacks or cannot cut exits with code 70") {
   redco::pretrained::stored_part const kept = redco::pretrained::stored_part_of({}, "h.0.up", {7, 5}, {{3, 0}, {2, 5}});
   CHECK(kept.name == "h.0.up");
-  CHECK(kept.place == redco::safetensors::box{{3, 0}, {2, 5}});
+  CHECK(kept.box == redco::safetensors::box{{3, 0}, {2, 5}});
   CHECK(refused("other", {3}).starts_with("70 the model's table of file names has no row"));
   CHECK(refused("q.weight", {12}).starts_with("70 the model's table of file names cuts or transposes"));
   CHECK(refused("q.weight", {12, 5, 2}).starts_with("70 "));

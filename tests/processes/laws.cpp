@@ -24,7 +24,7 @@
 #include <redco/options/launch.hpp>
 #include <redco/shape/hosts.hpp>
 #include <redco/shape/mesh.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -124,14 +124,14 @@ void equal_sizes(rank_context& me, int each) {
 void planes(rank_context& me) {
   for (int round = 0; round < 30; ++round) {
     if (round % me.world.size() == me.rank) std::this_thread::sleep_for(std::chrono::microseconds(200));
-    at::Tensor const place = at::full({3}, me.rank, at::kLong);
+    at::Tensor const index = at::full({3}, me.rank, at::kLong);
     std::int64_t shards = 0, replicas = 0;
     for (int other = 0; other < me.world.size(); ++other) {
       if (me.mesh.coordinate(other, redco::shape::axis::dp) == me.dp_index()) shards += other;
       if (me.mesh.coordinate(other, redco::shape::axis::tp) == me.tp_index()) replicas += other;
     }
-    must(me.tp.all_reduced(place)[0].item<std::int64_t>() == shards, "the shards of a replica");
-    must(me.dp.all_reduced(place)[1].item<std::int64_t>() == replicas, "the replicas of a shard");
+    must(me.tp.all_reduced(index)[0].item<std::int64_t>() == shards, "the shards of a replica");
+    must(me.dp.all_reduced(index)[1].item<std::int64_t>() == replicas, "the replicas of a shard");
   }
 }
 
@@ -250,7 +250,7 @@ void failures(redco::comm::world& world, int ranks, int each) {
 
 [[noreturn]] void sums(rank_context& me, std::chrono::seconds busy, bool by_lane) {
   redco::comm::collective_label const label("grads");
-  if (by_lane) redco::diag::run_place::begin_step(6);  // counted from 0
+  if (by_lane) redco::diag::run_position::begin_step(6);  // counted from 0
   at::Tensor const x = at::ones({20'000});
   for (int round = 0;; ++round) {
     if (by_lane) {

@@ -2,7 +2,7 @@
 #include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/of.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/fact/path.hpp>
 #include <redco/shape/blocks.hpp>

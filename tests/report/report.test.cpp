@@ -206,7 +206,7 @@ TEST_CASE("every format reports the fitting setups, the smallest change and the 
 }
 
 TEST_CASE("labels of a drawing that would collide move up") {
-  redco::report::detail::label_places labels;
+  redco::report::detail::label_positions labels;
   CHECK(labels.place(10, 50, "3.80 GiB") == 50);
   CHECK(labels.place(30, 48, "3.99 GiB") == 37);
   CHECK(labels.place(35, 45, "3.82 GiB") == 24);

@@ -97,11 +97,11 @@ TEST_CASE("running statistics are in checkpoints: a run resumed on another mesh 
 // examples are in that order.
 TEST_CASE("statistics cover a round of micro-batches if it is not the global batch, and the run says so") {
   temporary_folder one, two;
-  std::vector<std::int64_t> const places{0, 1, 2, 5, 6, 7, 3, 4, 8, 9};
+  std::vector<std::int64_t> const positions{0, 1, 2, 5, 6, 7, 3, 4, 8, 9};
   redco::data::sampler const order(10, deployer_options{}.seed);
   std::vector<std::int64_t> data(10);
   for (std::int64_t q = 0; q < 10; ++q)
-    data[static_cast<std::size_t>(order.at(0, q))] = order.at(0, places[static_cast<std::size_t>(q)]);
+    data[static_cast<std::size_t>(order.at(0, q))] = order.at(0, positions[static_cast<std::size_t>(q)]);
   auto const expected = fit(run_test::in(one.path), of_steps(1, 10, 6), data);
   auto const found = fit(run_test::in(two.path, {.dp = 2}), of_steps(1, 10, 3), run_test::numbers(10));
   check_same(found, expected);

@@ -5,7 +5,7 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/layer/of.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/pipeline/functions.hpp>
 
 #include <cstdint>

@@ -61,7 +61,7 @@ TEST_CASE("the composed kernels train equally in every dtype on every mesh, and 
     CHECK(run_test::difference(exact, run_in(redco::dtype::f32, mesh).losses) < 1e-5);
     CHECK(run_test::difference(exact, run_in(redco::dtype::bf16, mesh).losses) < 0.01);
   }
-  CHECK(redco::run::dtype_text({redco::dtype::bf16, "asked for"}, redco::tensors::host_device()) ==
+  CHECK(redco::run::dtype_text({redco::dtype::bf16, "asked for"}, redco::tensors::cpu_device()) ==
         "dtype bf16: asked for; kernels composed");
 }
 

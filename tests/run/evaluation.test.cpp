@@ -2,7 +2,7 @@
 
 #include <redco/run/predictor.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/of.hpp>
+#include <redco/layer/extent_of.hpp>
 
 #include <cstdint>
 #include <set>

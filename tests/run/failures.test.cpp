@@ -341,7 +341,7 @@ TEST_CASE("a run that fails repeatedly at one step says so until a run completes
   where.resume = "auto";
   behaviour broken;
   broken.loss = [](at::Tensor const& each, run_test::mlp_batch const&) {
-    if (redco::diag::run_place::here().step == 2) throw std::runtime_error("the third is broken");
+    if (redco::diag::run_position::here().step == 2) throw std::runtime_error("the third is broken");
     return each.sum();
   };
   auto const told = [](outcome const& run) { return run.log.find("runs here failed at step 3") != std::string::npos; };

@@ -6,7 +6,7 @@
 #include <redco/layer/linear.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/optimizer/learning_rate.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <cmath>
 #include <string>
@@ -95,7 +95,7 @@ TEST_CASE("ranks with different numbers of examples are refused at once") {
     o.global_batch = 4;
     o.epochs = 2;
     o.train_of_epoch = [](int epoch) {
-      bool const fewer = epoch == 1 && redco::diag::run_place::here().rank == 1;
+      bool const fewer = epoch == 1 && redco::diag::run_position::here().rank == 1;
       return redco::examples<std::int64_t>(run_test::numbers(fewer ? 9 : 13));
     };
     wait_clock const clock;

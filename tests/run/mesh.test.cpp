@@ -10,8 +10,8 @@
 #include <redco/options/value_text.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embeddings.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
 #include <redco/pipeline/functions.hpp>

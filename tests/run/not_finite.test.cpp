@@ -1,7 +1,7 @@
 #include "mlp.hpp"
 
 #include <redco/workdir/read_manifest.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <cmath>
 #include <filesystem>
@@ -52,7 +52,7 @@ TEST_CASE("a loss that is not finite on one model shard alone ends the run") {
     behaviour how;
     how.loss = [evaluating](at::Tensor const& each, run_test::mlp_batch const&) {
       // Added after the graph is built, so that the gradient stays finite.
-      bool const here = redco::diag::run_place::here().rank == 1 && each.requires_grad() != evaluating;
+      bool const here = redco::diag::run_position::here().rank == 1 && each.requires_grad() != evaluating;
       return each.sum() + (here ? std::nan("") : 0.0);
     };
     temporary_folder folder;

@@ -73,7 +73,7 @@ auto ignoring_pipeline(graph_behaviour b = {}) {
          }) |
          redco::loss([b](auto const& net, mlp_batch const& batch) {
            redco::mean const made = redco::cross_entropy(net(batch.x), batch.labels);
-           if (b.look) redco::tensors::on_host(batch.labels);
+           if (b.look) redco::tensors::to_cpu(batch.labels);
            if (b.made_anew) return redco::mean{made.sum * 2, made.count * b.times};
            if (b.count_of_rows) return redco::mean{made.sum, static_cast<double>(batch.x.size(0))};
            return made;
@@ -129,7 +129,7 @@ TEST_CASE("each batch that a graph computes is checked on the host") {
                           return made;
                         }) |
                         redco::loss([&](auto const& net, mlp_batch const& batch) {
-                          redco::tensors::check_on_host(batch.ids, [&seen](at::Tensor const& ids) {
+                          redco::tensors::check_on_cpu(batch.ids, [&seen](at::Tensor const& ids) {
                             if (!host_graph::replaying) seen.push_back(ids.sum().item<std::int64_t>());
                           });
                           return redco::cross_entropy(net(batch.x), batch.labels);

@@ -71,8 +71,8 @@ inline void add_state(tensors& all, std::vector<redco::ckpt::state_part> const& 
     at::Tensor to = at->second, from = part.local;
     for (std::size_t d = 0; d < part.shape.size(); ++d) {
       auto const dim = static_cast<std::int64_t>(d);
-      to = to.narrow(dim, part.place.offset[d], part.place.shape[d]);
-      from = from.narrow(dim, 0, part.place.shape[d]);
+      to = to.narrow(dim, part.box.offset[d], part.box.shape[d]);
+      from = from.narrow(dim, 0, part.box.shape[d]);
     }
     to.copy_(from);
   }

@@ -51,10 +51,10 @@ auto lm() {
 
 /// Arranges the texts so that the sampler visits them in the recorded order.
 texts visited_in(texts const& all, std::vector<std::size_t> const& order, std::uint64_t seed, int epoch) {
-  redco::data::sampler const places(std::ssize(all), seed);
+  redco::data::sampler const shuffled(std::ssize(all), seed);
   texts arranged(all.size());
-  for (std::size_t place = 0; place < all.size(); ++place)
-    arranged[static_cast<std::size_t>(places.at(epoch, static_cast<std::int64_t>(place)))] = all[order[place]];
+  for (std::size_t position = 0; position < all.size(); ++position)
+    arranged[static_cast<std::size_t>(shuffled.at(epoch, static_cast<std::int64_t>(position)))] = all[order[position]];
   return arranged;
 }
 

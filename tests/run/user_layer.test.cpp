@@ -17,8 +17,9 @@ struct damping {
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     redco::fact::flow const input = w.activation;
     redco::fact::parameter_fact factor;
-    factor.shape = {redco::layers::of<Width>(config)};
-    factor.split(redco::shape::axis::tp, redco::shape::is_feature_split<X> ? 0 : -1, redco::layers::of<Width>(config));
+    factor.shape = {redco::layers::extent_of<Width>(config)};
+    factor.split(redco::shape::axis::tp, redco::shape::is_feature_split<X> ? 0 : -1,
+                 redco::layers::extent_of<Width>(config));
     factor.start = {redco::fact::initial::kind::normal, 0.5};
     w.parameter("factor", factor);
     redco::fact::shared_parameter_facts<X>(w, factor.shape);

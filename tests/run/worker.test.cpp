@@ -5,7 +5,7 @@
 
 #include <redco/run/worker.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/of.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizers.hpp>
 

@@ -28,8 +28,8 @@ constexpr void erase(list& from, op what) {
 }
 
 TEST_CASE("each mistake in the operation lists of a step is found at its position") {
-  auto const is = [](step_fault const& found, kind what, int rank, std::size_t place) {
-    CHECK(text_of(found) == text_of(step_fault{what, rank, place}));
+  auto const is = [](step_fault const& found, kind what, int rank, std::size_t index) {
+    CHECK(text_of(found) == text_of(step_fault{what, rank, index}));
   };
   is(changed({}, 2, 1, [](lists&) {}), kind::none, -1, 0);
   is(changed({}, 2, 1, [](lists& l) { erase(l[1], op::backward); }), kind::no_backward, 1, 0);

@@ -6,9 +6,9 @@
 #include <redco/layer/attention.hpp>
 #include <redco/layer/branches.hpp>
 #include <redco/layer/dropout.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/norms.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
 

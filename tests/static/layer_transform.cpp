@@ -9,9 +9,9 @@
 #include <redco/layer/activations.hpp>
 #include <redco/layer/branches.hpp>
 #include <redco/layer/encoder_decoder.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/norms.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/tree.hpp>

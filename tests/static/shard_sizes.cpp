@@ -21,10 +21,10 @@
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embeddings.hpp>
 #include <redco/layer/encoder_decoder.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/norms.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/pools.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
@@ -48,10 +48,10 @@ static_assert(sound<redco::models::opt_post_norm>() && sound<bart>() && sound<t5
 
 /// Returns true if the first mistake of a net over `Input` is this one, between these layers.
 template <class Net, class Input = void>
-constexpr bool finds(fact::mistake what, std::int64_t found, std::string_view giver, std::int64_t wanted,
+constexpr bool finds(fact::mistake what, std::int64_t found, std::string_view producer, std::int64_t wanted,
                      std::string_view reader, std::string_view of = "features") {
   fact::mistake_fact const m = redco::shard::constant_facts_of<made<model_of<Net, Input>>>.mistake;
-  return m.what == what && m.found == found && m.wanted == wanted && m.giver.view() == giver &&
+  return m.what == what && m.found == found && m.wanted == wanted && m.producer.view() == producer &&
          m.reader.view() == reader && m.of.view() == of;
 }
 template <class Net, class Input = void>

@@ -137,7 +137,7 @@ class host_launcher final : public redco::tensors::kernel_launcher {
  public:
   explicit host_launcher(unsigned threads, std::int64_t blocks = 1 << 16) : threads_(threads), blocks_(blocks) {}
 
-  bool serves(at::Device device) const override { return device == redco::tensors::host_device(); }
+  bool serves(at::Device device) const override { return device == redco::tensors::cpu_device(); }
 
   void run(call const& what, std::span<argument const> given) override {
     auto const& entry = device_text::entries().at(what.entry);

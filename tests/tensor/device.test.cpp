@@ -23,10 +23,10 @@ std::string device_refusal(std::string const& name) {
 }  // namespace
 
 TEST_CASE("a CPU is always supported, and its memory is the host's") {
-  CHECK(redco::tensors::device_of("cpu") == redco::tensors::host_device());
-  CHECK(redco::tensors::choose_device("cpu").of_rank(3) == redco::tensors::host_device());
-  CHECK(redco::tensors::in_host_memory(at::ones({2})));
-  CHECK(!redco::tensors::in_host_memory(at::empty({2}, at::kMeta)));
+  CHECK(redco::tensors::device_of("cpu") == redco::tensors::cpu_device());
+  CHECK(redco::tensors::choose_device("cpu").of_rank(3) == redco::tensors::cpu_device());
+  CHECK(redco::tensors::in_cpu_memory(at::ones({2})));
+  CHECK(!redco::tensors::in_cpu_memory(at::empty({2}, at::kMeta)));
 }
 
 TEST_CASE("a device that redco does not support is refused with the allowed devices") {

@@ -23,9 +23,9 @@ TEST_CASE("a count taken while a graph is recorded becomes the count of each lat
   int checks = 0;
   {
     redco::tensors::graph_recording::scope const here(&kept);
-    first = redco::tensors::count_on_host(ids, sum_of);
-    second = redco::tensors::count_on_host(other, sum_of);
-    redco::tensors::check_on_host(ids, [&](at::Tensor const&) { ++checks; });
+    first = redco::tensors::count_on_cpu(ids, sum_of);
+    second = redco::tensors::count_on_cpu(other, sum_of);
+    redco::tensors::check_on_cpu(ids, [&](at::Tensor const&) { ++checks; });
   }
   CHECK(first > 0);
   CHECK(first != second);
@@ -37,14 +37,14 @@ TEST_CASE("a count taken while a graph is recorded becomes the count of each lat
   CHECK(kept.latest(first) == 20);
   CHECK(kept.latest(second) == 6);
   CHECK(checks == 2);
-  CHECK(redco::tensors::count_on_host(ids, sum_of) == 20);  // no recording any more
+  CHECK(redco::tensors::count_on_cpu(ids, sum_of) == 20);  // no recording any more
 }
 
 TEST_CASE("a number computed from a recorded count is not a count of the recording") {
   at::Tensor const ids = at::ones({4}, at::kLong);
   redco::tensors::graph_recording kept;
   redco::tensors::graph_recording::scope const here(&kept);
-  double const one = redco::tensors::count_on_host(ids, sum_of), two = redco::tensors::count_on_host(ids, sum_of);
+  double const one = redco::tensors::count_on_cpu(ids, sum_of), two = redco::tensors::count_on_cpu(ids, sum_of);
   CHECK(kept.count_of(one) == 0);
   CHECK(kept.count_of(two) == 1);
   for (double const computed : {2 * one, one / 2, one + two, one + 1, std::max(one, 1.0), 4.0, 0.0, -one})
@@ -54,14 +54,14 @@ TEST_CASE("a number computed from a recorded count is not a count of the recordi
 TEST_CASE("only a thread that records refuses reads of the host and random numbers") {
   at::Tensor const ids = at::ones({4}, at::kLong);
   CHECK_NOTHROW(redco::tensors::graph_recording::refuse_random_numbers());
-  CHECK(redco::tensors::on_host(ids).equal(ids));
+  CHECK(redco::tensors::to_cpu(ids).equal(ids));
   redco::tensors::graph_recording kept;
   redco::tensors::graph_recording::scope const here(&kept);
-  CHECK_THROWS_AS(redco::tensors::on_host(ids), redco::error);
+  CHECK_THROWS_AS(redco::tensors::to_cpu(ids), redco::error);
   CHECK_THROWS_AS(redco::tensors::graph_recording::refuse_random_numbers(), redco::error);
   CHECK(!kept.handed_out());
-  CHECK(redco::tensors::look_on_host(ids, sum_of) == 4);
+  CHECK(redco::tensors::look_on_cpu(ids, sum_of) == 4);
   CHECK(kept.handed_out());
   redco::tensors::graph_recording::scope const free(nullptr);
-  CHECK(redco::tensors::on_host(ids).equal(ids));
+  CHECK(redco::tensors::to_cpu(ids).equal(ids));
 }

@@ -72,7 +72,7 @@ TEST_CASE("a watch sees tensors that layers save, whether it joins before or aft
     if (!watch_first) watch.emplace();
     at::Tensor const y = (x * x).sum();
     CHECK(watch->entries().size() == 1);
-    CHECK(watch->entries()[0].lies_with(x));
+    CHECK(watch->entries()[0].shares_storage(x));
     CHECK(tier.seen == 2);
     watch.reset();  // the other link stays, whether joined last or not
     at::Tensor const z = (x * x).sum();

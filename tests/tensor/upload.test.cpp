@@ -22,7 +22,7 @@ at::Tensor sample() { return at::arange(24, at::kLong).view({4, 6}); }
 
 TEST_CASE("host code finds the source of a tensor and its views until one of them is written to") {
   at::Tensor const here = sample(), there = here.clone();
-  redco::tensors::host_copies known;
+  redco::tensors::cpu_copies known;
   known.add(there, here);
   CHECK(known.find(there)->is_alias_of(here));
   at::Tensor const view = there.narrow(0, 1, 2).narrow(1, 2, 3).t();
@@ -42,7 +42,7 @@ TEST_CASE("host code finds the source of a tensor and its views until one of the
 
 TEST_CASE("a part of a larger tensor is found at its own offset") {
   at::Tensor const whole = sample(), there = whole.clone().narrow(0, 1, 3), here = whole.narrow(0, 1, 3);
-  redco::tensors::host_copies known;
+  redco::tensors::cpu_copies known;
   known.add(there, here);
   CHECK(at::equal(*known.find(there.narrow(0, 2, 1)), whole.narrow(0, 3, 1)));
   at::Tensor const other = sample().t().contiguous().t();
@@ -50,18 +50,18 @@ TEST_CASE("a part of a larger tensor is found at its own offset") {
   CHECK(!known.find(other));
 }
 
-TEST_CASE("a batch that a thread has sent to a device arrives there, and on_host reads the host copy") {
-  at::Device const device = tested_device() == redco::tensors::host_device() ? at::Device(at::kMeta) : tested_device();
+TEST_CASE("a batch that a thread has sent to a device arrives there, and to_cpu reads the CPU copy") {
+  at::Device const device = tested_device() == redco::tensors::cpu_device() ? at::Device(at::kMeta) : tested_device();
   uploaded_batch batch{sample().narrow(1, 0, 5), sample().narrow(1, 1, 5), {sample(), at::Tensor()}};
   redco::tensors::upload way;
   std::thread([&] { way = redco::tensors::upload(batch, device); }).join();
   way.arrive();
   CHECK(batch.ids.device().type() == device.type());
   CHECK(!batch.more[1].defined());
-  CHECK(at::equal(redco::tensors::on_host(batch.ids), sample().narrow(1, 0, 5)));
-  CHECK(at::equal(redco::tensors::on_host(batch.labels.flatten()), sample().narrow(1, 1, 5).flatten()));
-  CHECK(at::equal(redco::tensors::on_host(batch.more[0]), sample()));
+  CHECK(at::equal(redco::tensors::to_cpu(batch.ids), sample().narrow(1, 0, 5)));
+  CHECK(at::equal(redco::tensors::to_cpu(batch.labels.flatten()), sample().narrow(1, 1, 5).flatten()));
+  CHECK(at::equal(redco::tensors::to_cpu(batch.more[0]), sample()));
   if (!device.is_meta()) CHECK(at::equal(batch.labels.to(at::kCPU), sample().narrow(1, 1, 5)));
   redco::tensors::upload().arrive();
-  CHECK(!redco::tensors::host_copies::of_thread().find(batch.ids));
+  CHECK(!redco::tensors::cpu_copies::of_thread().find(batch.ids));
 }

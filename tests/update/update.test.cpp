@@ -185,14 +185,14 @@ TEST_CASE("Adam on the tested device gives the bits of the CPU kernel") {
       redco::update::segment s = redco::update::make_segment(rule, there(1, at::kFloat), there(2, grad_type), true,
                                                              at::zeros({n}, there(1, at::kBFloat16).options()));
       for (std::int64_t step = 1; step <= 5; ++step) redco::update::update(rule, s, 0.03, step, 0.5);
-      return trained{redco::tensors::on_host(s.param), redco::tensors::on_host(s.compute), {}};
+      return trained{redco::tensors::to_cpu(s.param), redco::tensors::to_cpu(s.compute), {}};
     };
-    require_equal(updated(tested_device()), updated(redco::tensors::host_device()));
+    require_equal(updated(tested_device()), updated(redco::tensors::cpu_device()));
   }
 }
 
 TEST_CASE("the wide kernels give the bits of the plain ones") {
-  if (!redco::update::detail::have_wide()) {
+  if (!redco::update::detail::has_avx2()) {
     WARN("skipped: this processor has no AVX2 with FMA");
     return;
   }

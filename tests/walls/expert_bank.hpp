@@ -4,9 +4,9 @@
 // over tp. The rest of the library knows the layer through its facts only.
 
 #include <redco/model/model.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
 #include <redco/fact/parameter_fact.hpp>
@@ -26,8 +26,9 @@ struct expert_bank {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
-    using redco::shape::axis, redco::shape::collective, redco::layers::of, redco::fact::width_kind;
-    std::int64_t const experts = of<Experts>(config), width = of<Width>(config), hidden = of<Hidden>(config);
+    using redco::shape::axis, redco::shape::collective, redco::layers::extent_of, redco::fact::width_kind;
+    std::int64_t const experts = extent_of<Experts>(config), width = extent_of<Width>(config),
+                       hidden = extent_of<Hidden>(config);
     redco::fact::parameter_fact up, down;
     up.shape = {experts, hidden, width};
     up.split(axis::ep, 0, experts).split(axis::tp, 1, hidden);

@@ -17,7 +17,7 @@
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/adapt/plan/adapter_folder.hpp>
-#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/adapter_location.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 #include <redco/adapt/save_adapter.hpp>
 
@@ -62,9 +62,9 @@ class worst {
 };
 
 /// Returns this rank's part of an unsharded tensor.
-at::Tensor part_of(at::Tensor x, safetensors::box const& place) {
-  for (std::size_t d = 0; d < place.shape.size(); ++d)
-    x = x.narrow(static_cast<std::int64_t>(d), place.offset[d], place.shape[d]);
+at::Tensor part_of(at::Tensor x, safetensors::box const& box) {
+  for (std::size_t d = 0; d < box.shape.size(); ++d)
+    x = x.narrow(static_cast<std::int64_t>(d), box.offset[d], box.shape[d]);
   return x;
 }
 
@@ -103,7 +103,7 @@ void check_peft(pretrained_folder const& folder, adapter_folder const& adapter, 
     std::size_t i = 0;
     for (ckpt::state_part const& p : state.adapter_parts()) {
       std::string const name = "grad." + parts[i].name;
-      found.note(name, state.store.find(p.name)->gradient / done.weight, part_of(expected.at(name), parts[i].place));
+      found.note(name, state.store.find(p.name)->gradient / done.weight, part_of(expected.at(name), parts[i].box));
       ++i;
     }
   });

@@ -6,8 +6,8 @@
 #include <redco/options/fit_options.hpp>
 #include <redco/layer/activations.hpp>
 #include <redco/layer/dropout.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/optimizer/optimizers.hpp>
 

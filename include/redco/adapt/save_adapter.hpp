@@ -5,7 +5,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/adapt/plan/adapter_folder.hpp>
-#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/adapter_location.hpp>
 #include <redco/adapt/plan/lora_options.hpp>
 
 #include <filesystem>
@@ -20,21 +20,21 @@ namespace redco::adapt {
 struct adapter_parts {
   std::vector<ckpt::state_part> parts;
   /// Position of each tensor in PEFT's file, in the order of `parts`.
-  std::vector<adapter_place> places;
+  std::vector<adapter_location> locations;
 };
 
 /// Converts a rank's parts of adapter parameters to the names, shapes and boxes of PEFT's file. The
 /// results view the values of `parts`. `names`: names of the frozen model's weights in its own
-/// files. Throws the errors of `adapter_place_of`.
+/// files. Throws the errors of `adapter_location_of`.
 inline adapter_parts adapter_parts_of(std::span<models::stored_name const> names,
                                       std::span<ckpt::state_part const> parts) {
   adapter_parts found;
   for (ckpt::state_part const& part : parts) {
     ckpt::detail::check_part(part);
-    adapter_place place = adapter_place_of(names, part.name, part.shape, part.place);
+    adapter_location location = adapter_location_of(names, part.name, part.shape, part.box);
     found.parts.push_back(
-        {place.part.name, place.part.shape, ckpt::detail::held_values(part), place.part.place, part.owner});
-    found.places.push_back(std::move(place));
+        {location.part.name, location.part.shape, ckpt::detail::held_values(part), location.part.box, part.owner});
+    found.locations.push_back(std::move(location));
   }
   return found;
 }
@@ -43,7 +43,7 @@ inline adapter_parts adapter_parts_of(std::span<models::stored_name const> names
 /// `directory`. `parts`: this rank's adapter tensors; `names`: stored names of the frozen model.
 /// All ranks of `world` call it; rank 0 writes. A crash leaves the old files or no weights, never a
 /// mix. Throws `error` with exit code 64 if PEFT has no place for an adapter (see
-/// `adapter_place_of`), 74 with path and bytes if writing fails.
+/// `adapter_location_of`), 74 with path and bytes if writing fails.
 inline void save_adapter(std::filesystem::path const& directory, std::span<models::stored_name const> names,
                          lora_options const& adapters, std::span<ckpt::state_part const> parts, comm::group& world,
                          save_adapter_options const& options = {}) {
@@ -51,7 +51,7 @@ inline void save_adapter(std::filesystem::path const& directory, std::span<model
       directory, adapter_weights_name, adapter_config_name,
       [&]() -> ckpt::parts_with_text {
         adapter_parts own = adapter_parts_of(names, parts);
-        return {std::move(own.parts), adapter_config_text(adapters, own.places, options)};
+        return {std::move(own.parts), adapter_config_text(adapters, own.locations, options)};
       },
       world);
 }

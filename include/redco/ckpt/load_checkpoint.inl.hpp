@@ -6,7 +6,7 @@
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/read_parts.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/read_manifest.hpp>
@@ -40,8 +40,8 @@ inline void refuse_lost_run(comm::group& world, std::filesystem::path const& wor
   std::vector<std::string> const has = together(world, [&] { return std::string(here ? "1" : ""); });
   for (std::size_t rank = 1; rank < has.size(); ++rank)
     if (has.front().empty() && !has[rank].empty())
-      throw error(exit_code::data, "no checkpoint in " + workdir.string() + comm::place_of_rank(0) +
-                                       ", where rank 0 looks, but one" + comm::place_of_rank(static_cast<int>(rank)) +
+      throw error(exit_code::data, "no checkpoint in " + workdir.string() + comm::on_host_of_rank(0) +
+                                       ", where rank 0 looks, but one" + comm::on_host_of_rank(static_cast<int>(rank)) +
                                        ", where rank " + std::to_string(rank) +
                                        " looks: start the first process there, or put the folder where all hosts see "
                                        "it, or start anew with --resume none");

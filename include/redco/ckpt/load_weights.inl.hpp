@@ -140,7 +140,7 @@ inline wanted_tensors wanted_of(safetensors::weights_source const& named, models
       continue;
     }
     if (!named.tensors.contains(stored[i].name)) {
-      models::stored_name const* const row = models::place_in_file(table.names, ours).row;
+      models::stored_name const* const row = models::find_stored_name(table.names, ours).row;
       if (row != nullptr && row->zero) {
         parts[i].local.zero_();
         continue;

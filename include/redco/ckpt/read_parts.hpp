@@ -36,11 +36,11 @@ inline void read_parts(safetensors::open_files const& files, safetensors::tensor
     safetensors::stored_tensor const& stored = table.at(part.name);
     at::Tensor const local = part.local.detach();
     at::ScalarType const type = scalar_type_of(stored.type);
-    bool const direct = local.is_contiguous() && tensors::in_host_memory(local) && local.scalar_type() == type;
+    bool const direct = local.is_contiguous() && tensors::in_cpu_memory(local) && local.scalar_type() == type;
     at::Tensor const target = direct ? local : at::empty(local.sizes(), at::TensorOptions(type));
-    if (target.sizes() != at::IntArrayRef(part.place.shape)) target.zero_();
+    if (target.sizes() != at::IntArrayRef(part.box.shape)) target.zero_();
     safetensors::for_each_piece(
-        stored, part.place,
+        stored, part.box,
         [&](safetensors::tensor_part const& source, safetensors::box const& from, safetensors::box const& to) {
           safetensors::safetensors_reader const& file = files[source.file];
           std::string const& name = source.name.empty() ? part.name : source.name;

@@ -62,7 +62,7 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
     for (auto const& [kind, some] : kinds) {
       std::string const name = workdir::file_name(kind, writers, world.rank());
       for (state_part const* const part : some)
-        share.tensors.at(part->name).parts.push_back({name, part->place.offset, part->place.shape});
+        share.tensors.at(part->name).parts.push_back({name, part->box.offset, part->box.shape});
       if (sees) detail::write_parts(ops, store.unfinished(step), name, some, share);
     }
     return (sees ? "" : away) + workdir::write_manifest(share);

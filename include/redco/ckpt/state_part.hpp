@@ -47,12 +47,12 @@ inline safetensors::file_dtype file_dtype_of(at::ScalarType type) {
 struct state_part {
   std::string name;
   std::vector<std::int64_t> shape;  ///< shape of the whole, unsharded tensor without padding
-  /// Tensor on this rank. From index 0 on in each dimension, it holds the values of `place`; all
+  /// Tensor on this rank. From index 0 on in each dimension, it holds the values of `box`; all
   /// other elements are padding.
   at::Tensor local;
   /// Box (offsets and sizes) of the unsharded tensor that this rank holds; empty if the rank holds
   /// only padding.
-  safetensors::box place;
+  safetensors::box box;
   /// True if this rank writes its box to checkpoints. Over all ranks, the boxes with `owner` must
   /// cover each element exactly once.
   bool owner = true;
@@ -66,7 +66,7 @@ namespace redco::ckpt::detail {
 /// tensor's shape.
 inline void check_part(state_part const& part) {
   if (!safetensors::tensor_name(part.name) || !part.local.defined() ||
-      !safetensors::has_room(part.local.sizes(), part.place, part.shape))
+      !safetensors::has_room(part.local.sizes(), part.box, part.shape))
     throw error(exit_code::internal,
                 "the part of tensor " + safetensors::shown(part.name) +
                     " that a rank wants to save or load does not fit the tensor. Check its box and shape.");
@@ -75,8 +75,8 @@ inline void check_part(state_part const& part) {
 /// Returns a view of the values that a rank holds in a part, without padding.
 inline at::Tensor held_values(state_part const& part) {
   at::Tensor values = part.local.detach();
-  for (std::size_t d = 0; d < part.place.shape.size(); ++d)
-    values = values.narrow(static_cast<std::int64_t>(d), 0, part.place.shape[d]);
+  for (std::size_t d = 0; d < part.box.shape.size(); ++d)
+    values = values.narrow(static_cast<std::int64_t>(d), 0, part.box.shape[d]);
   return values;
 }
 

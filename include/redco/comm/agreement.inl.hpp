@@ -3,7 +3,7 @@
 #include <redco/comm/agreement.hpp>
 
 #include <redco/comm/group.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/workdir/changed_settings.hpp>
 #include <redco/workdir/object_bytes.hpp>
@@ -67,7 +67,7 @@ REDCO_INLINE std::string agreement::difference(group& ranks, std::string_view me
     return one;
   };
   auto const named = [&](std::int64_t rank) {
-    return std::string(member) + " " + std::to_string(rank) + place_of_rank(static_cast<int>(rank));
+    return std::string(member) + " " + std::to_string(rank) + on_host_of_rank(static_cast<int>(rank));
   };
   agreement const first = of_rank(0), second = of_rank(other);
   return first.difference_to(second, named(0), named(other));

@@ -195,7 +195,7 @@ class group {
   void count_sent(shape::collective kind, std::int64_t bytes) noexcept { counters_[kind].host_bytes += bytes; }
 
  private:
-  friend class detail::nccl_group;  // forwards calls to the host group of the same ranks
+  friend class detail::nccl_group;  // forwards calls to the CPU group of the same ranks
 
   /// Functions that each transport implements; called only if size() > 1. Tensors are contiguous,
   /// detached and of legal extents. Outputs are allocated and overlap no input, but do_all_reduce()

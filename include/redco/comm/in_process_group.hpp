@@ -32,7 +32,7 @@ class in_process_group final : public group {
  public:
   /// Creates a group of the ranks `members`, which are threads of this process, and returns one
   /// handle per member. `members` are the ranks' numbers in `line`, the shared state of the run. If
-  /// `as_on_devices` is true, host tensors take the code path of device tensors; tests use this
+  /// `as_on_devices` is true, CPU tensors take the code path of device tensors; tests use this
   /// option.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members,
                                                   std::shared_ptr<lifeline> const& line, bool as_on_devices = false);
@@ -46,7 +46,7 @@ class in_process_group final : public group {
  private:
   struct shared;
 
-  in_process_group(std::shared_ptr<shared> place, std::size_t me);
+  in_process_group(std::shared_ptr<shared> state, std::size_t me);
 
   void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) override;
   void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
@@ -63,7 +63,7 @@ class in_process_group final : public group {
   bool on_device(at::Tensor const& x) const;
   detail::device_calls on_devices() const;
 
-  std::shared_ptr<shared> place_;
+  std::shared_ptr<shared> state_;
   std::size_t me_;
   std::vector<void*> pointers_;
   std::vector<void*> targets_;

@@ -31,10 +31,10 @@ REDCO_INLINE std::vector<std::unique_ptr<group>> in_process_group::make(std::str
                                                                         std::vector<int> const& members,
                                                                         std::shared_ptr<lifeline> const& line,
                                                                         bool as_on_devices) {
-  auto const place = std::make_shared<shared>(name, members, line, as_on_devices);
+  auto const state = std::make_shared<shared>(name, members, line, as_on_devices);
   std::vector<std::unique_ptr<group>> handles;
   for (std::size_t rank = 0; rank < members.size(); ++rank) {
-    handles.push_back(std::unique_ptr<group>(new in_process_group(place, rank)));
+    handles.push_back(std::unique_ptr<group>(new in_process_group(state, rank)));
   }
   return handles;
 }
@@ -46,21 +46,21 @@ REDCO_INLINE std::vector<std::unique_ptr<group>> in_process_group::make(std::str
 }
 
 REDCO_INLINE void in_process_group::abort(exit_code code, std::string const& message) {
-  place_->meeting.line().fail(place_->meeting.member(me_), code, message);
+  state_->meeting.line().fail(state_->meeting.member(me_), code, message);
 }
 
-REDCO_INLINE in_process_group::in_process_group(std::shared_ptr<shared> place, std::size_t me)
-    : group(static_cast<int>(me), static_cast<int>(place->meeting.size()), place->meeting.name()),
-      place_(std::move(place)),
+REDCO_INLINE in_process_group::in_process_group(std::shared_ptr<shared> state, std::size_t me)
+    : group(static_cast<int>(me), static_cast<int>(state->meeting.size()), state->meeting.name()),
+      state_(std::move(state)),
       me_(me),
-      pointers_(place_->meeting.size()),
-      targets_(place_->meeting.size()) {}
+      pointers_(state_->meeting.size()),
+      targets_(state_->meeting.size()) {}
 
 REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) {
   detail::reduce_function const reduce = detail::reduction_for(x, name());
   if (on_device(x)) return on_devices().all_reduce(x, out, op);
   auto const mine = detail::operand::of(shape::collective::all_reduce, x, 0, op);
-  detail::meeting& meeting = place_->meeting;
+  detail::meeting& meeting = state_->meeting;
   std::size_t const ranks = pointers_.size();
   auto const count = static_cast<std::size_t>(x.numel());
   void* own = out.data_ptr();
@@ -83,7 +83,7 @@ REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   if (on_device(x)) return on_devices().all_gather(x, out, dim);
-  place_->meeting.open(me_, detail::operand::of(shape::collective::all_gather, x, dim), deadline(), x.data_ptr());
+  state_->meeting.open(me_, detail::operand::of(shape::collective::all_gather, x, dim), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const outer = detail::rows_before(x, dim);
   std::size_t const bytes = outer == 0 ? 0 : x.nbytes() / outer;
@@ -94,13 +94,13 @@ REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tenso
       to += bytes;
     }
   }
-  place_->meeting.close(me_);
+  state_->meeting.close(me_);
 }
 
 REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   detail::reduce_function const reduce = detail::reduction_for(x, name());
   if (on_device(x)) return on_devices().reduce_scatter(x, out, dim);
-  place_->meeting.open(me_, detail::operand::of(shape::collective::reduce_scatter, x, dim), deadline(), x.data_ptr());
+  state_->meeting.open(me_, detail::operand::of(shape::collective::reduce_scatter, x, dim), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const outer = detail::rows_before(x, dim);
   std::size_t const part = outer == 0 ? 0 : static_cast<std::size_t>(out.numel()) / outer;
@@ -109,12 +109,12 @@ REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::T
   for (std::size_t row = 0; row < outer; ++row) {
     reduce({pointers_.data(), ranks, (row * ranks + me_) * part, &to, 1, row * part, part}, reduce_op::sum);
   }
-  place_->meeting.close(me_);
+  state_->meeting.close(me_);
 }
 
 REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tensor const& out, row_counts const& rows) {
   if (on_device(x)) return on_devices().all_to_all(x, out, rows);
-  place_->meeting.open(me_, detail::operand::of_rows(x, rows), deadline(), x.data_ptr());
+  state_->meeting.open(me_, detail::operand::of_rows(x, rows), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const row = detail::row_bytes(x);
   auto* to = static_cast<std::byte*>(out.data_ptr());
@@ -124,41 +124,42 @@ REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tenso
     if (bytes != 0) std::memcpy(to, from + static_cast<std::size_t>(rows.sum(rank, 0, me_)) * row, bytes);
     to += bytes;
   }
-  place_->meeting.close(me_);
+  state_->meeting.close(me_);
 }
 
 REDCO_INLINE void in_process_group::do_broadcast(at::Tensor const& x, int root) {
   if (on_device(x)) return on_devices().broadcast(x, root);
-  place_->meeting.open(me_, detail::operand::of(shape::collective::broadcast, x, root), deadline(), x.data_ptr());
+  state_->meeting.open(me_, detail::operand::of(shape::collective::broadcast, x, root), deadline(), x.data_ptr());
   auto const from = static_cast<std::size_t>(root);
-  if (me_ != from && x.numel() != 0) std::memcpy(x.data_ptr(), place_->meeting.data_of(from, me_), x.nbytes());
-  place_->meeting.close(me_);
+  if (me_ != from && x.numel() != 0) std::memcpy(x.data_ptr(), state_->meeting.data_of(from, me_), x.nbytes());
+  state_->meeting.close(me_);
 }
 
 REDCO_INLINE void in_process_group::do_send(at::Tensor const& x, int peer, int tag) {
-  detail::letters{place_->meeting, place_->mailbox}.send(me_, static_cast<std::size_t>(peer), tag, x);
+  detail::point_to_point{state_->meeting, state_->mailbox}.send(me_, static_cast<std::size_t>(peer), tag, x);
 }
 
 REDCO_INLINE void in_process_group::do_recv(at::Tensor const& x, int peer, int tag) {
-  detail::letters{place_->meeting, place_->mailbox}.receive(me_, static_cast<std::size_t>(peer), tag, x, deadline());
+  detail::point_to_point{state_->meeting, state_->mailbox}.receive(me_, static_cast<std::size_t>(peer), tag, x,
+                                                                   deadline());
 }
 
-REDCO_INLINE void in_process_group::do_barrier() { place_->meeting.open(me_, {}, deadline()); }
+REDCO_INLINE void in_process_group::do_barrier() { state_->meeting.open(me_, {}, deadline()); }
 
 REDCO_INLINE void in_process_group::do_meet(detail::operand const& brought) {
-  place_->meeting.open(me_, brought, deadline());
+  state_->meeting.open(me_, brought, deadline());
 }
 
-REDCO_INLINE void in_process_group::do_begin_run() { place_->mailbox.clear(); }
+REDCO_INLINE void in_process_group::do_begin_run() { state_->mailbox.clear(); }
 
 REDCO_INLINE void in_process_group::gather_pointers() {
-  for (std::size_t rank = 0; rank < pointers_.size(); ++rank) pointers_[rank] = place_->meeting.data_of(rank, me_);
+  for (std::size_t rank = 0; rank < pointers_.size(); ++rank) pointers_[rank] = state_->meeting.data_of(rank, me_);
 }
 
 REDCO_INLINE bool in_process_group::on_device(at::Tensor const& x) const {
-  return place_->as_on_devices || !tensors::in_host_memory(x);
+  return state_->as_on_devices || !tensors::in_cpu_memory(x);
 }
 
-REDCO_INLINE detail::device_calls in_process_group::on_devices() const { return {place_->meeting, me_, deadline()}; }
+REDCO_INLINE detail::device_calls in_process_group::on_devices() const { return {state_->meeting, me_, deadline()}; }
 
 }  // namespace redco::comm

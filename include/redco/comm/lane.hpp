@@ -5,7 +5,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/pieces.hpp>
 
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <condition_variable>
 #include <cstdint>
@@ -34,7 +34,7 @@ class lane {
 
   /// Smallest size in bytes of a message that is worth a request to this lane. Callers that split a
   /// message make no smaller pieces.
-  std::int64_t least_bytes = shape::product_runs::least_bytes;
+  std::int64_t min_bytes = shape::product_runs::min_bytes;
 
   lane(lane const&) = delete;
   lane& operator=(lane const&) = delete;
@@ -45,7 +45,7 @@ class lane {
   /// number (1, 2, ...). Until wait() returns, no other code may touch the memory that `calls`
   /// uses. Error messages use the calling thread's collective_label, whose text must be a literal.
   /// In a group of one rank, `calls` is executed at once.
-  std::uint64_t ask(std::function<void(group&)> calls);
+  std::uint64_t request(std::function<void(group&)> calls);
 
   /// Requests an in-place sum of the contiguous tensor `x` over the ranks, and returns the
   /// request's number.
@@ -64,11 +64,11 @@ class lane {
     std::function<void(group&)> calls;
     std::string_view label;
     /// Rank, step and function of the requesting thread, for error messages.
-    diag::run_place place;
+    diag::run_position position;
   };
 
   void work();
-  std::exception_ptr made(job const& one) noexcept;
+  std::exception_ptr run_job(job const& one) noexcept;
 
   group& own_;
   group& like_;
@@ -77,7 +77,7 @@ class lane {
   std::mutex mutex_;
   std::condition_variable bell_;
   std::deque<job> queue_;  ///< pending requests; the first one is in progress
-  std::uint64_t asked_ = 0;
+  std::uint64_t requested_ = 0;
   std::exception_ptr failure_;
   bool over_ = false;
 };

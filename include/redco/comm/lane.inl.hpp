@@ -4,7 +4,7 @@
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/describe.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/config.hpp>
 
 #include <utility>
@@ -26,21 +26,21 @@ REDCO_INLINE lane::~lane() {
   thread_.join();
 }
 
-REDCO_INLINE std::uint64_t lane::ask(std::function<void(group&)> calls) {
+REDCO_INLINE std::uint64_t lane::request(std::function<void(group&)> calls) {
   if (own_.size() == 1) {
     calls(own_);
-    return ++asked_;
+    return ++requested_;
   }
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   std::lock_guard const lock(mutex_);
   // After a failure, drops the request: wait() throws the failure.
-  if (!failure_) queue_.push_back({std::move(calls), collective_label::current(), diag::run_place::here()});
+  if (!failure_) queue_.push_back({std::move(calls), collective_label::current(), diag::run_position::here()});
   bell_.notify_all();
-  return ++asked_;
+  return ++requested_;
 }
 
 REDCO_INLINE std::uint64_t lane::all_reduce(at::Tensor const& x) {
-  return ask([x](group& ranks) { ranks.all_reduce(x); });
+  return request([x](group& ranks) { ranks.all_reduce(x); });
 }
 
 REDCO_INLINE void lane::wait() {
@@ -53,7 +53,7 @@ REDCO_INLINE void lane::wait() {
 
 REDCO_INLINE void lane::wait(std::uint64_t number) {
   std::unique_lock lock(mutex_);
-  bell_.wait(lock, [&] { return queue_.size() <= asked_ - number; });
+  bell_.wait(lock, [&] { return queue_.size() <= requested_ - number; });
   if (failure_) std::rethrow_exception(failure_);
 }
 
@@ -66,7 +66,7 @@ REDCO_INLINE void lane::work() {
     if (over_) return;
     job one = std::move(queue_.front());
     lock.unlock();
-    std::exception_ptr const failure = made(one);
+    std::exception_ptr const failure = run_job(one);
     one = {};  // destroys what `calls` captured, before wait() returns
     lock.lock();
     if (failure) {
@@ -81,10 +81,10 @@ REDCO_INLINE void lane::work() {
 
 /// Executes the collectives of one request. Returns null on success. On failure, marks the run as
 /// failed and returns the exception.
-REDCO_INLINE std::exception_ptr lane::made(job const& one) noexcept {
+REDCO_INLINE std::exception_ptr lane::run_job(job const& one) noexcept {
   try {
     collective_label const label(one.label);
-    diag::run_place::here() = one.place;
+    diag::run_position::here() = one.position;
     one.calls(own_);
   } catch (error const& failure) {
     own_.abort(failure.code(), failure.what());

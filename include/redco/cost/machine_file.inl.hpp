@@ -155,11 +155,11 @@ REDCO_INLINE machine read_machine(json::json_value const& content, std::string c
   if (file.at("version") != 1) file.refuse("has a version other than 1");
   machine m;
   if (file.has("device")) m.device = file.text("device");
-  auto const place = [&](char const* list, std::size_t i) {
+  auto const location = [&](char const* list, std::size_t i) {
     return source + ": " + list + "[" + std::to_string(i) + "]";
   };
   for (json::json_value const& one : file.list("compute")) {
-    compute_speed const s = detail::compute_speed_in({one, place("compute", m.compute.size())});
+    compute_speed const s = detail::compute_speed_in({one, location("compute", m.compute.size())});
     for (compute_speed const& other : m.compute)
       if (other.compute == s.compute && other.ranks == s.ranks)
         file.refuse("has the speed of " + std::string(name_of(s.compute)) + " with " + std::to_string(s.ranks) +
@@ -167,7 +167,7 @@ REDCO_INLINE machine read_machine(json::json_value const& content, std::string c
     m.compute.push_back(s);
   }
   for (json::json_value const& one : file.list("all_reduce")) {
-    group_speed const s = detail::group_speed_in({one, place("all_reduce", m.groups.size())});
+    group_speed const s = detail::group_speed_in({one, location("all_reduce", m.groups.size())});
     for (group_speed const& other : m.groups)
       if (other.group == s.group && other.ranks == s.ranks)
         file.refuse("has the all-reduce of " + std::to_string(s.group) + " among " + std::to_string(s.ranks) +
@@ -176,7 +176,7 @@ REDCO_INLINE machine read_machine(json::json_value const& content, std::string c
   }
   if (file.has("links"))
     for (json::json_value const& one : file.list("links")) {
-      host_link const s = detail::host_link_in({one, place("links", m.links.size())});
+      host_link const s = detail::host_link_in({one, location("links", m.links.size())});
       for (host_link const& other : m.links)
         if (other.hosts == s.hosts && other.of == s.of)
           file.refuse("has the link of " + std::to_string(s.hosts) + " of " + std::to_string(s.of) + " hosts twice");

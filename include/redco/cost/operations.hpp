@@ -60,7 +60,7 @@ constexpr activity activity_of(simulation const& of) {
   for (std::size_t i = 0; i < of.tensors().size(); ++i) {
     using kind = detail::placed_tensor::kind;
     detail::placed_tensor const& t = of.tensors()[i];
-    bool const on_all_meshes = of.program().events[i].more_than == 0;
+    bool const on_all_meshes = of.program().events[i].min_shards_exclusive == 0;
     if (!on_all_meshes || !(t.is_saved() || t.what == kind::loss || t.what == kind::loss_workspace)) continue;
     std::int64_t const times = s.micro_batches * (3 * t.copies + t.copies_again());
     a.tensors += times;

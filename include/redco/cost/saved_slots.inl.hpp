@@ -31,7 +31,7 @@ class slot_list {
     using fact::event_kind;
     for (std::size_t i = first; i < end; ++i) {
       fact::event const& e = program_.events[i];
-      if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) continue;
+      if (e.min_shards_exclusive > 0 && setup_.mesh.tp <= e.min_shards_exclusive) continue;
       if (e.what == fact::event_kind::make) storages_[e.tensor.id] = ++last_storage_;
       if (e.what == fact::event_kind::save) save(e);
       if (e.what == fact::event_kind::repeat) i = go_through_row(i);

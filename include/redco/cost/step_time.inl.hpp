@@ -49,8 +49,8 @@ inline double saved_by_shards(std::array<messages_beside, messages::purposes> co
   auto const saved = [&](messages::purpose what, double products, double behind = 0) {
     messages_beside const& sent = beside[what];
     std::int64_t const runs = sent.calls == 0 ? 0
-                                              : std::min(sent.bytes / sent.calls / shape::product_runs::least_bytes,
-                                                         shape::product_runs::most);
+                                              : std::min(sent.bytes / sent.calls / shape::product_runs::min_bytes,
+                                                         shape::product_runs::max_runs);
     if (runs == 0) return 0.0;
     double const all_but_one = 1 - 1 / static_cast<double>(runs);
     return behind > 0 ? sent.saved_beside(products * all_but_one + behind) : sent.saved_beside(products) * all_but_one;
@@ -89,10 +89,10 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     };
     if (one.here > 1) add(on.group_of(one.here, ranks), one.inside_bytes);
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
-    auto const place = static_cast<std::size_t>(&one - what.messages.begin());
+    auto const index = static_cast<std::size_t>(&one - what.messages.begin());
     bool const gradients = one.purpose == messages::name_of_gradients;
-    if (!gradients && place > messages::backward_scatter) continue;
-    detail::messages_beside& beside = gradients ? of_gradients : of_shards[place];
+    if (!gradients && index > messages::backward_scatter) continue;
+    detail::messages_beside& beside = gradients ? of_gradients : of_shards[index];
     beside.seconds += t.messages - before;
     beside.calls += one.calls;
     beside.bytes += one.payload_bytes;

@@ -144,7 +144,8 @@ class batches {
     std::int64_t const end = std::min(begin + options_.micro_batch, at.local.end);
     micro_batch result{k, index, begin - at.global.begin, {}};
     result.examples.reserve(static_cast<std::size_t>(end - begin));
-    for (std::int64_t place = begin; place < end; ++place) result.examples.push_back(sampler_.at(from_.epoch, place));
+    for (std::int64_t position = begin; position < end; ++position)
+      result.examples.push_back(sampler_.at(from_.epoch, position));
     return result;
   }
 

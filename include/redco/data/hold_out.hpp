@@ -27,8 +27,8 @@ struct example_split {
 template <class Example>
 example_split<Example> hold_out_every(std::vector<Example> all, std::int64_t every) {
   example_split<Example> split;
-  std::int64_t place = 0;
-  for (Example& one : all) (every > 0 && ++place % every == 0 ? split.held_out : split.train).push_back(std::move(one));
+  std::int64_t index = 0;
+  for (Example& one : all) (every > 0 && ++index % every == 0 ? split.held_out : split.train).push_back(std::move(one));
   return split;
 }
 

@@ -20,9 +20,9 @@ REDCO_INLINE data::text_split hold_out(std::vector<data::text_file> files, std::
     only.text.resize(cut);
     if (cut > 0) split.train.push_back(std::move(only));
   } else {
-    std::size_t const place = std::min(period, files.size()) / 2;
+    std::size_t const held_out_index = std::min(period, files.size()) / 2;
     for (std::size_t i = 0; i < files.size(); ++i)
-      (i % period == place ? split.held_out : split.train).push_back(std::move(files[i]));
+      (i % period == held_out_index ? split.held_out : split.train).push_back(std::move(files[i]));
   }
   if (split.train.empty() || split.held_out.empty())
     throw error(exit_code::data, "the text (" + std::to_string(files.size()) +

@@ -4,7 +4,7 @@
 #include <redco/data/examples.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/pipeline/collate_info.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -99,7 +99,7 @@ class prefetch {
 /// A micro-batch after collating: the batch, and the indices of its examples.
 template <class Batch>
 struct prepared_batch {
-  micro_batch place;
+  micro_batch source;
   Batch batch;
 };
 
@@ -129,15 +129,15 @@ prefetch<std::invoke_result_t<Finish const&, prepared_batch<Batch>>> prepared_ba
     return result;
   };
   auto const produce = [&pipeline, &data, &from, settings, longest, finish, ahead = depth > 0](std::int64_t i) {
-    micro_batch place = from[i];
+    micro_batch source = from[i];
     pipelines::collate_info info;
-    info.longest = longest(place.step);
-    info.first_example = place.first_example;
+    info.longest = longest(source.step);
+    info.first_example = source.first_example;
     info.seed = settings.seed;
-    info.step = static_cast<std::uint64_t>(settings.first_step + place.step);
-    if (ahead) diag::run_place::here().step = settings.first_step + place.step;
-    auto const chosen = data[place.examples];
-    return finish(prepared_batch<Batch>{std::move(place), pipeline.collate(chosen.span(), info)});
+    info.step = static_cast<std::uint64_t>(settings.first_step + source.step);
+    if (ahead) diag::run_position::here().step = settings.first_step + source.step;
+    auto const chosen = data[source.examples];
+    return finish(prepared_batch<Batch>{std::move(source), pipeline.collate(chosen.span(), info)});
   };
   return {from.size(), depth, produce, std::move(on_thread_start)};
 }

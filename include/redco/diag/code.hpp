@@ -14,7 +14,7 @@ struct diagnosis {
   std::string_view cure;
   /// More specific sentences that replace `sentence`. One static_assert uses each of them, with a
   /// cure (advice) of its own.
-  std::array<std::string_view, 8> closer{};
+  std::array<std::string_view, 8> specific_sentences{};
 };
 
 /// Table of all compile-time error messages. Each static_assert repeats the text as a string

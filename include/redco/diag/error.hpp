@@ -31,7 +31,7 @@ class error : public std::runtime_error {
       : std::runtime_error("rank " + std::to_string(rank) + ": " + what), code_(code), names_rank_(true) {}
 
   /// Returns an error received from another process, whose message `what` already names the rank.
-  static error told(exit_code code, std::string const& what) {
+  static error received(exit_code code, std::string const& what) {
     error made(code, what);
     made.names_rank_ = true;
     return made;
@@ -39,7 +39,7 @@ class error : public std::runtime_error {
 
   /// Returns a copy of this error that this process does not print when it ends, because another
   /// process prints the error.
-  error told_elsewhere() const {
+  error silenced() const {
     error made = *this;
     made.silent_ = true;
     return made;

@@ -12,7 +12,7 @@
 namespace redco::diag {
 
 REDCO_INLINE int exit_code_of(std::function<int()> const& program, exception_words words) {
-  auto const told = [](exit_code code, std::string_view sentence) {
+  auto const report = [](exit_code code, std::string_view sentence) {
     std::cout.flush();  // keeps earlier output before the error message
     std::cerr << (code == exit_code::preempted ? "" : "error: ") << sentence << std::endl;
     return static_cast<int>(code);
@@ -21,13 +21,13 @@ REDCO_INLINE int exit_code_of(std::function<int()> const& program, exception_wor
     return program();
   } catch (error const& e) {
     if (e.silent()) return static_cast<int>(e.code());
-    if (e.code() != exit_code::done) return told(e.code(), e.what());
+    if (e.code() != exit_code::done) return report(e.code(), e.what());
     std::cout << e.what() << std::endl;
     return 0;
   } catch (std::exception const& e) {
-    return told(exit_code::internal, words(e));
+    return report(exit_code::internal, words(e));
   } catch (...) {
-    return told(exit_code::internal, "threw something that is not a std::exception");
+    return report(exit_code::internal, "threw something that is not a std::exception");
   }
 }
 

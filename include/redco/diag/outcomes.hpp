@@ -22,7 +22,7 @@ struct outcomes {
 /// Runs `work()`, which returns a text. Returns one text that a rank can send to other ranks: "+"
 /// and the result, or, if `work` threw an exception, "-", the exit code and the message.
 template <class Work>
-std::string told_outcome(Work work) {
+std::string outcome_text(Work work) {
   auto const failed = [](exit_code code, char const* what) {
     return "-" + std::to_string(static_cast<int>(code)) + " " + what;
   };
@@ -35,10 +35,10 @@ std::string told_outcome(Work work) {
   }
 }
 
-/// Decodes the texts that told_outcome() returned on all ranks, given in rank order. If there are
+/// Decodes the texts that outcome_text() returned on all ranks, given in rank order. If there are
 /// several ranks, the decoded failure names its rank.
-inline outcomes outcomes_of(std::vector<std::string> told) {
-  outcomes result{.texts = std::move(told), .failure = std::nullopt};
+inline outcomes outcomes_of(std::vector<std::string> received) {
+  outcomes result{.texts = std::move(received), .failure = std::nullopt};
   for (std::size_t rank = 0; rank < result.texts.size(); ++rank) {
     std::string& text = result.texts[rank];
     if (text.front() == '-' && !result.failure) {

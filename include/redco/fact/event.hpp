@@ -137,7 +137,7 @@ struct event {
   std::int64_t count = 0;
   block_slice blocks = {};  ///< Blocks of a `repeat` or `repeat_end` event
   /// Number of tensor-parallel ranks; the event happens only with more ranks than this. 0: always.
-  std::int64_t more_than = 0;
+  std::int64_t min_shards_exclusive = 0;
   /// True for a `save` event whose tensor shares storage with the tensor of the preceding `save`
   /// event: the two are adjacent along the last dimension.
   bool beside = false;

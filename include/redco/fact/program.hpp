@@ -56,7 +56,7 @@ struct mistake_fact {
   /// Path of the layer that reads the tensor or has the wrong size; for a sum of two tensors, the
   /// layer that made the other addend. Empty: the model.
   path reader = {};
-  path giver = {};  ///< Path of the layer that made the tensor; empty: the model's input
+  path producer = {};  ///< Path of the layer that made the tensor; empty: the model's input
   /// Indices (flow::made) of the layers that set the two sizes: first the wanted size, then the
   /// found size. The first index is -1 if `reader` already names the layer.
   std::array<int, 2> makers{-1, 0};

@@ -95,7 +95,11 @@ class recorder : public detail::size_checks {
   /// several tensor-parallel ranks, forward instead saves a tensor of equal shape computed from it.
   constexpr void save_batch_or_local(std::string_view slot, extents shape, width_kind kind) {
     save_batch(slot, shape, kind);
-    state({.what = event_kind::save, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}, .more_than = 1});
+    state({.what = event_kind::save,
+           .width = kind,
+           .slot = slot,
+           .tensor = {shape, -1, 0, -1},
+           .min_shards_exclusive = 1});
   }
 
   /// Declares a tensor that the loss makes. `lasts` is its lifetime: until the loss's backward
@@ -119,7 +123,11 @@ class recorder : public detail::size_checks {
   /// backward declared last. `weight_gradient` declares the gradient of a weight; it does nothing
   /// if the weight is frozen.
   constexpr void workspace(std::string_view slot, flow const& like, width_kind kind = width_kind::compute) {
-    state({.what = event_kind::hold, .width = kind, .slot = slot, .tensor = like, .more_than = more_than_});
+    state({.what = event_kind::hold,
+           .width = kind,
+           .slot = slot,
+           .tensor = like,
+           .min_shards_exclusive = min_shards_exclusive_});
   }
   constexpr void weight_gradient(extents shape, int split_dim, std::int64_t units) {
     if (frozen) return;
@@ -207,7 +215,7 @@ class recorder : public detail::size_checks {
     begin_moment(1);
     workspace("gradient", whole);
     workspace("reduced_gradient", part);
-    more_than_ = 0;
+    min_shards_exclusive_ = 0;
   }
 
   /// Declares that backward sums the gradient of `rows`, rows of a weight over all ranks, within
@@ -224,7 +232,7 @@ class recorder : public detail::size_checks {
     other[0] *= 2;
     if (units > 0) workspace("other_gradients", {other, 0, units, -1});
     message(shape::collective::all_reduce, true, rows);
-    more_than_ = 0;
+    min_shards_exclusive_ = 0;
   }
 
   /// Declares that a layer has a bias to add after the reduction of its pending sum.
@@ -296,10 +304,10 @@ class recorder : public detail::size_checks {
   }
 
   /// Declares a moment of backward that belongs to no layer: a gradient sum over ranks. It happens
-  /// only with more than `more_than` tensor-parallel ranks.
-  constexpr void begin_moment(std::int64_t more_than) {
-    more_than_ = more_than;
-    state({.what = event_kind::moment, .tensor = {.id = -1}, .more_than = more_than});
+  /// only with more than `min_shards_exclusive` tensor-parallel ranks.
+  constexpr void begin_moment(std::int64_t min_shards_exclusive) {
+    min_shards_exclusive_ = min_shards_exclusive;
+    state({.what = event_kind::moment, .tensor = {.id = -1}, .min_shards_exclusive = min_shards_exclusive});
   }
 
   constexpr void add_message(shape::collective what, bool backward, extents const& shape, width_kind kind,
@@ -312,11 +320,11 @@ class recorder : public detail::size_checks {
     fact.shape = shape;
     fact.kind = kind;
     fact.copies = copies;
-    fact.parts = more_than_;
+    fact.parts = min_shards_exclusive_;
     fact.over = over;
-    auto const place = static_cast<std::int64_t>(program_.messages.size());
-    if (!backward) forward_message_ = place;
-    state({.what = event_kind::message, .count = place, .more_than = more_than_});
+    auto const index = static_cast<std::int64_t>(program_.messages.size());
+    if (!backward) forward_message_ = index;
+    state({.what = event_kind::message, .count = index, .min_shards_exclusive = min_shards_exclusive_});
     program_.messages.push_back(fact);
   }
 
@@ -328,7 +336,7 @@ class recorder : public detail::size_checks {
   /// Number of biases to add after the next reduction of a pending sum
   std::int64_t addends_ = 0;
   /// Number of tensor-parallel ranks; events declared now happen only with more ranks. 0: always.
-  std::int64_t more_than_ = 0;
+  std::int64_t min_shards_exclusive_ = 0;
   std::int64_t forward_message_ = 0;
 };
 

@@ -55,16 +55,16 @@ REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_
   }
   if (has_rules(options_, generated_)) return ruled_best_of(next, count);
   kernel::largest_logits const best = next.top(count);
-  at::Tensor const largest = tensors::on_host(best.logits.select(1, 0).contiguous());
+  at::Tensor const largest = tensors::to_cpu(best.logits.select(1, 0).contiguous());
   for (std::int64_t row = 0; row < largest.size(0); ++row)
     check(largest.const_data_ptr<double>()[row], row, largest.size(0));
-  return {tensors::on_host(best.logits - best.log_sum.unsqueeze(1)), tensors::on_host(best.entries)};
+  return {tensors::to_cpu(best.logits - best.log_sum.unsqueeze(1)), tensors::to_cpu(best.entries)};
 }
 
 /// Returns each row's `count` most likely next tokens after the options' rules, such as the
 /// repetition penalty. Computes all log-probabilities, because rules change them.
 REDCO_INLINE beams::continuations beams::ruled_best_of(logits const& next, std::int64_t count) const {
-  at::Tensor const log_p = tensors::on_host(next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1));
+  at::Tensor const log_p = tensors::to_cpu(next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1));
   std::int64_t const rows = log_p.size(0), vocabulary = log_p.size(1), total = running_.size(2);
   // In the first step, a row serves all beams of its prompt.
   std::int64_t const each = prompts_ * options_.beams / rows;
@@ -99,9 +99,10 @@ REDCO_INLINE void beams::extend(logits const& next) {
   // All beams begin alike, so each repeats its prompt's candidates.
   if (generated_ == 0) best = {best.log_p.repeat_interleave(n, 0), best.tokens.repeat_interleave(n, 0)};
   at::Tensor const sums = (best.log_p.view({prompts_, n, count}) + running_scores_.unsqueeze(-1)).flatten(1);
-  at::Tensor const place = std::get<1>(sums.sort(true, -1, true)).narrow(1, 0, kept);
-  at::Tensor const scores = sums.gather(1, place), token = best.tokens.view({prompts_, n * count}).gather(1, place);
-  at::Tensor const beam = place.div(count, "floor");
+  at::Tensor const best_indices = std::get<1>(sums.sort(true, -1, true)).narrow(1, 0, kept);
+  at::Tensor const scores = sums.gather(1, best_indices),
+                   token = best.tokens.view({prompts_, n * count}).gather(1, best_indices);
+  at::Tensor const beam = best_indices.div(count, "floor");
   at::Tensor const candidates = rows_at(running_, beam);
   candidates.select(2, length_ + generated_).copy_(token);
   at::Tensor ended = at::full(token.sizes(), generated_ + 1 == options_.max_new_tokens, at::kBool);

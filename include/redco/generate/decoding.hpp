@@ -37,13 +37,13 @@ class decoding {
                                           ": ask for fewer");
     }
     if constexpr (given<key_mask>) {
-      at::Tensor const prompt = tensors::on_host(net.template get<key_mask>());
+      at::Tensor const prompt = tensors::to_cpu(net.template get<key_mask>());
       if (!prompt.any(1).all().template item<bool>())
         throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
       shown_ = at::cat({prompt, at::ones({prompt.size(0), more}, at::kBool)}, 1);
-      places_ = (shown_.to(at::kLong).cumsum(1) - 1).clamp_min(0);
+      positions_ = (shown_.to(at::kLong).cumsum(1) - 1).clamp_min(0);
     }
-    if constexpr (given<encoder_mask>) shown_source_ = tensors::on_host(net.template get<encoder_mask>());
+    if constexpr (given<encoder_mask>) shown_source_ = tensors::to_cpu(net.template get<encoder_mask>());
   }
   decoding(decoding const&) = delete;
   decoding& operator=(decoding const&) = delete;
@@ -63,7 +63,7 @@ class decoding {
   /// search calls it after each step.
   void select_rows(at::Tensor const& rows) {
     cache_.select_rows(rows);
-    for (at::Tensor* const by_row : {&shown_, &places_, &shown_source_})
+    for (at::Tensor* const by_row : {&shown_, &positions_, &shown_source_})
       if (by_row->defined()) *by_row = by_row->index_select(0, rows);
   }
 
@@ -85,7 +85,7 @@ class decoding {
     auto const decoder = net_.in(pass_);
     if constexpr (given<key_mask>) {
       return with_source(decoder.with(key_mask{shown_.narrow(1, 0, begin + length)},
-                                      nn::token_positions{places_.narrow(1, begin, length)}));
+                                      nn::token_positions{positions_.narrow(1, begin, length)}));
     } else {
       return with_source(decoder);
     }
@@ -94,7 +94,7 @@ class decoding {
   bound_network<M, Items...> net_;
   nn::key_value_cache cache_;
   redco::pass pass_;
-  at::Tensor shown_, places_, shown_source_;
+  at::Tensor shown_, positions_, shown_source_;
 };
 
 }  // namespace redco::generation

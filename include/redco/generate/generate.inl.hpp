@@ -20,7 +20,7 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
   // "gen" in ASCII. A model's sites count from 0, so the values do not collide.
   constexpr std::uint32_t site = 0x67656e;
   std::int64_t const rows = whole.size(0), vocabulary = whole.size(1);
-  at::Tensor const scores = tensors::on_host(whole).to(at::kDouble, false, true).contiguous();
+  at::Tensor const scores = tensors::to_cpu(whole).to(at::kDouble, false, true).contiguous();
   at::Tensor const chosen = at::empty({rows}, at::kLong);
   random::stream const key = random::make_stream(in.seed, site, in.step, static_cast<std::uint32_t>(step));
   auto* const all = scores.mutable_data_ptr<double>();
@@ -46,10 +46,10 @@ REDCO_INLINE at::Tensor next_tokens(logits const& from, at::Tensor const& seen, 
   if (options.temperature > 0 || has_rules(options, step))
     return drawn_tokens(from.tensor().squeeze(1), seen, options, in, step);
   kernel::largest_logits const best = from.top(1);
-  at::Tensor const largest = tensors::on_host(best.logits);
+  at::Tensor const largest = tensors::to_cpu(best.logits);
   for (std::int64_t row = 0; row < largest.size(0); ++row)
     check_finite(largest.const_data_ptr<double>()[row], in.first_row(largest.size(0)) + row, step, seen.size(1));
-  return tensors::on_host(best.entries.squeeze(1));
+  return tensors::to_cpu(best.entries.squeeze(1));
 }
 
 REDCO_INLINE bool goes_on(at::Tensor const& ids, generate_options const& options, pass const& in) {

@@ -24,13 +24,13 @@ at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::Tensor 
                            attention_options const& options);
 
 /// Keys and values in a cache that several rows share, in any order. Key j of row r is in row
-/// places[r][j] of the tensors `keys` and `values`.
+/// indices[r][j] of the tensors `keys` and `values`.
 struct gathered_keys {
   /// Cached keys and values: [entries, Hkv D], f64, f32 or bf16. Rows may be strided.
   at::Tensor keys, values;
   /// Row indices into `keys` and `values`: int32 [R, S]. Row r of q attends to the cached rows
-  /// places[r, 0] to places[r, S - 1]. The last dimension of `places` is contiguous.
-  at::Tensor places;
+  /// indices[r, 0] to indices[r, S - 1]. The last dimension of `indices` is contiguous.
+  at::Tensor indices;
 };
 
 /// Computes attention of few queries q [R, T, H D] to cached keys, for decoding. A bias must be

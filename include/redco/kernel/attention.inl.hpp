@@ -55,8 +55,8 @@ REDCO_INLINE at::Tensor self_attention(at::Tensor const& qkv, attention_options 
                           "qkv must be [B, T, (heads + 2 kv_heads) * D]", qkv);
   detail::check_attention(qkv, qkv.size(1), options);
   return detail::dispatch(
-      qkv, [&] { return detail::self_attention_by<cuda::attention_twin>(qkv, options); },
-      [&] { return detail::self_attention_by<cpu::attention_twin>(qkv, options); },
+      qkv, [&] { return detail::self_attention_by<cuda::attention_kernels>(qkv, options); },
+      [&] { return detail::self_attention_by<cpu::attention_kernels>(qkv, options); },
       [&] { return composed::self_attention(qkv, options); });
 }
 
@@ -71,8 +71,8 @@ REDCO_INLINE at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k
   detail::attention_check(fits(v), "v must be [B, S, kv_heads * D] in q's type, on its device", v);
   detail::check_attention(q, k.size(1), options);
   return detail::dispatch(
-      q, [&] { return detail::cross_attention_by<cuda::attention_twin>(q, k, v, options); },
-      [&] { return detail::cross_attention_by<cpu::attention_twin>(q, k, v, options); },
+      q, [&] { return detail::cross_attention_by<cuda::attention_kernels>(q, k, v, options); },
+      [&] { return detail::cross_attention_by<cpu::attention_kernels>(q, k, v, options); },
       [&] { return composed::attention(q, k, v, options); });
 }
 
@@ -91,15 +91,15 @@ inline void check_gathered(at::Tensor const& q, gathered_keys const& seen, atten
     gathered_check(x.dim() == 2 && x.scalar_type() == q.scalar_type() && x.stride(1) == 1 &&
                        x.size(1) == q.size(2) / o.heads * o.kv_heads,
                    "keys and values must be [entries, kv_heads * D] in q's type");
-  gathered_check(seen.places.dim() == 2 && seen.places.scalar_type() == at::kInt && seen.places.size(0) == q.size(0) &&
-                     seen.places.size(1) > 0 && seen.places.stride(1) == 1,
+  gathered_check(seen.indices.dim() == 2 && seen.indices.scalar_type() == at::kInt &&
+                     seen.indices.size(0) == q.size(0) && seen.indices.size(1) > 0 && seen.indices.stride(1) == 1,
                  "places must be int32 [R, S]");
   gathered_check(!o.key_mask.defined() || (o.key_mask.scalar_type() == at::kBool && o.key_mask.stride(1) == 1 &&
-                                           o.key_mask.sizes() == seen.places.sizes()),
+                                           o.key_mask.sizes() == seen.indices.sizes()),
                  "key_mask must be bool [R, S]");
   gathered_check(
       !o.bias.defined() || (o.bias.dim() == 2 && o.bias.size(0) == o.heads && o.distance0 >= o.query0 + q.size(1) - 1 &&
-                            o.distance0 - o.query0 + seen.places.size(1) - 1 < o.bias.size(1)),
+                            o.distance0 - o.query0 + seen.indices.size(1) - 1 < o.bias.size(1)),
       "a bias must be [H, all distances]");
   for (at::Tensor const& x : {seen.keys, seen.values, o.key_mask, o.bias})
     gathered_check(!x.defined() || x.device() == q.device(),
@@ -118,8 +118,8 @@ REDCO_INLINE at::Tensor gathered_attention(at::Tensor const& q, gathered_keys co
   return detail::dispatch(
       q,
       [&] {
-        return detail::cross_attention_by<cuda::attention_twin>(q, composed::gathered(seen.keys, seen.places),
-                                                                composed::gathered(seen.values, seen.places), options);
+        return detail::cross_attention_by<cuda::attention_kernels>(
+            q, composed::gathered(seen.keys, seen.indices), composed::gathered(seen.values, seen.indices), options);
       },
       [&] { return cpu::gathered_attention(q, seen, options); },
       [&] { return composed::gathered_attention(q, seen, options); });

@@ -55,7 +55,7 @@ REDCO_INLINE vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_
                                            cross_entropy_options const& options) {
   detail::check_head(hidden, head, labels);
   std::int64_t const count =
-      tensors::look_on_host(labels, [vocabulary = head.vocabulary, ignored = options.ignored](at::Tensor const& all) {
+      tensors::look_on_cpu(labels, [vocabulary = head.vocabulary, ignored = options.ignored](at::Tensor const& all) {
         return detail::count_labels(all, vocabulary, ignored);
       });
   at::Tensor const dense_labels = labels.to(hidden.device()).contiguous();

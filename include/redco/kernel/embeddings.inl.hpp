@@ -30,7 +30,7 @@ namespace redco::kernel {
 
 REDCO_INLINE at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, std::int64_t first_row,
                                std::int64_t vocabulary, std::int64_t padding) {
-  tensors::check_on_host(ids, [vocabulary](at::Tensor const& all) { detail::check_ids(all, vocabulary); });
+  tensors::check_on_cpu(ids, [vocabulary](at::Tensor const& all) { detail::check_ids(all, vocabulary); });
   std::int64_t const rows = table.size(0);
   bool const foreign = rows < vocabulary;
   at::Tensor const shifted = foreign ? ids - first_row : ids;

@@ -11,7 +11,7 @@
 namespace redco::kernel::detail {
 
 /// Returns true if redco's CPU kernels can compute the gradient step p - rate g of all parameters
-/// in one pass. Requires that all tensors are in host memory and all f32, or all f64.
+/// in one pass. Requires that all tensors are in CPU memory and all f32, or all f64.
 inline bool is_flat_step(std::vector<at::Tensor> const& parameters, std::vector<at::Tensor> const& gradients) {
   at::ScalarType const type = parameters.front().scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/fact/recorder.hpp>
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct activation : featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     fact::flow const input = w.activation;
-    bool const output = keeps_output(of<Kind>(config));
+    bool const output = keeps_output(extent_of<Kind>(config));
     if (!output) w.save("input");
     w.produce(input.shape, input.split_dim, input.units);
     if (output) w.save("output");
@@ -70,7 +70,7 @@ template <auto Factor>
 struct scale : featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    if (static_cast<double>(of<Factor>(config)) == 1) return;
+    if (static_cast<double>(extent_of<Factor>(config)) == 1) return;
     fact::flow const input = w.activation;
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/layer/attention_traits.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/norms.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 #include <redco/fact/side_products.hpp>
@@ -80,9 +80,9 @@ struct attention {
         "redco[L008]: an attention is given a trait twice, or a type that is no trait of it; give each trait at most "
         "once");
     attention_form f;
-    std::int64_t const heads = of<Heads>(config);
+    std::int64_t const heads = extent_of<Heads>(config);
     f.key_value_heads = heads;
-    f.head_dim = heads > 0 ? of<Width>(config) / heads : 0;
+    f.head_dim = heads > 0 ? extent_of<Width>(config) / heads : 0;
     (detail::apply_trait<Traits>(config, f), ...);
     return f;
   }
@@ -99,13 +99,14 @@ struct attention {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const width = w.size("features", of<Width>(config)), heads = w.size("heads", of<Heads>(config));
+    std::int64_t const width = w.size("features", extent_of<Width>(config)),
+                       heads = w.size("heads", extent_of<Heads>(config));
     attention_form const sizes = form(config);
     std::int64_t const kv = w.size("key-value heads", sizes.key_value_heads);
     if (!has_own_head_dim(config)) w.multiple("features", width, "heads", heads);
-    std::int64_t const dim = w.size("features of a head", heads == of<Heads>(config) ? sizes.head_dim : 1);
+    std::int64_t const dim = w.size("features of a head", heads == extent_of<Heads>(config) ? sizes.head_dim : 1);
     w.multiple("heads", heads, "key-value heads", kv);
-    if (sizes.head_dim > 0 && heads == of<Heads>(config))
+    if (sizes.head_dim > 0 && heads == extent_of<Heads>(config))
       w.multiple("rotary features of a head", scores(config).rotary.dims, "features of a pair", 2);
 
     if (!w.expect_rank(3)) return;
@@ -189,7 +190,7 @@ struct attention {
     w.produce(queries.shape, 2, heads, fact::making::attention);
     fact::flow const attended = w.activation;
     w.save("output");
-    bool const sized = heads == of<Heads>(config) && sizes.head_dim > 0;
+    bool const sized = heads == extent_of<Heads>(config) && sizes.head_dim > 0;
     std::int64_t const window = sized ? scores(config).window : 0, seen = window > 0 && window < keys ? window : keys;
     w.multiply(rows * heads * length, dim, seen);  // The scores.
     w.multiply(rows * heads * length, seen, dim);  // The weighted sums of values.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/layer/of.hpp>
+#include <redco/layer/extent_of.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -88,7 +88,7 @@ struct key_value_heads {
 
   template <class Config>
   static constexpr void apply(Config const& config, layers::attention_form& form) {
-    form.key_value_heads = layers::of<Count>(config);
+    form.key_value_heads = layers::extent_of<Count>(config);
   }
 };
 
@@ -104,7 +104,7 @@ struct head_dim {
 
   template <class Config>
   static constexpr void apply(Config const& config, attention_form& form) {
-    if (of<Features>(config) > 0) form.head_dim = of<Features>(config);
+    if (extent_of<Features>(config) > 0) form.head_dim = extent_of<Features>(config);
   }
 };
 
@@ -116,7 +116,7 @@ struct biased {
 
   template <class Config>
   static constexpr void apply(Config const& config, attention_form& form) {
-    form.biases = of<Biases>(config);
+    form.biases = extent_of<Biases>(config);
   }
 };
 
@@ -128,7 +128,7 @@ struct attention_dropout {
 
   template <class Config>
   static constexpr void apply(Config const& config, attention_form& form) {
-    form.dropout = static_cast<double>(of<Probability>(config));
+    form.dropout = static_cast<double>(extent_of<Probability>(config));
   }
 };
 
@@ -140,7 +140,7 @@ struct query_deviation {
 
   template <class Config>
   static constexpr void apply(Config const& config, attention_form& form) {
-    form.query_deviation = static_cast<double>(of<Deviation>(config));
+    form.query_deviation = static_cast<double>(extent_of<Deviation>(config));
   }
 };
 
@@ -153,7 +153,7 @@ struct output_deviation {
 
   template <class Config>
   static constexpr void apply(Config const& config, attention_form& form) {
-    form.output_deviation = static_cast<double>(of<Deviation>(config));
+    form.output_deviation = static_cast<double>(extent_of<Deviation>(config));
   }
 };
 
@@ -167,8 +167,8 @@ struct query_key_norm {
 
   template <class Config>
   static constexpr void apply(Config const& config, attention_form& form) {
-    form.query_key_norm = of<Enabled>(config);
-    form.norm_epsilon = static_cast<double>(of<Epsilon>(config));
+    form.query_key_norm = extent_of<Enabled>(config);
+    form.norm_epsilon = static_cast<double>(extent_of<Epsilon>(config));
   }
 };
 
@@ -184,8 +184,9 @@ struct rotary {
 
   template <class Config>
   static constexpr void apply(Config const& config, std::int64_t head_dim, attention_scores& scores) {
-    std::int64_t const dims = of<Dims>(config);
-    scores.rotary = {dims > 0 ? dims : head_dim, static_cast<double>(of<Theta>(config)), Pairs, of<Scaling>(config)};
+    std::int64_t const dims = extent_of<Dims>(config);
+    scores.rotary = {dims > 0 ? dims : head_dim, static_cast<double>(extent_of<Theta>(config)), Pairs,
+                     extent_of<Scaling>(config)};
   }
 };
 
@@ -197,7 +198,7 @@ struct sliding_window {
 
   template <class Config>
   static constexpr void apply(Config const& config, std::int64_t, attention_scores& scores) {
-    scores.window = of<Keys>(config);
+    scores.window = extent_of<Keys>(config);
   }
 };
 

@@ -84,10 +84,10 @@ struct resolve_branches;
 template <class X, std::size_t... Place, class... Branches>
 struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
   template <class B>
-  using chosen = std::conditional_t<shape::is_at_rest<X>, unpaired_t<B>, B>;
+  using chosen = std::conditional_t<shape::is_complete<X>, unpaired_t<B>, B>;
   /// True if several branches are column-parallel. Their common input then enters once, so that
   /// backward adds up their gradients and reduces them once.
-  static constexpr bool together = shape::is_at_rest<X> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
+  static constexpr bool together = shape::is_complete<X> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
   template <class B>
   using input = std::conditional_t<together && enters<chosen<B>>, shape::entered, X>;
   using links = branch_list<branch<numbered<Place, chosen<Branches>>, input<Branches>>...>;

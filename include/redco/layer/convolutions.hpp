@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/fact/recorder.hpp>
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct conv2d {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const in = w.size("channels to read", layers::of<In>(config)),
-                       outs = w.size("channels", layers::of<Out>(config));
-    std::int64_t const kernel = w.size("pixels of its kernel", layers::of<Kernel>(config));
-    std::int64_t const stride = w.size("pixels of stride", layers::of<Stride>(config)),
-                       padding = layers::of<Padding>(config);
+    std::int64_t const in = w.size("channels to read", layers::extent_of<In>(config)),
+                       outs = w.size("channels", layers::extent_of<Out>(config));
+    std::int64_t const kernel = w.size("pixels of its kernel", layers::extent_of<Kernel>(config));
+    std::int64_t const stride = w.size("pixels of stride", layers::extent_of<Stride>(config)),
+                       padding = layers::extent_of<Padding>(config);
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, in);
 
@@ -35,7 +35,7 @@ struct conv2d {
     weight.start = {fact::initial::kind::normal, layers::fan_in_deviation(in * kernel * kernel)};
     weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
-    if (layers::of<Bias>(config)) {
+    if (layers::extent_of<Bias>(config)) {
       fact::parameter_fact bias;
       bias.shape = {outs};
       bias.decay = false;
@@ -70,11 +70,11 @@ struct conv_transpose2d {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const in = w.size("channels to read", layers::of<In>(config)),
-                       outs = w.size("channels", layers::of<Out>(config));
-    std::int64_t const kernel = w.size("pixels of its kernel", layers::of<Kernel>(config));
-    std::int64_t const stride = w.size("pixels of stride", layers::of<Stride>(config));
-    std::int64_t const grown = kernel + layers::of<More>(config) - 2 * layers::of<Padding>(config);
+    std::int64_t const in = w.size("channels to read", layers::extent_of<In>(config)),
+                       outs = w.size("channels", layers::extent_of<Out>(config));
+    std::int64_t const kernel = w.size("pixels of its kernel", layers::extent_of<Kernel>(config));
+    std::int64_t const stride = w.size("pixels of stride", layers::extent_of<Stride>(config));
+    std::int64_t const grown = kernel + layers::extent_of<More>(config) - 2 * layers::extent_of<Padding>(config);
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, in);
 
@@ -83,7 +83,7 @@ struct conv_transpose2d {
     weight.start = {fact::initial::kind::normal, layers::fan_in_deviation(outs * kernel * kernel)};
     weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
-    if (layers::of<Bias>(config)) {
+    if (layers::extent_of<Bias>(config)) {
       fact::parameter_fact bias;
       bias.shape = {outs};
       bias.decay = false;
@@ -115,10 +115,10 @@ struct patch_embedding {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const channels = w.size("channels to read", layers::of<Channels>(config));
-    std::int64_t const rows = w.size("rows of a patch", layers::of<Rows>(config)),
-                       columns = w.size("columns of a patch", layers::of<Columns>(config)),
-                       width = w.size("features", layers::of<Width>(config));
+    std::int64_t const channels = w.size("channels to read", layers::extent_of<Channels>(config));
+    std::int64_t const rows = w.size("rows of a patch", layers::extent_of<Rows>(config)),
+                       columns = w.size("columns of a patch", layers::extent_of<Columns>(config)),
+                       width = w.size("features", layers::extent_of<Width>(config));
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, channels);
     w.multiple("rows of pixels", w.activation.shape[2], "pixels of a patch", rows);

@@ -12,7 +12,7 @@ template <auto Probability>
 struct dropout : layers::featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    if (layers::of<Probability>(config) <= 0) return;
+    if (layers::extent_of<Probability>(config) <= 0) return;
     fact::flow const input = w.activation;
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);

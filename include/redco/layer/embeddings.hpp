@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 #include <redco/meta/fixed_string.hpp>
@@ -49,7 +49,8 @@ struct token_types {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const width = w.size("features", of<Width>(config)), types = w.size("token types", of<Types>(config));
+    std::int64_t const width = w.size("features", extent_of<Width>(config)),
+                       types = w.size("token types", extent_of<Types>(config));
     if (!w.expect_rank(2)) return;
     fact::parameter_fact weight;
     weight.shape = {types, width};
@@ -101,8 +102,8 @@ struct embedding {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const rows = w.size("rows", layers::of<Vocabulary>(config)),
-                       width = w.size("features", layers::of<Width>(config));
+    std::int64_t const rows = w.size("rows", layers::extent_of<Vocabulary>(config)),
+                       width = w.size("features", layers::extent_of<Width>(config));
     if (!w.expect_rank(2)) return;
     fact::parameter_fact weight;
     weight.shape = {rows, width};
@@ -133,12 +134,12 @@ struct positions {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const width = w.size("features", layers::of<Width>(config)),
-                       context = w.size("positions", layers::of<Context>(config));
+    std::int64_t const width = w.size("features", layers::extent_of<Width>(config)),
+                       context = w.size("positions", layers::extent_of<Context>(config));
     // The input is ids or rows of features.
     if (w.activation.shape.rank != 3 && !w.expect_rank(2)) return;
     fact::parameter_fact weight;
-    weight.shape = {context + layers::of<Offset>(config), width};
+    weight.shape = {context + layers::extent_of<Offset>(config), width};
     weight.start = {fact::initial::kind::normal, 1.0};
     weight.why = fact::reason::position;
     w.parameter("weight", weight);
@@ -165,7 +166,7 @@ struct class_token {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const width = w.size("features", layers::of<Width>(config));
+    std::int64_t const width = w.size("features", layers::extent_of<Width>(config));
     if (!w.expect_rank(3)) return;
     w.expect_features(width);
     fact::parameter_fact token;

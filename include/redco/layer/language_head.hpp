@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 
@@ -43,7 +43,7 @@ struct language_head {
   /// Returns true if the head uses the table of an embedding, for a model's config.
   template <class Config>
   static constexpr bool is_tied(Config const& config) {
-    return !Tied.view().empty() && of<When>(config);
+    return !Tied.view().empty() && extent_of<When>(config);
   }
 
   template <class X>
@@ -51,7 +51,8 @@ struct language_head {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const rows = w.size("rows", of<Vocabulary>(config)), width = w.size("features", of<Width>(config));
+    std::int64_t const rows = w.size("rows", extent_of<Vocabulary>(config)),
+                       width = w.size("features", extent_of<Width>(config));
     w.expect_features(width);
     fact::parameter_fact weight;
     weight.shape = {rows, width};

@@ -44,7 +44,7 @@ using finished_t = std::conditional_t<std::is_same_v<X, shape::partial>, Home, X
 /// itself if X is replicated or token_split. Otherwise it is `Before`, the corresponding layout
 /// before this value.
 template <class X, class Before = shape::replicated>
-using home_t = std::conditional_t<shape::is_at_rest<X>, X, Before>;
+using reduction_layout_t = std::conditional_t<shape::is_complete<X>, X, Before>;
 
 }  // namespace redco::layers
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/layer/activations.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/recorder.hpp>
@@ -37,13 +37,13 @@ namespace redco::layers::detail {
 template <cut Cut, class X>
 struct linear_out {
   static constexpr bool row = shape::is_feature_split<X>;
-  using type =
-      std::conditional_t<is_replicated(Cut), home_t<X>, std::conditional_t<row, shape::partial, shape::split<-1>>>;
+  using type = std::conditional_t<is_replicated(Cut), reduction_layout_t<X>,
+                                  std::conditional_t<row, shape::partial, shape::split<-1>>>;
   static constexpr needs need = is_replicated(Cut)   ? needs::features_alike
                                 : Cut == cut::column ? needs::features
                                                      : needs::value;
   static_assert(sizeof(takes<need, X, type>) > 0);
-  static_assert(Cut != cut::column || !shape::is_at_rest<X>,
+  static_assert(Cut != cut::column || !shape::is_complete<X>,
                 "redco[S006]: a replicated value enters a column-parallel layer; put redco::enter before it");
   static_assert(Cut != cut::row || row || std::is_same_v<X, shape::partial>,
                 "redco[S004]: the input of a row-parallel layer is not split; put a column-parallel layer before it");
@@ -75,8 +75,8 @@ struct linear {
   static constexpr void facts(Config const& config, fact::recorder& w) {
     constexpr bool row = shape::is_feature_split<X>;
     constexpr bool column = !row && !layers::is_replicated(Cut);
-    std::int64_t const in = w.size("features to read", layers::of<In>(config)),
-                       outs = w.size("features", layers::of<Out>(config));
+    std::int64_t const in = w.size("features to read", layers::extent_of<In>(config)),
+                       outs = w.size("features", layers::extent_of<Out>(config));
 
     fact::parameter_fact weight;
     weight.shape = {outs, in};
@@ -96,7 +96,7 @@ struct linear {
     w.save("input");
     w.parameter("weight", weight);
     if constexpr (layers::is_replicated(Cut)) fact::shared_parameter_facts<X>(w, weight.shape);
-    if (layers::of<Bias>(config)) {
+    if (layers::extent_of<Bias>(config)) {
       w.parameter("bias", bias);
       if constexpr (layers::is_replicated(Cut)) fact::shared_parameter_facts<X>(w, bias.shape);
       if constexpr (row) w.addend();
@@ -140,10 +140,10 @@ struct projection : replicated_linear<In, Out, false> {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    if (of<In>(config) != of<Out>(config)) {
+    if (extent_of<In>(config) != extent_of<Out>(config)) {
       replicated_linear<In, Out, false>::template facts<X>(config, w);
     } else {
-      w.expect_features(w.size("features", of<In>(config)));
+      w.expect_features(w.size("features", extent_of<In>(config)));
     }
   }
 };
@@ -167,8 +167,8 @@ struct gated {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     constexpr bool column = !layers::is_replicated(Cut);
-    std::int64_t const in = w.size("features to read", layers::of<In>(config)),
-                       outs = w.size("features", layers::of<Out>(config));
+    std::int64_t const in = w.size("features to read", layers::extent_of<In>(config)),
+                       outs = w.size("features", layers::extent_of<Out>(config));
 
     fact::parameter_fact weight;
     weight.shape = {outs, in};
@@ -187,7 +187,7 @@ struct gated {
     w.parameter("gate.weight", weight);
     w.parameter("up.weight", weight);
     if constexpr (!column) fact::shared_parameter_facts<X>(w, {2 * outs, in});
-    if (layers::of<Bias>(config)) {
+    if (layers::extent_of<Bias>(config)) {
       w.parameter("gate.bias", bias);
       w.parameter("up.bias", bias);
       if constexpr (!column) fact::shared_parameter_facts<X>(w, {2 * outs});
@@ -207,7 +207,7 @@ struct gated {
     w.weight_gradient({2 * outs, in}, column ? 0 : -1, column ? outs : 0);
     fact::flow const halves = w.activation;
     w.save("gate_and_up");
-    if (layers::of<Activation::kind>(config) != layers::activation_kind::silu)
+    if (layers::extent_of<Activation::kind>(config) != layers::activation_kind::silu)
       w.save("activated", shape, dim, fact::width_kind::compute, units);
     w.produce(shape, dim, units);
     w.backward(halves);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 
@@ -27,11 +27,11 @@ struct norm_layer {
   /// error; the layout stays X so that following layers add no second error.
   template <class X>
   using out = typename detail::takes<detail::needs::features_alike, X,
-                                     std::conditional_t<shape::is_feature_split<X>, X, home_t<X>>>::type;
+                                     std::conditional_t<shape::is_feature_split<X>, X, reduction_layout_t<X>>>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const width = w.size("features", of<Width>(config));
+    std::int64_t const width = w.size("features", extent_of<Width>(config));
     w.expect_features(width);
     fact::parameter_fact weight;
     weight.shape = {width};
@@ -91,8 +91,8 @@ struct group_norm {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const channels = w.size("channels", layers::of<Channels>(config)),
-                       groups = w.size("groups", layers::of<Groups>(config));
+    std::int64_t const channels = w.size("channels", layers::extent_of<Channels>(config)),
+                       groups = w.size("groups", layers::extent_of<Groups>(config));
     w.expect("channels", 1, channels);
     w.multiple("channels", channels, "groups", groups);
     fact::parameter_fact weight;
@@ -129,7 +129,7 @@ struct batch_norm {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const channels = w.size("channels", layers::of<Channels>(config));
+    std::int64_t const channels = w.size("channels", layers::extent_of<Channels>(config));
     if (w.activation.shape.rank == 2) w.expect_features(channels);
     else w.expect("channels", 1, channels);
     auto const state = [&](std::string_view leaf, fact::initial::kind start, bool trained) {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/fact/recorder.hpp>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct max_pool {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const kernel = w.size("pixels of its window", layers::of<Kernel>(config));
+    std::int64_t const kernel = w.size("pixels of its window", layers::extent_of<Kernel>(config));
     if (!w.expect_rank(4)) return;
     extents const x = w.activation.shape;
     extents const pooled = {x[0], x[1], w.size("rows of its output", x[2] / kernel),
@@ -43,7 +43,7 @@ struct average_pool {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const kernel = w.size("pixels of its window", layers::of<Kernel>(config));
+    std::int64_t const kernel = w.size("pixels of its window", layers::extent_of<Kernel>(config));
     if (!w.expect_rank(4)) return;
     fact::flow const input = w.activation;
     extents const x = input.shape;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/fact/recorder.hpp>
 
 #include <cstdint>
@@ -23,7 +23,8 @@ struct recurrent_layer {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const in = w.size("features to read", of<In>(config)), hidden = w.size("features", of<Hidden>(config));
+    std::int64_t const in = w.size("features to read", extent_of<In>(config)),
+                       hidden = w.size("features", extent_of<Hidden>(config));
     std::int64_t const rows = Gates * hidden;
     if (!w.expect_rank(3)) return;
     w.expect_features(in);

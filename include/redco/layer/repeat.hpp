@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/tree.hpp>
 #include <redco/fact/block_slices.hpp>
 #include <redco/fact/event.hpp>
@@ -125,9 +125,9 @@ struct repeat {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const times = w.size("blocks", layers::of<Times>(config));
+    std::int64_t const times = w.size("blocks", layers::extent_of<Times>(config));
     // Sizes that a block derives from the number of blocks may be invalid.
-    if (times != layers::of<Times>(config)) return;
+    if (times != layers::extent_of<Times>(config)) return;
     rows_facts<X>(config, w, times, layers::detail::rows_of<Blocks...>());
   }
 

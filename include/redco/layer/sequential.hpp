@@ -52,7 +52,7 @@ template <std::size_t I, class Layer>
 struct placed_layer {
   using type = Layer;
 };
-template <class Places, class... Layers>
+template <class Indices, class... Layers>
 struct placed_layers;
 template <std::size_t... I, class... Layers>
 struct placed_layers<std::index_sequence<I...>, Layers...> : placed_layer<I, Layers>... {};
@@ -62,7 +62,7 @@ placed_layer<I, Layer> layer_at(placed_layer<I, Layer> const&);
 template <class X>
 struct before_first {
   using out = X;
-  using home = home_t<X>;
+  using home = reduction_layout_t<X>;
 };
 
 /// Declares to the recorder `w` the parameters, saved tensors and messages of one layer of a
@@ -94,21 +94,21 @@ struct sequential {
   static constexpr bool enters = layers::detail::first_enters<Layers...>;
 
  private:
-  using places = std::index_sequence_for<Layers...>;
+  using indices = std::index_sequence_for<Layers...>;
   static constexpr std::size_t size = sizeof...(Layers);
 
   /// The layer at index `I` of the sequence with its input and output layouts, if the sequence's
   /// input has layout X.
   template <class X, std::size_t I>
-  struct place {
+  struct position {
     using before = typename std::conditional_t<I == 0, std::type_identity<layers::detail::before_first<X>>,
-                                               std::type_identity<place<X, I - (I > 0)>>>::type;
+                                               std::type_identity<position<X, I - (I > 0)>>>::type;
     using input = layers::finished_t<typename before::out, typename before::home>;
-    using home = layers::home_t<input, typename before::home>;
+    using home = layers::reduction_layout_t<input, typename before::home>;
     using declared = typename decltype(layers::detail::layer_at<I>(
-        std::declval<layers::detail::placed_layers<places, Layers...>>()))::type;
+        std::declval<layers::detail::placed_layers<indices, Layers...>>()))::type;
     static constexpr bool opens =
-        shape::is_at_rest<input> && !layers::detail::sequence_traits<Layers...>::closed_from(I + 1);
+        shape::is_complete<input> && !layers::detail::sequence_traits<Layers...>::closed_from(I + 1);
     using layer = layers::numbered<I, std::conditional_t<opens, layers::unpaired_t<declared>, declared>>;
     // Checked before the alias `out`: on clang, a failed check inside an alias removes the alias
     // and causes more errors.
@@ -116,30 +116,31 @@ struct sequential {
     using out = layers::out_t<layer, input>;
   };
 
-  template <class X, class Places>
+  template <class X, class Indices>
   struct linked;
   template <class X, std::size_t... I>
   struct linked<X, std::index_sequence<I...>> {
-    using type = layers::detail::chain<
-        layers::detail::link<typename place<X, I>::layer, typename place<X, I>::input, typename place<X, I>::home>...>;
+    using type =
+        layers::detail::chain<layers::detail::link<typename position<X, I>::layer, typename position<X, I>::input,
+                                                   typename position<X, I>::home>...>;
   };
 
  public:
   template <class X>
-  using links = typename linked<X, places>::type;
+  using links = typename linked<X, indices>::type;
   template <class X>
-  using out = typename place<X, size - 1>::out;
+  using out = typename position<X, size - 1>::out;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    each_facts<X>(config, w, places{});
+    each_facts<X>(config, w, indices{});
   }
 
  private:
   template <class X, class Config, std::size_t... I>
   static constexpr void each_facts(Config const& config, fact::recorder& w, std::index_sequence<I...>) {
-    int const expand[] = {(layers::detail::link_facts<typename place<X, I>::layer, typename place<X, I>::input,
-                                                      typename place<X, I>::home>(config, w, I + 1 == size),
+    int const expand[] = {(layers::detail::link_facts<typename position<X, I>::layer, typename position<X, I>::input,
+                                                      typename position<X, I>::home>(config, w, I + 1 == size),
                            0)...};
     static_cast<void>(expand);
   }

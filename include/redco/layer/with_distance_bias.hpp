@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/layer/attention.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/wrappers.hpp>
 #include <redco/fact/recorder.hpp>
 
@@ -27,7 +27,8 @@ struct with_distance_bias : detail::forwarding<Body> {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    std::int64_t const heads = w.size("heads", of<Heads>(config)), buckets = w.size("buckets", of<Buckets>(config));
+    std::int64_t const heads = w.size("heads", extent_of<Heads>(config)),
+                       buckets = w.size("buckets", extent_of<Buckets>(config));
     if (!w.expect_rank(3)) return;
     fact::parameter_fact table;
     table.shape = {buckets, heads};

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/tree.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
@@ -45,7 +45,7 @@ template <class X>
 struct enter_out {
   using type = shape::entered;
   static_assert(
-      shape::is_at_rest<X>,
+      shape::is_complete<X>,
       "redco[S008]: only a replicated value can enter a column-parallel layer; reduce or gather the value first");
 };
 
@@ -105,7 +105,7 @@ struct initialised : detail::forwarding<Layer> {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     double const outer = w.deviation;
-    w.deviation = static_cast<double>(of<Deviation>(config));
+    w.deviation = static_cast<double>(extent_of<Deviation>(config));
     Layer::template facts<X>(config, w);
     w.deviation = outer;
   }

@@ -76,12 +76,12 @@ inline unmade<T> const example{};
 /// A pointer to a member of an object, wrapped in a class, because clang accepts no bare pointer to
 /// a member as a template argument.
 template <class T>
-struct member_place {
+struct member_pointer {
   T const* at;
 };
 
-template <auto Place>
-constexpr std::string_view written_place() {
+template <auto Member>
+constexpr std::string_view written_member() {
   return __PRETTY_FUNCTION__;
 }
 
@@ -96,13 +96,13 @@ constexpr std::string_view member_in(std::string_view text) {
 }
 
 template <class T>
-constexpr member_place<T> place_of(T const& member) {
+constexpr member_pointer<T> as_member_pointer(T const& member) {
   return {&member};
 }
 
 template <class T, std::size_t I>
-constexpr auto place_of_member() {
-  return place_of(hana::at_c<I>(tie_members(example<T>.object)));
+constexpr auto pointer_to_member() {
+  return as_member_pointer(hana::at_c<I>(tie_members(example<T>.object)));
 }
 
 }  // namespace redco::meta::detail
@@ -114,7 +114,7 @@ namespace redco::meta {
 template <aggregate T>
 inline constexpr auto member_names = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array<std::string_view, sizeof...(I)>{
-      detail::member_in(detail::written_place<detail::place_of_member<T, I>()>())...};
+      detail::member_in(detail::written_member<detail::pointer_to_member<T, I>()>())...};
 }
 (std::make_index_sequence<field_count<T>>{});
 

@@ -7,10 +7,10 @@
 #include <redco/layer/branches.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embeddings.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/norms.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>

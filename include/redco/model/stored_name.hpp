@@ -57,11 +57,11 @@ constexpr stored_table stored_table_of() {
 
 /// The name of a parameter in a weights file, and the table row from which the name follows. The
 /// row is null if the table has none for the parameter. An empty table keeps every name.
-struct stored_place {
+struct stored_match {
   std::string theirs;
   stored_name const* row = nullptr;
 };
-stored_place place_in_file(std::span<stored_name const> names, std::string_view ours);
+stored_match find_stored_name(std::span<stored_name const> names, std::string_view ours);
 
 }  // namespace redco::models
 

@@ -25,7 +25,7 @@ inline bool matches(std::string_view pattern, std::string_view text, std::string
 
 namespace redco::models {
 
-REDCO_INLINE stored_place place_in_file(std::span<stored_name const> names, std::string_view ours) {
+REDCO_INLINE stored_match find_stored_name(std::span<stored_name const> names, std::string_view ours) {
   static constexpr stored_name unchanged{};
   if (names.empty()) return {std::string(ours), &unchanged};
   for (stored_name const& row : names) {

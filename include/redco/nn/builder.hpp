@@ -6,7 +6,7 @@
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
-#include <redco/layer/of.hpp>
+#include <redco/layer/extent_of.hpp>
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/error.hpp>
@@ -180,7 +180,7 @@ class builder : public builder_base {
   Config const& config() const { return config_; }
   template <auto Extent>
   auto extent() const {
-    return layers::of<Extent>(config_);
+    return layers::extent_of<Extent>(config_);
   }
 
   using builder_base::probability;

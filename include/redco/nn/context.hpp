@@ -97,7 +97,7 @@ class context : public context_base {
   context in(redco::pass const& other) const { return {other, call_, owner_, parameters_, entries_}; }
 
   template <class Entry>  // clang 14 crashes if this template parameter is constrained.
-  static constexpr bool has = detail::place_of<Entry, Entries...>() < sizeof...(Entries);
+  static constexpr bool has = detail::entry_index<Entry, Entries...>() < sizeof...(Entries);
 
   /// Returns the value of the context entry of type `Entry`, which must be set. Layers call
   /// require() first, which gives a compile error if the entry is missing.

@@ -25,7 +25,7 @@ namespace redco::nn::detail {
 /// Returns the index of type `Entry` in the type list `Entries`, or the length of the list if it
 /// does not contain `Entry`.
 template <class Entry, class... Entries>
-constexpr std::size_t place_of() {
+constexpr std::size_t entry_index() {
   std::size_t at = 0;
   static_cast<void>(((std::is_same_v<Entries, Entry> ? false : (++at, true)) && ...));
   return at;

@@ -35,7 +35,7 @@ REDCO_INLINE double count_labels(at::Tensor const& labels, std::int64_t classes)
   if (labels.scalar_type() != at::kLong)
     throw error(exit_code::data, "cross_entropy: labels are " + tensors::describe(labels) +
                                      "; give int64 class numbers, as labels.to(at::kLong) does");
-  return tensors::count_on_host(labels, [classes](at::Tensor const& dense) { return counted_labels(dense, classes); });
+  return tensors::count_on_cpu(labels, [classes](at::Tensor const& dense) { return counted_labels(dense, classes); });
 }
 
 }  // namespace redco::nn::detail

@@ -12,7 +12,7 @@ namespace redco::nn {
 
 /// A watch that calls `after_grad(which)` for each trained parameter as soon as backward has added
 /// its complete gradient to the flat gradient buffer. The gradient can then be sent during
-/// backward. `which.place` is the index of the parameter in network().parameters().
+/// backward. `which.index` is the index of the parameter in network().parameters().
 ///
 /// The thread that runs backward makes the calls, once per parameter and backward. An exception
 /// from `after_grad` ends backward. A network may have one watch at a time. torch::autograd::grad

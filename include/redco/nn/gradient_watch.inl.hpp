@@ -12,10 +12,10 @@
 namespace redco::nn::detail {
 
 struct gradient_end final : torch::autograd::PostAccumulateGradHook {
-  gradient_end(std::function<void(parameter)> f, parameter p) : told(std::move(f)), which(p) {}
-  void operator()(at::Tensor const&) override { told(which); }
+  gradient_end(std::function<void(parameter)> f, parameter p) : callback(std::move(f)), which(p) {}
+  void operator()(at::Tensor const&) override { callback(which); }
 
-  std::function<void(parameter)> told;
+  std::function<void(parameter)> callback;
   parameter which;
 };
 

@@ -59,21 +59,21 @@ class key_value_cache {
     at::Tensor keys, values;  // Entries of one attention layer, [entries, features] each.
   };
 
-  void place(std::int64_t rows, std::int64_t positions);
+  void assign_entries(std::int64_t rows, std::int64_t positions);
   kernel::gathered_keys shared_rows(at::Tensor const& both);
 
   std::vector<slot_memory> slots_;
   std::int64_t capacity_, copies_;
   std::int64_t length_ = 0;
-  std::int64_t entries_ = 0;  // Number of entries given to positions so far
-  std::int64_t placed_ = 0;   // Number of positions that have entries
-  std::int64_t room_ = 0;     // Number of entries of one slot
+  std::int64_t entries_ = 0;   // Number of entries given to positions so far
+  std::int64_t assigned_ = 0;  // Number of positions that have entries
+  std::int64_t room_ = 0;      // Number of entries of one slot
   // Entry of each row and position, int32 [R, capacity], and a second buffer for select_rows
-  at::Tensor places_, spare_;
+  at::Tensor indices_, spare_;
   // Row of the first call that each row descends from, int64 [R]; undefined if select_rows was
   // never called
   at::Tensor sources_;
-  at::Tensor shared_places_;  // Entries of the keys that `shared` returns, int32 [R, S]
+  at::Tensor shared_indices_;  // Entries of the keys that `shared` returns, int32 [R, S]
 };
 
 }  // namespace redco::nn

@@ -197,7 +197,7 @@ class bound_network {
   /// `has` returns true if the context entry of type `Entry` is set. `get` returns the value of the
   /// entry.
   template <class Entry>  // clang 14 crashes if this template parameter is constrained.
-  static constexpr bool has = nn::detail::place_of<Entry, Entries...>() < sizeof...(Entries);
+  static constexpr bool has = nn::detail::entry_index<Entry, Entries...>() < sizeof...(Entries);
   template <class Entry>
     requires has<Entry>
   auto const& get() const { return std::get<Entry>(entries_).value; }

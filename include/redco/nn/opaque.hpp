@@ -50,7 +50,7 @@ template <tensor_owner M>
 std::shared_ptr<M> made_with(std::uint64_t seed) {
   static std::mutex one_at_a_time;
   std::lock_guard const lock(one_at_a_time);
-  at::Generator generator = at::globalContext().defaultGenerator(tensors::host_device());
+  at::Generator generator = at::globalContext().defaultGenerator(tensors::cpu_device());
   auto const seeded = [&](std::uint64_t value) {
     std::lock_guard const draws(generator.mutex());
     generator.set_current_seed(value);

@@ -14,9 +14,9 @@ namespace redco {
 /// A handle to one of a network's parameters. `ctx[weight]`, with a module's context `ctx`, returns
 /// the parameter's tensor in the current call, or an undefined tensor for an empty handle.
 struct parameter {
-  std::int32_t place = -1;
+  std::int32_t index = -1;
 
-  constexpr explicit operator bool() const { return place >= 0; }
+  constexpr explicit operator bool() const { return index >= 0; }
 };
 
 }  // namespace redco
@@ -33,7 +33,7 @@ class parameter_values {
 
   at::Tensor const& operator[](parameter p) const {
     static at::Tensor const none;
-    return p ? (*all_)[static_cast<std::size_t>(p.place)] : none;
+    return p ? (*all_)[static_cast<std::size_t>(p.index)] : none;
   }
 
   std::vector<at::Tensor> const& all() const { return *all_; }

@@ -43,7 +43,7 @@ class parameter_store {
   /// `frozen` lists patterns of names of parameters that are not trained. Throws `error` with exit
   /// code 64 if a pattern matches no name.
   parameter_store(std::vector<shard::placed_parameter> const& placed, int rank, dtype compute, std::uint64_t seed,
-                  std::vector<std::string> const& frozen = {}, at::Device device = tensors::host_device());
+                  std::vector<std::string> const& frozen = {}, at::Device device = tensors::cpu_device());
 
   std::span<stored_parameter const> parameters() const { return parameters_; }
 

@@ -104,7 +104,7 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std
   // A row of the innermost dimension is a run of consecutive global indices.
   random::stream const key = random::make_stream(seed, random::site_of(p.name), 0, 0);
   std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
-  at::Tensor const drawn = at::empty({rows, inner}, part.options().device(tensors::host_device()));
+  at::Tensor const drawn = at::empty({rows, inner}, part.options().device(tensors::cpu_device()));
   bool const uniform = fact.start.draw == fact::initial::kind::uniform;
   AT_DISPATCH_FLOATING_TYPES(drawn.scalar_type(), "initialise", [&] {
     for (std::int64_t r = 0; r < rows; ++r) {

@@ -84,9 +84,8 @@ struct pass {
   /// product that computes or reads them. The pass must have a lane (communication thread), and the
   /// message must be large enough. Products of few rows use other kernels (see kernel::linear), so
   /// they are not cut.
-  bool beside_shards(std::int64_t rows, std::int64_t row_bytes) const {
-    return shard_lane != nullptr && rows >= shape::product_runs::least_rows &&
-           rows * row_bytes >= shard_lane->least_bytes;
+  bool is_worth_overlapping(std::int64_t rows, std::int64_t row_bytes) const {
+    return shard_lane != nullptr && rows >= shape::product_runs::min_rows && rows * row_bytes >= shard_lane->min_bytes;
   }
 
   /// Returns the index, in the step's global batch, of the first of `rows` rows: first example *

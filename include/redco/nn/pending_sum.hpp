@@ -27,7 +27,7 @@ class pending_sum {
     std::vector<at::Tensor> x, weights;
     /// Path of the layer to which `saved_watch` attributes the tensors that the products save. The
     /// products may be computed later, inside another layer.
-    tensors::saved_watch::place layer = tensors::saved_watch::here();
+    tensors::saved_watch::layer_path layer = tensors::saved_watch::here();
   };
 
   pending_sum(tensor<shape::partial> const& value) : local_(value.local()), addends_(value.addends()) {}

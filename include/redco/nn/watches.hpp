@@ -56,7 +56,7 @@ class parameter_watch {
   virtual ~parameter_watch() = default;
 
   /// Returns the tensor that a module shall read for parameter `which`, whose tensor in this call
-  /// is `value`. `which.place` is the parameter's index in network().parameters(). The result must
+  /// is `value`. `which.index` is the parameter's index in network().parameters(). The result must
   /// have the shape and dtype of `value` and be differentiable in `value`.
   virtual at::Tensor before_use(parameter which, at::Tensor const& value) = 0;
 };

@@ -48,9 +48,9 @@ struct module<layers::with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, 
   /// Returns the bias of each head for each distance (key position minus query position) from
   /// -(length - 1) to length - 1, as [heads of this rank, 2 length - 1].
   at::Tensor bias_of(at::Tensor const& rows, std::int64_t length) const {
-    at::Tensor const places =
+    at::Tensor const indices =
         nn::detail::distance_buckets(length, buckets, farthest, Kind == layers::attention_kind::full).to(rows.device());
-    return kernel::lookup(rows, places.unsqueeze(0), 0, buckets).squeeze(0).t().contiguous();
+    return kernel::lookup(rows, indices.unsqueeze(0), 0, buckets).squeeze(0).t().contiguous();
   }
 
   template <class Context>

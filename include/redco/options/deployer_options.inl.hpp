@@ -34,7 +34,7 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
            " can be planned at most, nothing runs pipeline stages or expert-parallel ranks yet: "
            "give dp and tp only");
   if (ranks % how.processes != 0)
-    refuse(how.by + " started " + std::to_string(how.processes) + " processes for the " + std::to_string(ranks) +
+    refuse(how.launcher + " started " + std::to_string(how.processes) + " processes for the " + std::to_string(ranks) +
            (ranks == 1 ? " rank" : " ranks") + " of mesh " + text +
            ": each has as many ranks, so start a process for each rank, or a divisor of them");
   std::int64_t const here = ranks / how.processes;

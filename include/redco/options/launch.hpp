@@ -7,18 +7,18 @@ namespace redco::options {
 
 /// The processes of a run, as a launcher such as torchrun, mpirun or srun has started them.
 struct launch {
-  int process = 0;      ///< index of this process in the run
-  int processes = 1;    ///< number of processes of the run
-  int here = 1;         ///< number of the run's processes on this host
-  std::string by = {};  ///< name of the launcher, such as "torchrun"; empty without a launcher
+  int process = 0;            ///< index of this process in the run
+  int processes = 1;          ///< number of processes of the run
+  int processes_on_host = 1;  ///< number of the run's processes on this host
+  std::string launcher = {};  ///< name, such as "torchrun"; empty without a launcher
   /// Host at which the processes connect, on the port `port`; empty if they connect by MPI.
   std::string host = {};
   int port = 0;
   /// True if the launcher runs torch's key-value store at `host` and `port`. Otherwise process 0
   /// listens there.
   bool has_store = false;
-  std::string run = {};     ///< id of this start; separates it from other runs at the same port
-  std::string secret = {};  ///< value of REDCO_SECRET; processes with another secret are rejected
+  std::string start_id = {};  ///< id of this start; separates it from other runs at the same port
+  std::string secret = {};    ///< value of REDCO_SECRET; processes with another secret are rejected
 
   /// Returns true for process 0, which prints the program's output.
   bool first() const { return process == 0; }
@@ -38,7 +38,7 @@ launch const& launched();
 
 /// Returns the address at which the processes of a run connect, such as "node1:29500" or
 /// "[::1]:29500".
-std::string meeting_place(launch const& one);
+std::string meeting_address(launch const& one);
 
 /// Returns a description of the processes of a run for messages, such as "4 processes that torchrun
 /// started, which meet at HOST:PORT".

@@ -64,11 +64,11 @@ struct launch_source {
   void (*complete)(launch_variables const& in, launch& one);
 };
 
-/// Returns a launch by the launcher `by`. `processes` and `process` name the environment variables
+/// Returns a launch by `launcher`. `processes` and `process` name the environment variables
 /// with the number of processes and the index of this process.
-inline launch counted(launch_variables const& in, std::string by, char const* processes, char const* process) {
+inline launch counted(launch_variables const& in, std::string launcher, char const* processes, char const* process) {
   launch one;
-  one.by = std::move(by);
+  one.launcher = std::move(launcher);
   one.processes = in.number(processes, 1, most_processes);
   one.process = in.number(process, 0, one.processes - 1);
   return one;
@@ -100,7 +100,7 @@ inline std::string secret(launch_variables const& in) {
 }
 
 inline void complete_by_hand(launch_variables const& in, launch& one) {
-  one.here = in.number_or("REDCO_PROCESSES_HERE", 1, one.processes, 1);
+  one.processes_on_host = in.number_or("REDCO_PROCESSES_HERE", 1, one.processes, 1);
   std::string const meet = in.text("REDCO_MEET");
   std::size_t const colon = meet.rfind(':');
   one.host = colon == std::string::npos ? "" : without_brackets(meet.substr(0, colon));
@@ -112,19 +112,19 @@ inline void complete_by_hand(launch_variables const& in, launch& one) {
 }
 
 inline void complete_torchrun(launch_variables const& in, launch& one) {
-  one.here = in.number("LOCAL_WORLD_SIZE", 1, one.processes);
-  in.number("LOCAL_RANK", 0, one.here - 1);
+  one.processes_on_host = in.number("LOCAL_WORLD_SIZE", 1, one.processes);
+  in.number("LOCAL_RANK", 0, one.processes_on_host - 1);
   meet_at(in, one, "MASTER_ADDR", "MASTER_PORT");
   one.has_store = in.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
-  one.run = in.text("TORCHELASTIC_RUN_ID") + "/" + in.text("TORCHELASTIC_RESTART_COUNT");
+  one.start_id = in.text("TORCHELASTIC_RUN_ID") + "/" + in.text("TORCHELASTIC_RESTART_COUNT");
 }
 
 inline void complete_open_mpi(launch_variables const& in, launch& one) {
-  one.here = in.number("OMPI_COMM_WORLD_LOCAL_SIZE", 1, one.processes);
+  one.processes_on_host = in.number("OMPI_COMM_WORLD_LOCAL_SIZE", 1, one.processes);
 }
 
 inline void complete_mpich(launch_variables const& in, launch& one) {
-  one.here = in.number("MPI_LOCALNRANKS", 1, one.processes);
+  one.processes_on_host = in.number("MPI_LOCALNRANKS", 1, one.processes);
 }
 
 /// Returns the first host of a SLURM host list: "n01" for "n[01-04,7],m3".
@@ -177,15 +177,15 @@ inline launch counted_by_srun(launch_variables const& in) {
 
 inline void complete_srun(launch_variables const& in, launch& one) {
   char const* const tasks = in.has("SLURM_STEP_TASKS_PER_NODE") ? "SLURM_STEP_TASKS_PER_NODE" : "SLURM_TASKS_PER_NODE";
-  one.here = of_node(in, tasks, in.text(tasks), in.number("SLURM_NODEID", 0, most_processes));
-  if (one.here < 1 || one.here > one.processes) in.refuse(tasks, "the tasks of each node");
+  one.processes_on_host = of_node(in, tasks, in.text(tasks), in.number("SLURM_NODEID", 0, most_processes));
+  if (one.processes_on_host < 1 || one.processes_on_host > one.processes) in.refuse(tasks, "the tasks of each node");
   char const* const nodes = in.has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
   one.host = first_host(in.text(nodes));
   if (one.host.empty()) in.refuse(nodes, "a list of nodes");
   // Each job has its own port, and each step of a job uses the next port.
   int const job = in.number("SLURM_JOB_ID", 1, INT32_MAX), step = in.number("SLURM_STEP_ID", 0, INT32_MAX);
   one.port = 15'000 + (job % 10'000 + step % 10'000) % 10'000;
-  one.run = std::to_string(job) + "." + std::to_string(step) + "/" + in.text("SLURM_RESTART_COUNT");
+  one.start_id = std::to_string(job) + "." + std::to_string(step) + "/" + in.text("SLURM_RESTART_COUNT");
 }
 
 inline void complete_train_job(launch_variables const& in, launch& one) {
@@ -242,7 +242,8 @@ REDCO_INLINE launch launch_of(std::function<char const*(char const* name)> const
   for (detail::launch_source const& other : all)
     if (other.one.process != chosen.process || other.one.processes != chosen.processes) {
       auto const text = [](launch const& one) {
-        return one.by + " makes this process " + std::to_string(one.process) + " of " + std::to_string(one.processes);
+        return one.launcher + " makes this process " + std::to_string(one.process) + " of " +
+               std::to_string(one.processes);
       };
       throw error(exit_code::usage, text(chosen) + ", " + text(other.one) + ": unset the variables of one of them");
     }
@@ -257,14 +258,14 @@ REDCO_INLINE launch const& launched() {
   return one;
 }
 
-REDCO_INLINE std::string meeting_place(launch const& one) {
+REDCO_INLINE std::string meeting_address(launch const& one) {
   bool const brackets = one.host.find(':') != std::string::npos;
   return (brackets ? "[" + one.host + "]" : one.host) + ":" + std::to_string(one.port);
 }
 
 REDCO_INLINE std::string to_text(launch const& one) {
-  return std::to_string(one.processes) + " processes that " + one.by + " started, which meet " +
-         (one.host.empty() ? "by MPI" : "at " + meeting_place(one));
+  return std::to_string(one.processes) + " processes that " + one.launcher + " started, which meet " +
+         (one.host.empty() ? "by MPI" : "at " + meeting_address(one));
 }
 
 }  // namespace redco::options

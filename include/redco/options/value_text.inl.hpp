@@ -26,8 +26,8 @@ REDCO_INLINE std::int64_t parse_bytes(std::string_view text) {
     refuse("is no number of bytes; write one such as 40GiB");
   if (rest != end && *rest == '.') {
     ++rest;
-    for (std::int64_t place = 100; rest != end && *rest >= '0' && *rest <= '9'; ++rest, place /= 10)
-      thousandths += place * (*rest - '0');
+    for (std::int64_t digit_value = 100; rest != end && *rest >= '0' && *rest <= '9'; ++rest, digit_value /= 10)
+      thousandths += digit_value * (*rest - '0');
   }
   std::string_view const unit(rest, static_cast<std::size_t>(end - rest));
   constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"};

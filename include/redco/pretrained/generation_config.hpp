@@ -50,8 +50,8 @@ struct generation_config {
   /// Returns the options of beam search for prompts of `prompt` tokens. `otherwise` is the maximum
   /// number of new tokens if the file sets neither max_length nor max_new_tokens. Throws `error`
   /// with exit code 64 if max_length allows no token after the prompt.
-  beam_options search_behind(std::int64_t prompt, std::int64_t otherwise) const;
-  generate_options sampling_behind(std::int64_t prompt, std::int64_t otherwise) const;
+  beam_options search_options(std::int64_t prompt, std::int64_t otherwise) const;
+  generate_options sampling_options(std::int64_t prompt, std::int64_t otherwise) const;
 };
 
 /// Returns the decoding settings of a generation_config.json. If `whole` is false, reads them from

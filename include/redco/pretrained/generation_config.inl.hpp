@@ -120,7 +120,7 @@ inline std::optional<std::int64_t> read_length(config_reader& c, std::string_vie
 /// from the limits in `c`. `otherwise` is the maximum number of new tokens if `c` has no limit.
 /// Throws `error` with exit code 64 if the prompt already has "max_length" tokens.
 template <class Options>
-Options behind(generation_config const& c, Options options, std::int64_t prompt, std::int64_t otherwise) {
+Options with_lengths(generation_config const& c, Options options, std::int64_t prompt, std::int64_t otherwise) {
   if (!c.max_new_tokens && c.max_length && *c.max_length <= prompt)
     throw error(exit_code::usage, c.source + ": \"max_length\" is " + std::to_string(*c.max_length) +
                                       ", prompt and new tokens together, but the prompt has " + std::to_string(prompt) +
@@ -172,12 +172,12 @@ REDCO_INLINE generation_config generation_config_of(json::json_value const& conf
   return found;
 }
 
-REDCO_INLINE beam_options generation_config::search_behind(std::int64_t prompt, std::int64_t otherwise) const {
-  return detail::behind(*this, search, prompt, otherwise);
+REDCO_INLINE beam_options generation_config::search_options(std::int64_t prompt, std::int64_t otherwise) const {
+  return detail::with_lengths(*this, search, prompt, otherwise);
 }
 
-REDCO_INLINE generate_options generation_config::sampling_behind(std::int64_t prompt, std::int64_t otherwise) const {
-  return detail::behind(*this, sampling, prompt, otherwise);
+REDCO_INLINE generate_options generation_config::sampling_options(std::int64_t prompt, std::int64_t otherwise) const {
+  return detail::with_lengths(*this, sampling, prompt, otherwise);
 }
 
 }  // namespace redco::pretrained

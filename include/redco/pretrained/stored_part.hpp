@@ -22,18 +22,18 @@ struct stored_part {
   std::string name;
   std::vector<std::int64_t> shape;  ///< Shape of the whole tensor in the file
   /// Box (range per dimension) of the part within the tensor of the file.
-  safetensors::box place;
+  safetensors::box box;
   bool transposed = false;  ///< True if the file stores the matrix with rows and columns exchanged
   /// Number of leading dimensions of extent 1 that only the file's tensor has.
   int ones = 0;
 };
 
-/// Returns the location in a file of the box `place` of the parameter `ours`, which has the given
+/// Returns the location in a file of `box` of the parameter `ours`, which has the given
 /// shape. `names` is the model's table of tensor names in files. Throws `error` with exit code 70
 /// if the table has no matching row for the parameter.
 inline stored_part stored_part_of(std::span<models::stored_name const> names, std::string const& ours,
-                                  std::vector<std::int64_t> const& shape, safetensors::box const& place) {
-  models::stored_place const in_file = models::place_in_file(names, ours);
+                                  std::vector<std::int64_t> const& shape, safetensors::box const& box) {
+  models::stored_match const in_file = models::find_stored_name(names, ours);
   if (in_file.row == nullptr)
     throw error(exit_code::internal, "the model's table of file names has no row for its parameter " +
                                          safetensors::shown(ours) + "; add one");
@@ -42,16 +42,16 @@ inline stored_part stored_part_of(std::span<models::stored_name const> names, st
   if (shape.size() < least || (row.transposed && shape.size() != 2))
     throw error(exit_code::internal, "the model's table of file names cuts or transposes its parameter " +
                                          safetensors::shown(ours) + ", which has not the extents for it; mend the row");
-  stored_part stored{in_file.theirs, shape, place, row.transposed, row.ones};
+  stored_part stored{in_file.theirs, shape, box, row.transposed, row.ones};
   if (row.parts > 1) {
     stored.shape[0] *= row.parts;
-    stored.place.offset[0] += row.part * shape[0];
+    stored.box.offset[0] += row.part * shape[0];
   }
-  std::vector<std::int64_t>* const all[] = {&stored.shape, &stored.place.shape, &stored.place.offset};
+  std::vector<std::int64_t>* const all[] = {&stored.shape, &stored.box.shape, &stored.box.offset};
   if (row.transposed)
     for (auto* const numbers : all) std::swap((*numbers)[0], (*numbers)[1]);
   for (auto* const numbers : all)
-    numbers->insert(numbers->begin(), static_cast<std::size_t>(row.ones), numbers == &stored.place.offset ? 0 : 1);
+    numbers->insert(numbers->begin(), static_cast<std::size_t>(row.ones), numbers == &stored.box.offset ? 0 : 1);
   return stored;
 }
 

@@ -97,8 +97,8 @@ REDCO_INLINE std::string program_text(fact::program const& p) {
     std::string const indent(2 * depth, ' '), said = detail::event_text(p, e);
     std::string line = indent + "  " + std::string(name_of(e.what));
     if (!said.empty()) line = detail::padded(line, indent.size() + 12) + said;
-    if (e.more_than == 1) line += ", on several shards";
-    if (e.more_than > 1) line += ", on more than " + std::to_string(e.more_than) + " shards";
+    if (e.min_shards_exclusive == 1) line += ", on several shards";
+    if (e.min_shards_exclusive > 1) line += ", on more than " + std::to_string(e.min_shards_exclusive) + " shards";
     line += "\n";
     if (e.what == fact::event_kind::parameter) {
       parameters += line;

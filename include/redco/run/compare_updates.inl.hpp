@@ -41,23 +41,22 @@ inline double relative(double own, double alone, double tolerance) {
   return in_units(std::abs(own - alone), std::abs(alone), tolerance);
 }
 
-/// Returns the slice of the unsharded tensor `whole` that the box `place` (offsets and sizes)
-/// describes.
-inline at::Tensor part_of(at::Tensor const& whole, safetensors::box const& place) {
+/// Returns the slice of the unsharded tensor `whole` that `box` (offsets and sizes) describes.
+inline at::Tensor part_of(at::Tensor const& whole, safetensors::box const& box) {
   at::Tensor part = whole;
-  for (std::size_t d = 0; d < place.shape.size(); ++d)
-    part = part.narrow(static_cast<std::int64_t>(d), place.offset[d], place.shape[d]);
+  for (std::size_t d = 0; d < box.shape.size(); ++d)
+    part = part.narrow(static_cast<std::int64_t>(d), box.offset[d], box.shape[d]);
   return part;
 }
 
-/// Returns the largest absolute difference between a rank's shard `own` and the slice `place` of
+/// Returns the largest absolute difference between a rank's shard `own` and the slice `box` of
 /// the unsharded tensor `whole`. Ignores elements where the mask `where` is 0. Returns infinity if
 /// only one of the two tensors is defined.
-inline double difference(at::Tensor const& own, at::Tensor const& whole, safetensors::box const& place,
+inline double difference(at::Tensor const& own, at::Tensor const& whole, safetensors::box const& box,
                          at::Tensor const& where = {}) {
   if (own.defined() != whole.defined()) return infinite;
   if (!own.defined()) return 0;
-  at::Tensor const off = (own.to(at::kDouble) - part_of(whole, place).to(own.device(), at::kDouble)).abs_();
+  at::Tensor const off = (own.to(at::kDouble) - part_of(whole, box).to(own.device(), at::kDouble)).abs_();
   return largest(where.defined() ? off.mul_(where) : off);
 }
 
@@ -86,14 +85,14 @@ inline std::array<double, columns> compare_parameter(updated_parameter const& ow
   double const largest_gradient = largest(alone.gradient);
   at::Tensor where;
   if (t.least_gradient > 0 && alone.gradient.defined())
-    where = part_of(alone.gradient, own.place).abs().ge(t.least_gradient * largest_gradient).to(own.update.device());
+    where = part_of(alone.gradient, own.box).abs().ge(t.least_gradient * largest_gradient).to(own.update.device());
   auto const scale = [&](double of_tensor, double of_network) { return std::max(of_tensor, t.floor * of_network); };
   found[of_gradient] =
-      in_units(difference(own.gradient, alone.gradient, own.place), scale(largest_gradient, all.gradient), t.gradient);
-  found[of_update] = in_units(difference(own.update, alone.update, own.place, where), all.update, t.update);
+      in_units(difference(own.gradient, alone.gradient, own.box), scale(largest_gradient, all.gradient), t.gradient);
+  found[of_update] = in_units(difference(own.update, alone.update, own.box, where), all.update, t.update);
   if (own.slots.size() != alone.slots.size()) found[of_slots] = infinite;
   for (std::size_t i = 0; i < std::min(own.slots.size(), alone.slots.size()); ++i)
-    found[of_slots] = std::max(found[of_slots], in_units(difference(own.slots[i], alone.slots[i], own.place, where),
+    found[of_slots] = std::max(found[of_slots], in_units(difference(own.slots[i], alone.slots[i], own.box, where),
                                                          scale(largest(alone.slots[i]), all.slots[i]), t.slot));
   found[has_gradient] = lr > 0 && largest_gradient > 0 ? 1 : 0;
   found[is_updated] = largest(own.update) > 0 ? 1 : 0;
@@ -189,7 +188,7 @@ REDCO_INLINE verify_result verify_result_of(std::vector<compared_update> const& 
   all.computed = name_of(compute);
   all.tolerance = verify_tolerance::of(tensors::scalar_type_of(compute));
   bool narrower = false;
-  std::map<std::string, std::size_t> places;
+  std::map<std::string, std::size_t> row_indices;
   for (compared_update const& one : updates) {
     if (one.step.has_loss) all.steps.push_back(one.step);
     bool const wider = one.tolerance.loss > all.tolerance.loss;
@@ -197,7 +196,7 @@ REDCO_INLINE verify_result verify_result_of(std::vector<compared_update> const& 
     narrower = narrower || wider;
     if (all.first.empty()) all.first = detail::first_difference(one);
     for (verify_row const& row : one.rows) {
-      auto const [at, fresh] = places.try_emplace(row.parameter, all.rows.size());
+      auto const [at, fresh] = row_indices.try_emplace(row.parameter, all.rows.size());
       if (fresh) {
         all.rows.push_back(row);
         continue;

@@ -19,8 +19,8 @@
 #include <redco/log/run_log.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
-#include <redco/diag/last_words.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/crash_report.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/diag/signals.hpp>
 
 #include <redco/diag/error.hpp>
@@ -159,13 +159,13 @@ class deployer {
   template <class F>
   static void run_in(comm::world& world, F&& f) {
     world.run([&f](rank_context& rank) {
-      diag::last_words::rank_thread const thread(rank.rank);
+      diag::crash_report::rank_thread const thread(rank.rank);
       try {
         f(rank);
       } catch (error const&) {
         throw;
       } catch (std::exception const& e) {
-        throw error(exit_code::internal, diag::run_place::here().text() + tensors::words_of(e));
+        throw error(exit_code::internal, diag::run_position::here().text() + tensors::words_of(e));
       }
     });
   }
@@ -184,7 +184,7 @@ class deployer {
   std::shared_ptr<run::run_output> output_;
   std::optional<workdir::workdir_lock> lock_;
   workdir::failure_history failures_;
-  diag::last_words last_words_;
+  diag::crash_report crash_report_;
   diag::stop_signals signals_;
   comm::wait_policy waits_;
   std::unique_ptr<comm::world> alone_;

@@ -6,7 +6,7 @@
 #include <redco/run/verified_loop.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/make_world.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/comm/thread_world.hpp>
 #include <redco/comm/world.hpp>
 #include <redco/tensor/bf16_path.hpp>
@@ -45,7 +45,7 @@ inline void compare(comm::world& all, std::string_view member,
   });
   if (difference.empty()) return;
   error const made(code, difference);
-  throw options::launched().first() ? made : made.told_elsewhere();
+  throw options::launched().first() ? made : made.silenced();
 }
 
 inline comm::rank_options ranks_of(deployer_options const& o) {
@@ -89,7 +89,7 @@ inline mesh runnable_mesh(deployer_options const& o) {
 /// exit code 64 if the machine or the build cannot provide what the options request.
 inline tensors::device_choice devices_for(deployer_options const& o) {
   tensors::device_choice found = tensors::choose_device(o.device);
-  if (found.type != tensors::host_device().type()) tensors::multiply_in_tf32(o.tf32);
+  if (found.type != tensors::cpu_device().type()) tensors::multiply_in_tf32(o.tf32);
   else if (o.tf32)
     throw error(exit_code::usage, "--tf32 is for products on CUDA devices, and the CPU computes here (" + found.why +
                                       "): leave it out, or give --device cuda");
@@ -111,7 +111,7 @@ inline tensors::device_choice devices_for(deployer_options const& o) {
 inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
   if (deterministic) return false;
   for (int rank = 0; rank < on.ranks(); ++rank)
-    if (comm::place_of_rank(rank) != comm::place_of_rank(rank - rank % on.tp)) return true;
+    if (comm::on_host_of_rank(rank) != comm::on_host_of_rank(rank - rank % on.tp)) return true;
   return false;
 }
 
@@ -138,18 +138,18 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       world_(comm::make_world(mesh_, run::detail::ranks_of(options_))),
       overlaps_shards_(options::overlaps_shards(
           mesh_, run::detail::overlaps_shards_by_itself(mesh_, options_.deterministic), options_.overlap)),
-      dtype_(device_.type == tensors::host_device().type()
+      dtype_(device_.type == tensors::cpu_device().type()
                  ? options::choose_dtype(run::detail::wanted_dtype(options_))
                  : options::choose_device_dtype(run::detail::wanted_dtype(options_), device_.multiplies_bf16)),
       output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
       failures_(options_.workdir),
-      last_words_(tensors::words_of),
+      crash_report_(tensors::words_of),
       waits_([output = output_](bool shortened) {
         output->log.quiet_line(shortened ? "other work wants the cores: OpenMP threads wait asleep"
                                          : "the cores are free again: OpenMP threads wait spinning");
       }) {
   diag::let_writes_fail();
-  run::keep_for_end(output_);
+  run::keep_for_summary(output_);
   if (options::launched().processes == 1) return;
   run::detail::compare(*world_, "rank", [this](rank_context&) {
     return run::agreement_of({.mesh = mesh_,
@@ -195,8 +195,8 @@ REDCO_INLINE void deployer::claim_workdir() {
   workdir::checkpoint_room::check_folder(options_.workdir);
   lock_.emplace(options_.workdir);
   log().open(options_.workdir / "log.txt");
-  last_words_.keep(options_.workdir / "log.txt", failures_.file());
-  bool const on_cpu = device() == tensors::host_device();
+  crash_report_.keep(options_.workdir / "log.txt", failures_.file());
+  bool const on_cpu = device() == tensors::cpu_device();
   log().line(on_cpu
                  ? "device cpu: " + device_.why
                  : "device cuda: " + device_.why + ", the ranks of this host share " + std::to_string(device_.count));

@@ -11,7 +11,7 @@
 namespace redco::run {
 
 /// The batch sizes of an evaluation, and the seed and step from which its random numbers are drawn.
-struct evaluation_place {
+struct evaluation_settings {
   std::int64_t global_batch = 8;
   std::int64_t micro_batch = 0;
   std::uint64_t seed = 0;
@@ -20,17 +20,17 @@ struct evaluation_place {
 
 /// Returns the order in which this rank evaluates its share of the first `examples` evaluation
 /// examples, with the settings for collating them.
-batch_order evaluation_order(rank_context const& rank, std::int64_t examples, evaluation_place const& place);
+batch_order evaluation_order(rank_context const& rank, std::int64_t examples, evaluation_settings const& settings);
 
 /// Returns the mean loss over all batches, computed without dropout; equal on every rank and mesh.
 /// On rank 0, the result also has each term of the loss. A value is NaN if no token or example
 /// counted in it (all labels masked). Throws `error` with exit code 79 if any other value is not
 /// finite.
-options::metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_place const& place);
+options::metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_settings const& settings);
 
 /// Predicts all batches and stores the predictions by example index in every process. All ranks
 /// call it.
-void predict_all(rank_context& rank, computed_batches& all, evaluation_place const& place);
+void predict_all(rank_context& rank, computed_batches& all, evaluation_settings const& settings);
 
 }  // namespace redco::run
 

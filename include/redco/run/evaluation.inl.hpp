@@ -17,12 +17,12 @@
 namespace redco::run {
 
 REDCO_INLINE batch_order evaluation_order(rank_context const& rank, std::int64_t examples,
-                                          evaluation_place const& place) {
+                                          evaluation_settings const& settings) {
   data::sampler const order(examples, 0, false);
   int const replicas = rank.mesh.size(shape::batch_axes);
-  std::int64_t const at_once = std::max<std::int64_t>(place.global_batch, replicas);
-  data::batches const all(order, {at_once, place.micro_batch, replicas, rank.coordinate(shape::batch_axes)});
-  return {order, all, 0, {place.seed, 0}};
+  std::int64_t const at_once = std::max<std::int64_t>(settings.global_batch, replicas);
+  data::batches const all(order, {at_once, settings.micro_batch, replicas, rank.coordinate(shape::batch_axes)});
+  return {order, all, 0, {settings.seed, 0}};
 }
 
 }  // namespace redco::run
@@ -31,11 +31,12 @@ namespace redco::run::detail {
 
 /// Calls f(pass) for each of this rank's micro-batches in order, in evaluation mode and without
 /// gradients. The pass has the settings of one forward call.
-inline void for_each_evaluated(rank_context& rank, computed_batches& all, evaluation_place const& place,
+inline void for_each_evaluated(rank_context& rank, computed_batches& all, evaluation_settings const& settings,
                                tensors::function_ref<void(pass const&)> f) {
   at::NoGradGuard const no_grad;
-  while (data::micro_batch const* const at = user_call("collate", place.step, [&] { return all.next(); })) {
-    f(nn::evaluation_pass(rank, place.seed, place.step).with_examples(at->examples.front(), std::ssize(at->examples)));
+  while (data::micro_batch const* const at = user_call("collate", settings.step, [&] { return all.next(); })) {
+    f(nn::evaluation_pass(rank, settings.seed, settings.step)
+          .with_examples(at->examples.front(), std::ssize(at->examples)));
   }
 }
 
@@ -44,29 +45,30 @@ inline void for_each_evaluated(rank_context& rank, computed_batches& all, evalua
 namespace redco::run {
 
 REDCO_INLINE options::metric_map evaluated_loss(rank_context& rank, computed_batches& all,
-                                                evaluation_place const& place) {
+                                                evaluation_settings const& settings) {
   loss_totals totals;
-  detail::for_each_evaluated(rank, all, place, [&](pass const& in) {
-    totals.add(user_call("loss", place.step, [&] { return all.loss(in); }));
+  detail::for_each_evaluated(rank, all, settings, [&](pass const& in) {
+    totals.add(user_call("loss", settings.step, [&] { return all.loss(in); }));
   });
   totals.reduce(rank);
   if (totals.weight() > 0 && !std::isfinite(totals.loss()))
-    throw error(exit_code::not_finite, "after step " + std::to_string(place.step) + ": the loss of the evaluation is " +
+    throw error(exit_code::not_finite, "after step " + std::to_string(settings.step) +
+                                           ": the loss of the evaluation is " +
                                            (std::isnan(totals.loss()) ? "NaN" : "infinite") +
                                            "; this step is not saved. Lower the learning rate, clip gradients "
                                            "(clip_norm) or look at the examples of the evaluation");
   return totals.metrics();
 }
 
-REDCO_INLINE void predict_all(rank_context& rank, computed_batches& all, evaluation_place const& place) {
-  detail::for_each_evaluated(rank, all, place,
-                             [&](pass const& in) { user_call("predict", place.step, [&] { all.predict(in); }); });
+REDCO_INLINE void predict_all(rank_context& rank, computed_batches& all, evaluation_settings const& settings) {
+  detail::for_each_evaluated(rank, all, settings,
+                             [&](pass const& in) { user_call("predict", settings.step, [&] { all.predict(in); }); });
   rank.world.barrier();
   if (!rank.several_processes) return;
-  auto const told = comm::gather_texts(rank.world, all.predicted());
+  auto const predictions = comm::gather_texts(rank.world, all.predicted());
   // One rank per process is enough, because the ranks of a process share the slots.
   if (!rank.first_of_process) return;
-  for (std::string const& bytes : told) all.take_predicted(bytes);
+  for (std::string const& bytes : predictions) all.take_predicted(bytes);
 }
 
 }  // namespace redco::run

@@ -73,7 +73,7 @@ class example_digest {
     if (!x.defined()) return;
     add(x.scalar_type());
     add(std::vector<std::int64_t>(x.sizes().begin(), x.sizes().end()));
-    at::Tensor const values = tensors::on_host(x);
+    at::Tensor const values = tensors::to_cpu(x);
     add_bytes(values.const_data_ptr(), values.nbytes());
   }
 

@@ -12,7 +12,7 @@
 #include <redco/data/batches.hpp>
 #include <redco/data/prepared_batch.hpp>
 #include <redco/data/sampler.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -39,7 +39,7 @@ struct batch_order {
 /// rank, and counts the thread's memory as memory of the rank.
 inline std::function<void()> prefetch_scope(rank_context const& rank) {
   return [memory = rank.memory, number = rank.rank] {
-    diag::run_place::here() = {number, -1, "collate"};
+    diag::run_position::here() = {number, -1, "collate"};
     thread_local std::optional<tensors::memory_counter::scope> counting;
     counting.emplace(memory);
   };

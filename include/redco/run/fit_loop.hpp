@@ -48,13 +48,13 @@ class fit_loop {
   int replicas() const { return rank_.mesh.size(shape::batch_axes); }
   bool finished() const;
   bool ended() const { return preempted_ || out_of_patience_ || finished(); }
-  evaluation_place place() const;
+  evaluation_settings settings_of_evaluation() const;
   static int run_epoch_of(data::data_position const& at);
 
   void train();
-  void tell();
+  void share_result();
   void note_files();
-  void take(std::int64_t examples);
+  void set_length(std::int64_t examples);
   std::int64_t begin_epoch(std::int64_t epoch);
   void start();
   void resume(workdir::found_checkpoint const& found);
@@ -65,7 +65,7 @@ class fit_loop {
   void run_step(computed_batches& source, data::batch_step const& at, int epoch, std::int64_t done_in_epoch);
   void end_measure();
   options::metric_map evaluate(int epoch);
-  std::vector<std::string> judge(options::metric_map const& metrics);
+  std::vector<std::string> update_best(options::metric_map const& metrics);
   void save_if_better(options::metric_map const& metrics);
   void end_epoch(int epoch, bool whole);
   void save(std::vector<std::string> const& names, bool last = false);

@@ -19,7 +19,7 @@
 #include <redco/workdir/settings_of.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/json/value.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -78,16 +78,16 @@ REDCO_INLINE void fit_loop::keep(std::string const& name, run_state::kept_object
 
 REDCO_INLINE void fit_loop::run() {
   train();
-  tell();
+  share_result();
 }
 
 /// Ends a fit: sends the record of the fit from rank 0 to all ranks, and gathers the memory and
 /// message counts of all ranks.
-REDCO_INLINE void fit_loop::tell() {
+REDCO_INLINE void fit_loop::share_result() {
   comm::collective_label const label("the end of a fit");
   report_.signal = state_.signal_of_all(preempted_ && !finished() ? where_.stop_requested() : 0);
   note_files();
-  told_by_first(static_cast<workdir::fit_record&>(report_), rank_.world, "what a fit came to");
+  broadcast_from_first(static_cast<workdir::fit_record&>(report_), rank_.world, "what a fit came to");
   auto const measures = comm::gather_texts(rank_.world, workdir::object_bytes(measure_));
   for (std::size_t rank = 0; rank < measures.size(); ++rank)
     workdir::read_object(measures[rank], report_.measures[rank], "the measure of a step");
@@ -115,7 +115,7 @@ REDCO_INLINE bool fit_loop::finished() const {
   return position_.epoch >= *options_.epochs || (*options_.max_steps > 0 && step() >= *options_.max_steps);
 }
 
-REDCO_INLINE evaluation_place fit_loop::place() const {
+REDCO_INLINE evaluation_settings fit_loop::settings_of_evaluation() const {
   return {*options_.global_batch, *options_.micro_batch, state_.seed(), step()};
 }
 
@@ -126,7 +126,7 @@ REDCO_INLINE int fit_loop::run_epoch_of(data::data_position const& at) {
 }
 
 /// Computes the number of steps of the run again, from the number of examples of the current epoch.
-REDCO_INLINE void fit_loop::take(std::int64_t examples) {
+REDCO_INLINE void fit_loop::set_length(std::int64_t examples) {
   std::int64_t const known = length_.steps;
   length_ = options::run_length_of(options_, examples);
   if (first() && length_.steps != known) workdir::add_rates(report_.settings, network_.optimizer, length_.steps);
@@ -179,7 +179,7 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
                                      " training examples, this run has " + std::to_string(given) +
                                      ": give the same data, or start anew with --resume none");
   position_ = at;
-  take(given);
+  set_length(given);
   report_.best = saved_best_;
   best_ = workdir::best_metrics(options_.save_argmin, options_.save_argmax, saved_best_, facts.patience);
   out_of_patience_ = options_.patience > 0 && best_.stale() >= options_.patience;
@@ -198,8 +198,8 @@ REDCO_INLINE void fit_loop::sanity_check() { measured(std::min<std::int64_t>(opt
 /// Returns loss and metrics of the first `examples` evaluation examples, equal on all ranks. If
 /// `warns` is true, rank 0 logs a warning for each loss in which no token or example counted.
 REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool warns) {
-  auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, place())); };
-  options::metric_map metrics = evaluated_loss(rank_, *all(), place());
+  auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, settings_of_evaluation())); };
+  options::metric_map metrics = evaluated_loss(rank_, *all(), settings_of_evaluation());
   for (auto const& [name, value] : metrics)
     if (warns && first() && std::isnan(value))
       where_.log().warning("the evaluation after step " + std::to_string(step()) + " has no " + name +
@@ -207,12 +207,12 @@ REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool 
   if (options_.predicts()) {
     if (rank_.first_of_process) job_.begin_predictions(examples);
     rank_.world.barrier();
-    predict_all(rank_, *all(), place());
+    predict_all(rank_, *all(), settings_of_evaluation());
     if (first())
       for (auto const& [name, value] : user_call("metrics", step(), [&] { return job_.metrics(); }))
         metrics[name] = value;
   }
-  told_by_first(metrics, rank_.world, "an evaluation");
+  broadcast_from_first(metrics, rank_.world, "an evaluation");
   if (first()) report_.evaluation = metrics;
   best_.check(metrics);
   return metrics;
@@ -221,7 +221,7 @@ REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool 
 REDCO_INLINE void fit_loop::run_epoch() {
   std::int64_t const examples = begin_epoch(position_.epoch);
   check_same_examples(rank_.world, examples, job_.digest_of_epoch(), position_.epoch);
-  take(examples);
+  set_length(examples);
   data::sampler const order(examples, state_.seed());
   data::batches const all(
       order, {*options_.global_batch, *options_.micro_batch, replicas(), rank_.coordinate(shape::batch_axes)},
@@ -268,7 +268,7 @@ REDCO_INLINE void fit_loop::after_step(int epoch) {
 
 REDCO_INLINE void fit_loop::run_step(computed_batches& source, data::batch_step const& at, int epoch,
                                      std::int64_t done_in_epoch) {
-  diag::run_place::begin_step(step());
+  diag::run_position::begin_step(step());
   if (step() == report_.measured_step) step_measure::begin(rank_, where_.device(rank_.rank));
   pass in = state_.pass(0, 0);
   in.check_saved = where_.options().check_saved && step() == state_.first_step();
@@ -306,7 +306,7 @@ REDCO_INLINE options::metric_map fit_loop::evaluate(int epoch) {
 
 /// Adds the metrics of an evaluation to the best metrics, and ends the fit if its patience is used
 /// up. Returns the checkpoint names, such as "min_loss", for which this step is the best so far.
-REDCO_INLINE std::vector<std::string> fit_loop::judge(options::metric_map const& metrics) {
+REDCO_INLINE std::vector<std::string> fit_loop::update_best(options::metric_map const& metrics) {
   if (metrics.empty()) return {};
   std::vector<std::string> const improved = best_.update(metrics, step());
   if (options_.patience > 0 && best_.stale() >= options_.patience && !out_of_patience_) {
@@ -317,13 +317,13 @@ REDCO_INLINE std::vector<std::string> fit_loop::judge(options::metric_map const&
 }
 
 REDCO_INLINE void fit_loop::save_if_better(options::metric_map const& metrics) {
-  auto const improved = judge(metrics);
+  auto const improved = update_best(metrics);
   if (!improved.empty()) save(improved);
 }
 
 REDCO_INLINE void fit_loop::end_epoch(int epoch, bool whole) {
   options::metric_map const metrics = evaluate(epoch);
-  std::vector<std::string> names = judge(metrics);
+  std::vector<std::string> names = update_best(metrics);
   if (whole && options_.save_every_epochs > 0 && (epoch + 1) % options_.save_every_epochs == 0)
     names.push_back("epoch_" + std::to_string(epoch));
   bool const due = options_.save_every_steps > 0 && step() % options_.save_every_steps == 0;

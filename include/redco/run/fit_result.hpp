@@ -61,7 +61,7 @@ struct step_measure {
   /// Starts to measure the peak memory and the messages of a rank that computes on `device`.
   static void begin(rank_context& rank, at::Device device) {
     rank.memory->reset_peak();
-    if (device != tensors::host_device()) at::getDeviceAllocator(device.type())->resetPeakStats(device.index());
+    if (device != tensors::cpu_device()) at::getDeviceAllocator(device.type())->resetPeakStats(device.index());
     rank.each_group([](std::string const&, comm::group& one) { one.reset_counters(); });
   }
 
@@ -72,7 +72,7 @@ struct step_measure {
     rank.each_group([&](std::string const& name, comm::group const& one) { by_name[name] = one.counters(); });
     for (shape::axes some; some.bits < made.sent.size(); ++some.bits)
       made.sent[some.bits] = by_name[shape::group_name(rank.mesh, some)];
-    if (device == tensors::host_device()) return made;
+    if (device == tensors::cpu_device()) return made;
     auto const peak = [all = at::getDeviceAllocator(device.type())->getDeviceStats(device.index())](auto which) {
       return (all.*which)[static_cast<std::size_t>(at::CachingAllocator::StatType::AGGREGATE)].peak;
     };

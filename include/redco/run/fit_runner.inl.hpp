@@ -65,7 +65,7 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
     where_.stop_answered();
     told(exit_code::preempted, std::string(diag::signal_name(report.signal)));
     error const stopped = stopped_by(report.signal, report.step);
-    throw where_.speaks() ? stopped : stopped.told_elsewhere();
+    throw where_.speaks() ? stopped : stopped.silenced();
   }
   told(exit_code::done, "");
   return {report.step, report.losses,     report.per_second, report.evaluation,
@@ -186,7 +186,7 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
                    "; large sums are made " +
                    (by_process ? "in each process, then over the processes" : "in rank order"));
   }
-  if (where_.device() != tensors::host_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
+  if (where_.device() != tensors::cpu_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
     log.quiet_line("sums on devices: in NCCL's order and rounding, among threads that share a device in rank order");
   if (std::exchange(plan_told_, true)) log.quiet_line(plan);
   else log.line(plan);

@@ -22,8 +22,8 @@ namespace redco::run {
 /// Device graphs (--cuda-graph) that replay forward and backward of micro-batches. The first
 /// batches of each shape run normally, while libraries choose algorithms and compile kernels. The
 /// next batch is recorded. Later batches are copied into the recorded batch's tensors, and the
-/// graph is replayed. Host code of the loss function runs only while recording, except for calls of
-/// look_on_host, check_on_host and count_on_host, which are repeated for each batch.
+/// graph is replayed. CPU code of the loss function runs only while recording, except for calls of
+/// look_on_cpu, check_on_cpu and count_on_cpu, which are repeated for each batch.
 class step_graphs {
  public:
   /// Throws `error` with exit code 64. `why`: the reason why a run cannot be recorded as a device

@@ -66,9 +66,9 @@ REDCO_INLINE void step_graphs::compute(step_executor& step, computed_batches& ba
 /// these tensors.
 REDCO_INLINE void step_graphs::move_in(recorded_batch& at, std::vector<at::Tensor*> const& batch) {
   bool const first = at.tensors.empty();
-  auto& copies = tensors::host_copies::of_thread();
+  auto& copies = tensors::cpu_copies::of_thread();
   std::vector<at::Tensor> here;
-  for (at::Tensor const* x : batch) here.push_back(tensors::on_host(*x));
+  for (at::Tensor const* x : batch) here.push_back(tensors::to_cpu(*x));
   copies.clear();
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (first) at.tensors.push_back(at::empty_like(*batch[i]));

@@ -46,14 +46,14 @@ class gradient_buckets {
     int awaited = 0;
   };
   /// Indices of the buckets that hold elements of one parameter, in the order of sending.
-  using places = std::vector<std::size_t>;
+  using bucket_indices = std::vector<std::size_t>;
 
   void send_next();
 
   /// Lanes (threads that run collectives) that the buckets use, each one once.
   std::vector<comm::lane*> lanes_;
   std::vector<bucket> order_;
-  std::vector<places> of_parameter_;
+  std::vector<bucket_indices> of_parameter_;
   /// Entries by parameter: true after backward has completed the parameter's gradient.
   std::vector<bool> ended_;
   std::size_t sent_ = 0;

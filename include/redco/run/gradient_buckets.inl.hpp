@@ -48,21 +48,21 @@ REDCO_INLINE gradient_buckets::gradient_buckets(nn::network_base const& net, ran
       of_parameter_[i].push_back(b);
     }
   }
-  std::vector<std::size_t> turns(all.size());
-  std::iota(turns.begin(), turns.end(), std::size_t{0});
-  std::stable_sort(turns.begin(), turns.end(),
+  std::vector<std::size_t> by_first(all.size());
+  std::iota(by_first.begin(), by_first.end(), std::size_t{0});
+  std::stable_sort(by_first.begin(), by_first.end(),
                    [&](std::size_t a, std::size_t b) { return all[a].first > all[b].first; });
-  std::vector<std::size_t> place(all.size());
-  for (std::size_t const b : turns) {
-    place[b] = order_.size();
+  std::vector<std::size_t> order_index(all.size());
+  for (std::size_t const b : by_first) {
+    order_index[b] = order_.size();
     order_.push_back(all[b]);
   }
-  for (places& some : of_parameter_)
-    for (std::size_t& b : some) b = place[b];
+  for (bucket_indices& some : of_parameter_)
+    for (std::size_t& b : some) b = order_index[b];
 }
 
 REDCO_INLINE void gradient_buckets::end(parameter which) {
-  auto const at = static_cast<std::size_t>(which.place);
+  auto const at = static_cast<std::size_t>(which.index);
   if (ended_[at])
     throw error(
         exit_code::internal,

@@ -3,7 +3,7 @@
 #include <redco/run/load_weights.hpp>
 
 #include <redco/ckpt/load_weights.hpp>
-#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/adapter_location.hpp>
 #include <redco/adapt/save_adapter.hpp>
 #include <redco/config.hpp>
 

@@ -59,7 +59,7 @@ REDCO_INLINE void loop_record::end_step(std::int64_t step) {
 }
 
 REDCO_INLINE void loop_record::evaluated(options::metric_map& metrics, std::int64_t step) {
-  told_by_first(metrics, rank_.world, "an evaluation");
+  broadcast_from_first(metrics, rank_.world, "an evaluation");
   best_.check(metrics);
   for (std::string& name : best_.update(metrics, step))
     if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(std::move(name));

@@ -26,7 +26,7 @@ REDCO_INLINE void loss_totals::add(terms const& loss) {
   names_.clear();
   for (std::size_t i = 0; i < loss.all.size(); ++i) {
     auto const& [name, one, factor] = loss.all[i];
-    if (tensors::in_host_memory(one.sum)) add_sum(i, one.sum.template item<double>(), factor);
+    if (tensors::in_cpu_memory(one.sum)) add_sum(i, one.sum.template item<double>(), factor);
     else on_device_.push_back({one.sum.detach(), i, factor});
     sums_[3 * i + 2] += one.count;
     names_.push_back(name);
@@ -37,7 +37,7 @@ REDCO_INLINE void loss_totals::read_devices() {
   if (on_device_.empty()) return;
   std::vector<at::Tensor> all;
   for (unread const& one : on_device_) all.push_back(one.sum.to(at::kDouble));
-  at::Tensor const sums = tensors::on_host(at::stack(all));
+  at::Tensor const sums = tensors::to_cpu(at::stack(all));
   for (std::size_t i = 0; i < all.size(); ++i)
     add_sum(on_device_[i].term, sums.const_data_ptr<double>()[i], on_device_[i].factor);
   on_device_.clear();

@@ -26,7 +26,7 @@ class network_state {
  public:
   network_state(std::vector<shard::placed_parameter> const& placed, update::any_optimizer optimizer, dtype compute,
                 std::uint64_t seed, int rank, std::vector<std::string> const& frozen = {},
-                at::Device device = tensors::host_device());
+                at::Device device = tensors::cpu_device());
   network_state(network_state const&) = delete;
   network_state& operator=(network_state const&) = delete;
   virtual ~network_state() = default;

@@ -107,7 +107,7 @@ REDCO_INLINE ckpt::state_part network_state::part(std::string full_name, nn::sto
   p.name = std::move(full_name);
   p.shape = numbers(shape);
   p.local = std::move(local);
-  p.place = {numbers(begin), numbers(held)};
+  p.box = {numbers(begin), numbers(held)};
   p.owner = s.plan.owns(rank_);
   return p;
 }

@@ -66,7 +66,7 @@ class pipeline_batches final : public computed_batches {
     now_ = source_.next();
     if (!now_) return nullptr;
     now_->way.arrive();
-    return &now_->place;
+    return &now_->source;
   }
 
   void each_tensor(tensors::function_ref<void(at::Tensor&)> f) override { tensors::for_each_tensor(now_->batch, f); }
@@ -85,7 +85,7 @@ class pipeline_batches final : public computed_batches {
   void predict(pass const& in) override {
     if constexpr (Pipeline::has_predict) {
       auto const result = pipeline_.predict(bound(net_, in), now_->batch);
-      auto const& indices = now_->place.examples;
+      auto const& indices = now_->source.examples;
       if (elements_of(result) != indices.size())
         throw error(exit_code::internal, "predict returned " + std::to_string(elements_of(result)) + " results for " +
                                              std::to_string(indices.size()) +
@@ -112,9 +112,9 @@ class pipeline_batches final : public computed_batches {
 
   void take_predicted(std::string const& bytes) override {
     if constexpr (workdir::storable<output>) {
-      std::vector<std::pair<std::int64_t, output>> told;
-      workdir::read_object(bytes, told, "what another process predicted");
-      for (auto& [i, one] : told) (*use_.slots)[static_cast<std::size_t>(i)] = std::move(one);
+      std::vector<std::pair<std::int64_t, output>> predictions;
+      workdir::read_object(bytes, predictions, "what another process predicted");
+      for (auto& [i, one] : predictions) (*use_.slots)[static_cast<std::size_t>(i)] = std::move(one);
     }
   }
 
@@ -127,7 +127,7 @@ class pipeline_batches final : public computed_batches {
   static auto placed_on(at::Device device) {
     return [device](data::prepared_batch<batch> made) {
       placed_batch placed{std::move(made), {}};
-      if (device != tensors::host_device()) placed.way = tensors::upload(placed.batch, device);
+      if (device != tensors::cpu_device()) placed.way = tensors::upload(placed.batch, device);
       return placed;
     };
   }

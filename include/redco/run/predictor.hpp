@@ -160,14 +160,14 @@ class predictor {
     std::vector<Output> results;
     if (data.size() == 0) return results;
     using all_batches = run::pipeline_batches<Example, typename Trainer::model_type, typename Trainer::pipeline_type>;
-    run::evaluation_place const place{global_batch, 0, where.options().seed, 0};
+    run::evaluation_settings const settings{global_batch, 0, where.options().seed, 0};
     where.run_ranks([&](rank_context& rank) {
       auto const& state = trainer_->states()[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
       auto const& own = static_cast<run::trained_network<typename Trainer::model_type> const&>(*state);
-      all_batches source(trainer_->pipeline(), own.net, data, run::evaluation_order(rank, data.size(), place),
+      all_batches source(trainer_->pipeline(), own.net, data, run::evaluation_order(rank, data.size(), settings),
                          {&length, nullptr, &slots});
-      run::predict_all(rank, source, place);
+      run::predict_all(rank, source, settings);
     });
     results.reserve(slots.size());
     for (auto& slot : slots) results.push_back(std::move(slot).value());

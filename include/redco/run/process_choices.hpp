@@ -51,7 +51,7 @@ comm::agreement agreement_of(process_choices const& chosen);
 inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device device) {
   std::string text = "dtype " + std::string(name_of(chosen.compute)) + ": " + chosen.why;
   tensors::kernel_set const kernels = tensors::kernel_set_in_use();
-  if (chosen.compute == dtype::bf16 && kernels == tensors::kernel_set::fastest && device == tensors::host_device())
+  if (chosen.compute == dtype::bf16 && kernels == tensors::kernel_set::fastest && device == tensors::cpu_device())
     text += "; products by " + std::string(name_of(tensors::bf16_path_in_use()));
   text += "; kernels " + std::string(name_of(kernels));
   return text;

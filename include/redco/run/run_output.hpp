@@ -30,7 +30,7 @@ struct run_output {
 
 /// Keeps a run's output alive until the program's end, because the summary is printed after the
 /// deployer (owner of the output) is destroyed.
-void keep_for_end(std::shared_ptr<run_output> output);
+void keep_for_summary(std::shared_ptr<run_output> output);
 
 /// Prints the summary of the program's last fit on standard output, if there was a fit. `main_of`
 /// calls it. A program without `main_of` calls it itself, with its exit code and the message of its

@@ -24,7 +24,7 @@ inline kept_output& kept() {
 
 namespace redco::run {
 
-REDCO_INLINE void keep_for_end(std::shared_ptr<run_output> output) {
+REDCO_INLINE void keep_for_summary(std::shared_ptr<run_output> output) {
   std::scoped_lock const lock(detail::kept().mutex);
   detail::kept().last = std::move(output);
 }

@@ -38,7 +38,7 @@ inline pass pass_of_step(deployer const& where, rank_context& rank, std::uint64_
 /// ranks call it. `Object`: any type that cereal can serialize. `what`: name of the object in error
 /// messages.
 template <class Object>
-void told_by_first(Object& object, comm::group& world, char const* what) {
+void broadcast_from_first(Object& object, comm::group& world, char const* what) {
   std::string const text =
       comm::broadcast_text(world, world.rank() == 0 ? workdir::object_bytes(object) : std::string());
   if (world.rank() != 0) workdir::read_object(text, object, what);

@@ -97,7 +97,7 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
       where_.log().warning("resuming with seed " + std::to_string(seed_) + " of its checkpoint, not with " +
                            std::to_string(where_.options().seed));
   }
-  told_by_first(best, rank_.world, "the best metrics");
+  broadcast_from_first(best, rank_.world, "the best metrics");
   return best;
 }
 

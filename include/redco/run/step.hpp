@@ -36,7 +36,7 @@ class step_executor {
   /// updated. Throws the errors of `work`. Throws `error` with exit code 79 if the loss or the
   /// gradient norm is not finite. Throws it with 64 for an invalid learning rate, and with 70 if
   /// the loss depends on no trained parameter. After an error, nothing is updated.
-  step_result run(step_work& work, step_place const& at);
+  step_result run(step_work& work, step_position const& at);
 
   /// Adds the loss of a micro-batch to the step, and runs its backward.
   void add(terms const& loss) {
@@ -53,7 +53,7 @@ class step_executor {
   void expect_last() { last_ = true; }
 
   /// Executes the operations after the last backward: sums over the ranks, and the update.
-  step_result finish(step_place const& at);
+  step_result finish(step_position const& at);
 
  private:
   void execute(schedule::step_op const& one);
@@ -72,7 +72,7 @@ class step_executor {
   shard::regions sums_;  ///< ranges of the flat gradient, each summed over its own mesh axes
   std::optional<gradient_buckets> buckets_;
   step_work* work_ = nullptr;
-  step_place at_;
+  step_position at_;
   comm::replica_round round_;   ///< micro-batches that all replicas compute now
   terms loss_;                  ///< loss of the current micro-batch; empty after its backward
   std::vector<double> counts_;  ///< count of each term of the current loss, over all replicas

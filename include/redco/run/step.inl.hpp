@@ -31,14 +31,14 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
   if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
 }
 
-REDCO_INLINE step_result step_executor::run(step_work& work, step_place const& at) {
+REDCO_INLINE step_result step_executor::run(step_work& work, step_position const& at) {
   work_ = &work;
   at_ = at;
   for (schedule::step_op const& one : schedule::step_of(facts_)) execute(one);
   return result_;
 }
 
-REDCO_INLINE step_result step_executor::finish(step_place const& at) {
+REDCO_INLINE step_result step_executor::finish(step_position const& at) {
   at_ = at;
   for (schedule::step_op const& one : schedule::step_of({.micro_batches = 0, .regions = facts_.regions})) execute(one);
   return result_;

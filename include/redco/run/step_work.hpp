@@ -5,7 +5,7 @@
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/diag/error.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/schedule/step_of.hpp>
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class step_work {
 
 /// The index of a step in its run, counted from 0, and the number of steps of the run. The
 /// learning-rate schedule uses both.
-struct step_place {
+struct step_position {
   std::int64_t step = 0;
   std::int64_t run_steps = 0;
   /// True if this rank asks all ranks to end the run after this step, for example after a signal.

@@ -25,7 +25,7 @@ class trained_network final : public network_state {
  public:
   trained_network(M const& m, shard::dynamic_plan const& p, update::any_optimizer with, dtype compute,
                   std::uint64_t seed, int rank, std::vector<std::string> const& frozen = {},
-                  at::Device device = tensors::host_device())
+                  at::Device device = tensors::cpu_device())
       : network_state(shard::placed_parameters(p), std::move(with), compute, seed, rank, frozen, device),
         net(nn::make_network(m, store, rank, p.mesh)) {}
 

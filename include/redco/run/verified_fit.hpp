@@ -45,7 +45,7 @@ class verified_fit {
 
  private:
   /// One rank's network, its position in the data, and the number of steps that it has done.
-  struct place {
+  struct rank_progress {
     std::unique_ptr<network_state> network;
     data::data_position position;
     std::int64_t step = 0;
@@ -61,7 +61,7 @@ class verified_fit {
     std::string not_planned;
   };
 
-  computed_step step_of(rank_context& rank, place& at, bool keeps_activations = false);
+  computed_step step_of(rank_context& rank, rank_progress& at, bool keeps_activations = false);
   void compare_messages(rank_context const& rank, computed_step const& own, verify_result& result) const;
   std::string first_layer(std::int64_t steps, bool forward, double tolerance);
 

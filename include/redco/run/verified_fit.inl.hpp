@@ -10,7 +10,7 @@
 #include <redco/data/sampler.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/traffic.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>
@@ -22,8 +22,8 @@
 namespace redco::run {
 
 REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
-  place alone;
-  std::vector<place> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
+  rank_progress alone;
+  std::vector<rank_progress> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
   std::vector<compared_update> compared;
   verify_result of_messages;
   // First step that differs, counted from 1; 0 if none does.
@@ -60,8 +60,8 @@ REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
 /// Computes all steps up to step `steps` again, records the activations of that step, and returns
 /// the path of the first layer whose activations differ. Called if step `steps` differs.
 REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forward, double tolerance) {
-  place alone;
-  std::vector<place> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
+  rank_progress alone;
+  std::vector<rank_progress> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
   std::string layer;
   for (std::int64_t step = 1; step <= steps; ++step) {
     std::optional<computed_step> reference;
@@ -78,8 +78,9 @@ REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forw
 
 /// Computes the next step of a rank as a fit does, and returns the step's records.
 /// `keeps_activations`: true to copy all activations.
-REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& rank, place& at, bool keeps_activations) {
-  diag::run_place::begin_step(at.step);
+REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& rank, rank_progress& at,
+                                                               bool keeps_activations) {
+  diag::run_position::begin_step(at.step);
   if (!at.network) {
     at.network = with_.network(rank);
     at.network->store.publish();

@@ -15,7 +15,7 @@ namespace redco::run {
 REDCO_INLINE void end_verification(deployer& where, verify_result const& result) {
   if (where.speaks()) std::cout << result.text() << std::flush;
   error const end(result.ok() ? exit_code::done : exit_code::missed, result.verdict());
-  throw where.speaks() ? end : end.told_elsewhere();
+  throw where.speaks() ? end : end.silenced();
 }
 
 REDCO_INLINE verify_result verified_loop::result() const {

@@ -23,7 +23,7 @@ namespace redco::run {
 struct updated_parameter {
   std::string name;
   /// Box (offsets and sizes) of the rank's shard in the unsharded parameter.
-  safetensors::box place;
+  safetensors::box box;
   /// Gradient of the mean loss before clipping; undefined if the parameter is frozen.
   at::Tensor gradient;
   /// Change of the parameter: its value after the update minus its value before.

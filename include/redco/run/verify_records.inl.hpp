@@ -28,7 +28,7 @@ REDCO_INLINE void update_recorder::begin(network_state const& state) {
   now_.parameters.clear();
   before_.clear();
   for (ckpt::state_part const& part : state.master_parts()) {
-    now_.parameters.push_back({part.name, part.place, {}, {}, {}});
+    now_.parameters.push_back({part.name, part.box, {}, {}, {}});
     before_.push_back(held_copy(part));
   }
 }
@@ -49,12 +49,12 @@ REDCO_INLINE void update_recorder::updated(network_state const& state) {
   auto const parts = state.master_parts();
   for (std::size_t i = 0; i < parts.size(); ++i) now_.parameters[i].update = held_copy(parts[i]).sub_(before_[i]);
   std::string_view const prefix = "optimizer.";
-  std::map<std::string, std::size_t, std::less<>> places;
-  for (std::size_t i = 0; i < parts.size(); ++i) places[state.name + parts[i].name] = i;
+  std::map<std::string, std::size_t, std::less<>> indices;
+  for (std::size_t i = 0; i < parts.size(); ++i) indices[state.name + parts[i].name] = i;
   for (ckpt::state_part const& part : state.parts()) {
     if (!part.name.starts_with(prefix)) continue;
     std::string_view const name = std::string_view(part.name).substr(part.name.find('.', prefix.size()) + 1);
-    if (auto const at = places.find(name); at != places.end())
+    if (auto const at = indices.find(name); at != indices.end())
       now_.parameters[at->second].slots.push_back(held_copy(part));
   }
 }
@@ -142,7 +142,7 @@ inline bool differs(at::Tensor const& own, activation_record::call_record const&
 /// Returns the path of the layer that gave the recorded value with index `at`. If the value is a
 /// layer's input, this is the layer with the last output before it. Returns "the input of the
 /// network" if there is no such output.
-inline std::string giver(std::vector<activation_record::moment> const& moments, std::size_t at) {
+inline std::string producer_path(std::vector<activation_record::moment> const& moments, std::size_t at) {
   if (moments[at].given && !moments[at].layer.empty()) return moments[at].layer;
   for (std::size_t i = at; i-- > 0;)
     if (moments[i].given) return moments[i].layer;
@@ -165,19 +165,19 @@ REDCO_INLINE std::string differing_layer(rank_context& rank, activation_record c
       if (one.number != other.number || one.moments.size() != other.moments.size()) continue;
       for (std::size_t i = 0; i < one.moments.size(); ++i) {
         auto const &here = one.moments[i], &there = other.moments[i];
-        auto const place = static_cast<double>(i);
+        auto const index = static_cast<double>(i);
         if (detail::differs(here.value, one, there.value, other, rank, tolerance))
-          found[0] = std::max(found[0], -place);
+          found[0] = std::max(found[0], -index);
         if (here.gradient && there.gradient &&
             detail::differs(*here.gradient, one, *there.gradient, other, rank, tolerance))
-          found[1] = std::max(found[1], place);
+          found[1] = std::max(found[1], index);
       }
     }
   comm::collective_label const label("verification");
   rank.world.all_reduce(at::from_blob(found, {2}, at::kDouble), comm::reduce_op::max);
   if (alone.calls().empty() || alone.calls().front().moments.empty()) return "";
   auto const& moments = alone.calls().front().moments;
-  if (found[0] > none) return detail::giver(moments, static_cast<std::size_t>(-found[0]));
+  if (found[0] > none) return detail::producer_path(moments, static_cast<std::size_t>(-found[0]));
   if (!forward && found[1] > none) return moments[static_cast<std::size_t>(found[1])].layer;
   if (!forward) return "";
   return moments.back().value.defined() ? "the loss function" : "the last layer or the loss function";

@@ -13,7 +13,7 @@
 #include <redco/workdir/run_recorder.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/json/value.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -143,12 +143,12 @@ namespace redco::run::detail {
 /// micro-batch until the next micro-batch, because backward may need it.
 class own_work final : public step_work {
  public:
-  own_work(run_state const& state, std::vector<data::interval> const& places,
+  own_work(run_state const& state, std::vector<data::interval> const& micro_batches,
            tensors::function_ref<terms(pass const&)> loss)
-      : state_(state), places_(places), loss_(loss) {}
+      : state_(state), micro_batches_(micro_batches), loss_(loss) {}
 
   terms loss(comm::replica_round const& round) override {
-    data::interval const& at = places_[next_++];
+    data::interval const& at = micro_batches_[next_++];
     in_ = state_.pass(at.begin, at.size()).with_round(round);
     return loss_(in_);
   }
@@ -157,7 +157,7 @@ class own_work final : public step_work {
 
  private:
   run_state const& state_;
-  std::vector<data::interval> const& places_;
+  std::vector<data::interval> const& micro_batches_;
   tensors::function_ref<terms(pass const&)> loss_;
   std::size_t next_ = 0;
   pass in_;
@@ -234,7 +234,7 @@ REDCO_INLINE void worker::end_step() {
   begin();
   if (verifier_) verifier_->end_step(step());
   state_.end_step();
-  diag::run_place::begin_step(step());
+  diag::run_position::begin_step(step());
   if (verifier_) return;
   record_.end_step(step());
   int const signal = state_.signal_of_all(where_.stop_requested());

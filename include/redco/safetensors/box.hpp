@@ -41,13 +41,13 @@ inline bool inside(box const& inner, std::span<std::int64_t const> shape) {
   return true;
 }
 
-/// Returns true if a local tensor with extents `local` can hold the elements of the box `place`,
+/// Returns true if a local tensor with extents `local` can hold the elements of the box `held`,
 /// beginning at its index 0. Also requires that the box is inside the unsharded tensor, which has
 /// shape `shape`.
-inline bool has_room(std::span<std::int64_t const> local, box const& place, std::span<std::int64_t const> shape) {
-  if (local.size() != shape.size() || !inside(place, shape)) return false;
+inline bool has_room(std::span<std::int64_t const> local, box const& held, std::span<std::int64_t const> shape) {
+  if (local.size() != shape.size() || !inside(held, shape)) return false;
   for (std::size_t d = 0; d < shape.size(); ++d)
-    if (place.shape[d] > local[d]) return false;
+    if (held.shape[d] > local[d]) return false;
   return true;
 }
 

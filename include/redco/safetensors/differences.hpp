@@ -17,7 +17,7 @@
 namespace redco::safetensors {
 
 /// A set of permitted differences between a file's tensors and the tensors that a model expects.
-struct comparison {
+struct permitted_differences {
   /// Patterns, with * and ?, of tensor names that may be in the file although the model has no such
   /// tensor.
   std::vector<std::string> unread;
@@ -36,7 +36,7 @@ inline std::vector<std::string> names_beginning_with(std::vector<std::string> be
 /// (`wanted`), in alphabetical order. Differences are a tensor that the file lacks, a tensor that
 /// the model lacks, and another shape or dtype.
 inline std::vector<std::string> differences(tensor_table const& stored, tensor_table const& wanted,
-                                            comparison const& how) {
+                                            permitted_differences const& permitted) {
   std::vector<std::string> all;
   for (auto const& [name, want] : wanted) {
     auto const found = stored.find(name);
@@ -48,15 +48,15 @@ inline std::vector<std::string> differences(tensor_table const& stored, tensor_t
     if (have.shape != want.shape)
       all.push_back(shown(name) + " has shape " + text_of(have.shape) + " in the file, the model has " +
                     text_of(want.shape));
-    if (have.type != want.type && !(how.any_float && floating(have.type) && floating(want.type))) {
+    if (have.type != want.type && !(permitted.any_float && floating(have.type) && floating(want.type))) {
       all.push_back(shown(name) + " has dtype " + std::string(name_of(have.type)) + " in the file, the model has " +
                     std::string(name_of(want.type)));
     }
   }
   for (auto const& [name, have] : stored) {
-    bool const unread = std::any_of(how.unread.begin(), how.unread.end(), [&tensor = name](std::string const& pattern) {
-      return meta::glob(pattern, tensor);
-    });
+    bool const unread =
+        std::any_of(permitted.unread.begin(), permitted.unread.end(),
+                    [&tensor = name](std::string const& pattern) { return meta::glob(pattern, tensor); });
     if (!unread && !wanted.contains(name)) all.push_back(shown(name) + " is in the file, the model has no such tensor");
   }
   std::sort(all.begin(), all.end());

@@ -20,8 +20,8 @@
 
 namespace redco::safetensors::detail {
 
-/// A temporary file in the folder of the file that it will replace. The member place() renames it
-/// to the name of that file. The destructor removes the temporary file unless place() has
+/// A temporary file in the folder of the file that it will replace. The member publish() renames it
+/// to the name of that file. The destructor removes the temporary file unless publish() has
 /// succeeded. Members throw std::system_error.
 class unfinished_file {
  public:
@@ -35,17 +35,17 @@ class unfinished_file {
   unfinished_file& operator=(unfinished_file const&) = delete;
   ~unfinished_file() {
     if (descriptor_ >= 0) ops_.close(descriptor_);
-    if (!placed_) ops_.remove_file(path_.c_str());
+    if (!published_) ops_.remove_file(path_.c_str());
   }
 
-  void place(std::string_view text) {
+  void publish(std::string_view text) {
     std::span<std::byte const> bytes = std::as_bytes(std::span(text));
     if (int const cause = write_all(ops_, descriptor_, bytes); cause != 0)
       throw std::system_error(cause, std::generic_category());
     checked(ops_.sync(descriptor_));
     checked(ops_.close(std::exchange(descriptor_, -1)));
     checked(ops_.rename(path_.c_str(), target_.c_str()));
-    placed_ = true;
+    published_ = true;
     auto const folder = target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
     ops_.sync_directory(folder.c_str());  // may fail: the file is complete either way
   }
@@ -59,7 +59,7 @@ class unfinished_file {
   posix_file_ops ops_;
   std::filesystem::path target_, path_;
   int descriptor_ = -1;
-  bool placed_ = false;
+  bool published_ = false;
 };
 
 /// Returns `path`, or, if `path` is a symbolic link, the path of the file to which its links lead.
@@ -104,7 +104,7 @@ REDCO_INLINE void replace_file(std::filesystem::path const& path, std::string_vi
     if (!out) detail::refuse_file(path, std::strerror(errno), cure);
     return;
   }
-  detail::with_unfinished(path, cure, [&](detail::unfinished_file& file) { file.place(text); });
+  detail::with_unfinished(path, cure, [&](detail::unfinished_file& file) { file.publish(text); });
 }
 
 REDCO_INLINE void check_replaceable(std::filesystem::path const& path, std::string_view cure) {

@@ -80,8 +80,8 @@ class safetensors_reader {
       throw error(exit_code::data,
                   path().string() + " has no tensor " + shown(name) + ". Check the name, or take another file.");
     auto const item = static_cast<std::uint64_t>(size_of(entry->type));
-    box const place{{target_offset.begin(), target_offset.end()}, source.shape};
-    if (!inside(source, entry->shape) || !inside(place, target_shape) ||
+    box const target_box{{target_offset.begin(), target_offset.end()}, source.shape};
+    if (!inside(source, entry->shape) || !inside(target_box, target_shape) ||
         target.size() != static_cast<std::uint64_t>(count_of(target_shape)) * item) {
       throw error(exit_code::internal, "reading tensor " + shown(name) + " of " + path().string() +
                                            ": the box does not lie inside both arrays");

@@ -34,7 +34,7 @@ struct step_fault {
   int rank = -1;
   /// Index of the faulty operation in the rank's list, or the size of the list if the operation is
   /// missing.
-  std::size_t place = 0;
+  std::size_t index = 0;
 
   constexpr explicit operator bool() const { return what != kind::none; }
   friend constexpr bool operator==(step_fault const&, step_fault const&) = default;
@@ -54,7 +54,7 @@ inline constexpr auto step_fault_texts = meta::enum_texts<step_fault::kind>({
 /// Returns a sentence that describes a fault in the operations of a step, for error messages.
 inline std::string text_of(step_fault const& fault) {
   if (!fault) return "the step is sound";
-  return "operation " + std::to_string(fault.place) + " of rank " + std::to_string(fault.rank) + " " +
+  return "operation " + std::to_string(fault.index) + " of rank " + std::to_string(fault.rank) + " " +
          std::string(step_fault_texts.text_of(fault.what));
 }
 
@@ -92,13 +92,13 @@ class step_run {
     for (std::size_t r = 0; r < at_.size(); ++r)
       if (!ended(r)) return {step_fault::kind::waits_forever, static_cast<int>(r), at_[r]};
     for (message const& one : sent_)
-      if (!one.received) return {step_fault::kind::never_received, static_cast<int>(one.from), one.place};
+      if (!one.received) return {step_fault::kind::never_received, static_cast<int>(one.from), one.index};
     return {};
   }
 
  private:
   struct message {
-    std::size_t from, to, place;
+    std::size_t from, to, index;
     step_op sent;
     bool received = false;
   };

@@ -36,13 +36,13 @@ struct host_map {
     int count = 0, stride = mesh.ranks(), inner = mesh.size(over);
     for (axis const a : all_axes) {
       stride /= mesh[a];
-      int const place = end / stride;
+      int const coordinate = end / stride;
       end %= stride;
       if (over.has(a)) {
         inner /= mesh[a];
-        count += place * inner;
-      } else if (int const own = rank / stride % mesh[a]; own != place) {
-        return own < place ? count + inner : count;
+        count += coordinate * inner;
+      } else if (int const own = rank / stride % mesh[a]; own != coordinate) {
+        return own < coordinate ? count + inner : count;
       }
     }
     return count;

@@ -48,7 +48,7 @@ inline constexpr bool is_feature_split = is_split<Layout> && !is_token_split<Lay
 /// True for layouts that activations have between blocks of a model: replicated or split by tokens.
 /// Their values are no pending sums, and each token has all its features.
 template <class Layout>
-inline constexpr bool is_at_rest = std::is_same_v<Layout, replicated> || is_token_split<Layout>;
+inline constexpr bool is_complete = std::is_same_v<Layout, replicated> || is_token_split<Layout>;
 
 /// True if a layer with input layout X computes, on each rank, only an addend of the gradient of a
 /// parameter that all ranks hold. There are two such cases: the rank has only its own tokens, or

@@ -48,13 +48,13 @@ struct mesh {
   /// Returns the index of `rank` within its group over the mesh axes `over`. Indices follow the
   /// rank numbers.
   constexpr int coordinate(int rank, shape::axes over) const {
-    int place = 0;
+    int index = 0;
     int stride = ranks();
     for (shape::axis const a : shape::all_axes) {
       stride /= (*this)[a];
-      if (over.has(a)) place = place * (*this)[a] + rank / stride % (*this)[a];
+      if (over.has(a)) index = index * (*this)[a] + rank / stride % (*this)[a];
     }
-    return place;
+    return index;
   }
 
   friend constexpr bool operator==(mesh const&, mesh const&) = default;

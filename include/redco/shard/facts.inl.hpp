@@ -25,7 +25,7 @@ REDCO_INLINE void refuse(fact::mistake_fact const& m) {
   if (!m) return;
   bool const of_input = m.makers[1] == 0, added = m.makers[0] >= 0;
   std::string const reader = layer_text(m.reader, m.makers[0] == 0 ? "the model's input" : "the model"),
-                    giver = layer_text(m.giver, of_input ? "the model's input" : "the model");
+                    producer = layer_text(m.producer, of_input ? "the model's input" : "the model");
   std::string const wanted = std::to_string(m.wanted), found = std::to_string(m.found), of(m.of.view());
   std::string const input_cure =
       "state the input: redco::model_of<net, redco::input<extents of one example>>, or a member input(workload)";
@@ -43,13 +43,13 @@ REDCO_INLINE void refuse(fact::mistake_fact const& m) {
            "; choose a range within [0, " + found + ")";
   } else if (added) {
     std::string const what = m.what == fact::mistake::rank ? "dimensions" : of;
-    text = giver + " gives " + found + " " + what + ", to be added to or put in place of the " + wanted + " of " +
+    text = producer + " gives " + found + " " + what + ", to be added to or put in place of the " + wanted + " of " +
            reader + "; make the two equal";
   } else if (m.what == fact::mistake::rank) {
-    text = reader + " reads " + dimensions_text(m.wanted) + ", " + giver + " has " + found + "; " +
+    text = reader + " reads " + dimensions_text(m.wanted) + ", " + producer + " has " + found + "; " +
            (of_input ? input_cure : "give it what it reads");
   } else {
-    text = reader + " reads " + wanted + " " + of + ", " + giver + " gives " + found + "; make the two equal" +
+    text = reader + " reads " + wanted + " " + of + ", " + producer + " gives " + found + "; make the two equal" +
            (of_input ? ", or " + input_cure : "");
   }
   throw error(exit_code::usage, text);

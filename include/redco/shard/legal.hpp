@@ -90,12 +90,12 @@ struct size_verdict {
                          found.what == fact::mistake::blocks) {
       return layer_has<found.found, found.reader.text[R]...>{};
     } else {
-      return blamed_layers<layer_gives<found.found, found.giver.text[G]...>,
+      return blamed_layers<layer_gives<found.found, found.producer.text[G]...>,
                            layer_reads<found.wanted, found.reader.text[R]...>>{};
     }
   }
   using blamed =
-      decltype(blame(std::make_index_sequence<found.giver.size>{}, std::make_index_sequence<found.reader.size>{}));
+      decltype(blame(std::make_index_sequence<found.producer.size>{}, std::make_index_sequence<found.reader.size>{}));
 };
 
 /// A check inside legal<>: fails if cutting a parameter over the mesh breaks the rule `Broken`. The

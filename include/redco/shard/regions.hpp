@@ -109,10 +109,10 @@ class regions {
   /// Returns a region's sort key; regions are stored in ascending order. Trained regions come
   /// before frozen ones. Among these, regions whose gradients are summed over more mesh axes come
   /// first, then regions with weight decay.
-  static constexpr int turn(region const& r) {
+  static constexpr int sort_key(region const& r) {
     return (r.trained ? 0 : 64) + 2 * (31 - r.summed_over.bits) + (r.decay ? 0 : 1);
   }
-  static constexpr bool is_before(region const& a, region const& b) { return turn(a) < turn(b); }
+  static constexpr bool is_before(region const& a, region const& b) { return sort_key(a) < sort_key(b); }
 
   /// Regions in their order, of which the first `used_` exist. The capacity is enough for regions
   /// with and without weight decay for each subset of two mesh axes, plus frozen parameters.

@@ -11,16 +11,16 @@
 
 namespace redco::tensors {
 
-/// A table of the host tensors from which a batch was copied to a device. With it, host code reads
+/// A table of the CPU tensors from which a batch was copied to a device. With it, CPU code reads
 /// labels or token ids without waiting for the device. Each thread has its own table.
-class host_copies {
+class cpu_copies {
  public:
-  static host_copies& of_thread() {
-    thread_local host_copies all;
+  static cpu_copies& of_thread() {
+    thread_local cpu_copies all;
     return all;
   }
 
-  /// Records that the device tensor `there` has the values of the host tensor `here`. The entry is
+  /// Records that the device tensor `there` has the values of the CPU tensor `here`. The entry is
   /// valid until `there` is modified. Ignores pairs with different strides.
   void add(at::Tensor const& there, at::Tensor const& here) {
     if (there.strides() == here.strides()) all_.push_back({there, here, there._version()});
@@ -28,7 +28,7 @@ class host_copies {
 
   void clear() { all_.clear(); }
 
-  /// Returns the values of the device tensor `x` from its recorded host copy; `x` may be a view.
+  /// Returns the values of the device tensor `x` from its recorded CPU copy; `x` may be a view.
   /// Returns nothing if `x` has no recorded copy or was modified since.
   std::optional<at::Tensor> find(at::Tensor const& x) const {
     for (auto const& [there, here, version] : all_)
@@ -46,20 +46,20 @@ class host_copies {
   std::vector<copy> all_;
 };
 
-/// Returns the CPU device. Host code accesses tensors on it through pointers, for files, for
+/// Returns the CPU device. CPU code accesses tensors on it through pointers, for files, for
 /// messages between threads, and for tensors of the user.
-inline at::Device host_device() { return at::kCPU; }
+inline at::Device cpu_device() { return at::kCPU; }
 
-inline bool in_host_memory(at::Tensor const& x) { return x.device() == host_device(); }
+inline bool in_cpu_memory(at::Tensor const& x) { return x.device() == cpu_device(); }
 
-/// Returns the values of `x` in contiguous host memory; copies only if `x` is on a device or not
-/// contiguous. Waits for the device unless host_copies has a host copy of `x`. Throws `error` with
-/// exit code 64 while a device graph is recorded; see look_on_host.
-inline at::Tensor on_host(at::Tensor const& x) {
-  graph_recording::refuse_host_read();
-  if (in_host_memory(x)) return x.contiguous();
-  auto const known = host_copies::of_thread().find(x);
-  return (known ? *known : x.to(host_device())).contiguous();
+/// Returns the values of `x` in contiguous CPU memory; copies only if `x` is on a device or not
+/// contiguous. Waits for the device unless cpu_copies has a CPU copy of `x`. Throws `error` with
+/// exit code 64 while a device graph is recorded; see look_on_cpu.
+inline at::Tensor to_cpu(at::Tensor const& x) {
+  graph_recording::refuse_cpu_read();
+  if (in_cpu_memory(x)) return x.contiguous();
+  auto const known = cpu_copies::of_thread().find(x);
+  return (known ? *known : x.to(cpu_device())).contiguous();
 }
 
 /// A choice of the devices on which the ranks of this process compute.
@@ -73,7 +73,7 @@ struct device_choice {
 
   /// Returns the device of rank number `rank`. CUDA devices are assigned to the ranks round-robin.
   at::Device of_rank(int rank) const {
-    return type == at::kCPU ? host_device() : at::Device(type, static_cast<at::DeviceIndex>(rank % count));
+    return type == at::kCPU ? cpu_device() : at::Device(type, static_cast<at::DeviceIndex>(rank % count));
   }
 };
 
@@ -93,40 +93,40 @@ inline at::Device device_of(std::string_view name) { return choose_device(name).
 /// f16, range of f32). Applies to the whole process.
 void multiply_in_tf32(bool allowed);
 
-/// Returns f(y), where `y` has the values of `x` in host memory. While a device graph is recorded,
+/// Returns f(y), where `y` has the values of `x` in CPU memory. While a device graph is recorded,
 /// `f` is stored and called again for each later batch. In this case, `f` must not refer to objects
 /// destroyed before the graph. A recorded loss must not use the result as its count; see
-/// `count_on_host`.
+/// `count_on_cpu`.
 template <class F>
-auto look_on_host(at::Tensor const& x, F f) -> decltype(f(x)) {
+auto look_on_cpu(at::Tensor const& x, F f) -> decltype(f(x)) {
   graph_recording::scope const free(nullptr);
-  auto value = f(on_host(x));
+  auto value = f(to_cpu(x));
   if (free.before != nullptr) {
-    free.before->repeat([x, f] { f(on_host(x)); });
+    free.before->repeat([x, f] { f(to_cpu(x)); });
     free.before->hand_out();
   }
   return value;
 }
 
-/// Calls f(y), where `y` has the values of `x` in host memory; `f` throws if a value is wrong.
+/// Calls f(y), where `y` has the values of `x` in CPU memory; `f` throws if a value is wrong.
 /// While a device graph is recorded, `f` is stored and called again for each later batch.
 template <class F>
-void check_on_host(at::Tensor const& x, F f) {
+void check_on_cpu(at::Tensor const& x, F f) {
   graph_recording::scope const free(nullptr);
-  f(on_host(x));
-  if (free.before != nullptr) free.before->repeat([x, f] { f(on_host(x)); });
+  f(to_cpu(x));
+  if (free.before != nullptr) free.before->repeat([x, f] { f(to_cpu(x)); });
 }
 
-/// Returns f(y), where `y` has the values of `x` in host memory, as the count of a loss (number of
+/// Returns f(y), where `y` has the values of `x` in CPU memory, as the count of a loss (number of
 /// labels, tokens or pixels). While a device graph is recorded, the result is a placeholder, which
 /// must be passed to `mean::count` unchanged. Each replay then weighs the loss by the count of its
 /// own batch.
 template <class F>
-double count_on_host(at::Tensor const& x, F f) {
+double count_on_cpu(at::Tensor const& x, F f) {
   graph_recording::scope const free(nullptr);
-  double const value = f(on_host(x));
+  double const value = f(to_cpu(x));
   if (free.before == nullptr) return value;
-  return free.before->add_count(value, [x, f] { return f(on_host(x)); });
+  return free.before->add_count(value, [x, f] { return f(to_cpu(x)); });
 }
 
 }  // namespace redco::tensors

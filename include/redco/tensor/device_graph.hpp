@@ -17,12 +17,12 @@ namespace redco::tensors {
 /// repeats them before each replay. A thread uses at most one recording at a time.
 ///
 ///   graph_recording kept;
-///   { graph_recording::scope const here(&kept);  graph.record(f); }   // f calls look_on_host, ...
+///   { graph_recording::scope const here(&kept);  graph.record(f); }   // f calls look_on_cpu, ...
 ///   kept.look_again();  graph.replay();                               // for each later batch
 class graph_recording {
  public:
   /// A scope that makes `to` the recording of this thread. With a null pointer, it suspends the
-  /// current recording, so that host code may read tensors.
+  /// current recording, so that CPU code may read tensors.
   class scope {
    public:
     explicit scope(graph_recording* to) : before(std::exchange(of_thread_, to)) {}
@@ -38,7 +38,7 @@ class graph_recording {
 
   /// Throws `error` with exit code 64 if this thread records a device graph. Called before the host
   /// reads a tensor, because a replay would not repeat the read.
-  static void refuse_host_read() {
+  static void refuse_cpu_read() {
     refuse(
         "the loss reads values of its batch on the host, where a recorded graph would see the first batch's for "
         "ever: compute with tensors alone, or train without --cuda-graph");
@@ -56,7 +56,7 @@ class graph_recording {
   /// function must not refer to objects that are destroyed before this recording.
   void repeat(std::function<void()> work) { again_.push_back(std::move(work)); }
 
-  /// Records that the user's loss function has received a number that the host read from the batch.
+  /// Records that the user's loss function has received a number that the CPU read from the batch.
   /// A replay cannot change such a number.
   void hand_out() { handed_out_ = true; }
   bool handed_out() const { return handed_out_; }

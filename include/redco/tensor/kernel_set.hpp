@@ -57,9 +57,9 @@ namespace redco::tensors {
 inline kernel_set kernel_set_in_use() { return detail::kernel_set_cell().load(std::memory_order_relaxed); }
 
 /// Returns true if redco's CPU kernels compute operations on `x`. This is the case if the kernel
-/// set `fastest` is in use and `x` is in host memory.
+/// set `fastest` is in use and `x` is in CPU memory.
 inline bool takes_cpu_kernels(at::Tensor const& x) {
-  return kernel_set_in_use() == kernel_set::fastest && in_host_memory(x);
+  return kernel_set_in_use() == kernel_set::fastest && in_cpu_memory(x);
 }
 
 /// Returns true if redco's CUDA kernels compute operations on `x`. This is the case if the kernel

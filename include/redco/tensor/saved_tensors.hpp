@@ -78,7 +78,7 @@ class saved_watch final : saved_link {
     std::string_view slot;
 
     std::int64_t bytes() const { return static_cast<std::int64_t>(tensor.storage().nbytes()); }
-    bool lies_with(at::Tensor const& x) const { return tensor.storage().data() == x.storage().data(); }
+    bool shares_storage(at::Tensor const& x) const { return tensor.storage().data() == x.storage().data(); }
   };
 
   /// A scope during which tensors saved on this thread are attributed to a layer. `component` is
@@ -96,24 +96,24 @@ class saved_watch final : saved_link {
 
   /// Path of a layer in the model, one name per level of nesting. The strings must outlive the
   /// path.
-  using place = std::vector<std::string_view>;
+  using layer_path = std::vector<std::string_view>;
 
   /// Returns the path of the layer that this thread computes now. Returns an empty path if the
   /// thread has no saved_watch.
-  static place here();
+  static layer_path here();
 
   /// A scope during which tensors saved on this thread are attributed to the layer at path `other`.
   /// Used when a layer's deferred work runs later, inside another layer.
   class elsewhere {
    public:
-    explicit elsewhere(place other);
+    explicit elsewhere(layer_path other);
     ~elsewhere();
     elsewhere(elsewhere const&) = delete;
     elsewhere& operator=(elsewhere const&) = delete;
 
    private:
     saved_watch* watch_;
-    place back_;
+    layer_path back_;
   };
 
   saved_watch();
@@ -152,7 +152,7 @@ class saved_watch final : saved_link {
   std::vector<entry>::iterator find(at::Tensor const& x);
 
   std::vector<entry> entries_;
-  place here_;  ///< path of the layer that the thread computes now
+  layer_path here_;  ///< path of the layer that the thread computes now
   /// Names declared by name() for storages that autograd had not saved then. Cleared when a layer
   /// ends.
   std::vector<name_of_storage> names_;

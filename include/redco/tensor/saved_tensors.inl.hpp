@@ -104,11 +104,11 @@ REDCO_INLINE saved_watch::layer::~layer() {
   watch_->names_.clear();
 }
 
-REDCO_INLINE saved_watch::place saved_watch::here() {
-  return detail::watching == nullptr ? place() : detail::watching->here_;
+REDCO_INLINE saved_watch::layer_path saved_watch::here() {
+  return detail::watching == nullptr ? layer_path() : detail::watching->here_;
 }
 
-REDCO_INLINE saved_watch::elsewhere::elsewhere(place other) : watch_(detail::watching), back_(std::move(other)) {
+REDCO_INLINE saved_watch::elsewhere::elsewhere(layer_path other) : watch_(detail::watching), back_(std::move(other)) {
   if (watch_ != nullptr) watch_->here_.swap(back_);
 }
 
@@ -123,7 +123,7 @@ REDCO_INLINE std::string saved_watch::path() const {
 }
 
 REDCO_INLINE std::vector<saved_watch::entry>::iterator saved_watch::find(at::Tensor const& x) {
-  return std::ranges::find_if(entries_, [&](entry const& e) { return e.lies_with(x); });
+  return std::ranges::find_if(entries_, [&](entry const& e) { return e.shares_storage(x); });
 }
 
 REDCO_INLINE saved_link::packed saved_watch::pack(at::Tensor const& x) {
@@ -154,7 +154,7 @@ REDCO_INLINE void saved_watch::name(std::string_view slot, at::Tensor const& x) 
 }
 
 REDCO_INLINE void saved_watch::leave_out(at::Tensor const& x) {
-  std::erase_if(entries_, [&](entry const& e) { return e.lies_with(x); });
+  std::erase_if(entries_, [&](entry const& e) { return e.shares_storage(x); });
 }
 
 REDCO_INLINE std::int64_t saved_watch::bytes() const {

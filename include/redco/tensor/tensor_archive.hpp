@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-// Serialises tensors in cereal's archives: dtype, shape and elements, from and to host memory. The
+// Serialises tensors in cereal's archives: dtype, shape and elements, from and to CPU memory. The
 // functions are in namespace `at`, where cereal finds them by argument-dependent lookup.
 namespace at {
 
 template <class Archive>
 void save(Archive& archive, Tensor const& x) {
-  Tensor const dense = x.detach().to(redco::tensors::host_device()).contiguous();
+  Tensor const dense = x.detach().to(redco::tensors::cpu_device()).contiguous();
   std::string bytes(dense.nbytes(), '\0');
   if (!bytes.empty()) std::memcpy(bytes.data(), dense.const_data_ptr(), bytes.size());
   archive(static_cast<std::int32_t>(dense.scalar_type()), dense.sizes().vec(), bytes);

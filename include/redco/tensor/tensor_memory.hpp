@@ -89,8 +89,8 @@ class kept_memory {
  private:
   struct allocator;
 
-  std::pair<void*, std::size_t> take(std::size_t bytes);
-  void give(void* block, std::size_t size) noexcept;
+  std::pair<void*, std::size_t> allocate(std::size_t bytes);
+  void free(void* block, std::size_t size) noexcept;
   void release_until(std::size_t most) noexcept;
   void close() noexcept;
 

@@ -22,7 +22,7 @@ struct kept_memory::allocator final : c10::Allocator {
 
   c10::DataPtr allocate(std::size_t bytes) override {
     if (bytes < least || owner == nullptr) return otherwise().allocate(bytes);
-    auto const [block, size] = owner->take(bytes);
+    auto const [block, size] = owner->allocate(bytes);
     {
       std::lock_guard const lock(given().mutex);
       given().blocks.emplace(block, std::pair{owner, size});
@@ -60,7 +60,7 @@ struct kept_memory::allocator final : c10::Allocator {
     }
     if (from.first == nullptr) return otherwise().raw_deallocate(block);
     c10::profiledCPUMemoryReporter().Delete(block);
-    from.first->give(block, from.second);
+    from.first->free(block, from.second);
   }
 };
 
@@ -83,7 +83,7 @@ REDCO_INLINE std::size_t kept_memory::kept() const {
   return kept_;
 }
 
-REDCO_INLINE std::pair<void*, std::size_t> kept_memory::take(std::size_t bytes) {
+REDCO_INLINE std::pair<void*, std::size_t> kept_memory::allocate(std::size_t bytes) {
   {
     std::lock_guard const lock(mutex_);
     if (auto const at = blocks_.lower_bound(bytes); at != blocks_.end() && at->first <= 2 * bytes) {
@@ -106,7 +106,7 @@ REDCO_INLINE std::pair<void*, std::size_t> kept_memory::take(std::size_t bytes) 
   }
 }
 
-REDCO_INLINE void kept_memory::give(void* block, std::size_t size) noexcept {
+REDCO_INLINE void kept_memory::free(void* block, std::size_t size) noexcept {
   std::lock_guard const lock(mutex_);
   in_use_ -= size;
   try {

@@ -56,8 +56,8 @@ class upload {
   upload& operator=(upload&&) = default;
   ~upload() = default;
 
-  /// Makes the calling thread's stream wait for the copies. Registers the host tensors in the
-  /// thread's host_copies table until its next `arrive`. The thread that computes with the batch
+  /// Makes the calling thread's stream wait for the copies. Registers the CPU tensors in the
+  /// thread's cpu_copies table until its next `arrive`. The thread that computes with the batch
   /// must call it.
   void arrive();
 

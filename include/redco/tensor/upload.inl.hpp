@@ -21,11 +21,11 @@ REDCO_INLINE at::Tensor upload::copied(at::Tensor const& x, at::Device device) {
   if (x.device() == device) return x;
   c10::OptionalDeviceGuard const on(stream_ ? std::optional(device) : std::nullopt);
   c10::OptionalStreamGuard const in(stream_);
-  bool const from_host = in_host_memory(x);
+  bool const from_cpu = in_cpu_memory(x);
   at::Tensor const whole = x.is_non_overlapping_and_dense() ? x : x.contiguous();
-  at::Tensor const here = stream_ && from_host ? whole.pin_memory() : whole;
-  at::Tensor const there = here.to(device, here.scalar_type(), /*non_blocking=*/from_host);
-  if (from_host) all_.push_back({there, here});
+  at::Tensor const here = stream_ && from_cpu ? whole.pin_memory() : whole;
+  at::Tensor const there = here.to(device, here.scalar_type(), /*non_blocking=*/from_cpu);
+  if (from_cpu) all_.push_back({there, here});
   return there;
 }
 
@@ -36,7 +36,7 @@ REDCO_INLINE void upload::end(at::Device device) {
 }
 
 REDCO_INLINE void upload::arrive() {
-  auto& known = host_copies::of_thread();
+  auto& known = cpu_copies::of_thread();
   known.clear();
   for (auto const& [there, here] : all_) {
     known.add(there, here);

@@ -19,10 +19,10 @@ struct padded_ids {
 
 /// Left-pads rows of token ids with id `padding`, so that all rows end in the last column. Use it
 /// for prompts, and pass the mask to the network as `key_mask`.
-padded_ids padded_in_front(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
+padded_ids left_padded(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
 
 /// Right-pads rows of token ids with id `padding`. Use it for texts of an encoder and for labels.
-padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
+padded_ids right_padded(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
 
 /// Converts texts to prompts of bytes for generate(), from the last `most` bytes of each text.
 /// Shorter texts are left-padded with id 0.

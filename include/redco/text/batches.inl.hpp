@@ -30,11 +30,11 @@ inline padded_ids padded(std::span<std::vector<std::int64_t> const> rows, std::i
 
 namespace redco::text {
 
-REDCO_INLINE padded_ids padded_in_front(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding) {
+REDCO_INLINE padded_ids left_padded(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding) {
   return detail::padded(rows, padding, true);
 }
 
-REDCO_INLINE padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding) {
+REDCO_INLINE padded_ids right_padded(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding) {
   return detail::padded(rows, padding, false);
 }
 
@@ -53,7 +53,7 @@ REDCO_INLINE std::vector<std::vector<std::int64_t>> token_windows(std::span<std:
 }
 
 REDCO_INLINE token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding) {
-  text::padded_ids const all = text::padded_behind(windows, padding);
+  text::padded_ids const all = text::right_padded(windows, padding);
   std::int64_t const length = std::max<std::int64_t>(all.ids.size(1) - 1, 0);
   at::Tensor const next = all.ids.narrow(1, all.ids.size(1) - length, length);
   at::Tensor const known = all.mask.narrow(1, all.ids.size(1) - length, length);
@@ -92,11 +92,11 @@ REDCO_INLINE padded_ids prompt_ids(std::span<std::string const> texts, std::int6
     for (char const c : std::string_view(text).substr(text.size() - bytes))
       row.push_back(static_cast<unsigned char>(c));
   }
-  return padded_in_front(rows, 0);
+  return left_padded(rows, 0);
 }
 
 REDCO_INLINE std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts) {
-  at::Tensor const dense = tensors::on_host(ids), padding = tensors::on_host(prompts.mask.logical_not().sum(1));
+  at::Tensor const dense = tensors::to_cpu(ids), padding = tensors::to_cpu(prompts.mask.logical_not().sum(1));
   auto const* const id = dense.const_data_ptr<std::int64_t>();
   auto const* const skipped = padding.const_data_ptr<std::int64_t>();
   std::vector<std::string> texts(static_cast<std::size_t>(dense.size(0)));
@@ -124,7 +124,7 @@ REDCO_INLINE seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> exa
     sources.push_back(one.source);
     targets.push_back(one.target);
   }
-  text::padded_ids const source = text::padded_behind(sources, padding), target = text::padded_behind(targets, padding);
+  text::padded_ids const source = text::right_padded(sources, padding), target = text::right_padded(targets, padding);
   at::Tensor const decoder_ids = target.ids.roll(1, 1);
   if (decoder_ids.size(1) > 0) decoder_ids.select(1, 0).fill_(start);
   return {source.ids, source.mask, decoder_ids, target.ids.masked_fill(target.mask.logical_not(), -100)};

@@ -13,7 +13,7 @@ namespace redco::text {
 
 REDCO_INLINE std::vector<std::string> decoded_rows(tokenizer::any_tokenizer const& tokenizer, at::Tensor const& ids,
                                                    std::int64_t first) {
-  at::Tensor const dense = tensors::on_host(ids);
+  at::Tensor const dense = tensors::to_cpu(ids);
   std::span const all(dense.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(dense.numel()));
   auto const columns = static_cast<std::size_t>(dense.size(1));
   std::vector<std::string> texts;

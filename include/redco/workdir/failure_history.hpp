@@ -7,7 +7,7 @@
 namespace redco::workdir {
 
 /// A list of the failed runs in a workdir since the last successful run: the text file
-/// `failures.log` with one line `<step> <reason>` per failure. The function last_words() also
+/// `failures.log` with one line `<step> <reason>` per failure. The function crash_report() also
 /// appends to the file.
 class failure_history {
  public:

@@ -21,11 +21,11 @@ struct part_holders {
   int replica = 0;  ///< index of the replica in which a rank reads the part
 };
 
-/// Returns a hash of the tensor name `name` and the box `place` (offsets and sizes). Ranks compare
+/// Returns a hash of the tensor name `name` and `box` (offsets and sizes). Ranks compare
 /// hashes to find the holders of equal parts.
-inline std::int64_t hash_of_part(std::string const& name, safetensors::box const& place) {
+inline std::int64_t hash_of_part(std::string const& name, safetensors::box const& box) {
   return static_cast<std::int64_t>(
-      safetensors::xxh64::of(name + safetensors::text_of(place.offset) + safetensors::text_of(place.shape)));
+      safetensors::xxh64::of(name + safetensors::text_of(box.offset) + safetensors::text_of(box.shape)));
 }
 
 /// Returns, for each part of a tensor that rank `shard` of a replica holds, the ranks with equal

@@ -119,13 +119,13 @@ inline manifest check_checkpoint(std::filesystem::path const& directory, bool ve
 inline void merge(manifest& facts, manifest const& share) {
   facts.files.insert(share.files.begin(), share.files.end());
   for (auto const& [name, tensor] : share.tensors) {
-    auto const [place, added] = facts.tensors.try_emplace(name, tensor);
+    auto const [known, added] = facts.tensors.try_emplace(name, tensor);
     if (added) continue;
-    if (place->second.type != tensor.type || place->second.shape != tensor.shape) {
+    if (known->second.type != tensor.type || known->second.shape != tensor.shape) {
       throw error(exit_code::internal, "ranks disagree about the dtype or the shape of tensor " +
                                            safetensors::shown(name) + ". Build the state alike on all of them.");
     }
-    place->second.parts.insert(place->second.parts.end(), tensor.parts.begin(), tensor.parts.end());
+    known->second.parts.insert(known->second.parts.end(), tensor.parts.begin(), tensor.parts.end());
   }
 }
 

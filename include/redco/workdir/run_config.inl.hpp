@@ -27,8 +27,8 @@ REDCO_INLINE std::map<std::string, std::string> config_settings(std::string cons
   if (!config.is_object()) return all;
   for (auto const& [name, value] : config.items())
     if (!name.starts_with('#')) all[name] = value.is_string() ? value.get<std::string>() : json::dump_json(value);
-  deployer_options place;
-  meta::for_each_named(place, [&all](auto const& field, auto const&) { all.erase(std::string(field.name())); });
+  deployer_options deployment;
+  meta::for_each_named(deployment, [&all](auto const& field, auto const&) { all.erase(std::string(field.name())); });
   return all;
 }
 

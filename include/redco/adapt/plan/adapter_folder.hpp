@@ -2,7 +2,7 @@
 
 #include <redco/model/stored_name.hpp>
 #include <redco/safetensors/weights_source.hpp>
-#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/adapter_location.hpp>
 #include <redco/adapt/plan/lora_options.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 
@@ -12,9 +12,9 @@
 
 namespace redco::adapt {
 
-/// Returns the text of PEFT's file adapter_config.json. `places`: positions of the adapters'
+/// Returns the text of PEFT's file adapter_config.json. `locations`: positions of the adapters'
 /// tensors in PEFT's file.
-std::string adapter_config_text(lora_options const& adapters, std::span<adapter_place const> places,
+std::string adapter_config_text(lora_options const& adapters, std::span<adapter_location const> locations,
                                 save_adapter_options const& options);
 
 inline constexpr char const* adapter_config_name = "adapter_config.json";

@@ -22,11 +22,12 @@
 
 namespace redco::adapt {
 
-REDCO_INLINE std::string adapter_config_text(lora_options const& adapters, std::span<adapter_place const> places,
+REDCO_INLINE std::string adapter_config_text(lora_options const& adapters, std::span<adapter_location const> locations,
                                              save_adapter_options const& options) {
   std::set<std::string> modules;
   bool transposed = false;
-  for (adapter_place const& place : places) modules.insert(place.module), transposed = transposed || place.transposed;
+  for (adapter_location const& location : locations)
+    modules.insert(location.module), transposed = transposed || location.transposed;
   bool const whole = adapters.alpha == std::floor(adapters.alpha);
   json::json_value const alpha =
       whole ? json::json_value(static_cast<std::int64_t>(adapters.alpha)) : json::json_value(adapters.alpha);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/layer/wrappers.hpp>
 #include <redco/fact/event.hpp>
 #include <redco/fact/parameter_fact.hpp>
@@ -110,7 +110,7 @@ struct low_rank_adapted : layers::detail::forwarding<Layer> {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    detail::low_rank_facts const adapters(layers::of<Options>(config));
+    detail::low_rank_facts const adapters(layers::extent_of<Options>(config));
     auto const outer = std::exchange(w.beside, &adapters);
     bool const outer_frozen = std::exchange(w.frozen, true);
     Layer::template facts<X>(config, w);

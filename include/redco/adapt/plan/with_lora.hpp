@@ -56,8 +56,8 @@ struct with_lora {
   constexpr extents input(workload const& load) const { return Same{config}.input(load); }
 };
 
-/// Names in files of the frozen parameters: those of `M`. adapter_place_of() returns PEFT's names
-/// of the adapters.
+/// Names in files of the frozen parameters: those of `M`. adapter_location_of() returns PEFT's
+/// names of the adapters.
 template <model M>
 struct models::stored_names<with_lora<M>> : models::stored_names<M> {};
 

@@ -40,9 +40,9 @@ class gathered_tensors {
         check_part(part);
         safetensors::stored_tensor const empty{file_dtype_of(type_of(part)), part.shape, {}};
         safetensors::stored_tensor& tensor = share.tensors.try_emplace(part.name, empty).first->second;
-        if (!part.owner || safetensors::count_of(part.place.shape) == 0) continue;
-        tensor.parts.push_back({std::to_string(world_.rank()), part.place.offset, part.place.shape});
-        owned_[{part.name, part.place.offset}] = part.local.detach();
+        if (!part.owner || safetensors::count_of(part.box.shape) == 0) continue;
+        tensor.parts.push_back({std::to_string(world_.rank()), part.box.offset, part.box.shape});
+        owned_[{part.name, part.box.offset}] = part.local.detach();
       }
       return workdir::write_manifest(share);
     });
@@ -74,24 +74,24 @@ class gathered_tensors {
   }
 
  private:
-  static at::Tensor corner(at::Tensor values, safetensors::box const& place) {
-    for (std::size_t d = 0; d < place.shape.size(); ++d)
-      values = values.narrow(static_cast<std::int64_t>(d), place.offset[d], place.shape[d]);
+  static at::Tensor corner(at::Tensor values, safetensors::box const& box) {
+    for (std::size_t d = 0; d < box.shape.size(); ++d)
+      values = values.narrow(static_cast<std::int64_t>(d), box.offset[d], box.shape[d]);
     return values;
   }
 
   /// Returns, on rank 0, the values of a box within one part of a tensor. The rank that owns the
   /// part sends them; all other ranks do nothing.
   at::Tensor piece_on_first(std::string const& name, safetensors::tensor_part const& part,
-                            safetensors::box const& place) const {
+                            safetensors::box const& box) const {
     int const holder = std::stoi(part.file);
     at::ScalarType const type = scalar_type_of(table_.at(name).type);
     at::Tensor values;
     if (world_.rank() == holder) {
-      values = corner(owned_.at({name, part.offset}), place).to(tensors::host_device(), type);
+      values = corner(owned_.at({name, part.offset}), box).to(tensors::cpu_device(), type);
       if (holder != 0) world_.send(values, 0);
     } else if (world_.rank() == 0) {
-      values = at::empty(place.shape, type);
+      values = at::empty(box.shape, type);
       world_.recv(values, holder);
     }
     return values;

@@ -89,10 +89,10 @@ inline void hand_over_files(std::map<std::string, std::vector<state_part const*>
     std::vector<safetensors::safetensors_entry> entries;
     for (state_part const* const part : parts) {
       by_name[part->name] = part;
-      entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->place.shape});
+      entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->box.shape});
     }
     for (auto const& entry : safetensors::plan_safetensors(std::move(entries)).entries) {
-      at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::host_device()).contiguous();
+      at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::cpu_device()).contiguous();
       hand_over(world, 0, bytes_of(values));
     }
   }
@@ -128,7 +128,7 @@ void take_over_files(Ops& ops, std::filesystem::path const& directory, workdir::
 inline std::map<std::string, state_part const*> wanted_parts(std::span<state_part const> parts) {
   std::map<std::string, state_part const*> wanted;
   for (state_part const& part : parts)
-    if (safetensors::count_of(part.place.shape) > 0) wanted[part.name] = &part;
+    if (safetensors::count_of(part.box.shape) > 0) wanted[part.name] = &part;
   return wanted;
 }
 
@@ -138,7 +138,7 @@ inline safetensors::tensor_table wishes_of(std::span<state_part const> parts) {
   safetensors::tensor_table wishes;
   for (auto const& [name, part] : wanted_parts(parts))
     wishes[name] = {
-        file_dtype_of(part->local.scalar_type()), part->shape, {{"wish", part->place.offset, part->place.shape}}};
+        file_dtype_of(part->local.scalar_type()), part->shape, {{"wish", part->box.offset, part->box.shape}}};
   return wishes;
 }
 
@@ -148,9 +148,9 @@ inline void hand_over_wished(safetensors::open_files const& files, safetensors::
                              safetensors::tensor_table const& wishes, int to, comm::group& world,
                              first_failure& failure) {
   for (auto const& [name, wish] : wishes) {
-    safetensors::tensor_part const& place = wish.parts.front();
-    at::Tensor const values = at::empty(place.shape, scalar_type_of(wish.type));
-    state_part const part{name, wish.shape, values, {place.offset, place.shape}};
+    safetensors::tensor_part const& wished = wish.parts.front();
+    at::Tensor const values = at::empty(wished.shape, scalar_type_of(wish.type));
+    state_part const part{name, wish.shape, values, {wished.offset, wished.shape}};
     failure.attempt([&] { read_parts(files, table, {&part, 1}); });
     hand_over(world, to, bytes_of(values));
   }
@@ -161,7 +161,7 @@ inline void take_over_wished(std::span<state_part const> parts, comm::group& wor
   at::NoGradGuard const no_grad;
   for (state_part const& part : parts) part.local.detach().zero_();
   for (auto const& [name, part] : wanted_parts(parts)) {
-    at::Tensor const values = at::empty(part->place.shape, part->local.scalar_type());
+    at::Tensor const values = at::empty(part->box.shape, part->local.scalar_type());
     std::size_t done = 0;
     take_over(world, 0, values.nbytes(), [&](std::span<std::byte const> piece) {
       std::copy(piece.begin(), piece.end(), bytes_of(values).begin() + static_cast<std::ptrdiff_t>(done));

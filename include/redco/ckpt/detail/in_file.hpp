@@ -20,11 +20,11 @@ inline std::vector<state_part> in_files(std::span<models::stored_name const> nam
   stored.reserve(parts.size());
   for (state_part const& part : parts) {
     check_part(part);
-    pretrained::stored_part there = pretrained::stored_part_of(names, part.name, part.shape, part.place);
+    pretrained::stored_part there = pretrained::stored_part_of(names, part.name, part.shape, part.box);
     at::Tensor values = held_values(part);
     if (there.transposed) values = values.t();
     for (int i = 0; i < there.ones; ++i) values = values.unsqueeze(0);
-    stored.push_back({std::move(there.name), std::move(there.shape), values, std::move(there.place), part.owner});
+    stored.push_back({std::move(there.name), std::move(there.shape), values, std::move(there.box), part.owner});
   }
   return stored;
 }

@@ -28,7 +28,7 @@ inline std::vector<workdir::part_holders> holders_of(std::span<state_part const>
   auto const count = static_cast<std::int64_t>(parts.size());
   at::Tensor const boxes = at::empty({count}, at::kLong);
   auto* const own = boxes.mutable_data_ptr<std::int64_t>();
-  for (std::size_t i = 0; i < parts.size(); ++i) own[i] = workdir::hash_of_part(parts[i].name, parts[i].place);
+  for (std::size_t i = 0; i < parts.size(); ++i) own[i] = workdir::hash_of_part(parts[i].name, parts[i].box);
   comm::group& ranks = ranks_of_copy(rank);
   at::Tensor const all = ranks.all_gather(boxes, 0);
   return workdir::holders_of({all.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(all.numel())}, ranks.rank(),
@@ -65,7 +65,7 @@ inline void read_once(safetensors::weights_source const& weights, std::span<stat
   together(rank.world, [&] {
     std::vector<state_part> to_read;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].local.sizes() != at::IntArrayRef(parts[i].place.shape)) parts[i].local.zero_();
+      if (parts[i].local.sizes() != at::IntArrayRef(parts[i].box.shape)) parts[i].local.zero_();
       if (ranks_of_copy(rank).rank() == holders[i].shard && rank.dp.rank() == holders[i].replica)
         to_read.push_back(stored[i]);
     }
@@ -73,7 +73,7 @@ inline void read_once(safetensors::weights_source const& weights, std::span<stat
     return std::string();
   });
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (safetensors::count_of(parts[i].place.shape) > 0) hand_on(parts[i].local, holders[i], rank);
+    if (safetensors::count_of(parts[i].box.shape) > 0) hand_on(parts[i].local, holders[i], rank);
   }
 }
 

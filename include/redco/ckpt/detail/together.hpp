@@ -15,7 +15,7 @@ namespace redco::ckpt::detail {
 /// collective. All ranks must call it. Throws only if the exchange of outcomes fails.
 template <class Work>
 diag::outcomes attempt_together(comm::group& world, Work work) {
-  return diag::outcomes_of(comm::gather_texts(world, diag::told_outcome(work)));
+  return diag::outcomes_of(comm::gather_texts(world, diag::outcome_text(work)));
 }
 
 /// Runs `work()` on every rank and returns the texts of all ranks. If it throws on one rank, every

@@ -32,7 +32,7 @@ inline std::map<std::string, std::vector<state_part const*>> written_parts(std::
   std::map<std::string, std::vector<state_part const*>> kinds;
   for (state_part const& part : parts) {
     check_part(part);
-    if (part.owner && safetensors::count_of(part.place.shape) > 0) kinds[workdir::kind_of(part.name)].push_back(&part);
+    if (part.owner && safetensors::count_of(part.box.shape) > 0) kinds[workdir::kind_of(part.name)].push_back(&part);
   }
   return kinds;
 }
@@ -63,14 +63,14 @@ void write_parts(Ops& ops, std::filesystem::path const& directory, std::string c
   std::vector<safetensors::safetensors_entry> entries;
   std::map<std::string_view, state_part const*> by_name;
   for (state_part const* const part : parts) {
-    entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->place.shape});
+    entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->box.shape});
     by_name[part->name] = part;
   }
   safetensors::safetensors_plan const plan = safetensors::plan_safetensors(std::move(entries));
   safetensors::output_file<Ops> file(ops, directory / name);
   file.write(plan.header);
   for (safetensors::safetensors_entry const& entry : plan.entries) {
-    at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::host_device()).contiguous();
+    at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::cpu_device()).contiguous();
     file.write(std::span(static_cast<std::byte const*>(values.data_ptr()), values.nbytes()));
   }
   file.finish();

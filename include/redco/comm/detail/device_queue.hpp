@@ -34,7 +34,7 @@ class device_access {
   virtual ~device_access() = default;
 
   /// Returns true if collectives of `x` belong to the device transport (NCCL), and false if they
-  /// belong to the transport for host memory.
+  /// belong to the transport for CPU memory.
   virtual bool holds(at::Tensor const& x) const = 0;
 
   /// Returns a number that identifies `device` among the devices of this process.
@@ -72,7 +72,7 @@ class stream_queue final : public device_queue {
 /// A device_access for the devices that libtorch supports.
 class torch_devices final : public device_access {
  public:
-  bool holds(at::Tensor const& x) const override { return !tensors::in_host_memory(x); }
+  bool holds(at::Tensor const& x) const override { return !tensors::in_cpu_memory(x); }
   std::int64_t number_of(at::Device device) const override { return device.index(); }
   std::unique_ptr<device_queue> make_queue(at::Device device) const override {
     return std::make_unique<stream_queue>(device);

@@ -39,7 +39,7 @@ class handshake {
     handshake one(own, std::move(key), true);
     one.least_ = least;
     one.most_ = own.processes - 1;
-    one.most_text_ = wire::most_place;
+    one.most_text_ = wire::most_endpoint;
     return one;
   }
 

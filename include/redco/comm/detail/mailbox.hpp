@@ -23,44 +23,44 @@ class mailbox {
  public:
   void post(std::size_t from, std::size_t to, int tag, at::Tensor content) {
     std::lock_guard const lock(mutex_);
-    letters_.push_back({from, to, tag, std::move(content)});
+    messages_.push_back({from, to, tag, std::move(content)});
   }
 
   bool has(std::size_t from, std::size_t to, int tag) const {
     std::lock_guard const lock(mutex_);
-    return find(from, to, tag) != letters_.end();
+    return find(from, to, tag) != messages_.end();
   }
 
   std::optional<at::Tensor> take(std::size_t from, std::size_t to, int tag) {
     std::lock_guard const lock(mutex_);
     auto const found = find(from, to, tag);
-    if (found == letters_.end()) return std::nullopt;
+    if (found == messages_.end()) return std::nullopt;
     at::Tensor content = found->content;
-    letters_.erase(found);
+    messages_.erase(found);
     return content;
   }
 
   void clear() {
     std::lock_guard const lock(mutex_);
-    letters_.clear();
+    messages_.clear();
   }
 
  private:
-  struct letter {
+  struct message {
     std::size_t from;
     std::size_t to;
     int tag;
     at::Tensor content;
   };
 
-  std::deque<letter>::const_iterator find(std::size_t from, std::size_t to, int tag) const {
-    auto at = letters_.begin();
-    while (at != letters_.end() && !(at->from == from && at->to == to && at->tag == tag)) ++at;
+  std::deque<message>::const_iterator find(std::size_t from, std::size_t to, int tag) const {
+    auto at = messages_.begin();
+    while (at != messages_.end() && !(at->from == from && at->to == to && at->tag == tag)) ++at;
     return at;
   }
 
   mutable std::mutex mutex_;
-  std::deque<letter> letters_;
+  std::deque<message> messages_;
 };
 
 /// Returns the description of a receive call for messages, for example "recv of Float [3] with tag
@@ -72,7 +72,7 @@ inline std::string recv_text(at::Tensor const& x, int tag) {
 /// An implementation of send and recv between threads of one process. The threads are members of
 /// one group and share one `meeting` (synchronisation point) and one `mailbox` (queue of sent
 /// tensors).
-struct letters {
+struct point_to_point {
   detail::meeting& meeting;
   detail::mailbox& mailbox;
 
@@ -88,12 +88,12 @@ struct letters {
     lifeline& line = meeting.line();
     int const sender = meeting.member(peer);
     meeting.room().wait([&] { return line.failed() || line.ended(sender) || mailbox.has(peer, me, tag); }, limit);
-    auto const letter = mailbox.take(peer, me, tag);
-    if (!letter) {
+    auto const message = mailbox.take(peer, me, tag);
+    if (!message) {
       if (line.failed()) throw line.cause();
       meeting.lose(me, meeting.where(recv_text(x, tag), me), {sender}, limit);
     }
-    deliver(*letter, x, tag, meeting.name(), sender, meeting.member(me));
+    deliver(*message, x, tag, meeting.name(), sender, meeting.member(me));
   }
 };
 

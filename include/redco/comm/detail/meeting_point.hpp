@@ -45,13 +45,13 @@ class meeting_point {
       return listening_at(how_.host, how_.port);
     }
     std::string const towards = socket::address_towards(how_.host, how_.port), random = random_text();
-    bool const only_here = socket::is_loopback(towards) && how_.here < how_.processes;
+    bool const only_here = socket::is_loopback(towards) && how_.processes_on_host < how_.processes;
     std::vector<socket> all;
     if (only_here) all.push_back(socket::listening_everywhere(0));
     else all = socket::listening(towards, 0);
     if (all.empty()) throw std::runtime_error("this host cannot listen at its own address " + towards);
     key_ = made_key(random);
-    store_->set(name(), wire::place_text({only_here ? how_.host : towards, all.front().port(), random}));
+    store_->set(name(), wire::endpoint_text({only_here ? how_.host : towards, all.front().port(), random}));
     return all;
   }
 
@@ -69,13 +69,13 @@ class meeting_point {
   address found() {
     if (!store_) return {how_.host, how_.port, made_key("")};
     if (!store_->has(name())) throw std::runtime_error("process 0 has not written into the launcher's store");
-    std::optional<wire::place> const at = wire::read_place(store_->get(name(), std::chrono::seconds(5)));
+    std::optional<wire::endpoint> const at = wire::read_endpoint(store_->get(name(), std::chrono::seconds(5)));
     if (!at) throw std::runtime_error("the launcher's store has something else under " + name());
     return {at->address, at->port, made_key(at->host)};
   }
 
  private:
-  std::string name() const { return "redco/" + how_.run + "/meeting"; }
+  std::string name() const { return "redco/" + how_.start_id + "/meeting"; }
 
   std::string made_key(std::string const& random) const {
     return std::string(text_of(hmac_sha256(how_.secret, random)));
@@ -91,7 +91,8 @@ class meeting_point {
     } catch (socket::no_such_host const&) {
       // Other machines may be able to resolve the name.
     }
-    bool const elsewhere = how_.here < how_.processes, literal = host == "localhost" || socket::is_address(host);
+    bool const elsewhere = how_.processes_on_host < how_.processes,
+               literal = host == "localhost" || socket::is_address(host);
     bool const only_here =
         std::all_of(all.begin(), all.end(), [](socket const& one) { return socket::is_loopback(one.own_address()); });
     if (all.empty() || (only_here && elsewhere && !literal)) {

@@ -16,7 +16,7 @@ namespace redco::comm::detail {
 /// version of this function if CMake did not find MPI.
 inline std::unique_ptr<process_session> join_by_mpi() {
   options::launch const& how = options::launched();
-  throw error(exit_code::rendezvous, how.by + " started " + std::to_string(how.processes) +
+  throw error(exit_code::rendezvous, how.launcher + " started " + std::to_string(how.processes) +
                                          " processes, and this program was built without MPI: install "
                                          "libopenmpi-dev, configure again and rebuild");
 }

@@ -5,7 +5,7 @@
 #include <redco/comm/detail/answers.hpp>
 #include <redco/comm/detail/launcher_signal.hpp>
 #include <redco/comm/detail/process_session.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -53,7 +53,7 @@ class mpi_session final : public process_session {
     answers_ = answers(size_);
     peers_.resize(static_cast<std::size_t>(size_));
     launcher_signal::watch();
-    name_places();
+    name_hosts();
   }
 
   void send(messages& to, void const* data, std::size_t bytes, int peer, int tag) override {
@@ -127,7 +127,7 @@ class mpi_session final : public process_session {
     for (int other = 0; other < size_; ++other)
       if (other != rank_ && answers_.silent(other))
         all.push_back({0, other, failed, exit_code::peer_lost,
-                       "its process" + place_of_process(other) +
+                       "its process" + on_host_of_process(other) +
                            " does not answer: it is stopped, or the way to it is cut; see what it does"});
     return all;
   }
@@ -272,13 +272,13 @@ class mpi_session final : public process_session {
     throw error(exit_code::peer_lost, std::string(call) + ": " + words + "; see whether all processes still run");
   }
 
-  void name_places() const {
+  void name_hosts() const {
     constexpr std::size_t room = 256;
     std::string own = host_name(), all(room * static_cast<std::size_t>(size_), '\0');
     own.resize(room);
     MPI_Allgather(own.data(), room, MPI_BYTE, all.data(), room, MPI_BYTE, control_);
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(size_); ++rank)
-      rank_places::all().of_process.emplace_back(all.c_str() + rank * room);
+      rank_hosts::all().of_process.emplace_back(all.c_str() + rank * room);
   }
 
   void tell(std::vector<int> const& peers, int ended_rank, std::uint64_t run, exit_code code,

@@ -17,8 +17,8 @@
 
 namespace redco::comm::detail {
 
-/// A group whose tensors may be on devices. Host tensors go through the host group (a group of the
-/// same ranks for host memory). Device tensors go through NCCL, or through the host group if
+/// A group whose tensors may be on devices. CPU tensors go through the CPU group (a group of the
+/// same ranks for CPU memory). Device tensors go through NCCL, or through the CPU group if
 /// threads share a device. The first call with a device tensor decides and creates the
 /// communicator. Before each NCCL call all ranks compare shapes and dtypes, because NCCL would hang
 /// or write out of bounds. NCCL chooses the order of sums, unless `means::by_rank` asks for rank
@@ -35,26 +35,26 @@ class nccl_group final : public group {
     bool by_rank = false;
   };
 
-  /// Returns one nccl_group per entry of `hosts`, which are this process's handles on the group for
-  /// host memory. An entry for a rank of another process is null and stays null. `members` are the
-  /// group's ranks, as numbers in the run.
-  static std::vector<std::unique_ptr<group>> make(std::vector<std::unique_ptr<group>> hosts,
+  /// Returns one nccl_group per entry of `cpu_groups`, which are this process's handles on the
+  /// group for CPU memory. An entry for a rank of another process is null and stays null. `members`
+  /// are the group's ranks, as numbers in the run.
+  static std::vector<std::unique_ptr<group>> make(std::vector<std::unique_ptr<group>> cpu_groups,
                                                   std::vector<int> const& members, means const& by);
 
-  /// Returns one nccl_group per entry of `hosts` (this process's handles on the group for host
+  /// Returns one nccl_group per entry of `cpu_groups` (this process's handles on the group for CPU
   /// memory), for the devices that libtorch supports. Entries for ranks of other processes are null
-  /// and stay null. Returns `hosts` unchanged if libtorch has no accelerator.
-  static std::vector<std::unique_ptr<group>> make(std::vector<std::unique_ptr<group>> hosts,
+  /// and stay null. Returns `cpu_groups` unchanged if libtorch has no accelerator.
+  static std::vector<std::unique_ptr<group>> make(std::vector<std::unique_ptr<group>> cpu_groups,
                                                   std::vector<int> const& members,
                                                   std::shared_ptr<lifeline> const& line, int process, bool one_process,
                                                   bool by_rank);
 
-  void abort(exit_code code, std::string const& message) override { host_->abort(code, message); }
+  void abort(exit_code code, std::string const& message) override { cpu_group_->abort(code, message); }
 
  private:
-  enum class way { unsettled, host, nccl };
+  enum class way { unsettled, cpu, nccl };
 
-  nccl_group(std::unique_ptr<group> host, int member, means const& by);
+  nccl_group(std::unique_ptr<group> cpu_group, int member, means const& by);
 
   void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) override;
   void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
@@ -63,11 +63,11 @@ class nccl_group final : public group {
   void do_broadcast(at::Tensor const& x, int root) override;
   void do_send(at::Tensor const& x, int peer, int tag) override;
   void do_recv(at::Tensor const& x, int peer, int tag) override;
-  void do_barrier() override { host().do_barrier(); }
-  void do_meet(operand const& brought) override { host().do_meet(brought); }
-  void do_begin_run() override { host_->begin_run(); }
+  void do_barrier() override { cpu_group().do_barrier(); }
+  void do_meet(operand const& brought) override { cpu_group().do_meet(brought); }
+  void do_begin_run() override { cpu_group_->begin_run(); }
 
-  group& host();
+  group& cpu_group();
   bool by_nccl(at::Tensor const& x, operand const& brought);
   void settle_way(at::Tensor const& x, operand const& brought);
   nccl_link::patience patience_for(operand const& brought) const;
@@ -76,7 +76,7 @@ class nccl_group final : public group {
   void run(operand const& brought, std::vector<at::Tensor> const& uses,
            tensors::function_ref<void(nccl_link::round&)> calls);
 
-  std::unique_ptr<group> host_;
+  std::unique_ptr<group> cpu_group_;
   int member_;
   means by_;
   way way_ = way::unsettled;

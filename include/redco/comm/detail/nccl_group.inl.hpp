@@ -34,32 +34,32 @@ inline data_type type_of(at::ScalarType type) {
 
 namespace redco::comm::detail {
 
-REDCO_INLINE std::vector<std::unique_ptr<group>> nccl_group::make(std::vector<std::unique_ptr<group>> hosts,
+REDCO_INLINE std::vector<std::unique_ptr<group>> nccl_group::make(std::vector<std::unique_ptr<group>> cpu_groups,
                                                                   std::vector<int> const& members, means const& by) {
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-    if (hosts[rank]) hosts[rank].reset(new nccl_group(std::move(hosts[rank]), members[rank], by));
-  return hosts;
+  for (std::size_t rank = 0; rank < cpu_groups.size(); ++rank)
+    if (cpu_groups[rank]) cpu_groups[rank].reset(new nccl_group(std::move(cpu_groups[rank]), members[rank], by));
+  return cpu_groups;
 }
 
-REDCO_INLINE std::vector<std::unique_ptr<group>> nccl_group::make(std::vector<std::unique_ptr<group>> hosts,
+REDCO_INLINE std::vector<std::unique_ptr<group>> nccl_group::make(std::vector<std::unique_ptr<group>> cpu_groups,
                                                                   std::vector<int> const& members,
                                                                   std::shared_ptr<lifeline> const& line, int process,
                                                                   bool one_process, bool by_rank) {
-  if (!at::accelerator::getAccelerator()) return hosts;
-  return make(std::move(hosts), members,
+  if (!at::accelerator::getAccelerator()) return cpu_groups;
+  return make(std::move(cpu_groups), members,
               {std::make_shared<torch_devices>(), nccl_library::of_process, line, process, one_process, by_rank});
 }
 
-REDCO_INLINE nccl_group::nccl_group(std::unique_ptr<group> host, int member, means const& by)
-    : group(host->rank(), host->size(), host->name()),
-      host_(std::move(host)),
+REDCO_INLINE nccl_group::nccl_group(std::unique_ptr<group> cpu_group, int member, means const& by)
+    : group(cpu_group->rank(), cpu_group->size(), cpu_group->name()),
+      cpu_group_(std::move(cpu_group)),
       member_(member),
       by_(by),
-      device_(tensors::host_device()) {}
+      device_(tensors::cpu_device()) {}
 
 REDCO_INLINE void nccl_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) {
   operand const brought = operand::of(shape::collective::all_reduce, x, 0, op);
-  if (!by_nccl(x, brought)) return host().do_all_reduce(x, out, op);
+  if (!by_nccl(x, brought)) return cpu_group().do_all_reduce(x, out, op);
   (void)reduction_for(x, name());
   if (by_.by_rank || op != reduce_op::sum) {
     auto extents = x.sizes().vec();
@@ -77,7 +77,7 @@ REDCO_INLINE void nccl_group::do_all_reduce(at::Tensor const& x, at::Tensor cons
 
 REDCO_INLINE void nccl_group::do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   operand const brought = operand::of(shape::collective::all_gather, x, dim);
-  if (!by_nccl(x, brought)) return host().do_all_gather(x, out, dim);
+  if (!by_nccl(x, brought)) return cpu_group().do_all_gather(x, out, dim);
   if (rows_before(x, dim) == 1) return gather(x, out, brought);
   auto extents = x.sizes().vec();
   extents.insert(extents.begin(), size());
@@ -88,7 +88,7 @@ REDCO_INLINE void nccl_group::do_all_gather(at::Tensor const& x, at::Tensor cons
 
 REDCO_INLINE void nccl_group::do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   operand const brought = operand::of(shape::collective::reduce_scatter, x, dim);
-  if (!by_nccl(x, brought)) return host().do_reduce_scatter(x, out, dim);
+  if (!by_nccl(x, brought)) return cpu_group().do_reduce_scatter(x, out, dim);
   (void)reduction_for(x, name());
   at::Tensor const parts = x.unflatten(dim, {size(), out.size(dim)}).movedim(dim, 0).contiguous();
   if (by_.by_rank) {
@@ -105,34 +105,34 @@ REDCO_INLINE void nccl_group::do_reduce_scatter(at::Tensor const& x, at::Tensor 
 
 REDCO_INLINE void nccl_group::do_all_to_all(at::Tensor const& x, at::Tensor const& out, row_counts const& rows) {
   operand const brought = operand::of_rows(x, rows);
-  if (!by_nccl(x, brought)) return host().do_all_to_all(x, out, rows);
+  if (!by_nccl(x, brought)) return cpu_group().do_all_to_all(x, out, rows);
   exchange(x, out, rows, brought);
 }
 
 REDCO_INLINE void nccl_group::do_broadcast(at::Tensor const& x, int root) {
   operand const brought = operand::of(shape::collective::broadcast, x, root);
-  if (!by_nccl(x, brought)) return host().do_broadcast(x, root);
+  if (!by_nccl(x, brought)) return cpu_group().do_broadcast(x, root);
   run(brought, {x}, [&](nccl_link::round& on) {
     on.made(on.use.broadcast(x.data_ptr(), x.data_ptr(), x.nbytes(), nccl::uint8, root, on.in, on.on));
   });
 }
 
 REDCO_INLINE void nccl_group::do_send(at::Tensor const& x, int peer, int tag) {
-  host().do_send(by_.one_process ? x : x.to(tensors::host_device()), peer, tag);
+  cpu_group().do_send(by_.one_process ? x : x.to(tensors::cpu_device()), peer, tag);
 }
 
 REDCO_INLINE void nccl_group::do_recv(at::Tensor const& x, int peer, int tag) {
-  if (by_.one_process || tensors::in_host_memory(x)) return host().do_recv(x, peer, tag);
-  at::Tensor const arrived = at::empty_like(x, x.options().device(tensors::host_device()));
-  host().do_recv(arrived, peer, tag);
+  if (by_.one_process || tensors::in_cpu_memory(x)) return cpu_group().do_recv(x, peer, tag);
+  at::Tensor const arrived = at::empty_like(x, x.options().device(tensors::cpu_device()));
+  cpu_group().do_recv(arrived, peer, tag);
   x.copy_(arrived);
 }
 
-/// Returns the host group (a group of the same ranks for host memory), after setting its deadline
+/// Returns the CPU group (a group of the same ranks for CPU memory), after setting its deadline
 /// to the deadline of this group.
-REDCO_INLINE group& nccl_group::host() {
-  host_->set_deadline(deadline());
-  return *host_;
+REDCO_INLINE group& nccl_group::cpu_group() {
+  cpu_group_->set_deadline(deadline());
+  return *cpu_group_;
 }
 
 /// Returns true if the current call for `x` goes through NCCL. In that case, first waits for all
@@ -140,27 +140,27 @@ REDCO_INLINE group& nccl_group::host() {
 REDCO_INLINE bool nccl_group::by_nccl(at::Tensor const& x, operand const& brought) {
   if (!by_.devices->holds(x)) return false;
   if (way_ == way::unsettled) settle_way(x, brought);
-  if (way_ == way::host) return false;
+  if (way_ == way::cpu) return false;
   if (x.device() != device_)
     throw error(exit_code::internal, "group " + name() + " joins devices, this rank's is " + device_.str() +
                                          ", and got a tensor on " + x.device().str() + "; a rank has one device");
   if (by_.line->failed()) throw by_.line->cause();
   ++calls_;
-  host().do_meet(brought);
+  cpu_group().do_meet(brought);
   return true;
 }
 
-/// Chooses between NCCL and the host group (a group of the same ranks for host memory). Creates the
+/// Chooses between NCCL and the CPU group (a group of the same ranks for CPU memory). Creates the
 /// communicator if NCCL is chosen. All ranks exchange their device numbers and thus choose alike.
 REDCO_INLINE void nccl_group::settle_way(at::Tensor const& x, operand const& brought) {
-  host().do_meet(brought);
+  cpu_group().do_meet(brought);
   at::Tensor const mine = at::tensor({std::int64_t{by_.process}, by_.devices->number_of(x.device())}, at::kLong);
   at::Tensor const all = at::empty({size(), 2}, at::kLong);
-  host().do_all_gather(mine.view({1, 2}), all, 0);
+  cpu_group().do_all_gather(mine.view({1, 2}), all, 0);
   for (int rank = 0; rank < size(); ++rank) {
     for (int before = 0; before < rank; ++before) {
       if (!at::equal(all[before], all[rank])) continue;
-      way_ = way::host;
+      way_ = way::cpu;
       if (by_.one_process) return;
       throw error(exit_code::usage,
                   "ranks " + std::to_string(before) + " and " + std::to_string(rank) + " of group " + name() +
@@ -178,7 +178,7 @@ REDCO_INLINE void nccl_group::settle_way(at::Tensor const& x, operand const& bro
   }
   at::Tensor const told = at::empty({static_cast<std::int64_t>(sizeof id)}, at::kByte);
   std::memcpy(told.data_ptr(), &id, sizeof id);
-  host().do_broadcast(told, 0);
+  cpu_group().do_broadcast(told, 0);
   std::memcpy(&id, told.const_data_ptr(), sizeof id);
   link_.emplace(library, by_.devices->make_queue(device_));
   link_->join(id, size(), rank(), patience_for(brought));

@@ -2,7 +2,7 @@
 
 #include <redco/comm/group.hpp>
 #include <redco/comm/lifeline.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/collective.hpp>
@@ -30,12 +30,12 @@ struct operand {
   at::ScalarType type = at::kByte;
   std::int64_t argument = 0;  // tensor dimension, root rank, or tag
   std::int64_t dims = 0;
-  bool in_host = true;  // true if the tensor is in host memory
+  bool in_cpu_memory = true;  // true if the tensor is in CPU memory
   // Extents of the leading dimensions; no tensor of redco has more than 12.
   std::array<std::int64_t, most_dims> extents{};
 
   static operand of(shape::collective kind, at::Tensor const& x, std::int64_t argument, reduce_op op = reduce_op::sum) {
-    operand made{kind, op, x.scalar_type(), argument, x.dim(), tensors::in_host_memory(x), {}};
+    operand made{kind, op, x.scalar_type(), argument, x.dim(), tensors::in_cpu_memory(x), {}};
     std::size_t const known = std::min(static_cast<std::size_t>(x.dim()), most_dims);
     for (std::size_t dim = 0; dim < known; ++dim) made.extents[dim] = x.size(static_cast<std::int64_t>(dim));
     return made;
@@ -59,7 +59,7 @@ struct operand {
     };
     mix(static_cast<std::int64_t>(kind) * 65'536 + static_cast<std::int64_t>(op) * 256 + static_cast<int>(type));
     mix(argument);
-    mix(dims * 2 + in_host);
+    mix(dims * 2 + in_cpu_memory);
     for (std::size_t dim = 0; dim < most_dims && static_cast<std::int64_t>(dim) < dims; ++dim) mix(extents[dim]);
     return mixed;
   }
@@ -74,7 +74,7 @@ struct operand {
     for (std::size_t dim = 0; dim < most_dims && static_cast<std::int64_t>(dim) < dims; ++dim) {
       out += (dim ? ", " : "") + (extents[dim] == any ? "any" : std::to_string(extents[dim]));
     }
-    return out + (in_host ? "]" : "] on a device");
+    return out + (in_cpu_memory ? "]" : "] on a device");
   }
 };
 
@@ -102,7 +102,7 @@ inline void miss_peers(lifeline& line, int me, std::string const& where, std::ve
                        std::chrono::milliseconds limit) {
   std::string ranks, ended;
   for (int const rank : missing) {
-    std::string const one = std::to_string(rank) + place_of_rank(rank);
+    std::string const one = std::to_string(rank) + on_host_of_rank(rank);
     ranks += (ranks.empty() ? "" : ", ") + one;
     if (line.ended(rank)) ended += (ended.empty() ? "" : ", ") + one;
   }

@@ -31,10 +31,10 @@ class process_exchange {
 
   /// A collective call, with the properties that are sent in its messages between processes.
   struct call {
-    operand const& mine;   ///< operation, shape and dtype of this rank's call
-    std::uint64_t number;  ///< number of the collective call in its group
+    operand const& operands;  ///< operation, shape and dtype of this rank's call
+    std::uint64_t number;     ///< number of the collective call in its group
     std::chrono::milliseconds deadline;
-    /// Description of the call in error messages; if empty, mine.text() describes the call.
+    /// Description of the call in error messages; if empty, operands.text() describes the call.
     std::string words = {};
   };
 
@@ -86,9 +86,9 @@ class process_exchange {
   /// this process; each has `bytes` bytes, at most few_bytes.
   void open(call const& of, std::vector<void const*> const& few = {}, std::size_t bytes = 0) {
     std::byte* const own = shown_.data() + me_ * shown_bytes_;
-    std::memcpy(own, &of.mine, sizeof of.mine);
+    std::memcpy(own, &of.operands, sizeof of.operands);
     for (std::size_t i = 0; i < few.size() && bytes != 0; ++i)
-      std::memcpy(own + sizeof of.mine + i * bytes, few[i], bytes);
+      std::memcpy(own + sizeof of.operands + i * bytes, few[i], bytes);
     messages some;
     some.bytes.swap(shown_);  // `some` owns the memory until the messages are complete
     std::byte* const all = some.bytes.data();
@@ -97,7 +97,7 @@ class process_exchange {
       session_.receive(some, all + other * shown_bytes_, shown_bytes_, processes_[other], tag);
     });
     for_each_other([&](std::size_t other) {
-      session_.send(some, all + me_ * shown_bytes_, sizeof of.mine + few.size() * bytes, processes_[other], tag);
+      session_.send(some, all + me_ * shown_bytes_, sizeof of.operands + few.size() * bytes, processes_[other], tag);
       sent_ += static_cast<std::int64_t>(few.size() * bytes);
     });
     finish(some, of);
@@ -130,21 +130,21 @@ class process_exchange {
 
   /// Sends a tensor from member `from` to member `to` of another process. First sends a description
   /// of the tensor (shape, dtype, tag), then its elements. Blocks until both are sent.
-  void send_letter(call const& of, std::size_t from, std::size_t to, at::Tensor const& x) const {
+  void send_message(call const& of, std::size_t from, std::size_t to, at::Tensor const& x) const {
     messages some;
     some.tensors = {x};
-    some.bytes.resize(sizeof of.mine);
-    std::memcpy(some.bytes.data(), &of.mine, sizeof of.mine);
-    int const tag = tags_.of_letter(number_, members_[from], members_[to]);
-    session_.send(some, some.bytes.data(), sizeof of.mine, process_of(to), tag);
+    some.bytes.resize(sizeof of.operands);
+    std::memcpy(some.bytes.data(), &of.operands, sizeof of.operands);
+    int const tag = tags_.of_point_to_point(number_, members_[from], members_[to]);
+    session_.send(some, some.bytes.data(), sizeof of.operands, process_of(to), tag);
     session_.send(some, x.data_ptr(), x.nbytes(), process_of(to), tag);
     finish(some, of, {members_[to]});
   }
 
   /// Receives the next point-to-point message from member `from` to member `to`. Returns the user's
   /// tag and the tensor.
-  std::pair<int, at::Tensor> receive_letter(call const& of, std::size_t from, std::size_t to) const {
-    int const tag = tags_.of_letter(number_, members_[from], members_[to]);
+  std::pair<int, at::Tensor> receive_message(call const& of, std::size_t from, std::size_t to) const {
+    int const tag = tags_.of_point_to_point(number_, members_[from], members_[to]);
     messages opening;
     opening.bytes.resize(sizeof(operand));
     session_.receive(opening, opening.bytes.data(), sizeof(operand), process_of(from), tag);
@@ -175,7 +175,7 @@ class process_exchange {
     auto const begin = clock::now(), end = begin + of.deadline;
     auto last = clock::time_point::max();
     std::optional<lifeline::long_wait> told;
-    auto const where = [&] { return where_text(of.words.empty() ? of.mine.text() : of.words, of.number, name_); };
+    auto const where = [&] { return where_text(of.words.empty() ? of.operands.text() : of.words, of.number, name_); };
     for (int turn = 0; !session_.finished(some); ++turn) {
       if (life_->failed()) {
         session_.abandon(std::move(some));

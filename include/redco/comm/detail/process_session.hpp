@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/diag/error.hpp>
 
@@ -95,8 +95,8 @@ class process_session {
   static constexpr auto leave_patience = std::chrono::seconds(10);
 
   static void say_not_awaited(int process) {
-    std::string const text = "process " + std::to_string(process) + place_of_process(process) + " has not shown for " +
-                             std::to_string(leave_patience.count()) +
+    std::string const text = "process " + std::to_string(process) + on_host_of_process(process) +
+                             " has not shown for " + std::to_string(leave_patience.count()) +
                              " s that it lives, and is not waited for; see what it does\n";
     std::fputs(text.c_str(), stderr);
   }
@@ -115,8 +115,8 @@ class message_tags {
   /// stay valid. Throws `error` with exit code 64 if the transport has too few tags.
   message_tags(process_session const& session, int ranks, std::uint64_t const& runs)
       : runs_(runs), ranks_(ranks), per_process_(ranks / session.size()) {
-    std::int64_t const letters = std::int64_t{per_process_} * per_process_;
-    std::int64_t const kinds = group_numbers * (channels * std::int64_t{ranks_} + letters);
+    std::int64_t const point_to_point = std::int64_t{per_process_} * per_process_;
+    std::int64_t const kinds = group_numbers * (channels * std::int64_t{ranks_} + point_to_point);
     if (kinds > session.most_tag() / 2)
       throw error(exit_code::usage, std::to_string(ranks) + " ranks on " + std::to_string(session.size()) +
                                         " processes need " + std::to_string(2 * kinds) +
@@ -137,7 +137,7 @@ class message_tags {
 
   /// Returns the tag for point-to-point messages from rank `from` to rank `to` of another process.
   /// `number` identifies the set of mesh axes of their group.
-  int of_letter(int number, int from, int to) const noexcept {
+  int of_point_to_point(int number, int from, int to) const noexcept {
     int const pair = (number * per_process_ + from % per_process_) * per_process_ + to % per_process_;
     return in_run(group_numbers * ranks_ * channels + pair);
   }

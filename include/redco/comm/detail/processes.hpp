@@ -9,7 +9,7 @@
 #include <redco/comm/in_process_group.hpp>
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_context.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/comm/world.hpp>
 #include <redco/tensor/tensor_memory.hpp>
 #include <redco/tensor/torch.hpp>
@@ -43,7 +43,7 @@ inline int threads_of_process() {
   CPU_ZERO(&own);
   long const all = sysconf(_SC_NPROCESSORS_ONLN);
   long const mine = sched_getaffinity(0, sizeof own, &own) == 0 ? CPU_COUNT(&own) : all;
-  return static_cast<int>(std::max(1L, mine < all ? mine : all / options::launched().here));
+  return static_cast<int>(std::max(1L, mine < all ? mine : all / options::launched().processes_on_host));
 }
 
 /// A world of the processes that a launcher started. Each process has the same number of
@@ -57,7 +57,7 @@ class processes final : public world {
         session_(session),
         tags_(session, checked(shape, session), runs_),
         threads_(session.rank() * tags_.per_process(), tags_.per_process()) {
-    rank_places::all().ranks_each = tags_.per_process();
+    rank_hosts::all().ranks_each = tags_.per_process();
     tensors::kept_memory::install();
   }
 
@@ -94,7 +94,7 @@ class processes final : public world {
     told_ended_.assign(static_cast<std::size_t>(threads_.ranks()), false);
     if (!line_ || line_->failed()) {
       groups_.reset();
-      line_ = std::make_shared<lifeline>(shape_.ranks(), options::launched().here * threads_.ranks());
+      line_ = std::make_shared<lifeline>(shape_.ranks(), options::launched().processes_on_host * threads_.ranks());
       groups_.emplace(shape_, threads_.first(), threads_.ranks(),
                       [this](auto const& which, std::vector<int> const& members) { return made(which, members); });
     }
@@ -158,7 +158,7 @@ class processes final : public world {
     said_wait_ = true;
     if (std::string const wait = line_->longest_wait(); !wait.empty())
       std::fputs(
-          (wait + place_of_process(session_.rank()) + ", and SIGTERM ends it: see what the others printed\n").c_str(),
+          (wait + on_host_of_process(session_.rank()) + ", and SIGTERM ends it: see what the others printed\n").c_str(),
           stderr);
     launcher_signal::pass_on();
   }
@@ -208,7 +208,7 @@ class processes final : public world {
   void hear(process_notice const& one) {
     failures_.push_back(one);
     if (!failed_at_) failed_at_ = clock::now();
-    if (one.from != session_.rank() && line_->fail(one.from, error::told(one.code, one.text))) told_ = true;
+    if (one.from != session_.rank() && line_->fail(one.from, error::received(one.code, one.text))) told_ = true;
   }
 
   /// Waits until all ranks of the world have ended, so that all processes begin the next run
@@ -237,8 +237,8 @@ class processes final : public world {
       return key(a) < key(b);
     };
     process_notice const& first = *std::min_element(failures_.begin(), failures_.end(), worse);
-    error const made = error::told(first.code, first.text);
-    return session_.rank() == speaker() ? made : made.told_elsewhere();
+    error const made = error::received(first.code, first.text);
+    return session_.rank() == speaker() ? made : made.silenced();
   }
 
   /// Returns the lowest number of a process that is not gone. This process prints the error.

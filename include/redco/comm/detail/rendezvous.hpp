@@ -6,7 +6,7 @@
 #include <redco/comm/detail/secrets.hpp>
 #include <redco/comm/detail/socket.hpp>
 #include <redco/comm/detail/wire.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/tensor/describe.hpp>
 #include <redco/options/launch.hpp>
 
@@ -35,14 +35,14 @@ class rendezvous {
   struct joined {
     /// Socket to each process, by number. The entry of this process itself is not open.
     std::vector<socket> lines = {};
-    std::vector<wire::place> places = {};  ///< address and host name of each process
+    std::vector<wire::endpoint> endpoints = {};  ///< address and host name of each process
   };
 
   rendezvous(options::launch const& how, std::chrono::milliseconds limit)
       : how_(how), limit_(limit), end_(clock::now() + limit) {
     own_.process = how.process;
     own_.processes = how.processes;
-    own_.run = sha256(how.run);
+    own_.run = sha256(how.start_id);
     all_.lines.resize(static_cast<std::size_t>(how.processes));
   }
 
@@ -74,7 +74,7 @@ class rendezvous {
     std::vector<socket> sockets = point.opened();
     door entrance(std::move(sockets), own_, point.key(), 1);
     std::vector<std::optional<door::caller>> members(all_.lines.size());
-    all_.places.resize(members.size());
+    all_.endpoints.resize(members.size());
     while (std::any_of(members.begin() + 1, members.end(), [](auto const& one) { return !one; })) {
       if (clock::now() > end_) {
         point.closed();
@@ -85,16 +85,16 @@ class rendezvous {
         if (member && !is_there(member->line)) member.reset();
       if (!one) continue;
       auto const who = static_cast<std::size_t>(one->talk.process());
-      std::optional<wire::place> place = wire::read_place(one->talk.text());
+      std::optional<wire::endpoint> endpoint = wire::read_endpoint(one->talk.text());
       // The first caller with a process number counts while its connection is open.
-      if (!place || members[who]) continue;
-      all_.places[who] = *std::move(place);
+      if (!endpoint || members[who]) continue;
+      all_.endpoints[who] = *std::move(endpoint);
       members[who] = std::move(one);
     }
     point.closed();
-    all_.places[0] = {members.size() > 1 ? members[1]->line.own_address() : how_.host, 0, host_name()};
+    all_.endpoints[0] = {members.size() > 1 ? members[1]->line.own_address() : how_.host, 0, host_name()};
     check_reachable(members);
-    answer_all(members, wire::table_text({random_text(), all_.places}));
+    answer_all(members, wire::table_text({random_text(), all_.endpoints}));
     for (std::size_t who = 1; who < members.size(); ++who) all_.lines[who] = std::move(members[who]->line);
   }
 
@@ -103,7 +103,7 @@ class rendezvous {
   void check_reachable(std::vector<std::optional<door::caller>>& members) {
     for (std::size_t called = 1; called < members.size(); ++called)
       for (std::size_t caller = called + 1; caller < members.size(); ++caller) {
-        std::string const &to = all_.places[called].address, &from = all_.places[caller].address;
+        std::string const &to = all_.endpoints[called].address, &from = all_.endpoints[caller].address;
         if (!socket::is_loopback(to) || socket::is_loopback(from)) continue;
         refuse_all(members, ": process " + std::to_string(called) + " found the way by " + to +
                                 ", which leads nowhere from the host of process " + std::to_string(caller) +
@@ -122,7 +122,7 @@ class rendezvous {
   }
 
   [[noreturn]] void refuse_all(std::vector<std::optional<door::caller>>& members, std::string const& why) {
-    answer_all(members, failed + why.substr(0, wire::most_place - 1));
+    answer_all(members, failed + why.substr(0, wire::most_endpoint - 1));
     fail(why);
   }
 
@@ -152,7 +152,7 @@ class rendezvous {
         doors = socket::listening(own, 0);
         if (doors.empty()) throw std::runtime_error("this host cannot listen at its own address " + own);
         key = at.key;
-        text = asked(line, key, 0, own_, wire::place_text({own, doors.front().port(), host_name()}),
+        text = asked(line, key, 0, own_, wire::endpoint_text({own, doors.front().port(), host_name()}),
                      wire::most_table(how_.processes));
         all_.lines[0] = std::move(line);
       } catch (std::exception const& e) {
@@ -168,7 +168,7 @@ class rendezvous {
     if (text.front() == failed) fail(text.substr(1));
     std::optional<wire::table> table = wire::read_table(text, how_.processes);
     if (!table) fail(": process 0 sent an invalid table of processes; check that all processes run the same program");
-    all_.places = std::move(table->places);
+    all_.endpoints = std::move(table->endpoints);
     link(std::move(doors), table->session, std::string(text_of(hmac_sha256(key, table->session))));
   }
 
@@ -197,7 +197,7 @@ class rendezvous {
   }
 
   void call(int other, wire::greeting const& own, std::string const& key) {
-    wire::place const& at = all_.places[static_cast<std::size_t>(other)];
+    wire::endpoint const& at = all_.endpoints[static_cast<std::size_t>(other)];
     auto const last = std::min(end_, clock::now() + tries);
     while (!line_of(other).open()) {
       try {
@@ -273,8 +273,8 @@ class rendezvous {
 
   [[noreturn]] void fail(std::string const& what) const {
     throw error(exit_code::rendezvous, "process " + std::to_string(how_.process) + " of " +
-                                           std::to_string(how_.processes) + " (" + how_.by + "), which meet at " +
-                                           options::meeting_place(how_) + what);
+                                           std::to_string(how_.processes) + " (" + how_.launcher + "), which meet at " +
+                                           options::meeting_address(how_) + what);
   }
 
   static constexpr auto one_try = std::chrono::milliseconds(5'000);

@@ -5,7 +5,7 @@
 #include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/detail/rendezvous.hpp>
 #include <redco/comm/detail/wire.hpp>
-#include <redco/comm/rank_places.hpp>
+#include <redco/comm/rank_hosts.hpp>
 #include <redco/options/launch.hpp>
 
 #include <redco/diag/error.hpp>
@@ -42,8 +42,8 @@ class socket_session final : public process_session {
     most_tag_ = INT32_MAX;
     answers_ = answers(size_);
     rendezvous::joined all = rendezvous(how, limit).join();
-    for (wire::place const& one : all.places)
-      rank_places::all().of_process.push_back(one.host + " (" + one.address + ")");
+    for (wire::endpoint const& one : all.endpoints)
+      rank_hosts::all().of_process.push_back(one.host + " (" + one.address + ")");
     for (socket& line : all.lines) peers_.push_back(line.open() ? connection(std::move(line)) : connection());
   }
 
@@ -97,7 +97,8 @@ class socket_session final : public process_session {
     for (int other = 0; other < size_; ++other) {
       connection const& one = peer_of(other);
       if (other == rank_ || (one.open() && !answers_.silent(other))) continue;
-      all.push_back({0, other, failed, exit_code::peer_lost, "its process" + place_of_process(other) + end_of(other)});
+      all.push_back(
+          {0, other, failed, exit_code::peer_lost, "its process" + on_host_of_process(other) + end_of(other)});
     }
     return all;
   }

@@ -39,22 +39,22 @@ inline reduce_function reduction_for(at::Tensor const& x, std::string const& gro
                                        "; convert it to a floating type, Long, Int or Byte");
 }
 
-inline void check_in_host_memory(at::Tensor const& x, std::string const& group) {
-  if (tensors::in_host_memory(x)) return;
+inline void check_in_cpu_memory(at::Tensor const& x, std::string const& group) {
+  if (tensors::in_cpu_memory(x)) return;
   throw error(exit_code::internal, "group " + group + " joins processes over CPU tensors and got one on " +
                                        x.device().str() + "; move it to the CPU");
 }
 
-/// Copies `letter`, a tensor that rank `sender` sent, into `x`, the tensor that rank `receiver`
+/// Copies `message`, a tensor that rank `sender` sent, into `x`, the tensor that rank `receiver`
 /// passed to recv. Throws `error` if shape or dtype differ.
-inline void deliver(at::Tensor const& letter, at::Tensor const& x, int tag, std::string const& group, int sender,
+inline void deliver(at::Tensor const& message, at::Tensor const& x, int tag, std::string const& group, int sender,
                     int receiver) {
-  if (letter.scalar_type() != x.scalar_type() || letter.sizes() != x.sizes())
+  if (message.scalar_type() != x.scalar_type() || message.sizes() != x.sizes())
     throw error(exit_code::internal, "recv with tag " + std::to_string(tag) + " in group " + group + ": rank " +
-                                         std::to_string(sender) + " sent " + tensors::describe(letter) + ", rank " +
+                                         std::to_string(sender) + " sent " + tensors::describe(message) + ", rank " +
                                          std::to_string(receiver) + " expects " + tensors::describe(x) +
                                          "; receive into a tensor of the shape and dtype that was sent");
-  x.copy_(letter);
+  x.copy_(message);
   tensors::settle(x.device());
 }
 

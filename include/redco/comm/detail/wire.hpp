@@ -54,8 +54,8 @@ static_assert(sizeof(message_head) == 16);
 
 inline constexpr std::int32_t notice_tag = -1, leave_tag = -2, alive_tag = -3;
 inline constexpr std::int64_t most_message = std::int64_t{1} << 40, most_notice_text = 1 << 16;
-/// Largest length in bytes of the text of a `place` (the address of a process).
-inline constexpr std::size_t most_place = 512;
+/// Largest length in bytes of the text of an `endpoint` (the address of a process).
+inline constexpr std::size_t most_endpoint = 512;
 
 struct notice_head {
   std::uint64_t run = 0;
@@ -71,18 +71,18 @@ struct notice {
 };
 
 /// The address at which other processes connect to a process, and the name of its host.
-struct place {
+struct endpoint {
   std::string address = {};
   int port = 0;  ///< TCP port, or 0 if no process connects to this process
   std::string host = {};
-  bool operator==(place const&) const = default;
+  bool operator==(endpoint const&) const = default;
 };
 
 /// A table of the addresses of all processes. Process 0 sends it to every process after all
 /// processes have connected.
 struct table {
   std::string session = {};  ///< random text that identifies the run, equal in all processes
-  std::vector<place> places = {};
+  std::vector<endpoint> endpoints = {};
 };
 
 template <class T>
@@ -148,23 +148,23 @@ inline std::optional<notice> read_notice(std::string_view bytes, int least_ended
   return notice{head.run, static_cast<exit_code>(head.code), head.ended_rank, std::string(bytes.substr(sizeof head))};
 }
 
-inline std::string place_text(place const& one) {
+inline std::string endpoint_text(endpoint const& one) {
   std::string host = one.host.substr(0, 255);
   for (char& letter : host)
     if (letter <= ' ' || letter > '~') letter = '?';
   return one.address + ' ' + std::to_string(one.port) + ' ' + (host.empty() ? "?" : host);
 }
 
-/// Returns the address that `text` encodes in the form of place_text(): "address port host".
+/// Returns the address that `text` encodes in the form of endpoint_text(): "address port host".
 /// Returns nothing if `text` has another form.
-inline std::optional<place> read_place(std::string_view text) {
-  if (text.size() > most_place) return {};
+inline std::optional<endpoint> read_endpoint(std::string_view text) {
+  if (text.size() > most_endpoint) return {};
   for (char const letter : text)
     if (letter < ' ' || letter > '~') return {};
   std::size_t const first = text.find(' '), second = text.find(' ', first + 1);
   if (first == 0 || first == std::string_view::npos || second == std::string_view::npos) return {};
   std::string_view const port = text.substr(first + 1, second - first - 1), host = text.substr(second + 1);
-  place one{std::string(text.substr(0, first)), 0, std::string(host)};
+  endpoint one{std::string(text.substr(0, first)), 0, std::string(host)};
   auto const [end, failure] = std::from_chars(port.data(), port.data() + port.size(), one.port);
   if (failure != std::errc() || end != port.data() + port.size() || one.port < 0 || one.port > 65'535) return {};
   if (host.empty() || host.find(' ') != std::string_view::npos) return {};
@@ -173,11 +173,11 @@ inline std::optional<place> read_place(std::string_view text) {
 
 /// Returns the maximum number of bytes of table_text() for `processes` processes: one line for the
 /// session and one line per process.
-inline std::size_t most_table(int processes) { return (static_cast<std::size_t>(processes) + 1) * (most_place + 1); }
+inline std::size_t most_table(int processes) { return (static_cast<std::size_t>(processes) + 1) * (most_endpoint + 1); }
 
 inline std::string table_text(table const& all) {
   std::string text = all.session + '\n';
-  for (place const& one : all.places) text += place_text(one) + '\n';
+  for (endpoint const& one : all.endpoints) text += endpoint_text(one) + '\n';
   return text;
 }
 
@@ -193,9 +193,9 @@ inline std::optional<table> read_table(std::string_view text, int processes) {
       all.session = text.substr(0, end);
       if (all.session.find(' ') != std::string::npos) return {};
     } else {
-      std::optional<place> one = read_place(text.substr(0, end));
+      std::optional<endpoint> one = read_endpoint(text.substr(0, end));
       if (!one) return {};
-      all.places.push_back(*std::move(one));
+      all.endpoints.push_back(*std::move(one));
     }
     text.remove_prefix(end + 1);
   }

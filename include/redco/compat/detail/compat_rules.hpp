@@ -28,9 +28,9 @@ constexpr std::string_view compat_key(std::string_view path) {
 /// character of a name.
 struct by_names {
   constexpr bool operator()(std::string_view a, std::string_view b) const {
-    auto const place = [](char c) { return c == '/' ? 0 : 1 + static_cast<unsigned char>(c); };
+    auto const rank_of = [](char c) { return c == '/' ? 0 : 1 + static_cast<unsigned char>(c); };
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
-                                        [place](char x, char y) { return place(x) < place(y); });
+                                        [rank_of](char x, char y) { return rank_of(x) < rank_of(y); });
   }
 };
 

@@ -39,7 +39,7 @@ constexpr std::vector<std::size_t> inner_order(std::vector<fact::event> const& e
       if (blocks.first == 0) rows.push_back({i, i});
       if (blocks.has(blocks.last_round())) rows.back().earliest = i;
     } else if (blocks.is_last_slice()) {
-      auto const at = [&](std::size_t place) { return order.begin() + static_cast<std::ptrdiff_t>(place); };
+      auto const at = [&](std::size_t index) { return order.begin() + static_cast<std::ptrdiff_t>(index); };
       std::rotate(at(rows.back().begin), at(rows.back().earliest), at(i + 1));
       rows.pop_back();
     }
@@ -96,7 +96,7 @@ class backward_pass {
     using fact::event_kind;
     fact::event const& e = events_[i];
     placed_tensor const& t = tensors_[i];
-    if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) return;
+    if (e.min_shards_exclusive > 0 && setup_.mesh.tp <= e.min_shards_exclusive) return;
     switch (e.what) {
       case fact::event_kind::save:
         if (!again_ || e.tensor.id != output_again_) free(t);

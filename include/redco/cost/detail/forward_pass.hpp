@@ -130,7 +130,7 @@ class forward_pass {
   constexpr void visit(std::size_t i) {
     using fact::event_kind;
     fact::event const& e = program_.events[i];
-    if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) return;
+    if (e.min_shards_exclusive > 0 && setup_.mesh.tp <= e.min_shards_exclusive) return;
     switch (e.what) {
       case fact::event_kind::save: save(i); break;
       case fact::event_kind::batch: place(i, kind::batch, copies()); break;

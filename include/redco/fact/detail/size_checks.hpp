@@ -81,7 +81,7 @@ class size_checks {
             .wanted = width ? wanted[dim] : wanted.rank,
             .found = width ? given[dim] : given.rank,
             .reader = maker(other.made),
-            .giver = maker(activation.made),
+            .producer = maker(activation.made),
             .makers = {other.made, activation.made}},
            !width                                    ? ""
            : dim == given.rank - 1 && given.rank < 4 ? "features"
@@ -110,9 +110,13 @@ class size_checks {
   }
 
   constexpr void refuse_given(mistake what, std::string_view of, std::int64_t wanted, std::int64_t found, int made) {
-    refuse(
-        {.what = what, .wanted = wanted, .found = found, .reader = here_, .giver = maker(made), .makers = {-1, made}},
-        of);
+    refuse({.what = what,
+            .wanted = wanted,
+            .found = found,
+            .reader = here_,
+            .producer = maker(made),
+            .makers = {-1, made}},
+           of);
   }
 
   constexpr void check_length(path const& name) {

@@ -32,8 +32,8 @@ inline at::Tensor attention_factors(attention_options const& o, std::int64_t bat
 inline at::Tensor attention_bias(attention_options const& o, std::int64_t queries, std::int64_t keys) {
   at::Tensor const bias = widened(o.bias);
   if (bias.dim() == 4) return bias;
-  auto const places = bias.options().dtype(at::kLong);
-  at::Tensor const distance = at::arange(keys, places).unsqueeze(0) - at::arange(queries, places).unsqueeze(1);
+  auto const integers = bias.options().dtype(at::kLong);
+  at::Tensor const distance = at::arange(keys, integers).unsqueeze(0) - at::arange(queries, integers).unsqueeze(1);
   return bias.index_select(1, (distance + (o.distance0 - o.query0)).flatten()).view({1, o.heads, queries, keys});
 }
 

@@ -13,7 +13,7 @@
 
 namespace redco::kernel::composed {
 
-/// Returns dropout factors, f64 [rows, n] in host memory. A factor is 0 if its random 32-bit word
+/// Returns dropout factors, f64 [rows, n] in CPU memory. A factor is 0 if its random 32-bit word
 /// is below `dropped`, else `kept`. words_of(row, out) must write the n random words of a row to
 /// `out`.
 template <class Words>

@@ -35,15 +35,15 @@ inline double frequency(layers::rotary_angles const& a, std::int64_t i) {
 /// Returns a copy of `x` with its heads rotated by their positions (rotary positions), computed
 /// with ATen operators.
 inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions) {
-  std::int64_t const turned = by.heads * by.head_dim, dims = by.angles.dims, half = dims / 2;
+  std::int64_t const width = by.heads * by.head_dim, dims = by.angles.dims, half = dims / 2;
   std::vector<double> each;
   for (std::int64_t i = 0; i < half; ++i) each.push_back(frequency(by.angles, i));
   auto const exact = x.options().dtype(at::kDouble);
-  at::Tensor const places =
+  at::Tensor const exact_positions =
       positions.defined() ? positions.to(exact) : at::arange(by.first, by.first + x.size(1), exact).unsqueeze(0);
   // Shape [B or 1, T, 1, half].
-  at::Tensor const angles = (places.unsqueeze(-1) * at::tensor(each).to(exact)).unsqueeze(2);
-  at::Tensor const heads = x.narrow(2, 0, turned).unflatten(2, {by.heads, by.head_dim});
+  at::Tensor const angles = (exact_positions.unsqueeze(-1) * at::tensor(each).to(exact)).unsqueeze(2);
+  at::Tensor const heads = x.narrow(2, 0, width).unflatten(2, {by.heads, by.head_dim});
   at::Tensor const wide = widened(heads.narrow(3, 0, dims));
   bool const halves = by.angles.pairs == layers::rotary_pairs::halves;
   auto const pairs = (halves ? wide.unflatten(3, {2, half}).transpose(3, 4) : wide.unflatten(3, {half, 2})).unbind(4);
@@ -51,7 +51,7 @@ inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor con
   at::Tensor const u = pairs[0] * cosine - pairs[1] * sine, v = pairs[1] * cosine + pairs[0] * sine;
   at::Tensor const both = halves ? at::cat({u, v}, 3) : at::stack({u, v}, 4).flatten(3);
   at::Tensor const whole = at::cat({both.to(x.scalar_type()), heads.narrow(3, dims, by.head_dim - dims)}, 3);
-  return at::cat({whole.flatten(2), x.narrow(2, turned, x.size(2) - turned)}, 2);
+  return at::cat({whole.flatten(2), x.narrow(2, width, x.size(2) - width)}, 2);
 }
 
 }  // namespace redco::kernel::composed

@@ -6,16 +6,16 @@
 
 namespace redco::kernel::composed {
 
-/// Returns rows of x [entries, width] as a tensor [R, S, width]. `places` [R, S] holds the indices
+/// Returns rows of x [entries, width] as a tensor [R, S, width]. `indices` [R, S] holds the indices
 /// of the rows.
-inline at::Tensor gathered(at::Tensor const& x, at::Tensor const& places) {
-  return x.index_select(0, places.to(x.device()).flatten()).view({places.size(0), places.size(1), x.size(1)});
+inline at::Tensor gathered(at::Tensor const& x, at::Tensor const& indices) {
+  return x.index_select(0, indices.to(x.device()).flatten()).view({indices.size(0), indices.size(1), x.size(1)});
 }
 
 /// Computes attention to cached keys and values with ATen operators. First copies the keys and
 /// values of each row of `q` to a contiguous tensor.
 inline at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, attention_options const& o) {
-  return attention(q, gathered(seen.keys, seen.places), gathered(seen.values, seen.places), o);
+  return attention(q, gathered(seen.keys, seen.indices), gathered(seen.values, seen.indices), o);
 }
 
 }  // namespace redco::kernel::composed

@@ -52,7 +52,7 @@ struct tanh_slope_op {
 /// computation if grad mode is on.
 inline at::Tensor tanh_gradient(at::Tensor const& g, at::Tensor const& y) {
   if (at::GradMode::is_enabled()) return g * (1 - y * y);
-  at::Tensor const dx = tensors::empty_on_host(y.sizes(), y.scalar_type());
+  at::Tensor const dx = tensors::empty_on_cpu(y.sizes(), y.scalar_type());
   elementwise_into(tanh_slope_op{}, std::array{dx}, std::array{g, y});
   return dx;
 }
@@ -75,7 +75,7 @@ struct tanh_node final : torch::autograd::Node {
 
 /// Returns tanh(x) in f32, bf16 or f64, as one autograd node that saves the result.
 inline at::Tensor tanh(at::Tensor const& x) {
-  at::Tensor const y = tensors::empty_on_host(x.sizes(), x.scalar_type());
+  at::Tensor const y = tensors::empty_on_cpu(x.sizes(), x.scalar_type());
   elementwise_into(tanh_op{}, std::array{y}, std::array{x});
   if (!tensors::is_recorded(x)) return y;
   auto const node = tensors::recorded_node<tanh_node>(x);
@@ -123,7 +123,7 @@ struct tanh_curve_op {
 /// piecewise constant. Not recorded by autograd.
 inline at::Tensor curve_activation(after_linear next, at::Tensor const& d, at::Tensor const& g, at::Tensor const& y) {
   if (next == after_linear::tanh) {
-    at::Tensor const dy = tensors::empty_on_host(d.sizes(), d.scalar_type());
+    at::Tensor const dy = tensors::empty_on_cpu(d.sizes(), d.scalar_type());
     elementwise_into(tanh_curve_op{}, std::array{d, dy}, std::array{d, g, y});
     return dy;
   }

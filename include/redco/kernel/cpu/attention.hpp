@@ -61,7 +61,7 @@ inline at::Tensor in_sum_type(at::Tensor const& x, at::ScalarType type) {
 
 /// The CPU implementation of attention: functions forward and backward.
 /// detail/attention_function.hpp makes a differentiable function of them.
-struct attention_twin {
+struct attention_kernels {
   static detail::attention_result forward(detail::attention_tensors const& t, attention_options const& o) {
     auto const type = t.q.scalar_type();
     detail::attention_result made{
@@ -99,8 +99,8 @@ struct gathered_problem {
   head_view<T const> q;
   T const *k, *v;
   std::int64_t k_stride, v_stride;
-  std::int32_t const* places;
-  std::int64_t places_stride;
+  std::int32_t const* indices;
+  std::int64_t indices_stride;
   T* out;                      // shape [R, T, H D], contiguous
   bool const* mask = nullptr;  // shape [R, S]
   std::int64_t mask_stride = 0;
@@ -148,10 +148,10 @@ struct gathered_task {
     sum* const o = scratch<sum, 10>(heads * d);
     sum* const totals = scratch<sum, 11>(heads);
     T const* const q = a.q.at(r, i, h0 * d);
-    std::int32_t const* const places = a.places + r * a.places_stride;
+    std::int32_t const* const indices = a.indices + r * a.indices_stride;
     auto const scale = static_cast<sum>(a.options.scale_of(d));
     for (auto j = low; j < n; ++j) {
-      T const* const key = a.k + places[j] * a.k_stride + h0 / group * d;
+      T const* const key = a.k + indices[j] * a.k_stride + h0 / group * d;
       for (std::int64_t h = 0; h < heads; ++h)
         z[h * stride + j] = scale * dot_lanes<W>(q + h * d, key + h / group * d, d);
     }
@@ -170,7 +170,7 @@ struct gathered_task {
       totals[h] = softmax_lanes<W>(row, n, n, static_cast<sum const*>(nullptr), row, top);
     }
     for (auto j = low; j < n; ++j) {
-      T const* const value = a.v + places[j] * a.v_stride + h0 / group * d;
+      T const* const value = a.v + indices[j] * a.v_stride + h0 / group * d;
       for (std::int64_t h = 0; h < heads; ++h) add_lanes<W>(o + h * d, value + h / group * d, z[h * stride + j], d);
     }
     T* const to = a.out + (r * a.queries + i) * a.options.heads * d + h0 * d;
@@ -193,7 +193,7 @@ template <class T>
 void run_gathered(at::Tensor const& q, gathered_keys const& seen, attention_options const& o, at::Tensor const& bias,
                   at::Tensor const& out) {
   gathered_problem<T> a{.queries = q.size(1),
-                        .keys = seen.places.size(1),
+                        .keys = seen.indices.size(1),
                         .width = q.size(2) / o.heads,
                         .options = o,
                         .q = read_heads<T>(q),
@@ -201,8 +201,8 @@ void run_gathered(at::Tensor const& q, gathered_keys const& seen, attention_opti
                         .v = seen.values.const_data_ptr<T>(),
                         .k_stride = seen.keys.stride(0),
                         .v_stride = seen.values.stride(0),
-                        .places = seen.places.const_data_ptr<std::int32_t>(),
-                        .places_stride = seen.places.stride(0),
+                        .indices = seen.indices.const_data_ptr<std::int32_t>(),
+                        .indices_stride = seen.indices.stride(0),
                         .out = out.mutable_data_ptr<T>()};
   if (o.key_mask.defined()) a.mask = o.key_mask.const_data_ptr<bool>(), a.mask_stride = o.key_mask.stride(0);
   if (bias.defined()) a.bias = bias.const_data_ptr<sum_of<T>>(), a.distances = bias.size(1);

@@ -55,13 +55,13 @@ inline at::Tensor lookup(at::Tensor const& table, at::Tensor const& local_ids, b
 /// A table of the cosines and sines of rotary positions, each [rows, dims / 2], for a list of
 /// positions.
 template <class T>
-struct turns {
+struct rotation_table {
   layers::rotary_angles angles;
   std::vector<std::int64_t> positions;
   std::vector<T> cosines, sines;
 
-  turns() = default;
-  turns(layers::rotary_angles const& a, std::vector<std::int64_t> const& p) : angles(a), positions(p) {
+  rotation_table() = default;
+  rotation_table(layers::rotary_angles const& a, std::vector<std::int64_t> const& p) : angles(a), positions(p) {
     std::int64_t const half = a.dims / 2;
     std::vector<double> each(static_cast<std::size_t>(half));
     for (std::int64_t i = 0; i < half; ++i) each[static_cast<std::size_t>(i)] = composed::frequency(a, i);
@@ -79,16 +79,17 @@ struct turns {
 /// Returns the table of cosines and sines for these positions. Reuses this thread's last table if
 /// angles and positions are equal, as in all layers of one step.
 template <class T>
-turns<T> const& turns_of(layers::rotary_angles const& angles, std::vector<std::int64_t> const& positions) {
-  thread_local turns<T> last;
-  if (last.angles != angles || last.positions != positions) last = turns<T>(angles, positions);
+rotation_table<T> const& rotation_table_of(layers::rotary_angles const& angles,
+                                           std::vector<std::int64_t> const& positions) {
+  thread_local rotation_table<T> last;
+  if (last.angles != angles || last.positions != positions) last = rotation_table<T>(angles, positions);
   return last;
 }
 
 /// Rotates the features of one head in place, by the angles of one row if `sign` is 1, and back if
 /// it is -1.
 template <class T, class Sum>
-void turn_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t half, layers::rotary_pairs pairs) {
+void rotate_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t half, layers::rotary_pairs pairs) {
   std::int64_t const step = pairs == layers::rotary_pairs::halves ? 1 : 2,
                      apart = pairs == layers::rotary_pairs::halves ? half : 1;
   for (std::int64_t i = 0; i < half; ++i) {
@@ -101,7 +102,7 @@ void turn_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t 
 
 /// Rotates x in place by the angles of its positions if `sign` is 1, and back if it is -1.
 template <class T>
-void turn_as(at::Tensor const& x, rotation const& by, at::Tensor const& positions, double sign) {
+void rotate_in_place_as(at::Tensor const& x, rotation const& by, at::Tensor const& positions, double sign) {
   using sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
   std::int64_t const batch = x.size(0), rows = x.size(1), half = by.angles.dims / 2;
   std::vector<std::int64_t> at;
@@ -111,7 +112,7 @@ void turn_as(at::Tensor const& x, rotation const& by, at::Tensor const& position
   } else {
     for (std::int64_t t = 0; t < rows; ++t) at.push_back(by.first + t);
   }
-  turns<sum> const& table = turns_of<sum>(by.angles, at);
+  rotation_table<sum> const& table = rotation_table_of<sum>(by.angles, at);
   bool const each_example = static_cast<std::int64_t>(at.size()) != rows;
   auto* const data = static_cast<T*>(x.data_ptr());
   tensors::parallel(batch * rows, 64, [&](std::int64_t begin, std::int64_t end) {
@@ -119,17 +120,17 @@ void turn_as(at::Tensor const& x, rotation const& by, at::Tensor const& position
       std::int64_t const b = row / rows, t = row % rows, angle = (each_example ? row : t) * half;
       T* const here = data + b * x.stride(0) + t * x.stride(1);
       for (std::int64_t h = 0; h < by.heads; ++h)
-        turn_head(here + h * by.head_dim, table.cosines.data() + angle, table.sines.data() + angle,
-                  static_cast<sum>(sign), half, by.angles.pairs);
+        rotate_head(here + h * by.head_dim, table.cosines.data() + angle, table.sines.data() + angle,
+                    static_cast<sum>(sign), half, by.angles.pairs);
     }
   });
 }
 
-inline void turn(at::Tensor const& x, rotation const& by, at::Tensor const& positions, double sign) {
+inline void rotate_in_place(at::Tensor const& x, rotation const& by, at::Tensor const& positions, double sign) {
   switch (x.scalar_type()) {
-    case at::kDouble: return turn_as<double>(x, by, positions, sign);
-    case at::kFloat: return turn_as<float>(x, by, positions, sign);
-    default: return turn_as<at::BFloat16>(x, by, positions, sign);
+    case at::kDouble: return rotate_in_place_as<double>(x, by, positions, sign);
+    case at::kFloat: return rotate_in_place_as<float>(x, by, positions, sign);
+    default: return rotate_in_place_as<at::BFloat16>(x, by, positions, sign);
   }
 }
 
@@ -144,7 +145,7 @@ struct rotation_state : torch::CustomClassHolder {
 struct rotate_function : tensors::recorded_function<rotate_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& positions, rotation const& by, double sign) {
-    turn(x, by, positions.value_or(at::Tensor()), sign);
+    rotate_in_place(x, by, positions.value_or(at::Tensor()), sign);
     ctx->mark_dirty({x});
     ctx->save_for_backward({positions.value_or(at::Tensor())});
     ctx->saved_data["rotation"] = c10::IValue::make_capsule(c10::make_intrusive<rotation_state>(by, sign));
@@ -160,7 +161,7 @@ struct rotate_function : tensors::recorded_function<rotate_function> {
       return {rotate_function::apply(gradient.clone(), std::optional(positions), state.by, -state.sign), {}, {}, {}};
     bool const ours = gradient.use_count() == 1 && gradient.is_contiguous();
     at::Tensor const result = ours ? gradient : gradient.clone(at::MemoryFormat::Contiguous);
-    turn(result, state.by, positions, -state.sign);
+    rotate_in_place(result, state.by, positions, -state.sign);
     return {result, {}, {}, {}};
   }
 };

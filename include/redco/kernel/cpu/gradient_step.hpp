@@ -40,7 +40,7 @@ inline std::vector<at::Tensor> empty_side_by_side(std::vector<at::Tensor> const&
   std::int64_t size = 0;
   for (at::Tensor const& one : all)
     if (one.defined()) size += one.numel();
-  at::Tensor const flat = tensors::empty_on_host({size}, type);
+  at::Tensor const flat = tensors::empty_on_cpu({size}, type);
   std::vector<at::Tensor> parts(all.size());
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -182,7 +182,7 @@ inline at::Tensor few_rows_linear(at::Tensor const& x, at::Tensor const& weight,
   c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
   at::Tensor const rows = x.dim() == 2 ? x.contiguous() : x.reshape({-1, sizes.back()}).contiguous();
   sizes.back() = weight.size(0);
-  at::Tensor const y = tensors::empty_on_host(sizes, x.scalar_type());
+  at::Tensor const y = tensors::empty_on_cpu(sizes, x.scalar_type());
   if (x.scalar_type() == at::kFloat) {
     run_few_rows<float>(rows, weight, bias, y);
   } else {

@@ -76,7 +76,7 @@ REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weig
   c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
   std::int64_t const out = weight.size(0), in = weight.size(1);
   sizes.back() = out;
-  at::Tensor const y = tensors::empty_on_host(sizes, x.scalar_type());
+  at::Tensor const y = tensors::empty_on_cpu(sizes, x.scalar_type());
   with_real(x.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     auto const start = bias.defined() ? product_start::bias : product_start::zero;
@@ -111,9 +111,9 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
   at::Tensor const g = unrecorded_before(next, with_rows(given), y_saved);
   std::int64_t const rows = row_count(g), out = w.size(0), in = w.size(1);
   at::Tensor dx, dw, db;
-  if (task_should_compute_output(0)) dx = tensors::empty_on_host(x_saved.sizes(), w.scalar_type());
-  if (task_should_compute_output(1)) dw = tensors::empty_on_host(w.sizes(), w.scalar_type());
-  if (task_should_compute_output(2)) db = tensors::empty_on_host({out}, w.scalar_type());
+  if (task_should_compute_output(0)) dx = tensors::empty_on_cpu(x_saved.sizes(), w.scalar_type());
+  if (task_should_compute_output(1)) dw = tensors::empty_on_cpu(w.sizes(), w.scalar_type());
+  if (task_should_compute_output(2)) db = tensors::empty_on_cpu({out}, w.scalar_type());
   with_real(w.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     auto const of_g = rows_of<T>(g);
@@ -182,9 +182,9 @@ REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
                    t = t_given.defined() ? t_given.contiguous() : t_given;
   at::Tensor dg, dx, dw, dy;
   if ((u.defined() || v.defined() || t.defined()) && (task_should_compute_output(0) || task_should_compute_output(3)))
-    dg = tensors::empty_on_host(g_saved.sizes(), w.scalar_type());
-  if (v.defined() && task_should_compute_output(1)) dx = tensors::empty_on_host(x_saved.sizes(), w.scalar_type());
-  if (u.defined() && task_should_compute_output(2)) dw = tensors::empty_on_host(w.sizes(), w.scalar_type());
+    dg = tensors::empty_on_cpu(g_saved.sizes(), w.scalar_type());
+  if (v.defined() && task_should_compute_output(1)) dx = tensors::empty_on_cpu(x_saved.sizes(), w.scalar_type());
+  if (u.defined() && task_should_compute_output(2)) dw = tensors::empty_on_cpu(w.sizes(), w.scalar_type());
   with_real(w.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     auto const of_h = rows_of<T>(h), of_x = rows_of<T>(x_saved), of_w = rows_of<T>(w);

@@ -60,7 +60,7 @@ inline bool is_small_relu(at::Tensor const& x) {
 /// tensor) to fill it.
 template <class F>
 at::Tensor written_like(at::Tensor const& x, F const& f) {
-  at::Tensor const to = tensors::empty_on_host(x.sizes(), x.scalar_type());
+  at::Tensor const to = tensors::empty_on_cpu(x.sizes(), x.scalar_type());
   with_real(x.scalar_type(), [&]<class T>(T) { f(x.const_data_ptr<T>(), to.mutable_data_ptr<T>()); });
   return to;
 }

@@ -145,7 +145,7 @@ inline attention_way attention_way_of(detail::attention_tensors const& t, attent
 
 /// The CUDA implementation of attention: functions forward and backward.
 /// detail/attention_function.hpp makes a differentiable function of them.
-struct attention_twin {
+struct attention_kernels {
   static detail::attention_result forward(detail::attention_tensors const& t, attention_options const& o) {
     if (attention_way_of(t, o) == attention_way::flash) return flash_forward(t, o);
     return attention_in_blocks(t, o, attention_device::in_use().score_bytes()).forward();

@@ -13,7 +13,7 @@
 namespace redco::kernel::cuda {
 
 /// Parameters of rotary positions as the argument of the CUDA kernel.
-struct kernel_rotary_turn {
+struct kernel_rotary_parameters {
   std::int64_t batch, rows, batch_stride, row_stride, heads, head_dim, dims, first, context;
   double theta, factor, low_frequency, high_frequency;
   int neighbours, positions_of_each_example;
@@ -21,28 +21,28 @@ struct kernel_rotary_turn {
 };
 
 /// Rotates x in place by the angles of its positions if `sign` is 1, and back if it is -1.
-inline void turn(at::Tensor const& x, rotation const& by, at::Tensor const& some_positions, double sign) {
+inline void rotate_in_place(at::Tensor const& x, rotation const& by, at::Tensor const& some_positions, double sign) {
   at::Tensor const positions = some_positions.defined() ? some_positions.to(x.device()).contiguous() : at::Tensor();
   layers::rotary_scaling const& s = by.angles.scaling;
   std::int64_t const batch = x.size(0), rows = x.size(1);
-  kernel_rotary_turn const turn{batch,
-                                rows,
-                                x.stride(0),
-                                x.stride(1),
-                                by.heads,
-                                by.head_dim,
-                                by.angles.dims,
-                                by.first,
-                                s.context,
-                                by.angles.theta,
-                                s.factor,
-                                s.low_frequency,
-                                s.high_frequency,
-                                by.angles.pairs == layers::rotary_pairs::neighbours,
-                                positions.defined() && positions.numel() != rows,
-                                static_cast<float>(sign)};
+  kernel_rotary_parameters const parameters{batch,
+                                            rows,
+                                            x.stride(0),
+                                            x.stride(1),
+                                            by.heads,
+                                            by.head_dim,
+                                            by.angles.dims,
+                                            by.first,
+                                            s.context,
+                                            by.angles.theta,
+                                            s.factor,
+                                            s.low_frequency,
+                                            s.high_frequency,
+                                            by.angles.pairs == layers::rotary_pairs::neighbours,
+                                            positions.defined() && positions.numel() != rows,
+                                            static_cast<float>(sign)};
   tensors::launch_kernel(rotate_source, "rotate_rows", x, tensors::blocks_for(batch * rows * (by.angles.dims / 2)),
-                         tensors::written_by_kernel(x), tensors::read_by_kernel(positions), turn);
+                         tensors::written_by_kernel(x), tensors::read_by_kernel(positions), parameters);
 }
 
 struct rotation_state : torch::CustomClassHolder {
@@ -56,7 +56,7 @@ struct rotation_state : torch::CustomClassHolder {
 struct rotate_function : tensors::recorded_function<rotate_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& positions, rotation const& by, double sign) {
-    turn(x, by, positions.value_or(at::Tensor()), sign);
+    rotate_in_place(x, by, positions.value_or(at::Tensor()), sign);
     ctx->mark_dirty({x});
     ctx->save_for_backward({positions.value_or(at::Tensor())});
     ctx->saved_data["rotation"] = c10::IValue::make_capsule(c10::make_intrusive<rotation_state>(by, sign));
@@ -72,7 +72,7 @@ struct rotate_function : tensors::recorded_function<rotate_function> {
       return {rotate_function::apply(gradient.clone(), std::optional(positions), state.by, -state.sign), {}, {}, {}};
     bool const ours = gradient.use_count() == 1 && gradient.is_contiguous();
     at::Tensor const result = ours ? gradient : gradient.clone(at::MemoryFormat::Contiguous);
-    turn(result, state.by, positions, -state.sign);
+    rotate_in_place(result, state.by, positions, -state.sign);
     return {result, {}, {}, {}};
   }
 };

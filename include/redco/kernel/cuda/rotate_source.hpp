@@ -7,7 +7,7 @@ namespace redco::kernel::cuda {
 /// CUDA kernel that rotates features by rotary positions, in place. Each thread rotates one pair of
 /// features of all heads of a row. Angles are computed in f64.
 inline constexpr tensors::kernel_source rotate_source{"rotate", R"cuda(
-struct rotary_turn {
+struct rotary_parameters {
   i64 batch, rows, batch_stride, row_stride, heads, head_dim, dims, first, context;
   double theta, factor, low_frequency, high_frequency;
   int neighbours, positions_of_each_example;
@@ -15,7 +15,7 @@ struct rotary_turn {
 };
 
 // Returns the angle, in radians per position, by which pair i is rotated.
-__device__ inline double frequency(rotary_turn const& by, i64 i) {
+__device__ inline double frequency(rotary_parameters const& by, i64 i) {
   double const plain = pow(by.theta, -2 * static_cast<double>(i) / static_cast<double>(by.dims));
   if (by.factor == 1) return plain;
   double const waves = static_cast<double>(by.context) * plain / 6.283185307179586;
@@ -27,12 +27,12 @@ __device__ inline double frequency(rotary_turn const& by, i64 i) {
 
 // Rotates x in place. `positions` is [batch or 1, rows]. If `positions` is null, row t has the
 // position first + t.
-REDCO_ENTRY void rotate_rows(element* x, i64 const* positions, rotary_turn by) {
+REDCO_ENTRY void rotate_rows(element* x, i64 const* positions, rotary_parameters by) {
   i64 const half = by.dims / 2, apart = by.neighbours ? 1 : half, step = by.neighbours ? 2 : 1;
   for (i64 i = first_of_grid(); i < by.batch * by.rows * half; i += size_of_grid()) {
     i64 const pair = i % half, row = i / half, b = row / by.rows, t = row % by.rows;
-    i64 const place = positions ? positions[by.positions_of_each_example ? row : t] : by.first + t;
-    double const angle = static_cast<double>(place) * frequency(by, pair);
+    i64 const position = positions ? positions[by.positions_of_each_example ? row : t] : by.first + t;
+    double const angle = static_cast<double>(position) * frequency(by, pair);
     float const c = static_cast<float>(cos(angle)), s = by.sign * static_cast<float>(sin(angle));
     element* const here = x + b * by.batch_stride + t * by.row_stride + pair * step;
     for (i64 h = 0; h < by.heads; ++h) {

@@ -52,11 +52,11 @@ class joined_tokens {
   /// Starts to gather the shards' tensors `own` into `whole` [B, T, features]. Returns before the
   /// data arrive.
   joined_tokens(at::Tensor const& own, at::Tensor const& whole, exchange const& over)
-      : cut(whole.size(0), 1, whole.size(1), whole.size(2) * whole.element_size(), over.lane.least_bytes), over_(over) {
+      : cut(whole.size(0), 1, whole.size(1), whole.size(2) * whole.element_size(), over.lane.min_bytes), over_(over) {
     comm::collective_label const label("all_gather_entered");
     cut.for_each([&](std::int64_t first, std::int64_t many) {
-      last_ = over_.lane.ask([from = own.narrow(0, first, many), to = whole.narrow(0, first, many)](
-                                 comm::group& ranks) { to.copy_(ranks.all_gather(from, -2)); });
+      last_ = over_.lane.request([from = own.narrow(0, first, many), to = whole.narrow(0, first, many)](
+                                     comm::group& ranks) { to.copy_(ranks.all_gather(from, -2)); });
     });
   }
 
@@ -110,12 +110,12 @@ sums_under_way sums_of_rows(std::vector<std::int64_t> sizes, at::TensorOptions c
   at::Tensor const sums = at::empty(sizes, options);
   at::Tensor const result = sums.view({rows / tokens, -1, features});
   shape::product_runs const cut(rows / tokens, over.by_tokens ? 1 : over.shards.size() * rows_of_cache_lines, tokens,
-                                features * sums.element_size(), over.lane.least_bytes);
+                                features * sums.element_size(), over.lane.min_bytes);
   cut.for_each([&](std::int64_t first, std::int64_t many) {
     at::Tensor const to = result.narrow(0, first, many);
     at::Tensor const part = over.by_tokens ? at::empty({many, tokens, features}, options) : to;
     make(part.view({-1, features}), first * tokens, many * tokens);
-    if (over.by_tokens) over.lane.ask([part, to](comm::group& ranks) { to.copy_(ranks.reduce_scatter(part, -2)); });
+    if (over.by_tokens) over.lane.request([part, to](comm::group& ranks) { to.copy_(ranks.reduce_scatter(part, -2)); });
     else over.lane.all_reduce(part);
   });
   return {sums, cut.count(), over};

@@ -41,26 +41,26 @@ entered_product product_beside(tensor<shape::token_split> const& x, at::Tensor c
 /// Returns true if communication between the shards can overlap the matrix product of `x`. For a
 /// replicated `x`, this is the gradient sum in backward. For split tokens, this is the gather in
 /// forward.
-inline bool passes_beside(tensor<shape::replicated> const& x, pass const& in) {
+inline bool can_overlap(tensor<shape::replicated> const& x, pass const& in) {
   at::Tensor const& all = x.local();
   return at::GradMode::is_enabled() && all.requires_grad() &&
-         in.beside_shards(all.numel() / all.size(-1), all.size(-1) * all.element_size());
+         in.is_worth_overlapping(all.numel() / all.size(-1), all.size(-1) * all.element_size());
 }
-inline bool passes_beside(tensor<shape::token_split> const& x, pass const& in) {
+inline bool can_overlap(tensor<shape::token_split> const& x, pass const& in) {
   at::Tensor const& own = x.local();
   return x.tokens() % in.tp->size() == 0 &&
-         in.beside_shards(own.size(0) * x.tokens(), own.size(-1) * own.element_size());
+         in.is_worth_overlapping(own.size(0) * x.tokens(), own.size(-1) * own.element_size());
 }
 
 /// Returns x W^T + b plus side products (such as low-rank adapters) of a column-parallel layer.
 /// First enters `x`: gathers split tokens, or sums the gradient of `x` in backward. This
-/// communication overlaps the product if passes_beside() is true.
+/// communication overlaps the product if can_overlap() is true.
 template <shape::layout X, class Context>
 at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Tensor const& bias,
                            side_products const& sides, Context const& ctx) {
   entered_product const made = [&]() -> entered_product {
-    if constexpr (shape::is_at_rest<X>)
-      if (passes_beside(x, ctx.pass())) return product_beside(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
+    if constexpr (shape::is_complete<X>)
+      if (can_overlap(x, ctx.pass())) return product_beside(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
     at::Tensor const whole = entering(x, ctx.tp()).local();
     return {whole, kernel::linear(whole, weight, bias)};
   }();
@@ -77,7 +77,7 @@ pending_sum leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Te
   if (ctx.tp().size() == 1) return tensor<shape::partial>(sides.beside(kernel::linear(x, weight, bias), x, ctx));
   std::vector<at::Tensor> addends;
   if (bias.defined()) addends.push_back(bias);
-  if (ctx.pass().beside_shards(x.numel() / x.size(-1), weight.size(0) * x.element_size())) {
+  if (ctx.pass().is_worth_overlapping(x.numel() / x.size(-1), weight.size(0) * x.element_size())) {
     pending_sum::products all{{x}, {weight}};
     for (product_of_halves const& one : sides.products(x, ctx)) {
       all.x.push_back(one.narrow);

@@ -18,9 +18,9 @@ namespace redco::nn::detail::overlapped {
 /// from `x`. So gradients flow from the buffer to `x`, which needs no memory of its own. The result
 /// is no view of the buffer for autograd, because the buffer is filled later.
 struct in_place_of : tensors::recorded_function<in_place_of> {
-  static at::Tensor forward(node*, at::Tensor const&, at::Tensor const& place) {
-    at::Tensor own = at::empty({0}, place.options());
-    return own.set_(place.storage(), place.storage_offset(), place.sizes(), place.strides());
+  static at::Tensor forward(node*, at::Tensor const&, at::Tensor const& part) {
+    at::Tensor own = at::empty({0}, part.options());
+    return own.set_(part.storage(), part.storage_offset(), part.sizes(), part.strides());
   }
   static gradients_of_node backward(node*, gradients_of_node const& gradients) { return {gradients[0], {}}; }
 };

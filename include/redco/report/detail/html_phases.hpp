@@ -17,7 +17,7 @@ namespace redco::report::detail {
 
 /// A set of positions of the labels in a drawing. A label that would overlap an earlier one moves
 /// up, so that no labels overlap.
-class label_places {
+class label_positions {
  public:
   /// Places a label that spans `left` to `left + width_of(text)`, and returns the y coordinate of
   /// its baseline: `y`, or less if the label must move up to avoid another label.
@@ -78,7 +78,7 @@ struct phase_peak {
 /// the upper left corner of the plot, and labels do not overlap. `y_of` maps bytes to the distance
 /// from the top.
 template <class Height>
-std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, label_places& labels) {
+std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, label_positions& labels) {
   auto const moments = step_moments(r.cost.memory);
   std::vector<phase_peak> peaks;
   std::size_t last = moments.size();
@@ -89,7 +89,7 @@ std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, l
     bool const wide = m.what == "holds most" && m.phase != "backward", ends = m.phase == "forward";
     double const x = p.x + (wide ? (m.phase == "loss" ? 15 : 23) : 0), y = y_of(static_cast<double>(m.total()));
     std::string const text = bytes_text(m.total());
-    double const width = label_places::width_of(text), from = ends ? x - 6 - width : x - width / 2;
+    double const width = label_positions::width_of(text), from = ends ? x - 6 - width : x - width / 2;
     peaks.push_back({x, y, labels.place(from, y - 8, text), text, ends});
   }
   return peaks;
@@ -105,7 +105,7 @@ inline std::string html_phases(shard_report const& r) {
   auto const below_top = [&](double bytes) { return height - bytes / most * height; };
   bool const shows_budget = r.budget > 0 && static_cast<double>(r.budget) <= most;
   std::string const budget = "budget " + bytes_text(r.budget);
-  label_places labels;
+  label_positions labels;
   double const budget_label = shows_budget ? labels.place(4, below_top(static_cast<double>(r.budget)) - 5, budget) : 0;
   auto const peaks = phase_peaks(r, below_top, labels);
   double const top = std::max(24.0, 12 - labels.highest()), bottom = top + height;

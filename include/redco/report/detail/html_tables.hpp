@@ -110,10 +110,10 @@ inline std::string html_parameters(shard_report const& r) {
       "<h2>Parameters</h2>\n<table class=\"plan cards\"><thead><tr><th>parameter</th><th>logical</th><th>on a "
       "rank</th><th>split</th>"
       "<th class=\"n\">bytes</th><th>because</th></tr></thead><tbody>\n";
-  std::size_t place = 0;
+  std::size_t index = 0;
   for (shard::entry const& e : r.plan.entries) {
     std::int64_t const bytes = e.local().count() * e.fact.copies() * shape::size_of(r.run.compute);
-    text += "<tr><td data-key=\"" + std::to_string(place++) + "\"><code>" + escaped(e.fact.name.view()) + "</code>" +
+    text += "<tr><td data-key=\"" + std::to_string(index++) + "\"><code>" + escaped(e.fact.name.view()) + "</code>" +
             escaped(copies_text(e)) + "</td><td data-is=\"logical\" data-key=\"" +
             std::to_string(e.fact.shape.count()) + "\">" + extents_text(e.fact.shape) +
             "</td><td data-is=\"on a rank\" data-key=\"" + std::to_string(e.local().count()) + "\">" +

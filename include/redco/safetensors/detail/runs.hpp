@@ -10,7 +10,7 @@ namespace redco::safetensors::detail {
 
 /// A position of a box in a dense row-major array: the array's shape and the first index of the
 /// box.
-struct dense_place {
+struct dense_array {
   std::span<std::int64_t const> shape;   ///< Shape of the whole array that contains the box
   std::span<std::int64_t const> offset;  ///< Index in the array of the first element of the box
 };
@@ -31,7 +31,7 @@ inline std::int64_t run_of(std::span<std::int64_t const> array, std::span<std::i
 /// contiguous in two arrays, in the order of the source array. `shape` is the shape of the box. The
 /// box must be inside both arrays, which have its number of dimensions.
 template <class Visit>
-void for_each_run(dense_place source, dense_place target, std::span<std::int64_t const> shape, Visit visit) {
+void for_each_run(dense_array source, dense_array target, std::span<std::int64_t const> shape, Visit visit) {
   std::size_t const rank = shape.size();
   for (std::int64_t const size : shape) {
     if (size == 0) return;
@@ -46,10 +46,10 @@ void for_each_run(dense_place source, dense_place target, std::span<std::int64_t
     if (shape[outer] != source.shape[outer] || shape[outer] != target.shape[outer]) break;
   }
   std::vector<std::int64_t> index(outer, 0);
-  auto const element = [&](dense_place place) {
+  auto const element = [&](dense_array array) {
     std::int64_t position = 0;
     for (std::size_t d = 0; d < rank; ++d) {
-      position = position * place.shape[d] + place.offset[d] + (d < outer ? index[d] : 0);
+      position = position * array.shape[d] + array.offset[d] + (d < outer ? index[d] : 0);
     }
     return position;
   };

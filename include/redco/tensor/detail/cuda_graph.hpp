@@ -33,12 +33,12 @@ class cuda_graph final : public device_graph {
   /// library lacks the graph functions that libtorch 2.11 has.
   explicit cuda_graph(at::Device device) : device_(device), calls_(functions::of_process()) {
     c10::DeviceGuard const on(device_);
-    calls_.construct(place_.data(), false);
+    calls_.construct(storage_.data(), false);
   }
 
   ~cuda_graph() override {
     c10::DeviceGuard const on(device_);
-    calls_.destroy(place_.data());
+    calls_.destroy(storage_.data());
   }
 
   /// Calls `f` and records its device work instead of running it. Uses a stream of libtorch's pool,
@@ -47,22 +47,22 @@ class cuda_graph final : public device_graph {
     auto const before = mark_on(device_);
     c10::StreamGuard const in(c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_));
     follow_on(device_, before);
-    calls_.capture_begin(place_.data(), {0, 0}, cuda_graph_api::this_thread);
+    calls_.capture_begin(storage_.data(), {0, 0}, cuda_graph_api::this_thread);
     try {
       f();
     } catch (...) {
       try {
-        calls_.capture_end(place_.data());
+        calls_.capture_end(storage_.data());
       } catch (...) {  // the first exception explains more
       }
       throw;
     }
-    calls_.capture_end(place_.data());
+    calls_.capture_end(storage_.data());
   }
 
   void replay() override {
     c10::DeviceGuard const on(device_);
-    calls_.replay(place_.data());
+    calls_.replay(storage_.data());
   }
 
  private:
@@ -97,7 +97,7 @@ class cuda_graph final : public device_graph {
 
   at::Device device_;
   functions const& calls_;
-  alignas(cuda_graph_api::alignment) std::array<std::byte, cuda_graph_api::size> place_;
+  alignas(cuda_graph_api::alignment) std::array<std::byte, cuda_graph_api::size> storage_;
 };
 
 REDCO_INLINE device_graph::maker const& cuda_graph_maker() {

@@ -22,13 +22,13 @@ namespace redco::tokenizer::detail {
 /// type.
 class json_node {
  public:
-  json_node(json::json_value const& value, std::string place) : value_(&value), place_(std::move(place)) {}
+  json_node(json::json_value const& value, std::string location) : value_(&value), location_(std::move(location)) {}
 
   json::json_value const& value() const { return *value_; }
-  std::string const& place() const { return place_; }
+  std::string const& location() const { return location_; }
 
   [[noreturn]] void refuse(std::string const& why) const {
-    throw error(exit_code::data, place_ + (place_.ends_with(": ") ? "" : " ") + why);
+    throw error(exit_code::data, location_ + (location_.ends_with(": ") ? "" : " ") + why);
   }
   /// Throws `error` with exit code 65, because the tokenizer's file asks for `what`, which redco
   /// does not support.
@@ -52,7 +52,7 @@ class json_node {
     if (!value_->is_array()) refuse("should be a JSON array; write the file again with the program that made it");
     std::vector<json_node> all;
     for (std::size_t i = 0; i < value_->size(); ++i)
-      all.emplace_back((*value_)[i], place_ + '[' + std::to_string(i) + ']');
+      all.emplace_back((*value_)[i], location_ + '[' + std::to_string(i) + ']');
     return all;
   }
 
@@ -93,11 +93,11 @@ class json_node {
   static constexpr std::uint32_t most = 0x7FFFFFFF;
 
   std::string inner(std::string_view key) const {
-    return place_ + (place_.ends_with(": ") ? "" : ".") + std::string(key);
+    return location_ + (location_.ends_with(": ") ? "" : ".") + std::string(key);
   }
 
   json::json_value const* value_;
-  std::string place_;
+  std::string location_;
 };
 
 }  // namespace redco::tokenizer::detail

@@ -42,9 +42,9 @@ inline void add_declared(json::json_value& root, std::vector<declared_token> tok
   if (added.is_null()) added = json::json_value::array();
   std::unordered_map<std::string, std::size_t> known;
   std::int64_t last = -1;
-  for (std::size_t place = 0; json_node const& token : json_node(added, source + "added_tokens").elements()) {
+  for (std::size_t index = 0; json_node const& token : json_node(added, source + "added_tokens").elements()) {
     last = std::max<std::int64_t>(last, token.at("id").number());
-    known.emplace(token.at("content").text(), place++);
+    known.emplace(token.at("content").text(), index++);
   }
   // Content -> id in the model's vocabulary
   std::unordered_map<std::string, std::optional<std::uint32_t>> wanted;
@@ -52,11 +52,11 @@ inline void add_declared(json::json_value& root, std::vector<declared_token> tok
     if (auto const& content = token.entry["content"]; !known.contains(content)) wanted[content];
   if (wanted.empty() && std::none_of(tokens.begin(), tokens.end(), [](auto const& t) { return t.overrules; })) return;
   json_node const vocabulary = json_node(root, source).at("model").at("vocab");
-  for (std::uint32_t place = 0; auto const& [token, value] : vocabulary.value().items()) {
+  for (std::uint32_t index = 0; auto const& [token, value] : vocabulary.value().items()) {
     bool const piece = vocabulary.value().is_array() && value.is_array() && !value.empty() && value[0].is_string();
     auto const found = wanted.find(piece ? value[0].get_ref<std::string const&>() : token);
-    if (found != wanted.end()) found->second = piece ? place : json_node::number(value, vocabulary);
-    ++place;
+    if (found != wanted.end()) found->second = piece ? index : json_node::number(value, vocabulary);
+    ++index;
   }
   auto const size = static_cast<std::int64_t>(vocabulary.value().size());
   for (declared_token& token : tokens) {

@@ -141,7 +141,7 @@ class normalizer {
   void read_replace(json_node const& node, json_node const& pattern, std::string const& to) {
     pattern.knows({"String", "Regex"});
     if (auto const regular = pattern.find("Regex")) {
-      steps_.emplace_back([compiled = std::make_shared<regex const>(regular->text(), node.place()),
+      steps_.emplace_back([compiled = std::make_shared<regex const>(regular->text(), node.location()),
                            to](std::string const& text) { return replaced(text, *compiled, to); });
       return;
     }

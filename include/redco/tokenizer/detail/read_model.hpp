@@ -76,7 +76,7 @@ inline merge_table read_merges(json_node const& node, vocabulary const& words) {
   std::uint32_t rank = 0;
   for (json::json_value const& merge : node.value()) {
     auto const blame = [&](std::string const& why) {
-      json_node(merge, node.place() + '[' + std::to_string(rank) + ']')
+      json_node(merge, node.location() + '[' + std::to_string(rank) + ']')
           .refuse(why + "; write the file again with the program that made it");
     };
     std::string_view left;

@@ -204,7 +204,7 @@ class splitter {
 
   void add_pattern(std::string_view pattern, json_node const& node) {
     step s{kind::pattern};
-    s.pattern.emplace(pattern, node.place());
+    s.pattern.emplace(pattern, node.location());
     steps_.push_back(std::move(s));
   }
 

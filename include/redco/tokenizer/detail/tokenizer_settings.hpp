@@ -132,8 +132,8 @@ class tokenizer_settings {
     if (listed_) {
       json_node const list = node().at("added_tokens_decoder");
       for (auto const& [number, value] : list.value().items()) {
-        json_node const token(value, list.place() + "." + number);
-        declared_token& one = all.emplace_back(declared_token{entry_of(token, false), token.place(), true});
+        json_node const token(value, list.location() + "." + number);
+        declared_token& one = all.emplace_back(declared_token{entry_of(token, false), token.location(), true});
         bool const whole = !number.empty() && number.size() < 10 &&
                            std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
         if (!whole) token.refuse("has a key that is no id; write the file again with the program that made it");
@@ -144,7 +144,7 @@ class tokenizer_settings {
       json_node const blamed(id, added_file_.string() + ": " + content);
       json::json_value const text = content;
       declared_token& one =
-          all.emplace_back(declared_token{entry_of(json_node(text, ""), false), blamed.place(), false});
+          all.emplace_back(declared_token{entry_of(json_node(text, ""), false), blamed.location(), false});
       one.entry["id"] = blamed.number();
     }
     std::stable_sort(all.begin(), all.end(),
@@ -157,7 +157,7 @@ class tokenizer_settings {
     auto const add = [&](json_node const& token) {
       json::json_value entry = entry_of(token, true);
       entry["special"] = true;
-      all.push_back({std::move(entry), token.place(), false});
+      all.push_back({std::move(entry), token.location(), false});
     };
     for (char const* const key :
          {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"})
@@ -165,7 +165,7 @@ class tokenizer_settings {
     for (std::string_view const key : lists) {
       auto const list = node().find(key);
       if (!list) continue;
-      for (auto const& [name, value] : list->value().items()) add(json_node(value, list->place() + "." + name));
+      for (auto const& [name, value] : list->value().items()) add(json_node(value, list->location() + "." + name));
     }
     return all;
   }
@@ -180,8 +180,8 @@ class tokenizer_settings {
     json::json_value const model = is_there(file) ? json::read_json(file) : json::json_value::object();
     json_node const config(model, file.string() + ": ");
     auto const type = config.find("model_type");
-    for (json_node const& place : {node(), config})
-      if (auto const named = place.find("tokenizer_class")) {
+    for (json_node const& source : {node(), config})
+      if (auto const named = source.find("tokenizer_class")) {
         is_llama_ = stem(named->text()) == "Llama" && !(type && type->text() == "mistral");
         return stem(named->text());
       }

@@ -56,12 +56,12 @@ class merge_table {
   /// earlier one. Must not be called more often than the number of merges given to the constructor.
   void add(std::uint32_t left, std::uint32_t right, std::uint32_t rank, std::uint32_t id) {
     std::uint64_t const pair = key(left, right);
-    slots_[place(pair)] = {pair, rank, id};
+    slots_[slot_of(pair)] = {pair, rank, id};
   }
 
   /// Returns the merge of the adjacent tokens `left` and `right`, or null if they do not merge.
   merge const* find(std::uint32_t left, std::uint32_t right) const {
-    merge const& found = slots_[place(key(left, right))];
+    merge const& found = slots_[slot_of(key(left, right))];
     return found.pair == none ? nullptr : &found;
   }
 
@@ -71,7 +71,7 @@ class merge_table {
 
   static std::uint64_t key(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32 | right; }
 
-  std::size_t place(std::uint64_t pair) const {
+  std::size_t slot_of(std::uint64_t pair) const {
     std::size_t const mask = slots_.size() - 1;
     std::uint64_t const hash = pair * 0x9E3779B97F4A7C15U;
     std::size_t at = static_cast<std::size_t>(hash ^ hash >> 32) & mask;

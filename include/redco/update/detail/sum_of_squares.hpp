@@ -62,11 +62,11 @@ double sum_of_squares(T const* x, std::int64_t n, [[maybe_unused]] bool wide) {
 template <class T>
 double blocked_sum_of_squares(T const* x, std::int64_t n) {
   constexpr std::int64_t block = 1 << 14;
-  if (n <= block) return sum_of_squares(x, n, have_wide());
+  if (n <= block) return sum_of_squares(x, n, has_avx2());
   std::vector<double> sums(static_cast<std::size_t>((n + block - 1) / block));
   tensors::parallel(static_cast<std::int64_t>(sums.size()), 4, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t b = begin; b < end; ++b)
-      sums[static_cast<std::size_t>(b)] = sum_of_squares(x + b * block, std::min(block, n - b * block), have_wide());
+      sums[static_cast<std::size_t>(b)] = sum_of_squares(x + b * block, std::min(block, n - b * block), has_avx2());
   });
   double total = 0;
   for (double const sum : sums) total += sum;

@@ -69,7 +69,7 @@ void update_adam(Description const& d, adam_decay decay, segment& s, double lr, 
     adam_arrays<T, Grad> const arrays{param, grad, slot(0), slot(1), slot(2), copy};
     auto const numbers = exact.rounded<T>();
     tensors::parallel(s.param.numel(), update_grain, [&](std::int64_t begin, std::int64_t end) {
-      adam_kernel(arrays, begin, end, numbers, have_wide());
+      adam_kernel(arrays, begin, end, numbers, has_avx2());
     });
   });
 }
@@ -94,7 +94,7 @@ REDCO_INLINE void update_by(sgd const& d, segment& s, double lr, std::int64_t st
     sgd_arrays<T, Grad> const arrays{param, grad, s.slots.empty() ? nullptr : s.slots[0].mutable_data_ptr<T>(), copy};
     auto const numbers = exact.rounded<T>();
     tensors::parallel(s.param.numel(), update_grain, [&](std::int64_t begin, std::int64_t end) {
-      sgd_kernel(arrays, begin, end, numbers, have_wide());
+      sgd_kernel(arrays, begin, end, numbers, has_avx2());
     });
   });
 }

@@ -16,9 +16,9 @@ namespace redco::update::detail {
 // to a sum is an explicit fused multiply-add; the compiler has nothing left to contract.
 
 #if defined(__x86_64__)
-inline bool have_wide() {
-  static bool const have = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return have;
+inline bool has_avx2() {
+  static bool const has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return has;
 }
 
 [[gnu::target("avx2,fma"), gnu::always_inline]] inline __m256 load_wide(float const* from) {
@@ -43,7 +43,7 @@ inline bool have_wide() {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(packed));
 }
 #else
-inline bool have_wide() { return false; }
+inline bool has_avx2() { return false; }
 #endif
 
 }  // namespace redco::update::detail

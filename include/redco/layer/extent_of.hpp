@@ -30,7 +30,7 @@ constexpr double fan_in_deviation(std::int64_t inputs) { return 1.0 / square_roo
 /// its own value. A member pointer or a captureless callable is applied to `config`, so that one
 /// layer type serves every size.
 template <auto Extent, class Config>
-constexpr auto of(Config const& config) {
+constexpr auto extent_of(Config const& config) {
   using extent = decltype(Extent);
   if constexpr (!std::is_invocable_v<extent, Config const&>) {
     return Extent;

@@ -14,12 +14,12 @@ namespace redco::diag {
 /// - Reports `exit()` on a rank's thread, which would look like success, then exits with 70.
 ///
 /// SIGKILL cannot be reported.
-class last_words {
+class crash_report {
  public:
-  explicit last_words(exception_words words = what_of);
-  last_words(last_words const&) = delete;
-  last_words& operator=(last_words const&) = delete;
-  ~last_words();
+  explicit crash_report(exception_words words = what_of);
+  crash_report(crash_report const&) = delete;
+  crash_report& operator=(crash_report const&) = delete;
+  ~crash_report();
 
   /// Sets the paths of two files, the log and the failure_history of the run. Reports of an
   /// abnormal end of the process are appended to both.
@@ -44,5 +44,5 @@ class last_words {
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED
-#include <redco/diag/last_words.inl.hpp>
+#include <redco/diag/crash_report.inl.hpp>
 #endif

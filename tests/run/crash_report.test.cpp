@@ -3,8 +3,8 @@
 #include "diag/child.hpp"
 
 #include <redco/run/main_of.hpp>
-#include <redco/diag/last_words.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/crash_report.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +20,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-namespace last_words_test {
+namespace crash_report_test {
 
 using run_test::behaviour;
 using run_test::ended_child;
@@ -40,7 +40,7 @@ int descend(int depth) {
 
 /// Ends the process on rank 1 in the third step, in the way that `mode` names.
 void end_here(std::string_view mode) {
-  redco::diag::run_place const here = redco::diag::run_place::here();
+  redco::diag::run_position const here = redco::diag::run_position::here();
   if (here.rank != 1 || here.step != 2) return;
   if (mode == "segv") {
     std::uintptr_t volatile const nowhere = 8;
@@ -192,4 +192,4 @@ TEST_CASE("a repeated stop request after the summary of exit code 75 changes not
 }
 #endif
 
-}  // namespace last_words_test
+}  // namespace crash_report_test

@@ -2,9 +2,9 @@
 #include "diag/child.hpp"
 #include "temporary_folder.hpp"
 
+#include <redco/diag/crash_report.hpp>
 #include <redco/diag/error.hpp>
-#include <redco/diag/last_words.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 
 #include <csignal>
 #include <cstdlib>
@@ -39,11 +39,11 @@ TEST_CASE("a process that ends on a rank's thread", "[.child]") {
   rlimit no_core{};
   ::setrlimit(RLIMIT_CORE, &no_core);
   std::filesystem::path const folder = workdir;
-  redco::diag::last_words words([](std::exception const&) noexcept { return "in short"; });
+  redco::diag::crash_report words([](std::exception const&) noexcept { return "in short"; });
   words.keep(folder / "log.txt", folder / "failures.log");
   std::thread([mode] {
-    redco::diag::last_words::rank_thread const rank(3);
-    redco::diag::run_place::begin_step(4);
+    redco::diag::crash_report::rank_thread const rank(3);
+    redco::diag::run_position::begin_step(4);
     redco::diag::in_user_function const here("collate", 4);
     end_as(mode);
   }).join();

@@ -19,12 +19,12 @@ namespace redco::comm::detail {
 /// State that the members (ranks) of a group in one process share: a meeting point in shared
 /// memory, a channel to other processes, and the current call. A member's seat is its index among
 /// these members.
-struct process_place {
+struct process_state {
   struct shown {
     at::Tensor x, out;
   };
 
-  process_place(std::string const& name, std::vector<int> const& members, int number, int line,
+  process_state(std::string const& name, std::vector<int> const& members, int number, int line,
                 process_session& session, message_tags const& tags, std::shared_ptr<lifeline> const& life,
                 bool in_rank_order)
       : others(name, number, line, members, session, tags, life),

@@ -8,7 +8,7 @@ namespace redco::diag {
 
 /// A position of a thread in a training run: rank, step and user function. Named in error messages
 /// and in the report of an abnormal end of the process.
-struct run_place {
+struct run_position {
   int rank = -1;           ///< Rank that the thread executes; -1 if the thread belongs to no rank
   std::int64_t step = -1;  ///< Step that the thread executes, from 0; -1 before the first step
   /// Name of the user function that the thread is calling, as a string literal; null if the thread
@@ -16,7 +16,7 @@ struct run_place {
   char const* function = nullptr;
 
   /// Returns the position (rank, step, user function) of the calling thread.
-  static run_place& here();
+  static run_position& here();
 
   /// Records that the calling thread, which belongs to a rank, begins step `number`, counted from
   /// 0.
@@ -36,7 +36,7 @@ struct run_place {
 
 namespace redco::diag::detail {
 
-inline constinit thread_local run_place place_of_this_thread{};
+inline constinit thread_local run_position position_of_this_thread{};
 
 // Latest step of any rank. Used for threads without a rank, such as threads of libtorch and OpenMP.
 inline std::atomic<std::int64_t> latest_step = -1;
@@ -45,9 +45,9 @@ inline std::atomic<std::int64_t> latest_step = -1;
 
 namespace redco::diag {
 
-inline run_place& run_place::here() { return detail::place_of_this_thread; }
+inline run_position& run_position::here() { return detail::position_of_this_thread; }
 
-inline void run_place::begin_step(std::int64_t number) {
+inline void run_position::begin_step(std::int64_t number) {
   here().step = number;
   detail::latest_step.store(number, std::memory_order_relaxed);
 }
@@ -56,16 +56,16 @@ inline void run_place::begin_step(std::int64_t number) {
 /// messages about errors.
 class in_user_function {
  public:
-  in_user_function(char const* function, std::int64_t step) : before_(run_place::here()) {
-    run_place::here().function = function;
-    run_place::here().step = step;
+  in_user_function(char const* function, std::int64_t step) : before_(run_position::here()) {
+    run_position::here().function = function;
+    run_position::here().step = step;
   }
   in_user_function(in_user_function const&) = delete;
   in_user_function& operator=(in_user_function const&) = delete;
-  ~in_user_function() { run_place::here() = before_; }
+  ~in_user_function() { run_position::here() = before_; }
 
  private:
-  run_place before_;
+  run_position before_;
 };
 
 }  // namespace redco::diag

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/adapter_location.hpp>
 
 #include <redco/safetensors/names.hpp>
 #include <redco/diag/error.hpp>
@@ -13,14 +13,14 @@
 
 namespace redco::adapt {
 
-REDCO_INLINE adapter_place adapter_place_of(std::span<models::stored_name const> names, std::string const& ours,
-                                            std::vector<std::int64_t> const& shape, safetensors::box const& place) {
+REDCO_INLINE adapter_location adapter_location_of(std::span<models::stored_name const> names, std::string const& ours,
+                                                  std::vector<std::int64_t> const& shape, safetensors::box const& box) {
   constexpr std::string_view weight = ".weight", prefix = "base_model.model.";
   std::string path(adapted_path(ours));
   std::string const end = ours.substr(path.size());
   bool const as_one = path.ends_with(".qkv"), is_b = end == ".lora_B.weight";
-  models::stored_place const in_file =
-      models::place_in_file(names, (as_one ? path.substr(0, path.size() - 2) : path) + std::string(weight));
+  models::stored_match const in_file =
+      models::find_stored_name(names, (as_one ? path.substr(0, path.size() - 2) : path) + std::string(weight));
   if (in_file.row == nullptr)
     throw error(exit_code::internal, "the model's table of file names has no row for the weight that the adapter " +
                                          safetensors::shown(ours) + " is added to; add one");
@@ -40,12 +40,12 @@ REDCO_INLINE adapter_place adapter_place_of(std::span<models::stored_name const>
   auto const without_weight = [&](std::string_view name) {
     return std::string(name.substr(0, name.size() - weight.size()));
   };
-  adapter_place found{{std::string(prefix) + without_weight(theirs) + end, shape, place},
-                      without_weight(pattern.substr(in_block)),
-                      row.transposed};
+  adapter_location found{{std::string(prefix) + without_weight(theirs) + end, shape, box},
+                         without_weight(pattern.substr(in_block)),
+                         row.transposed};
   if (is_b) {
     found.part.shape[0] *= row.parts;
-    found.part.place.offset[0] += row.part * shape[0];
+    found.part.box.offset[0] += row.part * shape[0];
   }
   return found;
 }

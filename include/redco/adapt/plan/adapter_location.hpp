@@ -23,7 +23,7 @@ constexpr std::string_view adapted_path(std::string_view ours) {
 
 /// The position of one adapter matrix (A or B) in PEFT's adapter file, and the facts about its
 /// module for adapter_config.json.
-struct adapter_place {
+struct adapter_location {
   /// Name, shape and box (offsets and sizes) of the matrix in PEFT's file. The name has the form
   /// "base_model.model.<module>.lora_A.weight".
   pretrained::stored_part part;
@@ -39,8 +39,8 @@ struct adapter_place {
 /// concatenates their B matrices. Throws `error` with exit code 64 if such weights have different
 /// A, or if weights that are stored separately share one A. Throws it with 70 if `names` lacks the
 /// weight.
-adapter_place adapter_place_of(std::span<models::stored_name const> names, std::string const& ours,
-                               std::vector<std::int64_t> const& shape, safetensors::box const& place);
+adapter_location adapter_location_of(std::span<models::stored_name const> names, std::string const& ours,
+                                     std::vector<std::int64_t> const& shape, safetensors::box const& box);
 
 /// Throws `error` with exit code 65 if an adapter's file has a tensor of `wanted` in some blocks of
 /// the model but not in all. PEFT saves such files if layers_to_transform is set or target_modules
@@ -52,5 +52,5 @@ void check_adapted_blocks(std::string const& source, safetensors::tensor_table c
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED
-#include <redco/adapt/plan/adapter_place.inl.hpp>
+#include <redco/adapt/plan/adapter_location.inl.hpp>
 #endif

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/diag/last_words.hpp>
+#include <redco/diag/crash_report.hpp>
 
 #include <redco/diag/error.hpp>
-#include <redco/diag/run_place.hpp>
+#include <redco/diag/run_position.hpp>
 #include <redco/config.hpp>
 
 #include <array>
@@ -35,14 +35,14 @@ inline constexpr fatal_signal fatal_signals[] = {{SIGSEGV, "SIGSEGV (an address 
                                                  {SIGABRT, "SIGABRT (abort)"}};
 
 // Signal handlers can access only process-wide state.
-struct last_words_state {
+struct crash_report_state {
   std::string log, failures;
   exception_words words = what_of;
-  std::atomic<bool> told = false;
+  std::atomic<bool> reported = false;
   struct sigaction earlier[std::size(fatal_signals)] = {};
   std::terminate_handler earlier_terminate = nullptr;
 };
-inline last_words_state last_state;
+inline crash_report_state last_state;
 
 /// A line of text with a fixed buffer, written by signal handlers. Allocates no memory and calls
 /// only async-signal-safe functions.
@@ -80,12 +80,12 @@ class plain_line {
 
 /// Writes `what`, the cause of an abnormal end of the process, with rank, step and user function to
 /// standard error, the log and failure_history. Only the first call has an effect.
-inline void say_last(std::string_view what) {
-  if (last_state.told.exchange(true)) return;
-  run_place here = run_place::here();
+inline void report_end(std::string_view what) {
+  if (last_state.reported.exchange(true)) return;
+  run_position here = run_position::here();
   if (here.rank < 0) here.step = latest_step.load(std::memory_order_relaxed);
   plain_line line, failure;
-  auto const place = [&](plain_line& to) {
+  auto const describe = [&](plain_line& to) {
     if (here.rank >= 0) to << "rank " << here.rank << ": ";
     if (here.rank < 0) to << "a thread of no rank: ";
     if (here.step >= 0) to << "step " << here.step + 1 << (here.function ? ", " : ": ");
@@ -93,12 +93,12 @@ inline void say_last(std::string_view what) {
     to << what;
   };
   line << "error: ";
-  place(line);
+  describe(line);
   line.write_to(STDERR_FILENO);
   line.append_to(last_state.log, 0);
   if (here.step < 0) return;
   failure << here.step + 1 << " ";
-  place(failure);
+  describe(failure);
   failure.append_to(last_state.failures, O_CREAT);
 }
 
@@ -107,7 +107,7 @@ inline void on_fatal_signal(int number, siginfo_t* information, void*) {
   for (std::size_t index = 0; index < std::size(fatal_signals); ++index) {
     if (fatal_signals[index].number != number) continue;
     ::sigaction(number, &last_state.earlier[index], nullptr);
-    say_last(fatal_signals[index].name);
+    report_end(fatal_signals[index].name);
   }
   // A signal with si_code <= 0 was sent and must be raised again. A fault recurs by itself when the
   // handler returns.
@@ -119,21 +119,21 @@ inline void on_fatal_signal(int number, siginfo_t* information, void*) {
   exit_code code = exit_code::internal;
   try {
     if (std::current_exception()) throw;
-    say_last("std::terminate was called");
+    report_end("std::terminate was called");
   } catch (error const& e) {
     code = e.code();
-    say_last(e.what());
+    report_end(e.what());
   } catch (std::exception const& e) {
-    say_last(last_state.words(e));
+    report_end(last_state.words(e));
   } catch (...) {
-    say_last("an exception that is not a std::exception");
+    report_end("an exception that is not a std::exception");
   }
   ::_exit(static_cast<int>(code));
 }
 
 inline void on_exit() {
-  if (run_place::here().rank < 0) return;
-  say_last("exit() was called; return or throw instead");
+  if (run_position::here().rank < 0) return;
+  report_end("exit() was called; return or throw instead");
   ::_exit(static_cast<int>(exit_code::internal));
 }
 
@@ -148,9 +148,9 @@ struct exit_watch {
 
 namespace redco::diag {
 
-REDCO_INLINE last_words::last_words(exception_words words) {
-  detail::last_words_state& state = detail::last_state;
-  state.told = false;
+REDCO_INLINE crash_report::crash_report(exception_words words) {
+  detail::crash_report_state& state = detail::last_state;
+  state.reported = false;
   state.words = words;
   [[maybe_unused]] static int const registered = std::atexit(detail::on_exit);
   state.earlier_terminate = std::set_terminate(detail::on_terminate);
@@ -163,8 +163,8 @@ REDCO_INLINE last_words::last_words(exception_words words) {
   }
 }
 
-REDCO_INLINE last_words::~last_words() {
-  detail::last_words_state& state = detail::last_state;
+REDCO_INLINE crash_report::~crash_report() {
+  detail::crash_report_state& state = detail::last_state;
   for (std::size_t index = 0; index < std::size(detail::fatal_signals); ++index)
     ::sigaction(detail::fatal_signals[index].number, &state.earlier[index], nullptr);
   std::set_terminate(state.earlier_terminate);
@@ -172,15 +172,15 @@ REDCO_INLINE last_words::~last_words() {
   state.failures.clear();
 }
 
-REDCO_INLINE void last_words::keep(std::filesystem::path const& log, std::filesystem::path const& failures) {
+REDCO_INLINE void crash_report::keep(std::filesystem::path const& log, std::filesystem::path const& failures) {
   detail::last_state.log = log.string();
   detail::last_state.failures = failures.string();
 }
 
-REDCO_INLINE last_words::rank_thread::rank_thread(int rank) : stack_(nullptr) {
+REDCO_INLINE crash_report::rank_thread::rank_thread(int rank) : stack_(nullptr) {
   thread_local detail::exit_watch const watch;
   watch.begin();
-  run_place::here() = {rank, -1, nullptr};
+  run_position::here() = {rank, -1, nullptr};
   constexpr std::size_t bytes = std::size_t{1} << 16;
   stack_ = ::operator new(bytes);
   stack_t stack{};
@@ -189,12 +189,12 @@ REDCO_INLINE last_words::rank_thread::rank_thread(int rank) : stack_(nullptr) {
   ::sigaltstack(&stack, nullptr);
 }
 
-REDCO_INLINE last_words::rank_thread::~rank_thread() {
+REDCO_INLINE crash_report::rank_thread::~rank_thread() {
   stack_t none{};
   none.ss_flags = SS_DISABLE;
   ::sigaltstack(&none, nullptr);
   ::operator delete(stack_);
-  run_place::here() = {};
+  run_position::here() = {};
 }
 
 }  // namespace redco::diag
