@@ -51,7 +51,12 @@
 #include <redco/random/stream.hpp>
 #include <redco/random/uniform.hpp>
 
+#include <redco/metrics/bleu.hpp>
+#include <redco/metrics/correlation.hpp>
+#include <redco/metrics/exact_match.hpp>
+#include <redco/metrics/perplexity.hpp>
 #include <redco/metrics/rouge_l.hpp>
+#include <redco/metrics/rouge_n.hpp>
 #include <redco/metrics/scores.hpp>
 
 #include <redco/optimizer/learning_rate.hpp>

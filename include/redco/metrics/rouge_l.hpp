@@ -6,16 +6,13 @@
 
 namespace redco::metrics {
 
-/// A ROUGE-L score, which measures the agreement of a candidate text with a reference text by three
-/// numbers from 0 to 1.
+/// A ROUGE score, which measures the agreement of a candidate text with a reference text by three
+/// numbers from 0 to 1. rouge_l() compares the words of the longest common subsequence. rouge_n()
+/// compares runs of `n` words.
 struct rouge_score {
-  /// Fraction of the candidate's words that are in the longest common subsequence with the
-  /// reference.
-  double precision = 0;
-  /// Fraction of the reference's words that are in the longest common subsequence with the
-  /// candidate.
-  double recall = 0;
-  double f = 0;  ///< Harmonic mean of the members `precision` and `recall`
+  double precision = 0;  ///< Fraction of the candidate's words, or runs of words, that are common
+  double recall = 0;     ///< Fraction of the reference's words, or runs of words, that are common
+  double f = 0;          ///< Harmonic mean of the members `precision` and `recall`
 };
 
 /// Returns the words that ROUGE compares: runs of ASCII letters and digits, in lower case.
@@ -32,6 +29,13 @@ rouge_score rouge_l(std::string_view candidate, std::string_view reference);
 rouge_score rouge_l_of_summaries(std::string_view candidate, std::string_view reference);
 
 }  // namespace redco::metrics
+
+namespace redco::metrics::detail {
+
+/// Returns the score of two texts that have `common` words, or runs of words, in common.
+rouge_score rouge_score_of(double common, double in_candidate, double in_reference);
+
+}  // namespace redco::metrics::detail
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

@@ -38,11 +38,11 @@ inline void mark_common(rouge_sentence const& reference, rouge_sentence const& c
   }
 }
 
-inline rouge_score score_of(double common, double candidate_words, double reference_words) {
+REDCO_INLINE rouge_score rouge_score_of(double common, double in_candidate, double in_reference) {
   rouge_score s;
   if (common == 0) return s;
-  s.precision = common / candidate_words;
-  s.recall = common / reference_words;
+  s.precision = common / in_candidate;
+  s.recall = common / in_reference;
   s.f = 2 * s.precision * s.recall / (s.precision + s.recall);
   return s;
 }
@@ -91,8 +91,8 @@ REDCO_INLINE std::vector<std::string> rouge_words(std::string_view text) {
 
 REDCO_INLINE rouge_score rouge_l(std::string_view candidate, std::string_view reference) {
   auto const a = rouge_words(candidate), b = rouge_words(reference);
-  return detail::score_of(detail::longest_common(a, b).back().back(), static_cast<double>(a.size()),
-                          static_cast<double>(b.size()));
+  return detail::rouge_score_of(detail::longest_common(a, b).back().back(), static_cast<double>(a.size()),
+                                static_cast<double>(b.size()));
 }
 
 REDCO_INLINE rouge_score rouge_l_of_summaries(std::string_view candidate, std::string_view reference) {
@@ -109,7 +109,7 @@ REDCO_INLINE rouge_score rouge_l_of_summaries(std::string_view candidate, std::s
       ++common;
     }
   }
-  return detail::score_of(common, detail::words_in(theirs), detail::words_in(wanted));
+  return detail::rouge_score_of(common, detail::words_in(theirs), detail::words_in(wanted));
 }
 
 }  // namespace redco::metrics
