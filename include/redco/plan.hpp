@@ -128,9 +128,12 @@
 #include <redco/data/examples.hpp>
 #include <redco/data/hold_out.hpp>
 #include <redco/data/prepared_batch.hpp>
+#include <redco/data/read_idx.hpp>
+#include <redco/data/read_table.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/data/read_texts.hpp>
 #include <redco/data/sampler.hpp>
+#include <redco/data/table.hpp>
 
 #include <redco/model/any_model.hpp>
 #include <redco/model/bert.hpp>

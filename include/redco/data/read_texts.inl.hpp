@@ -14,7 +14,6 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
 namespace redco::data::detail {
@@ -38,34 +37,6 @@ inline std::size_t next_line(std::istream& in, std::string& line, std::string co
   if (line.ends_with('\r')) line.pop_back();
   return read;
 }
-
-/// A count of the bytes of a JSONL file that are not valid UTF-8.
-struct line_encoding {
-  std::size_t bytes = 0;    ///< Number of bytes read from the file
-  std::size_t invalid = 0;  ///< Number of bytes of the file that are not valid UTF-8
-  std::string first;        ///< "path:line", value and position of the first invalid byte
-
-  /// Counts the `read` bytes of a line, and replaces invalid bytes of `line` by U+FFFD.
-  void take(std::string& line, std::size_t read, std::string const& where) {
-    bytes += read;
-    tokenizer::invalid_utf8 const found = tokenizer::invalid_utf8_of(line);
-    if (found.bytes == 0) return;
-    if (invalid == 0) {
-      constexpr std::string_view digits = "0123456789ABCDEF";
-      auto const byte = static_cast<unsigned char>(line[found.first]);
-      first = where + ": 0x" + digits[byte / 16] + digits[byte % 16] + " at byte " + std::to_string(found.first);
-    }
-    invalid += found.bytes;
-    line = tokenizer::well_formed(line);
-  }
-
-  /// Throws `error` with exit code 65 if more than the share `allowed` of the bytes is invalid.
-  void check(double allowed) const {
-    if (bytes == 0 || static_cast<double>(invalid) / static_cast<double>(bytes) <= allowed) return;
-    throw error(exit_code::data, first + " is the first of " + std::to_string(invalid) + " bytes of " +
-                                     std::to_string(bytes) + " that are no UTF-8: " + encoding_cure(invalid, bytes));
-  }
-};
 
 REDCO_INLINE std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
                                                               std::span<std::string const> keys, std::int64_t most,
@@ -113,14 +84,6 @@ REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::p
 }  // namespace redco
 
 namespace redco::data::detail {
-
-/// Returns the file name's extension in lower case, such as ".jsonl".
-inline std::string lower_extension(std::filesystem::path const& path) {
-  std::string extension = path.extension().string();
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return extension;
-}
 
 /// Appends to `texts` the string under `key` of each object in a .json file. The file has an array
 /// of objects, or one object per line.

@@ -22,8 +22,10 @@ namespace redco::data::detail {
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Throws `error` with exit code 65 if a file's first bytes (`front`) show that it is no plain
-/// text, whatever its name is. The message has the format and a command that converts the file.
-inline void refuse_other_formats(std::filesystem::path const& path, std::string_view front) {
+/// text, whatever its name is. The message begins with `kind`, and has the format and a command
+/// that converts the file.
+inline void refuse_other_formats(std::filesystem::path const& path, std::string_view front,
+                                 std::string const& kind = "text") {
   using namespace std::string_view_literals;
   constexpr std::string_view utf16 = "UTF-16 or UTF-32: convert it with iconv -f UTF-16 -t UTF-8";
   constexpr std::pair<std::string_view, std::string_view> formats[] = {
@@ -39,7 +41,7 @@ inline void refuse_other_formats(std::filesystem::path const& path, std::string_
       {"\xFE\xFF"sv, utf16}};
   for (auto const& [magic, what] : formats)
     if (front.starts_with(magic))
-      throw error(exit_code::data, "text " + path.string() + " is " + std::string(what) + ", and give the result");
+      throw error(exit_code::data, kind + " " + path.string() + " is " + std::string(what) + ", and give the result");
 }
 
 [[noreturn]] inline void refuse_text(std::filesystem::path const& path, std::string const& why) {
@@ -69,6 +71,34 @@ inline void check_encoding(std::filesystem::path const& path, std::string const&
   refuse_text(path, why.str());
 }
 
+/// A count of the bytes of a JSONL or CSV file that are not valid UTF-8.
+struct line_encoding {
+  std::size_t bytes = 0;    ///< Number of bytes read from the file
+  std::size_t invalid = 0;  ///< Number of bytes of the file that are not valid UTF-8
+  std::string first;        ///< "path:line", value and position of the first invalid byte
+
+  /// Counts the `read` bytes of a line, and replaces invalid bytes of `line` by U+FFFD.
+  void take(std::string& line, std::size_t read, std::string const& where) {
+    bytes += read;
+    tokenizer::invalid_utf8 const found = tokenizer::invalid_utf8_of(line);
+    if (found.bytes == 0) return;
+    if (invalid == 0) {
+      constexpr std::string_view digits = "0123456789ABCDEF";
+      auto const byte = static_cast<unsigned char>(line[found.first]);
+      first = where + ": 0x" + digits[byte / 16] + digits[byte % 16] + " at byte " + std::to_string(found.first);
+    }
+    invalid += found.bytes;
+    line = tokenizer::well_formed(line);
+  }
+
+  /// Throws `error` with exit code 65 if more than the share `allowed` of the bytes is invalid.
+  void check(double allowed) const {
+    if (bytes == 0 || static_cast<double>(invalid) / static_cast<double>(bytes) <= allowed) return;
+    throw error(exit_code::data, first + " is the first of " + std::to_string(invalid) + " bytes of " +
+                                     std::to_string(bytes) + " that are no UTF-8: " + encoding_cure(invalid, bytes));
+  }
+};
+
 inline std::string read_text(std::filesystem::path const& path, double invalid) {
   std::ifstream file(path, std::ios::binary);
   std::string text;
@@ -78,6 +108,14 @@ inline std::string read_text(std::filesystem::path const& path, double invalid) 
   if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
   check_encoding(path, text, invalid);
   return text;
+}
+
+/// Returns the file name's extension in lower case, such as ".jsonl".
+inline std::string lower_extension(std::filesystem::path const& path) {
+  std::string extension = path.extension().string();
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return extension;
 }
 
 inline bool has_extension(std::filesystem::path const& path, std::span<std::string const> extensions) {

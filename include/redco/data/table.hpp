@@ -1,0 +1,74 @@
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <vector>
+
+namespace redco::data {
+
+/// Options of `read_table`.
+struct table_options {
+  char separator = 0;            ///< ASCII character; 0: a comma for .csv, a tab for .tsv
+  bool quotes = true;            ///< Fields may be quoted (RFC 4180); false: " is ordinary text
+  double invalid_utf8 = 0;       ///< Share of the bytes, 0 to 1, that may be invalid UTF-8
+  bool skip_wrong_rows = false;  ///< Skips and counts wrong rows instead of throwing an error
+};
+
+/// Rows of a CSV or TSV file, with the chosen columns only.
+struct table {
+  std::string path;
+  std::vector<std::string> columns;            ///< Chosen columns, in the order of the caller
+  std::vector<std::vector<std::string>> rows;  ///< rows[row][column]
+  std::vector<std::int64_t> lines;             ///< Line, from 1, where each row begins
+  std::int64_t skipped = 0;                    ///< Number of wrong rows that were skipped
+  std::string first_skipped;                   ///< "path:line: why" of the first skipped row
+};
+
+namespace detail {
+
+/// Returns the text of a number: `field` without spaces and tabs around it and without a plus sign.
+std::string_view number_text(std::string_view field);
+
+/// Throws `error` with exit code 65. The message says that the field is not an `expected` number.
+[[noreturn]] void refuse_number(table const& from, std::size_t row, std::size_t column, std::string const& expected);
+
+}  // namespace detail
+
+/// Returns a field as a number: `number_of<float>(table, row, column)`. `column` is an index into
+/// table.columns. Ignores spaces and tabs around the number. Throws `error` with exit code 65 and
+/// "path:line: column" if the field is no number, or a number that `Number` cannot hold. NaN and
+/// infinities are refused.
+template <class Number>
+  requires std::is_arithmetic_v<Number> &&(!std::same_as<Number, bool>)Number
+      number_of(table const& from, std::size_t row, std::size_t column) {
+    std::string_view const text = detail::number_text(from.rows.at(row).at(column));
+    Number value{};
+    auto const [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    bool const whole = failure == std::errc{} && end == text.data() + text.size();
+    if constexpr (std::floating_point<Number>) {
+      if (whole && std::isfinite(value)) return value;
+      detail::refuse_number(from, row, column,
+                            "number in the range of " + std::to_string(8 * sizeof(Number)) + "-bit floating point");
+    } else {
+      if (whole) return value;
+      using limits = std::numeric_limits<Number>;
+      detail::refuse_number(
+          from, row, column,
+          "whole number from " + std::to_string(limits::min()) + " to " + std::to_string(limits::max()));
+    }
+  }
+
+}  // namespace redco::data
+
+#include <redco/config.hpp>
+#ifndef REDCO_COMPILED
+#include <redco/data/table.inl.hpp>
+#endif
