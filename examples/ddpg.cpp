@@ -99,12 +99,12 @@ struct my_options {
     using o = my_options;
     return redco::fields(
         redco::field<"deployer">(&o::deployer, "where to run"),
-        redco::field<"steps">(&o::steps, "of the pendulum, each with an update").at_least(1),
+        redco::field<"steps">(&o::steps, "number of steps of the pendulum, each with an update").at_least(1),
         redco::field<"warmup">(&o::warmup, "first steps, with torques drawn at random and no update").at_least(0),
         redco::field<"batch">(&o::batch, "steps that an update learns from").at_least(1),
         redco::field<"actor_lr">(&o::actor_lr, "learning rate of the actor").at_least(0),
         redco::field<"critic_lr">(&o::critic_lr, "learning rate of the critic").at_least(0),
-        redco::field<"discount">(&o::discount, "of rewards that come later"),
+        redco::field<"discount">(&o::discount, "factor of a reward for each step that it comes later"),
         redco::field<"follow">(&o::follow, "share by which target copies follow").at_least(0),
         redco::field<"noise">(&o::noise, "deviation of the torque that is added").at_least(0));
   }

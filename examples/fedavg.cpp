@@ -78,13 +78,14 @@ struct my_options {
 
   static constexpr auto fields() {
     using o = my_options;
-    return redco::fields(redco::field<"deployer">(&o::deployer, "where to run"),
-                         redco::field<"split">(&o::split, "iid, non-iid or both"),
-                         redco::field<"rounds">(&o::rounds, "of averaging").at_least(1),
-                         redco::field<"epochs">(&o::epochs, "of a client over its examples in a round").at_least(0),
-                         redco::field<"batch">(&o::batch, "examples of a client's update").at_least(1),
-                         redco::field<"examples">(&o::examples, "of all clients together").at_least(1),
-                         redco::field<"lr">(&o::lr, "of a client's updates").at_least(0));
+    return redco::fields(
+        redco::field<"deployer">(&o::deployer, "where to run"),
+        redco::field<"split">(&o::split, "iid, non-iid or both"),
+        redco::field<"rounds">(&o::rounds, "number of averages of the clients' weights").at_least(1),
+        redco::field<"epochs">(&o::epochs, "passes of a client over its examples in each round").at_least(0),
+        redco::field<"batch">(&o::batch, "examples of a client's update").at_least(1),
+        redco::field<"examples">(&o::examples, "number of examples of all clients together").at_least(1),
+        redco::field<"lr">(&o::lr, "learning rate of a client's updates").at_least(0));
   }
 };
 

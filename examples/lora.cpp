@@ -35,7 +35,7 @@ struct my_options {
         redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8"),
         redco::field<"context">(&o::context, "tokens of an example, at most the model's context").at_least(1),
         redco::field<"hold_out">(&o::hold_out, "every how many-th example is kept to measure").at_least(2),
-        redco::field<"rank">(&o::rank, "of the adapters").at_least(1),
+        redco::field<"rank">(&o::rank, "rank of the adapters").at_least(1),
         redco::field<"alpha">(&o::alpha, "their products are scaled by alpha / rank"),
         redco::field<"dropout">(&o::dropout, "on what adapters read"),
         redco::field<"targets">(&o::targets, "weights that are adapted, with commas: q,v,o,gate,up,down; of GPT-2 qkv"),

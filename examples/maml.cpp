@@ -94,7 +94,8 @@ struct my_options {
         field<"steps">(&o::steps, "meta-steps; 0: 4000, of glyphs 4500").at_least(0),
         field<"batch">(&o::batch, "tasks of a meta-step").at_least(1),
         field<"lr">(&o::lr, "peak of the learning rate of the start").at_least(0),
-        field<"inner_lr">(&o::inner_lr, "of the step that learns a task; 0: 0.01, of glyphs 0.4").at_least(0));
+        field<"inner_lr">(&o::inner_lr, "learning rate of the step that learns a task; 0: 0.01, for glyphs 0.4")
+            .at_least(0));
   }
 };
 

@@ -31,7 +31,7 @@ struct my_options {
         redco::field<"max_target">(&o::max_target,
                                    "tokens of a summary, the rest is cut off; 128 where the folder says nothing")
             .at_least(1),
-        redco::field<"beams">(&o::beams, "of the search for a summary").at_least(1),
+        redco::field<"beams">(&o::beams, "number of beams of the search for a summary").at_least(1),
         redco::field<"length_penalty">(&o::length_penalty, "above 1 favours long summaries"));
   }
 };

@@ -26,7 +26,8 @@ struct decoding_flags {
         field<"min_p">(&o::min_p, "draw from those this many times as likely as the likeliest"),
         field<"repetition_penalty">(&o::repetition_penalty, "above 1: shun what is there already"),
         field<"beams">(&o::beams, "more than 1: search with so many beams instead of drawing"),
-        field<"length_penalty">(&o::length_penalty, "of a beam's length: above 1 favours long ones"));
+        field<"length_penalty">(&o::length_penalty,
+                                "exponent of the length that divides a beam's score; above 1 favours long beams"));
   }
 
   /// Returns the decoding settings `folder` of a model's folder, overridden by the options that the

@@ -133,7 +133,8 @@ class pretrained_folder {
  private:
   template <redco::model M>
   static std::string name_of_model() {
-    return std::string(meta::type_name<M>().substr(std::string_view("redco::").size()));
+    std::string_view const type = meta::type_name<M>();
+    return std::string(type.substr(type.rfind(':') + 1));
   }
 
   template <class Use, class First, class... Others>
