@@ -1,5 +1,5 @@
-# Checks that every test source on disk is in the build, that every source in the build is on disk,
-# and that each mirrors a header.
+# Checks that every test source on disk is in the build, and that every source in the build is on
+# disk.
 #   cmake -DROOT=DIR -DBUILT=built_tests.txt -P cmake/CheckTests.cmake
 
 cmake_minimum_required(VERSION 3.25)

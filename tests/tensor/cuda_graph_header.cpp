@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-namespace ours = redco::detail::cuda_graph_api;
+namespace ours = redco::tensors::detail::cuda_graph_api;
 using theirs = at::cuda::CUDAGraph;
 
 static_assert(sizeof(theirs) <= ours::size && alignof(theirs) <= ours::alignment);

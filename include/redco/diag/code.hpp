@@ -46,7 +46,7 @@ inline constexpr diagnosis diagnoses[] = {
      "remove mutable, and keep changing state outside of the function, under a lock or one per rank"},
     {"P008", "collate does not accept the examples",
      "The collate function is called with std::span<Example const> and, if it takes two arguments, with "
-     "redco::collate_info.",
+     "redco::pipelines::collate_info.",
      "write it as collate(std::span<Example const> examples), with the element type of the data as Example"},
     {"P009", "collate returns nothing", "Loss and predict take the batch that collate returns.",
      "return a batch, any struct of tensors and other members"},
@@ -77,8 +77,8 @@ inline constexpr diagnosis diagnoses[] = {
     {"S005", "a partial value is used as replicated", "Each rank holds only an addend. No rank has the sum yet.",
      "reduce it before this layer"},
     {"S006", "a replicated value enters a column-parallel layer",
-     "The gradient of a column-parallel layer's input is a sum over the ranks, and redco::enter reduces it.",
-     "put redco::enter before it"},
+     "The gradient of a column-parallel layer's input is a sum over the ranks, and redco::comm::enter reduces it.",
+     "put redco::comm::enter before it"},
     {"S007", "the block of a repeat changes the layout",
      "The output of one block is the input of the next, so both must have one layout.",
      "end it in the layout in which it begins"},
@@ -109,7 +109,7 @@ inline constexpr diagnosis diagnoses[] = {
      "pass it after the network's input: net(x, entry{value})"},
     {"L003", "sequence_parallel finds no repeated block in the model",
      "Tokens are split where blocks begin to repeat, and stay split until the model's head.",
-     "write redco::split_tokens into the model's net where its tokens are to be split"},
+     "write redco::layers::split_tokens into the model's net where its tokens are to be split"},
     {"L004", "a layer reads another width than its input has",
      "The features (channels, positions) that one layer gives are those that the next one reads; branches that are "
      "added "
@@ -128,9 +128,9 @@ inline constexpr diagnosis diagnoses[] = {
      "give it at least one"},
     {"L007", "a layer does not declare what it is made of",
      "Layer trees are walked and rewritten (keep_replicated, sequence_parallel, transform), so a layer that holds others "
-     "names them and says how it is made of others in their places: using subs = redco::parts<redco::part<\"\", Body>>; "
+     "names them and says how it is made of others in their places: using subs = redco::layers::parts<redco::layers::part<\"\", Body>>; "
      "template <class Other> using rebind = my<Other>;. A layer that holds none is a leaf.",
-     "give it subs and rebind, or redco::leaf_tag as its layer_concept where it is made of no other layers"},
+     "give it subs and rebind, or redco::layers::leaf_tag as its layer_concept where it is made of no other layers"},
     {"L008", "an attention is given a trait twice, or a type that is no trait of it",
      "Named traits in any order describe an attention besides its width and heads: redco::key_value_heads, "
      "head_dim, biased, attention_dropout, query_deviation, output_deviation, query_key_norm, rotary, sliding_window, unscaled, distance_biased, or a type of "

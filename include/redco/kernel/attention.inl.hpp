@@ -93,7 +93,7 @@ inline void check_gathered(at::Tensor const& q, gathered_keys const& seen, atten
                    "keys and values must be [entries, kv_heads * D] in q's type");
   gathered_check(seen.indices.dim() == 2 && seen.indices.scalar_type() == at::kInt &&
                      seen.indices.size(0) == q.size(0) && seen.indices.size(1) > 0 && seen.indices.stride(1) == 1,
-                 "places must be int32 [R, S]");
+                 "indices must be int32 [R, S]");
   gathered_check(!o.key_mask.defined() || (o.key_mask.scalar_type() == at::kBool && o.key_mask.stride(1) == 1 &&
                                            o.key_mask.sizes() == seen.indices.sizes()),
                  "key_mask must be bool [R, S]");

@@ -44,7 +44,7 @@ struct linear_out {
                                                      : needs::value;
   static_assert(sizeof(takes<need, X, type>) > 0);
   static_assert(Cut != cut::column || !shape::is_complete<X>,
-                "redco[S006]: a replicated value enters a column-parallel layer; put redco::enter before it");
+                "redco[S006]: a replicated value enters a column-parallel layer; put redco::comm::enter before it");
   static_assert(Cut != cut::row || row || std::is_same_v<X, shape::partial>,
                 "redco[S004]: the input of a row-parallel layer is not split; put a column-parallel layer before it");
 };

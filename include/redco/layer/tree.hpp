@@ -63,7 +63,7 @@ template <class L, class... Parts>
 struct declared_tree<L, parts<Parts...>> {
   static_assert(
       is_leaf<L> || rebinds<L, parts<Parts...>>,
-      "redco[L007]: a layer does not declare what it is made of; give it subs and rebind, or redco::leaf_tag as "
+      "redco[L007]: a layer does not declare what it is made of; give it subs and rebind, or redco::layers::leaf_tag as "
       "its layer_concept where it is made of no other layers");
   static_assert(((sizeof(declared_tree<typename Parts::layer>) > 0) && ...));
 };

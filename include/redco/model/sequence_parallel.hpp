@@ -55,9 +55,10 @@ struct sequence_parallel {
     requires requires(Same const& m, workload const& load) { m.input(load); }
   constexpr extents input(workload const& load) const { return Same{config}.input(load); }
 
-  static_assert(repeats_blocks<M>,
-                "redco[L003]: sequence_parallel finds no repeated block in the model; write redco::split_tokens into "
-                "the model's net where its tokens are to be split");
+  static_assert(
+      repeats_blocks<M>,
+      "redco[L003]: sequence_parallel finds no repeated block in the model; write redco::layers::split_tokens into "
+      "the model's net where its tokens are to be split");
 };
 
 /// A table of the names of a sequence-parallel model's parameters in files, equal to that of M.

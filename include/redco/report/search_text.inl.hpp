@@ -18,7 +18,7 @@ inline std::string flags_text(cost::found_plan const& best, cost::search_space c
   return "--mesh " + options::to_text(run.mesh) + " --dtype " + std::string(name_of(run.compute)) +
          (run.recompute.any() ? " --recompute " + options::to_text(run.recompute) : "") + " --global-batch " +
          std::to_string(space.load.batch) + " --micro-batch " + std::to_string(run.load.batch) +
-         (best.sequence_parallel ? ", of the model as redco::sequence_parallel" : "");
+         (best.sequence_parallel ? ", of the model as redco::models::sequence_parallel" : "");
 }
 
 inline std::string row_text(std::string const& mesh, std::string const& micro_batch, std::string const& compute,
