@@ -12,7 +12,6 @@
 using run_test::in;
 using run_test::mlp;
 using run_test::mlp_pipeline;
-using run_test::tensors;
 
 namespace {
 
@@ -38,13 +37,14 @@ run_test::mlp_options forgetful_options() {
 }
 
 template <class States>
-tensors parameters_of(States const& states) {
-  tensors all = run_test::whole_state(states);
+run_test::tensors parameters_of(States const& states) {
+  run_test::tensors all = run_test::whole_state(states);
   std::erase_if(all, [](auto const& one) { return one.first.starts_with("optimizer."); });
   return all;
 }
 
-tensors loaded(std::filesystem::path const& files, redco::mesh mesh, std::vector<std::int64_t>* outputs = nullptr) {
+run_test::tensors loaded(std::filesystem::path const& files, redco::mesh mesh,
+                         std::vector<std::int64_t>* outputs = nullptr) {
   temporary_folder const elsewhere;
   redco::deployer deployer(in(elsewhere / "unused", mesh));
   redco::inference const read(deployer, mlp{}, mlp_pipeline(), files);
@@ -59,7 +59,7 @@ tensors loaded(std::filesystem::path const& files, redco::mesh mesh, std::vector
 TEST_CASE("a user's own model is loaded from its checkpoints and from its saved weights, on any mesh") {
   temporary_folder const folder;
   run_test::silence const quiet;
-  tensors last;
+  run_test::tensors last;
   std::vector<std::int64_t> outputs;
   {
     redco::deployer deployer(in(folder.path, {.dp = 2}));
@@ -105,7 +105,7 @@ TEST_CASE("a fit that stops early or ends leaves the best weights if requested")
       REQUIRE(run.code == 0);
       auto const best = redco::workdir::read_manifest(folder / "ckpts/max_accuracy").best.at("max_accuracy");
       CHECK(std::ssize(run.losses) == (patience > 0 ? best.step + 8 : 24));
-      tensors ends = run.state;
+      run_test::tensors ends = run.state;
       std::erase_if(ends, [](auto const& one) { return one.first.starts_with("optimizer."); });
       CHECK(run_test::bit_equal(ends, loaded(folder / "ckpts/max_accuracy", {.dp = 1})) == asked);
       if (asked) CHECK(run.evaluation.at("accuracy") == best.value);
