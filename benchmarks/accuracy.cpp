@@ -128,7 +128,7 @@ std::string row(accuracy_case const& c, result const& r) {
 
 constexpr char const* head =
     "# The report against the run\n\n"
-    "Printed by `scripts/bench accuracy`: the peak of tensor bytes that the plan states for a rank, beside the peak that was\n"
+    "Printed by `scripts/bench accuracy`: the peak of tensor bytes that the plan states for a rank, and the peak that was\n"
     "counted on the fullest rank between start and end of step 3; messages, payload and wire bytes of that step as counted by\n"
     "the communicators, which must equal the plan's. Cases: `benchmarks/accuracy.json`; models:\n"
     "`benchmarks/accuracy_models.hpp`.\n\n"

@@ -50,9 +50,9 @@ struct overlap_options {
     using redco::field;
     return redco::fields(
         field<"deployer">(&o::deployer), field<"batch">(&o::batch, "examples of a step over all ranks"),
-        field<"steps">(&o::steps, "of each kind, behind two that do not count"),
+        field<"steps">(&o::steps, "steps of each kind, after two that do not count"),
         field<"split_tokens">(&o::split_tokens, "between the blocks each shard has its own tokens"),
-        field<"machine">(&o::machine, "what redco-calibrate wrote: predictions beside what is measured"));
+        field<"machine">(&o::machine, "file of redco-calibrate; prints predictions next to measurements"));
   }
 };
 
@@ -164,7 +164,7 @@ void compare(redco::deployer& where, Model const& model, overlap_options const& 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return redco::main_of<overlap_options>(argc, argv, "What messages that pass beside what ranks compute save.",
+  return redco::main_of<overlap_options>(argc, argv, "Measures the time that overlapped messages save.",
                                          [](overlap_options const& given) {
                                            overlap_options o = given;
                                            o.deployer.overlap = true;
