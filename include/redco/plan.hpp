@@ -11,10 +11,12 @@
 #include <redco/meta/fixed_string.hpp>
 #include <redco/meta/for_each_shared.hpp>
 #include <redco/meta/glob.hpp>
+#include <redco/meta/hexadecimal.hpp>
 #include <redco/meta/nearest.hpp>
 #include <redco/meta/signature.hpp>
 #include <redco/meta/tuple.hpp>
 #include <redco/meta/type_name.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <redco/diag/blame.hpp>
 #include <redco/diag/code.hpp>

@@ -1,7 +1,7 @@
 // Reads any text as a tokenizer.json: it is refused with exit code 65, or encodes texts to ids of
 // its vocabulary that decode to UTF-8.
-#include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         if (id < 0 || id >= tokenizer.vocabulary_size()) std::abort();
       }
       std::string const back = tokenizer.decode(ids);
-      if (redco::tokenizer::detail::well_formed_prefix(back) != back.size()) std::abort();
+      if (redco::meta::well_formed_prefix(back) != back.size()) std::abort();
     }
   } catch (redco::error const& e) {
     if (e.code() != redco::exit_code::data) std::abort();

@@ -22,7 +22,7 @@ std::uint64_t fingerprint(Each const& each) {
   for (char32_t c = 0; c < 0x110000; ++c) {
     if (c >= 0xD800 && c < 0xE000) continue;
     std::string text;
-    redco::tokenizer::detail::append_code_point(text, c);
+    redco::meta::append_code_point(text, c);
     for (char const byte : each(c, text)) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
   }
   return hash;

@@ -6,6 +6,7 @@
 #include <redco/shape/bytes.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>
+#include <redco/meta/hexadecimal.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -31,12 +32,6 @@ inline constexpr std::array<idx_type, 6> idx_types{
 
 static_assert(std::numeric_limits<float>::is_iec559 && std::numeric_limits<double>::is_iec559);
 
-inline std::string hexadecimal(char byte) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  auto const value = static_cast<unsigned char>(byte);
-  return {digits[value / 16], digits[value % 16]};
-}
-
 /// Returns a shape for messages, such as "60000 x 28 x 28".
 inline std::string idx_shape_text(std::vector<std::int64_t> const& shape) {
   std::string text;
@@ -52,15 +47,15 @@ inline std::size_t idx_type_of(std::filesystem::path const& path, std::string_vi
                                      " bytes, fewer than 4; give the unpacked file of the data set");
   if (front[0] != 0 || front[1] != 0) {
     refuse_other_formats(path, front, "IDX file");
-    throw error(exit_code::data, path.string() + " is no IDX file: it begins with the bytes " + hexadecimal(front[0]) +
-                                     " " + hexadecimal(front[1]) +
+    throw error(exit_code::data, path.string() + " is no IDX file: it begins with the bytes " +
+                                     meta::hexadecimal(front[0]) + " " + meta::hexadecimal(front[1]) +
                                      " instead of 00 00; give the unpacked file of the data set");
   }
   auto const* const type = std::find_if(idx_types.begin(), idx_types.end(), [&](idx_type const& known) {
     return known.code == static_cast<unsigned char>(front[2]);
   });
   if (type == idx_types.end())
-    throw error(exit_code::data, path.string() + " has elements of the unknown type " + hexadecimal(front[2]) +
+    throw error(exit_code::data, path.string() + " has elements of the unknown type " + meta::hexadecimal(front[2]) +
                                      "; convert them to 08 (u8), 09 (i8), 0B (i16), 0C (i32), 0D (f32) or 0E (f64)");
   if (front[3] == 0)
     throw error(exit_code::data, path.string() + " has no dimension (byte 3 is 00); give a file with examples");

@@ -47,24 +47,24 @@ std::string_view number_text(std::string_view field);
 /// "path:line: column" if the field is no number, or a number that `Number` cannot hold. NaN and
 /// infinities are refused.
 template <class Number>
-  requires std::is_arithmetic_v<Number> &&(!std::same_as<Number, bool>)Number
-      number_of(table const& from, std::size_t row, std::size_t column) {
-    std::string_view const text = detail::number_text(from.rows.at(row).at(column));
-    Number value{};
-    auto const [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    bool const whole = failure == std::errc{} && end == text.data() + text.size();
-    if constexpr (std::floating_point<Number>) {
-      if (whole && std::isfinite(value)) return value;
-      detail::refuse_number(from, row, column,
-                            "number in the range of " + std::to_string(8 * sizeof(Number)) + "-bit floating point");
-    } else {
-      if (whole) return value;
-      using limits = std::numeric_limits<Number>;
-      detail::refuse_number(
-          from, row, column,
-          "whole number from " + std::to_string(limits::min()) + " to " + std::to_string(limits::max()));
-    }
+  requires(std::is_arithmetic_v<Number> && !std::same_as<Number, bool>)
+Number number_of(table const& from, std::size_t row, std::size_t column) {
+  std::string_view const text = detail::number_text(from.rows.at(row).at(column));
+  Number value{};
+  auto const [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool const whole = failure == std::errc{} && end == text.data() + text.size();
+  if constexpr (std::floating_point<Number>) {
+    if (whole && std::isfinite(value)) return value;
+    detail::refuse_number(from, row, column,
+                          "number in the range of " + std::to_string(8 * sizeof(Number)) + "-bit floating point");
+  } else {
+    if (whole) return value;
+    using limits = std::numeric_limits<Number>;
+    detail::refuse_number(
+        from, row, column,
+        "whole number from " + std::to_string(limits::min()) + " to " + std::to_string(limits::max()));
   }
+}
 
 }  // namespace redco::data
 

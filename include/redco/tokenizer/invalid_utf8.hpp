@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/tokenizer/detail/utf8.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <cstddef>
 #include <string>
@@ -18,10 +18,10 @@ struct invalid_utf8 {
 inline invalid_utf8 invalid_utf8_of(std::string_view text) {
   invalid_utf8 found;
   for (std::size_t at = 0;;) {
-    at += detail::well_formed_prefix(text.substr(at));
+    at += meta::well_formed_prefix(text.substr(at));
     if (at == text.size()) return found;
     if (found.bytes == 0) found.first = at;
-    std::size_t const size = detail::utf8_front_of(text.substr(at)).bytes;
+    std::size_t const size = meta::utf8_front_of(text.substr(at)).bytes;
     found.bytes += size;
     at += size;
   }
@@ -30,7 +30,7 @@ inline invalid_utf8 invalid_utf8_of(std::string_view text) {
 /// Returns `text` with U+FFFD in place of each invalid UTF-8 byte, as tokenizers read it.
 inline std::string well_formed(std::string_view text) {
   std::string whole;
-  detail::append_well_formed(whole, text);
+  meta::append_well_formed(whole, text);
   return whole;
 }
 

@@ -7,7 +7,7 @@
 #include <redco/tokenizer/detail/normalizer.hpp>
 #include <redco/tokenizer/detail/sentencepiece.hpp>
 #include <redco/tokenizer/detail/token_decoder.hpp>
-#include <redco/tokenizer/detail/utf8.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <redco/config.hpp>
 
@@ -87,8 +87,8 @@ REDCO_INLINE sentencepiece_tokenizer::sentencepiece_tokenizer(std::filesystem::p
 REDCO_INLINE std::vector<std::int64_t> sentencepiece_tokenizer::encode(std::string_view text,
                                                                        encode_options options) const {
   std::string repaired;
-  if (detail::well_formed_prefix(text) != text.size()) {
-    detail::append_well_formed(repaired, text);
+  if (meta::well_formed_prefix(text) != text.size()) {
+    meta::append_well_formed(repaired, text);
     text = repaired;
   }
   if (text.size() > detail::sentencepiece_bytes)

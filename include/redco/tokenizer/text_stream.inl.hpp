@@ -3,7 +3,7 @@
 #include <redco/tokenizer/text_stream.hpp>
 
 #include <redco/tokenizer/detail/decoded.hpp>
-#include <redco/tokenizer/detail/utf8.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <redco/config.hpp>
 
@@ -24,15 +24,15 @@ REDCO_INLINE std::string text_stream::put(std::int64_t id) {
   if (!options_.keep_special && detail::is_special(tokenizer_.specials(), id)) return {};
   if (tokenizer_.append(held_back_, id, first_)) first_ = false;
   std::string text;
-  std::size_t const complete = held_back_.size() - detail::incomplete_tail(held_back_);
-  detail::append_well_formed(text, std::string_view(held_back_).substr(0, complete));
+  std::size_t const complete = held_back_.size() - meta::incomplete_tail(held_back_);
+  meta::append_well_formed(text, std::string_view(held_back_).substr(0, complete));
   held_back_.erase(0, complete);
   return cleaned(std::move(text), false);
 }
 
 REDCO_INLINE std::string text_stream::finish() {
   std::string text;
-  detail::append_well_formed(text, held_back_);
+  meta::append_well_formed(text, held_back_);
   held_back_.clear();
   first_ = true;
   text = cleaned(std::move(text), true);

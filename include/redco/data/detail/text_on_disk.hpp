@@ -2,6 +2,7 @@
 
 #include <redco/tokenizer/invalid_utf8.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/meta/hexadecimal.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -82,11 +83,8 @@ struct line_encoding {
     bytes += read;
     tokenizer::invalid_utf8 const found = tokenizer::invalid_utf8_of(line);
     if (found.bytes == 0) return;
-    if (invalid == 0) {
-      constexpr std::string_view digits = "0123456789ABCDEF";
-      auto const byte = static_cast<unsigned char>(line[found.first]);
-      first = where + ": 0x" + digits[byte / 16] + digits[byte % 16] + " at byte " + std::to_string(found.first);
-    }
+    if (invalid == 0)
+      first = where + ": 0x" + meta::hexadecimal(line[found.first]) + " at byte " + std::to_string(found.first);
     invalid += found.bytes;
     line = tokenizer::well_formed(line);
   }

@@ -4,6 +4,7 @@
 #include <redco/json/value.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/meta/hexadecimal.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -75,12 +76,10 @@ class strict_builder final : public nlohmann::json_sax<json_value> {
  private:
   /// Returns `text` with \xNN in place of each byte that is no ASCII.
   static std::string escaped(std::string_view text) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
     std::string ascii;
     for (char const c : text) {
-      auto const byte = static_cast<unsigned char>(c);
-      if (byte < 0x80) ascii += c;
-      else (ascii += "\\x") += {digits[byte / 16], digits[byte % 16]};
+      if (static_cast<unsigned char>(c) < 0x80) ascii += c;
+      else ascii += "\\x" + meta::hexadecimal(c);
     }
     return ascii;
   }

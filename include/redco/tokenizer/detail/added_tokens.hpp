@@ -3,8 +3,8 @@
 #include <redco/tokenizer/detail/json_node.hpp>
 #include <redco/tokenizer/detail/regex.hpp>
 #include <redco/tokenizer/detail/unicode.hpp>
-#include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/detail/vocabulary.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -57,7 +57,8 @@ class added_tokens {
         while (first > done && space_ends_at(whole, first)) first = before(whole, first);
       }
       if (found->strips_right) {
-        while (last < whole.size() && is_white_space(code_point(whole.substr(last)))) last += utf8_size(whole[last]);
+        while (last < whole.size() && is_white_space(meta::code_point(whole.substr(last))))
+          last += meta::utf8_size(whole[last]);
       }
       if (done < first) text(whole.substr(done, first - done));
       token(found->id);
@@ -88,10 +89,10 @@ class added_tokens {
     return at;
   }
   static bool space_ends_at(std::string_view text, std::size_t at) {
-    return is_white_space(code_point(text.substr(before(text, at))));
+    return is_white_space(meta::code_point(text.substr(before(text, at))));
   }
   bool begins_word(std::string_view text) const {
-    return !text.empty() && regex::search(*word_).find(text.substr(0, utf8_size(text[0])), 0);
+    return !text.empty() && regex::search(*word_).find(text.substr(0, meta::utf8_size(text[0])), 0);
   }
   bool ends_in_word(std::string_view text) const {
     return !text.empty() && begins_word(text.substr(before(text, text.size())));

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/detail/vocabulary.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <algorithm>
 #include <array>
@@ -42,8 +42,8 @@ inline std::string bytes_of(std::string_view token) {
     return made;
   }();
   std::string bytes;
-  for (std::size_t i = 0; i < token.size(); i += utf8_size(token[i])) {
-    char32_t const c = code_point(token.substr(i));
+  for (std::size_t i = 0; i < token.size(); i += meta::utf8_size(token[i])) {
+    char32_t const c = meta::code_point(token.substr(i));
     if (c >= byte_of.size() || byte_of[c] < 0) return std::string(token);
     bytes += static_cast<char>(byte_of[c]);
   }
@@ -53,7 +53,7 @@ inline std::string bytes_of(std::string_view token) {
 /// Returns `bytes` written in GPT-2's byte alphabet, which has one visible character per byte.
 inline std::string in_byte_alphabet(std::string_view bytes) {
   std::string text;
-  for (char const b : bytes) append_code_point(text, byte_alphabet()[static_cast<unsigned char>(b)]);
+  for (char const b : bytes) meta::append_code_point(text, byte_alphabet()[static_cast<unsigned char>(b)]);
   return text;
 }
 
@@ -89,7 +89,7 @@ class bpe {
     for (std::size_t b = 0; b < 256; ++b) {
       std::string token;
       if (how_.byte_level) {
-        append_code_point(token, byte_alphabet()[b]);
+        meta::append_code_point(token, byte_alphabet()[b]);
       } else {
         token = byte_token(b);
         has_bytes_ = has_bytes_ && words.find(token).has_value();
@@ -153,8 +153,8 @@ class bpe {
 
   void split_into_code_points(std::string_view word, std::vector<std::uint32_t>& symbols) const {
     bool fuse = false;
-    for (std::size_t i = 0; i < word.size(); i += utf8_size(word[i])) {
-      std::string_view const symbol = word.substr(i, utf8_size(word[i]));
+    for (std::size_t i = 0; i < word.size(); i += meta::utf8_size(word[i])) {
+      std::string_view const symbol = word.substr(i, meta::utf8_size(word[i]));
       if (auto const id = words_->find(symbol)) {
         symbols.push_back(*id);
         fuse = false;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/tokenizer/detail/json_node.hpp>
-#include <redco/tokenizer/detail/utf8.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <utf8proc.h>
 
@@ -56,7 +56,7 @@ class charsmap {
     units_.resize(size / sizeof(std::uint32_t));
     std::memcpy(units_.data(), bytes->data() + sizeof size, size);
     texts_ = bytes->substr(sizeof size + size);
-    if (well_formed_prefix(texts_) != texts_.size())
+    if (meta::well_formed_prefix(texts_) != texts_.size())
       node.refuse("has replacements that are no UTF-8; write the file again with the program that made it");
     for (std::size_t c = 0; c < ascii_.size(); ++c) {
       char const one = static_cast<char>(c);
@@ -92,13 +92,13 @@ class charsmap {
   static std::size_t cluster(std::string_view text) {
     if (is_ascii(text[0]) && (text.size() == 1 || (is_ascii(text[1]) && text[1] != '\n'))) return 1;
     utf8proc_int32_t state = 0;
-    std::size_t size = utf8_size(text[0]);
-    for (char32_t before = code_point(text); size < text.size();) {
-      char32_t const next = code_point(text.substr(size));
+    std::size_t size = meta::utf8_size(text[0]);
+    for (char32_t before = meta::code_point(text); size < text.size();) {
+      char32_t const next = meta::code_point(text.substr(size));
       if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(before), static_cast<utf8proc_int32_t>(next),
                                            &state))
         break;
-      size += utf8_size(text[size]);
+      size += meta::utf8_size(text[size]);
       before = next;
     }
     return size;
@@ -115,8 +115,8 @@ class charsmap {
         return;
       }
     }
-    for (std::size_t i = 0; i < part.size(); i += utf8_size(part[i])) {
-      std::string_view const one = part.substr(i, utf8_size(part[i]));
+    for (std::size_t i = 0; i < part.size(); i += meta::utf8_size(part[i])) {
+      std::string_view const one = part.substr(i, meta::utf8_size(part[i]));
       out += replacement(one).value_or(one);
     }
   }

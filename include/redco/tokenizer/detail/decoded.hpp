@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <algorithm>
 #include <array>
@@ -74,10 +74,10 @@ std::string decoded(Tokenizer const& tokenizer, std::span<std::int64_t const> id
     if (tokenizer.append(bytes, id, first)) first = false;
   }
   std::string text;
-  if (well_formed_prefix(bytes) == bytes.size()) {
+  if (meta::well_formed_prefix(bytes) == bytes.size()) {
     text = std::move(bytes);
   } else {
-    append_well_formed(text, bytes);
+    meta::append_well_formed(text, bytes);
   }
   if (!cleans_spaces(tokenizer)) return text;
   space_cleaner cleaner;

@@ -21,7 +21,7 @@ template <class Each>
 std::string mapped(std::string_view text, Each const& each) {
   std::string out;
   out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); i += utf8_size(text[i])) each(out, code_point(text.substr(i)));
+  for (std::size_t i = 0; i < text.size(); i += meta::utf8_size(text[i])) each(out, meta::code_point(text.substr(i)));
   return out;
 }
 
@@ -29,7 +29,7 @@ inline std::string lower_cased(std::string_view text) { return mapped(text, appe
 
 inline std::string without_marks(std::string_view text) {
   return mapped(text, [](std::string& out, char32_t c) {
-    if (!is_bert_mark(c)) append_code_point(out, c);
+    if (!is_bert_mark(c)) meta::append_code_point(out, c);
   });
 }
 
@@ -52,7 +52,7 @@ inline std::string replaced(std::string_view text, regex const& from, std::strin
   for (std::size_t at = 0; at < text.size() && search.find(text, at);) {
     if (search.begin() == search.end()) {
       if (search.end() == text.size()) break;
-      at = search.end() + utf8_size(text[search.end()]);
+      at = search.end() + meta::utf8_size(text[search.end()]);
       continue;
     }
     out += text.substr(done, search.begin() - done);
@@ -65,11 +65,11 @@ inline std::string replaced(std::string_view text, regex const& from, std::strin
 /// Returns `text` without white space at its beginning if `left` is true, and without white space
 /// at its end if `right` is true.
 inline std::string stripped(std::string_view text, bool left, bool right) {
-  while (left && !text.empty() && is_white_space(code_point(text))) text.remove_prefix(utf8_size(text[0]));
+  while (left && !text.empty() && is_white_space(meta::code_point(text))) text.remove_prefix(meta::utf8_size(text[0]));
   for (std::size_t last; right && !text.empty(); text = text.substr(0, last)) {
     last = text.size() - 1;
     while ((static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80) --last;
-    if (!is_white_space(code_point(text.substr(last)))) break;
+    if (!is_white_space(meta::code_point(text.substr(last)))) break;
   }
   return std::string(text);
 }
@@ -82,7 +82,7 @@ inline std::string nmt_cleaned(std::string_view text) {
         (c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
     bool const space = c == 9 || c == 0xA || c == 0xC || c == 0xD || c == 0x1680 || (c >= 0x200B && c <= 0x200F) ||
                        c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
-    if (!dropped) append_code_point(out, space ? U' ' : c);
+    if (!dropped) meta::append_code_point(out, space ? U' ' : c);
   });
 }
 
@@ -107,7 +107,7 @@ class normalizer {
     } else if (type == "NFC" || type == "NFD" || type == "NFKC" || type == "NFKD") {
       node.knows({"type"});
       steps_.emplace_back([together = type.ends_with('C'), compatible = type.size() == 4](std::string const& text) {
-        return ascii_prefix(text) == text.size() ? text : normal_form(text, together, compatible);
+        return meta::ascii_prefix(text) == text.size() ? text : normal_form(text, together, compatible);
       });
     } else if (type == "Precompiled") {
       node.knows({"type", "precompiled_charsmap"});
@@ -157,7 +157,7 @@ class normalizer {
       steps_.emplace_back([](std::string const& text) {
         return mapped(text, [](std::string& out, char32_t c) {
           if (is_bert_control(c)) return;
-          append_code_point(out, is_white_space(c) ? U' ' : c);
+          meta::append_code_point(out, is_white_space(c) ? U' ' : c);
         });
       });
     }
@@ -165,14 +165,14 @@ class normalizer {
       steps_.emplace_back([](std::string const& text) {
         return mapped(text, [](std::string& out, char32_t c) {
           if (is_ideograph(c)) out += ' ';
-          append_code_point(out, c);
+          meta::append_code_point(out, c);
           if (is_ideograph(c)) out += ' ';
         });
       });
     }
     if (node.flag("strip_accents", lower)) {
       steps_.emplace_back([](std::string const& text) {
-        return ascii_prefix(text) == text.size() ? text : without_marks(normal_form(text, false));
+        return meta::ascii_prefix(text) == text.size() ? text : without_marks(normal_form(text, false));
       });
     }
     if (lower) steps_.emplace_back(lower_cased);

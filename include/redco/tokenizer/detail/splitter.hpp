@@ -4,8 +4,8 @@
 #include <redco/tokenizer/detail/normalizer.hpp>
 #include <redco/tokenizer/detail/regex.hpp>
 #include <redco/tokenizer/detail/unicode.hpp>
-#include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/meta/enum_texts.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -94,7 +94,7 @@ class splitter {
       std::size_t const end = search.end();
       if (begin == end) {  // an empty match splits nothing
         if (end == text.size()) break;
-        from = end + utf8_size(text[end]);
+        from = end + meta::utf8_size(text[end]);
         continue;
       }
       if (s.keeps_gaps && done < begin) next(text.substr(done, begin - done));
@@ -108,8 +108,8 @@ class splitter {
   static void split_where(std::string_view text, bool (*const at)(char32_t), bool keep, Next const& next) {
     std::size_t done = 0;
     for (std::size_t i = 0; i < text.size();) {
-      std::size_t const size = utf8_size(text[i]);
-      if (at(code_point(text.substr(i)))) {
+      std::size_t const size = meta::utf8_size(text[i]);
+      if (at(meta::code_point(text.substr(i)))) {
         if (done < i) next(text.substr(done, i - done));
         if (keep) next(text.substr(i, size));
         done = i + size;

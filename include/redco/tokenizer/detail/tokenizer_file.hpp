@@ -6,9 +6,9 @@
 #include <redco/tokenizer/detail/read_model.hpp>
 #include <redco/tokenizer/detail/splitter.hpp>
 #include <redco/tokenizer/detail/token_decoder.hpp>
-#include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/detail/word_cache.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -56,8 +56,8 @@ class tokenizer_file {
 
   std::vector<std::int64_t> encode(std::string_view text, encode_options options) const {
     std::string repaired;
-    if (well_formed_prefix(text) != text.size()) {
-      append_well_formed(repaired, text);
+    if (meta::well_formed_prefix(text) != text.size()) {
+      meta::append_well_formed(repaired, text);
       text = repaired;
     }
     std::vector<std::int64_t> ids;
@@ -87,7 +87,7 @@ class tokenizer_file {
           if (!normalize_.empty()) {
             // If normalization drops the first code point, the rest of the text does not count as
             // the beginning of the text. The `tokenizers` library does the same.
-            at_front = at_front && !normalize_(std::string(part.substr(0, utf8_size(part[0])))).empty();
+            at_front = at_front && !normalize_(std::string(part.substr(0, meta::utf8_size(part[0])))).empty();
             normal = normalize_(std::string(part));
             part = normal;
           }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/tokenizer/detail/utf8.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <utf8proc.h>
 
@@ -126,7 +126,7 @@ inline void append_lower(std::string& text, char32_t c) {
       if (c >= late.first && c <= late.last) lower = static_cast<utf8proc_int32_t>(c) + late.add;
     }
   }
-  append_code_point(text, static_cast<char32_t>(lower));
+  meta::append_code_point(text, static_cast<char32_t>(lower));
 }
 
 // Normalization Forms C, D, KC and KD (Unicode Standard Annex 15) of Unicode 9, equal to Hugging
@@ -202,20 +202,20 @@ inline std::string normal_form(std::string_view text, bool together, bool compat
       order_marks(cluster);
       if (together) compose(cluster);
     }
-    for (auto const c : cluster) append_code_point(out, static_cast<char32_t>(c));
+    for (auto const c : cluster) meta::append_code_point(out, static_cast<char32_t>(c));
     cluster.clear();
   };
   while (!text.empty()) {
-    if (std::size_t const ascii = ascii_prefix(text); ascii > 1) {
+    if (std::size_t const ascii = meta::ascii_prefix(text); ascii > 1) {
       flush();
       out += text.substr(0, ascii - 1);  // the last ASCII character may be followed by marks
       text.remove_prefix(ascii - 1);
     }
-    char32_t const c = code_point(text);
-    text.remove_prefix(utf8_size(text[0]));
+    char32_t const c = meta::code_point(text);
+    text.remove_prefix(meta::utf8_size(text[0]));
     if (unknown_to_9(c) || (compatible && holds(compatible_since_9, c))) {
       flush();
-      append_code_point(out, c);
+      meta::append_code_point(out, c);
       continue;
     }
     decomposition const full(c, compatible);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/tokenizer/detail/bpe.hpp>
-#include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/detail/vocabulary.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <algorithm>
 #include <array>
@@ -44,9 +44,9 @@ class unigram {
   /// per byte of the word.
   void encode(std::string_view word, std::vector<std::int64_t>& ids) const {
     std::vector<node> best(word.size() + 1);
-    for (std::size_t at = 0; at < word.size(); at += utf8_size(word[at])) {
+    for (std::size_t at = 0; at < word.size(); at += meta::utf8_size(word[at])) {
       double const score = best[at].score;
-      std::size_t const one = utf8_size(word[at]);
+      std::size_t const one = meta::utf8_size(word[at]);
       bool covered = false;
       pieces_.prefixes(word.substr(at), [&](std::size_t size, std::uint32_t id) {
         best[at + size].offer(score + scores_[id], at, id);

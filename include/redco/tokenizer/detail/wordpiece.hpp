@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/detail/vocabulary.hpp>
+#include <redco/meta/utf8.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::tokenizer::detail {
+namespace redco::meta {
 
 /// A description of the first code point of a text. If `valid`, `bytes` is the length of the code
 /// point. Otherwise `bytes` is the length of the invalid bytes that one U+FFFD replaces: the
@@ -125,4 +125,4 @@ inline std::size_t incomplete_tail(std::string_view text) {
   return 0;
 }
 
-}  // namespace redco::tokenizer::detail
+}  // namespace redco::meta
