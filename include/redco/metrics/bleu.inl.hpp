@@ -4,6 +4,7 @@
 
 #include <redco/metrics/detail/ngrams.hpp>
 #include <redco/metrics/detail/utf8.hpp>
+#include <redco/metrics/scores.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -136,10 +137,7 @@ REDCO_INLINE std::vector<std::string> bleu_words(std::string_view original) {
 
 REDCO_INLINE bleu_score bleu(std::span<std::string const> candidates,
                              std::span<std::vector<std::string> const> references) {
-  if (candidates.empty() || candidates.size() != references.size())
-    throw error(exit_code::data, "bleu of " + std::to_string(candidates.size()) + " candidates and " +
-                                     std::to_string(references.size()) +
-                                     " lists of references: give one of each for every example");
+  detail::check_counts("bleu", candidates.size(), "candidates", references.size(), "lists of references");
   bleu_score s;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (references[i].empty())

@@ -13,9 +13,14 @@ namespace redco::metrics::detail {
 
 double matthews_of(std::span<std::int64_t const> predicted, std::span<std::int64_t const> expected);
 
-double pearson_of(char const* metric, std::vector<double> x, std::vector<double> y);
+/// Throws `error` with exit code 65 if there are fewer than two numbers or one is not finite.
+void check_numbers(char const* metric, std::vector<double> const& predicted, std::vector<double> const& expected);
 
-double spearman_of(std::vector<double> const& x, std::vector<double> const& y);
+/// Computes the correlation of numbers that check_numbers() accepts.
+double pearson_of(std::vector<double> x, std::vector<double> y);
+
+/// Returns the rank of each value, from 1. Equal values have the mean of their ranks.
+std::vector<double> ranks_of(std::vector<double> const& values);
 
 /// Two lists of equal length: predictions and expected values.
 template <class T>
@@ -58,7 +63,8 @@ double matthews_correlation(Predicted const& predicted, Expected const& expected
 template <class Predicted, class Expected>
 double pearson(Predicted const& predicted, Expected const& expected) {
   auto all = detail::pairs_of<double>("pearson", predicted, expected);
-  return detail::pearson_of("pearson", std::move(all.predicted), std::move(all.expected));
+  detail::check_numbers("pearson", all.predicted, all.expected);
+  return detail::pearson_of(std::move(all.predicted), std::move(all.expected));
 }
 
 /// Returns Spearman's correlation of two ranges of numbers, from -1 to 1: Pearson's correlation of
@@ -68,7 +74,8 @@ double pearson(Predicted const& predicted, Expected const& expected) {
 template <class Predicted, class Expected>
 double spearman(Predicted const& predicted, Expected const& expected) {
   auto const all = detail::pairs_of<double>("spearman", predicted, expected);
-  return detail::spearman_of(all.predicted, all.expected);
+  detail::check_numbers("spearman", all.predicted, all.expected);
+  return detail::pearson_of(detail::ranks_of(all.predicted), detail::ranks_of(all.expected));
 }
 
 }  // namespace redco::metrics

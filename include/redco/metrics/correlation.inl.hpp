@@ -15,9 +15,7 @@
 
 namespace redco::metrics::detail {
 
-/// Throws `error` with exit code 65 if `values` has fewer than two numbers or one that is not
-/// finite.
-inline void check_numbers(char const* metric, char const* side, std::vector<double> const& values) {
+inline void check_side(char const* metric, char const* side, std::vector<double> const& values) {
   if (values.size() < 2)
     throw error(exit_code::data, std::string(metric) + " of " + std::to_string(values.size()) +
                                      " example: a correlation needs at least 2 examples");
@@ -26,6 +24,12 @@ inline void check_numbers(char const* metric, char const* side, std::vector<doub
       throw error(exit_code::data, std::string(metric) + ": " + side + " value " + std::to_string(i) + " of " +
                                        std::to_string(values.size()) + " (counted from 0) is " +
                                        std::to_string(values[i]) + ": give finite numbers");
+}
+
+REDCO_INLINE void check_numbers(char const* metric, std::vector<double> const& predicted,
+                                std::vector<double> const& expected) {
+  check_side(metric, "predicted", predicted);
+  check_side(metric, "expected", expected);
 }
 
 inline bool is_constant(std::vector<double> const& values) {
@@ -48,8 +52,7 @@ inline void standardize(std::vector<double>& values) {
   for (double& value : values) value /= std::sqrt(squares);
 }
 
-/// Returns the rank of each value, from 1. Equal values have the mean of their ranks.
-inline std::vector<double> ranks_of(std::vector<double> const& values) {
+REDCO_INLINE std::vector<double> ranks_of(std::vector<double> const& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
@@ -84,19 +87,11 @@ REDCO_INLINE double matthews_of(std::span<std::int64_t const> predicted, std::sp
   return both / std::sqrt(of_predicted) / std::sqrt(of_expected);
 }
 
-REDCO_INLINE double pearson_of(char const* metric, std::vector<double> x, std::vector<double> y) {
-  check_numbers(metric, "predicted", x);
-  check_numbers(metric, "expected", y);
+REDCO_INLINE double pearson_of(std::vector<double> x, std::vector<double> y) {
   if (is_constant(x) || is_constant(y)) return std::numeric_limits<double>::quiet_NaN();
   standardize(x);
   standardize(y);
   return std::clamp(std::inner_product(x.begin(), x.end(), y.begin(), 0.0), -1.0, 1.0);
-}
-
-REDCO_INLINE double spearman_of(std::vector<double> const& x, std::vector<double> const& y) {
-  check_numbers("spearman", "predicted", x);
-  check_numbers("spearman", "expected", y);
-  return pearson_of("spearman", ranks_of(x), ranks_of(y));
 }
 
 }  // namespace redco::metrics::detail

@@ -3,7 +3,9 @@
 #include <redco/metrics/exact_match.hpp>
 
 #include <redco/metrics/detail/utf8.hpp>
+#include <redco/metrics/scores.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/meta/utf8.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -36,14 +38,6 @@ inline char32_t lower_case_of(char32_t c) {
     if (c >= range.first && c <= range.last && (c - range.first) % range.step == 0)
       return static_cast<char32_t>(static_cast<std::int32_t>(c) + range.distance);
   return c;
-}
-
-/// Returns the UTF-8 of `c`, which must be less than U+10000.
-inline std::string utf8_of(char32_t c) {
-  auto const byte = [](char32_t value) { return static_cast<char>(static_cast<unsigned char>(value)); };
-  if (c < 0x80) return {byte(c)};
-  if (c < 0x800) return {byte(0xC0U | c >> 6), byte(0x80U | (c & 0x3FU))};
-  return {byte(0xE0U | c >> 12), byte(0x80U | (c >> 6 & 0x3FU)), byte(0x80U | (c & 0x3FU))};
 }
 
 inline bool is_ascii_punctuation(char32_t c) {
@@ -93,13 +87,12 @@ REDCO_INLINE std::string squad_text(std::string_view text) {
   detail::for_each_code_point(text, [&](char32_t c, std::string_view bytes) {
     if (detail::is_ascii_punctuation(c)) return;
     char32_t const lower = detail::lower_case_of(c);
-    std::string const written = lower == c ? std::string(bytes) : detail::utf8_of(lower);
-    if (detail::is_between_words(c)) {
-      end_word();
-      all += detail::is_space(c) ? " " : written;
-    } else {
-      word += written;
-    }
+    bool const between = detail::is_between_words(c);
+    if (between) end_word();
+    std::string& text_of_c = between ? all : word;
+    if (detail::is_space(c)) text_of_c += ' ';
+    else if (lower == c) text_of_c += bytes;
+    else meta::append_code_point(text_of_c, lower);
   });
   end_word();
   return detail::with_single_spaces(all);
@@ -107,18 +100,17 @@ REDCO_INLINE std::string squad_text(std::string_view text) {
 
 REDCO_INLINE double exact_match(std::span<std::string const> predicted,
                                 std::span<std::vector<std::string> const> accepted, text_comparison comparison) {
-  if (predicted.empty() || predicted.size() != accepted.size())
-    throw error(exit_code::data, "exact_match of " + std::to_string(predicted.size()) + " predictions and " +
-                                     std::to_string(accepted.size()) +
-                                     " expected answers: give one of each for every example");
+  detail::check_counts("exact_match", predicted.size(), "predictions", accepted.size(), "expected answers");
+  bool const squad = comparison == text_comparison::squad;
   double right = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     if (accepted[i].empty())
       throw error(exit_code::data, "exact_match: prediction " + std::to_string(i) + " of " +
                                        std::to_string(predicted.size()) +
                                        " (counted from 0) has no accepted text: give at least 1, \"\" for no answer");
+    std::string const answer = squad ? squad_text(predicted[i]) : predicted[i];
     bool const found = std::any_of(accepted[i].begin(), accepted[i].end(), [&](std::string const& one) {
-      return comparison == text_comparison::bytes ? one == predicted[i] : squad_text(one) == squad_text(predicted[i]);
+      return squad ? squad_text(one) == answer : one == answer;
     });
     right += found ? 1 : 0;
   }
