@@ -16,6 +16,8 @@ redco_add_test(build.language_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DI
 redco_add_test(build.pages COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/pages.py ${PROJECT_SOURCE_DIR})
 redco_add_test(build.names COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/names.py ${PROJECT_SOURCE_DIR})
 redco_add_test(build.names_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/names.py ${PROJECT_SOURCE_DIR} --planted)
+# The table of examples/README.md.
+redco_add_test(build.recipes COMMAND ${PROJECT_SOURCE_DIR}/scripts/recipes --check)
 redco_add_test(build.pictures COMMAND python3 -B ${PROJECT_SOURCE_DIR}/docs/pictures/make_pictures.py --check)
 
 list(JOIN redco_built "\n" redco_list)
