@@ -179,7 +179,8 @@ def errors_in(words):
 def member_rows(one):
     rows = []
     for member in one.members:
-        if member.deleted or member.name.startswith(("~", "operator")) or member.name == one.name and not member.words:
+        if member.deleted or member.name.startswith("~") or member.name.startswith("operator") and member.name != "operator()" or \
+                member.name == one.name and not member.words:
             continue
         rows.append(member)
     return rows

@@ -18,6 +18,8 @@ redco_add_test(build.names COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/names.py
 redco_add_test(build.names_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/names.py ${PROJECT_SOURCE_DIR} --planted)
 # The table of examples/README.md.
 redco_add_test(build.recipes COMMAND ${PROJECT_SOURCE_DIR}/scripts/recipes --check)
+redco_add_test(build.function_docs COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/function_docs.py ${PROJECT_SOURCE_DIR})
+redco_add_test(build.function_docs_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/function_docs.py ${PROJECT_SOURCE_DIR} --planted)
 redco_add_test(build.pictures COMMAND python3 -B ${PROJECT_SOURCE_DIR}/docs/pictures/make_pictures.py --check)
 
 list(JOIN redco_built "\n" redco_list)

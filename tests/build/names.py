@@ -23,7 +23,7 @@ most_names = 130
 # Namespaces of the rooms whose folder has another name, because a public name or another word has that name.
 namespace_of_room = {"layer": "layers", "model": "models", "pipeline": "pipelines", "tensor": "tensors", "generate": "generation"}
 
-token = re.compile(r"[A-Za-z_]\w*|::|->|&&|\|\||\"[^\"]*\"|[0-9][\w.']*|\S")
+token = re.compile(r"operator\s*(?:\(\s*\)|[^\w\s(]+)|[A-Za-z_]\w*|::|->|&&|\|\||\"[^\"]*\"|[0-9][\w.']*|\S")
 word = re.compile(r"[A-Za-z_]\w*$")
 opening = {"(": ")", "[": "]", "{": "}"}
 no_names = {"decltype", "noexcept", "explicit", "alignas", "requires"}
@@ -127,7 +127,7 @@ def end_of_declaration(tokens, start):
             if "(" in head:
                 return index
             continue
-        has_value = has_value or (text == "=" and head[-1:] != ["operator"]) or text == "concept"
+        has_value = has_value or text in ("=", "concept")
         initialises = initialises or (text == ":" and "(" in head)
         head.append(text)
         index += 1
@@ -161,7 +161,7 @@ def name_in(tokens):
         while texts[place] in ("class", "struct", "[", "alignas", "("):
             place = end_of_brackets(tokens[index:], place) if texts[place] in "[(" else place + 1
         return texts[place] if texts[place + 1] in ("{", ";", ":", "final") else None
-    if "operator" in texts[: texts.index("(")] if "(" in texts else False:
+    if any(text.startswith("operator") for text in texts[: texts.index("(")]) if "(" in texts else False:
         return None
     place = 0
     while texts[place] not in ("(", "=", "{", ";", "["):
@@ -179,8 +179,8 @@ def name_in(tokens):
     return name
 
 
-def declarations_of(source):
-    """Opened namespaces and declarations of a header at namespace scope."""
+def pieces_of(source):
+    """Parts of a header at namespace scope, in order: each opened namespace, and (space, tokens) of each declaration."""
     tokens = []
     for number, line in enumerate(code_of(source).split("\n"), 1):
         tokens += [(found[0], number) for found in token.finditer(line)]
@@ -209,11 +209,21 @@ def declarations_of(source):
             index = end_of_brackets(tokens, index + 1)
             continue
         end = end_of_declaration(tokens, index)
-        if name := name_in(tokens[index:end]):
-            yield declaration("::".join(filter(None, spaces)), line, tokens[end - 1][1], name)
+        yield "::".join(filter(None, spaces)), tokens[index:end]
         index = end
     if spaces:
         raise ValueError(f"namespace {spaces[-1]} without its end")
+
+
+def declarations_of(source):
+    """Opened namespaces and declarations of a header at namespace scope."""
+    for piece in pieces_of(source):
+        if isinstance(piece, opened):
+            yield piece
+            continue
+        space, tokens = piece
+        if name := name_in(tokens):
+            yield declaration(space, tokens[0][1], tokens[-1][1], name)
 
 
 def read(file, source):

@@ -89,6 +89,8 @@ namespace redco {
 /// The argument of a rank's function in world::run. It holds the rank's number and mesh
 /// coordinates, its communication groups, and its memory counter.
 struct rank_context {
+  /// Creates the context of rank `number`. `all`: the groups of this process's ranks; `counter`:
+  /// the rank's memory counter; `later`: the deadline of waits after the first step.
   rank_context(int number, comm::rank_groups& all, std::shared_ptr<tensors::memory_counter> counter,
                std::chrono::milliseconds later)
       : rank(number),

@@ -28,10 +28,11 @@ namespace redco {
 std::vector<data::text_file> read_text_files(std::span<std::string const> paths,
                                              std::span<std::string const> extensions = {}, double invalid = 0);
 
-/// Cuts each file into windows of at most `context + 1` bytes, as examples for byte-level language
-/// modelling. A window begins with the last byte of the window before, so that every byte except a
-/// file's first is predicted exactly once. A window has at least two bytes of one file. Throws
-/// `error` with exit code 65 if every file is shorter than two bytes. Requires context >= 1.
+/// Cuts the text of each of `files` into windows of at most `context + 1` bytes, as examples for
+/// byte-level language modelling. A window begins with the last byte of the window before, so that
+/// every byte except a file's first is predicted exactly once. A window has at least two bytes of
+/// one file. Throws `error` with exit code 65 if every file is shorter than two bytes. Requires
+/// context >= 1.
 std::vector<std::string> text_windows(std::span<data::text_file const> files, std::int64_t context);
 
 }  // namespace redco

@@ -33,10 +33,11 @@ std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesyst
 
 namespace redco {
 
-/// Returns the texts of files, and of the files in folders, in the given order. A .jsonl, .ndjson
-/// or .json file (in any case of letters) contains one JSON object per line, or an array of objects
-/// if it is .json. Each object gives the string under `key`. `invalid`: share of a file's bytes, 0
-/// to 1, that may be NUL or invalid UTF-8. Throws the errors of `read_text_files` and `read_jsonl`.
+/// Returns the texts of the files `paths`, and of the files in folders, in the given order. A
+/// .jsonl, .ndjson or .json file (in any case of letters) contains one JSON object per line, or an
+/// array of objects if it is .json. Each object gives the string under `key`. `invalid`: share of a
+/// file's bytes, 0 to 1, that may be NUL or invalid UTF-8. Throws the errors of `read_text_files`
+/// and `read_jsonl`.
 std::vector<std::string> read_texts(std::span<std::string const> paths, std::string const& key = "text",
                                     double invalid = 0);
 

@@ -24,8 +24,9 @@ enum class exit_code : int {
 /// reason and a remedy. code() is the exit code of a program that does not catch the exception.
 class error : public std::runtime_error {
  public:
+  /// Creates an error with the message `what`.
   error(exit_code code, std::string const& what) : std::runtime_error(what), code_(code) {}
-  /// Creates the error of a failure on `rank`. The message begins with the rank ("rank 1: "),
+  /// Creates the error of a failure on `rank`. The message is `what` after the rank ("rank 1: "),
   /// because another rank may rethrow the error.
   error(exit_code code, int rank, std::string const& what)
       : std::runtime_error("rank " + std::to_string(rank) + ": " + what), code_(code), names_rank_(true) {}

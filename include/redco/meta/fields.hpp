@@ -75,21 +75,22 @@ struct field_of {
 
 namespace redco {
 
-/// Returns a field, which describes a member of a struct by its name and a sentence. Example:
-/// `field<"epochs">(&options::epochs, "passes over the training data")`.
+/// Returns a field, which describes a member of a struct by its name and a sentence, `about`, for
+/// the text of --help. Example: `field<"epochs">(&options::epochs, "passes over the training
+/// data")`.
 template <meta::fixed_string Name, class Class, class Type>
 constexpr meta::field_of<Name, Class, Type> field(Type Class::*member, std::string_view about = {}) {
   return {member, about};
 }
 
-/// Returns a field, which describes a member that users must set. Example:
-/// `required_field<"model">(&options::model, "folder of the model")`.
+/// Returns a field, which describes a member that users must set, with a sentence `about` it.
+/// Example: `required_field<"model">(&options::model, "folder of the model")`.
 template <meta::fixed_string Name, class Class, class Type>
 constexpr meta::field_of<Name, Class, Type> required_field(Type Class::*member, std::string_view about = {}) {
   return {member, about, true};
 }
 
-/// Returns the given fields (descriptions of members) as a tuple, in display order. A reflected
+/// Returns the fields of `list` (descriptions of members) as a tuple, in display order. A reflected
 /// struct returns this tuple from its `static constexpr auto fields()`.
 template <class... Field>
 constexpr meta::hana::basic_tuple<Field...> fields(Field... list) {

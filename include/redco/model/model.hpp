@@ -13,6 +13,7 @@ namespace redco {
 /// 28>` is an image with one channel and 28 x 28 pixels.
 template <std::int64_t... Extents>
 struct input {
+  /// Returns the shape of the input of `batch` examples.
   static constexpr extents of(std::int64_t batch) { return {batch, Extents...}; }
 };
 

@@ -31,9 +31,9 @@ inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   return {loss.sum, count};
 }
 
-/// Returns the cross entropy of int64 labels [N...] under unsharded logits [N..., classes], as
-/// `mean` (sum and count). Ignores label -100. Throws `error` with exit code 65 and the example's
-/// number if another label is not in [0, classes).
+/// Returns the cross entropy of int64 labels [N...] under unsharded logits `whole_logits` [N...,
+/// classes], as `mean` (sum and count). Ignores label -100. Throws `error` with exit code 65 and
+/// the example's number if another label is not in [0, classes).
 inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labels) {
   double const count = nn::detail::count_labels(labels, whole_logits.size(-1));
   at::Tensor const sum = at::cross_entropy_loss(whole_logits.flatten(0, -2), labels.flatten().to(whole_logits.device()),

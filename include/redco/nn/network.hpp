@@ -136,14 +136,18 @@ namespace redco {
 template <model M, nn::context_entry... Entries>
 class bound_network {
  public:
-  /// Binds a network to a pass (settings of a forward call). The pass must outlive this object and
-  /// every autograd graph of its calls. Compile error: redco[R001] for a temporary pass.
+  /// Binds the network `net` to the pass `in` (settings of a forward call) with the context
+  /// `entries`. The pass must outlive this object and every autograd graph of its calls. Compile
+  /// error: redco[R001] for a temporary pass.
   bound_network(std::shared_ptr<nn::network<M> const> net, redco::pass const& in, Entries... entries)
       : bound_network(net, net->values(), in, std::move(entries)...) {}
   template <nn::detail::temporary<redco::pass> Pass>
   bound_network(std::shared_ptr<nn::network<M> const> net, Pass&& in, Entries... entries)
       : bound_network(std::move(net), nn::detail::refused_temporary(in), std::move(entries)...) {}
 
+  /// Calls the model with the input `given`, and with the context entries `first` and `more` in
+  /// addition to those set. Throws `layer_error` with exit code 70, which names the layer, if
+  /// libtorch throws in a layer.
   auto operator()(at::Tensor const& given) const {
     at::Tensor const x = nn::detail::as_input(given, net_->store());
     nn::context<Entries...> const ctx(*pass_, pass_->calls++, net_, values_, entries_);
@@ -222,7 +226,7 @@ class bound_network {
 
   /// Returns a copy of this network after one step of gradient descent: p - rate * dloss/dp for
   /// each trained p of parameters() that affects `loss`. `loss` must be computed from this network
-  /// with gradients enabled; otherwise libtorch throws. Differentiable to any order.
+  /// with gradients enabled. Throws libtorch's c10::Error otherwise. Differentiable to any order.
   ///
   /// // second-order MAML: error(learnt(x), y) is the loss
   /// auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);
@@ -230,8 +234,8 @@ class bound_network {
     return substituted(nn::detail::stepped(parameters(), loss, rate));
   }
 
-  /// Returns a copy of this network with the settings of another pass, for example to decode, or to
-  /// run a target copy. The pass must outlive the result. Compile error: redco[R001] for a
+  /// Returns a copy of this network with the settings of the pass `other`, for example to decode,
+  /// or to run a target copy. The pass must outlive the result. Compile error: redco[R001] for a
   /// temporary pass.
   bound_network in(redco::pass const& other) const {
     bound_network result = *this;

@@ -65,7 +65,7 @@ struct pass {
     return other;
   }
 
-  /// Returns a copy of this pass for one round: micro-batches that all replicas compute
+  /// Returns a copy of this pass for the round `now`: micro-batches that all replicas compute
   /// concurrently. Layers such as batch norm sum statistics over the round.
   pass with_round(comm::replica_round const& now) const {
     pass other = *this;

@@ -27,6 +27,7 @@ class pipeline {
   static constexpr bool has_loss = pipelines::detail::stages_of<pipelines::detail::loss_stage, Stage...> != 0;
   static constexpr bool has_predict = pipelines::detail::stages_of<pipelines::detail::predict_stage, Stage...> != 0;
 
+  /// Creates a pipeline of the functions in `stages`. Programs write `collate(...) | loss(...)`.
   constexpr explicit pipeline(meta::hana::basic_tuple<Stage...> stages) : stages_(std::move(stages)) {}
 
   constexpr meta::hana::basic_tuple<Stage...> const& stages() const& { return stages_; }
@@ -53,14 +54,14 @@ class pipeline {
     }
   }
 
-  /// Calls the loss function with a network and one batch, and returns the loss.
+  /// Calls the loss function with the network `net` and one batch, and returns the loss.
   template <class Net, class Batch>
   constexpr auto loss(Net const& net, Batch const& one) const {
     return call<pipelines::detail::loss_stage>(net, one);
   }
 
-  /// Calls the predict function with a network and one batch. Returns the predictions in the order
-  /// of the batch's examples.
+  /// Calls the predict function with the network `net` and one batch. Returns the predictions in
+  /// the order of the batch's examples.
   template <class Net, class Batch>
   constexpr auto predict(Net const& net, Batch const& one) const {
     return call<pipelines::detail::predict_stage>(net, one);

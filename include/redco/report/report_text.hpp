@@ -16,8 +16,8 @@ std::string plan_text(shard::dynamic_plan const& plan);
 
 namespace redco {
 
-/// Returns the report as text for a console: every parameter's split with its reason, bytes of one
-/// rank by kind, and messages of a step.
+/// Returns the report `r` as text for a console: every parameter's split with its reason, bytes of
+/// one rank by kind, and messages of a step.
 std::string report_text(report::shard_report const& r);
 
 }  // namespace redco

@@ -19,9 +19,9 @@ int run_program(std::function<int()> const& program);
 namespace redco {
 
 /// Runs a whole program: reads its options, calls `body(options)` and returns the exit code. `body`
-/// returns an int or nothing; it may take `options::resolved<Options>` as a second parameter, which
-/// has the source of each value. An exception is printed as one sentence on standard error. Its
-/// exit code is that of the `error`, or 70 for other exceptions.
+/// returns an int or nothing; a second parameter `options::resolved<Options>` has the source of
+/// each value. `about`: first sentence of --help. Throws nothing: prints an exception as one
+/// sentence, and returns the exit code of the `error`, or 70 for other exceptions.
 ///
 ///   return redco::main_of<my_options>(argc, argv, "Trains a model.", [](my_options const& o) {
 ///     redco::deployer deployer(o.deployer);
@@ -47,8 +47,8 @@ int main_of(int argc, char const* const* argv, std::string_view about, Body&& bo
   });
 }
 
-/// Runs a whole program, as the overload with the parameter `about`. The text of --help has no
-/// introductory sentence.
+/// Returns `main_of<Options>(argc, argv, "", body)`: the text of --help has no introductory
+/// sentence. Throws nothing.
 template <meta::reflected Options, class Body>
 int main_of(int argc, char const* const* argv, Body&& body) {
   return main_of<Options>(argc, argv, std::string_view(), body);

@@ -80,8 +80,8 @@ class inference {
     run::tell_notices(where.log(), folder);
   }
 
-  /// Loads the weights of a `pretrained_folder` (Hugging Face format) and the LoRA adapters of an
-  /// `adapter_folder`. `M` must be a `with_lora` model.
+  /// Loads the weights of the `pretrained_folder` `folder` (Hugging Face format) and the LoRA
+  /// adapters of the `adapter_folder` `adapter`. `M` must be a `with_lora` model.
   template <run::weighted Folder, adapt::adapting Adapter>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder, Adapter const& adapter)
       : inference(where, std::move(m), std::move(pipeline), folder.weights(), &adapter.weights()) {}
@@ -104,15 +104,17 @@ class inference {
 template <class Trainer>
 class predictor {
  public:
+  /// Creates a predictor with the networks of `from`, a trainer or an `inference`.
   explicit predictor(Trainer const& from) : trainer_(&from) {}
-  /// Takes ownership of a temporary `inference`. Passing a temporary trainer is the compile error
-  /// redco[R001].
+  /// Takes ownership of `from`, a temporary `inference`. Passing a temporary trainer is the compile
+  /// error redco[R001].
   explicit predictor(Trainer&& from) : own_(owned(from)), trainer_(own_.get()) {}
 
-  /// Returns one prediction per example. `global_batch`: number of examples computed at once over
-  /// all ranks. `length`: returns an example's length, to which collate can pad. Throws the errors
-  /// of the predict function. Throws `error` with exit code 64 if `global_batch` is below 1. Throws
-  /// it with 70 if the trainer has not fitted, or predict does not return one result per example.
+  /// Returns one prediction per example of `range`. `global_batch`: number of examples computed at
+  /// once over all ranks. `length`: returns an example's length, to which collate can pad. Throws
+  /// the errors of the predict function. Throws `error` with exit code 64 if `global_batch` is
+  /// below 1. Throws it with 70 if the trainer has not fitted, or predict does not return one
+  /// result per example.
   template <class Range>
   auto predict(Range&& range, std::int64_t global_batch = 8,
                data::length_of<data::example_of<std::remove_cvref_t<Range>>> const& length = {}) const {

@@ -113,10 +113,11 @@ class trainer {
     return report_text(report_of(model_, optimizer_, run));
   }
 
-  /// Trains the model on `train`, any random-access range. A second fit continues from the
-  /// parameters of the first, or from the newest checkpoint with --resume auto. Throws `error` with
-  /// exit code 75 if a signal ends the run, after the run is saved. Throws 79 if a loss is not
-  /// finite. Adds the step and the function's name to errors of the user's functions.
+  /// Trains the model on `train`, any random-access range, with the `fit_options` `options`. A
+  /// second fit continues from the parameters of the first, or from the newest checkpoint with
+  /// --resume auto. Throws `error` with exit code 75 if a signal ends the run, after the run is
+  /// saved. Throws 79 if a loss is not finite. Adds the step and the function's name to errors of
+  /// the user's functions.
   template <class Range>
   fit_result fit(Range&& train, options_for<data::example_of<std::remove_cvref_t<Range>>> const& options = {}) {
     using example = data::example_of<std::remove_cvref_t<Range>>;
@@ -124,10 +125,10 @@ class trainer {
     else return {};
   }
 
-  /// Computes the first updates of a fit on one rank and on the mesh, and compares losses,
-  /// gradients, updates and optimizer states. The trainer's networks stay unchanged, and nothing is
-  /// saved. All processes call it. Throws the errors of fit. With the option --verify, fit() does
-  /// the same, prints the differences and ends the program.
+  /// Computes the first `steps` updates of fit(train, options) on one rank and on the mesh, and
+  /// compares losses, gradients, updates and optimizer states. The trainer's networks stay
+  /// unchanged, and nothing is saved. All processes call it. Throws the errors of fit(). With the
+  /// option --verify, fit() does the same, prints the differences and ends the program.
   template <class Range>
   run::verify_result verify(Range&& train,
                             options_for<data::example_of<std::remove_cvref_t<Range>>> const& options = {},
@@ -172,16 +173,17 @@ class trainer {
     runner_.keep(name, run::run_state::kept(state));
   }
 
-  /// Saves the weights to a folder, under Hugging Face's names for a known model family, else under
-  /// redco's own names. With `pretrained_folder::save_options`, saves the whole folder. LoRA
-  /// adapters are merged into the weights. `start_from` and `inference` read the folder. Throws
-  /// `error` with exit code 70 before the first fit, 74 if writing fails.
+  /// Saves the weights to the folder `directory`, under Hugging Face's names for a known model
+  /// family, else under redco's own names. With `pretrained_folder::save_options`, saves the whole
+  /// folder. LoRA adapters are merged into the weights. `start_from` and `inference` read the
+  /// folder. Throws `error` with exit code 70 before the first fit, 74 if writing fails.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
     runner_.save_model(directory, models::stored_names<M>::names, options);
   }
 
-  /// Saves only the LoRA adapters of a `with_lora` model, in PEFT's format. Throws the errors of
-  /// `redco::adapt::save_adapter`, and `error` with exit code 70 before the first fit.
+  /// Saves only the LoRA adapters of a `with_lora` model to the folder `directory`, in PEFT's
+  /// format; `options` has its settings. Throws the errors of `redco::adapt::save_adapter`, and
+  /// `error` with exit code 70 before the first fit.
   void save_adapter(std::filesystem::path const& directory, adapt::save_adapter_options const& options = {}) const {
     runner_.save_adapter(directory, models::stored_names<M>::names, model_.config.lora, options);
   }

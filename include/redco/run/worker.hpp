@@ -81,10 +81,11 @@ class worker {
   worker& operator=(worker const&) = delete;
   ~worker();
 
-  /// Adds a network under a unique name, which prefixes its parameters' names in checkpoints
-  /// ("actor.up.weight"). The network's random numbers depend on the name. Throws `error` with exit
-  /// code 64 if another network has this name, the mesh cannot hold the model, or the learning rate
-  /// is invalid.
+  /// Adds a network of model `m`, which `optimizer` updates, under a unique name. The name prefixes
+  /// its parameters' names in checkpoints ("actor.up.weight"). `frozen`: name patterns of the
+  /// parameters that stay unchanged. The network's random numbers depend on the name. Throws
+  /// `error` with exit code 64 if another network has this name, the mesh cannot hold the model, or
+  /// the learning rate is invalid.
   template <model M, update::optimizer Optimizer>
   run::trained_network<M>& add(std::string const& name, M const& m, Optimizer const& optimizer,
                                std::vector<std::string> const& frozen = {}) {
@@ -106,7 +107,7 @@ class worker {
   static void follow(run::network_state const& leader, run::network_state& follower, double share = 1);
 
   /// Adds a copy of the network `of` under another name. No optimizer changes it; follow() can. Use
-  /// it as a target network.
+  /// it as a target network. Throws the errors of add().
   template <model M>
   run::trained_network<M>& add_copy(std::string const& name, run::trained_network<M> const& of) {
     run::trained_network<M>& result = add(name, of.net->model(), sgd{}, {"*"});
@@ -114,7 +115,7 @@ class worker {
     return result;
   }
 
-  /// Adds `state` to the checkpoints: any type that cereal can serialize or that has
+  /// Adds `state` to the checkpoints under `name`: any type that cereal can serialize or that has
   /// `serialize(archive)`. The object must be equal on all ranks and outlive the worker.
   template <class State>
   void keep(std::string const& name, State& state) {
@@ -137,7 +138,8 @@ class worker {
   deployer& where() const { return where_; }
 
   /// Returns the pass (settings of a forward call) for `examples` examples of this rank. `first`:
-  /// index of this rank's first example in the step's global batch.
+  /// index of this rank's first example in the step's global batch; `training`: false to evaluate,
+  /// without dropout.
   redco::pass pass(std::int64_t first, std::int64_t examples, bool training = true) const {
     return state_.pass(first, examples, training);
   }
@@ -161,7 +163,8 @@ class worker {
   /// Updates one network, computing one micro-batch after the other. `micro_batches`: index ranges
   /// of the step's examples. `loss(pass)` returns a `mean` or `terms` for the examples of the pass,
   /// those of one micro-batch. The saved tensors of only one micro-batch are in memory. Ranks may
-  /// have different numbers of micro-batches, or none.
+  /// have different numbers of micro-batches, or none. Throws the errors of `loss` and of the
+  /// overload without micro-batches.
   template <run::loss_of_pass Loss>
   run::step_result update(run::network_state& network, std::vector<data::interval> const& micro_batches,
                           Loss const& loss) {
@@ -172,14 +175,14 @@ class worker {
 
   /// Returns the mean loss over the micro-batches of all ranks under the name "loss", computed
   /// without dropout and gradients. On ranks with a micro-batch, the result also has the mean of
-  /// each loss term. All ranks call it.
+  /// each loss term. All ranks call it. Throws the errors of `loss`.
   template <run::loss_of_pass Loss>
   options::metric_map mean_loss(std::vector<data::interval> const& micro_batches, Loss const& loss) const {
     return mean_loss_of(micro_batches, [&](redco::pass const& in) { return tensors::as_terms(loss(in), 1); });
   }
 
-  /// Adds a value of this step to metrics.jsonl, TensorBoard and the progress bar. Only rank 0's
-  /// values are used; a row has their mean over its steps.
+  /// Adds a value of this step, under `name`, to metrics.jsonl, TensorBoard and the progress bar.
+  /// Only rank 0's values are used; a row has their mean over its steps.
   void log(std::string const& name, double value) { record_.value(name, value); }
 
   /// Records an evaluation of the networks. Call it after the step's updates. All ranks call it,
@@ -188,8 +191,8 @@ class worker {
   /// these metrics is missing.
   options::metric_map evaluated(options::metric_map metrics);
 
-  /// Ends the step: increments step(), and saves a checkpoint if one is due or the loop ends. After
-  /// a signal, saves a checkpoint and throws `error` with exit code 75.
+  /// Ends the step: increments step(), and saves a checkpoint if one is due, the loop ends, or a
+  /// signal came. Throws `error` with exit code 75 after a signal, unless the loop ends.
   void end_step();
 
   /// Saves a checkpoint of this step, unless it is saved already. Does nothing with --verify.

@@ -54,7 +54,8 @@ struct recomputed_blocks {
   constexpr recomputed_blocks(Bool all) : every(all ? 1 : 0) {}
 
   static constexpr recomputed_blocks every_kth(std::int64_t k) { return {k, {}}; }
-  /// Returns the choice of the first `n` blocks; none if `n` is 0.
+  /// Returns the choice of the first `n` blocks; none if `n` is 0. Throws `error` with exit code 64
+  /// if `n` is negative.
   static constexpr recomputed_blocks first_n(std::int64_t n) { return n == 0 ? recomputed_blocks() : in_range({0, n}); }
   /// Returns the choice of the blocks in a range. Throws `error` with exit code 64 if it is empty.
   static constexpr recomputed_blocks in_range(shape::block_range const& blocks) {

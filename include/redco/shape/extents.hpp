@@ -17,6 +17,7 @@ struct extents {
   int rank = 0;
 
   constexpr extents() = default;
+  /// Creates a shape of these `sizes`, at most six.
   constexpr extents(std::initializer_list<std::int64_t> sizes) {
     for (std::int64_t const s : sizes) push(s);
   }

@@ -34,13 +34,16 @@ namespace redco {
 ///   trainer.start_from(adapter);
 class adapter_folder {
  public:
+  /// Opens the folder at `path`.
   explicit adapter_folder(std::filesystem::path const& path);
 
-  /// Returns the adapters' options. Their targets are the shortest suffixes of the frozen model's
-  /// weight paths that name exactly the adapted weights. Throws `error` with exit code 65 if the
-  /// file adapts a module that the model lacks, or has a tensor that belongs to no plain LoRA.
+  /// Returns the adapters' options. `names`: the frozen model's weights under Hugging Face's names.
+  /// The targets are the shortest suffixes of the weight paths that name exactly the adapted
+  /// weights. Throws `error` with exit code 65 if the file adapts a module that the model lacks, or
+  /// has a tensor that belongs to no plain LoRA.
   lora_options options(std::span<models::stored_name const> names) const;
 
+  /// Returns the model `frozen` with the folder's adapters. Throws the errors of options().
   template <model M>
   with_lora<M> model(M const& frozen) const {
     return {{frozen.config, options(models::stored_names<M>::names)}};
