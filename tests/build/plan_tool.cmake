@@ -23,7 +23,7 @@ function(expect code text)
 endfunction()
 
 # The help lists every option in a group, with its default and range.
-expect(0 "^usage: redco-plan CONFIG.JSON .OPTIONS.\n[^\n]+\n\noptions:\n  --config FILE [^\n]*\n  -h, --help [^\n]*\n\n\
+expect(0 "^usage: redco-plan CONFIG.JSON .OPTIONS.\n[^\n]+\n\ngeneral:\n  --config FILE [^\n]*\n  -h, --help [^\n]*\n\n\
 mesh:\n  --n-model-shards INTEGER .*  --hosts INTEGER .*or more[)]\n\n\
 training:\n  --batch INTEGER +examples of one update, over all ranks [(]default 1, 1 or more[)]\n.*\n\n\
 computation:\n  --dtype f32.bf16.f64 .*\n\ncommunication:\n  --overlap.*\n\nreport:\n  --device-memory TEXT .*\n\n\

@@ -29,7 +29,7 @@ endif()
 expect(0 "### To be\n\n[^\n]" generate --model "${WORK}/llama" --prompt "To be" --prompt "or not, that is" --beams 3
   --max-new-tokens 4 --mesh 2x1 ${predicts})
 expect(0 "To be" generate --model "${WORK}/llama" --prompt "To be" --max-new-tokens 8 --temperature 0.9 --top-p 0.8 ${predicts})
-expect(64 "top_p" generate --model "${WORK}/llama" --prompt "To be" --temperature 1 --top-p 1.5 ${predicts})
+expect(64 "--top-p is 1.5 .*give 0 to 1" generate --model "${WORK}/llama" --prompt "To be" --temperature 1 --top-p 1.5 ${predicts})
 expect(64 "--beams draws nothing" generate --model "${WORK}/llama" --prompt "To be" --beams 3 --temperature 0.9 ${predicts})
 expect(64 "give --temperature" generate --model "${WORK}/llama" --prompt "To be" --top-p 0.9 ${predicts})
 expect(64 "give --beams" generate --model "${WORK}/llama" --prompt "To be" --length-penalty 2 ${predicts})

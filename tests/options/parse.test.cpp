@@ -222,13 +222,18 @@ TEST_CASE("help lists every option with kind, sentence and default, and asks for
 namespace {
 
 struct grouped_part {
-  int ranks = 2;
+  int ranks = 2, most = 3;
+  double share = 0.25;
+  std::uint64_t seed = 7;
   bool a_flag_with_a_name_of_its_own = false;
 
   static constexpr auto fields() {
     using o = grouped_part;
     return redco::fields(
         redco::field<"ranks">(&o::ranks, "workers").at_least(1).in_group("mesh"),
+        redco::field<"share">(&o::share, "of zeros").at_least(0).at_most(1).in_group("checks"),
+        redco::field<"most">(&o::most, "bytes").at_most(9).in_group("checks"),
+        redco::field<"seed">(&o::seed, "of all").in_group("checks"),
         redco::field<"a_flag_with_a_name_of_its_own">(&o::a_flag_with_a_name_of_its_own,
                                                       "one two three four five six seven eight nine ten eleven "
                                                       "twelve")
@@ -252,7 +257,7 @@ struct grouped_options {
 }  // namespace
 
 TEST_CASE("help lists the program's own options first, then each group under its title, with bounds") {
-  char const* const words[] = {"program", "--help"};
+  char const* const words[] = {"build/examples/program", "--help"};
   std::string help;
   try {
     redco::options::resolve<grouped_options>(2, words, "Trains.");
@@ -263,8 +268,10 @@ TEST_CASE("help lists the program's own options first, then each group under its
         "usage: program [OPTIONS]\n"
         "Trains.\n"
         "\n"
-        "options:\n"
+        "options of program:\n"
         "  --model TEXT                  folder of the model (required)\n"
+        "\n"
+        "general:\n"
         "  --config FILE                 JSON object with the same names; options given here overrule it\n"
         "  -h, --help                    prints this text\n"
         "\n"
@@ -273,6 +280,9 @@ TEST_CASE("help lists the program's own options first, then each group under its
         "  --shards INTEGER              ranks of a copy (default 1)\n"
         "\n"
         "checks:\n"
+        "  --share NUMBER                of zeros (default 0.25, 0 to 1)\n"
+        "  --most INTEGER                bytes (default 3, at most 9)\n"
+        "  --seed INTEGER                of all (default 7, 0 or more)\n"
         "  --a-flag-with-a-name-of-its-own, --no-a-flag-with-a-name-of-its-own\n"
         "                                one two three four five six seven eight nine ten eleven twelve\n"
         "                                (default false)\n");

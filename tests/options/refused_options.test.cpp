@@ -36,12 +36,14 @@ struct bounded {
   int epochs = 3;
   std::int64_t batch = 8;
   double rate = 0.5;
+  double share = 0.5;
   std::optional<int> ranks;
   static constexpr auto fields() {
     return redco::fields(redco::field<"epochs">(&bounded::epochs, "passes over the data").at_least(0),
                          redco::field<"batch">(&bounded::batch, "examples of an update").at_least(1),
                          redco::field<"rate">(&bounded::rate, "of learning").at_least(0),
-                         redco::field<"ranks">(&bounded::ranks, "workers").at_least(1));
+                         redco::field<"share">(&bounded::share, "of zeros").at_least(0).at_most(1),
+                         redco::field<"ranks">(&bounded::ranks, "workers").at_least(1).at_most(64));
   }
 };
 
@@ -92,7 +94,7 @@ TEST_CASE("a config file is refused with its mistake") {
         std::string::npos);
 }
 
-TEST_CASE("a number below its field's bound is refused by name, from the command line, a file or a default") {
+TEST_CASE("a number outside of its field's bounds is refused by name, from the command line, a file or a default") {
   auto const words = [](auto&& read) {
     try {
       read();
@@ -107,7 +109,11 @@ TEST_CASE("a number below its field's bound is refused by name, from the command
   CHECK(flags("--batch", "-5") == "--batch is -5 (examples of an update): give 1 or more");
   CHECK(flags("--epochs", "-1").starts_with("--epochs is -1 "));
   CHECK(flags("--ranks", "1.5") ==
-        "--ranks: '1.5' is not an integer from -2147483648 to 2147483647: give 1 or more; see --help");
+        "--ranks: '1.5' is not an integer from -2147483648 to 2147483647: give 1 to 64; see --help");
+  CHECK(flags("--share", "1.01") == "--share is 1.01 (of zeros): give 0 to 1");
+  CHECK(flags("--share", "-0.5") == "--share is -0.5 (of zeros): give 0 to 1");
+  CHECK(flags("--share", "1") == "accepted");
+  CHECK(flags("--ranks", "65").starts_with("--ranks is 65 "));
   CHECK(flags("--rate", "-0.25").starts_with("--rate is -0.25 "));
   CHECK(flags("--ranks", "0").starts_with("--ranks is 0 "));
   CHECK(flags("--epochs", "0") == "accepted");

@@ -15,8 +15,8 @@
 namespace redco::meta {
 
 /// A description of one member of a reflected struct. It holds the member's name (a template
-/// argument), a pointer to the member, a sentence about it, and the smallest number that the member
-/// may hold. It also says where the values of the member must be equal.
+/// argument), a pointer to the member, a sentence about it, and the smallest and largest numbers
+/// that the member may hold. It also says where the values of the member must be equal.
 template <fixed_string Name, class Class, class Type>
 struct field_of {
   using class_type = Class;
@@ -28,6 +28,8 @@ struct field_of {
   bool required = false;
   /// Smallest number that the described member may hold.
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  /// Largest number that the described member may hold.
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
   /// Title of the section of a program's help text that lists the member, such as "mesh"; empty:
   /// none.
   std::string_view group = {};
@@ -41,6 +43,14 @@ struct field_of {
   constexpr field_of at_least(std::int64_t number) const {
     field_of bounded = *this;
     bounded.least = number;
+    return bounded;
+  }
+
+  /// Returns this field with the upper bound `number`. Readers of options reject larger values.
+  /// Example: `field<"dropout">(&options::dropout, "share of zeros").at_least(0).at_most(1)`.
+  constexpr field_of at_most(std::int64_t number) const {
+    field_of bounded = *this;
+    bounded.most = number;
     return bounded;
   }
 

@@ -2,6 +2,7 @@
 
 #include <redco/options/fit_settings.hpp>
 
+#include <redco/options/detail/bounds.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/diag/error.hpp>
@@ -15,9 +16,10 @@ namespace redco::options {
 
 REDCO_INLINE void check_fit(fit_settings const& s, int replicas) {
   auto const check = [](auto const& field, std::int64_t value) {
-    if (value < field.least)
-      throw error(exit_code::usage, std::string(field.name()) + " is " + std::to_string(value) + ": give " +
-                                        std::to_string(field.least) + " or more");
+    detail::bounds const range{field.least, field.most};
+    if (range.exclude(value))
+      throw error(exit_code::usage,
+                  std::string(field.name()) + " is " + std::to_string(value) + ": give " + range.text());
   };
   meta::for_each_named(s, [&](auto const& field, auto const& option) {
     if constexpr (requires { std::int64_t{option}; }) check(field, option);

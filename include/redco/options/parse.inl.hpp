@@ -2,6 +2,7 @@
 
 #include <redco/options/parse.hpp>
 
+#include <redco/options/detail/bounds.hpp>
 #include <redco/options/detail/command_line.hpp>
 #include <redco/options/row.hpp>
 #include <redco/json/parse.hpp>
@@ -13,7 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -49,47 +50,45 @@ inline std::string help_lines(std::string const& left, std::string_view about) {
   return text;
 }
 
-/// Returns the lower bound of an option, such as "1 or more". Returns an empty text if the option
-/// has no bound.
-inline std::string bound_text(entry const& e) {
-  if (e.least == std::numeric_limits<std::int64_t>::min()) return "";
-  return std::to_string(e.least) + " or more";
-}
-
 /// Returns the end of an option's help text, such as "(default 1, 0 or more)": "required" or the
-/// default value, then the lower bound.
+/// default value, then the accepted numbers.
 inline std::string help_facts(entry const& e) {
   std::string facts = e.required ? "required" : "default " + shown(e.write());
-  if (std::string const bound = bound_text(e); !bound.empty()) facts += ", " + bound;
+  if (std::string const bound = e.range.text(); !bound.empty()) facts += ", " + bound;
   return "(" + facts + ")";
 }
 
-inline std::string help_text(std::vector<entry> const& entries, std::string_view program, std::string_view about) {
+/// Returns the text of --help: options without a group under the name of the program, then --config
+/// and --help, then each group under its title.
+inline std::string help_text(std::vector<entry> const& entries, std::string const& program, std::string_view about) {
+  std::string const name = std::filesystem::path(program).filename().string();
   std::vector<std::string> groups{""};
   for (entry const& e : entries)
     if (std::find(groups.begin(), groups.end(), e.group) == groups.end()) groups.push_back(e.group);
 
-  std::string text = "usage: " + std::string(program) + " [OPTIONS]\n";
+  std::string text = "usage: " + name + " [OPTIONS]\n";
   if (!about.empty()) text.append(about).append("\n");
   for (std::string const& group : groups) {
-    text += "\n" + (group.empty() ? "options" : group) + ":\n";
+    std::string lines;
     for (entry const& e : entries) {
       if (e.group != group) continue;
       std::string const kind = e.type.kind.empty() ? "" : e.type.is_flag ? " [" + e.type.kind + "]" : " " + e.type.kind;
-      text += help_lines(e.flag + kind + (e.type.is_flag ? ", --no-" + e.flag.substr(2) : ""),
-                         e.about + (e.about.empty() ? "" : " ") + help_facts(e));
+      lines += help_lines(e.flag + kind + (e.type.is_flag ? ", --no-" + e.flag.substr(2) : ""),
+                          e.about + (e.about.empty() ? "" : " ") + help_facts(e));
     }
+    if (!lines.empty()) text += "\n" + (group.empty() ? "options of " + name : group) + ":\n" + lines;
     if (!group.empty()) continue;
-    text += help_lines("--config FILE", "JSON object with the same names; options given here overrule it");
-    text += help_lines("-h, --help", "prints this text");
+    text += "\ngeneral:\n" +
+            help_lines("--config FILE", "JSON object with the same names; options given here overrule it") +
+            help_lines("-h, --help", "prints this text");
   }
   return text;
 }
 
-/// Returns the lower bound of an option as the end of an error message, such as ": give 1 or more".
-/// Returns an empty text if the option has no bound.
+/// Returns the accepted numbers of an option as the end of an error message, such as ": give 1 or
+/// more". Returns an empty text if the option has no bound.
 inline std::string bound_advice(entry const& e) {
-  std::string const bound = bound_text(e);
+  std::string const bound = e.range.text();
   return bound.empty() ? "" : ": give " + bound;
 }
 
@@ -106,22 +105,21 @@ void assign(entry& e, provenance source, std::string const& where, option_value 
   e.source = source;
 }
 
-inline bool below(option_value const& value, std::int64_t least) {
+inline bool outside(option_value const& value, bounds const& range) {
   return std::visit(
-      [least](auto const& one) {
+      [&range](auto const& one) {
         using type = std::remove_cvref_t<decltype(one)>;
-        if constexpr (std::is_same_v<type, std::int64_t> || std::is_same_v<type, double>)
-          return one < static_cast<type>(least);
+        if constexpr (std::is_same_v<type, std::int64_t> || std::is_same_v<type, double>) return range.exclude(one);
         else return false;
       },
       value);
 }
 
-/// Throws `error` with exit code 64 if the number of an option is below its lower bound. Numbers
+/// Throws `error` with exit code 64 if the number of an option is outside of its bounds. Numbers
 /// from flags, the --config file and defaults are all checked.
 inline void check_bounds(std::vector<entry> const& entries) {
   for (entry const& e : entries)
-    if (option_value const value = e.write(); below(value, e.least))
+    if (option_value const value = e.write(); outside(value, e.range))
       throw error(exit_code::usage, e.flag + " is " + shown(value) + " (" + e.about + ")" + bound_advice(e));
 }
 

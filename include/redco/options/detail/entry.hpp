@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/options/detail/bounds.hpp>
 #include <redco/options/detail/convert.hpp>
 #include <redco/options/detail/option_value.hpp>
 #include <redco/options/row.hpp>
@@ -8,9 +9,9 @@
 #include <redco/shape/mesh.hpp>
 #include <redco/meta/fields.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,7 +76,7 @@ struct entry {
   void* member = nullptr;
   /// True if the user must give a value for this option.
   bool required = false;
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< smallest accepted number
+  bounds range = {};        ///< accepted numbers
   std::string group = {};   ///< title of the option's group in the help text; empty for none
   bool of_process = false;  ///< true if the value may differ between the processes of a run
   provenance source = provenance::standard;
@@ -97,6 +98,14 @@ constexpr bool check_option() {
   return optionable<T>;
 }
 
+/// Returns the range of an option of type T: the field's bounds, and 0 or more for unsigned numbers.
+template <class T, class Field>
+constexpr bounds range_of(Field const& field) {
+  if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>)
+    return {std::max<std::int64_t>(field.least, 0), field.most};
+  else return {field.least, field.most};
+}
+
 /// Appends the options of a reflected struct to `entries`. Members that are reflected structs
 /// contribute their options to the same flat list. A member of an unsupported type is the compile
 /// error redco[O001].
@@ -111,7 +120,7 @@ void collect(Options& object, std::vector<entry>& entries) {
                  .type = member_type_of<std::remove_reference_t<decltype(member)>>(),
                  .member = &member,
                  .required = field.required,
-                 .least = field.least,
+                 .range = range_of<std::remove_reference_t<decltype(member)>>(field),
                  .group = std::string(field.group),
                  .of_process = field.of_process});
     }
