@@ -1,23 +1,26 @@
 // Compares the report with a run. For each case of a list, trains three steps and compares bytes
 // and messages of the third step with the plan. Exit code 1 if the messages of a case differ, a
 // peak is off by more than 5 %, or activations are less than 20 % of a peak.
-// - `accuracy benchmarks/accuracy.json docs/accuracy.md`: all cases; writes the page
-// - `accuracy benchmarks/accuracy.json --only bart`: the cases of one model
+// - `accuracy --cases benchmarks/accuracy.json --page docs/accuracy.md`: all cases; writes the page
+// - `accuracy --cases benchmarks/accuracy.json --only bart`: the cases of one model
 
 #include "accuracy_models.hpp"
 #include "temporary_folder.hpp"
 
+#include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/options/value_text.hpp>
 #include <redco/pipeline/functions.hpp>
 #include <redco/json/parse.hpp>
+#include <redco/meta/fields.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -29,6 +32,19 @@
 namespace {
 
 constexpr double largest_error = 0.05, least_activations = 0.2;
+
+struct accuracy_options {
+  std::filesystem::path cases;
+  std::filesystem::path page;
+  std::string only;
+
+  static constexpr auto fields() {
+    using o = accuracy_options;
+    return redco::fields(redco::required_field<"cases">(&o::cases, "JSON file of the cases"),
+                         redco::field<"page">(&o::page, "file to write the page to; default: none"),
+                         redco::field<"only">(&o::only, "model whose cases are run; default: all cases"));
+  }
+};
 
 struct accuracy_case {
   std::string model;
@@ -135,32 +151,35 @@ constexpr char const* head =
     "| model | mesh | dtype | micro-batches | recomputed | planned bytes | measured bytes | activations | messages | error |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n";
 
-}  // namespace
+constexpr char const* tail =
+    "\nNext: [the plan and its report](plan.md), [performance](performance.md), [verify](verify.md).\n";
 
-int main(int argc, char** argv) try {
-  if (argc < 2) throw std::runtime_error("accuracy CASES.json [OUT.md | --only MODEL]");
-  std::string const only = argc == 4 && std::string(argv[2]) == "--only" ? argv[3] : "";
+/// Runs the cases and writes the page. Returns 1 if a case misses its bounds.
+int run_all(accuracy_options const& o) {
   std::string page = head;
   std::string worst_row;
   double worst = 0;
   bool good = true;
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
-  for (redco::json::json_value const& j : redco::json::read_json(argv[1])) {
+  for (redco::json::json_value const& j : redco::json::read_json(o.cases)) {
     accuracy_case const c = case_of(j);
-    if (!only.empty() && c.model != only) continue;
+    if (!o.only.empty() && c.model != o.only) continue;
     result const r = run(c);
     good = good && r.same_messages && std::abs(r.error()) <= largest_error && r.activations >= least_activations;
     worst = std::max(worst, std::abs(r.error()));
     page += row(c, r) + "\n";
     out << row(c, r) << std::endl;
   }
-  page += "\nworst case: " + percent(worst) + "\n";
+  page += "\nworst case: " + percent(worst) + "\n" + tail;
   out << "worst case: " << percent(worst) << std::endl;
-  if (argc == 3 && !(std::ofstream(argv[2]) << page << std::flush))
-    throw std::runtime_error(std::string("cannot write ") + argv[2]);
+  if (!o.page.empty() && !(std::ofstream(o.page) << page << std::flush))
+    throw redco::error(redco::exit_code::io, "cannot write " + o.page.string());
   std::cout.rdbuf(out.rdbuf());
   return good ? 0 : 1;
-} catch (std::exception const& e) {
-  std::cerr << "error: " << e.what() << std::endl;
-  return 64;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return redco::main_of<accuracy_options>(argc, argv, "Compares the planned bytes and messages with runs.", run_all);
 }

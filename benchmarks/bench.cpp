@@ -67,20 +67,23 @@ struct bench_options {
     using redco::field;
     return redco::fields(
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name: dp=2,tp=2"),
-        field<"device">(&o::device, "what computes, as in every program of redco"),
-        field<"dtype">(&o::dtype, "f32, bf16 or f64"),
+        field<"device">(&o::device,
+                        "device that computes: cpu, cuda, or auto (cuda if a device and its libraries exist)"),
+        field<"dtype">(&o::dtype, "type that the model computes in"),
         field<"tf32">(&o::tf32, "f32 products on a CUDA device round their factors"),
         field<"cuda_graph">(&o::cuda_graph, "forward and backward are recorded once and repeated; not with --paced"),
-        field<"batch">(&o::batch, "examples; 0: the workload's"),
-        field<"micro_batch">(&o::micro_batch, "examples of a replica at once; 0: all"),
-        field<"length">(&o::length, "tokens of an example; 0: the workload's"),
-        field<"steps">(&o::steps, "updates; the median leaves the first three out"),
-        field<"dropout">(&o::dropout, "on embeddings, branches and attention"),
+        field<"batch">(&o::batch, "examples of a step; 0: the workload's").at_least(0),
+        field<"micro_batch">(&o::micro_batch, "examples of a replica at once; 0: all").at_least(0),
+        field<"length">(&o::length, "tokens of an example; 0: the workload's").at_least(0),
+        field<"steps">(&o::steps, "updates; the median leaves the first three out").at_least(1),
+        field<"dropout">(&o::dropout, "share of embeddings, branches and attention that is set to 0")
+            .at_least(0)
+            .at_most(1),
         field<"loop">(&o::loop, "trainer, or hand: kernels and collectives without trainer and plan"),
-        field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
+        field<"threads">(&o::threads, "threads of each rank; 0: the cores divided by the ranks").at_least(0),
         field<"overlap">(&o::overlap, "gradients are summed while backward runs; default: between processes"),
         field<"machine">(&o::machine, "file of the machine's speed: prints predicted times of a step"),
-        field<"peak">(&o::peak, "TFLOP/s that a device reaches at most; 0: by its name, for bf16"),
+        field<"peak">(&o::peak, "TFLOP/s that a device reaches at most; 0: by its name, for bf16").at_least(0),
         field<"paced">(&o::paced, "one step for each line on standard input"));
   }
 };

@@ -39,11 +39,12 @@ struct generation_options {
     using o = generation_options;
     using redco::field;
     return redco::fields(field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name: dp=2,tp=2"),
-                         field<"batch">(&o::batch, "prompts"), field<"beams">(&o::beams, "1: greedy; else beam search"),
-                         field<"prompt">(&o::prompt, "tokens of a prompt"),
-                         field<"tokens">(&o::tokens, "new tokens of a prompt"),
-                         field<"rounds">(&o::rounds, "decodings; the median leaves the first three out"),
-                         field<"threads">(&o::threads, "of all ranks together"),
+                         field<"batch">(&o::batch, "prompts").at_least(1),
+                         field<"beams">(&o::beams, "number of beams of a beam search; 1: greedy").at_least(1),
+                         field<"prompt">(&o::prompt, "tokens of a prompt").at_least(1),
+                         field<"tokens">(&o::tokens, "new tokens of a prompt").at_least(1),
+                         field<"rounds">(&o::rounds, "decodings; the median leaves the first three out").at_least(1),
+                         field<"threads">(&o::threads, "threads of all ranks together").at_least(1),
                          field<"paced">(&o::paced, "one decoding for each line on standard input"));
   }
 };
@@ -92,7 +93,8 @@ void run(generation_options const& o) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  run(redco::options::parse<generation_options>(argc, argv));
+  run(redco::options::parse_or_exit<generation_options>(argc, argv, "Measures the speed of decoding GPT-2 small.")
+          .values);
 } catch (redco::error const& e) {
   std::cerr << e.what() << std::endl;
   return static_cast<int>(e.code());

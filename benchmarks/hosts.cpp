@@ -32,8 +32,9 @@ struct host_options {
   std::filesystem::path folder;
 
   static constexpr auto fields() {
-    return redco::fields(redco::field<"machine">(&host_options::machine, "file of the machine's speed"),
-                         redco::field<"folder">(&host_options::folder, "an empty folder, the same for all processes"));
+    return redco::fields(
+        redco::required_field<"machine">(&host_options::machine, "file of the machine's speeds, from redco-calibrate"),
+        redco::required_field<"folder">(&host_options::folder, "an empty folder, the same for all processes"));
   }
 };
 
@@ -59,7 +60,8 @@ std::vector<redco::cost::setup> runs() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return redco::main_of<host_options>(argc, argv, [](host_options const& o) {
+  return redco::main_of<
+      host_options>(argc, argv, "Measures step times of plans over several processes.", [](host_options const& o) {
     redco::cost::machine const machine =
         redco::cost::read_machine(redco::json::read_json(o.machine), o.machine.string());
     std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr

@@ -1,10 +1,11 @@
 // Trains large models of RedCoast's table 1 for three steps on two model shards of this machine's
 // CPU: f32, AdamW, one example per step. Prints one JSON line: measured and planned peak of each
 // rank, peak of the process, losses. The program table1 reads this line.
-// - `large gpt2_large`: 774 million parameters, 512 tokens
-// - `large bart_large`: 406 million parameters, 1024 tokens on each side
+// - `large --model gpt2_large`: 774 million parameters, 512 tokens
+// - `large --model bart_large`: 406 million parameters, 1024 tokens on each side
 #include "temporary_folder.hpp"
 
+#include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
@@ -12,20 +13,45 @@
 #include <redco/cost/cost_of.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/options/choices.hpp>
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/pipeline/functions.hpp>
 #include <redco/json/value.hpp>
+#include <redco/meta/enum_texts.hpp>
+#include <redco/meta/fields.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/resource.h>
 
 namespace {
+
+enum class large_model { gpt2_large, bart_large };
+inline constexpr auto large_model_texts = redco::meta::enum_texts<large_model>(
+    {{large_model::gpt2_large, "gpt2_large"}, {large_model::bart_large, "bart_large"}});
+constexpr std::string_view name_of(large_model m) { return large_model_texts.text_of(m); }
+
+}  // namespace
+
+template <>
+inline constexpr std::array redco::options::choices<large_model> = large_model_texts.values();
+
+namespace {
+
+struct large_options {
+  large_model model = large_model::gpt2_large;
+
+  static constexpr auto fields() {
+    return redco::fields(redco::required_field<"model">(&large_options::model, "model to train"));
+  }
+};
 
 redco::token_batch batch_of(std::span<int const> rows, std::int64_t length, std::int64_t vocabulary) {
   auto const ids = (at::arange(std::ssize(rows) * (length + 1), at::kLong) * 7919 + rows[0])
@@ -78,24 +104,26 @@ int train(std::string const& name, Model const& model, std::int64_t length, Call
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  std::string const name = argc > 1 ? argv[1] : "";
+int run(large_options const& o) {
+  std::string const name(name_of(o.model));
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
-  int code = 64;
-  if (name == "gpt2_large") {
+  int code = 0;
+  if (o.model == large_model::gpt2_large) {
     code = train(
         name, redco::gpt2{{.width = 1280, .heads = 20, .layers = 36}}, 512,
         [](auto const& net, at::Tensor const& ids) { return net(ids); }, out);
-  } else if (name == "bart_large") {
+  } else {
     auto const call = [](auto const& net, at::Tensor const& ids) {
       return net(ids, redco::encoder_input{ids.flip(1)});
     };
     code = train(name, redco::bart{}, 1024, call, out);
-  } else {
-    std::cerr << "which model? large gpt2_large, or large bart_large\n";
   }
   std::cout.rdbuf(out.rdbuf());
   return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return redco::main_of<large_options>(argc, argv, "Trains a large model for three steps on two model shards.", run);
 }

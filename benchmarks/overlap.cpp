@@ -49,9 +49,11 @@ struct overlap_options {
     using o = overlap_options;
     using redco::field;
     return redco::fields(
-        field<"deployer">(&o::deployer), field<"batch">(&o::batch, "examples of a step over all ranks"),
-        field<"steps">(&o::steps, "steps of each kind, after two that do not count"),
-        field<"split_tokens">(&o::split_tokens, "between the blocks each shard has its own tokens"),
+        field<"deployer">(&o::deployer, "where to run"),
+        field<"batch">(&o::batch, "examples of a step over all ranks").at_least(1),
+        field<"steps">(&o::steps, "steps of each kind, after two that do not count").at_least(1),
+        field<"split_tokens">(&o::split_tokens,
+                              "splits the activations between blocks by tokens over the model shards"),
         field<"machine">(&o::machine, "file of redco-calibrate; prints predictions next to measurements"));
   }
 };

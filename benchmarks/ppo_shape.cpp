@@ -60,7 +60,7 @@ struct ppo_options {
   static constexpr auto fields() {
     using o = ppo_options;
     return redco::fields(redco::field<"deployer">(&o::deployer, "where to run"),
-                         redco::field<"updates">(&o::updates, "of 8 x 128 steps each").at_least(1),
+                         redco::field<"updates">(&o::updates, "updates, of 8 x 128 steps each").at_least(1),
                          redco::field<"lr">(&o::lr, "learning rate of actor and critic").at_least(0));
   }
 };

@@ -1,23 +1,25 @@
 // Compares predicted with measured step times: one GPT-2, one global batch, and the plans that
 // redco-plan --search would compare on one, two and four ranks. Prints a table and the rank
 // correlation. Exit code 1 if the correlation is below 0.9.
-// - `search redco_machine.json`: the file that redco-calibrate wrote on this machine
+// - `search --machine redco_machine.json`: the file that redco-calibrate wrote on this machine
 
 #include "plan_steps.hpp"
 #include "temporary_folder.hpp"
 
+#include <redco/run/main_of.hpp>
 #include <redco/cost/machine_file.hpp>
 #include <redco/cost/search.hpp>
 #include <redco/options/value_text.hpp>
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/json/parse.hpp>
+#include <redco/meta/fields.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,15 @@ using plan_steps::load, plan_steps::model;
 constexpr double least_correlation = 0.9;
 // plans take turns, so that a disturbance of the machine affects all of them
 constexpr int rounds = 3;
+
+struct search_options {
+  std::filesystem::path machine;
+
+  static constexpr auto fields() {
+    return redco::fields(redco::required_field<"machine">(&search_options::machine,
+                                                          "file of the machine's speeds, from redco-calibrate"));
+  }
+};
 
 struct row {
   redco::cost::found_plan plan;
@@ -86,11 +97,8 @@ void print(row const& r, std::ostream& out) {
   out << text << std::endl;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) try {
-  if (argc != 2) throw std::runtime_error("search MACHINE.json");
-  std::vector<row> all = rows(redco::cost::read_machine(redco::json::read_json(argv[1]), argv[1]));
+int run(search_options const& o) {
+  std::vector<row> all = rows(redco::cost::read_machine(redco::json::read_json(o.machine), o.machine.string()));
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
   for (int round = 0; round < rounds; ++round)
     for (row& r : all) {
@@ -110,7 +118,10 @@ int main(int argc, char** argv) try {
   out << "\nrank correlation of " << all.size() << " plans: " << correlation << std::endl;
   std::cout.rdbuf(out.rdbuf());
   return correlation >= least_correlation ? 0 : 1;
-} catch (std::exception const& e) {
-  std::cerr << "error: " << e.what() << std::endl;
-  return 64;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return redco::main_of<search_options>(argc, argv, "Compares predicted with measured step times of 72 plans.", run);
 }

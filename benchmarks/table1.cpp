@@ -1,8 +1,8 @@
 // Plans the seven models and servers of RedCoast's table 1 (arXiv 2310.16355). Prints the peak
 // bytes of a device in f32 with AdamW, one example at a time, and the verdict whether they fit.
-// Runs nothing. If FOLDER holds the JSON lines of scripts/bench bart_large and gpt2_large, also
-// prints their measured peaks.
-// - `table1 [FOLDER]`
+// Runs nothing. If the folder of --measured holds the JSON lines of scripts/bench bart_large and
+// gpt2_large, also prints their measured peaks.
+// - `table1 --measured FOLDER`
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/bart.hpp>
@@ -11,20 +11,32 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/opt.hpp>
 #include <redco/model/t5.hpp>
+#include <redco/options/parse.hpp>
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/meta/fields.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <string>
 
 namespace {
 
 constexpr std::int64_t gigabyte = 1'000'000'000;
+
+struct table_options {
+  std::filesystem::path measured;
+
+  static constexpr auto fields() {
+    return redco::fields(redco::field<"measured">(&table_options::measured,
+                                                  "folder of bart_large.json and gpt2_large.json, the JSON lines of "
+                                                  "large"));
+  }
+};
 
 struct server {
   char const* name;
@@ -84,7 +96,9 @@ bool row(char const* name, Model const& model, server const& on, std::int64_t se
 }  // namespace
 
 int main(int argc, char** argv) try {
-  std::filesystem::path const folder = argc > 1 ? argv[1] : "";
+  std::filesystem::path const folder =
+      redco::options::parse_or_exit<table_options>(argc, argv, "Plans the models of RedCoast's table 1.")
+          .values.measured;
   constexpr server two{"2x1080Ti", 2, 10}, four{"4xA100", 4, 40}, hosts{"2 TPU-v4 hosts", 8, 32},
       many{"16 TPU-v4 hosts", 64, 32};
   std::printf(
@@ -101,7 +115,7 @@ int main(int argc, char** argv) try {
   fitting += row("OPT-13B", redco::opt{{.width = 5120, .ffn = 20480, .heads = 40, .layers = 40}}, hosts, 1024, planned);
   fitting += row("OPT-66B", redco::opt{{.width = 9216, .ffn = 36864, .heads = 72, .layers = 64}}, many, 512, planned);
   std::printf("\n%d of 7 fit\n", fitting);
-} catch (std::exception const& e) {
+} catch (redco::error const& e) {
   std::fprintf(stderr, "error: %s\n", e.what());
-  return 65;
+  return static_cast<int>(e.code());
 }

@@ -1,6 +1,5 @@
-// Measures how fast a tokenizer.json reads, encodes and decodes real text on one core. TEXT is a
-// file, or a folder whose .h and .hpp files are read.
-// - `tokenizer FILE [--repeat-to MEGABYTES] TEXT...`
+// Measures how fast a tokenizer.json reads, encodes and decodes real text on one core.
+// - `tokenizer --tokenizer FILE --text TEXT... [--repeat-to MEGABYTES]`
 //
 // Prints one JSON line: seconds of processor time to read FILE, then MB/s (10^6 bytes of text), the
 // best of three passes. Each file is one text. With --repeat-to, all files together, repeated up to
@@ -9,8 +8,10 @@
 #include <redco/data/read_text_files.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
 
+#include <redco/options/parse.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>
+#include <redco/meta/fields.hpp>
 
 #include <sys/resource.h>
 
@@ -18,13 +19,31 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace {
+
+struct tokenizer_options {
+  std::filesystem::path tokenizer;
+  std::vector<std::string> text;
+  std::int64_t repeat_to = 0;
+
+  static constexpr auto fields() {
+    using o = tokenizer_options;
+    return redco::fields(
+        redco::required_field<"tokenizer">(&o::tokenizer, "file tokenizer.json"),
+        redco::required_field<"text">(&o::text, "files, and folders whose .h and .hpp files are read"),
+        redco::field<"repeat_to">(&o::repeat_to,
+                                  "MB (10^6 bytes) of one text, which is all files together, repeated; "
+                                  "0: each file is one text")
+            .at_least(0)
+            .at_most(1'000'000));
+  }
+};
 
 /// Returns seconds of processor time, which other programs on the machine do not affect.
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -42,21 +61,13 @@ std::string one_text(std::vector<redco::data::text_file> const& files, std::size
   return text;
 }
 
-int run(std::vector<std::string> arguments) {
-  if (arguments.size() < 2)
-    throw redco::error(redco::exit_code::usage,
-                       "tokenizer FILE [--repeat-to MEGABYTES] TEXT...: give a tokenizer.json and texts");
+int run(tokenizer_options const& o) {
   double const start = seconds();
-  redco::tokenizer::json_tokenizer const tokenizer(arguments[0]);
+  redco::tokenizer::json_tokenizer const tokenizer(o.tokenizer);
   double const loaded = seconds() - start;
-  arguments.erase(arguments.begin());
-  std::size_t one = 0;
-  if (arguments[0] == "--repeat-to" && arguments.size() > 2) {
-    one = std::strtoul(arguments[1].c_str(), nullptr, 10) * 1'000'000;
-    arguments.erase(arguments.begin(), arguments.begin() + 2);
-  }
+  auto const one = static_cast<std::size_t>(o.repeat_to) * 1'000'000;
   std::vector<std::string> const extensions{".h", ".hpp"};
-  std::vector<redco::data::text_file> texts = redco::read_text_files(arguments, extensions);
+  std::vector<redco::data::text_file> texts = redco::read_text_files(o.text, extensions);
   if (one != 0) texts = {{"repeated", one_text(texts, one)}};
 
   double bytes = 0;
@@ -101,7 +112,9 @@ int run(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   try {
-    return run({argv + 1, argv + argc});
+    return run(redco::options::parse_or_exit<tokenizer_options>(
+                   argc, argv, "Measures how fast a tokenizer.json reads, encodes and decodes text.")
+                   .values);
   } catch (redco::error const& e) {
     std::fprintf(stderr, "tokenizer: %s\n", e.what());
     return static_cast<int>(e.code());

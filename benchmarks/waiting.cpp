@@ -36,10 +36,10 @@ struct waiting_options {
     using o = waiting_options;
     using redco::field;
     return redco::fields(
-        field<"seconds">(&o::seconds, "of one measurement, after a second of warm-up").at_least(0),
-        field<"rounds">(&o::rounds, "turns of the two").at_least(1),
+        field<"seconds">(&o::seconds, "seconds of one measurement, after a second of warm-up").at_least(0),
+        field<"rounds">(&o::rounds, "turns of the two settings").at_least(1),
         field<"busy">(&o::busy, "number of processes that compute concurrently with the model").at_least(1),
-        field<"width">(&o::width, "of the model and of its batch").at_least(1),
+        field<"width">(&o::width, "features of the model and examples of its batch").at_least(1),
         field<"once">(&o::once, "one measurement as it is: steps per second, CPU seconds per second"));
   }
 };

@@ -61,7 +61,7 @@ if(REDCO_BENCHMARKS)
   foreach(name IN ITEMS accuracy large layouts table1)  # they count and do not time
     target_link_libraries(${name} PRIVATE redco_quick)
   endforeach()
-  add_custom_target(paper_table COMMAND table1 ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)
+  add_custom_target(paper_table COMMAND table1 --measured ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)
 endif()
 # Programs for users. redco-plan does not link libtorch. To measure the machine, it runs
 # redco-calibrate from the same folder.

@@ -104,9 +104,12 @@ struct my_options {
         redco::field<"batch">(&o::batch, "steps that an update learns from").at_least(1),
         redco::field<"actor_lr">(&o::actor_lr, "learning rate of the actor").at_least(0),
         redco::field<"critic_lr">(&o::critic_lr, "learning rate of the critic").at_least(0),
-        redco::field<"discount">(&o::discount, "factor of a reward for each step that it comes later"),
-        redco::field<"follow">(&o::follow, "share by which target copies follow").at_least(0),
-        redco::field<"noise">(&o::noise, "deviation of the torque that is added").at_least(0));
+        redco::field<"discount">(&o::discount, "factor of a reward for each step that it comes later")
+            .at_least(0)
+            .at_most(1),
+        redco::field<"follow">(&o::follow, "share by which target copies follow in a step").at_least(0).at_most(1),
+        redco::field<"noise">(&o::noise, "standard deviation of the noise on the torque, which is from -2 to 2")
+            .at_least(0));
   }
 };
 

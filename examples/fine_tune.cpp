@@ -22,10 +22,13 @@ struct my_options {
         redco::field<"deployer">(&o::deployer, "where to run"), redco::field<"training">(&o::training, "how to train"),
         redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
         redco::required_field<"text">(&o::text, "files or folders of text, .jsonl files"),
-        redco::field<"key">(&o::key, "under which a line of JSONL holds its text"),
-        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8"),
+        redco::field<"key">(&o::key, "key of the text in a line of JSONL"),
+        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8")
+            .at_least(0)
+            .at_most(1),
         redco::field<"context">(&o::context, "tokens of an example, at most the model's context").at_least(1),
-        redco::field<"hold_out">(&o::hold_out, "every how many-th example is kept for evaluation; 0: none")
+        redco::field<"hold_out">(
+            &o::hold_out, "distance of the examples that are kept for evaluation, such as 20: every 20th; 0: none")
             .at_least(0));
   }
 };

@@ -19,8 +19,12 @@ struct my_options {
         redco::field<"deployer">(&o::deployer, "where to run"),
         redco::field<"training">(&o::training, "how to train on windows of 256 bytes"),
         redco::field<"text">(&o::text, "files or folders to learn"),
-        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8"),
-        redco::field<"dropout">(&o::dropout, "on embeddings, branches and attention"));
+        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8")
+            .at_least(0)
+            .at_most(1),
+        redco::field<"dropout">(&o::dropout, "share of embeddings, branches and attention that is set to 0")
+            .at_least(0)
+            .at_most(1));
   }
 };
 

@@ -31,15 +31,19 @@ struct my_options {
         redco::field<"deployer">(&o::deployer, "where to run"), redco::field<"training">(&o::training, "how to train"),
         redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
         redco::required_field<"text">(&o::text, "files or folders of text, .jsonl files"),
-        redco::field<"key">(&o::key, "under which a line of JSONL holds its text"),
-        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8"),
+        redco::field<"key">(&o::key, "key of the text in a line of JSONL"),
+        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8")
+            .at_least(0)
+            .at_most(1),
         redco::field<"context">(&o::context, "tokens of an example, at most the model's context").at_least(1),
-        redco::field<"hold_out">(&o::hold_out, "every how many-th example is kept to measure").at_least(2),
+        redco::field<"hold_out">(&o::hold_out,
+                                 "distance of the examples that are kept to measure, such as 20: every 20th")
+            .at_least(2),
         redco::field<"rank">(&o::rank, "rank of the adapters").at_least(1),
-        redco::field<"alpha">(&o::alpha, "their products are scaled by alpha / rank"),
-        redco::field<"dropout">(&o::dropout, "on what adapters read"),
+        redco::field<"alpha">(&o::alpha, "numerator of the scale alpha / rank of the adapters").at_least(0),
+        redco::field<"dropout">(&o::dropout, "share of the adapters' inputs that is set to 0").at_least(0).at_most(1),
         redco::field<"targets">(&o::targets, "weights that are adapted, with commas: q,v,o,gate,up,down; of GPT-2 qkv"),
-        redco::field<"bound">(&o::bound, "largest held-out loss, in units of the frozen model's"));
+        redco::field<"bound">(&o::bound, "largest held-out loss, in units of the frozen model's").at_least(0));
   }
 };
 

@@ -72,7 +72,8 @@ std::string page() {
       text += "\n" + e.about + " (`tests/reject/" + file.filename().string() + "`)\n\n```cpp\n" + e.bad + "```\n";
     }
   }
-  return text;
+  return text +
+         "\nNext: [your own layer](your-own-layer.md), [debugging](debugging.md), [questions and answers](faq.md).\n";
 }
 
 TEST_CASE("docs/diagnostics.md lists the codes and their reject tests") {

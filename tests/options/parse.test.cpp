@@ -225,6 +225,7 @@ struct grouped_part {
   int ranks = 2, most = 3;
   double share = 0.25;
   std::uint64_t seed = 7;
+  std::string folder;
   bool a_flag_with_a_name_of_its_own = false;
 
   static constexpr auto fields() {
@@ -234,6 +235,7 @@ struct grouped_part {
         redco::field<"share">(&o::share, "of zeros").at_least(0).at_most(1).in_group("checks"),
         redco::field<"most">(&o::most, "bytes").at_most(9).in_group("checks"),
         redco::field<"seed">(&o::seed, "of all").in_group("checks"),
+        redco::field<"folder">(&o::folder, "of machines").in_group("checks"),
         redco::field<"a_flag_with_a_name_of_its_own">(&o::a_flag_with_a_name_of_its_own,
                                                       "one two three four five six seven eight nine ten eleven "
                                                       "twelve")
@@ -283,6 +285,7 @@ TEST_CASE("help lists the program's own options first, then each group under its
         "  --share NUMBER                of zeros (default 0.25, 0 to 1)\n"
         "  --most INTEGER                bytes (default 3, at most 9)\n"
         "  --seed INTEGER                of all (default 7, 0 or more)\n"
+        "  --folder TEXT                 of machines (optional)\n"
         "  --a-flag-with-a-name-of-its-own, --no-a-flag-with-a-name-of-its-own\n"
         "                                one two three four five six seven eight nine ten eleven twelve\n"
         "                                (default false)\n");

@@ -87,14 +87,16 @@ struct deployer_options {
             .per_process(),
         field<"deadline">(
             &o::deadline,
-            "seconds that ranks wait for each other, from the start; default: 120, and 300 until the first step is over")
+            "seconds that ranks wait for each other, 0.001 to 1e8, from the start; default: 120, and 300 until the first "
+            "step is over")
             .in_group("communication"),
         field<"overlap">(
             &o::overlap,
             "send gradients during backward (default: between processes), and activations of shards during matrix products (default: between hosts)")
             .in_group("communication"),
         field<"gradient_bucket">(&o::gradient_bucket,
-                                 "MiB of gradients that are summed together while they overlap with backward")
+                                 "MiB of gradients that are summed together while they overlap with backward, more "
+                                 "than 0 and at most 1e6")
             .in_group("communication"),
         field<"deterministic">(
             &o::deterministic,
@@ -133,11 +135,11 @@ struct blockless_options : deployer_options {
 struct predicting_options : deployer_options {
   static constexpr auto fields() {
     using o = deployer_options;
-    return redco::fields(meta::field_named<o, "ranks">(), meta::field_named<o, "n_model_shards">(),
-                         meta::field_named<o, "mesh">(), field<"seed">(&o::seed, "seed of all random numbers"),
-                         meta::field_named<o, "device">(), meta::field_named<o, "dtype">(),
-                         meta::field_named<o, "tf32">(), meta::field_named<o, "threads">(),
-                         meta::field_named<o, "deadline">(), meta::field_named<o, "deterministic">());
+    return redco::fields(
+        meta::field_named<o, "ranks">(), meta::field_named<o, "n_model_shards">(), meta::field_named<o, "mesh">(),
+        field<"seed">(&o::seed, "seed of all random numbers").in_group("computation"), meta::field_named<o, "device">(),
+        meta::field_named<o, "dtype">(), meta::field_named<o, "tf32">(), meta::field_named<o, "threads">(),
+        meta::field_named<o, "deadline">(), meta::field_named<o, "deterministic">());
   }
 };
 

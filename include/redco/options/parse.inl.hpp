@@ -50,10 +50,11 @@ inline std::string help_lines(std::string const& left, std::string_view about) {
   return text;
 }
 
-/// Returns the end of an option's help text, such as "(default 1, 0 or more)": "required" or the
-/// default value, then the accepted numbers.
+/// Returns the end of an option's help text, such as "(default 1, 0 or more)": "required", the
+/// default value, or "optional" if that is empty, then the accepted numbers.
 inline std::string help_facts(entry const& e) {
-  std::string facts = e.required ? "required" : "default " + shown(e.write());
+  std::string const standard = shown(e.write());
+  std::string facts = e.required ? "required" : standard.empty() ? "optional" : "default " + standard;
   if (std::string const bound = e.range.text(); !bound.empty()) facts += ", " + bound;
   return "(" + facts + ")";
 }

@@ -19,15 +19,32 @@ struct decoding_flags {
   static constexpr auto fields() {
     using o = decoding_flags;
     return redco::fields(
-        field<"max_new_tokens">(&o::max_new_tokens, "new tokens at most after each prompt; 64 if the folder sets none"),
-        field<"temperature">(&o::temperature, "0: the most likely token, else draw"),
-        field<"top_k">(&o::top_k, "draw from the k most likely; 0: from all"),
-        field<"top_p">(&o::top_p, "draw from the fewest that have this probability together"),
-        field<"min_p">(&o::min_p, "draw from those this many times as likely as the likeliest"),
-        field<"repetition_penalty">(&o::repetition_penalty, "above 1: shun what is there already"),
-        field<"beams">(&o::beams, "more than 1: search with so many beams instead of drawing"),
-        field<"length_penalty">(&o::length_penalty,
-                                "exponent of the length that divides a beam's score; above 1 favours long beams"));
+        field<"max_new_tokens">(&o::max_new_tokens, "new tokens at most after each prompt; 64 if the folder sets none")
+            .at_least(0)
+            .in_group("decoding"),
+        field<"temperature">(&o::temperature,
+                             "divides the logits before a token is drawn; 0: takes the most likely token")
+            .at_least(0)
+            .in_group("decoding"),
+        field<"top_k">(&o::top_k, "number of most likely tokens to draw from; 0: all").at_least(0).in_group("decoding"),
+        field<"top_p">(&o::top_p, "draws from the fewest tokens with this total probability")
+            .at_least(0)
+            .at_most(1)
+            .in_group("decoding"),
+        field<"min_p">(&o::min_p, "draws from tokens with at least this share of the largest probability")
+            .at_least(0)
+            .at_most(1)
+            .in_group("decoding"),
+        field<"repetition_penalty">(
+            &o::repetition_penalty,
+            "divides the positive logits of ids that occurred, multiplies the negative ones; above 0, 1 changes nothing")
+            .at_least(0)
+            .in_group("decoding"),
+        field<"beams">(&o::beams, "number of beams of a beam search; 1: no search").at_least(1).in_group("decoding"),
+        field<"length_penalty">(
+            &o::length_penalty,
+            "exponent of the length that divides a beam's score, any number; above 1 favours long beams")
+            .in_group("decoding"));
   }
 
   /// Returns the decoding settings `folder` of a model's folder, overridden by the options that the

@@ -98,7 +98,8 @@ constexpr bool check_option() {
   return optionable<T>;
 }
 
-/// Returns the range of an option of type T: the field's bounds, and 0 or more for unsigned numbers.
+/// Returns the range of an option of type T: the field's bounds, and 0 or more for unsigned
+/// numbers.
 template <class T, class Field>
 constexpr bounds range_of(Field const& field) {
   if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>)
