@@ -124,12 +124,12 @@ struct attention {
     }
     double const outer = w.deviation;
     auto const project = [&](std::string_view name, std::int64_t units, fact::reason why, shape::remainder rest,
-                             double shrink = 1, double prescribed = 0) {
+                             double gain = 1, double prescribed = 0) {
       fact::parameter_fact weight;
       weight.shape = {units * dim, width};
       weight.split(shape::axis::tp, 0, units, rest);
       weight.why = why;
-      weight.start = {fact::initial::kind::normal, shrink / square_root(3.0 * static_cast<double>(width))};
+      weight.start = {fact::initial::kind::normal, fan_in_deviation(width, gain)};
       if (prescribed > 0) w.deviation = prescribed;
       w.inside(name, [&] { w.parameter("weight", weight); });
       w.deviation = outer;

@@ -23,8 +23,11 @@ constexpr double square_root(double x) {
 }
 
 /// Returns the standard deviation of the uniform distribution on [-1/sqrt(n), 1/sqrt(n)], where n
-/// is the number of inputs of each output. PyTorch draws the weights of linear layers from it.
-constexpr double fan_in_deviation(std::int64_t inputs) { return 1.0 / square_root(3.0 * static_cast<double>(inputs)); }
+/// is the number of inputs of each output, times `gain`. PyTorch draws the weights of linear layers
+/// from it, with gain 1.
+constexpr double fan_in_deviation(std::int64_t inputs, double gain = 1) {
+  return gain / square_root(3.0 * static_cast<double>(inputs));
+}
 
 /// Returns the value of a template argument `Extent` of a layer for a model's config. A literal is
 /// its own value. A member pointer or a captureless callable is applied to `config`, so that one

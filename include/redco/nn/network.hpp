@@ -225,11 +225,11 @@ class bound_network {
   }
 
   /// Returns a copy of this network after one step of gradient descent: p - rate * dloss/dp for
-  /// each trained p of parameters() that affects `loss`. `loss` must be computed from this network
-  /// with gradients enabled. Throws libtorch's c10::Error otherwise. Differentiable to any order.
+  /// each trained p of parameters() that affects `loss`. Differentiable to any order. Throws
+  /// libtorch's c10::Error if `loss` is not computed from this network with gradients enabled.
   ///
-  /// // second-order MAML: error(learnt(x), y) is the loss
-  /// auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);
+  ///   // second-order MAML: error(learnt(x), y) is the loss
+  ///   auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);
   bound_network stepped(at::Tensor const& loss, double rate) const {
     return substituted(nn::detail::stepped(parameters(), loss, rate));
   }
