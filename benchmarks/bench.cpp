@@ -353,8 +353,10 @@ int bf16_loss(bench_options o, std::ostream& out) {
 int main(int argc, char** argv) try {
   std::string const workload = argc > 1 ? argv[1] : "";
   bool const named = !workload.empty() && workload.front() != '-';
+  std::vector<char const*> words(argv, argv + argc);
+  if (named) words.erase(words.begin() + 1);
   auto const o = redco::options::parse_or_exit<bench_options>(
-                     named ? argc - 1 : argc, named ? argv + 1 : argv,
+                     static_cast<int>(words.size()), words.data(),
                      "bench W1 | W2 | W3 | L1 | bf16_loss: one JSON line of speed and size.")
                      .values;
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // messages of the library go to stderr
