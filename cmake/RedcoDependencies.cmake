@@ -3,7 +3,8 @@
 # the user such as <NAME>_ROOT.
 #   redco::dependencies   Boost.Hana, range-v3, cereal, CLI11, nlohmann-json (SYSTEM: no warnings)
 #   redco::xxhash, redco::utf8proc
-#   redco::text_libraries PCRE2 and SentencePiece; REDCO_WITH_<NAME> is defined if found
+#   redco::text_libraries PCRE2, SentencePiece and minja (SYSTEM: no warnings); REDCO_WITH_<NAME> is
+#                         defined if found
 #   redco::processes      MPI; REDCO_WITH_MPI is defined if found
 
 include_guard(GLOBAL)
@@ -70,6 +71,16 @@ endfunction()
 add_library(redco::text_libraries INTERFACE IMPORTED GLOBAL)
 redco_find_optional(redco::text_libraries PCRE2 pcre2.h pcre2-8 libpcre2-dev)
 redco_find_optional(redco::text_libraries SENTENCEPIECE sentencepiece_processor.h sentencepiece libsentencepiece-dev)
+# minja is one header, which scripts/setup downloads and which is installed with redco's headers.
+find_path(REDCO_MINJA_INCLUDE minja/minja.hpp HINTS "${CMAKE_CURRENT_LIST_DIR}/../.deps/minja/include"
+  "${CMAKE_CURRENT_LIST_DIR}/../../../include" DOC "Folder that contains minja/minja.hpp")
+mark_as_advanced(REDCO_MINJA_INCLUDE)
+if(REDCO_MINJA_INCLUDE)
+  target_include_directories(redco::text_libraries SYSTEM INTERFACE ${REDCO_MINJA_INCLUDE})
+  target_compile_definitions(redco::text_libraries INTERFACE REDCO_WITH_MINJA)
+else()
+  message(STATUS "redco: optional minja not found, so chat templates are not read (scripts/setup downloads it)")
+endif()
 
 # MPI is searched in the folder of mpirun. Debian installs the chosen MPI under a common name.
 add_library(redco::processes INTERFACE IMPORTED GLOBAL)

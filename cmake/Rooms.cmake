@@ -74,7 +74,7 @@ set(REDCO_DOORS
   "^(ATen|c10|torch)/" tensor
   "^cereal/" workdir
   "^xxhash\\.h$" safetensors
-  "^(utf8proc|pcre2|sentencepiece_processor)\\.h$" tokenizer
+  "^((utf8proc|pcre2|sentencepiece_processor)\\.h$|minja/)" tokenizer
   "^(mpi|nccl)\\.h$" comm)
 
 # Headers directly in include/redco that are not umbrellas.

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <redco/tokenizer/tokenizer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco::tokenizer {
+
+/// A message of a conversation.
+struct chat_message {
+  std::string role;  ///< "system", "user", "assistant", or another role that the template knows
+  std::string content;
+
+  friend bool operator==(chat_message const&, chat_message const&) = default;
+};
+
+/// Token ids of a text, with a mark for each id that a model is trained to write.
+struct marked_ids {
+  std::vector<std::int64_t> ids;
+  std::vector<bool> trained;  ///< as many as `ids`; true for tokens of an answer
+
+  friend bool operator==(marked_ids const&, marked_ids const&) = default;
+};
+
+/// A text and the ranges of its bytes, [begin, end), that are answers of the assistant.
+struct chat_text {
+  std::string text;
+  std::vector<std::pair<std::size_t, std::size_t>> answers;
+};
+
+/// The template of a model's folder that writes a conversation as one text, in the language Jinja.
+/// Texts equal those of `apply_chat_template` in transformers. Copies share the template; threads
+/// may call concurrently.
+class chat_template {
+ public:
+  /// Reads chat_template.jinja, or else "chat_template" of tokenizer_config.json; of a list of named
+  /// templates, the one named "default". Throws `error` with exit code 65 if the folder has no
+  /// template, if the template cannot be parsed, or if redco was built without minja.
+  explicit chat_template(std::filesystem::path const& folder);
+
+  /// Takes a template in Jinja. `names`: contents of bos_token, eos_token, pad_token and unk_token
+  /// in the template. `source`: name of the template, for error messages.
+  chat_template(std::string const& jinja, special_names const& names, std::string source);
+
+  /// Returns the text of a conversation. If `asks`, the beginning of the assistant's answer follows
+  /// (`add_generation_prompt`). Throws `error` with exit code 65 if the template refuses the
+  /// conversation, as some do if roles do not alternate.
+  std::string text(std::span<chat_message const> messages, bool asks = false) const;
+
+  /// Returns the text of a conversation, and its answers from message `first` on. An answer is what
+  /// `{% generation %}` and `{% endgeneration %}` enclose. In a template without these tags, it is
+  /// the text that an assistant's message adds to the conversation before it and the beginning of
+  /// an answer. Throws the errors of `text`, also if no such text can be told apart.
+  chat_text marked_text(std::span<chat_message const> messages, std::size_t first = 0) const;
+
+ private:
+  struct compiled;
+  std::shared_ptr<compiled const> compiled_;
+};
+
+/// Returns the ids of `text.text` without the special tokens that a tokenizer adds around a text,
+/// and marks the ids of its answers. A token that contains the first byte or the last byte of an
+/// answer belongs to the answer.
+marked_ids marked_ids_of(any_tokenizer const& tokenizer, chat_text const& text);
+
+}  // namespace redco::tokenizer
+
+#include <redco/config.hpp>
+#ifndef REDCO_COMPILED
+#include <redco/tokenizer/chat_template.inl.hpp>
+#endif

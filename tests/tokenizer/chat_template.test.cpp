@@ -1,0 +1,183 @@
+#include "catch.hpp"
+#include "refusal.hpp"
+#include "temporary_folder.hpp"
+#include "test_files.hpp"
+
+#include <redco/tokenizer/chat_template.hpp>
+#include <redco/tokenizer/detail/jinja.hpp>
+#include <redco/tokenizer/detail/regex.hpp>
+#include <redco/tokenizer/read_tokenizer.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+// Compares chat templates with the results of transformers 5.24 (make_chats.py).
+
+namespace {
+
+namespace rt = redco::tokenizer;
+using redco::json::json_value;
+
+constexpr bool available = rt::detail::jinja_template::available;
+
+std::vector<rt::chat_message> messages_of(json_value const& row) {
+  std::vector<rt::chat_message> all;
+  for (json_value const& one : row) all.push_back({one["role"], one["content"]});
+  return all;
+}
+
+rt::special_names const names{.begin = "<s>", .end = "<|endoftext|>"};
+
+std::vector<std::string> answers_of(rt::chat_text const& text) {
+  std::vector<std::string> all;
+  for (auto const& [begin, end] : text.answers) all.push_back(text.text.substr(begin, end - begin));
+  return all;
+}
+
+std::vector<rt::chat_message> const talk{
+    {"user", "one"}, {"assistant", "two"}, {"user", "three"}, {"assistant", "four"}};
+
+/// Returns the template of a name in chats.json.
+std::string named(std::string const& name) {
+  for (json_value const& entry : redco::json::read_json(test_files() / "chats.json"))
+    if (entry["name"] == name) return entry["template"];
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("chat templates give the texts that transformers gives") {
+  if (!available) return;
+  // A file of public templates, which make_chats.py --templates writes, is compared as well.
+  std::vector<std::filesystem::path> files{test_files() / "chats.json"};
+  if (char const* const more = std::getenv("REDCO_CHATS")) files.emplace_back(more);
+  int texts = 0;
+  for (auto const& file : files)
+    for (json_value const& entry : redco::json::read_json(file)) {
+      INFO(entry["name"].get<std::string>());
+      rt::chat_template const chat(entry["template"].get<std::string>(), names, "a test");
+      for (json_value const& row : entry["conversations"]) {
+        auto const messages = messages_of(row["messages"]);
+        for (bool const asks : {false, true}) {
+          json_value const& expected = row[asks ? "asking" : "text"];
+          if (expected.is_null()) {
+            CHECK_THROWS_AS(chat.text(messages, asks), redco::error);
+          } else {
+            CHECK(chat.text(messages, asks) == expected.get<std::string>());
+            ++texts;
+          }
+        }
+      }
+    }
+  CHECK(texts >= 70);
+}
+
+TEST_CASE("tags of a template enclose the answers that transformers marks, in text and in ids") {
+  if (!available || !rt::detail::regex::available) return;
+  rt::any_tokenizer const tokenizer = redco::read_tokenizer(test_files() / "tokenizers" / "files_qwen2");
+  int answers = 0;
+  for (json_value const& entry : redco::json::read_json(test_files() / "chats.json"))
+    for (json_value const& row : entry["conversations"]) {
+      if (!row.contains("answers")) continue;
+      INFO(entry["name"].get<std::string>());
+      rt::chat_template const chat(entry["template"].get<std::string>(), names, "a test");
+      rt::chat_text const marked = chat.marked_text(messages_of(row["messages"]));
+      CHECK(marked.text == row["text"].get<std::string>());
+      CHECK(answers_of(marked) == row["answers"].get<std::vector<std::string>>());
+      answers += static_cast<int>(marked.answers.size());
+      rt::marked_ids const ids = rt::marked_ids_of(tokenizer, marked);
+      CHECK(ids.ids == row["ids"].get<std::vector<std::int64_t>>());
+      std::vector<bool> trained;
+      for (json_value const& one : row["trained"]) trained.push_back(one.get<int>() != 0);
+      CHECK(ids.trained == trained);
+    }
+  CHECK(answers == 15);
+}
+
+TEST_CASE("without tags, an answer ends with the text that closes its message") {
+  if (!available) return;
+  using list = std::vector<std::string>;
+  std::map<std::string, list> const expected{
+      {"chatml", {"two<|im_end|>\n\n", "four<|im_end|>\n\n"}},
+      {"brackets", {" two <|endoftext|>", " four <|endoftext|>"}},
+      {"headers", {"two<|eot_id|>", "four<|eot_id|>"}},
+      {"turns", {"two<end_of_turn>\n", "four<end_of_turn>\n"}},
+      // an earlier answer has no thoughts, and no end token of the conversation
+      {"thinking", {"two<|end|>\n", "<think>\n\n</think>\n\nfour<|end|>\n<|endoftext|>"}}};
+  for (auto const& [name, answers] : expected) {
+    INFO(name);
+    CHECK(answers_of(rt::chat_template(named(name), names, "a test").marked_text(talk)) == answers);
+  }
+}
+
+TEST_CASE("only answers from the first message on are marked") {
+  if (!available) return;
+  for (std::string const name : {"chatml", "marked"}) {
+    INFO(name);
+    rt::chat_template const chat(named(name), names, "a test");
+    std::string const end = name == "marked" ? "<|endoftext|>" : "<|im_end|>\n\n";
+    CHECK(answers_of(chat.marked_text(talk, 2)) == std::vector<std::string>{"four" + end});
+    CHECK(answers_of(chat.marked_text(talk, 1)) == std::vector<std::string>{"two" + end, "four" + end});
+    CHECK(chat.marked_text(talk, 4).answers.empty());
+  }
+}
+
+TEST_CASE("templates that hide where an answer begins or ends are refused by name") {
+  if (!available) return;
+  auto const refused = [](std::string const& jinja) {
+    return refusal([&] { rt::chat_template(jinja, names, "a/chat_template.jinja").marked_text(talk); });
+  };
+  std::string const cure =
+      "a/chat_template.jinja does not show where message 2 of a conversation begins and ends: enclose";
+  // the beginning of an answer is always written, the first question is left out, text is changed
+  CHECK(refused("{% for m in messages %}{{ m.content }}|{% endfor %}A:").starts_with(cure));
+  CHECK(refused("{% for m in messages[1:] %}{{ m.content }}|{% endfor %}{% if add_generation_prompt %}A:{% endif %}")
+            .starts_with(cure));
+  CHECK(
+      refused("{% for m in messages %}{{ m.content | upper }}|{% endfor %}{% if add_generation_prompt %}A:{% endif %}")
+          .starts_with(cure));
+}
+
+TEST_CASE("a template's own refusal and wrong syntax are errors that name the template") {
+  if (!available) return;
+  rt::chat_template const chat(named("brackets"), names, "a/tokenizer_config.json: chat_template");
+  std::vector<rt::chat_message> const wrong{{"user", "a"}, {"user", "b"}};
+  CHECK(refusal([&] { chat.text(wrong); }) ==
+        "a/tokenizer_config.json: chat_template refuses the conversation (roles must alternate user, assistant): "
+        "change the roles or the number of its messages");
+  CHECK(refusal([] {
+          rt::chat_template("{% for m in messages %}", names, "a.jinja");
+        }).starts_with("a.jinja is no template that minja can read ("));
+}
+
+TEST_CASE("a folder's template is chat_template.jinja, or that of tokenizer_config.json") {
+  if (!available) return;
+  temporary_folder const folder;
+  auto const text = [&] { return rt::chat_template(folder.path).text(talk); };
+  CHECK(refusal(text).find("has no chat template") != std::string::npos);
+  std::ofstream(folder.path / "tokenizer_config.json")
+      << R"({"eos_token": {"content": "<e>"}, "chat_template": "{{ messages | length }}{{ eos_token }}"})";
+  CHECK(text() == "4<e>");
+  std::ofstream(folder.path / "tokenizer_config.json")
+      << R"({"chat_template": [{"name": "tool_use", "template": "tools"}, {"name": "default", "template": "plain"}]})";
+  CHECK(text() == "plain");
+  std::ofstream(folder.path / "tokenizer_config.json")
+      << R"({"chat_template": [{"name": "tool_use", "template": "tools"}]})";
+  CHECK(refusal(text).find("tokenizer_config.json: chat_template has no template named \"default\"") !=
+        std::string::npos);
+  std::ofstream(folder.path / "chat_template.jinja") << "{{ messages[1].content }} of the file\n";
+  CHECK(text() == "two of the file");
+}
+
+TEST_CASE("without minja, reading a template names the script that downloads it") {
+  if (available) return;
+  CHECK(refusal([] { rt::chat_template("x", names, "a.jinja"); }) ==
+        "a.jinja needs minja; run scripts/setup, which downloads it, configure again and rebuild");
+}
