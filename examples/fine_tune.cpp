@@ -1,7 +1,9 @@
-// Trains a decoder from a Hugging Face folder further, on text files or JSONL, and saves it as a
-// Hugging Face folder.
+// Trains a decoder from a Hugging Face folder further, and saves it as a Hugging Face folder. With
+// --text, it learns all tokens of text files or JSONL. With --conversations, it learns the answers
+// in JSONL of "messages", or of "prompt" and "completion", in the format of its chat template.
 //
-//   fine_tune --model FOLDER --text notes.txt --text answers.jsonl --dtype bf16 --micro-batch 2
+//   fine_tune --model FOLDER --text notes.txt --text more.jsonl --dtype bf16 --micro-batch 2
+//   fine_tune --model FOLDER --conversations chats.jsonl --dtype bf16 --micro-batch 2
 
 #include <redco/pretrained.hpp>
 
@@ -11,7 +13,7 @@ struct my_options {
   redco::deployer_options deployer;
   redco::training_flags training{.warmup = 10, .lr = 5e-5};
   std::string model;
-  std::vector<std::string> text;
+  std::vector<std::string> text, conversations;
   std::string key = "text";
   std::int64_t context = 512, hold_out = 20;
   double invalid_utf8 = 0;
@@ -21,7 +23,8 @@ struct my_options {
     return redco::fields(
         redco::field<"deployer">(&o::deployer, "where to run"), redco::field<"training">(&o::training, "how to train"),
         redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
-        redco::required_field<"text">(&o::text, "files or folders of text, .jsonl files"),
+        redco::field<"text">(&o::text, "files or folders of text, .jsonl files"),
+        redco::field<"conversations">(&o::conversations, "JSONL of conversations, or of prompts and completions"),
         redco::field<"key">(&o::key, "key of the text in a line of JSONL"),
         redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8")
             .at_least(0)
@@ -33,19 +36,16 @@ struct my_options {
   }
 };
 
-template <class Model>
-void fine_tune(Model const& model, redco::pretrained_folder const& folder, my_options const& o,
-               std::string const& config) {
-  std::int64_t const context = std::min(o.context, model.config.context);
-  auto const windows = redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key, o.invalid_utf8)), context);
-  auto const examples = redco::data::hold_out_every(windows, o.hold_out);
-
-  auto const lm = redco::collate([&](std::span<std::vector<std::int64_t> const> some) {
-                    return redco::token_batch_of(some, folder.ids().padding);
-                  }) |
-                  redco::loss([](auto const& net, redco::token_batch const& b) {
-                    return redco::cross_entropy(net(b.input_ids), b.labels);
-                  });
+/// Trains on the examples that `collate` makes a batch of, and saves the model.
+template <class Model, class Example>
+void train(Model const& model, redco::pretrained_folder const& folder, my_options const& o, std::string const& config,
+           std::int64_t context, std::vector<Example> const& all) {
+  auto const examples = redco::data::hold_out_every(all, o.hold_out);
+  auto const lm =
+      redco::collate([&](std::span<Example const> some) { return redco::token_batch_of(some, folder.ids().padding); }) |
+      redco::loss([](auto const& net, redco::token_batch const& b) {
+        return redco::cross_entropy(net(b.input_ids), b.labels);
+      });
   redco::deployer deployer(o.deployer);
   redco::trainer trainer(deployer, model, lm, o.training);
   trainer.start_from(folder);
@@ -54,6 +54,26 @@ void fine_tune(Model const& model, redco::pretrained_folder const& folder, my_op
   std::filesystem::path const saved = deployer.workdir() / "model";
   trainer.save_model(saved, folder.save_options());
   deployer.conclude("model saved in " + saved.string());
+}
+
+template <class Model>
+void fine_tune(Model const& model, redco::pretrained_folder const& folder, my_options const& o,
+               std::string const& config) {
+  std::int64_t const context = std::min(o.context, model.config.context);
+  if (o.conversations.empty() == o.text.empty())
+    throw redco::error(redco::exit_code::usage, "give --text or --conversations, and not both");
+  if (o.conversations.empty()) {
+    auto const texts = redco::read_texts(o.text, o.key, o.invalid_utf8);
+    train(model, folder, o, config, context, redco::token_windows(folder.encoded(texts), context));
+    return;
+  }
+  std::vector<redco::data::conversation> chats;
+  for (std::string const& path : o.conversations)
+    for (auto& one : redco::data::read_conversations(path, o.invalid_utf8)) chats.push_back(std::move(one));
+  auto const answers = redco::text::fitted(folder.encoded(chats), context);
+  std::cout << answers.examples.size() << " conversations, " << answers.shortened << " of them cut at " << context
+            << " tokens; " << answers.left_out << " left out, because no answer is within them\n";
+  train(model, folder, o, config, context, answers.examples);
 }
 
 int main(int argc, char** argv) {

@@ -12,8 +12,8 @@
 #endif
 
 // CMake (and redco.pc) defines REDCO_WITH_PCRE2, REDCO_WITH_SENTENCEPIECE, REDCO_WITH_MINJA and
-// REDCO_WITH_MPI for the optional libraries that it finds. Without a library, tokenizer/ and comm/ use replacements
-// whose errors name the package to install.
+// REDCO_WITH_MPI for the optional libraries that it finds. Without a library, tokenizer/ and comm/
+// use replacements whose errors name the package to install.
 
 // ThreadSanitizer instruments this file: some classes have other members.
 #if defined(__SANITIZE_THREAD__)

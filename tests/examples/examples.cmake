@@ -144,6 +144,21 @@ expect(64 "error: required and not given: --model TEXT .*, --train TEXT .*, --ev
 expect(65 "bart, which this program does not run" generate --model "${WORK}/bart" --prompt "To be" ${predicts})
 expect(65 "nothing: No such file" generate --model "${WORK}/nothing" --prompt "To be" ${predicts})
 
+# Conversations: the loss counts answers only, and generate asks in the format of the chat template.
+file(WRITE "${WORK}/chats.jsonl" "{\"messages\": [{\"role\": \"user\", \"content\": \"To be?\"}, {\"role\": \"assistant\", \"content\": \"Or not.\"}]}\n\
+{\"prompt\": \"To \", \"completion\": \"sleep\"}\n{\"prompt\": \"A very long prompt, of which the answer does not fit\", \"completion\": \".\"}\n")
+set(chats --model "${WORK}/talks" --conversations "${WORK}/chats.jsonl" --context 24 --hold-out 0 --global-batch 2 --epochs 40 --lr 0.05
+  --warmup 1 --workdir "${WORK}/chatted" --dtype f32 --quiet)
+file(COPY "${WORK}/llama/" DESTINATION "${WORK}/talks")
+expect(65 "has no chat template" fine_tune ${chats})
+file(WRITE "${WORK}/talks/chat_template.jinja"
+  "{% for m in messages %}{{ m.role[0] | upper }}:{{ m.content }}\n{% endfor %}{% if add_generation_prompt %}A:{% endif %}")
+expect(0 "2 conversations, 0 of them cut at 24 tokens; 1 left out" fine_tune ${chats})
+expect(0 "^Or not" generate --model "${WORK}/chatted/model" --chat --prompt "To be?" --max-new-tokens 7 ${predicts})
+expect(64 "give --text or --conversations, and not both" fine_tune ${chats} --text "${WORK}/chats.jsonl")
+expect(64 "give --chat" generate --model "${WORK}/llama" --prompt "a" --system "b" ${predicts})
+expect(65 "has no chat template" generate --model "${WORK}/llama" --prompt "a" --chat ${predicts})
+
 # A model that was trained further is saved as a Hugging Face folder. A finished run does not start
 # again.
 file(WRITE "${WORK}/notes.txt" "Whether 'tis nobler in the mind to suffer the slings and arrows of outrageous fortune, or to take \

@@ -8,6 +8,7 @@
 #include <redco/pretrained/named_as.hpp>
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
+#include <redco/tokenizer/detail/jinja.hpp>
 
 #include <redco/shard/facts.hpp>
 #include <redco/json/parse.hpp>
@@ -328,4 +329,30 @@ TEST_CASE("a training text ends with one end id, whether the template, its autho
   CHECK(encoded(R"(, "eos_token_id": 3)", "null", "") == ids{3});
   CHECK(encoded(R"(, "eos_token_id": 3)", ended, "") == ids{3});
   CHECK(encoded("", "null", "a") == ids{1});
+}
+
+TEST_CASE("conversations are encoded by the chat template, prompts and completions between begin and end ids") {
+  if (!redco::tokenizer::detail::jinja_template::available) return;
+  temporary_folder const folder;
+  std::filesystem::copy(test_files() / "tokenizers" / "llama_first_5", folder.path,
+                        std::filesystem::copy_options::recursive);
+  std::ofstream(folder.path / "config.json") << mistral_text + ", \"eos_token_id\": 2}";
+  std::ofstream(folder.path / "chat_template.jinja")
+      << "{% for m in messages %}{{ m.content }} cat{% endfor %}{% if add_generation_prompt %} end{% endif %}";
+  redco::pretrained_folder const model(folder.path);
+  auto const& tokenizer = model.tokenizer();
+  std::vector<redco::data::conversation> const examples{
+      {{{"user", "the cat"}, {"assistant", "an end"}}, 0, true},
+      {{{"user", "the cat"}, {"assistant", " counts boats"}}, 1, false}};
+  auto const found = model.encoded(examples);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0] ==
+        redco::tokenizer::marked_ids_of(tokenizer, model.chat_template().marked_text(examples[0].messages)));
+  std::vector<std::int64_t> const whole = tokenizer.encode("the cat counts boats"),
+                                  prompt = tokenizer.encode("the cat");
+  REQUIRE(whole.front() == 1);
+  std::vector<std::int64_t> ids = whole;
+  ids.push_back(2);
+  CHECK(found[1].ids == ids);
+  for (std::size_t i = 0; i < ids.size(); ++i) CHECK(found[1].trained[i] == (i >= prompt.size()));
 }

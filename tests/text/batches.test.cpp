@@ -48,3 +48,23 @@ TEST_CASE("a decoder reads the start id and then the labels before each position
   CHECK(equal(batch.decoder_ids, {{2, 7, 8}, {2, 10, 11}}));
   CHECK(equal(batch.labels, {{7, 8, -100}, {10, 11, 12}}));
 }
+
+TEST_CASE("only ids of answers are labels") {
+  std::vector<redco::tokenizer::marked_ids> const texts{{{1, 2, 3, 4, 5}, {false, false, true, false, true}},
+                                                        {{6, 7}, {true, true}}};
+  auto const batch = redco::token_batch_of(texts, 9);
+  CHECK(equal(batch.input_ids, {{1, 2, 3, 4}, {6, 9, 9, 9}}));
+  CHECK(equal(batch.labels, {{-100, 3, -100, 5}, {7, -100, -100, -100}}));
+}
+
+TEST_CASE("texts are cut at the context, and texts without an answer in it are left out") {
+  std::vector<redco::tokenizer::marked_ids> const texts{{{1, 2, 3, 4, 5}, {false, false, true, false, true}},
+                                                        {{1, 2, 3, 4, 5}, {true, false, false, false, true}},
+                                                        {{6, 7}, {false, true}},
+                                                        {{}, {}}};
+  auto const found = redco::text::fitted(texts, 2);
+  CHECK(found.examples == std::vector<redco::tokenizer::marked_ids>{{{1, 2, 3}, {false, false, true}}, texts[2]});
+  CHECK(found.shortened == 1);
+  CHECK(found.left_out == 2);
+  CHECK_THROWS_AS(redco::text::fitted({texts[1]}, 2), redco::error);
+}

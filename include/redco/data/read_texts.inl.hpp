@@ -2,6 +2,7 @@
 
 #include <redco/data/read_texts.hpp>
 
+#include <redco/data/detail/json_lines.hpp>
 #include <redco/data/detail/text_on_disk.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/tokenizer/invalid_utf8.hpp>
@@ -18,41 +19,11 @@
 
 namespace redco::data::detail {
 
-inline constexpr std::size_t longest_line = std::size_t{64} << 20;
-
-/// Reads the next line, without its end, into `line`. Returns the number of bytes read, including
-/// the line's end; 0 after the last line. Throws `error` with exit code 65 for a line over 64 MiB
-/// before all of it is in memory.
-inline std::size_t next_line(std::istream& in, std::string& line, std::string const& where) {
-  line.clear();
-  auto* const bytes = in.rdbuf();
-  int byte = bytes->sbumpc();
-  if (byte == std::char_traits<char>::eof()) return 0;
-  for (; byte != std::char_traits<char>::eof() && byte != '\n'; byte = bytes->sbumpc()) {
-    if (line.size() == longest_line)
-      throw error(exit_code::data, where + ": the line is longer than 64 MiB; split it, or correct the file");
-    line.push_back(static_cast<char>(byte));
-  }
-  std::size_t const read = line.size() + (byte == '\n' ? 1 : 0);
-  if (line.ends_with('\r')) line.pop_back();
-  return read;
-}
-
 REDCO_INLINE std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
                                                               std::span<std::string const> keys, std::int64_t most,
                                                               double invalid) {
   std::vector<std::vector<std::string>> all;
-  std::string line;
-  line_encoding encoding;
-  for (std::int64_t number = 1; most == 0 || std::ssize(all) < most; ++number) {
-    std::string const where = path.string() + ":" + std::to_string(number);
-    std::size_t const read = next_line(in, line, where);
-    if (read == 0) break;
-    if (number == 1) refuse_other_formats(path, line);
-    encoding.take(line, read, where);
-    if (line.find_first_not_of(" \t") == std::string::npos) continue;
-    json::json_value const object = json::parse_json(line, where);
-    if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
+  each_json_line(in, path, most, invalid, [&](json::json_value const& object, std::string const& where) {
     std::vector<std::string> texts;
     for (std::string const& key : keys) {
       auto const at = object.find(key);
@@ -61,9 +32,7 @@ REDCO_INLINE std::vector<std::vector<std::string>> read_lines(std::istream& in, 
       texts.push_back(at->get<std::string>());
     }
     all.push_back(std::move(texts));
-  }
-  encoding.check(invalid);
-  if (all.empty()) throw error(exit_code::data, path.string() + " has no line; give a file with examples");
+  });
   return all;
 }
 
@@ -74,10 +43,7 @@ namespace redco {
 REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path,
                                                               std::span<std::string const> keys, std::int64_t most,
                                                               double invalid) {
-  if (!std::filesystem::is_regular_file(path))
-    throw error(exit_code::data, path.string() + " is no file: give a JSONL file, an object on each line");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw error(exit_code::data, path.string() + " cannot be read: check its permissions");
+  std::ifstream in = data::detail::open_json_lines(path);
   return data::detail::read_lines(in, path, keys, most, invalid);
 }
 

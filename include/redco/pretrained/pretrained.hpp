@@ -7,7 +7,9 @@
 #include <redco/model/any_model.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
+#include <redco/data/read_conversations.hpp>
 #include <redco/safetensors/weights_source.hpp>
+#include <redco/tokenizer/chat_template.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/meta/type_name.hpp>
@@ -117,6 +119,15 @@ class pretrained_folder {
   /// the first such id is appended to each text that does not already end in one.
   std::vector<std::vector<std::int64_t>> encoded(std::span<std::string const> texts) const;
 
+  /// Returns the folder's chat template. Throws the errors of tokenizer::chat_template.
+  tokenizer::chat_template const& chat_template() const;
+
+  /// Returns the token ids of each conversation with its answers marked, for training. The chat
+  /// template surrounds conversations with roles. A prompt and a completion that are texts are
+  /// joined, after the id that begins a text and before the id that ends one, if the folder has
+  /// them. Throws the errors of chat_template() and of its `marked_text`.
+  std::vector<tokenizer::marked_ids> encoded(std::span<data::conversation const> conversations) const;
+
   /// Returns the ids of the tokens that end, pad and begin texts. generation() returns all decoding
   /// settings and, unlike ids(), throws `error` with exit code 65 for settings that redco does not
   /// support.
@@ -170,6 +181,7 @@ class pretrained_folder {
   pretrained::configured config_;
   pretrained::detail::first_use<safetensors::weights_source> weights_;
   pretrained::detail::first_use<tokenizer::any_tokenizer> tokenizer_;
+  pretrained::detail::first_use<tokenizer::chat_template> chat_template_;
   pretrained::detail::first_use<pretrained::token_ids> ids_;
   pretrained::detail::first_use<pretrained::generation_config> generation_;
 };

@@ -86,6 +86,37 @@ REDCO_INLINE std::vector<std::vector<std::int64_t>> pretrained_folder::encoded(
   return all;
 }
 
+REDCO_INLINE tokenizer::chat_template const& pretrained_folder::chat_template() const {
+  return chat_template_.get([&] { return tokenizer::chat_template(folder_); });
+}
+
+REDCO_INLINE std::vector<tokenizer::marked_ids> pretrained_folder::encoded(
+    std::span<data::conversation const> conversations) const {
+  std::vector<tokenizer::marked_ids> all;
+  auto const& begin = tokenizer().specials().begin;
+  auto const& stop = ids().stop;
+  for (data::conversation const& one : conversations) {
+    if (one.has_roles) {
+      all.push_back(marked_ids_of(tokenizer(), chat_template().marked_text(one.messages, one.first_answer)));
+      continue;
+    }
+    std::string const &prompt = one.messages.front().content, whole = prompt + one.messages.back().content;
+    tokenizer::marked_ids text = marked_ids_of(tokenizer(), {whole, {{prompt.size(), whole.size()}}});
+    std::vector<std::int64_t> const surrounded = tokenizer().encode(whole);
+    if (begin && !surrounded.empty() && surrounded.front() == *begin &&
+        (text.ids.empty() || text.ids.front() != *begin)) {
+      text.ids.insert(text.ids.begin(), *begin);
+      text.trained.insert(text.trained.begin(), false);
+    }
+    if (!stop.empty()) {
+      text.ids.push_back(stop.front());
+      text.trained.push_back(true);
+    }
+    all.push_back(std::move(text));
+  }
+  return all;
+}
+
 REDCO_INLINE pretrained::token_ids const& pretrained_folder::ids() const {
   return ids_.get([&] {
     std::filesystem::path const file = generation_file();

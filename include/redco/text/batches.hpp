@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/tensor/torch.hpp>
+#include <redco/tokenizer/chat_template.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
@@ -32,6 +33,17 @@ padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most);
 /// padding. The first columns of `ids` are `prompts`; the other columns are generated.
 std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts);
 
+/// Texts with marked answers that fit into a model's context.
+struct answer_examples {
+  std::vector<tokenizer::marked_ids> examples;
+  std::int64_t shortened = 0;  ///< number of examples whose last ids were cut off
+  std::int64_t left_out = 0;   ///< number of texts without an answer in the context, left out
+};
+
+/// Cuts each text to at most `context + 1` ids, and leaves out texts in which no answer remains.
+/// Throws `error` with exit code 65 if no text remains. Requires context >= 1.
+answer_examples fitted(std::vector<tokenizer::marked_ids> texts, std::int64_t context);
+
 /// Shortens a text to at most `most` token ids: its first ids, then its last id (the end token).
 /// Requires most > 0.
 std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most);
@@ -57,6 +69,10 @@ std::vector<std::vector<std::int64_t>> token_windows(std::span<std::vector<std::
 /// Converts windows of token ids to a training batch; the label of an id is the next id of its
 /// window. Shorter windows are right-padded with id `padding` and label -100.
 token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding);
+
+/// Converts texts with marked answers to a training batch, right-padded with id `padding`. The
+/// label of an id is the next id of its text if that id belongs to an answer, otherwise -100.
+token_batch token_batch_of(std::span<tokenizer::marked_ids const> texts, std::int64_t padding);
 
 /// Converts texts to a training batch of bytes: ids and labels [B, T], with T at most `context`.
 /// The label of a byte is the next byte of its text. Shorter texts are right-padded with id 0 and

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 namespace redco::text::detail {
 
@@ -60,6 +61,19 @@ REDCO_INLINE token_batch token_batch_of(std::span<std::vector<std::int64_t> cons
   return {all.ids.narrow(1, 0, length).contiguous(), next.masked_fill(known.logical_not(), -100)};
 }
 
+REDCO_INLINE token_batch token_batch_of(std::span<tokenizer::marked_ids const> texts, std::int64_t padding) {
+  std::vector<std::vector<std::int64_t>> rows;
+  for (auto const& text : texts) rows.push_back(text.ids);
+  token_batch batch = token_batch_of(rows, padding);
+  std::int64_t const length = batch.labels.size(1);
+  auto* const labels = batch.labels.data_ptr<std::int64_t>();
+  for (std::size_t row = 0; row < texts.size(); ++row)
+    for (std::size_t t = 1; t < texts[row].ids.size(); ++t)
+      if (!texts[row].trained[t])
+        labels[static_cast<std::int64_t>(row) * length + static_cast<std::int64_t>(t) - 1] = -100;
+  return batch;
+}
+
 REDCO_INLINE token_batch next_token_batch(std::span<std::string const> texts, std::int64_t context) {
   auto const rows = static_cast<std::int64_t>(texts.size());
   std::int64_t length = 1;
@@ -104,6 +118,29 @@ REDCO_INLINE std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids
     for (std::int64_t t = skipped[row]; t < dense.size(1); ++t)
       texts[static_cast<std::size_t>(row)] += static_cast<char>(id[row * dense.size(1) + t]);
   return texts;
+}
+
+REDCO_INLINE answer_examples fitted(std::vector<tokenizer::marked_ids> texts, std::int64_t context) {
+  answer_examples result;
+  auto const most = static_cast<std::size_t>(context) + 1;
+  for (tokenizer::marked_ids& text : texts) {
+    bool const cut = text.ids.size() > most;
+    if (cut) {
+      text.ids.resize(most);
+      text.trained.resize(most);
+    }
+    // The first id has no id before it that predicts it.
+    if (text.ids.empty() || std::find(text.trained.begin() + 1, text.trained.end(), true) == text.trained.end()) {
+      ++result.left_out;
+      continue;
+    }
+    result.shortened += cut ? 1 : 0;
+    result.examples.push_back(std::move(text));
+  }
+  if (result.examples.empty())
+    throw error(exit_code::data, "no answer is within the first " + std::to_string(most) +
+                                     " tokens of its text: raise the context, or give shorter prompts");
+  return result;
 }
 
 REDCO_INLINE std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most) {

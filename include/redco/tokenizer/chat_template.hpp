@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace redco::tokenizer {
@@ -40,9 +40,9 @@ struct chat_text {
 /// may call concurrently.
 class chat_template {
  public:
-  /// Reads chat_template.jinja, or else "chat_template" of tokenizer_config.json; of a list of named
-  /// templates, the one named "default". Throws `error` with exit code 65 if the folder has no
-  /// template, if the template cannot be parsed, or if redco was built without minja.
+  /// Reads chat_template.jinja, or else "chat_template" of tokenizer_config.json. From a list of
+  /// named templates, it takes the template named "default". Throws `error` with exit code 65 if the
+  /// folder has no template, if the template cannot be parsed, or if redco was built without minja.
   explicit chat_template(std::filesystem::path const& folder);
 
   /// Takes a template in Jinja. `names`: contents of bos_token, eos_token, pad_token and unk_token
@@ -57,7 +57,7 @@ class chat_template {
   /// Returns the text of a conversation, and its answers from message `first` on. An answer is what
   /// `{% generation %}` and `{% endgeneration %}` enclose. In a template without these tags, it is
   /// the text that an assistant's message adds to the conversation before it and the beginning of
-  /// an answer. Throws the errors of `text`, also if no such text can be told apart.
+  /// an answer. Throws the errors of `text`, also if this text cannot be found.
   chat_text marked_text(std::span<chat_message const> messages, std::size_t first = 0) const;
 
  private:

@@ -98,8 +98,8 @@ inline std::optional<std::pair<std::size_t, std::size_t>> answer_in(std::string_
     std::string_view const question = trimmed(messages[messages.size() - 2].content);
     if (whole.substr(before, begin - before).find(question) == std::string_view::npos) return std::nullopt;
   }
-  // The text after the content, as far as it is equal when other messages follow. Two tags may begin
-  // with the same bytes, such as "<|".
+  // The text after the content, as far as it is equal when other messages follow. Two tags may
+  // begin with the same bytes, such as "<|".
   std::string_view const after = whole.substr(found + content.size()),
                          closing = std::string_view(texts.answered).substr(last + content.size());
   std::size_t equal = common_prefix(closing, after);

@@ -5,8 +5,8 @@
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 
-// minja.hpp declares a global alias `json`. The macro renames it, because programs declare this name
-// as well. json/value.hpp has included nlohmann-json before.
+// minja.hpp declares a global alias `json`. The macro renames it, because programs declare this
+// name as well. json/value.hpp has included nlohmann-json before.
 #define json redco_minja_json
 #include <minja/minja.hpp>
 #undef json
