@@ -41,8 +41,8 @@ struct chat_text {
 class chat_template {
  public:
   /// Reads chat_template.jinja, or else "chat_template" of tokenizer_config.json. From a list of
-  /// named templates, it takes the template named "default". Throws `error` with exit code 65 if the
-  /// folder has no template, if the template cannot be parsed, or if redco was built without minja.
+  /// named templates, it takes the template named "default". Throws `error` with exit code 65 if
+  /// the folder has no template, if it cannot be parsed, or if redco was built without minja.
   explicit chat_template(std::filesystem::path const& folder);
 
   /// Takes a template in Jinja. `names`: contents of bos_token, eos_token, pad_token and unk_token
