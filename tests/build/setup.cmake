@@ -13,6 +13,13 @@ function(setup expected text)
   endif()
 endfunction()
 
+# Without an index pip downloads no minja. Outside CI setup reports this and continues; in CI it is
+# an error. With its header there is nothing to download.
+set(no_index REDCO_TORCH_ROOT=${TORCH_ROOT} PIP_NO_INDEX=1 PIP_RETRIES=0 --unset=PIP_FIND_LINKS)
+setup(0 "pip could not download llama-cpp-python.*redco will lack the functions that need it.*setup: ready" ${no_index} --unset=CI)
+setup(74 "pip could not download llama-cpp-python" ${no_index} CI=true)
+file(WRITE ${WORK}/.deps/minja/include/minja/minja.hpp "")
+
 setup(0 "setup: ready" REDCO_TORCH_ROOT=${TORCH_ROOT})
 if(EXISTS ${WORK}/.deps/python)
   message(FATAL_ERROR "setup fetched a libtorch although REDCO_TORCH_ROOT names one")
