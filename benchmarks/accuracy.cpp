@@ -144,10 +144,10 @@ std::string row(accuracy_case const& c, result const& r) {
 
 constexpr char const* head =
     "# The report against the run\n\n"
-    "Printed by `scripts/bench accuracy`: the peak of tensor bytes that the plan states for a rank, and the peak that was\n"
-    "counted on the fullest rank between start and end of step 3; messages, payload and wire bytes of that step as counted by\n"
-    "the communicators, which must equal the plan's. Cases: `benchmarks/accuracy.json`; models:\n"
-    "`benchmarks/accuracy_models.hpp`.\n\n"
+    "Printed by `scripts/bench accuracy`. Planned bytes: the largest number of tensor bytes of a rank in the plan. Measured\n"
+    "bytes: the largest number of tensor bytes on the fullest rank during step 3. Messages: `equal` if the messages, payload\n"
+    "bytes and wire bytes that the communicators count in that step equal the plan's. Cases: `benchmarks/accuracy.json`;\n"
+    "models: `benchmarks/accuracy_models.hpp`.\n\n"
     "| model | mesh | dtype | micro-batches | recomputed | planned bytes | measured bytes | activations | messages | error |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n";
 

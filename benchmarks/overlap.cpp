@@ -65,14 +65,15 @@ double median(std::vector<double> times) {
 
 double rounded(double x) { return std::round(x * 1e4) / 1e4; }
 
-enum kind { between, beside, alone, kinds };
+/// Kinds of steps: messages before or after compute, messages that overlap compute, messages alone.
+enum kind { sequential, overlapped, alone, kinds };
 
 redco::cost::setup setup_of(redco::deployer const& where, overlap_options const& o, kind how) {
   redco::cost::setup run{.mesh = where.mesh(), .load = {o.batch / where.mesh().size(redco::shape::batch_axes), 256}};
   run.compute = where.compute();
   run.hosts = redco::options::launched().processes;
-  if (how == beside) run.gradient_bucket = where.gradient_bucket();
-  run.overlap_shards = how == beside && where.overlaps_shards();
+  if (how == overlapped) run.gradient_bucket = where.gradient_bucket();
+  run.overlap_shards = how == overlapped && where.overlaps_shards();
   return run;
 }
 
@@ -101,7 +102,7 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
   redco::run::trained_network<Model> net(model, redco::plan_of(model, rank.mesh), redco::adamw{.lr = 3e-4},
                                          where.compute(), 42, rank.rank);
   redco::cost::messages const messages =
-      redco::cost::cost_of(model, redco::adamw{}, setup_of(where, o, between)).messages;
+      redco::cost::cost_of(model, redco::adamw{}, setup_of(where, o, sequential)).messages;
   std::int64_t const rows = o.batch / rank.mesh.size(redco::shape::batch_axes);
   at::Tensor const ids = (at::arange(rows * 257, at::kLong) * 7919 + 13 * rank.rank).remainder(251).view({rows, 257});
   redco::pass in = redco::nn::training_pass(rank).with_examples(0, rows);
@@ -114,9 +115,9 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
         rank.group(redco::shape::batch_axes).all_reduce(net.store.gradients());
         exchange(rank, messages, where.compute());
       } else {
-        bool const meanwhile = now == beside;
-        in.shard_lane = meanwhile && where.overlaps_shards() ? &rank.lane(redco::shape::axis::tp) : nullptr;
-        redco::run::training_step step(net, rank, false, meanwhile ? where.gradient_bucket() : 0);
+        bool const overlaps = now == overlapped;
+        in.shard_lane = overlaps && where.overlaps_shards() ? &rank.lane(redco::shape::axis::tp) : nullptr;
+        redco::run::training_step step(net, rank, false, overlaps ? where.gradient_bucket() : 0);
         step.expect_last();
         step.add(redco::cross_entropy(net.in(in)(ids.slice(1, 0, 256)), ids.slice(1, 1)));
         step.finish(turn + 2, o.steps + 2, false);
@@ -134,7 +135,7 @@ void compare(redco::deployer& where, Model const& model, overlap_options const& 
   std::array<double, kinds> predicted{};
   if (!o.machine.empty()) {
     auto const machine = redco::cost::read_machine(redco::json::read_json(o.machine), o.machine.string());
-    for (kind const how : {between, beside}) {
+    for (kind const how : {sequential, overlapped}) {
       redco::cost::setup const run = setup_of(where, o, how);
       predicted[how] =
           redco::cost::step_time_of(redco::cost::cost_of(model, redco::adamw{}, run), run, machine).total();
@@ -143,21 +144,21 @@ void compare(redco::deployer& where, Model const& model, overlap_options const& 
   where.run([&](redco::rank_context& rank) {
     auto const seconds = measured(rank, where, model, o);
     if (rank.rank != 0) return;
-    double const off = median(seconds[between]), on = median(seconds[beside]), sent = median(seconds[alone]);
+    double const off = median(seconds[sequential]), on = median(seconds[overlapped]), sent = median(seconds[alone]);
     redco::json::json_value line = {{"mesh", redco::options::to_text(where.mesh())},
                                     {"dtype", std::string(name_of(where.compute()))},
                                     {"batch", o.batch},
                                     {"split_tokens", o.split_tokens},
                                     {"bucket_mib", o.deployer.gradient_bucket},
                                     {"steps", o.steps},
-                                    {"step_s_between", rounded(off)},
-                                    {"step_s_beside", rounded(on)},
+                                    {"step_s_sequential", rounded(off)},
+                                    {"step_s_overlapped", rounded(on)},
                                     {"speedup", rounded(off / on)},
                                     {"messages_s", rounded(sent)},
                                     {"hidden", rounded((off - on) / sent)}};
     if (!o.machine.empty()) {
-      line["predicted_s_between"] = rounded(predicted[between]);
-      line["predicted_s_beside"] = rounded(predicted[beside]);
+      line["predicted_s_sequential"] = rounded(predicted[sequential]);
+      line["predicted_s_overlapped"] = rounded(predicted[overlapped]);
     }
     std::cout << line.dump() << std::endl;
   });
@@ -167,8 +168,8 @@ void compare(redco::deployer& where, Model const& model, overlap_options const& 
 
 int main(int argc, char** argv) {
   return redco::main_of<overlap_options>(argc, argv, "Measures the time that overlapped messages save.",
-                                         [](overlap_options const& given) {
-                                           overlap_options o = given;
+                                         [](overlap_options const& options) {
+                                           overlap_options o = options;
                                            o.deployer.overlap = true;
                                            redco::deployer where(o.deployer);
                                            if (o.split_tokens) compare(where, by_tokens, o);

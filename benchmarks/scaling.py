@@ -57,12 +57,12 @@ class Paced:
 
     def __init__(self, hosts, name, each, command, environment):
         self.name, self.seconds, port = name, [], next(hosts.ports)
-        places = hosts.places(each) or [(0, 0)]
+        numbers = hosts.process_numbers(each) or [(0, 0)]
         self.processes = [subprocess.Popen(hosts.all[number].inside(*command), text=True, stdin=subprocess.PIPE,
                                            stdout=subprocess.PIPE if process == 0 else subprocess.DEVNULL,
                                            stderr=(hosts.work / f"{name.replace(' ', '_')}.{process}").open("w"),
-                                           env={**os.environ, **environment(len(places), process, port)})
-                          for number, process in places]
+                                           env={**os.environ, **environment(len(numbers), process, port)})
+                          for number, process in numbers]
 
     def signal(self, which):
         for one in self.processes:
@@ -139,7 +139,7 @@ def overlapped(hosts, cores, dtype, machine, name, words):
     done(started)
     line = json.loads(next(line for line in started[0].text.splitlines() if line.startswith("{")))
     cells, worst = "", 0
-    for how in "between", "beside":
+    for how in "sequential", "overlapped":
         measured, predicted = line[f"step_s_{how}"], line[f"predicted_s_{how}"]
         worst = max(worst, abs(predicted / measured - 1))
         cells += f"| {measured:.3f} | {predicted:.3f} | {100 * (predicted / measured - 1):+.0f} % "
@@ -169,7 +169,7 @@ def compare(hosts, given):
         elif step < two:
             slower.append(one.name)
         print(f"| {one.name} | {16 * 256 / step:.0f} | {1e3 * step:.0f} {cells}| {one_process / step:.2f} |")
-    print("\n| messages of | between s | predicted | error | beside s | predicted | error | hidden |\n|---|---|---|---|---|---|---|---|")
+    print("\n| messages of | sequential s | predicted | error | overlapped s | predicted | error | hidden |\n|---|---|---|---|---|---|---|---|")
     for name, words in ("two replicas", ["2x1"]), ("two shards", ["1x2"]), ("two shards, split tokens", ["1x2", "--split-tokens"]):
         worst = max(worst, overlapped(hosts, cores, given.dtype, machine, name, words))
     if slower or worst > 0.15:
@@ -180,8 +180,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=13)
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
-    parser.add_argument("--rate", default="1gbit", help="of the link, as tc takes it")
-    parser.add_argument("--machine", type=lambda name: Path(name).resolve(), help="what redco-calibrate wrote there before")
+    parser.add_argument("--rate", default="1gbit", help="rate of the link, in the notation of tc")
+    parser.add_argument("--machine", type=lambda name: Path(name).resolve(), help="file that redco-calibrate wrote on these hosts")
     parser.add_argument("--no-peer", dest="peer", action="store_false")
     given = parser.parse_args()
     if given.peer and not (PEERS / ".redco").exists():

@@ -102,8 +102,8 @@ speed child(waiting_options const& o, std::string const& environment) {
           << o.width;
   FILE* const pipe = ::popen(command.str().c_str(), "r");
   speed found;
-  bool const told = pipe != nullptr && std::fscanf(pipe, "%lf %lf", &found.steps, &found.cpu) == 2;
-  if (pipe == nullptr || ::pclose(pipe) != 0 || !told)
+  bool const printed = pipe != nullptr && std::fscanf(pipe, "%lf %lf", &found.steps, &found.cpu) == 2;
+  if (pipe == nullptr || ::pclose(pipe) != 0 || !printed)
     throw redco::error(redco::exit_code::internal, "a measurement failed: " + command.str());
   return found;
 }
@@ -157,7 +157,7 @@ void compare(waiting_options const& o, char const* where) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return redco::main_of<waiting_options>(argc, argv, "What waiting OpenMP threads cost.", [](waiting_options const& o) {
+  return redco::main_of<waiting_options>(argc, argv, "Measures the cost of waiting OpenMP threads.", [](waiting_options const& o) {
     if (o.once) {
       speed const found = measured(o);
       std::cout << found.steps << ' ' << found.cpu << '\n';
@@ -165,6 +165,6 @@ int main(int argc, char** argv) {
     }
     compare(o, "alone");
     busy_processes const others(o.busy);
-    compare(o, "beside");
+    compare(o, "busy");
   });
 }

@@ -2,8 +2,9 @@
 # and with clang++:
 #   1. With -DREDCO_ACCEPT=1 the file compiles. Files with the same accepted text are compiled once.
 #   2. Without it, the compiler fails with exactly one error, which contains redco[CODE] of the line
-#      "// expect: redco[CODE]". If that line goes on " in N lines with TEXT", the error has at most
-#      N lines, including code and carets, from the line of FILE that g++ names, and contains TEXT.
+#      "// expect: redco[CODE]". If that line continues with " in N lines with TEXT", the error
+#      contains TEXT and has at most N lines from the line of FILE that g++ names. The N lines
+#      include code and carets.
 # A file whose first line is "// torch" may include libtorch.
 #   cmake -DFILE=reject/S001_x.cpp -DINCLUDE=include [-DTORCH=DIR;DIR] -DCACHE=DIR
 #     [-DCOMPILERS=g++;clang++] -P RejectTwin.cmake

@@ -5,7 +5,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import compare
 
-given = {
+arguments = {
     "W1": "W1 --threads 0",
     "W1 --mesh 1x2 --dtype bf16": "W1 --mesh 1x2 --dtype bf16 --threads 0",
     "W2 --threads 3 --mesh 2x2 --dropout 0.1": "W2 --mesh 2x2 --dropout 0.1 --threads 12",
@@ -13,7 +13,7 @@ given = {
     "W1 --unheard-of 7": "W1 --unheard-of 7 --threads 0",
     "L1 --device cuda --batch 4 --length 512 --peak 989": "L1 --device cuda --batch 4 --length 512 --threads 0",
 }
-for ours, theirs in given.items():
+for ours, theirs in arguments.items():
     found = " ".join(compare.peer_arguments(ours.split()))
     if found != theirs:
         sys.exit(f"{ours}: the peer gets {found}, not {theirs}")
@@ -25,7 +25,7 @@ if rated[1:] != [{"step_s": 0.25, "tflop_s": 12.0, "share_of_peak": 0.2}, {"fail
 
 # Programs one after the other: a failure of a program other than ours is reported, and the next
 # program runs.
-said = ["sh", "-c", "echo words; echo '{\"step_s\": 2}'"]
-told = compare.apart([("ours", said), ("eager", ["sh", "-c", "exit 75"]), ("graph", ["sh", "-c", "exit 64"]), ("1x2", said)])
-if told != [{"step_s": 2}, {"program": "eager", "failed": "out of memory"}, {"program": "graph", "failed": "exit code 64"}, {"step_s": 2}]:
-    sys.exit(f"programs apart are told as {told}")
+works = ["sh", "-c", "echo words; echo '{\"step_s\": 2}'"]
+report = compare.apart([("ours", works), ("eager", ["sh", "-c", "exit 75"]), ("graph", ["sh", "-c", "exit 64"]), ("1x2", works)])
+if report != [{"step_s": 2}, {"program": "eager", "failed": "out of memory"}, {"program": "graph", "failed": "exit code 64"}, {"step_s": 2}]:
+    sys.exit(f"the report of programs that run one after the other is {report}")

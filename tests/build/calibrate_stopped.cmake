@@ -8,9 +8,9 @@ function(stop_while_measuring wanted)
   execute_process(COMMAND bash -c "'${TOOL}' --machine '${WORK}/machine.json' > '${WORK}/out' 2> '${WORK}/error' & pid=$!
     for i in {1..600}; do grep -q measures '${WORK}/out' '${WORK}/error' && break; sleep 0.1; done
     kill -TERM $pid; wait $pid" OUTPUT_QUIET ERROR_QUIET)
-  file(READ "${WORK}/error" told)
-  if(NOT told MATCHES "measures this machine")
-    message(FATAL_ERROR "redco-calibrate did not begin to measure, or tells it on standard output: ${told}")
+  file(READ "${WORK}/error" errors)
+  if(NOT errors MATCHES "measures this machine")
+    message(FATAL_ERROR "redco-calibrate did not begin to measure, or does not say so on standard error: ${errors}")
   endif()
   file(GLOB left RELATIVE "${WORK}" "${WORK}/*")
   set(text "")

@@ -64,16 +64,16 @@ with tempfile.TemporaryDirectory() as folder:
     code, rows, last = called(build, "tests", "parity", "training")
     expect(code == 1 and set(rows) == set(EXPECTED), f"exit code {code}, rows {sorted(rows)}")
     for name, words in EXPECTED.items():
-        expect(rows[name].startswith(words), f"{name} is told as {rows[name]}, not as {words}")
+        expect(rows[name].startswith(words), f"the row of {name} is {rows[name]}, not {words}")
     expect(last == "8 passed, 4 failed, 2 skipped", f"the last line is {last}")
 
     # Rows that passed are remembered, rows that failed run again; --again runs all.
     (build / "tests/test_tensor").unlink()
     (build / "tests/test_update").write_text("#!/bin/sh\n" + STAND_INS["tests/test_tensor"] + "\n")
     _, rows, _ = called(build, "tests")
-    expect(rows["device"].endswith("(before)") and rows["updates"].startswith("passed: 3"), f"the second call tells {rows}")
+    expect(rows["device"].endswith("(before)") and rows["updates"].startswith("passed: 3"), f"rows of the second call: {rows}")
     code, rows, _ = called(build, "tests", "--again")
-    expect(code == 1 and rows["device"].startswith("FAILED: exit code 127"), f"the third call tells {rows}")
+    expect(code == 1 and rows["device"].startswith("FAILED: exit code 127"), f"rows of the third call: {rows}")
     code, _, last = called(build, "everything")
     expect(code == 64 and "unknown part everything" in last, f"an unknown part: exit code {code}, {last}")
 

@@ -11,11 +11,12 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from cpp_comments import blocks_of, kernel_texts  # noqa: E402
+from script_comments import blocks_of_script, language_of  # noqa: E402
 
 columns = 100
 words_of_sentence = 30
 lines_of_block = 8
-folders = ("include", "examples", "tools", "benchmarks", "tests", "cmake")
+folders = (".ci", "include", "examples", "tools", "benchmarks", "tests", "cmake", "scripts", "deploy", "docs", "CMakeLists.txt")
 
 beginnings = re.compile(
     r"(What|Whether|How|Which|Who|Whose|Where|When|Those|These|One that|The same|The one|The ones|As|Of|So|Behind|Beside|Such|"
@@ -42,25 +43,30 @@ def prose(lines):
 
 
 def sentences(text):
-    """Sentences of a comment; an empty line, a list's item and a colon at a line's end separate as well as a full stop."""
-    for paragraph in re.split(r"\n\s*\n|\n(?=[-*] |\d+\. |\|)|:\n", text):
+    """Sentences of a comment. Separators: full stops, semicolons, empty lines, colons at a line's end, list items, and
+    lines of a table, whose columns are at least two spaces apart."""
+    for paragraph in re.split(r"\n\s*\n|\n(?=[-*] |\d+\. |\||[^\n]*\S {2,}\S)|:\n", text):
         for sentence in re.split(r"(?<=[.!?])\s+|;\s", paragraph):
             yield sentence
 
 
-def problems_of(source):
-    """(line, rule, words) of each broken rule, in the source and in the CUDA code of its raw strings."""
-    for line_before, text in kernel_texts(source):
-        for line, rule, words in problems_of(text):
-            yield line_before + line, rule, words
+def problems_of(source, language="c++"):
+    """(line, rule, words) of each broken rule, in the source and in the CUDA code of its raw strings.
+
+    Columns count in C++ only: in other languages, code and comments have the same line length.
+    """
+    if language == "c++":
+        for line_before, text in kernel_texts(source):
+            for line, rule, words in problems_of(text):
+                yield line_before + line, rule, words
     source_lines = source.split("\n")
-    for block in blocks_of(source):
+    for block in blocks_of(source) if language == "c++" else blocks_of_script(source, language):
         first = block.lines[0] if block.lines else ""
-        if first.startswith(("NOLINT", "clang-format", "SPDX")):
+        if first.startswith(("NOLINT", "clang-format", "SPDX", "noqa", "shellcheck")):
             continue
         for offset, _ in enumerate(block.lines):
             line = source_lines[block.line - 1 + offset]
-            if len(line) > columns and not re.search(r"http|NOLINT|expect: redco", line):
+            if language == "c++" and len(line) > columns and not re.search(r"http|NOLINT|expect: redco", line):
                 yield block.line + offset, f"a comment past column {columns}", line.strip()
         if block.kind == "///" and len(block.lines) > lines_of_block:
             yield block.line, f"more than {lines_of_block} lines", f"{len(block.lines)} lines"
@@ -76,19 +82,21 @@ def problems_of(source):
 
 
 def sources(root, asked):
+    """(path, text, language) of each source with comments among the asked files and folders."""
     for name in asked or folders:
-        path = root / name
-        if path.is_file():
-            yield path
-        else:
-            yield from sorted(p for p in path.rglob("*") if p.suffix in (".hpp", ".cpp", ".h", ".cu"))
+        for path in [root / name] if (root / name).is_file() else sorted((root / name).rglob("*")):
+            if path.suffix in (".hpp", ".cpp", ".h", ".cu"):
+                yield path, path.read_text(), "c++"
+            elif path.suffix in (".py", ".cmake", ".in", ".sh", "") or path.name == "CMakeLists.txt":
+                if path.is_file() and (language := language_of(path.name, text := path.read_text())):
+                    yield path, text, language
 
 
 def check(root, asked):
     found = 0
-    for path in sources(root, asked):
+    for path, text, language in sources(root, asked):
         name = path.relative_to(root).as_posix()
-        for line, rule, words in problems_of(path.read_text()):
+        for line, rule, words in problems_of(text, language):
             if any(name == file and part in words for file, part, _ in exceptions):
                 continue
             print(f"{name}:{line}: {rule}: {words}")
@@ -106,12 +114,20 @@ def check_planted():
         "says": "int a;  ///< The number beside it\n",
         "a sentence of": "/// Returns " + "one\n/// " * 31 + "two.\n",
     }
-    allowed = (
-        'auto const a = "// What this string says is behind";\n'
+    allowed = {
+        "c++": 'auto const a = "// What this string says is behind";\n'
         "auto const b = R\"(// Whether)\";  // A raw string.\n"
         "int c = 1'000;  ///< A number with `behind` as code\n"
-        "/// Returns a.\n/// ```\n/// What is code\n/// ```\nint d;\n"
-    )
+        "/// Returns a.\n/// ```\n/// What is code\n/// ```\nint d;\n",
+        "python": 'a = "# What this string says is behind"\nb = """\n# Whether\n"""  # A string of two lines.\n',
+        "cmake": 'set(a "\n# What this string says is behind" [[\n# Whether\n]])  # Two strings.\n',
+        "shell": "a='\n# Whether' b=${c#behind}  # A string.\ncat << END\n# What this text says\nEND\n",
+    }
+    in_scripts = {
+        "python": ("# Whether it ends\n", "a = 1  # The number beside it\n", 'def f():\n    """Says\n    what it told."""\n'),
+        "cmake": ("# Whether it ends\n", "set(a 1)  # The number beside it\n", "#[[ What\nit told ]]\n", "# word\n" * 31),
+        "shell": ("#!/bin/sh\n# Whether it ends\n", "a=${b#c}  # The number beside it\n"),
+    }
     failed = [rule for rule, text in mistakes.items() if not any(found.startswith(rule) for _, found, _ in problems_of(text))]
     for rule, text in mistakes.items():
         in_kernel = 'auto const text = R"cuda(\n' + text + ')cuda";\n'
@@ -119,9 +135,13 @@ def check_planted():
         there = [line - 1 for line, found, _ in problems_of(in_kernel) if found.startswith(rule)]
         if here != there:
             failed.append(f"{rule} in a kernel's text: lines {there} instead of {here}")
-    failed += [f"{found} in allowed text" for _, found, _ in problems_of(allowed)]
+    for language, texts in in_scripts.items():
+        failed += [f"{language} passes: {text}" for text in texts if not any(problems_of(text, language))]
+    for language, text in allowed.items():
+        failed += [f"{found} in allowed text of {language}" for _, found, _ in problems_of(text, language)]
+    planted = 2 * len(mistakes) + sum(map(len, in_scripts.values()))
     print(*failed, sep="\n")
-    print(f"language: {2 * len(mistakes)} planted mistakes, {len(failed)} rules wrong")
+    print(f"language: {planted} planted mistakes, {len(failed)} rules wrong")
     return not failed
 
 

@@ -157,24 +157,24 @@ def name_in(tokens):
     if texts[0] == "concept":
         return texts[1]
     if texts[0] in ("struct", "class", "union", "enum"):
-        place = 1
-        while texts[place] in ("class", "struct", "[", "alignas", "("):
-            place = end_of_brackets(tokens[index:], place) if texts[place] in "[(" else place + 1
-        return texts[place] if texts[place + 1] in ("{", ";", ":", "final") else None
+        position = 1
+        while texts[position] in ("class", "struct", "[", "alignas", "("):
+            position = end_of_brackets(tokens[index:], position) if texts[position] in "[(" else position + 1
+        return texts[position] if texts[position + 1] in ("{", ";", ":", "final") else None
     if any(text.startswith("operator") for text in texts[: texts.index("(")]) if "(" in texts else False:
         return None
-    place = 0
-    while texts[place] not in ("(", "=", "{", ";", "["):
-        if texts[place] == "<":
-            place = end_of_angles(tokens[index:], place)
-        elif texts[place] in no_names and texts[place + 1] == "(":
-            place = end_of_brackets(tokens[index:], place + 1)
+    position = 0
+    while texts[position] not in ("(", "=", "{", ";", "["):
+        if texts[position] == "<":
+            position = end_of_angles(tokens[index:], position)
+        elif texts[position] in no_names and texts[position + 1] == "(":
+            position = end_of_brackets(tokens[index:], position + 1)
         else:
-            place += 1
-    name = texts[place - 1] if place else ""
-    if not word.match(name) or (place > 1 and texts[place - 2] == "::"):
+            position += 1
+    name = texts[position - 1] if position else ""
+    if not word.match(name) or (position > 1 and texts[position - 2] == "::"):
         return None
-    if texts[place] == "(" and (place == 1 or (place == 2 and texts[0] == "explicit")):
+    if texts[position] == "(" and (position == 1 or (position == 2 and texts[0] == "explicit")):
         return None  # a deduction guide, or a macro
     return name
 

@@ -1,4 +1,4 @@
-# Checks HTML reports in headless Chromium, on a phone and on a desktop screen: the table of
+# Checks HTML reports in headless Chromium, on a phone and on a desktop screen. The table of
 # parameters sorts, nothing is wider than the screen, and labels of a drawing neither overlap nor
 # leave it. Skipped without Chromium. $REDCO_CHROMIUM names a browser that is not in the path.
 #   cmake -DROOT=DIR -DWORK=DIR -P report_browser.cmake

@@ -1,4 +1,4 @@
-# Writes the text of every kernel string into files that a host compiler reads (host_launcher.hpp):
+# Writes the text of every kernel string into files that a C++ compiler reads (cpu_launcher.hpp):
 # prelude.hpp, one file for each source, and lists of sources and entries.
 set(redco_device_text ${PROJECT_BINARY_DIR}/tests/device_text)
 set(elements "")

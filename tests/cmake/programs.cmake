@@ -47,7 +47,7 @@ function(redco_test_program target kind)
   else()
     target_link_libraries(${target} PRIVATE redco::compiled)
   endif()
-  # The same flags as the library, so its precompiled header fits
+  # The target has the flags of the library, so the precompiled header of the library fits.
   if(kind STREQUAL torch AND CMAKE_BUILD_TYPE STREQUAL Debug)
     target_precompile_headers(${target} REUSE_FROM redco_torch_pch)
   else()

@@ -13,7 +13,7 @@ namespace {
 using comm_test::must;
 using redco::rank_context;
 
-/// Runs `f` on ranks that treat host memory as the memory of a device.
+/// Runs `f` on ranks that treat CPU memory as the memory of a device.
 template <class F>
 void as_on_devices(redco::mesh const& shape, F const& f) {
   comm_test::on_groups(
@@ -24,14 +24,14 @@ void as_on_devices(redco::mesh const& shape, F const& f) {
       f);
 }
 
-TEST_CASE("collectives on device tensors give the bits of collectives in host memory") {
+TEST_CASE("collectives on device tensors give the bits of collectives in CPU memory") {
   for (int const ranks : {2, 3, 5}) {
     as_on_devices({.dp = ranks}, [](rank_context& me) {
       comm_test::reductions_are_in_rank_order(me);
       comm_test::strided_tensors_are_reduced(me);
       comm_test::parts_are_gathered_and_scattered(me);
       comm_test::cuts_are_turned(me);
-      comm_test::letters_keep_their_order(me);
+      comm_test::messages_keep_their_order(me);
     });
   }
   std::uint64_t seed = 0;
@@ -45,12 +45,12 @@ TEST_CASE("a NaN on a device makes every reduction of its element NaN") {
       at::Tensor const x = comm_test::values({29}, at::kHalf, me.rank);
       if (me.rank == 1) x[17] = std::numeric_limits<double>::quiet_NaN();
       me.world.all_reduce(x, op);
-      must(x.isnan().sum().item<std::int64_t>() == 1 && x[17].isnan().item<bool>(), "one NaN, in its place");
+      must(x.isnan().sum().item<std::int64_t>() == 1 && x[17].isnan().item<bool>(), "one NaN, at its index");
     }
   });
 }
 
-TEST_CASE("operands on a device and in host memory have different digests") {
+TEST_CASE("operands on a device and in CPU memory have different digests") {
   using redco::comm::detail::operand;
   auto const digest_on = [](at::DeviceType type) {
     return operand::of(redco::shape::collective::all_reduce, at::ones({3}, type), 0).digest();
@@ -59,7 +59,7 @@ TEST_CASE("operands on a device and in host memory have different digests") {
   CHECK(digest_on(at::kCPU) == digest_on(at::kCPU));
 }
 
-TEST_CASE("a rank with a tensor on a device and one with a tensor in host memory disagree") {
+TEST_CASE("a rank with a tensor on a device and one with a tensor in CPU memory disagree") {
   auto const failure = comm_test::failure_of(
       2, [](rank_context& me) { me.world.all_reduce(at::ones({3}, me.rank == 1 ? at::kMeta : at::kCPU)); });
   CHECK(comm_test::mentions(

@@ -66,7 +66,7 @@ TEST_CASE("a transport's stream waits for the current stream, and events are rec
         words{"record on 0 of 0", "block 0 of 0", "block 0 of 1", "block 0 of 0", "record on 0 of 1", "wait"});
 }
 
-TEST_CASE("tensors in host memory need no wait for a stream") {
+TEST_CASE("tensors in CPU memory need no wait for a stream") {
   namespace detail = redco::comm::detail;
   CHECK_FALSE(redco::tensors::mark_on(at::kCPU).has_value());
   redco::tensors::follow_on(at::kCPU, std::nullopt);

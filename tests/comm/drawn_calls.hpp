@@ -102,13 +102,13 @@ class drawn_calls {
         must(at::equal(x, all[root]), which + ", what the root has");
         break;
       }
-      case 6: letters(some, mine, all); break;
+      case 6: messages(some, mine, all); break;
       default: rows_of_any_number(some, members, shape); break;
     }
   }
 
   /// Sends two messages to the next rank of the group, which receives them in the other order.
-  void letters(redco::comm::group& some, at::Tensor const& mine, std::vector<at::Tensor> const& all) {
+  void messages(redco::comm::group& some, at::Tensor const& mine, std::vector<at::Tensor> const& all) {
     int const n = some.size(), next = (some.rank() + 1) % n, before = (some.rank() + n - 1) % n;
     if (n == 1) return;
     at::Tensor const first = at::empty_like(mine, at::MemoryFormat::Contiguous), second = at::empty_like(first);
@@ -121,7 +121,7 @@ class drawn_calls {
     some.recv(first, before, 5);
     if (some.rank() == 0) sends();  // a sender may have to wait for its receiver
     at::Tensor const right = all[static_cast<std::size_t>(before)];
-    must(at::equal(first, right) && at::equal(second, right + 1), "drawn call " + std::to_string(call_) + ", letters");
+    must(at::equal(first, right) && at::equal(second, right + 1), "drawn call " + std::to_string(call_) + ", messages");
   }
 
   /// Sends another number of rows between every two ranks, sometimes none.

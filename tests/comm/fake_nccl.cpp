@@ -1,11 +1,11 @@
-// The functions of NCCL that redco uses, between threads of one process in host memory. Tests open
-// this shared library in place of NCCL. A stream is a comm_test::host_stream. As in NCCL, no call
+// The functions of NCCL that redco uses, between threads of one process in CPU memory. Tests open
+// this shared library in place of NCCL. A stream is a comm_test::cpu_stream. As in NCCL, no call
 // of a non-blocking communicator waits for another rank. An enqueued operation enters its stream
 // some time after the call, once its state is queried, and ends when the operations of all ranks
 // have arrived. Sums are made from the last rank to the first and rounded at each step.
 
 #include "comm/fake_nccl.hpp"
-#include "comm/host_stream.hpp"
+#include "comm/cpu_stream.hpp"
 
 #include <redco/comm/detail/nccl_api.hpp>
 
@@ -158,7 +158,7 @@ fake_plan planned() {
 
 struct launch {
   parts calls;
-  comm_test::host_stream* on;
+  comm_test::cpu_stream* on;
 };
 
 }  // namespace
@@ -213,7 +213,7 @@ nccl::result add(char const* function, part const& call, nccl::communicator in, 
   if (fails(function, in)) return static_cast<nccl::result>(planned().failing_result);
   if (depth == 0) return nccl::invalid_usage;
   if (opened.empty() || opened.back().first != in)
-    opened.push_back({in, {{}, static_cast<comm_test::host_stream*>(on)}});
+    opened.push_back({in, {{}, static_cast<comm_test::cpu_stream*>(on)}});
   opened.back().second.calls.push_back(std::make_shared<part>(call));
   return nccl::success;
 }

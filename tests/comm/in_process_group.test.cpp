@@ -30,7 +30,7 @@ TEST_CASE("NaN on one rank is NaN in the sum, the maximum and the minimum of all
           at::Tensor const x = values({29}, type, me.rank);
           if (me.rank == bad) x[17] = std::numeric_limits<double>::quiet_NaN();
           me.world.all_reduce(x, op);
-          must(x.isnan().sum().item<std::int64_t>() == 1 && x[17].isnan().item<bool>(), "one NaN, in its place");
+          must(x.isnan().sum().item<std::int64_t>() == 1 && x[17].isnan().item<bool>(), "one NaN, at its index");
         }
       }
     });
@@ -50,7 +50,7 @@ TEST_CASE("all_to_all turns a cut along one dimension into a cut along another")
 }
 
 TEST_CASE("broadcast gives the root's tensor, send and recv keep order within a tag") {
-  for (int ranks = 2; ranks <= 5; ++ranks) on_ranks(ranks, comm_test::letters_keep_their_order);
+  for (int ranks = 2; ranks <= 5; ++ranks) on_ranks(ranks, comm_test::messages_keep_their_order);
 }
 
 TEST_CASE("random sequences of calls over any axes, shapes and types give the expected results") {
@@ -182,11 +182,11 @@ TEST_CASE("ranks that disagree in any property of a call get one error that name
   });
   CHECK(comm_test::mentions(kind, "rank 0 has broadcast(2) of Float [3], rank 1 has barrier"));
   CHECK(comm_test::mentions(kind, "call 1 of group world for 'grads'"));
-  auto const letter = disagreement([](rank_context& me) {
+  auto const message = disagreement([](rank_context& me) {
     if (me.rank == 0) me.world.send(at::ones({3}), 1, 4);
     if (me.rank == 1) me.world.recv(at::empty({4}), 0, 4);
   });
-  CHECK(comm_test::mentions(letter, "rank 0 sent Float [3], rank 1 expects Float [4]"));
+  CHECK(comm_test::mentions(message, "rank 0 sent Float [3], rank 1 expects Float [4]"));
 }
 
 TEST_CASE("illegal arguments are refused with a message") {

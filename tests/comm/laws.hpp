@@ -81,7 +81,7 @@ inline void strided_tensors_are_reduced(redco::rank_context& me) {
   me.world.all_reduce(columns.slice(1, 3, 8));
   at::Tensor right = values({40, 50}, at::kFloat, me.rank);
   right.slice(1, 3, 8).copy_(expected({40, 50}, at::kFloat, ranks, false).slice(1, 3, 8));
-  must(at::equal(columns, right), "columns of a matrix, and nothing beside them");
+  must(at::equal(columns, right), "only the columns of the view are reduced");
 }
 
 /// Checks that all_gather concatenates along every dimension and reduce_scatter splits the sum.
@@ -119,7 +119,7 @@ inline void cuts_are_turned(redco::rank_context& me) {
 
 /// Checks that broadcast gives the root's tensor, and that send and recv keep the order within a
 /// tag.
-inline void letters_keep_their_order(redco::rank_context& me) {
+inline void messages_keep_their_order(redco::rank_context& me) {
   int const ranks = me.world.size();
   for (int root = 0; root < ranks; ++root) {
     at::Tensor const x = values({13, 11}, at::kHalf, me.rank);

@@ -47,7 +47,7 @@ TEST_CASE("NCCL moves data exactly, and sums run in rank order if requested") {
     plan_fake({});
     nccl_world{{.dp = ranks}}.run([](rank_context& me) {
       comm_test::cuts_are_turned(me);
-      comm_test::letters_keep_their_order(me);
+      comm_test::messages_keep_their_order(me);
     });
     nccl_world{{.dp = ranks}, true}.run([](rank_context& me) {
       comm_test::reductions_are_in_rank_order(me);
@@ -69,7 +69,7 @@ TEST_CASE("NCCL computes sums, and maxima and minima still propagate NaN") {
       at::Tensor const y = values({29}, at::kFloat, me.rank);
       if (me.rank == 1) y[17] = std::numeric_limits<double>::quiet_NaN();
       me.world.all_reduce(y, op);
-      must(y[17].isnan().item<bool>() && y.isnan().sum().item<std::int64_t>() == 1, "one NaN, in its place");
+      must(y[17].isnan().item<bool>() && y.isnan().sum().item<std::int64_t>() == 1, "one NaN, at its index");
       std::vector<at::Tensor> all;
       for (int rank = 0; rank < 3; ++rank) all.push_back(values({29}, at::kFloat, rank));
       at::Tensor const stacked = at::stack(all);
@@ -215,7 +215,7 @@ TEST_CASE("ranks that share a device do not use NCCL in one process and are refu
     comm_test::reductions_are_in_rank_order(me);
     comm_test::parts_are_gathered_and_scattered(me);
     comm_test::cuts_are_turned(me);
-    comm_test::letters_keep_their_order(me);
+    comm_test::messages_keep_their_order(me);
   });
   CHECK(count_fake().made == 0);
   auto const refused = nccl_world{.shape = {.dp = 3}, .shared = true, .one_process = false}.failure_of(
@@ -229,14 +229,14 @@ TEST_CASE("ranks that share a device do not use NCCL in one process and are refu
   CHECK(count_fake().alive == 0);
 }
 
-TEST_CASE("a rank has one device, and members of several processes send messages through host memory") {
+TEST_CASE("a rank has one device, and members of several processes send messages through CPU memory") {
   plan_fake({});
   auto const moved = nccl_world{{.dp = 2}}.failure_of([](rank_context& me) {
     me.world.all_reduce(at::ones({3}));
     me.world.all_reduce(at::ones({3}, at::kMeta));
   });
   CHECK(mentions(moved, "this rank's is cpu, and got a tensor on meta; a rank has one device"));
-  nccl_world{.shape = {.dp = 3}, .one_process = false}.run(comm_test::letters_keep_their_order);
+  nccl_world{.shape = {.dp = 3}, .one_process = false}.run(comm_test::messages_keep_their_order);
   CHECK(count_fake().alive == 0);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Ranks whose groups call the NCCL functions of fake_nccl.cpp, with tensors in host memory.
+// Ranks whose groups call the NCCL functions of fake_nccl.cpp, with tensors in CPU memory.
 
 #include "comm/fake_nccl.hpp"
-#include "comm/host_stream.hpp"
+#include "comm/cpu_stream.hpp"
 #include "comm/values.hpp"
 
 #include <redco/comm/detail/device_queue.hpp>
@@ -59,7 +59,7 @@ inline fake_counts count_fake() {
   return counted;
 }
 
-class host_queue final : public redco::comm::detail::device_queue {
+class cpu_queue final : public redco::comm::detail::device_queue {
  public:
   void* handle() override { return &stream_; }
   void follow() override {}
@@ -71,13 +71,13 @@ class host_queue final : public redco::comm::detail::device_queue {
 
  private:
   std::shared_ptr<std::atomic<bool>> reached_ = std::make_shared<std::atomic<bool>>(false);
-  host_stream stream_;
+  cpu_stream stream_;
 };
 
 /// Host memory as devices: one device per calling thread, or one for all threads.
-class host_devices final : public redco::comm::detail::device_access {
+class cpu_devices final : public redco::comm::detail::device_access {
  public:
-  explicit host_devices(bool shared) : shared_(shared) {}
+  explicit cpu_devices(bool shared) : shared_(shared) {}
 
   bool holds(at::Tensor const&) const override { return true; }
   std::int64_t number_of(at::Device) const override {
@@ -86,7 +86,7 @@ class host_devices final : public redco::comm::detail::device_access {
     return shared_ ? 0 : own;
   }
   std::unique_ptr<redco::comm::detail::device_queue> make_queue(at::Device) const override {
-    return std::make_unique<host_queue>();
+    return std::make_unique<cpu_queue>();
   }
 
  private:
@@ -100,7 +100,7 @@ struct nccl_world {
   template <class F>
   void run(F const& f) const {
     using redco::comm::detail::nccl_group;
-    auto const devices = std::make_shared<host_devices>(shared);
+    auto const devices = std::make_shared<cpu_devices>(shared);
     auto const make = [&](auto const& which, std::vector<int> const& members, auto const& line) {
       auto const library = [] { return redco::comm::detail::nccl_library::open(fake_nccl_path()); };
       return nccl_group::make(redco::comm::in_process_group::make(which.name, members, line), members,

@@ -200,14 +200,14 @@ TEST_CASE("a rank that returns while others wait for it is a lost peer at once")
   CHECK(failure.code() == exit_code::peer_lost);
   CHECK(mentions(failure, "all_reduce(sum) of Float [3] for 'grads', call 2 of group world for rank 1, "));
   CHECK(mentions(failure, "which has ended"));
-  auto const letter = failure_of(
+  auto const message = failure_of(
       2,
       [](rank_context& me) {
         if (me.rank == 0) me.world.recv(at::ones({3}), 1, 5);
       },
       300'000);
-  CHECK(letter.code() == exit_code::peer_lost);
-  CHECK(mentions(letter, "recv of Float [3] with tag 5"));
+  CHECK(message.code() == exit_code::peer_lost);
+  CHECK(mentions(message, "recv of Float [3] with tag 5"));
   CHECK(clock.at_once());
 }
 
@@ -218,7 +218,7 @@ TEST_CASE("messages and the last collective of a rank that has returned still ar
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     at::Tensor const x = at::zeros({3});
     me.world.recv(x, 0);
-    must(x[2].item<float>() == 5, "the letter of a rank that is gone");
+    must(x[2].item<float>() == 5, "the message of a rank that has ended");
   });
 }
 
@@ -235,11 +235,11 @@ TEST_CASE("a rank that misses the deadline is named with the call that waits for
   auto const reduce = late([](rank_context& me) { (void)me.world.all_gather(at::ones({3, 2}), 1); });
   CHECK(reduce.code() == exit_code::peer_lost);
   CHECK(mentions(reduce, "waited 500 ms in all_gather(1) of Float [3, 2] for 'loss', call 2 of group world for rank"));
-  auto const letter = late([](rank_context& me) {
+  auto const message = late([](rank_context& me) {
     if (me.rank == 0) me.world.recv(at::ones({3}), 2);
     if (me.rank == 2) me.world.send(at::ones({3}), 0);
   });
-  CHECK(mentions(letter, "rank 0: waited 500 ms in recv of Float [3] with tag 0"));
+  CHECK(mentions(message, "rank 0: waited 500 ms in recv of Float [3] with tag 0"));
 }
 
 #if !defined(__SANITIZE_THREAD__)

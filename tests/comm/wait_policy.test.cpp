@@ -109,7 +109,7 @@ TEST_CASE("a wait policy set in the environment starts no thread") {
 
 TEST_CASE("waits become short during other work unless the environment sets the policy") {
   if (!std::filesystem::exists("/proc/self/schedstat"))
-    return skip("a kernel that tells how long threads wait for a core");
+    return skip("no /proc/self/schedstat, which counts the time that threads wait for a core");
   busy_processes const others(2 * std::thread::hardware_concurrency());
   for (bool const chosen : {true, false}) {
     if (chosen) ::setenv("GOMP_SPINCOUNT", "300000", 1);

@@ -128,10 +128,10 @@ void talk(handshake& caller, handshake& door, std::size_t step = 1'000) {
 TEST_CASE("two processes of one run authenticate each other in pieces of any size and exchange their texts") {
   for (std::size_t const step : {1u, 7u, 1'000u})
     for (std::string const& answer : {std::string("the table"), std::string()}) {
-      handshake caller = handshake::calling(greeting(2, 1), "key", 0, "my place", 9);
+      handshake caller = handshake::calling(greeting(2, 1), "key", 0, "my text", 9);
       handshake door = handshake::answering(greeting(0, 2), "key", 1);
       talk(caller, door, step);
-      CHECK((door.asked() && door.process() == 2 && door.text() == "my place"));
+      CHECK((door.asked() && door.process() == 2 && door.text() == "my text"));
       CHECK_FALSE(caller.asked());
       CHECK(caller.greeted());
       door.answer(answer);
@@ -195,7 +195,7 @@ TEST_CASE("a text longer than expected is refused before it is read") {
 }
 
 TEST_CASE("an answer from another meeting and a reflected proof are refused") {
-  handshake first = handshake::calling(greeting(2, 1), "key", 0, "place", 0);
+  handshake first = handshake::calling(greeting(2, 1), "key", 0, "text", 0);
   handshake door = handshake::answering(greeting(0, 2), "key", 1);
   std::string const hello = first.take_output();
   door.take(hello);

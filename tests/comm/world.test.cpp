@@ -47,7 +47,7 @@ TEST_CASE("a message that no rank received does not reach the next run") {
     at::Tensor const x = at::zeros({3});
     if (me.rank == 0) me.world.send(at::ones({3}) * 5, 1, 7);
     if (me.rank == 1) me.world.recv(x, 0, 7);
-    must(me.rank == 0 || x[0].item<float>() == 5, "the letter of this run");
+    must(me.rank == 0 || x[0].item<float>() == 5, "the message of this run");
   });
 }
 

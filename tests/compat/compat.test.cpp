@@ -36,7 +36,7 @@ struct record {
 /// prefix follow the first of them.
 void nest(std::vector<record::row>& rows) {
   std::map<std::string, std::size_t> seen;  // the first row below each prefix
-  auto const places = [&seen](std::string const& path, std::size_t at) {
+  auto const index_of = [&seen](std::string const& path, std::size_t at) {
     std::vector<std::size_t> order;
     for (std::size_t end = 0; end != std::string::npos;) {
       end = path.find('/', end + 1);
@@ -44,9 +44,9 @@ void nest(std::vector<record::row>& rows) {
     }
     return order;
   };
-  for (std::size_t i = 0; i < rows.size(); ++i) places(rows[i].path, i);
+  for (std::size_t i = 0; i < rows.size(); ++i) index_of(rows[i].path, i);
   std::sort(rows.begin(), rows.end(),
-            [&](record::row const& a, record::row const& b) { return places(a.path, 0) < places(b.path, 0); });
+            [&](record::row const& a, record::row const& b) { return index_of(a.path, 0) < index_of(b.path, 0); });
 }
 
 record parse(std::string const& line, std::string const& source) {

@@ -12,39 +12,39 @@
 
 namespace {
 
-using place = std::int64_t;
+using number = std::int64_t;
 
 struct batch_case {
-  place size, global_batch, micro_batch;
+  number size, global_batch, micro_batch;
   int dp;
 };
 
 // Checks all properties of one epoch over all shards, for these sizes.
-void check_epoch_laws(batch_case const& c, place from) {
+void check_epoch_laws(batch_case const& c, number from) {
   CAPTURE(c.size, c.global_batch, c.micro_batch, c.dp, from);
   redco::data::sampler const order(c.size, 11);
-  std::vector<place> const expected_order = order.order(3);
-  std::vector<place> seen;
-  place steps = 0;
+  std::vector<number> const expected_order = order.order(3);
+  std::vector<number> seen;
+  number steps = 0;
   for (int dp_index = 0; dp_index < c.dp; ++dp_index) {
     redco::data::batches const mine(order, {c.global_batch, c.micro_batch, c.dp, dp_index}, {3, from});
     if (dp_index == 0) steps = mine.steps();
     REQUIRE(mine.steps() == steps);
     REQUIRE(steps == (c.size - from + c.global_batch - 1) / c.global_batch);
-    place i = 0;
-    for (place k = 0; k < steps; ++k) {
+    number i = 0;
+    for (number k = 0; k < steps; ++k) {
       redco::data::batch_step const step = mine.step(k);
       REQUIRE(step.micro_batches <= step.rounds);
       if (dp_index == 0) REQUIRE(step.micro_batches == step.rounds);
-      place at = step.local.begin;
-      for (place m = 0; m < step.micro_batches; ++m, ++i) {
+      number at = step.local.begin;
+      for (number m = 0; m < step.micro_batches; ++m, ++i) {
         redco::data::micro_batch const batch = mine[i];
         REQUIRE(batch.step == k);
         REQUIRE(batch.index == m);
         REQUIRE(batch.first_example == at - step.global.begin);
         REQUIRE(!batch.examples.empty());
-        REQUIRE((c.micro_batch == 0 || static_cast<place>(batch.examples.size()) <= c.micro_batch));
-        for (place const example : batch.examples) {
+        REQUIRE((c.micro_batch == 0 || static_cast<number>(batch.examples.size()) <= c.micro_batch));
+        for (number const example : batch.examples) {
           REQUIRE(example == expected_order[static_cast<std::size_t>(at++)]);
           seen.push_back(example);
         }
@@ -57,7 +57,7 @@ void check_epoch_laws(batch_case const& c, place from) {
     REQUIRE(i == mine.size());
   }
   std::sort(seen.begin(), seen.end());
-  std::vector<place> expected(expected_order.begin() + from, expected_order.end());
+  std::vector<number> expected(expected_order.begin() + from, expected_order.end());
   std::sort(expected.begin(), expected.end());
   REQUIRE(seen == expected);
 }
@@ -65,12 +65,12 @@ void check_epoch_laws(batch_case const& c, place from) {
 }  // namespace
 
 TEST_CASE("every example of an epoch is used exactly once for all sizes") {
-  for (place const size : {1, 2, 7, 16, 33})
-    for (place const global_batch : {1, 3, 5, 16, 40})
+  for (number const size : {1, 2, 7, 16, 33})
+    for (number const global_batch : {1, 3, 5, 16, 40})
       for (int const dp : {1, 2, 3, 5})
-        for (place const micro_batch : {0, 1, 2, 4, 100})
+        for (number const micro_batch : {0, 1, 2, 4, 100})
           if (dp <= global_batch)
-            for (place const from : {place{0}, place{3}, size - 1})
+            for (number const from : {number{0}, number{3}, size - 1})
               if (from < size) check_epoch_laws({size, global_batch, micro_batch, dp}, from);
 }
 
@@ -90,9 +90,9 @@ TEST_CASE("resuming at a saved position continues the interrupted epoch") {
   redco::data::batches const whole(order, {.global_batch = 4, .micro_batch = 3, .dp = 2, .dp_index = 1}, {2, 0});
   redco::data::batches const rest(order, {.global_batch = 4, .micro_batch = 3, .dp = 2, .dp_index = 1},
                                   whole.step(1).next);
-  place const done = whole.size() - rest.size();
+  number const done = whole.size() - rest.size();
   REQUIRE(done == whole.step(0).micro_batches + whole.step(1).micro_batches);
-  for (place i = 0; i < rest.size(); ++i) REQUIRE(rest[i].examples == whole[i + done].examples);
+  for (number i = 0; i < rest.size(); ++i) REQUIRE(rest[i].examples == whole[i + done].examples);
 }
 
 TEST_CASE("impossible divisions and positions are refused with their exit codes") {

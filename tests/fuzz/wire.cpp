@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   own.processes = 3;
   shake_hands(handshake::answering(own, "a key that no input has", 1), bytes);
   own.process = 2;
-  shake_hands(handshake::calling(own, "a key that no input has", 0, "place", wire::most_table(3)), bytes);
+  shake_hands(handshake::calling(own, "a key that no input has", 0, "text", wire::most_table(3)), bytes);
   // The greeting that the accepting side expects, so that the bytes after it are reached.
   shake_hands(handshake::answering(wire::greeting{.processes = 3}, "a key that no input has", 1),
               wire::bytes_of(own) + std::string(bytes));

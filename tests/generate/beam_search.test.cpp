@@ -88,7 +88,7 @@ TEST_CASE("hypotheses end at a stop id and are padded after it, and the penalty 
       for (std::int64_t t = size; t < ids.size(0); ++t)
         sharded::must(ids[t].item<std::int64_t>() == 99, "padding to the end");
       for (std::int64_t t = 3; t + 1 < size; ++t)
-        sharded::must(ids[t].item<std::int64_t>() != stop, "nothing behind a stop");
+        sharded::must(ids[t].item<std::int64_t>() != stop, "no tokens after a stop");
       ended += size < 9;
       double const expected = score_of(net, ids.slice(0, 0, size), 3) / static_cast<double>(size - 3);
       sharded::must(std::abs(found.scores[row].item<double>() - expected) < 1e-12, "sum over length");
@@ -114,7 +114,7 @@ TEST_CASE("a penalty that favours length keeps a search going after enough hypot
     sharded::must(found.ids.size(1) == 9, "sum over length to the fourth: the longest wins");
     for (std::int64_t row = 0; row < 2; ++row)
       sharded::must(std::abs(found.scores[row].item<double>() - score_of(net, found.ids[row], 3) / 1296) < 1e-12,
-                    "six tokens, none of them behind a stop");
+                    "six tokens, none of them after a stop");
     options.stop = redco::pretrained::beam_stop::when_full;
     sharded::must(redco::beam_search(net, beam_prompts(), options).ids.size(1) < 9, "unless two that ended are enough");
   });

@@ -118,8 +118,8 @@ std::string not_finite(redco::dtype type, std::int64_t word, double bad,
       if (p.plan.fact.shape.size[0] != 10000) continue;
       at::Tensor const whole = sharded::values_of(p.name, p.plan.fact.shape);
       whole.select(0, word).fill_(bad);
-      sharded::placing const at{p.plan, rank.tp_index()};
-      at.own(p.value).copy_(at.place(whole));
+      sharded::local_part const at{p.plan, rank.tp_index()};
+      at.own(p.value).copy_(at.part_of(whole));
     }
     redco::pass const in = redco::nn::evaluation_pass(rank).with_examples(6, 3);
     try {

@@ -4,8 +4,8 @@ table of logits.
 
     python make_beams.py --out ../files/beams.json        # transformers 4.57, f64
 
-The model is a table that a test computes too: after t tokens, the last of which is a, token b has
-the logit 3 sin(1.3 a + 0.7 b b + 0.61 t + phase).
+The model is a table of logits that a test computes too. After t tokens, of which a is the last,
+token b has the logit 3 sin(1.3 a + 0.7 b b + 0.61 t + phase).
 """
 import argparse
 import json

@@ -112,7 +112,7 @@ TEST_CASE("a draw does not depend on the amount of padding of the prompts") {
     at::Tensor const padded = at::cat({at::zeros({4, 2}, at::kLong), prompts}, 1);
     at::Tensor const shown = at::cat({at::zeros({4, 2}, at::kBool), at::ones({4, 3}, at::kBool)}, 1);
     at::Tensor const ids = redco::generate(net.with(redco::key_mask{shown}), padded, o);
-    sharded::must(ids.slice(1, 2).equal(redco::generate(net, prompts, o)), "the same behind the padding");
+    sharded::must(ids.slice(1, 2).equal(redco::generate(net, prompts, o)), "padding does not change the ids");
   });
 }
 

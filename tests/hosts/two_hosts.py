@@ -127,13 +127,13 @@ class Hosts:
     def mpirun(self, name, mpirun, each, command):
         """Starts a command by mpirun, as `each` processes on each host."""
         agent = {f"{prefix}_MCA_{what}": str(self.agent) for prefix, what in (("OMPI", "plm_rsh_agent"), ("PRTE", "plm_ssh_agent"))}
-        places = ",".join(f"{host.name}:{each}" for host in self.all)
+        slots = ",".join(f"{host.name}:{each}" for host in self.all)
         # Two launchers must not share a folder; paths of sockets must be short
         own = self.work / name[0]
         own.mkdir(exist_ok=True)
-        return self.first.start(name, [mpirun, "-n", 2 * each, "--host", places, *command], **MPI, **agent, TMPDIR=str(own))
+        return self.first.start(name, [mpirun, "-n", 2 * each, "--host", slots, *command], **MPI, **agent, TMPDIR=str(own))
 
-    def places(self, each):
+    def process_numbers(self, each):
         """Returns (number of the host, number of the process) for `each` processes on each host."""
         return [(number, process) for number in (0, 1) for process in range(number * each, (number + 1) * each)]
 
@@ -142,7 +142,7 @@ class Hosts:
         port) returns the variables that a launcher would set."""
         port = next(self.ports)
         return [self.all[number].start(f"{name}.{process}", command, **environment(number, process, 2 * each, port))
-                for number, process in self.places(each)]
+                for number, process in self.process_numbers(each)]
 
     def said_by_hand(self, each, process, port):
         return {"REDCO_PROCESSES": str(2 * each), "REDCO_PROCESS": str(process), "REDCO_PROCESSES_HERE": str(each),

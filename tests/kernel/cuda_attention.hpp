@@ -1,6 +1,6 @@
 #pragma once
 
-// Attention of CUDA devices on the host: stand-ins for the flash operators, and functions that
+// Attention of CUDA devices on the CPU: stand-ins for the flash operators, and functions that
 // several tests share.
 
 #include "torch_catch.hpp"
@@ -143,9 +143,9 @@ inline std::vector<device_case> all_device_cases() {
       {"one key-value head", {.heads = 3, .kv_heads = 1, .causal = true}, {device_wave({2, 13, 5 * 3}, 0.4)}});
   all.push_back({"cross", options([](auto& o) { o.scale = 0.7; }), apart(3, 11, 23, 4, 2, 5)});
   all.push_back(
-      {"causal behind a cache", options([](auto& o) { o.causal = true, o.query0 = 12; }), apart(3, 11, 23, 4, 2, 5)});
+      {"causal after a cache", options([](auto& o) { o.causal = true, o.query0 = 12; }), apart(3, 11, 23, 4, 2, 5)});
   all.push_back(
-      {"one query behind a cache", options([](auto& o) { o.causal = true, o.query0 = 22; }), apart(3, 1, 23, 4, 2, 5)});
+      {"one query after a cache", options([](auto& o) { o.causal = true, o.query0 = 22; }), apart(3, 1, 23, 4, 2, 5)});
   all.push_back({"window",
                  options([&](auto& o) { o.causal = true, o.window = 5, drop(o); }),
                  {device_wave({3, 19, 8 * 5}, 0.4)}});

@@ -1,6 +1,6 @@
 #include "cuda_attention.hpp"
 
-#include "host_launcher.hpp"
+#include "cpu_launcher.hpp"
 #include "tested_device.hpp"
 
 #include <redco/kernel/attention.hpp>
@@ -38,7 +38,7 @@ TEST_CASE("blockwise attention of any block size gives the results of the refere
       for (auto const& [bytes, threads] :
            {std::pair(1, 1u), std::pair(2000, 1u), std::pair(9000, 2u), std::pair(16000, 1u), std::pair(1 << 20, 1u)}) {
         INFO(c.name << " " << type << ", " << bytes << " bytes, " << threads << " threads");
-        host_launcher launcher(threads, 5);
+        cpu_launcher launcher(threads, 5);
         redco::tensors::kernel_launcher::forced const forced(launcher);
         stand_in const device(bytes);
         kernel::cuda::attention_device::forced const small(device);
@@ -84,7 +84,7 @@ TEST_CASE("blockwise attention drops exactly the probabilities that the CPU kern
                                 .head0 = 11,
                                 .query0 = 12};
       at::Tensor const expected = kernel::cross_attention(q, k, v, o).ne(0);
-      host_launcher launcher(3);
+      cpu_launcher launcher(3);
       redco::tensors::kernel_launcher::forced const forced(launcher);
       stand_in const device(3000);
       kernel::cuda::attention_device::forced const small(device);
@@ -95,7 +95,7 @@ TEST_CASE("blockwise attention drops exactly the probabilities that the CPU kern
 
 TEST_CASE("NaN scores stay NaN") {
   redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
-  host_launcher launcher(4);
+  cpu_launcher launcher(4);
   redco::tensors::kernel_launcher::forced const forced(launcher);
   at::Tensor const q = at::ones({1, 5, 6}), k = at::ones({1, 5, 6}), v = at::ones({1, 5, 6});
   q[0][3].fill_(NAN);
@@ -125,7 +125,7 @@ TEST_CASE("attention on CUDA devices saves exactly the tensors that attention on
     };
     slots const expected = saved();
     CHECK(expected.size() >= 3);
-    host_launcher launcher(1);
+    cpu_launcher launcher(1);
     redco::tensors::kernel_launcher::forced const forced(launcher);
     stand_in const device(2000);
     kernel::cuda::attention_device::forced const here(device);
@@ -153,7 +153,7 @@ TEST_CASE("second derivatives of attention on CUDA devices equal the reference")
       redco::tensors::forced_kernel_set const composed(redco::tensors::kernel_set::composed);
       expected = second();
     }
-    host_launcher launcher(1);
+    cpu_launcher launcher(1);
     redco::tensors::kernel_launcher::forced const forced(launcher);
     stand_in const device(2000);
     kernel::cuda::attention_device::forced const here(device);

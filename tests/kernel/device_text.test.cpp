@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include "host_launcher.hpp"
+#include "cpu_launcher.hpp"
 #include "skip.hpp"
 #include "tested_device.hpp"
 
@@ -24,18 +24,18 @@ namespace {
 
 using namespace redco;
 
-// Runs all cases of this program with the kernels of device text on the host, if
+// Runs all cases of this program with the kernels of device text on the CPU, if
 // REDCO_TEST_DEVICE_TEXT is set.
-struct all_on_host {
-  std::optional<host_launcher> launcher;
+struct all_on_cpu {
+  std::optional<cpu_launcher> launcher;
   std::optional<redco::tensors::kernel_launcher::forced> forced;
 
-  all_on_host() {
+  all_on_cpu() {
     if (std::getenv("REDCO_TEST_DEVICE_TEXT") == nullptr) return;
     launcher.emplace(1u);
     forced.emplace(*launcher);
   }
-} const all_on_host_if_wanted;
+} const all_on_cpu_if_wanted;
 
 constexpr random::stream device_numbers = random::make_stream(7, 1, 2, 3);
 
@@ -51,7 +51,7 @@ TEST_CASE("device text drops exactly the elements that the CPU kernels drop, for
   for (auto const type : {at::kFloat, at::kBFloat16})
     for (unsigned const threads : {1u, 3u, 8u}) {
       INFO(type << " in blocks of " << threads);
-      host_launcher launcher(threads, 5);
+      cpu_launcher launcher(threads, 5);
       at::Tensor const x = device_sample({3, 5, 37}, type);
       for (std::int64_t const feature0 : {0, 1, 6, 1023}) {
         auto const drop = [&] { return kernel::dropout(x, 0.3, device_numbers, 41, feature0, 7); };
@@ -76,7 +76,7 @@ TEST_CASE("dropout on the tested device drops exactly the elements that the CPU 
 
 TEST_CASE("kernels of device text run only for the fastest kernel set, for f32 and bf16") {
   redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
-  host_launcher launcher(1);
+  cpu_launcher launcher(1);
   redco::tensors::kernel_launcher::forced const forced(launcher);
   CHECK(redco::tensors::takes_cuda_kernels(at::ones({2})));
   CHECK(!redco::tensors::takes_cuda_kernels(at::empty({2}, at::kMeta)));

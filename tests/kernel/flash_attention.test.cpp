@@ -1,6 +1,6 @@
 #include "cuda_attention.hpp"
 
-#include "host_launcher.hpp"
+#include "cpu_launcher.hpp"
 
 #include <redco/tensor/kernel_launcher.hpp>
 
@@ -67,11 +67,11 @@ TEST_CASE("attention prepares inputs for the flash operators and packs their res
                                        {"one head", wide, {device_wave({2, 19, 3 * 16}, 0.4)}},
                                        {"cross", open, parts(11, 23)},
                                        {"separate", grouped, parts(23, 23)},
-                                       {"one query behind a cache", late, parts(1, 23)}};
+                                       {"one query after a cache", late, parts(1, 23)}};
   for (device_case const& c : cases) {
     INFO(c.name);
     device_results const reference = reference_of(c, at::kBFloat16);
-    host_launcher launcher(1);
+    cpu_launcher launcher(1);
     redco::tensors::kernel_launcher::forced const forced(launcher);
     stand_in const device(1);
     kernel::cuda::attention_device::forced const here(device);
@@ -87,7 +87,7 @@ TEST_CASE("attention prepares inputs for the flash operators and packs their res
 
 TEST_CASE("the flash operators get aligned slices of a cache") {
   redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
-  host_launcher launcher(1);
+  cpu_launcher launcher(1);
   redco::tensors::kernel_launcher::forced const forced(launcher);
   stand_in const device(1);
   kernel::cuda::attention_device::forced const here(device);

@@ -1,7 +1,7 @@
 #include "torch_catch.hpp"
 
 #include "gradcheck.hpp"
-#include "host_launcher.hpp"
+#include "cpu_launcher.hpp"
 #include "tested_device.hpp"
 
 #include <redco/kernel/activations.hpp>
@@ -161,10 +161,10 @@ TEST_CASE("both kernel sets give the same values, gradients and second derivativ
     }
 }
 
-TEST_CASE("kernels of device text on the host give the reference's results with one and with several threads") {
+TEST_CASE("kernels of device text on the CPU give the reference's results with one and with several threads") {
   auto const groups = redco::comm::in_process_group::make("one", 1);
   for (unsigned const threads : {8u, 1u, 5u}) {
-    host_launcher launcher(threads, 6);
+    cpu_launcher launcher(threads, 6);
     redco::tensors::kernel_launcher::forced const forced(launcher);
     for (set_case const& c : all_set_cases(*groups.front()))
       for (auto const& [type, bound] : {std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 3e-2)}) {

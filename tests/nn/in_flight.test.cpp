@@ -90,14 +90,14 @@ struct expected_call {
 /// begun. Another group computes the results.
 class holding_group final : public redco::comm::group {
  public:
-  holding_group(redco::comm::group& of, products& beside)
-      : group(of.rank(), of.size(), "holding"), of_(of), beside_(beside) {}
+  holding_group(redco::comm::group& of, products& made)
+      : group(of.rank(), of.size(), "holding"), of_(of), made_(made) {}
 
   void expect(std::vector<expected_call> calls) {
     must(next_ == calls_.size(), "all calls were made");
     calls_ = std::move(calls);
     next_ = 0;
-    beside_.reset();
+    made_.reset();
   }
 
   void abort(exit_code code, std::string const& message) override { of_.abort(code, message); }
@@ -106,8 +106,8 @@ class holding_group final : public redco::comm::group {
   void hold(redco::shape::collective kind) {
     std::string const which = "call " + std::to_string(next_) + ", " + std::string(name_of(kind));
     must(next_ < calls_.size() && calls_[next_].kind == kind, which + " is expected");
-    must(beside_.reach(calls_[next_].products),
-         which + " passes beside product " + std::to_string(calls_[next_].products));
+    must(made_.reach(calls_[next_].products),
+         which + " overlaps product " + std::to_string(calls_[next_].products));
     ++next_;
   }
 
@@ -136,7 +136,7 @@ class holding_group final : public redco::comm::group {
   void do_begin_run() override {}
 
   redco::comm::group& of_;
-  products& beside_;
+  products& made_;
   std::vector<expected_call> calls_;
   std::size_t next_ = 0;
 };
@@ -145,9 +145,9 @@ constexpr int runs = 3;  // runs of the 5 x 30 rows below, by rows and by exampl
 
 /// Appends the sums of runs that follow `before` products, with `each` products per run. A sum ends
 /// after the first product of the next run has begun. The last sum does so only if a product
-/// follows it (`behind`).
-void add_sums(std::vector<expected_call>& calls, redco::shape::collective kind, int before, int each, bool behind) {
-  for (int run = 1; run <= runs; ++run) calls.push_back({kind, before + run * each + (run < runs || behind ? 1 : 0)});
+/// follows it (`product_follows`).
+void add_sums(std::vector<expected_call>& calls, redco::shape::collective kind, int before, int each, bool product_follows) {
+  for (int run = 1; run <= runs; ++run) calls.push_back({kind, before + run * each + (run < runs || product_follows ? 1 : 0)});
 }
 
 /// Appends the gathers of runs, which are all requested at once. Each but the first ends after the
@@ -168,8 +168,8 @@ void check(std::vector<expected_call> const& forward, int products_forward, std:
   // Products are operators of ATen, which are counted
   kernel::cpu::forced_small_work const none(0);
   redco::comm::run_ranks({.tp = 2}, {}, [&](rank_context& me) {
-    products beside;
-    holding_group held(me.world, beside);
+    products made;
+    holding_group held(me.world, made);
     comm::lane lane(held, me.tp, me.memory);
     lane.min_bytes = min_bytes;
     auto const net = sharded::maker_of<model_of<Net, input<30, 6>>>()(me.mesh, me.tp_index());
@@ -178,10 +178,10 @@ void check(std::vector<expected_call> const& forward, int products_forward, std:
     at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{5, 30, 6}).requires_grad_();
     held.expect(forward);
     at::Tensor const y = net.run(in, nullptr, x);
-    must(beside.begun() == products_forward, "forward makes " + std::to_string(beside.begun()) + " products");
+    must(made.begun() == products_forward, "forward makes " + std::to_string(made.begun()) + " products");
     held.expect(backward);
     sharded::quadratic(y).backward();
-    must(beside.begun() == products_backward, "backward makes " + std::to_string(beside.begun()) + " products");
+    must(made.begun() == products_backward, "backward makes " + std::to_string(made.begun()) + " products");
     held.expect({});
     in.shard_lane = nullptr;
     must(at::allclose(y, net.run(in, nullptr, x), 1e-12, 1e-12), "the values of a pass without a lane");

@@ -51,12 +51,12 @@ inline at::Tensor values_of(std::string const& name, redco::extents const& shape
 }
 
 /// The part of a rank's local tensor without padding, and its position in the unsharded tensor.
-struct placing {
+struct local_part {
   redco::shard::entry const& plan;
   int rank;
 
   at::Tensor own(at::Tensor const& local) const { return cut(local, {}); }
-  at::Tensor place(at::Tensor const& whole) const { return cut(whole, plan.offset(rank)); }
+  at::Tensor part_of(at::Tensor const& whole) const { return cut(whole, plan.offset(rank)); }
 
  private:
   at::Tensor cut(at::Tensor x, redco::extents const& from) const {
@@ -70,8 +70,8 @@ struct placing {
 inline void fill(redco::nn::parameter_store const& store, int tp_index) {
   at::NoGradGuard const quiet;
   for (auto const& p : store.parameters()) {
-    placing const at{p.plan, tp_index};
-    at.own(p.value).copy_(at.place(values_of(p.name, p.plan.fact.shape)));
+    local_part const at{p.plan, tp_index};
+    at.own(p.value).copy_(at.part_of(values_of(p.name, p.plan.fact.shape)));
   }
 }
 
@@ -81,15 +81,15 @@ class whole_tensors {
  public:
   void add(redco::nn::stored_parameter const& p, at::Tensor const& local, int tp_index) {
     std::lock_guard const lock(mutex_);
-    placing const at{p.plan, tp_index};
+    local_part const at{p.plan, tp_index};
     at::Tensor& whole = all_[p.name];
     if (!whole.defined()) whole = at::zeros(sizes_of(p.plan.fact.shape), local.options());
     if (p.plan.is_split()) {
       bool const first = ++seen_[p.name + " at " + std::to_string(p.plan.first_of_row(tp_index, 0))] == 1;
       if (first) {
-        at.place(whole).add_(at.own(local));
+        at.part_of(whole).add_(at.own(local));
       } else {
-        must(at.place(whole).equal(at.own(local)), p.name + " is alike on its sharers");
+        must(at.part_of(whole).equal(at.own(local)), p.name + " is alike on its sharers");
       }
       int const dim = p.plan.fact.on(redco::shape::axis::tp).dim;
       if (dim < 0) return;
@@ -232,8 +232,8 @@ inline void second_order(rank_net const& r, redco::pass const& in, at::Tensor co
   auto const first = torch::autograd::grad({quadratic(r.run(in, &parameters, input))}, inputs, {}, true, true, true);
   at::Tensor const directions = at::zeros_like(r.store->values());
   for (auto const& p : r.store->parameters()) {
-    placing const at{p.plan, rank};
-    at.own(part_of(directions, p)).copy_(at.place(values_of("direction of " + p.name, p.plan.fact.shape)));
+    local_part const at{p.plan, rank};
+    at.own(part_of(directions, p)).copy_(at.part_of(values_of("direction of " + p.name, p.plan.fact.shape)));
   }
   at::Tensor sharded = at::zeros({}, at::kDouble), whole = at::zeros({}, at::kDouble);
   if (input.requires_grad() && first.back().defined())

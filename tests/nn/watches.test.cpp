@@ -86,8 +86,8 @@ TEST_CASE("modules compute with the tensors that a watch returns for their param
     }
     watched.in.watch = &watch;
     at::AutoGradMode const on(true);
-    double const wanted = plain.backward(), given = watched.backward();
-    must(std::abs(wanted - given) < 1e-12 * wanted, std::to_string(given) + " for " + std::to_string(wanted));
+    double const wanted = plain.backward(), found = watched.backward();
+    must(std::abs(wanted - found) < 1e-12 * wanted, std::to_string(found) + " for " + std::to_string(wanted));
     for (std::size_t i = 0; i < count; ++i) {
       at::Tensor const right = plain.net->parameters()[i].grad() * watch.factors[i];
       must(at::allclose(watched.net->parameters()[i].grad(), right, 1e-10, 1e-12),
@@ -118,7 +118,7 @@ TEST_CASE("a gradient ends once in each backward, after its last contribution") 
       one.backward();
       must(order.size() == count, std::to_string(order.size()) + " ends of " + std::to_string(count));
       for (std::size_t i = 0; i < count; ++i)
-        must(at::equal(ended[i], one.net->parameters()[i].grad()), "nothing is added behind its end");
+        must(at::equal(ended[i], one.net->parameters()[i].grad()), "a gradient does not change after its end");
       auto const turn = [&](char const* name) {
         return std::find(order.begin(), order.end(), one.handle_of(name).index) - order.begin();
       };

@@ -3,11 +3,12 @@
 
     compare_folders.py VERSION PROGRAM WORK [--only NAME]
 
-Writes into WORK a folder for each case of reference.py. Its tensors are compared once as save_pretrained names them and once as files
-of the base model alone do: without its prefix, without final_logits_bias, with copies of tied heads and with the buffers that old
-versions stored. PROGRAM compares logits, gradients, a step and decoding, and saves the model again; transformers must read that
-folder with nothing missing, unexpected or mismatched, and every tensor bit for bit. VERSION is the beginning of the version that
-must run here.
+Writes into WORK a folder for each case of reference.py. PROGRAM reads each folder twice: once with
+the tensor names of save_pretrained, and once with the tensor names of the base model. The latter
+have no prefix and no final_logits_bias, and add copies of tied heads and buffers of old versions.
+PROGRAM compares logits, gradients, a step and decoding, and saves the model again. transformers must
+read that folder with nothing missing, unexpected or mismatched, and every tensor bit for bit.
+VERSION is the beginning of the version of transformers that must run here.
 """
 import argparse
 import shutil
@@ -30,7 +31,8 @@ MESHES = ("1x1", "1x2")
 
 
 def stored_with_prefix(tensors):
-    """The tensors of a BART as files name them that hold the head's weight besides the base model, and no final_logits_bias."""
+    """Returns the tensors of a BART as in files of the base model with the head's weight, without
+    final_logits_bias."""
     kept = {name: value for name, value in tensors.items() if name != "final_logits_bias"}
     shared = kept["model.shared.weight"]
     return kept | {name: shared.clone() for name in
@@ -38,7 +40,7 @@ def stored_with_prefix(tensors):
 
 
 def stored_as_base(tensors, config):
-    """The tensors as files of the base model alone name them, with what old versions stored besides."""
+    """Returns the tensors as in files of the base model, with the buffers that old versions stored."""
     family, prefix = config.model_type, PREFIX[config.model_type]
     kept = {name: value for name, value in tensors.items() if name != "final_logits_bias"}
     base = {name.removeprefix(prefix): value.clone() for name, value in kept.items()}
@@ -85,7 +87,7 @@ def read_by_transformers(folder, case):
 
 
 def compare(program, folder, saved, case, expected):
-    """What differs, as sentences."""
+    """Yields a sentence for each difference between results and files of redco and of transformers."""
     for mesh in MESHES:
         shutil.rmtree(saved, ignore_errors=True)
         run = subprocess.run([program, folder, mesh, "--keep", saved], capture_output=True, text=True)

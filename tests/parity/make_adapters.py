@@ -4,9 +4,9 @@ and PEFT's results with both.
 
     python make_adapters.py --out ../files/adapters       needs torch, transformers and peft
 
-expected.safetensors has input_ids [B, T] (each id is the label of the previous id), logits and loss
-with the adapter, the gradient of each tensor of adapter_model.safetensors under its name there, and
-the logits of the frozen model alone.
+expected.safetensors has input_ids [B, T] (each id is the label of the previous id), and logits and
+loss with the adapter. The gradient of each tensor of adapter_model.safetensors has the name of the
+tensor. The file also has the logits of the frozen model without the adapter.
 """
 import argparse
 from pathlib import Path

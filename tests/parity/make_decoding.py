@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes folders of reference numbers like those of ../shared/parity: for sliding windows, in all
-layers or in every second one, for norms of queries and keys, and for the settings of decoding.
+"""Writes folders of reference numbers like those of ../shared/parity. Cases: sliding windows in all
+layers or in every second layer, norms of queries and keys, and the settings of decoding.
 
     python make_decoding.py --parity ../../../shared/parity --out ../files/parity
 

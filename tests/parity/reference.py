@@ -171,9 +171,9 @@ def draw_rows(lengths, sides, config, chance):
     ids = torch.full((len(lengths), max(lengths)), pad_id(config))
     mask = torch.zeros_like(ids)
     for row, (length, side) in enumerate(zip(lengths, sides)):
-        place = slice(0, length) if side == "right" else slice(max(lengths) - length, None)
-        ids[row, place] = torch.tensor(words)[torch.randint(len(words), (length,), generator=chance)]
-        mask[row, place] = 1
+        columns = slice(0, length) if side == "right" else slice(max(lengths) - length, None)
+        ids[row, columns] = torch.tensor(words)[torch.randint(len(words), (length,), generator=chance)]
+        mask[row, columns] = 1
     return ids, mask
 
 
@@ -193,7 +193,7 @@ def draw_batch(case, chance):
     elif case.task == "causal":
         batch["labels"] = ids.masked_fill(mask == 0, -100)
         batch["labels"][0, 9] = -100
-        batch["labels"][1, 3] = -100  # the first word: what stands before it is padding
+        batch["labels"][1, 3] = -100  # the label of the first word; the columns before it are padding
     else:
         labels, used = draw_rows((17, 15, 12), ("right",) * 3, config, chance)
         labels[range(3), used.sum(1) - 1] = end_ids(config)[0]
@@ -210,7 +210,7 @@ def draw_prompts(case, chance):
     return {"input_ids": ids, "attention_mask": mask}
 
 
-# ---------------------------------------------------------------- what a model computes
+# ---------------------------------------------------------------- results of a model
 
 class Noise(hf.LogitsProcessor):
     def __init__(self, seed):

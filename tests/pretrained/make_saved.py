@@ -5,8 +5,8 @@ saves them.
     python make_saved.py --out ../files/saved        # once with each version; writes <out>/<version>/<family>
 
 Nothing is downloaded: the tokenizers are trained on the sentences below. Each folder holds the
-files that save_pretrained of the config, the generation config and the tokenizer write, and
-golden.json: the number of parameters that the weights would have, texts, and their ids.
+files that save_pretrained writes of the config, the generation config and the tokenizer. Its
+golden.json holds the number of parameters that the weights would have, texts, and their ids.
 """
 import argparse
 import json

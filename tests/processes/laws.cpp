@@ -49,16 +49,16 @@ struct how {
   static constexpr auto fields() {
     return redco::fields(
         redco::field<"fail">(&how::fail, "rank 1 throws"), redco::field<"stuck">(&how::stuck, "rank 1 sleeps"),
-        redco::field<"impatient">(&how::impatient, "gives the others ten seconds to come"),
-        redco::field<"endless">(&how::endless, "sums without end"),
-        redco::field<"lane">(&how::lane, "the endless sums pass by lanes"),
-        redco::field<"busy">(&how::busy, "seconds in which rank 0 does not sum"),
-        redco::field<"rest">(&how::rest, "seconds in which the last process lives on behind its last run"),
-        redco::field<"deadline">(&how::deadline, "seconds of every wait"),
-        redco::field<"runs">(&how::runs, "how often the laws are tried"),
-        redco::field<"store">(&how::store, "a port: only keeps a store there"),
-        redco::field<"killed">(&how::killed, "the process of this rank is killed"),
-        redco::field<"each">(&how::each, "ranks of a process"));
+        redco::field<"impatient">(&how::impatient, "waits ten seconds for other processes"),
+        redco::field<"endless">(&how::endless, "repeats sums until an error or a signal ends the process"),
+        redco::field<"lane">(&how::lane, "sums of --endless use lanes"),
+        redco::field<"busy">(&how::busy, "seconds that rank 0 sleeps instead of summing"),
+        redco::field<"rest">(&how::rest, "seconds that the last process continues after its last run"),
+        redco::field<"deadline">(&how::deadline, "deadline of every call in seconds"),
+        redco::field<"runs">(&how::runs, "number of runs of the laws"),
+        redco::field<"store">(&how::store, "serves a store at this port and does nothing else"),
+        redco::field<"killed">(&how::killed, "rank whose process is killed"),
+        redco::field<"each">(&how::each, "number of ranks per process"));
   }
 };
 
@@ -78,7 +78,7 @@ void laws(rank_context& me) {
   comm_test::strided_tensors_are_reduced(me);
   comm_test::parts_are_gathered_and_scattered(me);
   comm_test::cuts_are_turned(me);
-  comm_test::letters_keep_their_order(me);
+  comm_test::messages_keep_their_order(me);
   int const last = me.world.size() - 1;
   for (std::string const& text : {std::string(), std::string("a\0b", 3), std::string(100'000, 'x')}) {
     std::string const mine = me.rank == last ? text : "another of rank " + std::to_string(me.rank);
@@ -90,10 +90,10 @@ void laws(rank_context& me) {
   at::Tensor const large = comm_test::values({700'001}, at::kBFloat16, me.rank);
   must(at::equal(me.world.all_reduced(large), comm_test::expected({700'001}, at::kBFloat16, me.world.size(), true)),
        "a large sum");
-  at::Tensor const letter = comm_test::values({300'000}, at::kFloat, me.rank), got = at::empty({300'000});
-  if (me.rank == 0) me.world.send(letter, last, 3);
+  at::Tensor const message = comm_test::values({300'000}, at::kFloat, me.rank), got = at::empty({300'000});
+  if (me.rank == 0) me.world.send(message, last, 3);
   if (me.rank == last) me.world.recv(got, 0, 3);
-  must(me.rank != last || at::equal(got, comm_test::values({300'000}, at::kFloat, 0)), "a large letter");
+  must(me.rank != last || at::equal(got, comm_test::values({300'000}, at::kFloat, 0)), "a large message");
 }
 
 /// Sends messages of one size concurrently between all ranks of two processes, and runs equally
@@ -104,19 +104,19 @@ void equal_sizes(rank_context& me, int each) {
   redco::comm::lane& lane = me.lane(redco::shape::every_axis);
   for (int round = 0; round < 20; ++round) {
     std::int64_t const value = 100 * round + me.rank;
-    at::Tensor const letter = at::full({50}, value, at::kLong), got = at::zeros({50}, at::kLong);
+    at::Tensor const message = at::full({50}, value, at::kLong), got = at::zeros({50}, at::kLong);
     if (to != me.rank) {
-      me.world.send(letter, to, 1);
+      me.world.send(message, to, 1);
       me.world.recv(got, from, 1);
-      must(got[49].item<std::int64_t>() == 100 * round + from, "a letter of the right rank");
+      must(got[49].item<std::int64_t>() == 100 * round + from, "the message of the right rank");
     }
-    at::Tensor const beside = at::full({30'000}, value, at::kLong), own = at::full({30'000}, -value, at::kLong);
-    lane.all_reduce(beside);
+    at::Tensor const of_lane = at::full({30'000}, value, at::kLong), own = at::full({30'000}, -value, at::kLong);
+    lane.all_reduce(of_lane);
     me.world.all_reduce(own);
     lane.wait();
     std::int64_t const sum = 100 * round * ranks + ranks * (ranks - 1) / 2;
     must(own[29'999].item<std::int64_t>() == -sum, "the rank's own sum of this size");
-    must(beside[29'999].item<std::int64_t>() == sum, "the lane's sum of this size");
+    must(of_lane[29'999].item<std::int64_t>() == sum, "the lane's sum of this size");
   }
 }
 
@@ -217,11 +217,11 @@ void failures(redco::comm::world& world, int ranks, int each) {
   must(mentions(differs, "rank " + std::to_string(first) + " has all_reduce(sum) of Float [5, 2000], rank " +
                              std::to_string(ranks - 1) + " has all_reduce(sum) of Float [4, 2000]"),
        differs.what());
-  auto const letter = failure_of(world, [](rank_context& me) {
+  auto const message = failure_of(world, [](rank_context& me) {
     if (me.rank == 0) me.world.send(at::ones({3}), 1, 4);
     if (me.rank == 1) me.world.recv(at::empty({4}), 0, 4);
   });
-  must(mentions(letter, "rank 0 sent Float [3], rank 1 expects Float [4]"), letter.what());
+  must(mentions(message, "rank 0 sent Float [3], rank 1 expects Float [4]"), message.what());
   auto const late = failure_of(world, [](rank_context& me) {
     me.world.barrier();
     me.world.set_deadline(std::chrono::milliseconds(300));

@@ -1,9 +1,10 @@
 # Runs programs whose ranks are processes, started by mpirun or by start.py of this folder. An
-# include of this file defines
+# include of this file defines two functions:
 #   run_processes(NUMBER STATUS OUTPUT PROGRAM ARGUMENTS...)
 #   skip_without_mpi()
-# As a script it runs one program, and checks its exit code and that its output matches each
-# expression exactly once:
+#
+# As a script, this file runs one program and checks the exit code. Each expression must match the
+# output exactly once:
 #   cmake -DMPIRUN=path -DPROCESSES=2 -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=65
 #     -DWORDS="regular;expressions" -P processes.cmake
 # Skipped without MPIRUN. -DSTART="start.py;options" in its place needs no MPI.

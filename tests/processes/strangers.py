@@ -106,7 +106,7 @@ def receive(line, size):
     while len(all) < size:
         piece = line.recv(size - len(all))
         if not piece:
-            raise ConnectionError(f"closed behind {len(all)} of {size} bytes")
+            raise ConnectionError(f"the connection closed after {len(all)} of {size} bytes")
         all += piece
     return all
 
@@ -136,9 +136,9 @@ class Member:
         self.line.sendall(own)
         its = receive(self.line, len(own))
         assert its[:8] == MARK, its
-        place = b"127.0.0.1 1 a_stranger"
-        proof = hmac.new(self.key, b"caller" + own + its + place, "sha256").digest()
-        self.line.sendall(proof + struct.pack("<I", len(place)) + place)
+        address = b"127.0.0.1 1 a_stranger"
+        proof = hmac.new(self.key, b"caller" + own + its + address, "sha256").digest()
+        self.line.sendall(proof + struct.pack("<I", len(address)) + address)
         proof = receive(self.line, 32)
         self.table = receive(self.line, struct.unpack("<I", receive(self.line, 4))[0])
         assert proof == hmac.new(self.key, b"door" + its + own + self.table, "sha256").digest(), "another proof of process 0"

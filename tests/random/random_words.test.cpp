@@ -56,7 +56,7 @@ TEST_CASE("random words beyond 2^32 features use the whole counter word") {
   CHECK(out[199] == expected_word(first + 199, 1, 2, 3));
 }
 
-TEST_CASE("random words split at odd places equal the words of one run") {
+TEST_CASE("random words split at odd indices equal the words of one run") {
   std::vector<std::uint32_t> whole(513), parts(513);
   redco::random::random_words(whole.data(), 5, 513, 3, 1, 4, words_stream);
   std::int64_t at = 0;

@@ -26,7 +26,7 @@
 namespace graph_test {
 
 using redco::report::graph_node;
-using places = std::vector<std::size_t>;
+using indices = std::vector<std::size_t>;
 
 std::string kinds(redco::report::model_graph const& graph) {
   std::string text;
@@ -40,9 +40,9 @@ TEST_CASE("the graph of a GPT-2 has its branches, residual connections and reduc
   REQUIRE(kinds(g) ==
           "layer layer add all_reduce block layer layer attention layer all_reduce add layer layer function layer "
           "all_reduce add layer head");
-  CHECK(g[2].inputs == places{0, 1});   // tokens and positions
-  CHECK(g[10].inputs == places{4, 9});  // the block's input and attention
-  CHECK(g[16].inputs == places{10, 15});
+  CHECK(g[2].inputs == indices{0, 1});   // tokens and positions
+  CHECK(g[10].inputs == indices{4, 9});  // the block's input and attention
+  CHECK(g[16].inputs == indices{10, 15});
   CHECK(g[4].copies == 5);
   CHECK(g[6].parameters.size() == 6);  // q, k, v
   CHECK((g[6].split_dim == 2 && g[6].units == 3 && g[6].enters));
@@ -64,10 +64,10 @@ TEST_CASE("parallel branches inside a residual join before its sum") {
   auto const g = graph_of_net<
       redco::sequential<redco::named<"in", redco::layer_norm<8>>, redco::residual<redco::sum<branch, other>>>>();
   REQUIRE(kinds(g) == "layer layer function layer layer function layer add all_reduce add");
-  CHECK((g[1].inputs == places{0} && g[4].inputs == places{0}));
+  CHECK((g[1].inputs == indices{0} && g[4].inputs == indices{0}));
   CHECK((g[1].enters && g[4].enters));
-  CHECK(g[7].inputs == places{3, 6});
-  CHECK(g[9].inputs == places{0, 8});
+  CHECK(g[7].inputs == indices{3, 6});
+  CHECK(g[9].inputs == indices{0, 8});
 }
 
 TEST_CASE("each kind of block in a cycle appears once, after the previous kind") {
@@ -80,8 +80,8 @@ TEST_CASE("each kind of block in a cycle appears once, after the previous kind")
   REQUIRE(kinds(g) == "block layer function layer all_reduce add block layer add layer");
   CHECK((g[0].layer.view() == "h.0::2" && g[0].copies == 3));
   CHECK((g[6].layer.view() == "h.1::2" && g[6].copies == 2));
-  CHECK(g[6].inputs == places{5});
-  CHECK(g[9].inputs == places{5});  // the fifth block is of the first kind
+  CHECK(g[6].inputs == indices{5});
+  CHECK(g[9].inputs == indices{5});  // the fifth block is of the first kind
   CHECK(redco::report::detail::blocks_name("h.*") == "h");
   CHECK(redco::report::detail::blocks_name("g.*.h.1::2") == "h 1::2");
   CHECK(redco::report::detail::relative_name("h.1::2.mlp.up") == "mlp.up");
@@ -92,8 +92,8 @@ TEST_CASE("cross-attention reads the encoder") {
   using decoder = redco::repeat<2, redco::residual<redco::named<"x", redco::cross_attention<8, 2>>>>;
   auto const g = graph_of_net<redco::layers::encoder_decoder<encoder, decoder>, redco::input<4, 8>>();
   REQUIRE(kinds(g) == "layer block layer attention layer all_reduce add");
-  CHECK(g[2].inputs == places{0, 1});
-  CHECK(g[6].inputs == places{1, 5});
+  CHECK(g[2].inputs == indices{0, 1});
+  CHECK(g[6].inputs == indices{1, 5});
 }
 
 TEST_CASE("split tokens are gathered before column-parallel layers and summed after row-parallel layers") {
@@ -106,7 +106,7 @@ TEST_CASE("split tokens are gathered before column-parallel layers and summed af
   CHECK(g[1].split_dim == g[1].output.rank - 2);
   CHECK(g[3].split_dim == g[3].output.rank - 2);
   CHECK(g[4].split_dim == -1);
-  CHECK(g[9].inputs == places{2, 8});
+  CHECK(g[9].inputs == indices{2, 8});
 }
 
 template <class M>

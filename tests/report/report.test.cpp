@@ -207,13 +207,13 @@ TEST_CASE("every format reports the fitting setups, the smallest change and the 
 
 TEST_CASE("labels of a drawing that would collide move up") {
   redco::report::detail::label_positions labels;
-  CHECK(labels.place(10, 50, "3.80 GiB") == 50);
-  CHECK(labels.place(30, 48, "3.99 GiB") == 37);
-  CHECK(labels.place(35, 45, "3.82 GiB") == 24);
-  CHECK(labels.place(200, 45, "956 MiB") == 45);
+  CHECK(labels.add(10, 50, "3.80 GiB") == 50);
+  CHECK(labels.add(30, 48, "3.99 GiB") == 37);
+  CHECK(labels.add(35, 45, "3.82 GiB") == 24);
+  CHECK(labels.add(200, 45, "956 MiB") == 45);
   CHECK(labels.highest() == 0);
-  CHECK(labels.place(10, 0, "a") == 0);
-  CHECK(labels.place(10, 2, "b") == -13);
+  CHECK(labels.add(10, 0, "a") == 0);
+  CHECK(labels.add(10, 2, "b") == -13);
   CHECK(labels.highest() == -13);
 }
 

@@ -40,7 +40,7 @@ auto const lm = redco::collate([](std::span<int const> seeds) {
                 }) |
                 redco::predict([](auto const& net, redco::token_batch const& b) { return net(b.input_ids).tensor(); });
 
-redco::deployer_options place(std::filesystem::path const& workdir, redco::mesh on) {
+redco::deployer_options options_in(std::filesystem::path const& workdir, redco::mesh on) {
   redco::deployer_options o;
   o.mesh = on;
   o.workdir = workdir;
@@ -60,7 +60,7 @@ TEST_CASE("a saved model is loaded on any mesh, for prediction and for further t
   std::filesystem::path const saved = folder.path / "model";
   std::vector<at::Tensor> predicted;
   {
-    redco::deployer deployer(place(folder.path / "a", {.tp = 2}));
+    redco::deployer deployer(options_in(folder.path / "a", {.tp = 2}));
     redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 0.01});
     CHECK_THROWS_AS(trainer.save_model(saved), redco::error);
     trainer.fit(examples, {.epochs = 2, .global_batch = 4, .save_last = false});
@@ -69,7 +69,7 @@ TEST_CASE("a saved model is loaded on any mesh, for prediction and for further t
   }
   for (redco::mesh const on : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}}) {
     INFO(on.dp << "x" << on.tp);
-    redco::deployer deployer(place(folder.path / "b", on));
+    redco::deployer deployer(options_in(folder.path / "b", on));
     redco::inference const loaded(deployer, model, lm, saved);
     CHECK(close(redco::predictor(loaded).predict(examples, 3), predicted));
     for (auto const& state : loaded.states()) {
@@ -77,7 +77,7 @@ TEST_CASE("a saved model is loaded on any mesh, for prediction and for further t
       CHECK(state->store.gradients().numel() == 0);
     }
   }
-  redco::deployer deployer(place(folder.path / "c", {.dp = 2}));
+  redco::deployer deployer(options_in(folder.path / "c", {.dp = 2}));
   redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 0});
   trainer.start_from(saved);
   trainer.fit(examples, {.global_batch = 4, .save_last = false});
@@ -89,14 +89,14 @@ TEST_CASE("weights of another model are refused with the differences") {
   run_test::silence const quiet;
   temporary_folder const folder;
   {
-    redco::deployer deployer(place(folder.path / "a", {.dp = 1}));
+    redco::deployer deployer(options_in(folder.path / "a", {.dp = 1}));
     redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 0.01});
     trainer.fit(examples, {.max_steps = 1, .global_batch = 4, .save_last = false});
     trainer.save_model(folder.path / "model");
   }
   redco::gpt2 wider = model;
   wider.config.inner = 60;
-  redco::deployer deployer(place(folder.path / "b", {.tp = 2}));
+  redco::deployer deployer(options_in(folder.path / "b", {.tp = 2}));
   try {
     redco::inference const loaded(deployer, wider, lm, folder.path / "model");
     FAIL("loaded");
@@ -124,7 +124,7 @@ struct mistral_folder : temporary_folder {
 /// Fits the folder's model for one epoch and saves it.
 void tune(redco::pretrained_folder const& from, std::filesystem::path const& workdir, redco::mesh on, double lr,
           std::filesystem::path const& to, redco::save_model_options const& options) {
-  redco::deployer deployer(place(workdir, on));
+  redco::deployer deployer(options_in(workdir, on));
   redco::trainer trainer(deployer, from.model<redco::llama>(), lm, redco::adamw{.lr = lr});
   trainer.start_from(from.weights());
   trainer.fit(examples, {.global_batch = 4, .save_last = false});
@@ -139,7 +139,7 @@ TEST_CASE("a fresh head starts from the same bits on every mesh, and the log war
     redco::pretrained_folder const from(there.path, {.fresh = fresh});
     std::filesystem::path const work =
         folder.path / (std::to_string(on.dp) + "x" + std::to_string(on.tp) + "of" + std::to_string(fresh.size()));
-    redco::deployer deployer(place(work, on));
+    redco::deployer deployer(options_in(work, on));
     redco::trainer trainer(deployer, from.model<redco::llama>(), lm, redco::adamw{.lr = 0});
     std::int64_t const before = deployer.log().warnings();
     trainer.start_from(from);

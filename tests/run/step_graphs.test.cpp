@@ -19,12 +19,12 @@ namespace {
 
 using namespace run_test;
 
-/// A graph that repeats host calls in place of device work. The calls record into an unused
-/// recording, because the replay of a real graph runs no host code. The recorded calls have been
+/// A graph that repeats CPU calls in place of device work. The calls record into an unused
+/// recording, because the replay of a real graph runs no CPU code. The recorded calls have been
 /// computed, so the first replay does nothing.
-class host_graph final : public redco::tensors::device_graph {
+class cpu_graph final : public redco::tensors::device_graph {
  public:
-  explicit host_graph(std::atomic<int>& replays) : replays_(replays) {}
+  explicit cpu_graph(std::atomic<int>& replays) : replays_(replays) {}
   void record(std::function<void()> f) override {
     f();
     work_ = std::move(f);
@@ -38,7 +38,7 @@ class host_graph final : public redco::tensors::device_graph {
     ++replays_;
   }
 
-  /// True while this thread repeats calls of host code, which the graph of a device would not make.
+  /// True while this thread repeats calls of CPU code, which the graph of a device would not make.
   static thread_local bool replaying;
 
  private:
@@ -47,14 +47,14 @@ class host_graph final : public redco::tensors::device_graph {
   std::atomic<int>& replays_;
 };
 
-thread_local bool host_graph::replaying = false;
+thread_local bool cpu_graph::replaying = false;
 
-struct host_graphs final : redco::tensors::device_graph::maker {
+struct cpu_graphs final : redco::tensors::device_graph::maker {
   mutable std::atomic<int> made = 0, replays = 0;
   bool serves(at::Device) const override { return true; }
   std::unique_ptr<redco::tensors::device_graph> make(at::Device) const override {
     ++made;
-    return std::make_unique<host_graph>(replays);
+    return std::make_unique<cpu_graph>(replays);
   }
 };
 
@@ -106,7 +106,7 @@ TEST_CASE("recorded steps train like eager steps, for batches of several shapes 
   for (redco::mesh const mesh : {redco::mesh{}, redco::mesh{.dp = 2}}) {
     INFO(mesh.dp << " replicas");
     outcome const plain = recorded(in(folder.path, mesh), mlp{}, {}, false);
-    host_graphs const graphs;
+    cpu_graphs const graphs;
     redco::tensors::device_graph::forced const forced(graphs);
     outcome const run = recorded(in(folder.path, mesh), mlp{});
     INFO(run.reason);
@@ -120,7 +120,7 @@ TEST_CASE("recorded steps train like eager steps, for batches of several shapes 
   }
 }
 
-TEST_CASE("each batch that a graph computes is checked on the host") {
+TEST_CASE("each batch that a graph computes is checked on the CPU") {
   temporary_folder const folder;
   std::vector<std::int64_t> collated, seen;
   auto const pipeline = redco::collate([&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const&) {
@@ -130,11 +130,11 @@ TEST_CASE("each batch that a graph computes is checked on the host") {
                         }) |
                         redco::loss([&](auto const& net, mlp_batch const& batch) {
                           redco::tensors::check_on_cpu(batch.ids, [&seen](at::Tensor const& ids) {
-                            if (!host_graph::replaying) seen.push_back(ids.sum().item<std::int64_t>());
+                            if (!cpu_graph::replaying) seen.push_back(ids.sum().item<std::int64_t>());
                           });
                           return redco::cross_entropy(net(batch.x), batch.labels);
                         });
-  host_graphs const graphs;
+  cpu_graphs const graphs;
   redco::tensors::device_graph::forced const forced(graphs);
   redco::deployer_options where = in(folder.path);
   where.cuda_graph = true;
@@ -171,7 +171,7 @@ TEST_CASE("batches of equally many examples and other sizes have their own graph
                options_of<mlp, decltype(pipeline)>{.epochs = 2, .global_batch = 4});
   };
   outcome const plain = trained(false);
-  host_graphs const graphs;
+  cpu_graphs const graphs;
   redco::tensors::device_graph::forced const forced(graphs);
   outcome const run = trained(true);
   INFO(run.reason);
@@ -183,7 +183,7 @@ TEST_CASE("batches of equally many examples and other sizes have their own graph
 TEST_CASE("a loss made of another loss's sum and count is recorded") {
   temporary_folder const folder;
   outcome const plain = recorded(in(folder.path), mlp{}, {.made_anew = true}, false);
-  host_graphs const graphs;
+  cpu_graphs const graphs;
   redco::tensors::device_graph::forced const forced(graphs);
   outcome const run = recorded(in(folder.path), mlp{}, {.made_anew = true});
   INFO(run.reason);
@@ -194,7 +194,7 @@ TEST_CASE("a loss made of another loss's sum and count is recorded") {
 
 TEST_CASE("code that a graph would replay wrongly is refused with a cure") {
   temporary_folder const folder;
-  host_graphs const graphs;
+  cpu_graphs const graphs;
   redco::tensors::device_graph::forced const forced(graphs);
   outcome const shards = recorded(in(folder.path, {.tp = 2}), mlp{});
   CHECK(shards.code == 64);
@@ -204,7 +204,7 @@ TEST_CASE("code that a graph would replay wrongly is refused with a cure") {
   CHECK(mentions(dropout, "would repeat the random numbers"));
   outcome const look = recorded(in(folder.path), mlp{}, {.look = true});
   CHECK(look.code == 64);
-  CHECK(mentions(look, "the loss reads values of its batch on the host"));
+  CHECK(mentions(look, "the loss reads values of its batch on the CPU"));
   for (graph_behaviour const other :
        {graph_behaviour{.count_of_rows = true}, graph_behaviour{.made_anew = true, .times = 2}}) {
     outcome const count = recorded(in(folder.path), mlp{}, other);
@@ -221,7 +221,7 @@ TEST_CASE("code that a graph would replay wrongly is refused with a cure") {
 
 TEST_CASE("an invalid label is found in a batch that a graph computes") {
   temporary_folder const folder;
-  host_graphs const graphs;
+  cpu_graphs const graphs;
   redco::tensors::device_graph::forced const forced(graphs);
   redco::deployer_options where = in(folder.path);
   where.cuda_graph = true;

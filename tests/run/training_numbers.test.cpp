@@ -84,7 +84,7 @@ void check_parameters(std::filesystem::path const& saved, std::filesystem::path 
   }
 }
 
-redco::deployer_options place(std::filesystem::path const& workdir, redco::mesh const& on, redco::dtype type) {
+redco::deployer_options options_in(std::filesystem::path const& workdir, redco::mesh const& on, redco::dtype type) {
   redco::deployer_options o = run_test::in(workdir, on);
   o.dtype = type;
   return o;
@@ -101,7 +101,7 @@ void check_run(Optimizer const& optimizer) {
       INFO(name << " on " << on.dp << "x" << on.tp << (type == redco::dtype::f64 ? " in f64" : " in f32"));
       run_test::silence const quiet;
       temporary_folder const folder;
-      redco::deployer deployer(place(folder.path / "run", on, type));
+      redco::deployer deployer(options_in(folder.path / "run", on, type));
       redco::trainer trainer(deployer, redco::gpt2{sizes}, lm(), optimizer);
       trainer.start_from(recorded() / "model");
       doubles losses, rates, norms, evaluations;
@@ -161,7 +161,7 @@ TEST_CASE("evaluation and prediction apply no dropout and give the numbers of tr
     INFO(on.dp << "x" << on.tp);
     run_test::silence const quiet;
     temporary_folder const folder;
-    redco::deployer deployer(place(folder.path, on, redco::dtype::f64));
+    redco::deployer deployer(options_in(folder.path, on, redco::dtype::f64));
     redco::trainer trainer(deployer, model, lm(), run_of_adamw);
     trainer.start_from(recorded() / "model");
     doubles predicted;

@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 include("${ROOT}/cmake/Skip.cmake")
 set(cuda "${TORCH}/../nvidia/cu13/include")
 if(NOT EXISTS "${TORCH}/lib/libtorch_cuda.so" OR NOT EXISTS "${cuda}/cuda_runtime_api.h" OR NOT EXISTS "${cuda}/crt/host_config.h")
-  skip("no libtorch_cuda.so, or no headers of CUDA beside it: scripts/setup --tests")
+  skip("no libtorch_cuda.so, or no headers of CUDA next to libtorch: scripts/setup --tests")
   return()
 endif()
 execute_process(COMMAND "${CXX}" -std=c++20 -fsyntax-only -w -I "${ROOT}/include" -isystem "${TORCH}/include" -isystem "${cuda}"

@@ -22,7 +22,7 @@ std::string device_refusal(std::string const& name) {
 
 }  // namespace
 
-TEST_CASE("a CPU is always supported, and its memory is the host's") {
+TEST_CASE("a CPU is always supported, and its tensors are in CPU memory") {
   CHECK(redco::tensors::device_of("cpu") == redco::tensors::cpu_device());
   CHECK(redco::tensors::choose_device("cpu").of_rank(3) == redco::tensors::cpu_device());
   CHECK(redco::tensors::in_cpu_memory(at::ones({2})));

@@ -51,7 +51,7 @@ TEST_CASE("a number computed from a recorded count is not a count of the recordi
     CHECK(kept.count_of(computed) == -1);
 }
 
-TEST_CASE("only a thread that records refuses reads of the host and random numbers") {
+TEST_CASE("only a thread that records refuses reads of the CPU and random numbers") {
   at::Tensor const ids = at::ones({4}, at::kLong);
   CHECK_NOTHROW(redco::tensors::graph_recording::refuse_random_numbers());
   CHECK(redco::tensors::to_cpu(ids).equal(ids));

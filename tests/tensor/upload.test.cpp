@@ -20,7 +20,7 @@ at::Tensor sample() { return at::arange(24, at::kLong).view({4, 6}); }
 
 }  // namespace
 
-TEST_CASE("host code finds the source of a tensor and its views until one of them is written to") {
+TEST_CASE("CPU code finds the source of a tensor and its views until one of them is written to") {
   at::Tensor const here = sample(), there = here.clone();
   redco::tensors::cpu_copies known;
   known.add(there, here);

@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include "host_launcher.hpp"
+#include "cpu_launcher.hpp"
 #include "tested_device.hpp"
 
 #include <redco/update/detail/adam_kernel.hpp>
@@ -153,14 +153,14 @@ TEST_CASE("the composed updates and norm equal the kernels up to rounding") {
           Approx(flat.to(at::kDouble).square().sum().item<double>()).epsilon(1e-12));
 }
 
-TEST_CASE("the norm of device text on the host equals the CPU kernel up to the order of its sum") {
+TEST_CASE("the norm of device text on the CPU equals the CPU kernel up to the order of its sum") {
   std::vector<redco::update::norm_range> const ranges{{3, 500, 1}, {500, 501, 0.5}, {700, 1003, 2}};
   for (at::ScalarType const type : {at::kFloat, at::kBFloat16})
     for (unsigned const threads : {1u, 5u}) {
       at::Tensor const flat = keyed_values(1003, 4, type);
       redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
       double const expected = redco::update::squared_norm(flat, ranges);
-      host_launcher launcher(threads, 3);
+      cpu_launcher launcher(threads, 3);
       redco::tensors::kernel_launcher::forced const forced(launcher);
       REQUIRE(redco::update::squared_norm(flat, ranges) == Approx(expected).epsilon(1e-12));
       REQUIRE(launcher.runs().at("sums_of_squares") == 3);
@@ -215,7 +215,7 @@ TEST_CASE("the wide kernels give the bits of the plain ones") {
   REQUIRE(at::equal(run(true), run(false)));
 }
 
-TEST_CASE("Adam of device text, run on the host, gives the bits of the CPU's kernel") {
+TEST_CASE("Adam of device text, run on the CPU, gives the bits of the CPU's kernel") {
   constexpr std::int64_t n = 1003;
   for (at::ScalarType const grad_type : {at::kFloat, at::kBFloat16, at::kDouble})
     for (unsigned const threads : {1u, 5u}) {
@@ -225,7 +225,7 @@ TEST_CASE("Adam of device text, run on the host, gives the bits of the CPU's ker
       auto const run = [&](auto const& rule) { return five_updates(rule, n, at::kFloat, grad_type, {0, 1, 500, n}); };
       redco::tensors::forced_kernel_set const fast(redco::tensors::kernel_set::fastest);
       trained const a = run(decayed), b = run(with_top), c = run(penalized);
-      host_launcher launcher(threads, 3);
+      cpu_launcher launcher(threads, 3);
       redco::tensors::kernel_launcher::forced const forced(launcher);
       require_equal(run(decayed), a);
       require_equal(run(with_top), b);
@@ -252,7 +252,7 @@ static void check_rounding(Rule const& rule) {
 
 TEST_CASE("the bf16 copy rounds as ATen does, ties, infinities and NaN included") {
   check_rounding(redco::sgd{});
-  host_launcher launcher(1);
+  cpu_launcher launcher(1);
   redco::tensors::kernel_launcher::forced const forced(launcher);
   check_rounding(redco::adamw{.weight_decay = 0});
 }

@@ -20,7 +20,7 @@ enum class exit_code : int {
   not_finite = 79,  ///< Exit code if the loss, a gradient or a parameter is NaN or infinite
 };
 
-/// The exception that all redco functions throw. The message states the mistake, its place, its
+/// The exception that all redco functions throw. The message states the mistake, its location, its
 /// reason and a remedy. code() is the exit code of a program that does not catch the exception.
 class error : public std::runtime_error {
  public:

@@ -79,10 +79,10 @@ struct branch {
 };
 template <class... Branches>
 struct branch_list {};
-template <class X, class Places, class... Branches>
+template <class X, class Indices, class... Branches>
 struct resolve_branches;
-template <class X, std::size_t... Place, class... Branches>
-struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
+template <class X, std::size_t... Index, class... Branches>
+struct resolve_branches<X, std::index_sequence<Index...>, Branches...> {
   template <class B>
   using chosen = std::conditional_t<shape::is_complete<X>, unpaired_t<B>, B>;
   /// True if several branches are column-parallel. Their common input then enters once, so that
@@ -90,7 +90,7 @@ struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
   static constexpr bool together = shape::is_complete<X> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
   template <class B>
   using input = std::conditional_t<together && enters<chosen<B>>, shape::entered, X>;
-  using links = branch_list<branch<numbered<Place, chosen<Branches>>, input<Branches>>...>;
+  using links = branch_list<branch<numbered<Index, chosen<Branches>>, input<Branches>>...>;
   // Checked before the alias `out`: on clang, a failed check inside an alias removes the alias and
   // causes more errors.
   static_assert(((sizeof(out_t<chosen<Branches>, input<Branches>>) > 0) && ...));

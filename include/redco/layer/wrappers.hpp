@@ -172,16 +172,16 @@ struct with_split_tokens : detail::forwarding<Body> {
 
 namespace redco::layers::detail {
 
-template <class Places, layer... Layers>
-struct parts_by_place;
+template <class Indices, layer... Layers>
+struct parts_by_index;
 template <std::size_t... I, layer... Layers>
-struct parts_by_place<std::index_sequence<I...>, Layers...> {
+struct parts_by_index<std::index_sequence<I...>, Layers...> {
   using type = parts<std::conditional_t<is_unnamed<Layers>, part<digits<I>(), Layers>, part<"", Layers>>...>;
 };
 
 /// List (`parts`) of the inner layers of a sequence or sum. Layers without a name are named by
 /// their index.
 template <layer... Layers>
-using numbered_parts = typename parts_by_place<std::index_sequence_for<Layers...>, Layers...>::type;
+using numbered_parts = typename parts_by_index<std::index_sequence_for<Layers...>, Layers...>::type;
 
 }  // namespace redco::layers::detail

@@ -45,7 +45,7 @@ class step_graphs {
   struct recorded_batch {
     int computed = 0;
     std::vector<at::Tensor> tensors;  ///< tensors from which the graph reads the batch
-    tensors::graph_recording host;    ///< functions on the host that are called before each replay
+    tensors::graph_recording on_cpu;  ///< reads of the batch, repeated before each replay
     terms loss;
     at::Tensor sums;  ///< sums of the loss terms, which the graph computes
     std::unique_ptr<tensors::device_graph> graph;

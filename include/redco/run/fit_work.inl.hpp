@@ -48,7 +48,7 @@ REDCO_INLINE void step_graphs::compute(step_executor& step, computed_batches& ba
   move_in(at, tensors);
   step_ = &step, batch_ = &batch, in_ = in;
   if (at.graph) {
-    at.host.look_again();
+    at.on_cpu.look_again();
   } else {
     record(at);
   }
@@ -57,7 +57,7 @@ REDCO_INLINE void step_graphs::compute(step_executor& step, computed_batches& ba
   for (std::size_t i = 0; i < now.all.size(); ++i) {
     mean& one = now.all[i].loss;
     one.sum = at.sums[static_cast<std::int64_t>(i)].clone();
-    one.count = at.host.latest(one.count);
+    one.count = at.on_cpu.latest(one.count);
   }
   step.count(now);
 }
@@ -83,7 +83,7 @@ REDCO_INLINE void step_graphs::record(recorded_batch& at) {
       at::zeros({static_cast<std::int64_t>(loss_totals::most_terms)}, at::TensorOptions(device_).dtype(at::kDouble));
   auto graph = tensors::device_graph::maker_in_use().make(device_);
   try {
-    tensors::graph_recording::scope const recording(&at.host);
+    tensors::graph_recording::scope const recording(&at.on_cpu);
     graph->record([this, &at] {
       terms loss = batch_->loss(in_);
       loss_totals::check(loss);
@@ -99,7 +99,7 @@ REDCO_INLINE void step_graphs::record(recorded_batch& at) {
     refuse(std::string("the loss cannot be recorded: ") + tensors::words_of(e));
   }
   for (terms::term const& one : at.loss.all)
-    if (at.host.handed_out() && at.host.count_of(one.loss.count) < 0)
+    if (at.on_cpu.handed_out() && at.on_cpu.count_of(one.loss.count) < 0)
       refuse(
           "the loss is made with a count that the graph would not make again: return the count of cross_entropy as it "
           "is");

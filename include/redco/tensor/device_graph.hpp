@@ -12,8 +12,8 @@
 
 namespace redco::tensors {
 
-/// Host work that belongs to a recorded device graph (--cuda-graph). A replay of the graph repeats
-/// device work only. The recording therefore stores functions that read the batch on the host, and
+/// CPU work that belongs to a recorded device graph (--cuda-graph). A replay of the graph repeats
+/// device work only. The recording therefore stores functions that read the batch on the CPU, and
 /// repeats them before each replay. A thread uses at most one recording at a time.
 ///
 ///   graph_recording kept;
@@ -36,11 +36,11 @@ class graph_recording {
   /// Returns this thread's recording of a device graph, or null if the thread records none.
   static graph_recording* of_thread() { return of_thread_; }
 
-  /// Throws `error` with exit code 64 if this thread records a device graph. Called before the host
+  /// Throws `error` with exit code 64 if this thread records a device graph. Called before the CPU
   /// reads a tensor, because a replay would not repeat the read.
   static void refuse_cpu_read() {
     refuse(
-        "the loss reads values of its batch on the host, where a recorded graph would see the first batch's for "
+        "the loss reads values of its batch on the CPU, where a recorded graph would see the first batch's for "
         "ever: compute with tensors alone, or train without --cuda-graph");
   }
 
@@ -87,7 +87,7 @@ class graph_recording {
     return index < 0 ? number : counts_[static_cast<std::size_t>(index)];
   }
 
-  /// Calls all recorded host functions again, for the batch that is now in the graph's input
+  /// Calls all recorded CPU functions again, for the batch that is now in the graph's input
   /// tensors. Throws what these functions throw.
   void look_again() {
     for (auto const& work : again_) work();
@@ -118,7 +118,7 @@ class graph_recording {
   bool handed_out_ = false;
 };
 
-/// Device work that is recorded once and replayed as a whole, so that the host launches one graph
+/// Device work that is recorded once and replayed as a whole, so that the CPU launches one graph
 /// instead of thousands of kernels. A replay reads and writes the memory addresses of the
 /// recording. Memory allocated while recording stays reserved for the graph.
 class device_graph {

@@ -36,7 +36,7 @@ void for_each_tensor(T& x, F const& f) {
   }
 }
 
-/// Copies of a batch's tensors from host to device memory, in flight while the device computes
+/// Copies of a batch's tensors from CPU to device memory, in flight while the device computes
 /// earlier work. They read pinned memory and use a stream that belongs to the copying thread.
 class upload {
  public:

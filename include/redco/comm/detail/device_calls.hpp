@@ -97,7 +97,7 @@ class device_calls {
   }
 
   /// Runs one collective: `f` does this rank's part of the work. No rank leaves the collective
-  /// before all ranks are done, even if an operation fails. No host thread waits for a device.
+  /// before all ranks are done, even if an operation fails. No CPU thread waits for a device.
   /// Instead, each rank's stream waits for the events of the other ranks' streams.
   template <class F>
   void together(operand const& brought, at::Tensor const& x, at::Tensor const& out, F const& f) const {

@@ -119,7 +119,7 @@ class forward_pass {
     return open_.empty() ? 0 : of / open_[0].blocks.count() * count_again(open_[0].blocks, setup_.recompute);
   }
 
-  constexpr void place(std::size_t i, kind what, std::int64_t times) {
+  constexpr void record(std::size_t i, kind what, std::int64_t times) {
     fact::event const& e = program_.events[i];
     placed_tensor& t = tensors[i] = {what, local_bytes(e.tensor, e.width, setup_.mesh.tp, setup_.compute), times};
     if (open_.empty()) return;
@@ -133,15 +133,15 @@ class forward_pass {
     if (e.min_shards_exclusive > 0 && setup_.mesh.tp <= e.min_shards_exclusive) return;
     switch (e.what) {
       case fact::event_kind::save: save(i); break;
-      case fact::event_kind::batch: place(i, kind::batch, copies()); break;
-      case fact::event_kind::loss: place(i, kind::loss, copies()); break;
+      case fact::event_kind::batch: record(i, kind::batch, copies()); break;
+      case fact::event_kind::loss: record(i, kind::loss, copies()); break;
       case fact::event_kind::loss_workspace:
-      case fact::event_kind::loss_sum: place(i, kind::loss_workspace, copies()); break;
+      case fact::event_kind::loss_sum: record(i, kind::loss_workspace, copies()); break;
       case fact::event_kind::make: products_ = 0; break;
       case fact::event_kind::weight_gradient: end_products(e.tensor.split_dim); [[fallthrough]];
       case fact::event_kind::hold:
       case fact::event_kind::branch:
-      case fact::event_kind::branch_end: place(i, kind::none, 1); break;
+      case fact::event_kind::branch_end: record(i, kind::none, 1); break;
       case fact::event_kind::repeat: enter(i); break;
       case fact::event_kind::repeat_end: leave(i); break;
       case fact::event_kind::message: send(static_cast<std::size_t>(e.count)); break;
@@ -173,9 +173,9 @@ class forward_pass {
     if (known && kept) return;
     saved_.put(id, true);
     kept_.put(id, true);
-    if (id == 0) return place(i, kind::batch, 1);
+    if (id == 0) return record(i, kind::batch, 1);
     if (open_.empty() || id != open_.back().input) {
-      place(i, kind::own, known ? 0 : copies());
+      record(i, kind::own, known ? 0 : copies());
       if (open_.empty()) tensors[i].saved = kept ? 0 : 1;
       return;
     }
@@ -184,7 +184,7 @@ class forward_pass {
     bool const outermost = open_.size() == 1;
     if (outermost) rows.back().kinds.back().saves_input = true;
     if (times == 0 && !outermost) return;
-    place(i, outermost ? kind::saved_input : kind::own, times);
+    record(i, outermost ? kind::saved_input : kind::own, times);
     if (in.blocks.first == 0) in.inputs = &tensors[i];
   }
 
@@ -195,7 +195,7 @@ class forward_pass {
     else
       open_.push_back({e.blocks, e.tensor.id, e.from, saved ? e.blocks.count() : 0, left_.entry_saved, left_.inputs});
     if (open_.size() > 1) return;
-    place(i, kind::block_input, e.blocks.count());
+    record(i, kind::block_input, e.blocks.count());
     if (first) rows.push_back({{}, setup_.recompute.from(e.blocks.base), kept_.has(e.from), tensors[i].bytes});
     rows.back().kinds.push_back({i, i, e.blocks});
   }
@@ -210,7 +210,7 @@ class forward_pass {
       last.inputs->copies = last.entry_saved ? 0 : copies() / last.blocks.count();
     bool const outermost = open_.size() == 1;
     if (outermost) {
-      place(i, kind::block_output, output_saved ? 0 : 1);
+      record(i, kind::block_output, output_saved ? 0 : 1);
       rows.back().kinds.back().end = i;
       rows.back().kinds.back().saves_output = output_saved;
     }

@@ -19,9 +19,9 @@ namespace redco::report::detail {
 /// up, so that no labels overlap.
 class label_positions {
  public:
-  /// Places a label that spans `left` to `left + width_of(text)`, and returns the y coordinate of
+  /// Adds a label that spans `left` to `left + width_of(text)`, and returns the y coordinate of
   /// its baseline: `y`, or less if the label must move up to avoid another label.
-  double place(double left, double y, std::string_view text) {
+  double add(double left, double y, std::string_view text) {
     double const right = left + width_of(text) + gap;
     bool moved = true;
     while (moved) {
@@ -90,7 +90,7 @@ std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, l
     double const x = p.x + (wide ? (m.phase == "loss" ? 15 : 23) : 0), y = y_of(static_cast<double>(m.total()));
     std::string const text = bytes_text(m.total());
     double const width = label_positions::width_of(text), from = ends ? x - 6 - width : x - width / 2;
-    peaks.push_back({x, y, labels.place(from, y - 8, text), text, ends});
+    peaks.push_back({x, y, labels.add(from, y - 8, text), text, ends});
   }
   return peaks;
 }
@@ -106,7 +106,7 @@ inline std::string html_phases(shard_report const& r) {
   bool const shows_budget = r.budget > 0 && static_cast<double>(r.budget) <= most;
   std::string const budget = "budget " + bytes_text(r.budget);
   label_positions labels;
-  double const budget_label = shows_budget ? labels.place(4, below_top(static_cast<double>(r.budget)) - 5, budget) : 0;
+  double const budget_label = shows_budget ? labels.add(4, below_top(static_cast<double>(r.budget)) - 5, budget) : 0;
   auto const peaks = phase_peaks(r, below_top, labels);
   double const top = std::max(24.0, 12 - labels.highest()), bottom = top + height;
   auto const y_of = [&](double bytes) { return top + below_top(bytes); };

@@ -153,7 +153,7 @@ struct special_frame {
         piece.refuse_kind("a piece other than SpecialToken and one Sequence");
       }
     }
-    if (!text_seen) node.refuse("has no place for the text; write the file again with the program that made it");
+    if (!text_seen) node.refuse("does not contain the text of the input; write the file again with the program that made it");
     before.insert(before.begin(), mine.before.begin(), mine.before.end());
     behind.insert(behind.end(), mine.behind.begin(), mine.behind.end());
   }

@@ -1,8 +1,7 @@
 #pragma once
 
-// Runs kernels that are written for a device on the host: each thread of a block is a thread of the
-// host, and one block runs at a time. device_text.cmake makes device_text/ from the strings in
-// include/.
+// Runs kernels of a device on the CPU: each thread of a block is a thread of this process, and one
+// block runs at a time. device_text.cmake makes device_text/ from the strings in include/.
 
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
@@ -131,11 +130,11 @@ inline std::map<std::string_view, host_entry> const& entries() {
 
 }  // namespace device_text
 
-/// A launcher that runs kernels of device text on tensors in host memory, in at most `blocks`
+/// A launcher that runs kernels of device text on tensors in CPU memory, in at most `blocks`
 /// blocks of `threads` threads.
-class host_launcher final : public redco::tensors::kernel_launcher {
+class cpu_launcher final : public redco::tensors::kernel_launcher {
  public:
-  explicit host_launcher(unsigned threads, std::int64_t blocks = 1 << 16) : threads_(threads), blocks_(blocks) {}
+  explicit cpu_launcher(unsigned threads, std::int64_t blocks = 1 << 16) : threads_(threads), blocks_(blocks) {}
 
   bool serves(at::Device device) const override { return device == redco::tensors::cpu_device(); }
 

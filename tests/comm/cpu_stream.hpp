@@ -1,6 +1,6 @@
 #pragma once
 
-// A device stream in host memory: a thread of its own runs the enqueued functions in order.
+// A device stream in CPU memory: a thread of its own runs the enqueued functions in order.
 
 #include <condition_variable>
 #include <deque>
@@ -11,12 +11,12 @@
 
 namespace comm_test {
 
-class host_stream {
+class cpu_stream {
  public:
-  host_stream() : thread_([this] { work(); }) {}
-  host_stream(host_stream const&) = delete;
-  host_stream& operator=(host_stream const&) = delete;
-  ~host_stream() {
+  cpu_stream() : thread_([this] { work(); }) {}
+  cpu_stream(cpu_stream const&) = delete;
+  cpu_stream& operator=(cpu_stream const&) = delete;
+  ~cpu_stream() {
     enqueue({});
     thread_.join();
   }
