@@ -133,11 +133,11 @@ double played(Net const& act) {
 }
 
 int main(int argc, char** argv) {
-  return redco::main_of<my_options>(argc, argv, "Swings up a pendulum.", [](my_options const& o, auto const& given) {
+  return redco::main_of<my_options>(argc, argv, "Swings up a pendulum.", [](my_options const& o, auto const& options) {
     redco::deployer deployer(o.deployer);
     double mean_return = 0, per_second = 0;
     deployer.run([&](redco::rank_context& rank) {
-      redco::worker worker(deployer, rank, {.steps = o.steps, .config = given.json(), .log_every = 100});
+      redco::worker worker(deployer, rank, {.steps = o.steps, .config = options.json(), .log_every = 100});
       auto& act = worker.add("actor", actor{}, redco::adam{.lr = o.actor_lr});
       auto& judge = worker.add("critic", critic{}, redco::adam{.lr = o.critic_lr});
       auto& steady_act = worker.add_copy("steady_actor", act);

@@ -160,11 +160,11 @@ double averaged(my_options const& o, std::string const& split, std::string const
 
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(
-      argc, argv, "Averages what clients learn.", [](my_options const& o, auto const& given) {
+      argc, argv, "Averages what clients learn.", [](my_options const& o, auto const& options) {
         bool good = true;
         for (auto const& [split, bound] : {std::pair<std::string, double>{"iid", 0.97}, {"non-iid", 0.95}}) {
           if (o.split != "both" && o.split != split) continue;
-          double const right = averaged(o, split, given.json());
+          double const right = averaged(o, split, options.json());
           std::cout << split << ": " << right * 100 << " of 100 unseen digits named rightly (bound " << bound * 100
                     << ")\n";
           good = good && right >= bound;

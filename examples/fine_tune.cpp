@@ -78,8 +78,8 @@ void fine_tune(Model const& model, redco::pretrained_folder const& folder, my_op
 
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(
-      argc, argv, "Trains a decoder further on text.", [](my_options const& o, auto const& given) {
+      argc, argv, "Trains a decoder further on text.", [](my_options const& o, auto const& options) {
         redco::pretrained_folder const folder(o.model);
-        folder.visit<redco::models::decoders>([&](auto const& model) { fine_tune(model, folder, o, given.json()); });
+        folder.visit<redco::models::decoders>([&](auto const& model) { fine_tune(model, folder, o, options.json()); });
       });
 }

@@ -36,7 +36,7 @@ struct text_batch {
 
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(
-      argc, argv, "Trains a byte-level GPT-2.", [](my_options const& o, auto const& given) {
+      argc, argv, "Trains a byte-level GPT-2.", [](my_options const& o, auto const& options) {
         redco::gpt2 const model{
             {.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6, .dropout = o.dropout}};
 
@@ -59,11 +59,11 @@ int main(int argc, char** argv) {
         redco::deployer deployer(o.deployer);
         redco::trainer trainer(deployer, model, lm, o.training);
         std::cout << "options\n";
-        given.print(std::cout);
+        options.print(std::cout);
         std::cout << trainer.report({.batch = o.training.global_batch, .sequence = 256}, o.training.micro_batch)
                   << '\n';
         auto const result = trainer.fit(redco::text_windows(text.train, 256),
-                                        {.eval = redco::text_windows(text.held_out, 256), .config = given.json()});
+                                        {.eval = redco::text_windows(text.held_out, 256), .config = options.json()});
 
         std::vector<std::string> const prompts{"namespace ", "template <class T, class"};
         for (std::string const& sample : redco::predictor(trainer).predict(prompts))
@@ -71,6 +71,6 @@ int main(int argc, char** argv) {
         double const loss = result.evaluation.at("loss");
         deployer.conclude("held-out loss " + std::to_string(loss) + " nats per byte (bound 2.1)");
         my_options standard;
-        return given.given("text") || o.training != standard.training || loss < 2.1 ? 0 : 1;
+        return options.given("text") || o.training != standard.training || loss < 2.1 ? 0 : 1;
       });
 }

@@ -139,10 +139,10 @@ bool adapt(Model const& frozen, redco::pretrained_folder const& folder, my_optio
 
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(
-      argc, argv, "Adapts a decoder to text.", [](my_options const& o, auto const& given) {
+      argc, argv, "Adapts a decoder to text.", [](my_options const& o, auto const& options) {
         redco::pretrained_folder const folder(o.model);
         return folder.visit<std::variant<redco::gpt2, redco::llama>>(
-                   [&](auto const& model) { return adapt(model, folder, o, given.json()); })
+                   [&](auto const& model) { return adapt(model, folder, o, options.json()); })
                    ? 0
                    : 1;
       });

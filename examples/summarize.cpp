@@ -92,9 +92,9 @@ void summarize(Model const& model, redco::pretrained_folder const& folder, my_op
 
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(argc, argv, "Trains a model to summarize.",
-                                    [](my_options const& o, auto const& given) {
+                                    [](my_options const& o, auto const& options) {
                                       redco::pretrained_folder const folder(o.model);
                                       folder.visit<redco::models::encoder_decoders>(
-                                          [&](auto const& model) { summarize(model, folder, o, given.json()); });
+                                          [&](auto const& model) { summarize(model, folder, o, options.json()); });
                                     });
 }

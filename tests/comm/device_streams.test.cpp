@@ -10,7 +10,7 @@ namespace {
 
 /// A device with libtorch's interface that records the calls. Streams have numbers; 0 is the
 /// current stream.
-struct told_device final : c10::impl::DeviceGuardImplInterface {
+struct recording_device final : c10::impl::DeviceGuardImplInterface {
   static inline std::vector<std::string> told;
 
   static std::string text(c10::Stream const& s) {
@@ -45,7 +45,7 @@ using words = std::vector<std::string>;
 
 TEST_CASE("a transport's stream waits for the current stream, and events are recorded on the stream of the work") {
   namespace detail = redco::comm::detail;
-  static told_device const guard;
+  static recording_device const guard;
   c10::impl::DeviceGuardImplRegistrar const registered(c10::DeviceType::PrivateUse1, &guard);
   at::Device const second(c10::DeviceType::PrivateUse1, 1), first(c10::DeviceType::PrivateUse1, 0);
   auto const queue = detail::torch_devices().make_queue(second);
@@ -54,15 +54,15 @@ TEST_CASE("a transport's stream waits for the current stream, and events are rec
   queue->mark();
   CHECK_FALSE(queue->reached());
   CHECK(queue->reached());
-  CHECK(told_device::told == words{"record on 0 of 1", "block 7 of 1", "record on 7 of 1", "query", "query"});
+  CHECK(recording_device::told == words{"record on 0 of 1", "block 7 of 1", "record on 7 of 1", "query", "query"});
   CHECK(detail::torch_devices().number_of(second) == 1);
 
-  told_device::told.clear();
+  recording_device::told.clear();
   auto const mark = redco::tensors::mark_on(first);
   redco::tensors::follow_on(first, mark);
   redco::tensors::follow_on(second, mark);
   redco::tensors::settle(second);
-  CHECK(told_device::told ==
+  CHECK(recording_device::told ==
         words{"record on 0 of 0", "block 0 of 0", "block 0 of 1", "block 0 of 0", "record on 0 of 1", "wait"});
 }
 

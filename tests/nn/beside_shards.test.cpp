@@ -185,7 +185,7 @@ TEST_CASE("overlapped messages count as many calls and bytes as plain ones") {
           auto const check_entering = [&](auto const& as_tensor, at::Tensor const& values) {
             check_same(made(me, values, type, 7, frozen,
                             [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-                              return redco::nn::detail::product_beside(as_tensor(x), weight, bias, me.tp,
+                              return redco::nn::detail::overlapped_product(as_tensor(x), weight, bias, me.tp,
                                                                        *in.shard_lane)
                                   .product;
                             }),
@@ -207,7 +207,7 @@ TEST_CASE("readers of an entered input add its gradient, with the product or alo
     at::Tensor const weight = numbers({7, 8}, at::kDouble, 0.2 + me.rank).requires_grad_();
     at::Tensor const own = numbers({5, 15, 8}, at::kDouble, 0.4 + me.rank);
     auto const enter_with = [&](at::Tensor const& x) {
-      return redco::nn::detail::product_beside(tensor<redco::shape::token_split>(x, 30), weight, {}, me.tp, lane);
+      return redco::nn::detail::overlapped_product(tensor<redco::shape::token_split>(x, 30), weight, {}, me.tp, lane);
     };
     auto const fixed = enter_with(own);
     must(!fixed.whole.requires_grad(), "what nobody differentiates has no gradient");

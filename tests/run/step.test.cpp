@@ -74,16 +74,16 @@ struct work final : run::step_work {
 };
 
 /// The operations of two replicas in a step, and the number of their messages.
-struct told_step {
+struct recorded_step {
   std::string first, second;
   /// Calls of the first, over the replicas and over all ranks
   std::int64_t gradient_sums = 0, all_sums = 0;
 };
 
 template <class M = run_test::mlp>
-told_step step_of_two(std::int64_t first, std::int64_t second, schedule::step_facts const& facts,
+recorded_step step_of_two(std::int64_t first, std::int64_t second, schedule::step_facts const& facts,
                       std::int64_t bucket = 0) {
-  told_step told;
+  recorded_step told;
   std::mutex mutex;
   redco::comm::run_ranks(
       {.dp = 2, .tp = 2}, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {

@@ -44,13 +44,13 @@ static_assert(std::is_same_v<redco::layers::out_t<sum<attn, one>, redco::shape::
 
 /// A network that starts with a norm, so that there is a gradient to reduce.
 template <class Net>
-struct behind_a_norm {
+struct after_a_norm {
   using net = sequential<norm, Net>;
   no_config config;
   constexpr extents input(workload const& load) const { return {load.batch, load.sequence, 8}; }
 };
 template <class Net>
-inline constexpr behind_a_norm<Net> instance{};
+inline constexpr after_a_norm<Net> instance{};
 
 template <class Net>
 constexpr std::int64_t entered_times() {

@@ -127,8 +127,8 @@ REDCO_INLINE group::arrived_rows group::all_to_all_v(at::Tensor const& x, std::v
     throw error(exit_code::internal, "all_to_all_v in group " + name_ + ": give " + std::to_string(size_) +
                                          " numbers of rows from 0 on that add up to those of " + tensors::describe(x));
   if (size_ == 1) return {x, rows_to};
-  at::Tensor const told = all_gather(at::tensor(rows_to, at::kLong), 0);
-  row_counts const rows({told.const_data_ptr<std::int64_t>(), told.const_data_ptr<std::int64_t>() + told.numel()},
+  at::Tensor const counts = all_gather(at::tensor(rows_to, at::kLong), 0);
+  row_counts const rows({counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel()},
                         size_);
   auto const me = static_cast<std::size_t>(rank_);
   std::vector<std::int64_t> from;

@@ -82,7 +82,7 @@ class slot_list {
   void save(fact::event const& e) {
     saved_slot::owner owner{layer_of(e), std::string(e.slot)};
     extents const shape = local_extents(e.tensor, setup_.mesh.tp);
-    if (e.beside) {
+    if (e.adjacent) {
       saved_slot& one = slots.back();
       one.owners.back().name += ", " + owner.name;
       one.shape[-1] += shape[-1];

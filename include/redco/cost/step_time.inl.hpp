@@ -16,7 +16,7 @@ namespace redco::cost::detail {
 
 /// The messages of one purpose in one step, which can be in flight while their rank computes. Holds
 /// their total seconds, calls and bytes.
-struct messages_beside {
+struct concurrent_messages {
   double seconds = 0;
   std::int64_t calls = 0, bytes = 0;
   /// Fraction of the cores that work on the messages; 1 inside a host, where the computing cores
@@ -25,35 +25,35 @@ struct messages_beside {
 
   /// Returns the seconds that a step saves if the messages overlap with matrix products that take
   /// `products` seconds.
-  double saved_beside(double products) const { return std::min(seconds, products) * (1 - busy); }
+  double saved_by_overlap(double products) const { return std::min(seconds, products) * (1 - busy); }
 
   /// Returns the seconds that a step saves if gradients are summed in equal buckets during
   /// backward, which takes `backward` seconds. The sum of the last bucket can start only at the end
   /// of backward.
   double saved_in_buckets(double backward) const {
     if (calls == 0) return 0;
-    double const n = static_cast<double>(calls), behind = std::max(seconds / n, backward / n + seconds - backward);
-    return (seconds - behind) * (1 - busy);
+    double const n = static_cast<double>(calls), exposed = std::max(seconds / n, backward / n + seconds - backward);
+    return (seconds - exposed) * (1 - busy);
   }
 };
 
 /// Returns the seconds that a step saves if messages between shards overlap with matrix products.
-/// `beside[purpose]`: messages of one purpose; `made`: operations of the step. A product is
+/// `of_purpose[purpose]`: messages of one purpose; `made`: operations of the step. A product is
 /// computed in several chunks, one of which has no message to overlap with.
-inline double saved_by_shards(std::array<messages_beside, messages::purposes> const& beside, operations const& made,
+inline double saved_by_shards(std::array<concurrent_messages, messages::purposes> const& of_purpose, operations const& made,
                               double seconds_per_operation) {
   auto const seconds = [&](std::int64_t all) { return static_cast<double>(all) * seconds_per_operation; };
   double const again = made.forward > 0 ? static_cast<double>(made.again) / static_cast<double>(made.forward) : 0;
   double const columns = seconds(made.columns), rows = seconds(made.rows);
-  // `behind`: seconds of products with which the last run overlaps too.
-  auto const saved = [&](messages::purpose what, double products, double behind = 0) {
-    messages_beside const& sent = beside[what];
+  // `tail`: seconds of products with which the last run overlaps too.
+  auto const saved = [&](messages::purpose what, double products, double tail = 0) {
+    concurrent_messages const& sent = of_purpose[what];
     std::int64_t const runs = sent.calls == 0 ? 0
                                               : std::min(sent.bytes / sent.calls / shape::product_runs::min_bytes,
                                                          shape::product_runs::max_runs);
     if (runs == 0) return 0.0;
     double const all_but_one = 1 - 1 / static_cast<double>(runs);
-    return behind > 0 ? sent.saved_beside(products * all_but_one + behind) : sent.saved_beside(products) * all_but_one;
+    return tail > 0 ? sent.saved_by_overlap(products * all_but_one + tail) : sent.saved_by_overlap(products) * all_but_one;
   };
   return saved(messages::forward, rows * (1 + again)) + saved(messages::forward_scatter, rows * (1 + again)) +
          saved(messages::forward_gather, columns * (1 + again)) + saved(messages::backward_gather, rows) +
@@ -76,8 +76,8 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
   t.activations = all(what.activity.bytes) / speed.activation_bytes_per_second;
   t.weights = all(what.activity.weight_bytes) / speed.weight_bytes_per_second;
   t.tensors = static_cast<double>(what.activity.tensors) * speed.seconds_per_tensor;
-  detail::messages_beside of_gradients;
-  std::array<detail::messages_beside, messages::purposes> of_shards;
+  detail::concurrent_messages of_gradients;
+  std::array<detail::concurrent_messages, messages::purposes> of_shards;
   for (message_total const& one : what.messages) {
     if (one.calls == 0) continue;
     double const before = t.messages;
@@ -92,11 +92,11 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     auto const index = static_cast<std::size_t>(&one - what.messages.begin());
     bool const gradients = one.purpose == messages::name_of_gradients;
     if (!gradients && index > messages::backward_scatter) continue;
-    detail::messages_beside& beside = gradients ? of_gradients : of_shards[index];
-    beside.seconds += t.messages - before;
-    beside.calls += one.calls;
-    beside.bytes += one.payload_bytes;
-    if (one.hosts > 1) beside.busy = on.link_of(one.hosts, run.hosts).busy;
+    detail::concurrent_messages& sent = gradients ? of_gradients : of_shards[index];
+    sent.seconds += t.messages - before;
+    sent.calls += one.calls;
+    sent.bytes += one.payload_bytes;
+    if (one.hosts > 1) sent.busy = on.link_of(one.hosts, run.hosts).busy;
   }
   if (double const all_products = static_cast<double>(what.operations.total()); all_products > 0) {
     double const computes = t.products + t.activations + t.weights + t.tensors;

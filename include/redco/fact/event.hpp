@@ -140,7 +140,7 @@ struct event {
   std::int64_t min_shards_exclusive = 0;
   /// True for a `save` event whose tensor shares storage with the tensor of the preceding `save`
   /// event: the two are adjacent along the last dimension.
-  bool beside = false;
+  bool adjacent = false;
 };
 
 }  // namespace redco::fact

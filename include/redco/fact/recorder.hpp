@@ -45,7 +45,7 @@ class recorder : public detail::size_checks {
   bool frozen = false;  ///< True while an outer layer freezes the parameters of its inner layers
   /// Products, such as low-rank adapters, that an outer layer adds to the products of inner layers'
   /// weights; may be null.
-  side_products const* beside = nullptr;
+  side_products const* sides = nullptr;
 
   /// Returns the recorded program by move. The recorder must not be used afterwards.
   constexpr program take() { return std::move(program_); }
@@ -76,13 +76,13 @@ class recorder : public detail::size_checks {
 
   /// Declares that forward saves a tensor in one storage with the tensor declared before: both are
   /// adjacent slices along the last dimension.
-  constexpr void save_beside(std::string_view slot, extents shape, int split_dim, width_kind kind,
+  constexpr void save_adjacent(std::string_view slot, extents shape, int split_dim, width_kind kind,
                              std::int64_t units = 0) {
     state({.what = event_kind::save,
            .width = kind,
            .slot = slot,
            .tensor = {shape, split_dim, units, -1},
-           .beside = true});
+           .adjacent = true});
   }
 
   /// Declares that forward saves a tensor of the batch, such as the token ids, which needs no extra

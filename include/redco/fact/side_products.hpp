@@ -38,7 +38,7 @@ class side_products {
 /// none. Call it before backward().
 constexpr void state_side_products(recorder& w, flow const& input, std::initializer_list<named_weight> weights,
                                    bool own_tokens = false, std::string_view whole = {}) {
-  if (w.beside != nullptr) w.beside->state(w, input, {weights.begin(), weights.size()}, own_tokens, whole);
+  if (w.sides != nullptr) w.sides->state(w, input, {weights.begin(), weights.size()}, own_tokens, whole);
 }
 
 }  // namespace redco::fact

@@ -36,14 +36,14 @@ class decoding {
                                           " new tokens exceed the context of " + std::to_string(context) +
                                           ": ask for fewer");
     }
-    if constexpr (given<key_mask>) {
+    if constexpr (has_entry<key_mask>) {
       at::Tensor const prompt = tensors::to_cpu(net.template get<key_mask>());
       if (!prompt.any(1).all().template item<bool>())
         throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
       shown_ = at::cat({prompt, at::ones({prompt.size(0), more}, at::kBool)}, 1);
       positions_ = (shown_.to(at::kLong).cumsum(1) - 1).clamp_min(0);
     }
-    if constexpr (given<encoder_mask>) shown_source_ = tensors::to_cpu(net.template get<encoder_mask>());
+    if constexpr (has_entry<encoder_mask>) shown_source_ = tensors::to_cpu(net.template get<encoder_mask>());
   }
   decoding(decoding const&) = delete;
   decoding& operator=(decoding const&) = delete;
@@ -69,21 +69,21 @@ class decoding {
 
  private:
   template <class Key>
-  static constexpr bool given = bound_network<M, Items...>::template has<Key>;
+  static constexpr bool has_entry = bound_network<M, Items...>::template has<Key>;
 
   /// Calls `use` with the network, bound to the masks and positions for `length` tokens from
   /// position `begin` on.
   template <class Use>
   logits masked(std::int64_t begin, std::int64_t length, Use const& use) const {
     auto const with_source = [&](auto const& net) {
-      if constexpr (given<encoder_mask>) {
+      if constexpr (has_entry<encoder_mask>) {
         return use(net.with(encoder_mask{shown_source_}));
       } else {
         return use(net);
       }
     };
     auto const decoder = net_.in(pass_);
-    if constexpr (given<key_mask>) {
+    if constexpr (has_entry<key_mask>) {
       return with_source(decoder.with(key_mask{shown_.narrow(1, 0, begin + length)},
                                       nn::token_positions{positions_.narrow(1, begin, length)}));
     } else {

@@ -185,7 +185,7 @@ struct attention {
     w.save("q");
     if constexpr (Kind == attention_kind::cross)
       w.save("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
-    else w.save_beside("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
+    else w.save_adjacent("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
     w.save("log_sum_exp", {rows, heads, length}, 1, fact::width_kind::accumulate, heads);
     w.produce(queries.shape, 2, heads, fact::making::attention);
     fact::flow const attended = w.activation;

@@ -140,21 +140,21 @@ struct sum {
   static constexpr void each_facts(Config const& config, fact::recorder& w, fact::flow const& input,
                                    layers::detail::branch_list<Links...>) {
     fact::flow const entered_input = w.activation;
-    std::array<fact::flow, sizeof...(Links)> given;
+    std::array<fact::flow, sizeof...(Links)> outputs;
     std::size_t at = 0;
     (branch_facts<Links>(config, w, std::is_same_v<typename Links::input, shape::entered> ? entered_input : input,
-                         given, at++),
+                         outputs, at++),
      ...);
-    for (fact::flow const& one : given)
+    for (fact::flow const& one : outputs)
       if (one.id != w.activation.id) w.read(one);
   }
   template <class Link, class Config, std::size_t N>
   static constexpr void branch_facts(Config const& config, fact::recorder& w, fact::flow const& input,
-                                     std::array<fact::flow, N>& given, std::size_t at) {
+                                     std::array<fact::flow, N>& outputs, std::size_t at) {
     w.activation = input;
     Link::layer::template facts<typename Link::input>(config, w);
-    if (at > 0) w.expect_like(given[at - 1]);
-    given[at] = w.activation;
+    if (at > 0) w.expect_like(outputs[at - 1]);
+    outputs[at] = w.activation;
   }
 };
 

@@ -70,7 +70,7 @@ class run_log {
   std::string early_;  ///< Lines that were logged before the log had a file
   std::int64_t warnings_ = 0;
   std::int64_t lost_ = 0;
-  std::atomic<bool> console_told_ = false;
+  std::atomic<bool> warned_of_lost_lines_ = false;
 };
 
 /// Returns a sentence about keys of a configuration file that have no effect, such as "config.json:

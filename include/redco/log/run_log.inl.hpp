@@ -26,7 +26,7 @@ REDCO_INLINE void run_log::open(std::filesystem::path const& file) {
 REDCO_INLINE void run_log::line(std::string_view text) {
   console_->print(text);
   to_file(text);
-  if (!console_->lost() || console_told_.exchange(true)) return;
+  if (!console_->lost() || warned_of_lost_lines_.exchange(true)) return;
   {
     std::scoped_lock lock(mutex_);
     ++warnings_;

@@ -19,8 +19,8 @@ namespace redco::meta {
 template <class T>
 consteval std::string_view type_name() {
   std::string_view const known = "char", text = detail::written_type<T>(), sample = detail::written_type<char>();
-  std::size_t const before = sample.rfind(known), behind = sample.size() - before - known.size();
-  return text.substr(before, text.size() - before - behind);
+  std::size_t const before = sample.rfind(known), after = sample.size() - before - known.size();
+  return text.substr(before, text.size() - before - after);
 }
 
 }  // namespace redco::meta

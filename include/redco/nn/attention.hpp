@@ -162,7 +162,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
         nn::key_value_cache* const cache = ctx.pass().cache;
         auto const project = [&] {
           at::Tensor const states = comm::enter(ctx.template get<nn::encoder_states>(), ctx.tp()).local();
-          return sides.beside(kernel::linear(states, shared(weight, ctx), shared(bias, ctx)), states, ctx);
+          return sides.added_to(kernel::linear(states, shared(weight, ctx), shared(bias, ctx)), states, ctx);
         };
         kernel::attention_options const o = options(x.local(), ctx);
         at::Tensor const q = nn::detail::entering_linear(x, ctx[q_weight], ctx[q_bias], q_sides, ctx);

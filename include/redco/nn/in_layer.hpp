@@ -19,13 +19,13 @@ namespace redco::nn {
 /// cannot take f32 [4, 7]: reason". The reason is the message of libtorch or of a user's layer.
 class layer_error : public error {
  public:
-  layer_error(std::string path, std::string given, std::string why);
+  layer_error(std::string path, std::string input, std::string why);
 
   /// Returns a copy of this error with `component` prepended to the layer's path.
   layer_error inside(std::string_view component) const;
 
  private:
-  std::string path_, given_, why_;
+  std::string path_, input_, why_;
 };
 
 }  // namespace redco::nn

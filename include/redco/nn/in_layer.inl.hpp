@@ -9,15 +9,15 @@
 
 namespace redco::nn {
 
-REDCO_INLINE layer_error::layer_error(std::string path, std::string given, std::string why)
+REDCO_INLINE layer_error::layer_error(std::string path, std::string input, std::string why)
     : error(exit_code::internal,
-            "layer '" + path + "' cannot take " + given + ": " + why + ". Give the network what its layer types state"),
+            "layer '" + path + "' cannot take " + input + ": " + why + ". Give the network what its layer types state"),
       path_(std::move(path)),
-      given_(std::move(given)),
+      input_(std::move(input)),
       why_(std::move(why)) {}
 
 REDCO_INLINE layer_error layer_error::inside(std::string_view component) const {
-  return {std::string(component) + "." + path_, given_, why_};
+  return {std::string(component) + "." + path_, input_, why_};
 }
 
 }  // namespace redco::nn

@@ -59,8 +59,8 @@ REDCO_INLINE kernel::gathered_keys key_value_cache::shared_rows(at::Tensor const
   return {all.narrow(1, 0, features), all.narrow(1, features, features), shared_indices_};
 }
 
-REDCO_INLINE void key_value_cache::select_rows(at::Tensor const& given) {
-  at::Tensor const rows = tensors::to_cpu(given);
+REDCO_INLINE void key_value_cache::select_rows(at::Tensor const& selected) {
+  at::Tensor const rows = tensors::to_cpu(selected);
   std::int64_t const count = rows.size(0);
   if (!spare_.defined() || spare_.size(0) != count) spare_ = at::empty({count, capacity_}, at::kInt);
   auto const* const from = rows.const_data_ptr<std::int64_t>();

@@ -32,7 +32,7 @@ struct module<linear<In, Out, Bias, Cut>, X> {
     } else if constexpr (layers::is_replicated(Cut)) {
       at::Tensor const product = kernel::linear(x.local(), nn::shared_parameter<X>(ctx[weight], ctx.tp()),
                                                 nn::shared_parameter<X>(ctx[bias], ctx.tp()));
-      return x.like(sides.beside(product, x.local(), ctx, shape::is_token_split<X>));
+      return x.like(sides.added_to(product, x.local(), ctx, shape::is_token_split<X>));
     } else {
       return result(nn::detail::entering_linear(x, ctx[weight], ctx[bias], sides, ctx));
     }
@@ -90,7 +90,7 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
     if constexpr (layers::is_replicated(Cut)) {
       at::Tensor const both = kernel::linear(x.local(), nn::shared_parameter<X>(ctx[weight], ctx.tp()),
                                              nn::shared_parameter<X>(ctx[bias], ctx.tp()));
-      return x.like(activated(sides.beside(both, x.local(), ctx, shape::is_token_split<X>)));
+      return x.like(activated(sides.added_to(both, x.local(), ctx, shape::is_token_split<X>)));
     } else {
       return result(activated(nn::detail::entering_linear(x, ctx[weight], ctx[bias], sides, ctx)));
     }

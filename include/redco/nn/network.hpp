@@ -145,19 +145,19 @@ class bound_network {
   bound_network(std::shared_ptr<nn::network<M> const> net, Pass&& in, Entries... entries)
       : bound_network(std::move(net), nn::detail::refused_temporary(in), std::move(entries)...) {}
 
-  /// Calls the model with the input `given`, and with the context entries `first` and `more` in
+  /// Calls the model with the input `input`, and with the context entries `first` and `more` in
   /// addition to those set. Throws `layer_error` with exit code 70, which names the layer, if
   /// libtorch throws in a layer.
-  auto operator()(at::Tensor const& given) const {
-    at::Tensor const x = nn::detail::as_input(given, net_->store());
+  auto operator()(at::Tensor const& input) const {
+    at::Tensor const x = nn::detail::as_input(input, net_->store());
     nn::context<Entries...> const ctx(*pass_, pass_->calls++, net_, values_, entries_);
     auto const run = [&] { return nn::detail::forward(*net_, x, ctx); };
     return pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
   }
 
   template <nn::context_entry First, nn::context_entry... More>
-  auto operator()(at::Tensor const& given, First first, More... more) const {
-    return with(std::move(first), std::move(more)...)(given);
+  auto operator()(at::Tensor const& input, First first, More... more) const {
+    return with(std::move(first), std::move(more)...)(input);
   }
 
   /// An overload that rejects a wrong call at compile time. The first argument is no tensor, such
@@ -270,9 +270,9 @@ class bound_network {
     watch.leave_out(x);
     std::apply(
         [&](auto const&... entry) {
-          for (at::Tensor const* const given :
+          for (at::Tensor const* const tensor :
                {static_cast<at::Tensor const*>(nullptr), nn::detail::tensor_in(entry.value)...})
-            if (given != nullptr) watch.leave_out(*given);
+            if (tensor != nullptr) watch.leave_out(*tensor);
         },
         entries_);
     at::Tensor source;

@@ -22,18 +22,18 @@ concept temporary = !std::is_reference_v<T> && std::same_as<std::remove_const_t<
 /// Rejects a temporary pass at compile time with redco[R001], because the caller would keep a
 /// dangling reference. Returns its argument so that no second error follows.
 template <temporary<pass> T>
-pass const& refused_temporary(T const& given) {
+pass const& refused_temporary(T const& temporary_value) {
   static_assert(diag::never<T>,
                 "redco[R001]: a temporary is passed to an object that keeps a reference to it; "
                 "write pass const in = worker.pass(...) first, and keep `in` until backward is done");
-  return given;
+  return temporary_value;
 }
 template <temporary<parameter_store> T>
-parameter_store const& refused_temporary(T const& given) {
+parameter_store const& refused_temporary(T const& temporary_value) {
   static_assert(diag::never<T>,
                 "redco[R001]: a temporary is passed to an object that keeps a reference to it; "
                 "write parameter_store const store(...) first, and keep `store` as long as the network");
-  return given;
+  return temporary_value;
 }
 
 /// Returns the network's input `x` on the device of the parameters. Converts a floating-point `x`
@@ -44,12 +44,12 @@ inline at::Tensor as_input(at::Tensor const& x, parameter_store const& store) {
   return x.scalar_type() == type && x.device() == store.device() ? x : x.to(store.device(), type);
 }
 
-/// Throws `error` with exit code 70 if a caller substitutes `given` parameter tensors in a network
+/// Throws `error` with exit code 70 if a caller substitutes `passed` parameter tensors in a network
 /// that has `taken` parameters.
-inline void check_substitutes(std::size_t given, std::size_t taken) {
-  if (given == taken) return;
+inline void check_substitutes(std::size_t passed, std::size_t taken) {
+  if (passed == taken) return;
   throw error(exit_code::internal, "the network takes " + std::to_string(taken) + " parameters and is given " +
-                                       std::to_string(given) + "; pass one for each of parameters()");
+                                       std::to_string(passed) + "; pass one for each of parameters()");
 }
 
 }  // namespace redco::nn::detail

@@ -73,7 +73,7 @@ namespace redco::nn::detail {
 /// Computes the products of the pending sum `x` and returns their sum over the shards, overlapped
 /// with the products. Returns an undefined tensor if `x` has no uncomputed products, or if the
 /// number of tokens T is not a multiple of the number of shards.
-inline at::Tensor sum_beside(pending_sum const& x, pass const& in, bool by_tokens) {
+inline at::Tensor overlapped_sum(pending_sum const& x, pass const& in, bool by_tokens) {
   if (!x.pending()) return {};
   pending_sum::products const& of = *x.pending();
   at::Tensor const& first = of.x.front();
@@ -84,12 +84,12 @@ inline at::Tensor sum_beside(pending_sum const& x, pass const& in, bool by_token
 }
 
 REDCO_INLINE tensor<shape::replicated> reduced(pending_sum const& x, pass const& in) {
-  at::Tensor const sum = sum_beside(x, in, false);
+  at::Tensor const sum = overlapped_sum(x, in, false);
   return sum.defined() ? comm::with_addends(sum, x.addends()) : comm::reduce(x, *in.tp);
 }
 
 REDCO_INLINE tensor<shape::token_split> reduced_tokens(pending_sum const& x, pass const& in) {
-  at::Tensor const sums = sum_beside(x, in, true);
+  at::Tensor const sums = overlapped_sum(x, in, true);
   if (!sums.defined()) return comm::reduce_tokens(x, *in.tp);
   return comm::with_addends(tensor<shape::token_split>(sums, x.pending()->x.front().size(-2)), x.addends(), *in.tp);
 }

@@ -55,8 +55,8 @@ struct module<repeat<Times, Blocks...>, X> {
     tensor<X> y = x;
     // A recomputed block takes the context's tensors as inputs, so the closure must not keep them
     // alive.
-    auto const beside_all = again.any() ? ctx.tensors() : std::vector<at::Tensor>();
-    auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(beside_all.size())) : ctx;
+    auto const context_tensors = again.any() ? ctx.tensors() : std::vector<at::Tensor>();
+    auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(context_tensors.size())) : ctx;
     for (std::size_t i = first_run; i < end_run; ++i) {
       if (!again.has(static_cast<std::int64_t>(i))) {
         y = nn::detail::in_layer(std::to_string(i), y, ctx.pass(), [&] { return computed(blocks[i], y, ctx); });
@@ -66,7 +66,7 @@ struct module<repeat<Times, Blocks...>, X> {
         return computed(block, layout.like(inputs[0]), hollow.over(inputs.subspan(1))).local();
       };
       std::vector<at::Tensor> inputs{y.local()};
-      inputs.insert(inputs.end(), beside_all.begin(), beside_all.end());
+      inputs.insert(inputs.end(), context_tensors.begin(), context_tensors.end());
       y = y.like(nn::detail::in_layer(std::to_string(i), y.local(),
                                       [&] { return nn::recomputed(run, std::move(inputs), parameters_of(i, outer)); }));
     }

@@ -25,7 +25,7 @@ struct fit_settings : fit_options<detail::untyped, detail::untyped, detail::unty
 template <class Options>
 fit_settings settings_of_fit(Options const& o, training_flags const& flags, std::int64_t train_size, bool has_predict) {
   fit_settings s;
-  meta::for_each_shared(o, s, [](auto const& given, auto& setting) { setting = given; });
+  meta::for_each_shared(o, s, [](auto const& option, auto& setting) { setting = option; });
   meta::for_each_shared(flags, s, [](auto const& flag, auto& setting) {
     if (!setting) setting = flag;
   });

@@ -25,8 +25,8 @@ class launch_variables {
   bool has(char const* name) const { return environment_(name) != nullptr; }
 
   std::string text(char const* name) const {
-    char const* const given = environment_(name);
-    return given != nullptr ? given : "";
+    char const* const value = environment_(name);
+    return value != nullptr ? value : "";
   }
 
   /// Returns the environment variable `name` as a number. Throws `error` with exit code 64 unless

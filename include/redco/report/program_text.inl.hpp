@@ -80,7 +80,7 @@ inline std::string event_text(fact::program const& p, fact::event const& e) {
       break;
     default: break;
   }
-  return std::string(e.slot) + " " + tensor_text(e.tensor, e.width) + (e.beside ? ", in its storage" : "");
+  return std::string(e.slot) + " " + tensor_text(e.tensor, e.width) + (e.adjacent ? ", in its storage" : "");
 }
 
 }  // namespace redco::report::detail

@@ -173,13 +173,13 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
   rank_.world.barrier();
   workdir::manifest const& facts = found.facts;
   data::data_position const at{facts.epoch, facts.epoch_position};
-  std::int64_t const given = begin_epoch(run_epoch_of(at));
-  if (facts.data.examples != given)
+  std::int64_t const examples = begin_epoch(run_epoch_of(at));
+  if (facts.data.examples != examples)
     throw error(exit_code::data, found.directory.string() + " was saved with " + std::to_string(facts.data.examples) +
-                                     " training examples, this run has " + std::to_string(given) +
+                                     " training examples, this run has " + std::to_string(examples) +
                                      ": give the same data, or start anew with --resume none");
   position_ = at;
-  set_length(given);
+  set_length(examples);
   report_.best = saved_best_;
   best_ = workdir::best_metrics(options_.save_argmin, options_.save_argmax, saved_best_, facts.patience);
   out_of_patience_ = options_.patience > 0 && best_.stale() >= options_.patience;

@@ -80,7 +80,7 @@ class fit_runner {
   shard::dynamic_plan const& plan() const { return plan_; }
   /// Records that the user has seen the plan (split of every parameter), so that the first fit
   /// writes it to log.txt only.
-  void plan_is_told() { plan_told_ = true; }
+  void plan_is_printed() { plan_printed_ = true; }
   /// Returns the network of every rank, by rank; null before the first fit and for ranks of other
   /// processes.
   std::vector<std::unique_ptr<network_state>> const& states() const { return states_; }
@@ -96,7 +96,7 @@ class fit_runner {
   shard::dynamic_plan plan_;
   std::map<std::string, std::string> settings_;
   make_network make_network_;
-  bool plan_told_ = false;
+  bool plan_printed_ = false;
   std::vector<std::unique_ptr<network_state>> states_;
   std::function<void(network_state&, rank_context&)> start_, start_adapters_;
   std::vector<std::string> frozen_;

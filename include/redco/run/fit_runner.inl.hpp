@@ -43,7 +43,7 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
   fit_report report(where_.mesh().ranks());
   workdir::run_summary& s = where_.summary().emplace();
   s.epochs = *settings.epochs;
-  auto const told = [&](exit_code code, std::string const& reason) {
+  auto const conclude_as = [&](exit_code code, std::string const& reason) {
     s.code = code;
     s.reason = reason;
     s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -55,19 +55,19 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
   try {
     train(settings, job, report);
   } catch (error const& e) {
-    told(e.code(), e.what());
+    conclude_as(e.code(), e.what());
     throw;
   } catch (std::exception const& e) {
-    told(exit_code::internal, tensors::words_of(e));
+    conclude_as(exit_code::internal, tensors::words_of(e));
     throw;
   }
   if (report.signal != 0) {
     where_.stop_answered();
-    told(exit_code::preempted, std::string(diag::signal_name(report.signal)));
+    conclude_as(exit_code::preempted, std::string(diag::signal_name(report.signal)));
     error const stopped = stopped_by(report.signal, report.step);
     throw where_.speaks() ? stopped : stopped.silenced();
   }
-  told(exit_code::done, "");
+  conclude_as(exit_code::done, "");
   return {report.step, report.losses,     report.per_second, report.evaluation,
           report.best, report.checkpoint, report.files,      report.measures};
 }
@@ -188,7 +188,7 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
   }
   if (where_.device() != tensors::cpu_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
     log.quiet_line("sums on devices: in NCCL's order and rounding, among threads that share a device in rank order");
-  if (std::exchange(plan_told_, true)) log.quiet_line(plan);
+  if (std::exchange(plan_printed_, true)) log.quiet_line(plan);
   else log.line(plan);
   if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);
 }

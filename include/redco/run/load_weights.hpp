@@ -24,10 +24,10 @@ concept weighted = requires(T const& folder) {
 /// Logs the keys, tensors and files of a folder that are not used. Warns about each layer in the
 /// option `fresh`, which is not loaded and starts with random values.
 template <weighted Folder>
-void tell_notices(log::run_log& told, Folder const& folder) {
-  for (std::string const& notice : folder.notices()) told.line(notice);
+void log_notices(log::run_log& log, Folder const& folder) {
+  for (std::string const& notice : folder.notices()) log.line(notice);
   for (std::string const& layer : folder.weights().fresh)
-    told.warning(layer + " starts fresh: its weights are random until it is trained");
+    log.warning(layer + " starts fresh: its weights are random until it is trained");
 }
 
 /// Fills a network's master parameters with weights from files. `table` maps parameter names to

@@ -44,9 +44,9 @@ class weight_watch {
  private:
   void warn(std::string const& kind, std::string const& text) {
     std::int64_t const times = ++times_[kind];
-    std::int64_t told = 1;
-    while (told < times) told *= 10;
-    if (times != told) return;
+    std::int64_t power = 1;
+    while (power < times) power *= 10;
+    if (times != power) return;
     log_.warning(text + (times > 1 ? ", for the " + std::to_string(times) + "th time" : "") +
                  ": are all labels of its examples masked?");
   }

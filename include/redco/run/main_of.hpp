@@ -29,13 +29,13 @@ namespace redco {
 template <meta::reflected Options, class Body>
 int main_of(int argc, char const* const* argv, std::string_view about, Body&& body) {
   return run::detail::run_program([&]() -> int {
-    options::resolved<Options> const given = options::resolve<Options>(argc, argv, about);
-    options::program_options() = options::agreed_options(given.values);
+    options::resolved<Options> const resolved = options::resolve<Options>(argc, argv, about);
+    options::program_options() = options::agreed_options(resolved.values);
     auto const call = [&]() -> decltype(auto) {
       if constexpr (std::is_invocable_v<Body&, Options const&, options::resolved<Options> const&>) {
-        return body(given.values, given);
+        return body(resolved.values, resolved);
       } else {
-        return body(given.values);
+        return body(resolved.values);
       }
     };
     if constexpr (std::is_void_v<decltype(call())>) {

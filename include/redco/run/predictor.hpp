@@ -77,7 +77,7 @@ class inference {
   template <run::weighted Folder>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder)
       : inference(where, std::move(m), std::move(pipeline), folder.weights()) {
-    run::tell_notices(where.log(), folder);
+    run::log_notices(where.log(), folder);
   }
 
   /// Loads the weights of the `pretrained_folder` `folder` (Hugging Face format) and the LoRA

@@ -104,7 +104,7 @@ class trainer {
   /// length of its examples. `micro_batch`: examples that a replica computes at once; 0 for all.
   /// Without a call of report(), the first fit prints the plan.
   std::string report(workload const& global, std::int64_t micro_batch = 0) {
-    runner_.plan_is_told();
+    runner_.plan_is_printed();
     cost::setup run =
         report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
     run.hosts = options::launched().processes;
@@ -152,7 +152,7 @@ class trainer {
   /// the option `fresh`, which is not loaded and starts with random values.
   template <run::weighted Folder>
   void start_from(Folder const& folder) {
-    run::tell_notices(where().log(), folder);
+    run::log_notices(where().log(), folder);
     start_from(folder.weights());
   }
 

@@ -83,7 +83,7 @@ class activation_record final : public nn::layer_watch {
   struct moment {
     std::string layer;  ///< path of the layer; empty for the whole network
     /// True if `value` is the layer's output, false if it is the layer's input.
-    bool given = false;
+    bool is_output = false;
     /// Copy of the value on this rank. Undefined if the ranks hold addends of a pending sum, or if
     /// the output is `logits` that are not computed yet.
     at::Tensor value;
@@ -102,7 +102,7 @@ class activation_record final : public nn::layer_watch {
   std::vector<call_record> const& calls() const { return calls_; }
 
  private:
-  void add(std::string const& layer, bool given, activation const& x);
+  void add(std::string const& layer, bool is_output, activation const& x);
 
   bool keeps_;
   std::vector<call_record> calls_;

@@ -89,9 +89,9 @@ REDCO_INLINE void activation_record::leave(activation const& y) {
   path_.pop_back();
 }
 
-REDCO_INLINE void activation_record::add(std::string const& layer, bool given, activation const& x) {
+REDCO_INLINE void activation_record::add(std::string const& layer, bool is_output, activation const& x) {
   if (!keeps_) return;
-  moment one{layer, given, x.local.defined() ? x.local.detach().clone() : at::Tensor(), nullptr};
+  moment one{layer, is_output, x.local.defined() ? x.local.detach().clone() : at::Tensor(), nullptr};
   if (x.local.defined() && x.complete_gradient && x.local.requires_grad()) {
     one.gradient = std::make_shared<at::Tensor>();
     x.local.register_hook([kept = one.gradient](at::Tensor const& g) { *kept = g.detach().clone(); });
@@ -143,9 +143,9 @@ inline bool differs(at::Tensor const& own, activation_record::call_record const&
 /// layer's input, this is the layer with the last output before it. Returns "the input of the
 /// network" if there is no such output.
 inline std::string producer_path(std::vector<activation_record::moment> const& moments, std::size_t at) {
-  if (moments[at].given && !moments[at].layer.empty()) return moments[at].layer;
+  if (moments[at].is_output && !moments[at].layer.empty()) return moments[at].layer;
   for (std::size_t i = at; i-- > 0;)
-    if (moments[i].given) return moments[i].layer;
+    if (moments[i].is_output) return moments[i].layer;
   return "the input of the network";
 }
 

@@ -22,7 +22,7 @@ namespace redco::tensors::detail {
 /// Loads (dlopen) all libraries in the folder of the library that contains `function` if their file
 /// names begin with `name`. NVRTC opens its builtins library by name alone, which succeeds if that
 /// library is already loaded.
-inline void open_beside(void* function, std::string_view name) {
+inline void open_next_to(void* function, std::string_view name) {
   Dl_info from{};
   if (dladdr(function, &from) == 0 || from.dli_fname == nullptr) return;
   std::error_code none;
@@ -51,7 +51,7 @@ REDCO_INLINE kernel_compiler::kernel_compiler() {
       !library.find(destroy_, "nvrtcDestroyProgram"))
     throw error(exit_code::usage,
                 "the NVRTC that was found is older than CUDA 11.1: scripts/setup --cuda installs one");
-  detail::open_beside(reinterpret_cast<void*>(create_), "libnvrtc-builtins.so");
+  detail::open_next_to(reinterpret_cast<void*>(create_), "libnvrtc-builtins.so");
 }
 
 REDCO_INLINE std::string kernel_compiler::compile(kernel_source const& source, std::string const& element,

@@ -24,8 +24,8 @@ struct kept_memory::allocator final : c10::Allocator {
     if (bytes < least || owner == nullptr) return otherwise().allocate(bytes);
     auto const [block, size] = owner->allocate(bytes);
     {
-      std::lock_guard const lock(given().mutex);
-      given().blocks.emplace(block, std::pair{owner, size});
+      std::lock_guard const lock(allocated().mutex);
+      allocated().blocks.emplace(block, std::pair{owner, size});
     }
     c10::profiledCPUMemoryReporter().New(block, bytes);
     return {block, block, &give_back, c10::Device(c10::kCPU)};
@@ -44,7 +44,7 @@ struct kept_memory::allocator final : c10::Allocator {
 
   /// Returns the process's table of memory blocks that tensors use now, with the cache of each. The
   /// table is never destroyed, because tensors may outlive all static objects.
-  static table& given() {
+  static table& allocated() {
     static table& all = *new table;
     return all;
   }
@@ -52,10 +52,10 @@ struct kept_memory::allocator final : c10::Allocator {
   static void give_back(void* block) {
     std::pair<std::shared_ptr<kept_memory>, std::size_t> from;
     {
-      std::lock_guard const lock(given().mutex);
-      if (auto const at = given().blocks.find(block); at != given().blocks.end()) {
+      std::lock_guard const lock(allocated().mutex);
+      if (auto const at = allocated().blocks.find(block); at != allocated().blocks.end()) {
         from = std::move(at->second);
-        given().blocks.erase(at);
+        allocated().blocks.erase(at);
       }
     }
     if (from.first == nullptr) return otherwise().raw_deallocate(block);

@@ -25,7 +25,7 @@ namespace redco::tokenizer::detail {
 /// Returns the added tokens of a SentencePiece tokenizer, which transformers searches for before
 /// the model reads a text. They are the model's control tokens, the tokens that the folder declares
 /// and, for T5, <extra_id_99> to <extra_id_0> with ids after the model's vocabulary.
-inline std::vector<sentencepiece_token> tokens_beside(std::filesystem::path const& file,
+inline std::vector<sentencepiece_token> tokens_of_folder(std::filesystem::path const& file,
                                                       tokenizer_settings const& settings, bool t5) {
   sentencepiece_model const model(file);
   json::json_value pieces = json::json_value::array(), known = json::json_value::array();
@@ -77,7 +77,7 @@ inline sentencepiece_options sentencepiece_options_of(std::filesystem::path cons
   json_node const config = settings.node();
   return {.add_begin = config.flag("add_bos_token", !t5),
           .add_end = config.flag("add_eos_token", t5),
-          .added = tokens_beside(file, settings, t5),
+          .added = tokens_of_folder(file, settings, t5),
           .names = settings.names(),
           .cleans_spaces = cleans_spaces(settings, !t5),
           .prefix = prefix_of(settings)};

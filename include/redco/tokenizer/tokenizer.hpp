@@ -121,7 +121,7 @@ class any_tokenizer {
 
   template <class T>
   struct holder final : interface {
-    explicit holder(T given) : held(std::move(given)) {}
+    explicit holder(T value) : held(std::move(value)) {}
 
     std::vector<std::int64_t> encode(std::string_view text, encode_options options) const override {
       return held.encode(text, options);

@@ -111,10 +111,10 @@ struct low_rank_adapted : layers::detail::forwarding<Layer> {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     detail::low_rank_facts const adapters(layers::extent_of<Options>(config));
-    auto const outer = std::exchange(w.beside, &adapters);
+    auto const outer = std::exchange(w.sides, &adapters);
     bool const outer_frozen = std::exchange(w.frozen, true);
     Layer::template facts<X>(config, w);
-    w.beside = outer;
+    w.sides = outer;
     w.frozen = outer_frozen;
   }
 };

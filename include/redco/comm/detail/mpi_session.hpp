@@ -36,9 +36,9 @@ class mpi_session final : public process_session {
   /// Initialises MPI, which connects the processes. Throws `error` with exit code 76 if MPI does
   /// not allow calls from several threads.
   mpi_session() {
-    int given = 0;
-    check("MPI_Init_thread", MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given));
-    if (given < MPI_THREAD_SERIALIZED)
+    int provided = 0;
+    check("MPI_Init_thread", MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided));
+    if (provided < MPI_THREAD_SERIALIZED)
       throw error(exit_code::rendezvous,
                   "this MPI allows calls of one thread only: take one with MPI_THREAD_SERIALIZED");
     MPI_Comm_dup(MPI_COMM_WORLD, &data_);
@@ -186,7 +186,7 @@ class mpi_session final : public process_session {
   /// Receives all notices (messages about failures and ended ranks) that have arrived, and frees
   /// the sent ones. The caller must hold `mutex_`.
   void take_notices() {
-    told_.remove_if([&](telling& one) {
+    sent_notices_.remove_if([&](telling& one) {
       int done = 0;
       check("MPI_Testall",
             MPI_Testall(static_cast<int>(one.requests.size()), one.requests.data(), &done, MPI_STATUSES_IGNORE));
@@ -260,7 +260,7 @@ class mpi_session final : public process_session {
       return MPI_Testall(static_cast<int>(some.size()), some.data(), &all, MPI_STATUSES_IGNORE) == MPI_SUCCESS &&
              all != 0;
     };
-    return std::all_of(told_.begin(), told_.end(), [&](telling& one) { return done(one.requests); }) &&
+    return std::all_of(sent_notices_.begin(), sent_notices_.end(), [&](telling& one) { return done(one.requests); }) &&
            std::all_of(abandoned_.begin(), abandoned_.end(), [&](messages& one) { return done(requests_of(one)); });
   }
 
@@ -286,8 +286,8 @@ class mpi_session final : public process_session {
     notice_head const head{run, static_cast<std::int32_t>(code), ended_rank};
     std::string message(reinterpret_cast<char const*>(&head), sizeof head);
     message += words.substr(0, notice_bytes - sizeof head);
-    told_.push_back({std::move(message), std::vector<MPI_Request>(peers.size(), MPI_REQUEST_NULL)});
-    telling& one = told_.back();
+    sent_notices_.push_back({std::move(message), std::vector<MPI_Request>(peers.size(), MPI_REQUEST_NULL)});
+    telling& one = sent_notices_.back();
     for (std::size_t i = 0; i < peers.size(); ++i)
       check("MPI_Isend", MPI_Isend(one.message.data(), static_cast<int>(one.message.size()), MPI_BYTE, peers[i], 0,
                                    control_, &one.requests[i]));
@@ -322,7 +322,7 @@ class mpi_session final : public process_session {
   answers answers_;
   std::vector<peer_state> peers_;
   std::vector<process_notice> heard_;
-  std::list<telling> told_;
+  std::list<telling> sent_notices_;
   std::vector<messages> abandoned_;
   std::list<unwanted> taken_;
   bool left_ = false;

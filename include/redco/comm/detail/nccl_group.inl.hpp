@@ -176,10 +176,10 @@ REDCO_INLINE void nccl_group::settle_way(at::Tensor const& x, operand const& bro
     if (made != nccl::success)
       throw error(exit_code::internal, "NCCL names no group: " + library->words_of(made, nullptr));
   }
-  at::Tensor const told = at::empty({static_cast<std::int64_t>(sizeof id)}, at::kByte);
-  std::memcpy(told.data_ptr(), &id, sizeof id);
-  cpu_group().do_broadcast(told, 0);
-  std::memcpy(&id, told.const_data_ptr(), sizeof id);
+  at::Tensor const sent = at::empty({static_cast<std::int64_t>(sizeof id)}, at::kByte);
+  std::memcpy(sent.data_ptr(), &id, sizeof id);
+  cpu_group().do_broadcast(sent, 0);
+  std::memcpy(&id, sent.const_data_ptr(), sizeof id);
   link_.emplace(library, by_.devices->make_queue(device_));
   link_->join(id, size(), rank(), patience_for(brought));
   way_ = way::nccl;

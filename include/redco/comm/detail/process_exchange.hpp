@@ -174,7 +174,7 @@ class process_exchange {
     constexpr auto moment = std::chrono::milliseconds(20);
     auto const begin = clock::now(), end = begin + of.deadline;
     auto last = clock::time_point::max();
-    std::optional<lifeline::long_wait> told;
+    std::optional<lifeline::long_wait> waiting;
     auto const where = [&] { return where_text(of.words.empty() ? of.operands.text() : of.words, of.number, name_); };
     for (int turn = 0; !session_.finished(some); ++turn) {
       if (life_->failed()) {
@@ -196,7 +196,7 @@ class process_exchange {
         session_.abandon(std::move(some));
         lose_peers(*life_, members_[begins_[me_]], where(), late, of.deadline);
       }
-      if (!told && (turn >= offers || now > begin + moment)) told.emplace(*life_, members_[begins_[me_]], where());
+      if (!waiting && (turn >= offers || now > begin + moment)) waiting.emplace(*life_, members_[begins_[me_]], where());
       if (turn < offers) {
         std::this_thread::yield();
         continue;

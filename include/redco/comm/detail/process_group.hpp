@@ -178,8 +178,8 @@ class process_group final : public group {
     check(x);
     std::size_t const row = row_bytes(x);
     std::size_t const first = state_->first(), end = first + state_->seats();
-    auto const bytes = [&](std::size_t from, std::size_t begin, std::size_t behind) {
-      return static_cast<std::size_t>(rows.sum(from, begin, behind)) * row;
+    auto const bytes = [&](std::size_t from, std::size_t begin, std::size_t stop) {
+      return static_cast<std::size_t>(rows.sum(from, begin, stop)) * row;
     };
     auto const speak = [&](process_exchange::call const& call) {
       others().open(call);
@@ -199,10 +199,10 @@ class process_group final : public group {
         state_->rows.push_back(std::exchange(to, to + coming));
       }
       others().for_each_other([&](std::size_t other) {
-        std::size_t const begin = others().begin(other), behind = others().begin(other + 1);
+        std::size_t const begin = others().begin(other), stop = others().begin(other + 1);
         for (std::size_t member = first; member < end; ++member)
           others().send(some, static_cast<std::byte const*>(state_->source(member - first)) + bytes(member, 0, begin),
-                        bytes(member, begin, behind), other);
+                        bytes(member, begin, stop), other);
       });
       others().finish(some, call);
     };

@@ -90,8 +90,8 @@ class processes final : public world {
     failures_.clear();
     failed_at_.reset();
     gone_since_.clear();
-    told_ = false;
-    told_ended_.assign(static_cast<std::size_t>(threads_.ranks()), false);
+    announced_ = false;
+    announced_ended_.assign(static_cast<std::size_t>(threads_.ranks()), false);
     if (!line_ || line_->failed()) {
       groups_.reset();
       line_ = std::make_shared<lifeline>(shape_.ranks(), options::launched().processes_on_host * threads_.ranks());
@@ -140,8 +140,8 @@ class processes final : public world {
     // Read before the failure, which a rank records before it ends: others thus hear of the failure
     // first.
     std::vector<int> const ended_here = newly_ended();
-    if (line_->failed() && !told_) {
-      told_ = true;
+    if (line_->failed() && !announced_) {
+      announced_ = true;
       error const own = line_->cause();
       session_.announce({runs_, session_.rank(), -1, own.code(), own.what()});
       hear({runs_, session_.rank(), -1, own.code(), own.what()});
@@ -194,8 +194,8 @@ class processes final : public world {
     std::vector<int> ranks;
     for_each_rank(session_.rank(), [&](int rank) {
       auto const at = static_cast<std::size_t>(rank - threads_.first());
-      if (line_->ended(rank) && !told_ended_[at]) {
-        told_ended_[at] = true;
+      if (line_->ended(rank) && !announced_ended_[at]) {
+        announced_ended_[at] = true;
         ranks.push_back(rank);
       }
     });
@@ -208,7 +208,7 @@ class processes final : public world {
   void hear(process_notice const& one) {
     failures_.push_back(one);
     if (!failed_at_) failed_at_ = clock::now();
-    if (one.from != session_.rank() && line_->fail(one.from, error::received(one.code, one.text))) told_ = true;
+    if (one.from != session_.rank() && line_->fail(one.from, error::received(one.code, one.text))) announced_ = true;
   }
 
   /// Waits until all ranks of the world have ended, so that all processes begin the next run
@@ -268,10 +268,10 @@ class processes final : public world {
   /// run.
   std::map<int, clock::time_point> gone_since_;
   /// True if the other processes already know of the current run's failure.
-  bool told_ = false;
+  bool announced_ = false;
   bool said_wait_ = false;
   /// For each rank of this process: true if its end was announced to other processes.
-  std::vector<bool> told_ended_;
+  std::vector<bool> announced_ended_;
 };
 
 }  // namespace redco::comm::detail

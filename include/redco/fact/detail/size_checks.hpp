@@ -47,18 +47,18 @@ class size_checks {
   /// features], 4 [batch, channels, height, width]. Otherwise records a mistake and returns false;
   /// then the layer must declare nothing more.
   [[nodiscard]] constexpr bool expect_rank(int rank) { return expect_rank(activation, rank); }
-  [[nodiscard]] constexpr bool expect_rank(flow& given, int rank) {
-    if (given.shape.rank == 2 && rank == 3 && is_open(given)) given.shape.push(1);
-    if (given.shape.rank == rank) return true;
-    refuse_given(mistake::rank, "", rank, given.shape.rank, given.made);
+  [[nodiscard]] constexpr bool expect_rank(flow& input, int rank) {
+    if (input.shape.rank == 2 && rank == 3 && is_open(input)) input.shape.push(1);
+    if (input.shape.rank == rank) return true;
+    refuse_input(mistake::rank, "", rank, input.shape.rank, input.made);
     return false;
   }
 
   /// Checks that the current activation has `extent` elements along dimension `dim`; otherwise
   /// records a mistake. `what` is the name of the dimension, such as "features" or "channels".
   constexpr void expect(std::string_view what, int dim, std::int64_t extent) { expect(activation, what, dim, extent); }
-  constexpr void expect(flow const& given, std::string_view what, int dim, std::int64_t extent) {
-    if (given.shape[dim] != extent) refuse_given(mistake::width, what, extent, given.shape[dim], given.made);
+  constexpr void expect(flow const& input, std::string_view what, int dim, std::int64_t extent) {
+    if (input.shape[dim] != extent) refuse_input(mistake::width, what, extent, input.shape[dim], input.made);
   }
 
   /// Checks that the last dimension of the current activation has `features` elements; otherwise
@@ -72,19 +72,19 @@ class size_checks {
   /// Checks that the current activation has the shape of `other`, because it is added to `other` or
   /// is the input of an equal block; otherwise records a mistake.
   constexpr void expect_like(flow const& other) {
-    extents const &given = activation.shape, &wanted = other.shape;
-    if (given == wanted || is_open(other)) return;
-    int dim = given.rank - 1;
-    while (given.rank == wanted.rank && given[dim] == wanted[dim]) --dim;
-    bool const width = given.rank == wanted.rank;
+    extents const &input = activation.shape, &wanted = other.shape;
+    if (input == wanted || is_open(other)) return;
+    int dim = input.rank - 1;
+    while (input.rank == wanted.rank && input[dim] == wanted[dim]) --dim;
+    bool const width = input.rank == wanted.rank;
     refuse({.what = width ? mistake::width : mistake::rank,
             .wanted = width ? wanted[dim] : wanted.rank,
-            .found = width ? given[dim] : given.rank,
+            .found = width ? input[dim] : input.rank,
             .reader = maker(other.made),
             .producer = maker(activation.made),
             .makers = {other.made, activation.made}},
            !width                                    ? ""
-           : dim == given.rank - 1 && given.rank < 4 ? "features"
+           : dim == input.rank - 1 && input.rank < 4 ? "features"
            : dim == 1                                ? "channels"
                                                      : "positions");
   }
@@ -109,7 +109,7 @@ class size_checks {
     return program_.layers[static_cast<std::size_t>(makers_[static_cast<std::size_t>(made - 1)])];
   }
 
-  constexpr void refuse_given(mistake what, std::string_view of, std::int64_t wanted, std::int64_t found, int made) {
+  constexpr void refuse_input(mistake what, std::string_view of, std::int64_t wanted, std::int64_t found, int made) {
     refuse({.what = what,
             .wanted = wanted,
             .found = found,

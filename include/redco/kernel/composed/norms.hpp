@@ -44,7 +44,7 @@ inline std::vector<std::int64_t> all_but_channels(at::Tensor const& x) {
 }
 
 /// Reshapes `channels`, one element per channel [C], so that it broadcasts over `x` [B, C, ...].
-inline at::Tensor beside(at::Tensor const& channels, at::Tensor const& x) {
+inline at::Tensor along_channels(at::Tensor const& channels, at::Tensor const& x) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.dim()), 1);
   sizes[1] = channels.numel();
   return channels.view(sizes);
@@ -56,9 +56,9 @@ inline at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::
                              comm::replica_round const& round, double epsilon) {
   auto const dims = all_but_channels(x);
   at::Tensor const wide = widened(x);
-  at::Tensor const centered = wide - beside(round.sum(wide.sum(dims)) / count, x);
+  at::Tensor const centered = wide - along_channels(round.sum(wide.sum(dims)) / count, x);
   at::Tensor const variance = round.sum((centered * centered).sum(dims)) / count;
-  return (centered * beside(variance.add(epsilon).rsqrt() * weight, x) + beside(bias, x)).to(x.scalar_type());
+  return (centered * along_channels(variance.add(epsilon).rsqrt() * weight, x) + along_channels(bias, x)).to(x.scalar_type());
 }
 
 }  // namespace redco::kernel::composed

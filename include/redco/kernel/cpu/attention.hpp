@@ -73,19 +73,19 @@ struct attention_kernels {
   }
 
   static at::Tensor backward(detail::attention_tensors const& t, attention_options const& o,
-                             detail::attention_gradient const& given, detail::attention_tensors const& into) {
+                             detail::attention_gradient const& gradient, detail::attention_tensors const& into) {
     auto const type = t.q.scalar_type();
     auto const bias = in_sum_type(t.bias, type);
-    auto const dbias = given.wants_bias ? at::zeros_like(bias) : at::Tensor();
+    auto const dbias = gradient.wants_bias ? at::zeros_like(bias) : at::Tensor();
     with_element(type, [&](auto element) {
       using T = decltype(element);
-      auto a = make_problem<T>(t, o, bias, given.made);
-      a.grad = read_heads<T>(given.of_out);
+      auto a = make_problem<T>(t, o, bias, gradient.made);
+      a.grad = read_heads<T>(gradient.of_out);
       a.dq = view_heads<T>(into.q), a.dk = view_heads<T>(into.k), a.dv = view_heads<T>(into.v);
-      if (given.wants_bias) a.dbias = dbias.template mutable_data_ptr<sum_of<T>>();
+      if (gradient.wants_bias) a.dbias = dbias.template mutable_data_ptr<sum_of<T>>();
       run_attention_backward(a);
     });
-    return given.wants_bias ? dbias.to(t.bias.scalar_type()) : at::Tensor();
+    return gradient.wants_bias ? dbias.to(t.bias.scalar_type()) : at::Tensor();
   }
 };
 

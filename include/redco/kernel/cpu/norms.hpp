@@ -199,7 +199,7 @@ struct batch_norm_function : tensors::recorded_function<batch_norm_function> {
     at::Tensor const scale = (variance + epsilon).rsqrt(),
                      slope = scale * scale * wide_weight * sums.narrow(0, 0, channels);
     at::Tensor const shift = scale * wide_weight * sums.narrow(0, channels, channels) - slope * mean;
-    dx.sub_(composed::beside(slope, x) * x).sub_(composed::beside(shift, x));
+    dx.sub_(composed::along_channels(slope, x) * x).sub_(composed::along_channels(shift, x));
     return {dx, dweight.to(weight.scalar_type()), dbias.to(weight.scalar_type()), {}, {}, {}};
   }
 };

@@ -106,9 +106,9 @@ REDCO_INLINE bool save_result(at::Tensor const& y) {
 REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::autograd::variable_list&& gradients) {
   std::lock_guard<std::mutex> const lock(mutex_);
   if (!gradients[0].defined()) return {{}, {}, {}};
-  at::Tensor const &given = gradients[0], x_saved = x.unpack(), w = weight.unpack();
+  at::Tensor const &gradient = gradients[0], x_saved = x.unpack(), w = weight.unpack();
   at::Tensor const y_saved = result_of(*this);
-  at::Tensor const g = unrecorded_before(next, with_rows(given), y_saved);
+  at::Tensor const g = unrecorded_before(next, with_rows(gradient), y_saved);
   std::int64_t const rows = row_count(g), out = w.size(0), in = w.size(1);
   at::Tensor dx, dw, db;
   if (task_should_compute_output(0)) dx = tensors::empty_on_cpu(x_saved.sizes(), w.scalar_type());
@@ -122,9 +122,9 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
       small_product<T>{out, in, rows, of_g.turned(), rows_of<T>(x_saved), dw.mutable_data_ptr<T>()}.run();
     if (db.defined()) with_lanes<float>(column_sums<T>{of_g, rows, out, db.mutable_data_ptr<T>()});
   });
-  if (tensors::is_recorded(given, x_saved, w, y_saved)) {
-    auto const node = tensors::recorded_node<small_linear_gradients_node>(given, x_saved, w, y_saved);
-    node->g = {given, false};
+  if (tensors::is_recorded(gradient, x_saved, w, y_saved)) {
+    auto const node = tensors::recorded_node<small_linear_gradients_node>(gradient, x_saved, w, y_saved);
+    node->g = {gradient, false};
     node->y = {y_saved, false};
     node->next = next;
     node->x = {x_saved, false};
@@ -143,11 +143,11 @@ REDCO_INLINE void small_linear_node::release_variables() {
 
 /// Returns the gradients of g, x, W and y of small_linear_gradients_node, computed with ATen's
 /// operators, which autograd records.
-inline torch::autograd::variable_list recorded_curvature(torch::autograd::variable_list const& given,
+inline torch::autograd::variable_list recorded_curvature(torch::autograd::variable_list const& gradients,
                                                          at::Tensor const& g, at::Tensor const& x, at::Tensor const& w,
                                                          at::Tensor const& y, after_linear next) {
   std::int64_t const out = w.size(0), in = w.size(1);
-  at::Tensor const &u = given[0], v = given[1], t = given[2];
+  at::Tensor const &u = gradients[0], v = gradients[1], t = gradients[2];
   at::Tensor const h = before_activation(next, g, y).reshape({-1, out}), x2 = x.reshape({-1, in});
   at::Tensor const u2 = u.defined() ? u.reshape({-1, in}) : u;
   at::Tensor dh, dx, dw;
@@ -170,16 +170,16 @@ inline torch::autograd::variable_list recorded_curvature(torch::autograd::variab
 REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
     torch::autograd::variable_list&& gradients) {
   std::lock_guard<std::mutex> const lock(mutex_);
-  at::Tensor const &u_given = gradients[0], v_given = gradients[1], t_given = gradients[2];
+  at::Tensor const &gradient_of_u = gradients[0], gradient_of_v = gradients[1], gradient_of_t = gradients[2];
   at::Tensor const g_saved = g.unpack(), x_saved = x.unpack(), w = weight.unpack(), y_saved = y.unpack();
   if (at::GradMode::is_enabled())  // derivatives of higher order are ATen's
     return recorded_curvature(gradients, g_saved, x_saved, w, y_saved, next);
   std::int64_t const out = w.size(0), in = w.size(1);
   at::Tensor const g_rows = with_rows(g_saved), h = before_activation(next, g_rows, y_saved);
   std::int64_t const rows = row_count(h);
-  at::Tensor const u = u_given.defined() ? with_rows(u_given) : u_given,
-                   v = v_given.defined() ? with_rows(v_given) : v_given,
-                   t = t_given.defined() ? t_given.contiguous() : t_given;
+  at::Tensor const u = gradient_of_u.defined() ? with_rows(gradient_of_u) : gradient_of_u,
+                   v = gradient_of_v.defined() ? with_rows(gradient_of_v) : gradient_of_v,
+                   t = gradient_of_t.defined() ? gradient_of_t.contiguous() : gradient_of_t;
   at::Tensor dg, dx, dw, dy;
   if ((u.defined() || v.defined() || t.defined()) && (task_should_compute_output(0) || task_should_compute_output(3)))
     dg = tensors::empty_on_cpu(g_saved.sizes(), w.scalar_type());

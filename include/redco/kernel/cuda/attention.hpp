@@ -116,10 +116,10 @@ inline detail::attention_result flash_forward(detail::attention_tensors const& t
 }
 
 inline void flash_backward(detail::attention_tensors const& t, attention_options const& o,
-                           detail::attention_gradient const& given, detail::attention_tensors const& into) {
+                           detail::attention_gradient const& gradient, detail::attention_tensors const& into) {
   auto const heads = [&](at::Tensor const& x) { return flash_operand(x, o.heads); };
-  auto const found = attention_device::in_use().flash_backward(flash_operands_of(t, o), heads(given.of_out),
-                                                               heads(given.made.out), given.made.lse);
+  auto const found = attention_device::in_use().flash_backward(flash_operands_of(t, o), heads(gradient.of_out),
+                                                               heads(gradient.made.out), gradient.made.lse);
   into.q.copy_(found[0].flatten(2));
   into.k.copy_(found[1].flatten(2));
   into.v.copy_(found[2].flatten(2));
@@ -152,10 +152,10 @@ struct attention_kernels {
   }
 
   static at::Tensor backward(detail::attention_tensors const& t, attention_options const& o,
-                             detail::attention_gradient const& given, detail::attention_tensors const& into) {
+                             detail::attention_gradient const& gradient, detail::attention_tensors const& into) {
     if (attention_way_of(t, o) == attention_way::blocks)
-      return attention_in_blocks(t, o, attention_device::in_use().score_bytes()).backward(given, into);
-    flash_backward(t, o, given, into);
+      return attention_in_blocks(t, o, attention_device::in_use().score_bytes()).backward(gradient, into);
+    flash_backward(t, o, gradient, into);
     return {};
   }
 };

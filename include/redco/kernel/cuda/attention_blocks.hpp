@@ -114,18 +114,18 @@ class attention_in_blocks {
 
   /// Writes the gradients of q, k and v to the tensors in `into`, which may be views of one tensor.
   /// Returns the gradient of the bias if requested, else an undefined tensor.
-  at::Tensor backward(detail::attention_gradient const& given, detail::attention_tensors const& into) const {
-    auto const dbias = given.wants_bias ? at::zeros(t_.bias.sizes(), t_.q.options().dtype(at::kFloat)) : at::Tensor();
+  at::Tensor backward(detail::attention_gradient const& gradient, detail::attention_tensors const& into) const {
+    auto const dbias = gradient.wants_bias ? at::zeros(t_.bias.sizes(), t_.q.options().dtype(at::kFloat)) : at::Tensor();
     for_groups_of_examples([&](std::int64_t example, std::int64_t examples) {
       auto const dk = at::zeros({examples * o_.kv_heads, t_.k.size(1), width()}, t_.q.options().dtype(at::kFloat));
       auto const dv = at::zeros_like(dk);
       for_blocks_of(example, examples,
-                    [&](score_part const& part) { add_gradients(part, given, into.q, dk, dv, dbias); });
+                    [&](score_part const& part) { add_gradients(part, gradient, into.q, dk, dv, dbias); });
       for (auto const& [to, sums] : {std::pair(into.k, dk), std::pair(into.v, dv)})
         by_head(to, o_.kv_heads, example, examples, 0, to.size(1))
             .copy_(sums.view({examples, o_.kv_heads, -1, width()}));
     });
-    return given.wants_bias ? dbias.to(t_.bias.scalar_type()) : at::Tensor();
+    return gradient.wants_bias ? dbias.to(t_.bias.scalar_type()) : at::Tensor();
   }
 
  private:
@@ -207,9 +207,9 @@ class attention_in_blocks {
     return s;
   }
 
-  void add_gradients(score_part const& part, detail::attention_gradient const& given, at::Tensor const& into_q,
+  void add_gradients(score_part const& part, detail::attention_gradient const& gradient, at::Tensor const& into_q,
                      at::Tensor const& dk, at::Tensor const& dv, at::Tensor const& dbias) const {
-    auto const q = queries_of(t_.q, part), k = keys_of(t_.k, part), g = queries_of(given.of_out, part);
+    auto const q = queries_of(t_.q, part), k = keys_of(t_.k, part), g = queries_of(gradient.of_out, part);
     auto const bias = bias_of(part);
     auto const z = product_in_f32(q, k.transpose(1, 2)), p = as_elements(z);
     auto const dp = product_in_f32(g, keys_of(t_.v, part).transpose(1, 2)), ds = as_elements(dp);
@@ -218,8 +218,8 @@ class attention_in_blocks {
       return static_cast<char const*>(x.const_data_ptr()) + here * static_cast<std::int64_t>(x.element_size());
     };
     tensors::launch_kernel(attention_source, "attention_score_gradients", t_.q, rows_of_scores(part),
-                           block_of(part, bias, given.made.lse), z.const_data_ptr(), dp.mutable_data_ptr(),
-                           from(given.of_out), from(given.made.out), p.mutable_data_ptr(), ds.mutable_data_ptr(),
+                           block_of(part, bias, gradient.made.lse), z.const_data_ptr(), dp.mutable_data_ptr(),
+                           from(gradient.of_out), from(gradient.made.out), p.mutable_data_ptr(), ds.mutable_data_ptr(),
                            width());
     dv.narrow(1, part.key, part.keys).add_(product_in_f32(p.transpose(1, 2), g));
     dk.narrow(1, part.key, part.keys).add_(product_in_f32(ds.transpose(1, 2), q), scale());

@@ -28,14 +28,14 @@ struct entered_product {
 /// next, as Megatron-LM's asynchronous all-reduce (Narayanan et al. 2021). The sum includes the
 /// gradients of other readers of `whole`. Differentiable to any order. The lane (communication
 /// thread) must outlive the autograd graph.
-entered_product product_beside(tensor<shape::replicated> const& x, at::Tensor const& weight, at::Tensor const& bias,
+entered_product overlapped_product(tensor<shape::replicated> const& x, at::Tensor const& weight, at::Tensor const& bias,
                                comm::group& shards, comm::lane& lane);
 
 /// Returns x W^T + b of a column-parallel layer for an input split by tokens. Gathers one chunk of
 /// examples from all shards while it multiplies the chunk before. The number of tokens T must be a
 /// multiple of the number of shards. Saves the gathered input for backward unless the weight is
 /// frozen.
-entered_product product_beside(tensor<shape::token_split> const& x, at::Tensor const& weight, at::Tensor const& bias,
+entered_product overlapped_product(tensor<shape::token_split> const& x, at::Tensor const& weight, at::Tensor const& bias,
                                comm::group& shards, comm::lane& lane);
 
 /// Returns true if communication between the shards can overlap the matrix product of `x`. For a
@@ -60,11 +60,11 @@ at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Ten
                            side_products const& sides, Context const& ctx) {
   entered_product const made = [&]() -> entered_product {
     if constexpr (shape::is_complete<X>)
-      if (can_overlap(x, ctx.pass())) return product_beside(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
+      if (can_overlap(x, ctx.pass())) return overlapped_product(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
     at::Tensor const whole = entering(x, ctx.tp()).local();
     return {whole, kernel::linear(whole, weight, bias)};
   }();
-  return sides.beside(made.product, made.whole, ctx);
+  return sides.added_to(made.product, made.whole, ctx);
 }
 
 /// Returns x [..., In] W^T + b of a row-parallel layer, with its side products (such as low-rank
@@ -74,7 +74,7 @@ at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Ten
 template <class Context>
 pending_sum leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                            side_products const& sides, Context const& ctx) {
-  if (ctx.tp().size() == 1) return tensor<shape::partial>(sides.beside(kernel::linear(x, weight, bias), x, ctx));
+  if (ctx.tp().size() == 1) return tensor<shape::partial>(sides.added_to(kernel::linear(x, weight, bias), x, ctx));
   std::vector<at::Tensor> addends;
   if (bias.defined()) addends.push_back(bias);
   if (ctx.pass().is_worth_overlapping(x.numel() / x.size(-1), weight.size(0) * x.element_size())) {
@@ -85,7 +85,7 @@ pending_sum leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Te
     }
     return pending_sum(std::move(all), std::move(addends));
   }
-  return tensor<shape::partial>(sides.beside(kernel::linear(x, weight), x, ctx), std::move(addends));
+  return tensor<shape::partial>(sides.added_to(kernel::linear(x, weight), x, ctx), std::move(addends));
 }
 
 }  // namespace redco::nn::detail

@@ -97,7 +97,7 @@ inline entered_product entered(gradients_of_node const& product_and_whole) {
 
 namespace redco::nn::detail {
 
-REDCO_INLINE entered_product product_beside(tensor<shape::replicated> const& x, at::Tensor const& weight,
+REDCO_INLINE entered_product overlapped_product(tensor<shape::replicated> const& x, at::Tensor const& weight,
                                             at::Tensor const& bias, comm::group& shards, comm::lane& lane) {
   using namespace overlapped;
   at::Tensor const& whole = x.local();
@@ -106,7 +106,7 @@ REDCO_INLINE entered_product product_beside(tensor<shape::replicated> const& x, 
                                                                    static_cast<overlapped::joined_tokens*>(nullptr)));
 }
 
-REDCO_INLINE entered_product product_beside(tensor<shape::token_split> const& x, at::Tensor const& weight,
+REDCO_INLINE entered_product overlapped_product(tensor<shape::token_split> const& x, at::Tensor const& weight,
                                             at::Tensor const& bias, comm::group& shards, comm::lane& lane) {
   using namespace overlapped;
   overlapped::exchange const over(shards, lane, true);

@@ -124,13 +124,13 @@ inline double read_one_dropout(config_reader& c, std::initializer_list<std::stri
 inline std::int64_t read_classes(config_reader& c) {
   json::json_value const* const labels = c.find("id2label");
   std::int64_t named = 2;
-  bool const given = labels != nullptr && !says_nothing(*labels);
-  if (given) {
+  bool const has_labels = labels != nullptr && !says_nothing(*labels);
+  if (has_labels) {
     if (!labels->is_object()) c.refuse("\"id2label\" names no label; write {\"0\": \"name\", ...}");
     named = static_cast<std::int64_t>(labels->size());
   }
   std::int64_t const classes = c.extent({"num_labels", "num_classes"}, named);
-  if (given && classes != named)
+  if (has_labels && classes != named)
     c.refuse("\"id2label\" names " + std::to_string(named) + " labels and \"num_labels\" says " +
              std::to_string(classes) + "; correct one of them");
   return classes;

@@ -22,7 +22,7 @@ inline void read_rotary_keys(config_reader& c, models::llama_config& g, rotary_s
   double& theta = g.theta;
   double const largest = 1e12;
   theta = c.real("rope_theta", theta, 1, largest);
-  bool const beside = c.find("rope_theta") != nullptr;
+  bool const outside = c.find("rope_theta") != nullptr;
   json::json_value const* const parameters = c.find("rope_parameters");
   json::json_value const* const older = c.find("rope_scaling");
   if (parameters != nullptr && older != nullptr)
@@ -31,7 +31,7 @@ inline void read_rotary_keys(config_reader& c, models::llama_config& g, rotary_s
   config_reader inner(parameters != nullptr ? *parameters : *older,
                       c.source() + (parameters != nullptr ? ": rope_parameters" : ": rope_scaling"));
   double const named = inner.real("rope_theta", theta, 1, largest);
-  if (beside && named != theta) c.refuse("two different \"rope_theta\" are given; remove the wrong one");
+  if (outside && named != theta) c.refuse("two different \"rope_theta\" are given; remove the wrong one");
   theta = named;
   json::json_value const* kind = inner.find("rope_type");
   if (json::json_value const* const old_name = inner.find("type"); kind == nullptr) kind = old_name;

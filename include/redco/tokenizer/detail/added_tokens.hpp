@@ -107,7 +107,7 @@ class added_tokens {
 /// such as [CLS] and [SEP].
 struct special_frame {
   std::vector<std::int64_t> before = {};
-  std::vector<std::int64_t> behind = {};
+  std::vector<std::int64_t> after = {};
 
   /// Reads the post_processor of a tokenizer.json. If it is a Sequence of post-processors, the
   /// tokens of a later one enclose the tokens of the earlier ones.
@@ -124,7 +124,7 @@ struct special_frame {
     } else if (type == "BertProcessing" || type == "RobertaProcessing") {
       node.knows({"type", "sep", "cls", "trim_offsets", "add_prefix_space"});
       before.insert(before.begin(), named_id(node.at("cls")));
-      behind.push_back(named_id(node.at("sep")));
+      after.push_back(named_id(node.at("sep")));
     } else {
       node.refuse_kind("of type " + type);
     }
@@ -146,7 +146,7 @@ struct special_frame {
       if (auto const special = piece.find("SpecialToken")) {
         json_node const tokens = node.at("special_tokens");
         for (json_node const& id : tokens.at(special->at("id").text()).at("ids").elements())
-          (text_seen ? mine.behind : mine.before).push_back(id.number());
+          (text_seen ? mine.after : mine.before).push_back(id.number());
       } else if (piece.find("Sequence") && !text_seen) {
         text_seen = true;
       } else {
@@ -155,7 +155,7 @@ struct special_frame {
     }
     if (!text_seen) node.refuse("does not contain the text of the input; write the file again with the program that made it");
     before.insert(before.begin(), mine.before.begin(), mine.before.end());
-    behind.insert(behind.end(), mine.behind.begin(), mine.behind.end());
+    after.insert(after.end(), mine.after.begin(), mine.after.end());
   }
 };
 

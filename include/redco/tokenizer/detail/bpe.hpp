@@ -78,7 +78,7 @@ class bpe {
   /// A set of lists for the encoding of one word. Each thread reuses its lists for all words, to
   /// avoid allocations.
   struct scratch {
-    std::vector<std::uint32_t> id, before, behind;
+    std::vector<std::uint32_t> id, before, next;
     std::vector<std::uint64_t> open;
   };
 
@@ -170,15 +170,15 @@ class bpe {
   // The symbols are a doubly linked list. `open` is a heap of (rank << 32 | position). The loop
   // skips heap entries whose pair has changed in the meantime.
   void merge_all(scratch& lists) const {
-    auto& [id, before, behind, open] = lists;
+    auto& [id, before, next, open] = lists;
     auto const n = static_cast<std::uint32_t>(id.size());
     if (n < 2) return;
     before.resize(n);
-    behind.resize(n);
+    next.resize(n);
     open.clear();
     for (std::uint32_t i = 0; i < n; ++i) {
       before[i] = i == 0 ? end : i - 1;
-      behind[i] = i + 1 == n ? end : i + 1;
+      next[i] = i + 1 == n ? end : i + 1;
       if (i + 1 == n) continue;
       if (auto const* const merge = merges_.find(id[i], id[i + 1]))
         open.push_back(std::uint64_t{merge->rank} << 32 | i);
@@ -189,15 +189,15 @@ class bpe {
       std::pop_heap(open.begin(), open.end(), std::greater<>{});
       open.pop_back();
       auto const left = static_cast<std::uint32_t>(first);
-      std::uint32_t const right = behind[left];
+      std::uint32_t const right = next[left];
       if (id[left] == no_token || right == end) continue;
       auto const* const merge = merges_.find(id[left], id[right]);
       if (merge == nullptr || merge->rank != first >> 32) continue;
       id[left] = merge->id;
       id[right] = no_token;
-      behind[left] = behind[right];
-      if (behind[left] != end) {
-        before[behind[left]] = left;
+      next[left] = next[right];
+      if (next[left] != end) {
+        before[next[left]] = left;
         offer(lists, left);
       }
       if (before[left] != end) offer(lists, before[left]);
@@ -205,7 +205,7 @@ class bpe {
   }
 
   void offer(scratch& lists, std::uint32_t left) const {
-    auto const* const merge = merges_.find(lists.id[left], lists.id[lists.behind[left]]);
+    auto const* const merge = merges_.find(lists.id[left], lists.id[lists.next[left]]);
     if (merge == nullptr) return;
     lists.open.push_back(std::uint64_t{merge->rank} << 32 | left);
     std::push_heap(lists.open.begin(), lists.open.end(), std::greater<>{});

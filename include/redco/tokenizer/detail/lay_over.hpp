@@ -90,9 +90,9 @@ inline void add_declared(json::json_value& root, std::vector<declared_token> tok
 /// does. The value comes from tokenizer_config.json, or else from the default of the tokenizer
 /// class.
 inline void set_prefix_space(json::json_value& root, tokenizer_settings const& settings) {
-  auto const given = settings.node().find("add_prefix_space");
+  auto const setting = settings.node().find("add_prefix_space");
   bool const by_class = settings.kind() == "GPT2" || settings.kind() == "Roberta" || settings.kind() == "Bart";
-  if (!given && !by_class) return;
+  if (!setting && !by_class) return;
   bool const wanted = settings.node().flag("add_prefix_space");
   // Transformers does not change a ByteLevel inside a Sequence
   if (root.contains("pre_tokenizer") && root["pre_tokenizer"].is_object() &&
@@ -168,12 +168,12 @@ inline void check_ends(json::json_value const& root, tokenizer_settings const& s
   json_node const config = settings.node();
   std::string const text = root.contains("post_processor") ? root["post_processor"].dump() : "";
   for (auto const& [flag, name] : {std::pair("add_bos_token", "bos_token"), std::pair("add_eos_token", "eos_token")}) {
-    auto const given = config.find(flag);
+    auto const setting = config.find(flag);
     std::string const token = settings.named(name);
-    if (!given || token.empty()) continue;
+    if (!setting || token.empty()) continue;
     bool const puts = text.find(json::json_value(token).dump()) != std::string::npos;
     if (config.flag(flag) != puts)
-      given->refuse(std::string("is ") + (puts ? "false" : "true") + ", but the post_processor of tokenizer.json " +
+      setting->refuse(std::string("is ") + (puts ? "false" : "true") + ", but the post_processor of tokenizer.json " +
                     (puts ? "puts " : "does not put ") + token +
                     " around a text: transformers 4 follows the one and 5 the other; make them agree");
   }

@@ -128,10 +128,10 @@ inline bpe read_bpe(json_node const& node, vocabulary const& words, bool byte_le
   node.knows({"type", "unk_token", "fuse_unk", "byte_fallback", "ignore_merges", "vocab", "merges", "dropout",
               "continuing_subword_prefix", "end_of_word_suffix"});
   for (std::string_view const affix : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    if (auto const given = node.find(affix); given && !given->text().empty())
-      given->refuse_kind("a part of each word that");
+    if (auto const setting = node.find(affix); setting && !setting->text().empty())
+      setting->refuse_kind("a part of each word that");
   }
-  if (auto const given = node.find("dropout"); given && given->value() != 0) given->refuse_kind("a random choice that");
+  if (auto const setting = node.find("dropout"); setting && setting->value() != 0) setting->refuse_kind("a random choice that");
   bpe::options how{.byte_level = byte_level};
   how.byte_fallback = node.flag("byte_fallback");
   how.fuse_unknown = node.flag("fuse_unk");

@@ -39,7 +39,7 @@ class tokenizer_file {
     if (auto const added = root.find("added_tokens")) read_added(*added, text_of);
     if (auto const processor = root.find("post_processor")) {
       frame_.read(*processor);
-      for (auto const* const side : {&frame_.before, &frame_.behind}) {
+      for (auto const* const side : {&frame_.before, &frame_.after}) {
         for (std::int64_t const id : *side) check_frame(id, *processor);
       }
     }
@@ -96,7 +96,7 @@ class tokenizer_file {
               [&](std::string_view rest) { add_words(rest, at_front && rest.data() == part.data()); }, add_id);
         },
         add_id);
-    if (options.add_special) ids.insert(ids.end(), frame_.behind.begin(), frame_.behind.end());
+    if (options.add_special) ids.insert(ids.end(), frame_.after.begin(), frame_.after.end());
     return ids;
   }
 

@@ -24,9 +24,9 @@ struct code_range {
 /// order.
 template <std::size_t N>
 bool holds(code_range const (&ranges)[N], char32_t c) {
-  auto const* const behind =
+  auto const* const after =
       std::upper_bound(ranges, ranges + N, c, [](char32_t code, code_range r) { return code < r.first; });
-  return behind != ranges && c <= std::prev(behind)->last;
+  return after != ranges && c <= std::prev(after)->last;
 }
 
 // clang-format off
