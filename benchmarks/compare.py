@@ -115,7 +115,7 @@ def rated(lines):
 
 
 def main():
-    modes, arguments = sys.argv[1].split(","), [part for given in sys.argv[2:] for part in given.split("=", 1)]
+    modes, arguments = sys.argv[1].split(","), [part for word in sys.argv[2:] for part in word.split("=", 1)]
     one_by_one = "--apart" in arguments
     arguments = [a for a in arguments if a != "--apart"]
     program, steps = option(arguments, "--program", OURS), int(option(arguments, "--steps", 13))

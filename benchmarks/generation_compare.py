@@ -18,11 +18,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = os.environ.get("REDCO_GENERATION", os.path.join(HERE, "..", "build", "release", "benchmarks", "generation"))
 
 
-def case(given, batch, beams):
-    rounds, meshes = given.rounds, ["1x1", "1x2"] if given.threads > 1 else ["1x1"]
+def case(options, batch, beams):
+    rounds, meshes = options.rounds, ["1x1", "1x2"] if options.threads > 1 else ["1x1"]
     names = [*meshes, "transformers"]
-    same = ["--batch", str(batch), "--beams", str(beams), "--rounds", str(rounds), "--tokens", str(given.tokens),
-            "--threads", str(given.threads), "--paced"]
+    same = ["--batch", str(batch), "--beams", str(beams), "--rounds", str(rounds), "--tokens", str(options.tokens),
+            "--threads", str(options.threads), "--paced"]
     commands = [[OURS, "--mesh", mesh, *same] for mesh in meshes]
     commands.append([sys.executable, os.path.join(HERE, "generation_peer.py"), *same])
     running = [subprocess.Popen(c, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for c in commands]
@@ -44,12 +44,12 @@ def case(given, batch, beams):
             pass
         print(program.stdout.read().strip().splitlines()[-1])
         program.wait()
-    line = {"compare": "generate", "batch": batch, "beams": beams, "threads": given.threads, "rounds": rounds - 1}
+    line = {"compare": "generate", "batch": batch, "beams": beams, "threads": options.threads, "rounds": rounds - 1}
     for at, unit in enumerate(("wall", "cpu")):
         typical = {name: statistics.median(t[at] for t in times[name][1:]) for name in names}
         for name in names:
             if unit == "wall":
-                line["tok_s_" + name] = round(batch * given.tokens / typical[name], 1)
+                line["tok_s_" + name] = round(batch * options.tokens / typical[name], 1)
             if name in meshes:
                 line[unit + "_ratio_" + name] = round(typical["transformers"] / typical[name], 3)
     print(json.dumps(line), flush=True)
@@ -62,10 +62,10 @@ def main():
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 4])
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--threads", type=int, default=2)
-    given = parser.parse_args()
-    for beams in given.beams:
-        for batch in given.batch:
-            case(given, batch, beams)
+    options = parser.parse_args()
+    for beams in options.beams:
+        for batch in options.batch:
+            case(options, batch, beams)
 
 
 if __name__ == "__main__":

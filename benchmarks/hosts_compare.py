@@ -69,10 +69,10 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--machine")
-    given = arguments.parse_args()
+    settings = arguments.parse_args()
     rows = {}
-    for _ in range(given.rounds):
-        one_round(given.machine, rows)
+    for _ in range(settings.rounds):
+        one_round(settings.machine, rows)
     table = {key: [statistics.median(column) for column in row] for key, row in rows.items()}
     print("| mesh | dtype | micro-batch | predicted ms | of it messages | measured ms | error |\n|---|---|---|---|---|---|---|")
     predicted, measured = [], []

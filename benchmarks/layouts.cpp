@@ -90,8 +90,8 @@ class decided_splits {
     all_[path] = dim < 0 || as_ours ? dim : 1 - dim;
   }
 
-  void expect(bool holds, std::string const& what) const {
-    if (!holds) throw std::logic_error(std::string(family_.name) + " and our model of it do not have " + what);
+  void expect(bool holds, std::string const& property) const {
+    if (!holds) throw std::logic_error(std::string(family_.name) + " and our model of it do not have " + property);
   }
 
   layout_family const& family_;

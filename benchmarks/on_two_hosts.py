@@ -15,15 +15,15 @@ import two_hosts
 parser = argparse.ArgumentParser()
 parser.add_argument("--rate", default="1gbit", help="of the link, as tc takes it")
 parser.add_argument("program", nargs=argparse.REMAINDER)
-given = parser.parse_args()
+options = parser.parse_args()
 
 
 def together(hosts):
-    started = hosts.by_hand("process", 1, [Path(given.program[0]).resolve(), *given.program[1:]])
+    started = hosts.by_hand("process", 1, [Path(options.program[0]).resolve(), *options.program[1:]])
     codes = [one.end(3600) for one in started]
     print(started[0].text, end="")
     if any(codes):
         sys.exit(f"on_two_hosts: the processes ended with {codes}: {started[1].text}")
 
 
-two_hosts.run(ROOT / "build/release/two_hosts", together, given.rate)
+two_hosts.run(ROOT / "build/release/two_hosts", together, options.rate)

@@ -86,8 +86,8 @@ void exchange(redco::rank_context& rank, redco::cost::messages const& all, redco
     std::int64_t const numbers = one.payload_bytes / one.calls / redco::shape::size_of(type), ranks = rank.tp.size();
     at::Tensor const x = at::zeros({ranks, numbers / ranks}, redco::tensors::scalar_type_of(type));
     for (std::int64_t call = 0; call < one.calls; ++call) {
-      if (one.what == redco::shape::collective::all_gather) rank.tp.all_gather(x[0], 0);
-      else if (one.what == redco::shape::collective::reduce_scatter) rank.tp.reduce_scatter(x, 0);
+      if (one.collective == redco::shape::collective::all_gather) rank.tp.all_gather(x[0], 0);
+      else if (one.collective == redco::shape::collective::reduce_scatter) rank.tp.reduce_scatter(x, 0);
       else rank.tp.all_reduce(x);
     }
   }

@@ -84,94 +84,94 @@ def transformers_model(workload, drop):
     return AutoModelForCausalLM.from_config(config, attn_implementation="sdpa")
 
 
-def measured(given):
+def measured(settings):
     import torch
 
-    given.threads = given.threads or len(os.sched_getaffinity(0))
-    torch.set_num_threads(given.threads)
+    settings.threads = settings.threads or len(os.sched_getaffinity(0))
+    torch.set_num_threads(settings.threads)
     torch.manual_seed(42)
-    torch.backends.cuda.matmul.allow_tf32 = given.tf32
-    if given.device == "auto":
-        given.device = "cuda" if torch.cuda.is_available() else "cpu"
-    plain = given.plain or given.device == "cuda" or importlib.util.find_spec("transformers") is None
-    with torch.device(given.device):
-        model = (plain_model if plain else transformers_model)(given.workload, given.dropout).train()
-    vocabulary = (GPT2 | LLAMA)[given.workload]["vocab"]
-    batch, length = given.batch or USUAL[given.workload][0], given.length or USUAL[given.workload][1]
-    if given.dtype == "f64":
+    torch.backends.cuda.matmul.allow_tf32 = settings.tf32
+    if settings.device == "auto":
+        settings.device = "cuda" if torch.cuda.is_available() else "cpu"
+    plain = settings.plain or settings.device == "cuda" or importlib.util.find_spec("transformers") is None
+    with torch.device(settings.device):
+        model = (plain_model if plain else transformers_model)(settings.workload, settings.dropout).train()
+    vocabulary = (GPT2 | LLAMA)[settings.workload]["vocab"]
+    batch, length = settings.batch or USUAL[settings.workload][0], settings.length or USUAL[settings.workload][1]
+    if settings.dtype == "f64":
         model.double()
     if plain:
-        model.compute = {"f32": torch.float32, "bf16": torch.bfloat16, "f64": torch.float64}[given.dtype]
+        model.compute = {"f32": torch.float32, "bf16": torch.bfloat16, "f64": torch.float64}[settings.dtype]
     processes, process = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
     if processes > 1:
         from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import bf16_compress_hook
 
         torch.distributed.init_process_group("gloo")
         model = torch.nn.parallel.DistributedDataParallel(model)
-        if given.compress:
+        if settings.compress:
             model.register_comm_hook(None, bf16_compress_hook)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
     data = torch.randint(vocabulary, (batch, length + 1), generator=torch.Generator().manual_seed(42))
-    own = data.chunk(processes)[process].to(given.device)
-    parts = own.split(given.micro_batch or len(own))
+    own = data.chunk(processes)[process].to(settings.device)
+    parts = own.split(settings.micro_batch or len(own))
 
     def loss_of(ids, labels):
         logits = model(ids) if plain else model(ids, use_cache=False).logits
-        wide = logits if given.dtype == "f64" else logits.float()
+        wide = logits if settings.dtype == "f64" else logits.float()
         return torch.nn.functional.cross_entropy(wide.flatten(0, 1), labels.flatten())
 
-    if given.compile:
+    if settings.compile:
         loss_of = torch.compile(loss_of)
     seconds, cpu, losses, first = [], [], [], 0.0
-    for step in range(given.steps):
-        if given.paced and not sys.stdin.readline():
+    for step in range(settings.steps):
+        if settings.paced and not sys.stdin.readline():
             break
-        if step == 2 and given.device == "cuda":  # bench measures the peak of this step too
+        if step == 2 and settings.device == "cuda":  # bench measures the peak of this step too
             torch.cuda.reset_peak_memory_stats()
         begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
         optimizer.zero_grad(set_to_none=True)
         sums = []
         for part in parts:
-            with torch.autocast(given.device, dtype=torch.bfloat16, enabled=given.dtype == "bf16"):
+            with torch.autocast(settings.device, dtype=torch.bfloat16, enabled=settings.dtype == "bf16"):
                 loss = loss_of(part[:, :-1], part[:, 1:]) * (len(part) / len(own))
             loss.backward()
             sums.append(loss.detach())
         optimizer.step()
         losses.append(torch.stack(sums).sum().item())
-        if given.device == "cuda":
+        if settings.device == "cuda":
             torch.cuda.synchronize()
         seconds.append(time.perf_counter() - begin)
         after = resource.getrusage(resource.RUSAGE_SELF)
         cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         if step == 0:
             first = process_age()
-        if given.paced and process == 0:
+        if settings.paced and process == 0:
             print(seconds[-1], cpu[-1], flush=True)
 
     if process > 0:
         return
     step_s = statistics.median(seconds[3:] or seconds)
     line = {
-        "program": "compiled" if given.compile else "eager", "model": "plain" if plain else "transformers",
-        "workload": given.workload, "mesh": f"{processes}x1", "processes": processes, "dtype": given.dtype,
-        "batch": batch, "length": length, "dropout": given.dropout,
-        "threads": given.threads, "steps": len(seconds), "tok_s": round(batch * length / step_s, 1),
+        "program": "compiled" if settings.compile else "eager", "model": "plain" if plain else "transformers",
+        "workload": settings.workload, "mesh": f"{processes}x1", "processes": processes, "dtype": settings.dtype,
+        "batch": batch, "length": length, "dropout": settings.dropout,
+        "threads": settings.threads, "steps": len(seconds), "tok_s": round(batch * length / step_s, 1),
         "step_s": round(step_s, 4), "step_cpu_s": round(statistics.median(cpu[3:] or cpu), 4),
         "first_step_s": round(first, 3),
         "peak_rss_gib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 3),
-        "loss_step10": round(losses[9], 5) if len(losses) > 9 else None, "device": given.device,
+        "loss_step10": round(losses[9], 5) if len(losses) > 9 else None, "device": settings.device,
     }
-    if given.device == "cuda":
+    if settings.device == "cuda":
         line["peak_device_bytes"] = torch.cuda.max_memory_allocated()
-    if given.flops:
-        line["tflop_s"] = round(given.flops / step_s / 1e12, 4)
+    if settings.flops:
+        line["tflop_s"] = round(settings.flops / step_s / 1e12, 4)
     print(json.dumps(line), flush=True)
 
 
 def main():
-    given = options()
+    settings = options()
     try:
-        measured(given)
+        measured(settings)
     except RuntimeError as error:  # torch.OutOfMemoryError is a RuntimeError
         if "out of memory" not in str(error):
             raise

@@ -36,7 +36,7 @@ inline redco::token_batch batch_of(std::int64_t examples) {
 /// Returns the seconds of each step after the warm-up, in the process that has rank 0. All
 /// processes must pass the same folder.
 template <class Model>
-std::vector<double> seconds_of(redco::cost::found_plan const& plan, Model const& what,
+std::vector<double> seconds_of(redco::cost::found_plan const& plan, Model const& trained,
                                std::filesystem::path const& folder) {
   using clock = std::chrono::steady_clock;
   redco::deployer_options where;
@@ -51,7 +51,7 @@ std::vector<double> seconds_of(redco::cost::found_plan const& plan, Model const&
                         redco::loss([](auto const& net, redco::token_batch const& b) {
                           return redco::cross_entropy(net(b.input_ids), b.labels);
                         });
-  redco::trainer trainer(deployer, what, pipeline, redco::adamw{.lr = 1e-4});
+  redco::trainer trainer(deployer, trained, pipeline, redco::adamw{.lr = 1e-4});
   std::vector<int> examples(static_cast<std::size_t>((warm_up + steps) * load.batch));
   std::iota(examples.begin(), examples.end(), 0);
   std::vector<double> seconds;

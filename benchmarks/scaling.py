@@ -107,8 +107,8 @@ def calibrated(hosts):
     return machine
 
 
-def programs(hosts, cores, given, machine):
-    words = ["W1", "--dtype", given.dtype, "--steps", given.steps, "--threads"]
+def programs(hosts, cores, options, machine):
+    words = ["W1", "--dtype", options.dtype, "--steps", options.steps, "--threads"]
 
     def ours(name, each, *more):
         processes = max(1, 2 * each)
@@ -124,9 +124,9 @@ def programs(hosts, cores, given, machine):
 
     all = [ours("redco, 1 process", 0), ours("redco, 2 processes", 1), ours("redco, 4 processes", 2),
            ours("redco, 2 processes, no overlap", 1, "--no-overlap")]
-    if given.peer:
+    if options.peer:
         all.append(ddp("DDP, 2 processes"))
-        if given.dtype == "bf16":
+        if options.dtype == "bf16":
             all.append(ddp("DDP, 2 processes, bf16 gradients", "--compress"))
     return all
 
@@ -147,11 +147,11 @@ def overlapped(hosts, cores, dtype, machine, name, words):
     return worst
 
 
-def compare(hosts, given):
+def compare(hosts, options):
     cores = share_cores(hosts)
-    machine = given.machine or calibrated(hosts)
-    all = programs(hosts, cores, given, machine)
-    for step in range(given.steps):
+    machine = options.machine or calibrated(hosts)
+    all = programs(hosts, cores, options, machine)
+    for step in range(options.steps):
         for one in all if step % 2 == 0 else reversed(all):
             one.turn()
     lines = [one.line() for one in all]
@@ -171,7 +171,7 @@ def compare(hosts, given):
         print(f"| {one.name} | {16 * 256 / step:.0f} | {1e3 * step:.0f} {cells}| {one_process / step:.2f} |")
     print("\n| messages of | sequential s | predicted | error | overlapped s | predicted | error | hidden |\n|---|---|---|---|---|---|---|---|")
     for name, words in ("two replicas", ["2x1"]), ("two shards", ["1x2"]), ("two shards, split tokens", ["1x2", "--split-tokens"]):
-        worst = max(worst, overlapped(hosts, cores, given.dtype, machine, name, words))
+        worst = max(worst, overlapped(hosts, cores, options.dtype, machine, name, words))
     if slower or worst > 0.15:
         sys.exit(f"scaling: largest error {100 * worst:.0f} %; faster than ours: {', '.join(slower) or 'none'}")
 
@@ -183,7 +183,7 @@ if __name__ == "__main__":
     parser.add_argument("--rate", default="1gbit", help="rate of the link, in the notation of tc")
     parser.add_argument("--machine", type=lambda name: Path(name).resolve(), help="file that redco-calibrate wrote on these hosts")
     parser.add_argument("--no-peer", dest="peer", action="store_false")
-    given = parser.parse_args()
-    if given.peer and not (PEERS / ".redco").exists():
+    options = parser.parse_args()
+    if options.peer and not (PEERS / ".redco").exists():
         sys.exit("scaling: no PyTorch to compare with: scripts/bench --install-peers, or --no-peer")
-    two_hosts.run(BUILD / "scaling", lambda hosts: compare(hosts, given), given.rate)
+    two_hosts.run(BUILD / "scaling", lambda hosts: compare(hosts, options), options.rate)

@@ -63,9 +63,9 @@ class link_calibration {
   double seconds_per_call(redco::cost::host_link const& link, redco::cost::machine const& m, double alone) const {
     std::vector<double> all;
     for (step_task const& one : steps_) {
-      if (one.what.run.mesh.tp != link.hosts) continue;
-      redco::cost::rank_cost const cost = cost_of(one.what);
-      double const rest = median(one.timing.seconds) - redco::cost::step_time_of(cost, one.what.run, m).total();
+      if (one.settings.run.mesh.tp != link.hosts) continue;
+      redco::cost::rank_cost const cost = cost_of(one.settings);
+      double const rest = median(one.timing.seconds) - redco::cost::step_time_of(cost, one.settings.run, m).total();
       all.push_back(rest / static_cast<double>(cost.messages.calls()));
     }
     return all.empty() ? alone : std::max(0.0, median(all));

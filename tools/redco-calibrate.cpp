@@ -207,9 +207,9 @@ class machine_calibration {
     std::vector<std::array<double, 3>> rows_of;
     std::vector<double> rest, scale;
     for (step_task const& one : steps_) {
-      redco::cost::setup const& run = one.what.run;
+      redco::cost::setup const& run = one.settings.run;
       if (run.compute != products.compute || !(run.mesh == products.timing.mesh)) continue;
-      redco::cost::rank_cost const cost = cost_of(one.what);
+      redco::cost::rank_cost const cost = cost_of(one.settings);
       redco::cost::step_time const known = redco::cost::step_time_of(cost, run, m);
       scale.push_back(median(one.timing.seconds));
       rest.push_back(scale.back() - known.products - known.messages - known.update);
@@ -228,9 +228,9 @@ class machine_calibration {
   double seconds_per_call(redco::cost::group_speed const& group, redco::cost::machine const& m) const {
     std::vector<double> all;
     for (step_task const& one : steps_) {
-      redco::cost::setup const& run = one.what.run;
+      redco::cost::setup const& run = one.settings.run;
       if (run.mesh.tp != group.group || run.mesh.ranks() != group.ranks) continue;
-      redco::cost::rank_cost const cost = cost_of(one.what);
+      redco::cost::rank_cost const cost = cost_of(one.settings);
       double const rest = median(one.timing.seconds) - redco::cost::step_time_of(cost, run, m).total();
       all.push_back(rest / static_cast<double>(cost.messages.calls()));
     }

@@ -108,7 +108,7 @@ inline std::vector<sample> samples(redco::mesh const& on, redco::dtype compute, 
 }
 
 struct step_task {
-  sample what;
+  sample settings;
   task timing;
 };
 

@@ -28,9 +28,9 @@ double seconds_since(clock_type::time_point begin) {
   return std::chrono::duration<double>(clock_type::now() - begin).count();
 }
 
-void must(bool holds, char const* what) {
+void must(bool holds, char const* operation) {
   if (holds) return;
-  std::fprintf(stderr, "ucx: %s failed\n", what);
+  std::fprintf(stderr, "ucx: %s failed\n", operation);
   std::exit(1);
 }
 

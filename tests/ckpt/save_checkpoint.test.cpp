@@ -207,12 +207,12 @@ TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothin
   temporary_folder const folder;
   recording_ops ops(folder.path);
   ops.fail_on = "write ckpts/.tmp-step_5-run-a/optimizer-1of2.safetensors";
-  std::atomic<int> told = 0;
+  std::atomic<int> failed = 0;
   redco::comm::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state({.tp = 2}, rank.rank, true);
     auto const failure = ckpt_test::error_of(
         [&] { redco::ckpt::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world); });
-    told += failure.code == redco::exit_code::io && ckpt_test::has(failure.text, "rank 1") &&
+    failed += failure.code == redco::exit_code::io && ckpt_test::has(failure.text, "rank 1") &&
             ckpt_test::has(failure.text, "optimizer-1of2.safetensors") && ckpt_test::has(failure.text, "after 0 bytes");
     // The group must still work, because training continues.
     rank.world.barrier();
@@ -220,7 +220,7 @@ TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothin
     rank.world.barrier();
     redco::ckpt::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 6), parts, rank.world);
   });
-  CHECK(told == 2);
+  CHECK(failed == 2);
   CHECK(!std::filesystem::exists(folder / "ckpts/.tmp-step_5-run-a"));
   CHECK(redco::workdir::find_checkpoint(folder.path, "auto").value().facts.step == 6);
 }

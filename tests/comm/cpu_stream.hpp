@@ -21,10 +21,10 @@ class cpu_stream {
     thread_.join();
   }
 
-  void enqueue(std::function<void()> what) {
+  void enqueue(std::function<void()> work) {
     {
       std::lock_guard const lock(mutex_);
-      waiting_.push_back(std::move(what));
+      waiting_.push_back(std::move(work));
     }
     bell_.notify_one();
   }

@@ -11,7 +11,7 @@ namespace {
 /// A device with libtorch's interface that records the calls. Streams have numbers; 0 is the
 /// current stream.
 struct recording_device final : c10::impl::DeviceGuardImplInterface {
-  static inline std::vector<std::string> told;
+  static inline std::vector<std::string> calls;
 
   static std::string text(c10::Stream const& s) {
     return std::to_string(s.id()) + " of " + std::to_string(s.device_index());
@@ -31,14 +31,14 @@ struct recording_device final : c10::impl::DeviceGuardImplInterface {
   void* getStreamNativeHandle(c10::Stream s) const override { return reinterpret_cast<void*>(0x100 + s.id()); }
   void record(void** event, c10::Stream const& s, c10::DeviceIndex, c10::EventFlag) const override {
     *event = reinterpret_cast<void*>(0x200);
-    told.push_back("record on " + text(s));
+    calls.push_back("record on " + text(s));
   }
-  void block(void*, c10::Stream const& s) const override { told.push_back("block " + text(s)); }
+  void block(void*, c10::Stream const& s) const override { calls.push_back("block " + text(s)); }
   bool queryEvent(void*) const override {
-    told.push_back("query");
-    return told.size() > 4;
+    calls.push_back("query");
+    return calls.size() > 4;
   }
-  void synchronizeEvent(void*) const override { told.push_back("wait"); }
+  void synchronizeEvent(void*) const override { calls.push_back("wait"); }
 };
 
 using words = std::vector<std::string>;
@@ -54,15 +54,15 @@ TEST_CASE("a transport's stream waits for the current stream, and events are rec
   queue->mark();
   CHECK_FALSE(queue->reached());
   CHECK(queue->reached());
-  CHECK(recording_device::told == words{"record on 0 of 1", "block 7 of 1", "record on 7 of 1", "query", "query"});
+  CHECK(recording_device::calls == words{"record on 0 of 1", "block 7 of 1", "record on 7 of 1", "query", "query"});
   CHECK(detail::torch_devices().number_of(second) == 1);
 
-  recording_device::told.clear();
+  recording_device::calls.clear();
   auto const mark = redco::tensors::mark_on(first);
   redco::tensors::follow_on(first, mark);
   redco::tensors::follow_on(second, mark);
   redco::tensors::settle(second);
-  CHECK(recording_device::told ==
+  CHECK(recording_device::calls ==
         words{"record on 0 of 0", "block 0 of 0", "block 0 of 1", "block 0 of 0", "record on 0 of 1", "wait"});
 }
 

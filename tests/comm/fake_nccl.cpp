@@ -38,7 +38,7 @@ enum class kind { all_reduce, all_gather, reduce_scatter, broadcast, send, recv 
 
 /// One rank's part of an operation.
 struct part {
-  kind what;
+  kind operation;
   std::byte const* from;
   std::byte* to;
   std::size_t count;
@@ -105,13 +105,13 @@ struct clique {
   void do_collective(parts const& all) {
     part const& first = *all.front();
     std::size_t const element = bytes_of(first.type), ranks = all.size();
-    if (first.what == kind::all_reduce) {
+    if (first.operation == kind::all_reduce) {
       std::vector<std::byte> joint(first.count * element);
       add_up(all, 0, first.count, joint.data());
       for (auto const& one : all) move_bytes(one->to, joint.data(), joint.size());
-    } else if (first.what == kind::reduce_scatter) {
+    } else if (first.operation == kind::reduce_scatter) {
       for (std::size_t rank = 0; rank < ranks; ++rank) add_up(all, rank * first.count, first.count, all[rank]->to);
-    } else if (first.what == kind::all_gather) {
+    } else if (first.operation == kind::all_gather) {
       for (auto const& one : all)
         for (std::size_t rank = 0; rank < ranks; ++rank)
           move_bytes(one->to + rank * first.count * element, all[rank]->from, first.count * element);
@@ -123,8 +123,8 @@ struct clique {
   }
 
   void post(std::shared_ptr<part> const& mine, int rank, std::uint64_t& collective) {
-    if (mine->what == kind::send || mine->what == kind::recv) {
-      bool const sends_it = mine->what == kind::send;
+    if (mine->operation == kind::send || mine->operation == kind::recv) {
+      bool const sends_it = mine->operation == kind::send;
       auto const pair = sends_it ? std::pair(rank, mine->root_or_peer) : std::pair(mine->root_or_peer, rank);
       (sends_it ? sends : receives)[pair].push_back(mine);
       auto &leaving = sends[pair], &coming = receives[pair];

@@ -12,8 +12,8 @@
 
 namespace comm_test {
 
-inline void must(bool holds, std::string const& what) {
-  if (!holds) throw std::runtime_error("does not hold: " + what);
+inline void must(bool holds, std::string const& law) {
+  if (!holds) throw std::runtime_error("does not hold: " + law);
 }
 
 /// Returns values that differ between ranks and elements. None are symmetric, some are not exact in

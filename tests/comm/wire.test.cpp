@@ -62,12 +62,12 @@ TEST_CASE("a message header needs plausible lengths, a known kind and the mark")
 }
 
 TEST_CASE("a notice is read back unchanged; shorter, longer and meaningless bytes are refused") {
-  wire::notice const told{77, redco::exit_code::not_finite, 5, "the loss of step 5 is NaN"};
-  auto const back = wire::read_notice(wire::notice_text(told), -2);
+  wire::notice const sent{77, redco::exit_code::not_finite, 5, "the loss of step 5 is NaN"};
+  auto const back = wire::read_notice(wire::notice_text(sent), -2);
   REQUIRE(back);
-  CHECK((back->run == 77 && back->code == told.code && back->ended_rank == 5 && back->text == told.text));
+  CHECK((back->run == 77 && back->code == sent.code && back->ended_rank == 5 && back->text == sent.text));
   for (std::size_t bytes = 0; bytes < 16; ++bytes)
-    CHECK_FALSE(wire::read_notice(wire::notice_text(told).substr(0, bytes), -2));
+    CHECK_FALSE(wire::read_notice(wire::notice_text(sent).substr(0, bytes), -2));
   CHECK(wire::read_notice(wire::notice_text({1, redco::exit_code::done, -2, ""}), -2));
   CHECK_FALSE(wire::read_notice(wire::notice_text({1, redco::exit_code::done, -3, ""}), -2));
   CHECK_FALSE(wire::read_notice(wire::notice_text({1, static_cast<redco::exit_code>(63), 0, ""}), -2));

@@ -32,7 +32,7 @@ TEST_CASE("costs and reports of an impossible run are refused with the wrong num
   using redco::cost::setup;
   struct {
     setup run;
-    char const* what;
+    char const* message;
   } const cases[] = {{{.load = {0, 16}}, "(batch) is 0"},
                      {{.load = {-5, 16}}, "(batch) is -5"},
                      {{.load = {2, 0}}, "(sequence) is 0"},
@@ -44,11 +44,11 @@ TEST_CASE("costs and reports of an impossible run are refused with the wrong num
                      {{.load = {2, 16}, .prefetch = -1}, "(prefetch) is -1"},
                      {{.load = {2, 16}, .gradient_bucket = -8}, "bucket is -8"}};
   for (auto const& one : cases) {
-    INFO(one.what);
-    CHECK(names(refusal([&] { redco::cost::cost_of(model, redco::adamw{}, one.run); }), one.what));
-    CHECK(names(refusal([&] { redco::cost::cost_of_program(redco::shard::facts_of(model), 2, one.run); }), one.what));
+    INFO(one.message);
+    CHECK(names(refusal([&] { redco::cost::cost_of(model, redco::adamw{}, one.run); }), one.message));
+    CHECK(names(refusal([&] { redco::cost::cost_of_program(redco::shard::facts_of(model), 2, one.run); }), one.message));
     if (one.run.mesh.ranks() == 1)
-      CHECK(names(refusal([&] { redco::report_of(model, redco::adamw{}, one.run); }), one.what));
+      CHECK(names(refusal([&] { redco::report_of(model, redco::adamw{}, one.run); }), one.message));
   }
 }
 

@@ -31,7 +31,7 @@ void check_load(mesh const& on, int hosts, axes over, axes others) {
   std::vector const kinds{collective::all_reduce, collective::all_gather, collective::reduce_scatter,
                           collective::all_to_all};
   std::int64_t const payload = 12 * on.ranks();
-  for (collective const what : kinds) sent[what].resize(static_cast<std::size_t>(hosts));
+  for (collective const kind : kinds) sent[kind].resize(static_cast<std::size_t>(hosts));
   for (auto const& [number, members] : groups) {
     std::set<int> touched;
     for (int const rank : members) touched.insert(rank / each);
@@ -40,16 +40,16 @@ void check_load(mesh const& on, int hosts, axes over, axes others) {
       auto const here = static_cast<int>(
           std::count_if(members.begin(), members.end(), [&](int rank) { return rank / each == host; }));
       most_here = std::max(most_here, here);
-      for (collective const what : kinds)
-        sent[what][static_cast<std::size_t>(host)] += redco::shape::host_bytes(
-            what, payload, {static_cast<int>(members.size()), static_cast<int>(touched.size()), here});
+      for (collective const kind : kinds)
+        sent[kind][static_cast<std::size_t>(host)] += redco::shape::host_bytes(
+            kind, payload, {static_cast<int>(members.size()), static_cast<int>(touched.size()), here});
     }
   }
   redco::cost::host_load const load({on, hosts}, over);
   CHECK(load.hosts() == most_hosts);
   CHECK(load.here() == most_here);
-  for (collective const what : kinds)
-    CHECK(load.bytes(what, payload) == *std::max_element(sent[what].begin(), sent[what].end()));
+  for (collective const kind : kinds)
+    CHECK(load.bytes(kind, payload) == *std::max_element(sent[kind].begin(), sent[kind].end()));
 }
 
 TEST_CASE("the bytes sent by the busiest host equal the sum over its groups one by one") {

@@ -154,10 +154,10 @@ TEST_CASE("messages of shards overlap the matrix products that produce or consum
   double const columns = products * 700 / 3500, rows = products * 200 / 3500;
   CHECK(hidden() == Approx(columns * 1.75 * 0.75));
   // Half of forward runs again. Messages in four runs of rows overlap three of the four products.
-  auto const alone = [&](redco::cost::messages::purpose what, redco::shape::collective kind) {
-    c.messages.all[what] = {{4, 4 * redco::shape::MiB(1), 0, 300}, "", redco::shape::axis::tp, kind, 2, 2, 1, 0};
+  auto const alone = [&](redco::cost::messages::purpose purpose, redco::shape::collective kind) {
+    c.messages.all[purpose] = {{4, 4 * redco::shape::MiB(1), 0, 300}, "", redco::shape::axis::tp, kind, 2, 2, 1, 0};
     double const more = hidden() - columns * 1.75 * 0.75;
-    c.messages.all[what] = {};
+    c.messages.all[purpose] = {};
     return more;
   };
   CHECK(alone(redco::cost::messages::forward, redco::shape::collective::all_reduce) ==

@@ -31,9 +31,9 @@ std::string refused_idx(std::string const& bytes) {
     redco::data::read_idx(file.path);
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::data);
-    std::string const what = e.what();
-    std::size_t const folder = what.find(file.folder.path.string());
-    return what.substr(0, folder) + what.substr(folder + file.folder.path.string().size() + 1);
+    std::string const message = e.what();
+    std::size_t const folder = message.find(file.folder.path.string());
+    return message.substr(0, folder) + message.substr(folder + file.folder.path.string().size() + 1);
   }
   return "accepted";
 }

@@ -28,8 +28,8 @@ std::string refused_lines(std::string const& text, double invalid = 0, std::int6
     redco::read_jsonl(file.path, std::vector<std::string>{"a"}, most, invalid);
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::data);
-    std::string const what = e.what();
-    return what.substr(what.rfind("redco_read.jsonl"));
+    std::string const message = e.what();
+    return message.substr(message.rfind("redco_read.jsonl"));
   }
   return "accepted";
 }

@@ -44,11 +44,11 @@ std::string refused_table(std::string const& text, std::vector<std::string> cons
     redco::data::read_table(file.path, columns, options);
   } catch (redco::error const& e) {
     CHECK(e.code() == code);
-    std::string what = e.what();
+    std::string message = e.what();
     std::string const folder = file.folder.path.string() + "/";
-    for (std::size_t at = what.find(folder); at != std::string::npos; at = what.find(folder))
-      what.erase(at, folder.size());
-    return what;
+    for (std::size_t at = message.find(folder); at != std::string::npos; at = message.find(folder))
+      message.erase(at, folder.size());
+    return message;
   }
   return "accepted";
 }

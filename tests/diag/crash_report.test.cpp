@@ -56,7 +56,7 @@ TEST_CASE("the end of a process is one line with rank, step and function, on its
   struct {
     char const* mode;
     int code, signal;
-    char const* what;
+    char const* reason;
   } const cases[] = {{"abort", -1, SIGABRT, "SIGABRT (abort)"},
                      {"exit", 70, 0, "exit() was called; return or throw instead"},
                      {"error", 65, 0, "no data at all"},
@@ -69,7 +69,7 @@ TEST_CASE("the end of a process is one line with rank, step and function, on its
     INFO(child.out);
     CHECK(child.code == one.code);
     CHECK(child.signal == one.signal);
-    std::string const line = std::string("rank 3: step 5, in collate: ") + one.what + "\n";
+    std::string const line = std::string("rank 3: step 5, in collate: ") + one.reason + "\n";
     CHECK(child.out.find("error: " + line) != std::string::npos);
     CHECK(content_of(folder / "log.txt") == "before\nerror: " + line);
     CHECK(content_of(folder / "failures.log") == "5 " + line);

@@ -53,9 +53,9 @@ expect(0 "generation_config.json: use_cache changes nothing here" generate --mod
 
 # Standard output has results only; notices, warnings and progress go to standard error.
 function(expect_results results notices program)
-  execute_process(COMMAND "${PROGRAMS}/${program}" ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE told)
-  if(NOT status EQUAL 0 OR NOT out MATCHES "^${results}$" OR NOT told MATCHES "${notices}" OR out MATCHES "${notices}|warning: ")
-    message(FATAL_ERROR "${program} ${ARGN} ends with ${status}; standard output:\n${out}\nstandard error:\n${told}")
+  execute_process(COMMAND "${PROGRAMS}/${program}" ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE errors)
+  if(NOT status EQUAL 0 OR NOT out MATCHES "^${results}$" OR NOT errors MATCHES "${notices}" OR out MATCHES "${notices}|warning: ")
+    message(FATAL_ERROR "${program} ${ARGN} ends with ${status}; standard output:\n${out}\nstandard error:\n${errors}")
   endif()
 endfunction()
 expect_results("### To be\n\n.*\n\n### or not\n\n.*\n\n" "use_cache changes nothing here" generate --model "${WORK}/asks"

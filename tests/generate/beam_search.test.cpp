@@ -33,12 +33,12 @@ void with_reader(std::function<void(reader_net const&)> const& f) {
 
 at::Tensor beam_prompts() { return at::tensor({1, 5, 2, 6, 0, 3}, at::kLong).view({2, 3}); }
 
-/// Returns the sum of the log-probabilities of `ids` after the first `given` tokens.
-double score_of(reader_net const& net, at::Tensor const& ids, std::int64_t given) {
+/// Returns the sum of the log-probabilities of `ids` after the first `prompt` tokens.
+double score_of(reader_net const& net, at::Tensor const& ids, std::int64_t prompt) {
   at::NoGradGuard const no_grad;
   at::Tensor const log_p = net(ids.unsqueeze(0)).tensor().squeeze(0).log_softmax(-1);
   double sum = 0;
-  for (std::int64_t t = given; t < ids.size(0); ++t) sum += log_p[t - 1][ids[t].item<std::int64_t>()].item<double>();
+  for (std::int64_t t = prompt; t < ids.size(0); ++t) sum += log_p[t - 1][ids[t].item<std::int64_t>()].item<double>();
   return sum;
 }
 

@@ -31,7 +31,7 @@ struct table {
 
   /// Returns the logits [B, 1] after these tokens: hidden states are the logits, and the head is
   /// the identity.
-  redco::logits behind(at::Tensor const& tokens, std::int64_t t, redco::comm::group& ranks) const {
+  redco::logits logits_after(at::Tensor const& tokens, std::int64_t t, redco::comm::group& ranks) const {
     at::Tensor const b = at::arange(words, at::kDouble), a = tokens.flatten().to(at::kDouble).unsqueeze(1);
     at::Tensor const hidden = 3 * at::sin(1.3 * a + 0.7 * b * b + (0.61 * static_cast<double>(t) + phase));
     return {
@@ -75,8 +75,8 @@ TEST_CASE("beam search gives the hypotheses and scores that transformers gives")
       table const model{c["words"], c["phase"]};
       std::int64_t length = 3;
       redco::generation::detail::beams hypotheses(reference_prompts(), options);
-      hypotheses.extend(model.behind(reference_prompts().select(1, 2), length, rank.tp));
-      while (hypotheses.unfinished()) hypotheses.extend(model.behind(hypotheses.last_tokens(), ++length, rank.tp));
+      hypotheses.extend(model.logits_after(reference_prompts().select(1, 2), length, rank.tp));
+      while (hypotheses.unfinished()) hypotheses.extend(model.logits_after(hypotheses.last_tokens(), ++length, rank.tp));
       INFO(c.dump());
       CHECK(alike(hypotheses.ids(), c["ids"].get<rows>(), 6));
       at::Tensor const scores = at::tensor(c["scores"].get<std::vector<double>>(), at::kDouble);
@@ -103,8 +103,8 @@ TEST_CASE("greedy decoding under every rule gives the ids that transformers give
       for (std::int64_t row = 0; row < 3; ++row) {
         at::Tensor ids = reference_prompts().narrow(0, row, 1);
         for (std::int64_t step = 0; step < options.max_new_tokens; ++step) {
-          redco::logits const behind = model.behind(ids.select(1, 2 + step), 3 + step, rank.tp);
-          at::Tensor const next = redco::generation::detail::next_tokens(behind, ids, options, in, step);
+          redco::logits const logits = model.logits_after(ids.select(1, 2 + step), 3 + step, rank.tp);
+          at::Tensor const next = redco::generation::detail::next_tokens(logits, ids, options, in, step);
           ids = at::cat({ids, next.unsqueeze(1)}, 1);
           if (std::ranges::count(options.stop_ids, next.item<std::int64_t>()) > 0) break;
         }

@@ -202,7 +202,7 @@ TEST_CASE("an option outside of its range is refused with its name and the range
   double const nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
   using options = redco::generate_options;
   struct wrong {
-    options given;
+    options asked;
     char const *name, *range;
   };
   for (wrong const& w : {wrong{{.max_new_tokens = -1}, "max_new_tokens = -1", "0 or more"},
@@ -218,7 +218,7 @@ TEST_CASE("an option outside of its range is refused with its name and the range
                          {{.repetition_penalty = 0}, "repetition_penalty = 0", "above 0"},
                          {{.repetition_penalty = inf}, "repetition_penalty = inf", "finite"},
                          {{.forced_end = -2}, "forced_end = -2", "-1"}}) {
-    std::string const text = refusal(w.given);
+    std::string const text = refusal(w.asked);
     INFO(text);
     CHECK(text.find(w.name) != std::string::npos);
     CHECK(text.find(w.range) != std::string::npos);

@@ -19,10 +19,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     for name in "work", "program":
         parser.add_argument(f"--{name}", type=lambda name: Path(name).resolve(), required=True)
-    given = parser.parse_args()
+    settings = parser.parse_args()
 
     def test(hosts):
-        base = [given.program, "--threads", "1", "--dtype", "f32", "--quiet", "--workdir", hosts.work / "run"]
+        base = [settings.program, "--threads", "1", "--dtype", "f32", "--quiet", "--workdir", hosts.work / "run"]
 
         def end_with(name, code, words, arguments, second, first=None):
             started = hosts.processes(name, 1, [*base, *arguments], lambda number, process, _, port:
@@ -43,4 +43,4 @@ if __name__ == "__main__":
         where = {"OWN_FOLDER": str(model)}
         end_with("folder", DATA, BOTH + "model folders: config.json layers is 12 and 6: copy one", ["--how", "predict"], where, where)
 
-    two_hosts.run(given.work, test)
+    two_hosts.run(settings.work, test)

@@ -30,7 +30,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", type=lambda name: Path(name).resolve(), required=True)
     parser.add_argument("--demo", nargs=argparse.REMAINDER)
-    given = parser.parse_args()
+    options = parser.parse_args()
 
     def test(hosts):
         together, apart = hosts.work / "together", hosts.work / "apart" / "run"
@@ -38,7 +38,7 @@ if __name__ == "__main__":
             host.own_folder(apart.parent)
 
         def up_to(step, mesh, workdir):
-            return [*given.demo, "--mesh", mesh, "--max-steps", step, "--workdir", workdir]
+            return [*options.demo, "--mesh", mesh, "--max-steps", step, "--workdir", workdir]
 
         def on_threads(step, mesh, workdir):
             return hosts.first.start(f"{workdir.name}_{step}", up_to(step, mesh, workdir))
@@ -65,4 +65,4 @@ if __name__ == "__main__":
         words = r"no checkpoint in \S+ on node2 \(10.7.0.2\), where rank 0 looks, but one on node1 \(10.7.0.1\), where rank 1 looks"
         assert re.search(words, turned[0].text), f"no '{words}' in {turned[0].text}"
 
-    two_hosts.run(given.work, test)
+    two_hosts.run(options.work, test)

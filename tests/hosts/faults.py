@@ -112,22 +112,22 @@ if __name__ == "__main__":
     for name in "work", "laws":
         parser.add_argument(f"--{name}", type=lambda name: Path(name).resolve(), required=True)
     parser.add_argument("--mpirun")
-    given = parser.parse_args()
+    options = parser.parse_args()
 
     def test(hosts):
         node1, node2 = r"node1 \(10.7.0.1\)", r"node2 \(10.7.0.2\)"
         pass_at_once(
-            signalled(hosts, given.laws, 2, 3, signal.SIGKILL,
+            signalled(hosts, options.laws, 2, 3, signal.SIGKILL,
                       f"rank 3: its process on {node2} is gone without a word: .*; rank 0 waits {CALL}$"),
-            signalled(hosts, given.laws, 1, 1, signal.SIGSTOP, f"rank 0: {COLLECTIVE}1 on {node2}, which did not come"),
-            signalled(hosts, given.laws, 1, 0, signal.SIGSTOP, f"rank 0: its process on {node1} does not answer"),
-            signalled(hosts, given.laws, 1, 1, signal.SIGSTOP,
+            signalled(hosts, options.laws, 1, 1, signal.SIGSTOP, f"rank 0: {COLLECTIVE}1 on {node2}, which did not come"),
+            signalled(hosts, options.laws, 1, 0, signal.SIGSTOP, f"rank 0: its process on {node1} does not answer"),
+            signalled(hosts, options.laws, 1, 1, signal.SIGSTOP,
                       f"rank 0: waited {1000 * DEADLINE} ms {LANE} for rank 1 on {node2}, which did not come", "--lane"),
-            signalled(hosts, given.laws, 1, 1, signal.SIGKILL,
+            signalled(hosts, options.laws, 1, 1, signal.SIGKILL,
                       f"rank 1: its process on {node2} is gone without a word: .*; rank 0 waits {LANE}$", "--lane"),
-            rank_busy(hosts, given.laws),
-            *([mpi_rank_stopped(hosts, given.laws, given.mpirun)] if given.mpirun else []))
-        pass_at_once(link_cut(hosts, given.laws))
-        pass_at_once(host_away(hosts, given.laws))
+            rank_busy(hosts, options.laws),
+            *([mpi_rank_stopped(hosts, options.laws, options.mpirun)] if options.mpirun else []))
+        pass_at_once(link_cut(hosts, options.laws))
+        pass_at_once(host_away(hosts, options.laws))
 
-    two_hosts.run(given.work, test)
+    two_hosts.run(options.work, test)

@@ -117,16 +117,16 @@ if __name__ == "__main__":
         parser.add_argument(f"--{name}", type=lambda name: Path(name).resolve(), required=True)
     parser.add_argument("--mpirun")
     parser.add_argument("--demo", nargs=argparse.REMAINDER)
-    given = parser.parse_args()
+    options = parser.parse_args()
 
     def test(hosts):
-        if given.how == "pods":
-            checks = [*pods_join(hosts, given.laws), store_of_an_agent_is_used(hosts, given.laws)]
+        if options.how == "pods":
+            checks = [*pods_join(hosts, options.laws), store_of_an_agent_is_used(hosts, options.laws)]
         else:
-            start = starter(given.how, hosts, given.mpirun)
-            checks = [laws_hold(start, "laws_of_4", given.laws, 2),
-                      demo_is_that_of_threads(start, given.demo, hosts.work, given.threads)]
+            start = starter(options.how, hosts, options.mpirun)
+            checks = [laws_hold(start, "laws_of_4", options.laws, 2),
+                      demo_is_that_of_threads(start, options.demo, hosts.work, options.threads)]
         for check in checks:
             check()
 
-    two_hosts.run(given.work, test)
+    two_hosts.run(options.work, test)

@@ -23,9 +23,9 @@ std::string refusal(std::string const& text, redco::json::json_limits limits = {
 }
 
 bool refused(std::string const& text, redco::json::json_limits limits = {}) {
-  std::string const what = refusal(text, limits);
-  INFO(what);
-  return what.starts_with("in.json:");
+  std::string const message = refusal(text, limits);
+  INFO(message);
+  return message.starts_with("in.json:");
 }
 
 bool contains(std::string const& text, std::string const& part) {
@@ -64,8 +64,8 @@ TEST_CASE("integers keep all 64 bits, and larger numbers are not readable as int
 }
 
 TEST_CASE("a repeated key in one object is refused with its position; equal keys in two objects are accepted") {
-  std::string const what = refusal("{\"a\": 1,\n  \"bc\": 2, \"bc\": 3}");
-  CHECK(contains(what, "in.json:2:16: the key \"bc\" appears twice"));
+  std::string const message = refusal("{\"a\": 1,\n  \"bc\": 2, \"bc\": 3}");
+  CHECK(contains(message, "in.json:2:16: the key \"bc\" appears twice"));
   CHECK(refused(R"({"a":{"b":1,"b":1}})"));
   CHECK(refused(R"({"a":1,"\u0061":2})"));
   CHECK(redco::json::parse_json(R"([{"a":1},{"a":{"a":2}}])", "in.json").size() == 2);

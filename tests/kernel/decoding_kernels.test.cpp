@@ -72,8 +72,8 @@ TEST_CASE("the largest logits of each row and the sum of all are equal for any s
         for (std::int64_t const k : {1, 6, 100}) {
           auto const found = redco::kernel::top_entries(hidden, head, k, rank.tp);
           auto const [values, entries] = logits.topk(k, 1);
-          auto const must = [](bool holds, char const* what) {
-            if (!holds) throw redco::error(redco::exit_code::internal, what);
+          auto const must = [](bool holds, char const* law) {
+            if (!holds) throw redco::error(redco::exit_code::internal, law);
           };
           must(largest_difference(found.logits, values) < near, "values");
           must(largest_difference(found.logits, logits.gather(1, found.entries)) < near, "their entries");

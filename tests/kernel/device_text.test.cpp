@@ -69,7 +69,7 @@ TEST_CASE("device text drops exactly the elements that the CPU kernels drop, for
 TEST_CASE("dropout on the tested device drops exactly the elements that the CPU drops") {
   for (auto const type : {at::kFloat, at::kBFloat16}) {
     at::Tensor const x = device_sample({3, 5, 1037}, type);
-    auto const drop = [](at::Tensor const& given) { return kernel::dropout(given, 0.3, device_numbers, 41, 6, 7); };
+    auto const drop = [](at::Tensor const& input) { return kernel::dropout(input, 0.3, device_numbers, 41, 6, 7); };
     CHECK(at::equal(redco::tensors::to_cpu(drop(x.to(tested_device()))), drop(x)));
   }
 }

@@ -63,7 +63,7 @@ at::Tensor plain_blocks(tensor_map const& p, at::Tensor x) {
 TEST_CASE("blocks that overlap messages with products equal plain blocks up to second derivatives") {
   for (bool const recompute : {false, true})
     check_module<model_of<blocks, input<30, 6>>>(some_x(), plain_blocks, {2, 3}, sharded::call{},
-                                                 {.recompute = recompute, .beside = true});
+                                                 {.recompute = recompute, .overlap = true});
 }
 
 TEST_CASE("blocks with overlapped messages and split tokens equal plain blocks, split evenly or not") {
@@ -72,23 +72,23 @@ TEST_CASE("blocks with overlapped messages and split tokens equal plain blocks, 
     check_module<model_of<net, input<30, 6>>>(
         some_x(tokens),
         [](tensor_map const& p, at::Tensor const& x) { return normed(p, "n", plain_blocks(p, apply(p, "in", x))); },
-        {2, 3}, sharded::call{}, {.recompute = tokens == 29, .beside = true});
+        {2, 3}, sharded::call{}, {.recompute = tokens == 29, .overlap = true});
 }
 
 TEST_CASE("blocks with overlapped messages and adapters equal plain blocks") {
   using split = sequential<redco::layers::split_tokens, blocks>;
   check_module<model_of<redco::adapt::low_rank_adapted<adapters, blocks>, input<30, 6>>>(
-      some_x(), plain_blocks, {2, 3}, sharded::call{}, {.beside = true});
+      some_x(), plain_blocks, {2, 3}, sharded::call{}, {.overlap = true});
   check_module<model_of<redco::adapt::low_rank_adapted<adapters, split>, input<30, 6>>>(
-      some_x(), plain_blocks, {2, 3}, sharded::call{}, {.beside = true});
+      some_x(), plain_blocks, {2, 3}, sharded::call{}, {.overlap = true});
 }
 
 TEST_CASE("adapters drop equal elements with and without overlapped messages") {
   constexpr lora_options dropping{.rank = 2, .alpha = 3, .dropout = 0.3, .targets = "q,v,o,up,down"};
   for (bool const recompute : {false, true}) {
     auto const make = sharded::maker_of<model_of<redco::adapt::low_rank_adapted<dropping, blocks>, input<30, 6>>>();
-    auto const on = [&](int width, bool beside) {
-      return sharded::on_width(make, width, some_x(), {.training = true, .recompute = recompute, .beside = beside});
+    auto const on = [&](int width, bool overlap) {
+      return sharded::on_width(make, width, some_x(), {.training = true, .recompute = recompute, .overlap = overlap});
     };
     CHECK_NOTHROW(sharded::check_equal(on(3, true), on(1, false)));
   }

@@ -97,7 +97,7 @@ template <claim First, claim Second>
 using in_turn =
     around<n<"h", redco::repeat<2, redco::sequential<n<"first", growth<First>>, n<"second", growth<Second>>>>>>;
 template <claim First, claim Second>
-using beside = around<redco::sum<n<"first", growth<First>>, n<"second", growth<Second>>>>;
+using in_branches = around<redco::sum<n<"first", growth<First>>, n<"second", growth<Second>>>>;
 
 /// The error that --check-saved throws for a model, and the result of comparing the bytes alone.
 struct verdict {
@@ -149,8 +149,8 @@ TEST_CASE("a wrong declaration is reported by layer and slot, even if the sum of
   CHECK(neighbours.bytes_are_right);
 
   // Both layers save the same input, which is one storage.
-  CHECK(verdict_of<beside<both, both>>().refused == "");
-  verdict const shared = verdict_of<beside<both, other>>();
+  CHECK(verdict_of<in_branches<both, both>>().refused == "");
+  verdict const shared = verdict_of<in_branches<both, other>>();
   CHECK(shared.says("declare: second: a tensor f32 [4, 12] is saved and not declared. "));
   CHECK(shared.bytes_are_right);
 }

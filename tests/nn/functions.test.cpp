@@ -85,7 +85,7 @@ TEST_CASE("a function saves only its input, and the peak is the planned one") {
 template <class Layer>
 std::string refusal_of() {
   using model = model_of<sequential<named<"in", linear<4, 4>>, named<"h", repeat<2, named<"mine", Layer>>>>>;
-  std::string told;
+  std::string message;
   redco::comm::run_ranks({}, {}, [&](rank_context& rank) {
     redco::nn::parameter_store const store(shard::placed_parameters(plan_of(model{}, rank.mesh)), 0, dtype::f32, 1);
     pass const in = redco::nn::evaluation_pass(rank);
@@ -93,10 +93,10 @@ std::string refusal_of() {
     try {
       net(at::ones({3, 4}));
     } catch (error const& e) {
-      told = e.what();
+      message = e.what();
     }
   });
-  return told;
+  return message;
 }
 
 TEST_CASE("a function that returns another shape or dtype is refused with the path of its layer") {

@@ -121,7 +121,7 @@ inline void check_saved_and_sent(std::vector<observation> const& all) {
     redco::shape::traffic planned;
     for (redco::cost::message_total const& one : o.planned.messages) {
       if (!(one.over == redco::shape::axes(redco::shape::axis::tp))) continue;
-      planned[one.what] += one;
+      planned[one.collective] += one;
     }
     for (auto const kind : {redco::shape::collective::all_reduce, redco::shape::collective::all_gather,
                             redco::shape::collective::reduce_scatter}) {

@@ -30,8 +30,8 @@ namespace sharded {
 
 using tensor_map = std::map<std::string, at::Tensor>;
 
-inline void must(bool holds, std::string const& what) {
-  if (!holds) throw std::runtime_error("does not hold: " + what);
+inline void must(bool holds, std::string const& law) {
+  if (!holds) throw std::runtime_error("does not hold: " + law);
 }
 
 inline std::vector<std::int64_t> sizes_of(redco::extents const& e) { return {e.size.begin(), e.size.begin() + e.rank}; }
@@ -203,7 +203,7 @@ struct settings {
   bool training = false;
   redco::recomputed_blocks recompute = {};
   bool second_order = true;
-  bool beside = false;  ///< exchanges between shards overlap their products
+  bool overlap = false;  ///< exchanges between shards overlap their products
 };
 
 namespace detail {
@@ -267,10 +267,10 @@ inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, s
   std::mutex mutex;
   redco::comm::run_ranks({.tp = width}, {}, [&](redco::rank_context& rank) {
     rank_net const r = make(rank.mesh, rank.tp_index());
-    redco::pass in = redco::nn::training_pass(rank, 7, 3, {.recompute = how.recompute, .check_saved = how.beside})
+    redco::pass in = redco::nn::training_pass(rank, 7, 3, {.recompute = how.recompute, .check_saved = how.overlap})
                          .with_examples(2, x.size(0));
     in.training = how.training;
-    if (how.beside) in.shard_lane = &rank.lane(redco::shape::axis::tp), in.shard_lane->min_bytes = 1;
+    if (how.overlap) in.shard_lane = &rank.lane(redco::shape::axis::tp), in.shard_lane->min_bytes = 1;
     detail::first_order(r, in, x, rank.tp_index(), first, result, mutex);
     in.calls = 0;
     if (how.second_order) detail::second_order(r, in, x, rank.tp_index(), second, result, mutex);

@@ -72,14 +72,14 @@ TEST_CASE("--deadline is distinguished from its default, which leaves the first 
 }
 
 TEST_CASE("--overlap is yes, no, or chosen by the deployer") {
-  auto const given = [](std::vector<char const*> words) {
+  auto const options_of = [](std::vector<char const*> words) {
     words.insert(words.begin(), "program");
     return redco::options::resolve<redco::deployer_options>(static_cast<int>(words.size()), words.data()).values;
   };
-  CHECK_FALSE(given({"--quiet"}).overlap.has_value());
-  CHECK(given({"--overlap"}).overlap == true);
-  CHECK(given({"--overlap", "--no-overlap"}).overlap == false);
-  CHECK(given({"--overlap", "--gradient-bucket", "0.5"}).gradient_bucket == 0.5);
+  CHECK_FALSE(options_of({"--quiet"}).overlap.has_value());
+  CHECK(options_of({"--overlap"}).overlap == true);
+  CHECK(options_of({"--overlap", "--no-overlap"}).overlap == false);
+  CHECK(options_of({"--overlap", "--gradient-bucket", "0.5"}).gradient_bucket == 0.5);
 }
 
 namespace {

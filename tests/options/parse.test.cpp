@@ -14,7 +14,7 @@
 namespace option_test {
 
 TEST_CASE("every option has its default without arguments, and reports that") {
-  auto const r = given({});
+  auto const r = resolved_from({});
   CHECK(r.values.epochs == 3);
   CHECK(r.values.shuffle);
   CHECK(!r.values.max_steps.has_value());
@@ -23,7 +23,7 @@ TEST_CASE("every option has its default without arguments, and reports that") {
 }
 
 TEST_CASE("flags of every type reach their members, nested ones too") {
-  auto const o = given({"--epochs",
+  auto const o = resolved_from({"--epochs",
                         "5",
                         "--seed=18446744073709551615",
                         "--lr",
@@ -66,7 +66,7 @@ TEST_CASE("flags of every type reach their members, nested ones too") {
 
 TEST_CASE("the last value of a repeated option counts, and a list collects all values") {
   auto const o =
-      given({"--epochs", "5", "--verbose", "--text", "a", "--epochs", "7", "--no-verbose", "--text", "b"}).values;
+      resolved_from({"--epochs", "5", "--verbose", "--text", "a", "--epochs", "7", "--no-verbose", "--text", "b"}).values;
   CHECK(o.epochs == 7);
   CHECK(!o.verbose);
   CHECK(o.text == std::vector<std::string>{"a", "b"});
@@ -111,7 +111,7 @@ TEST_CASE("every option takes its value literally, joined or apart") {
     for (bool const joined : {true, false}) {
       auto const read = [&](std::string const& flag) {
         std::string const both = flag + "=" + value;
-        return joined ? given({both.c_str()}).values : given({flag.c_str(), value.c_str()}).values;
+        return joined ? resolved_from({both.c_str()}).values : resolved_from({flag.c_str(), value.c_str()}).values;
       };
       CHECK(read("--resume").resume == value);
       CHECK(read("--workdir").workdir == std::filesystem::path(value));
@@ -119,13 +119,13 @@ TEST_CASE("every option takes its value literally, joined or apart") {
       CHECK(read("--text").text == std::vector<std::string>{value});
     }
     config_file const file("{\"text\": [" + redco::options::detail::json_text(value) + "]}");
-    CHECK(given({"--config", file.path.c_str()}).values.text == std::vector<std::string>{value});
+    CHECK(resolved_from({"--config", file.path.c_str()}).values.text == std::vector<std::string>{value});
   }
 }
 
 TEST_CASE("a list takes words up to the next option and splits none of them") {
   CHECK(complaint({"--text", "a", "-x", "-5", "- item", "--", "---"}) == "accepted");
-  auto const o = given({"--text", "[a, b]", "{}", "", "-x", "-5", "- item", "--", "---", "-- a", "c,d", "%%",
+  auto const o = resolved_from({"--text", "[a, b]", "{}", "", "-x", "-5", "- item", "--", "---", "-- a", "c,d", "%%",
                         "--epochs", "5", "--text=[e]", "f", "--resume=", "--text", ""})
                      .values;
   CHECK(o.text == std::vector<std::string>{"[a, b]", "{}", "", "-x", "-5", "- item", "--", "---", "-- a", "c,d", "%%",
@@ -146,8 +146,8 @@ TEST_CASE("numbers, names and meshes in brackets or quotes are refused") {
 }
 
 TEST_CASE("a flag is true, false, or refused") {
-  CHECK(given({"--verbose=true", "--shuffle=false"}).values.verbose);
-  CHECK_FALSE(given({"--verbose=true", "--shuffle=false"}).values.shuffle);
+  CHECK(resolved_from({"--verbose=true", "--shuffle=false"}).values.verbose);
+  CHECK_FALSE(resolved_from({"--verbose=true", "--shuffle=false"}).values.shuffle);
   for (char const* word :
        {"--verbose=yes", "--verbose=1", "--verbose=[true]", "--verbose={}", "--verbose=", "--verbose=+"}) {
     INFO(word);
@@ -168,15 +168,15 @@ TEST_CASE("an option without its value is refused, and the name of an option is 
   CHECK(complaint({"--text", "--epochs=3"}).starts_with("--text has no value: the option --epochs follows"));
   CHECK(complaint({"--resume", "--no-verbose"}).starts_with("--resume has no value: the option --no-verbose follows"));
   CHECK(complaint({"--config"}) == "--config has no value; write --config FILE, see --help");
-  CHECK(given({"--resume=--epochs"}).values.resume == "--epochs");
-  CHECK(given({"--text=--epochs=3", "b"}).values.text == std::vector<std::string>{"--epochs=3", "b"});
+  CHECK(resolved_from({"--resume=--epochs"}).values.resume == "--epochs");
+  CHECK(resolved_from({"--text=--epochs=3", "b"}).values.text == std::vector<std::string>{"--epochs=3", "b"});
 }
 
 TEST_CASE("a flag overrides the file, the file overrides the default, and the source of each is known") {
   config_file const file(
       R"({"epochs": 9, "lr": 1, "n_model_shards": 2, "max_steps": null, "text": ["t"], "mesh": "2x1",
           "#mesh": "a remark of who wrote the file"})");
-  auto const r = given({"--epochs", "3", "--config", file.path.c_str()});
+  auto const r = resolved_from({"--epochs", "3", "--config", file.path.c_str()});
   CHECK(r.values.epochs == 3);
   CHECK(r.values.lr == 1.0);
   CHECK(r.values.deployer.n_model_shards == 2);
@@ -193,9 +193,9 @@ TEST_CASE("a flag overrides the file, the file overrides the default, and the so
 
 TEST_CASE("--config reads back the values that to_json writes") {
   auto const first =
-      given({"--epochs", "5", "--text", "a", "b", "--paint", "red", "--mesh", "1x3", "--lr", "0.1", "--verbose"});
+      resolved_from({"--epochs", "5", "--text", "a", "b", "--paint", "red", "--mesh", "1x3", "--lr", "0.1", "--verbose"});
   config_file const file(redco::options::to_json(first.values));
-  auto const second = given({"--config", file.path.c_str()});
+  auto const second = resolved_from({"--config", file.path.c_str()});
   CHECK(second.json() == first.json());
   CHECK(second.values.paint == color::red);
   CHECK(second.json() == redco::options::to_json(second.values));
@@ -216,7 +216,7 @@ TEST_CASE("help lists every option with kind, sentence and default, and asks for
     CHECK(text.find("replaces --ranks and --n-model-shards (default auto)\n") != std::string::npos);
     CHECK(text.find("--config FILE") != std::string::npos);
   }
-  CHECK_THROWS_AS(given({"--help"}), redco::options::help_requested);
+  CHECK_THROWS_AS(resolved_from({"--help"}), redco::options::help_requested);
 }
 
 namespace {
@@ -293,7 +293,7 @@ TEST_CASE("help lists the program's own options first, then each group under its
 
 TEST_CASE("the printed table shows value and source of every option") {
   std::ostringstream out;
-  given<mesh_part>({"--mesh", "2x3"}).print(out);
+  resolved_from<mesh_part>({"--mesh", "2x3"}).print(out);
   CHECK(out.str() ==
         "  --ranks           1    default\n"
         "  --n-model-shards  1    default\n"

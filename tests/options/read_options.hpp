@@ -72,14 +72,14 @@ inline constexpr std::array redco::options::choices<option_test::color> = {optio
 namespace option_test {
 
 template <class Options = all>
-redco::options::resolved<Options> given(std::vector<char const*> words) {
+redco::options::resolved<Options> resolved_from(std::vector<char const*> words) {
   words.insert(words.begin(), "program");
   return redco::options::resolve<Options>(static_cast<int>(words.size()), words.data(), "Trains.");
 }
 
 inline std::string complaint(std::vector<char const*> words, redco::exit_code code = redco::exit_code::usage) {
   try {
-    given(std::move(words));
+    resolved_from(std::move(words));
   } catch (redco::error const& e) {
     CHECK(e.code() == code);
     return e.what();

@@ -25,12 +25,12 @@ struct options {
   }
 };
 
-redco::options::resolved<options> given(std::vector<char const*> words) {
+redco::options::resolved<options> resolved_from(std::vector<char const*> words) {
   words.insert(words.begin(), "program");
   return redco::options::resolve<options>(static_cast<int>(words.size()), words.data(), "");
 }
 
-recomputed_blocks chosen(std::vector<char const*> words) { return given(std::move(words)).values.recompute; }
+recomputed_blocks chosen(std::vector<char const*> words) { return resolved_from(std::move(words)).values.recompute; }
 
 TEST_CASE("the number of chosen blocks equals a count of the chosen blocks") {
   for (recomputed_blocks const one :
@@ -90,7 +90,7 @@ TEST_CASE("the prefix no- takes no value") {
   for (std::vector<char const*> const& words :
        {std::vector<char const*>{"--no-recompute", "every:2"}, {"--epochs", "5", "--no-recompute=every:2"}}) {
     try {
-      given(words);
+      resolved_from(words);
       FAIL("accepted");
     } catch (redco::error const& e) {
       CHECK(e.code() == redco::exit_code::usage);
@@ -102,10 +102,10 @@ TEST_CASE("the prefix no- takes no value") {
 }
 
 TEST_CASE("a config file stores recomputed blocks as true, false or text") {
-  CHECK(given({}).json().find("\"recompute\":false") != std::string::npos);
-  CHECK(given({"--recompute"}).json().find("\"recompute\":true") != std::string::npos);
-  CHECK(given({"--recompute", "first:3"}).json().find("\"recompute\":\"first:3\"") != std::string::npos);
-  CHECK(given({"--recompute", "range:4:8"}).json().find("\"recompute\":\"range:4:8\"") != std::string::npos);
+  CHECK(resolved_from({}).json().find("\"recompute\":false") != std::string::npos);
+  CHECK(resolved_from({"--recompute"}).json().find("\"recompute\":true") != std::string::npos);
+  CHECK(resolved_from({"--recompute", "first:3"}).json().find("\"recompute\":\"first:3\"") != std::string::npos);
+  CHECK(resolved_from({"--recompute", "range:4:8"}).json().find("\"recompute\":\"range:4:8\"") != std::string::npos);
 }
 
 TEST_CASE("text that names no blocks is refused with the allowed forms") {
@@ -144,7 +144,7 @@ TEST_CASE("text that names no blocks is refused with the allowed forms") {
     }
   }
   try {
-    given({"--recompute", "twice"});
+    resolved_from({"--recompute", "twice"});
     FAIL("accepted");
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::usage);

@@ -77,7 +77,7 @@ TEST_CASE("a value that is not UTF-8 is refused with its option") {
     CHECK(complaint({"--text", "fine", bad}).starts_with("--text: its value is not UTF-8; "));
     CHECK(complaint({"--workdir", bad}).starts_with("--workdir: its value is not UTF-8; "));
   }
-  CHECK(given({"--text", "caf\xC3\xA9"}).json().find("caf\xC3\xA9") != std::string::npos);
+  CHECK(resolved_from({"--text", "caf\xC3\xA9"}).json().find("caf\xC3\xA9") != std::string::npos);
 }
 
 TEST_CASE("a config file is refused with its mistake") {
@@ -104,7 +104,7 @@ TEST_CASE("a number outside of its field's bounds is refused by name, from the c
     }
     return std::string("accepted");
   };
-  auto const flags = [&](char const* name, char const* value) { return words([&] { given<bounded>({name, value}); }); };
+  auto const flags = [&](char const* name, char const* value) { return words([&] { resolved_from<bounded>({name, value}); }); };
   CHECK(flags("--batch", "0") == "--batch is 0 (examples of an update): give 1 or more");
   CHECK(flags("--batch", "-5") == "--batch is -5 (examples of an update): give 1 or more");
   CHECK(flags("--epochs", "-1").starts_with("--epochs is -1 "));
@@ -121,15 +121,15 @@ TEST_CASE("a number outside of its field's bounds is refused by name, from the c
   CHECK(flags("--batch", "1") == "accepted");
   config_file const file(R"({"batch": 0})");
   CHECK(flags("--config", file.path.c_str()).starts_with("--batch is 0 "));
-  CHECK(words([&] { given<bounded>({"--config", file.path.c_str(), "--batch", "2"}); }) == "accepted");
+  CHECK(words([&] { resolved_from<bounded>({"--config", file.path.c_str(), "--batch", "2"}); }) == "accepted");
 }
 
-TEST_CASE("two members of one name are refused") { CHECK_THROWS_AS(given<same_name_twice>({}), redco::error); }
+TEST_CASE("two members of one name are refused") { CHECK_THROWS_AS(resolved_from<same_name_twice>({}), redco::error); }
 
 TEST_CASE("all missing required options are named with their descriptions") {
   auto const refused = [](std::vector<char const*> words) {
     try {
-      given<needy>(std::move(words));
+      resolved_from<needy>(std::move(words));
     } catch (redco::error const& e) {
       CHECK(e.code() == redco::exit_code::usage);
       return std::string(e.what());
@@ -141,11 +141,11 @@ TEST_CASE("all missing required options are named with their descriptions") {
         "(features)");
   CHECK(refused({"--text", "a", "--model", "", "--width", "0"}) ==
         "required and not given: --model TEXT (folder of the model)");
-  CHECK(given<needy>({"--text", "a", "--model", "m", "--width=0"}).values.model == "m");
+  CHECK(resolved_from<needy>({"--text", "a", "--model", "m", "--width=0"}).values.model == "m");
   config_file const file(R"({"model": "m", "text": ["a", "b"]})");
   CHECK(refused({"--config", file.path.c_str()}) == "required and not given: --width INTEGER (features)");
   try {
-    given<needy>({"--help"});
+    resolved_from<needy>({"--help"});
     FAIL("help is thrown");
   } catch (redco::options::help_requested const& help) {
     CHECK(std::string(help.what()).find("folder of the model (required)") != std::string::npos);

@@ -37,9 +37,9 @@ def write(out, config, lora):
     expected = {"input_ids": ids, "frozen_logits": model(ids).logits.detach().clone()}
     adapted = peft.get_peft_model(model, peft.LoraConfig(task_type="CAUSAL_LM", init_lora_weights=False, **lora))
     adapted.eval()
-    given = adapted(ids, labels=ids)
-    given.loss.backward()
-    expected |= {"logits": given.logits.detach(), "loss": given.loss.detach()}
+    outputs = adapted(ids, labels=ids)
+    outputs.loss.backward()
+    expected |= {"logits": outputs.logits.detach(), "loss": outputs.loss.detach()}
     for name, one in adapted.named_parameters():
         if one.requires_grad:
             expected["grad." + name.replace(".default", "")] = one.grad

@@ -61,8 +61,8 @@ std::vector<std::string> sides_of(std::string const& pattern) {
   std::string const both = "{encoder,decoder}";
   std::size_t const at = pattern.find(both);
   if (at == std::string::npos) return {pattern};
-  std::string const before = pattern.substr(0, at), behind = pattern.substr(at + both.size());
-  return {before + "encoder" + behind, before + "decoder" + behind};
+  std::string const before = pattern.substr(0, at), after = pattern.substr(at + both.size());
+  return {before + "encoder" + after, before + "decoder" + after};
 }
 
 /// Returns the names of our parameters, with `*` written out.

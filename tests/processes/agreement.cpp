@@ -35,8 +35,8 @@ struct my_options {
 };
 
 std::string own(std::string const& name, std::string const& standard) {
-  char const* const given = std::getenv(("OWN_" + name).c_str());
-  return given != nullptr ? given : standard;
+  char const* const value = std::getenv(("OWN_" + name).c_str());
+  return value != nullptr ? value : standard;
 }
 double number(std::string const& name, double standard) {
   std::string const text = own(name, "");

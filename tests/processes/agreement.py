@@ -243,13 +243,13 @@ def main():
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--mpirun")
     parser.add_argument("groups", nargs="+")
-    given = parser.parse_args()
-    given.work.mkdir(parents=True, exist_ok=True)
-    for group in given.groups:
+    parsed = parser.parse_args()
+    parsed.work.mkdir(parents=True, exist_ok=True)
+    for group in parsed.groups:
         if group == "mpi":
-            mpi(given.work, given.program, given.mpirun)
+            mpi(parsed.work, parsed.program, parsed.mpirun)
         else:
-            {"options": options, "own": own, "data": data, "folders": folders}[group](given.work, given.program)
+            {"options": options, "own": own, "data": data, "folders": folders}[group](parsed.work, parsed.program)
 
 
 main()

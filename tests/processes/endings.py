@@ -112,8 +112,8 @@ def stopped_at_rest_by_mpirun(processes, mpirun=None, *_):
     try:
         job.await_text("process 2 on ", 60)
         job.popen.wait(60)  # mpirun ends the stopped process once the others have ended
-        told = job.read().count("has not shown for 10 s that it lives, and is not waited for")
-        assert told == 2, f"{told} of the 2 others say whom they do not wait for: {job.text}"
+        reports = job.read().count("has not shown for 10 s that it lives, and is not waited for")
+        assert reports == 2, f"{reports} of the 2 others say whom they do not wait for: {job.text}"
     finally:
         if job.popen.poll() is None:
             os.kill(stopped, signal.SIGKILL)

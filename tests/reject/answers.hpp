@@ -23,10 +23,10 @@ int train_answers(int argc, char** argv, Job const& job) {
     std::vector<double> const xs{-1, 0, 2};
     redco::deployer deployer(o);
     redco::trainer trainer(deployer, redco::model_of<two_layers>(), job, redco::adamw{.lr = 1e-2});
-    trainer.fit(xs, {.eval = xs, .metrics = [](std::span<double const> given, std::span<answer const> found) {
+    trainer.fit(xs, {.eval = xs, .metrics = [](std::span<double const> inputs, std::span<answer const> found) {
                        double size = 0;
                        for (answer const& one : found) size += one.size;
-                       return redco::options::metric_map{{"size", size / static_cast<double>(given.size())}};
+                       return redco::options::metric_map{{"size", size / static_cast<double>(inputs.size())}};
                      }});
     for (auto const& one : redco::predictor(trainer).predict(xs)) std::cout << one.sign << ' ' << one.size << '\n';
     auto const all = redco::predictor(trainer).predict(xs, 4);

@@ -27,9 +27,9 @@ int main(int argc, char** argv) {
                          .global_batch = 2,
                          .eval = xs,
                          .metrics =
-                             [](std::span<double const> given, std::span<std::int64_t const> found) {
+                             [](std::span<double const> inputs, std::span<std::int64_t const> found) {
                                std::vector<std::int64_t> wanted;
-                               for (double const x : given) wanted.push_back(3 * x > 1);
+                               for (double const x : inputs) wanted.push_back(3 * x > 1);
                                return redco::options::metric_map{
                                    {"accuracy", redco::metrics::accuracy(found, wanted)},
                                    {"f1", redco::metrics::f1_score(found, wanted, redco::metrics::f1_average::macro)}};

@@ -30,7 +30,7 @@ using indices = std::vector<std::size_t>;
 
 std::string kinds(redco::report::model_graph const& graph) {
   std::string text;
-  for (graph_node const& n : graph) text += (text.empty() ? "" : " ") + std::string(name_of(n.what));
+  for (graph_node const& n : graph) text += (text.empty() ? "" : " ") + std::string(name_of(n.role));
   return text;
 }
 
@@ -120,14 +120,14 @@ void check_graph(M const& model) {
       REQUIRE(from < i);
       ++read[from];
     }
-    CHECK((g[i].what != graph_node::kind::add || g[i].inputs.size() > 1));
+    CHECK((g[i].role != graph_node::kind::add || g[i].inputs.size() > 1));
   }
   CHECK(stated == std::vector<int>(parameters.size(), 1));
   for (std::size_t i = 0; i + 1 < g.size(); ++i) {
     bool const context =
         // T5's bias by distance
-        g[i].layer.view().ends_with("coder") && g[i].what == graph_node::kind::layer;
-    INFO("node " << i << " " << name_of(g[i].what) << " " << g[i].layer.view());
+        g[i].layer.view().ends_with("coder") && g[i].role == graph_node::kind::layer;
+    INFO("node " << i << " " << name_of(g[i].role) << " " << g[i].layer.view());
     CHECK((read[i] > 0 || context));
   }
 }
@@ -144,9 +144,9 @@ TEST_CASE("the graph of every family shows each parameter once and reads every a
 
 TEST_CASE("gathered tokens take no parameters from the layer that reads them") {
   auto const g = redco::report::graph_of(redco::models::sequence_parallel<redco::llama>{}, {2, 4});
-  REQUIRE(g.back().what == graph_node::kind::head);
+  REQUIRE(g.back().role == graph_node::kind::head);
   CHECK(g.back().parameters.size() == 1);
-  for (graph_node const& n : g) CHECK((n.parameters.empty() || !is_collective(n.what)));
+  for (graph_node const& n : g) CHECK((n.parameters.empty() || !is_collective(n.role)));
 }
 
 }  // namespace graph_test

@@ -179,7 +179,7 @@ TEST_CASE("every format reports the fitting setups, the smallest change and the 
     bool const json = format == redco::report::report_format::json;
     auto const has = [&](std::string const& words) { return text.find(words) != std::string::npos; };
     CHECK(has(json ? "\"fits\": false" : "does not fit, a rank holds "));
-    CHECK(has(large.answer->change->what));
+    CHECK(has(large.answer->change->description));
     CHECK(has(large.answer->change->options));
     CHECK(has(json ? "\"step_seconds\": "
                    : redco::report::detail::seconds_text(seconds) + ", predicted for the measured"));

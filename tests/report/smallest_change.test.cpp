@@ -105,7 +105,7 @@ void follow_all(M const& m) {
       CHECK(peak_of(m, followed(asked, change.options)) == change.peak);
       CHECK(change.peak <= budget);
       std::string const text = redco::report::budget_text(report);
-      CHECK(text.find(change.what + " (" + change.options + "), " + redco::report::detail::bytes_text(change.peak) +
+      CHECK(text.find(change.description + " (" + change.options + "), " + redco::report::detail::bytes_text(change.peak) +
                       " on every rank") != std::string::npos);
       ++followed_changes;
     }
@@ -199,7 +199,7 @@ TEST_CASE("another width with a fixed number of ranks keeps the ranks and the gl
   CHECK(widths[1].peak == redco::cost::cost_of(model, redco::adamw{}, two).memory.peak());
   auto const close = redco::report::answered_report(model, redco::adamw{}, asked, widths[1].peak);
   REQUIRE(close.answer->change);
-  CHECK(close.answer->change->what == "2 model shards on the same 4 ranks");
+  CHECK(close.answer->change->description == "2 model shards on the same 4 ranks");
   CHECK(close.answer->change->options == "--n-model-shards 2");
   CHECK(redco::report::answer_text(close).starts_with(
       "model shards and what a rank holds at most on the same 4 ranks\n   1 "));
@@ -209,7 +209,7 @@ TEST_CASE("the least intrusive sufficient change is proposed") {
   run_request const asked{.load = {16, 256}, .form = request_form::model_shards};
   struct row {
     std::int64_t mib;
-    std::string what, options;
+    std::string description, options;
   };
   for (row const& r : {row{600, "2 model shards", "--n-model-shards 2"},
                        {350, "6 model shards", "--n-model-shards 6"},
@@ -218,7 +218,7 @@ TEST_CASE("the least intrusive sufficient change is proposed") {
                        {70, "6 model shards and 8 micro-batches of 2", "--n-model-shards 6 --micro-batch 2"}}) {
     auto const found = redco::report::smallest_change(model, redco::adamw{}, asked, redco::shape::MiB(r.mib));
     REQUIRE(found);
-    CHECK(found->what == r.what);
+    CHECK(found->description == r.description);
     CHECK(found->options == r.options);
   }
 }

@@ -66,20 +66,20 @@ TEST_CASE("the composed kernels train equally in every dtype on every mesh, and 
 }
 
 TEST_CASE("the dtype and its reason are in log.txt, config.json and the manifest, with options or without") {
-  for (bool const given : {false, true}) {
+  for (bool const has_options : {false, true}) {
     temporary_folder folder;
     redco::tensors::forced_bf16_path const forced(redco::tensors::bf16_path::packed);
     redco::deployer_options where = run_test::in(folder.path);
     where.dtype = redco::dtype::bf16;
     run_test::mlp_options o = dtype_options();
-    if (given) o.config = R"({"lr": 0.02, "dtype": null})";
+    if (has_options) o.config = R"({"lr": 0.02, "dtype": null})";
     CHECK(run_test::fit_mlp(where, o).code == 0);
     CHECK(text_of(folder.path / "log.txt").find("dtype bf16: asked for; products by packed; kernels fastest") !=
           std::string::npos);
     auto const config = redco::json::parse_json(text_of(folder.path / "config.json"), "config.json");
     CHECK(config["dtype"] == "bf16");
     CHECK(config["#dtype"] == "asked for");
-    CHECK(config.contains("lr") == given);
+    CHECK(config.contains("lr") == has_options);
     auto const facts = redco::workdir::read_manifest(folder.path / "ckpts" / "last");
     CHECK(facts.config.at("dtype") == "bf16");
     CHECK(facts.config.at("#dtype") == "asked for");

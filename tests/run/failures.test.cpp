@@ -136,14 +136,14 @@ TEST_CASE("a loss or a gradient that is not finite stops all ranks, and nothing 
   };
   struct {
     behaviour const& how;
-    char const* what;
+    char const* message;
   } const cases[] = {{infinite, "loss is infinite"}, {nan, "loss is NaN"}, {gradient, "gradient norm is"}};
   for (auto const& one : cases) {
-    INFO(one.what);
+    INFO(one.message);
     temporary_folder folder;
     outcome const run = fit_mlp(in(folder.path, {.dp = 2, .tp = 2}), failing_options(), 13, one.how);
     CHECK(run.code == 79);
-    CHECK(mentions(run, one.what));
+    CHECK(mentions(run, one.message));
     CHECK(mentions(run, "step " + std::to_string(run.losses.size() + 1)));
     CHECK(run.losses.size() < 4);
     CHECK_FALSE(std::filesystem::exists(folder.path / "ckpts" / "last"));
@@ -344,11 +344,11 @@ TEST_CASE("a run that fails repeatedly at one step says so until a run completes
     if (redco::diag::run_position::here().step == 2) throw std::runtime_error("the third is broken");
     return each.sum();
   };
-  auto const told = [](outcome const& run) { return run.log.find("runs here failed at step 3") != std::string::npos; };
+  auto const warns = [](outcome const& run) { return run.log.find("runs here failed at step 3") != std::string::npos; };
   for (int i = 0; i < 2; ++i) {
     outcome const run = fit_mlp(where, o, 13, broken);
     CHECK(run.code == 70);
-    CHECK_FALSE(told(run));
+    CHECK_FALSE(warns(run));
   }
   outcome const third = fit_mlp(where, o, 13, broken);
   CHECK(third.code == 70);
@@ -358,5 +358,5 @@ TEST_CASE("a run that fails repeatedly at one step says so until a run completes
   outcome const mended = fit_mlp(where, o);
   CHECK(mended.code == 0);
   CHECK(mended.log.find("the last 3 runs") != std::string::npos);
-  CHECK_FALSE(told(fit_mlp(where, o)));
+  CHECK_FALSE(warns(fit_mlp(where, o)));
 }

@@ -33,18 +33,18 @@ struct dropping {
 TEST_CASE("impossible rates are refused before any work") {
   struct {
     redco::adamw optimizer;
-    char const* what;
+    char const* message;
   } const cases[] = {{{.lr = -0.1}, "the learning rate is -0.1"},
                      {{.lr = std::nan("")}, "the learning rate is nan"},
                      {{.lr = redco::cosine{.peak = 0.1, .floor = -1}}, "the learning rate is -1"},
                      {{.lr = 0.1, .clip_norm = -1}, "clip_norm is -1"},
                      {{.lr = 0.1, .clip_norm = HUGE_VAL}, "clip_norm is inf"}};
   for (auto const& one : cases) {
-    INFO(one.what);
+    INFO(one.message);
     temporary_folder folder;
     outcome const run = fit_mlp(in(folder.path, {.dp = 2}), {}, 13, {}, {}, one.optimizer);
     CHECK(run.code == 64);
-    CHECK(mentions(run, one.what));
+    CHECK(mentions(run, one.message));
     CHECK(run.losses.empty());
   }
 }

@@ -106,7 +106,7 @@ TEST_CASE("metrics.jsonl has the learning rate that each step's update took, ove
 }
 
 TEST_CASE("the unit of the rate follows the example type and can be set") {
-  auto const told = [](auto const& pipeline, std::string const& unit) {
+  auto const unit_of = [](auto const& pipeline, std::string const& unit) {
     temporary_folder folder;
     options_for<decltype(pipeline)> o;
     o.global_batch = 4;
@@ -129,9 +129,9 @@ TEST_CASE("the unit of the rate follows the example type and can be set") {
                         redco::loss([](auto const& net, picture_batch const& b) {
                           return at::cross_entropy_loss(net(b.images), b.labels);
                         });
-  CHECK(told(run_test::mlp_pipeline(), "") == "examples");
-  CHECK(told(pictures, "") == "images");
-  CHECK(told(pictures, "words") == "words");
+  CHECK(unit_of(run_test::mlp_pipeline(), "") == "examples");
+  CHECK(unit_of(pictures, "") == "images");
+  CHECK(unit_of(pictures, "words") == "words");
 }
 
 TEST_CASE("terms of a loss and text samples reach TensorBoard") {

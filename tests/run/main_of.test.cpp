@@ -43,12 +43,12 @@ main_outcome main_with(std::vector<char const*> words, Body&& body) {
 TEST_CASE("main_of returns the body's number, or 0, and passes the requested options") {
   CHECK(main_with({"--model", "m"}, [](auto const& o) { return o.epochs + 4; }).code == 7);
   CHECK(main_with({"--model", "m"}, [](small_options const&) {}).code == 0);
-  bool given = false;
+  bool passes_options = false;
   CHECK(main_with({"--model", "m", "--epochs", "5"}, [&](small_options const& o, auto const& all) {
-          given = all.given("epochs") && all.values.epochs == o.epochs;
+          passes_options = all.given("epochs") && all.values.epochs == o.epochs;
           return o.epochs;
         }).code == 5);
-  CHECK(given);
+  CHECK(passes_options);
 }
 
 TEST_CASE("an exception of the body or a wrong option becomes one sentence and an exit code") {

@@ -58,22 +58,22 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
     return difference(redco::run::agreement_of(own), redco::run::agreement_of(other));
   };
   CHECK(differs([](process_choices&) {}).empty());
-  std::string const what = "machines or environments: ";
-  CHECK(differs([](process_choices& c) { c.mesh = {.dp = 2, .tp = 3}; }) == what + "mesh is 3x2 and 2x3");
+  std::string const prefix = "machines or environments: ";
+  CHECK(differs([](process_choices& c) { c.mesh = {.dp = 2, .tp = 3}; }) == prefix + "mesh is 3x2 and 2x3");
   CHECK(differs([](process_choices& c) { c.device = c10::DeviceType::CUDA; }) ==
-        what + "device (--device) is cpu and cuda");
+        prefix + "device (--device) is cpu and cuda");
   CHECK(differs([](process_choices& c) { c.compute = redco::dtype::bf16; }) ==
-        what + "dtype (--dtype) is f64 and bf16");
+        prefix + "dtype (--dtype) is f64 and bf16");
   CHECK(differs([](process_choices& c) { c.kernels = redco::tensors::kernel_set::composed; }) ==
-        what + "REDCO_KERNELS is fastest and composed");
-  CHECK(differs([](process_choices& c) { c.gradient_bucket = 0; }) == what + "bytes of a gradient bucket is 24 and 0");
+        prefix + "REDCO_KERNELS is fastest and composed");
+  CHECK(differs([](process_choices& c) { c.gradient_bucket = 0; }) == prefix + "bytes of a gradient bucket is 24 and 0");
   CHECK(differs([](process_choices& c) { c.overlaps_shards = true; }) ==
-        what + "overlap of what shards exchange is off and on");
-  CHECK(differs([](process_choices& c) { c.threads = 4; }) == what + "threads of a rank (--threads) is 5 and 4");
+        prefix + "overlap of what shards exchange is off and on");
+  CHECK(differs([](process_choices& c) { c.threads = 4; }) == prefix + "threads of a rank (--threads) is 5 and 4");
   CHECK(differs([](process_choices& c) { c.instruction_set = "AVX512"; }) ==
-        what + "instruction set is AVX2 and AVX512");
+        prefix + "instruction set is AVX2 and AVX512");
   CHECK(differs([](process_choices& c) { c.bf16_products = redco::tensors::bf16_path::packed; }) ==
-        what + "REDCO_BF16_PRODUCTS is blas and packed");
+        prefix + "REDCO_BF16_PRODUCTS is blas and packed");
 }
 
 TEST_CASE("processes with whole replicas may differ in threads, instruction sets and products of bf16") {

@@ -231,7 +231,7 @@ TEST_CASE("a resumed run lists settings that differ from its checkpoint's and co
   mlp_options const o = resume_options(0);
   struct change {
     redco::adamw optimizer;
-    std::string told;
+    std::string changes;
   };
   for (change const& c : {change{{.lr = 0.1}, "optimizer.lr is 0.1, was 0.02\n"},
                           {{.lr = cosine}, "optimizer.lr is cosine peak 0.1 warmup 2, was 0.02\n"},
@@ -247,8 +247,8 @@ TEST_CASE("a resumed run lists settings that differ from its checkpoint's and co
     outcome const rest = fit_mlp(resume_at(folder.path), o, 13, {}, {}, c.optimizer);
     CHECK(rest.code == 0);
     CHECK(rest.losses.size() == 8);
-    CHECK(rest.warnings == (c.told.empty() ? 0 : 1));
-    CHECK(rest.log.find("settings that differ from the checkpoint's: " + c.told) ==
+    CHECK(rest.warnings == (c.changes.empty() ? 0 : 1));
+    CHECK(rest.log.find("settings that differ from the checkpoint's: " + c.changes) ==
           rest.log.find("settings that differ"));
   }
 }

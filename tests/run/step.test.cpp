@@ -33,15 +33,15 @@ struct normed {
 
 /// A watch that records the operations of a step.
 struct observer final : run::step_watch {
-  std::string told;
+  std::string operations;
 
   void computed(terms const&) override {}
   void reduced(run::network_state const&, double) override {}
   void updated(run::network_state const&) override {}
   void executed(schedule::step_op const& one) override {
-    told += std::string(name_of(one.what));
-    if (one.micro >= 0) told += " " + std::to_string(one.micro);
-    told += ", ";
+    operations += std::string(name_of(one.operation));
+    if (one.micro >= 0) operations += " " + std::to_string(one.micro);
+    operations += ", ";
   }
 };
 
@@ -83,7 +83,7 @@ struct recorded_step {
 template <class M = run_test::mlp>
 recorded_step step_of_two(std::int64_t first, std::int64_t second, schedule::step_facts const& facts,
                       std::int64_t bucket = 0) {
-  recorded_step told;
+  recorded_step recorded;
   std::mutex mutex;
   redco::comm::run_ranks(
       {.dp = 2, .tp = 2}, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
@@ -100,12 +100,12 @@ recorded_step step_of_two(std::int64_t first, std::int64_t second, schedule::ste
         one.run(batches, {0, 1});
         std::scoped_lock const lock(mutex);
         if (me.coordinate(redco::shape::axis::tp) != 0) return;
-        (me.rank == 0 ? told.first : told.second) = seen.told;
+        (me.rank == 0 ? recorded.first : recorded.second) = seen.operations;
         if (me.rank != 0) return;
-        told.gradient_sums = me.group(redco::shape::batch_axes).counters().total().calls;
-        told.all_sums = me.world.counters().total().calls;
+        recorded.gradient_sums = me.group(redco::shape::batch_axes).counters().total().calls;
+        recorded.all_sums = me.world.counters().total().calls;
       });
-  return told;
+  return recorded;
 }
 
 TEST_CASE("a step executes the operations of its schedule on each replica") {

@@ -191,12 +191,12 @@ TEST_CASE("collate gets the longest length of the global batch, and each example
     temporary_folder folder;
     std::mutex guard;
     std::multiset<std::int64_t> seen;
-    std::map<std::uint64_t, std::set<std::int64_t>> told;
+    std::map<std::uint64_t, std::set<std::int64_t>> lengths_of_step;
     std::map<std::uint64_t, std::int64_t> longest;
     behaviour how;
     how.collate = [&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const& info) {
       std::lock_guard const lock(guard);
-      told[info.step].insert(info.longest);
+      lengths_of_step[info.step].insert(info.longest);
       for (std::int64_t const id : ids) {
         seen.insert(id);
         longest[info.step] = std::max(longest[info.step], 100 + id);
@@ -206,8 +206,8 @@ TEST_CASE("collate gets the longest length of the global batch, and each example
     o.micro_batch = 1;
     o.length = [](std::int64_t const& id) { return 100 + id; };
     CHECK(fit_mlp(in(folder.path, mesh), o, 13, how).code == 0);
-    for (auto const& [step, lengths] : told) CHECK(lengths == std::set<std::int64_t>{longest[step]});
-    CHECK(told.size() == 4);
+    for (auto const& [step, lengths] : lengths_of_step) CHECK(lengths == std::set<std::int64_t>{longest[step]});
+    CHECK(lengths_of_step.size() == 4);
     auto const all = run_test::numbers(13);
     CHECK(seen == std::multiset<std::int64_t>(all.begin(), all.end()));
   }
@@ -216,11 +216,11 @@ TEST_CASE("collate gets the longest length of the global batch, and each example
 TEST_CASE("collate gets the longest length of an evaluation's batch") {
   temporary_folder folder;
   std::mutex guard;
-  std::set<std::int64_t> told;
+  std::set<std::int64_t> longest;
   behaviour how;
   how.collate = [&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const& info) {
     std::lock_guard const lock(guard);
-    if (ids.front() >= 100) told.insert(info.longest);
+    if (ids.front() >= 100) longest.insert(info.longest);
   };
   mlp_options o = plain_mlp(1);
   o.eval = std::vector<std::int64_t>{103, 109, 105};
@@ -228,7 +228,7 @@ TEST_CASE("collate gets the longest length of an evaluation's batch") {
   o.eval_predictions = true;
   o.length = [](std::int64_t const& id) { return id; };
   CHECK(fit_mlp(in(folder.path, {.dp = 2}), o, 13, how).code == 0);
-  CHECK(told == std::set<std::int64_t>{109});
+  CHECK(longest == std::set<std::int64_t>{109});
 }
 
 TEST_CASE("a loss of several terms averages each by its own count, as one rank does") {

@@ -65,10 +65,10 @@ struct bounds {
 };
 bounds bounds_of(redco::dtype type) { return type == redco::dtype::f64 ? bounds{1e-9, 1e-9} : bounds{2e-5, 2e-5}; }
 
-void check_close(char const* what, doubles const& found, doubles const& wanted, double bound) {
+void check_close(char const* name, doubles const& found, doubles const& wanted, double bound) {
   REQUIRE(found.size() == wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    INFO(what << " " << i + 1 << ": " << found[i] << ", recorded " << wanted[i]);
+    INFO(name << " " << i + 1 << ": " << found[i] << ", recorded " << wanted[i]);
     CHECK(std::abs(found[i] - wanted[i]) <= bound * std::max(1.0, std::abs(wanted[i])));
   }
 }

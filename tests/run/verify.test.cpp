@@ -243,7 +243,7 @@ enum class slip { none, global_count, own_weights, one_rank };
 
 /// Trains two networks in turn, a follower, and weights that the loop sets itself. The second
 /// network learns from the rank's share of eight examples.
-void train(deployer& where, rank_context& rank, slip what) {
+void train(deployer& where, rank_context& rank, slip mistake) {
   worker worker(where, rank, {.steps = 50});
   auto& first = worker.add("first", run_test::mlp{}, adamw{.lr = 1e-2});
   auto& second = worker.add("second", run_test::mlp{}, adamw{.lr = 1e-2, .clip_norm = 0.1});
@@ -256,7 +256,7 @@ void train(deployer& where, rank_context& rank, slip what) {
     for (std::int64_t i = begin; i < end; ++i) ids.push_back(i + 8 * worker.step());
     auto const b = run_test::mlp_batch_of(ids);
     return mean{run_test::losses_of(one.in(in)(b.x), b).sum(),
-                static_cast<double>(what == slip::global_count ? 8 : end - begin)};
+                static_cast<double>(mistake == slip::global_count ? 8 : end - begin)};
   };
   for (worker.resume(); !worker.finished(); worker.end_step()) {
     if (worker.step() < 3) continue;  // steps without an update do not count
@@ -268,20 +268,20 @@ void train(deployer& where, rank_context& rank, slip what) {
     std::vector<at::Tensor> weights;
     for (at::Tensor const& p : second.net->parameters()) {
       at::Tensor const local = p * static_cast<double>(end - begin);
-      if (what != slip::own_weights) rank.group(redco::shape::batch_axes).all_reduce(local);
+      if (mistake != slip::own_weights) rank.group(redco::shape::batch_axes).all_reduce(local);
       weights.push_back(local / 8);
     }
-    if (what == slip::one_rank && rank.rank == 1) weights.front().add_(1e-3);
+    if (mistake == slip::one_rank && rank.rank == 1) weights.front().add_(1e-3);
     mean_of.set_values(weights);
   }
 }
 
-redco::run::verify_result verified_loop_of(mesh const& on, slip what) {
+redco::run::verify_result verified_loop_of(mesh const& on, slip mistake) {
   run_test::silence const quiet;
   temporary_folder const folder;
   deployer where(in(folder.path, on));
   redco::run::verify_result const result =
-      redco::run::verify(where, [&](rank_context& rank) { train(where, rank, what); });
+      redco::run::verify(where, [&](rank_context& rank) { train(where, rank, mistake); });
   CHECK(std::filesystem::is_empty(folder.path));
   return result;
 }

@@ -106,16 +106,16 @@ TEST_CASE("a worker trains several networks equally on every mesh") {
 }
 
 TEST_CASE("a worker's gradients have equal bits if they are summed while backward runs") {
-  outcome behind, meanwhile;
+  outcome sequential, overlapped;
   for (bool const overlap : {false, true}) {
     temporary_folder const folder;
     redco::deployer_options where = in(folder.path, {.dp = 2});
     where.overlap = overlap;
     where.gradient_bucket = 72.0 / 1024 / 1024;
-    learn(where, 9, overlap ? meanwhile : behind);
+    learn(where, 9, overlap ? overlapped : sequential);
   }
-  CHECK(meanwhile.losses == behind.losses);
-  CHECK(run_test::bit_equal(meanwhile.state, behind.state));
+  CHECK(overlapped.losses == sequential.losses);
+  CHECK(run_test::bit_equal(overlapped.state, sequential.state));
 }
 
 TEST_CASE("a worker drops by the example's index in the global batch on every mesh") {

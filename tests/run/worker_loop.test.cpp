@@ -61,7 +61,7 @@ update_of_two update_unequally(redco::mesh const& on, Loss const& loss, bool in_
   temporary_folder const folder;
   run_test::silence const quiet;
   redco::deployer deployer(in(folder.path, on));
-  update_of_two told;
+  update_of_two update;
   deployer.run([&](redco::rank_context& rank) {
     redco::worker worker(deployer, rank, {.steps = 3});
     auto& net = worker.add("net", teacher{}, redco::sgd{.lr = 0.1, .momentum = 0, .clip_norm = 0});
@@ -76,21 +76,21 @@ update_of_two update_unequally(redco::mesh const& on, Loss const& loss, bool in_
     if (!in_micro_batches) result = worker.update(net, of(whole));
     else if (begin == 0) result = worker.update(net, {{0, 2}, {2, end}}, of);
     else result = worker.update(net, {{begin, end}}, of);
-    if (rank.rank == 0) told = {result, before, values_of(net)};
+    if (rank.rank == 0) update = {result, before, values_of(net)};
   });
-  return told;
+  return update;
 }
 
-void check_update(update_of_two const& told, at::Tensor const& wanted_loss, values& leaves) {
-  CHECK(told.result.loss == Approx(wanted_loss.item<double>()).epsilon(1e-12));
+void check_update(update_of_two const& update, at::Tensor const& wanted_loss, values& leaves) {
+  CHECK(update.result.loss == Approx(wanted_loss.item<double>()).epsilon(1e-12));
   wanted_loss.backward();
   double square = 0;
   for (auto const& [name, leaf] : leaves) {
     square += leaf.grad().square().sum().item<double>();
     INFO(name);
-    CHECK(at::allclose(told.after.at(name) - told.before.at(name), -0.1 * leaf.grad(), 1e-10, 1e-13));
+    CHECK(at::allclose(update.after.at(name) - update.before.at(name), -0.1 * leaf.grad(), 1e-10, 1e-13));
   }
-  CHECK(told.result.grad_norm == Approx(std::sqrt(square)).epsilon(1e-12));
+  CHECK(update.result.grad_norm == Approx(std::sqrt(square)).epsilon(1e-12));
 }
 
 std::mutex net_checks;  // assertions of two ranks
@@ -110,11 +110,11 @@ TEST_CASE("a worker's update from unequal micro-batches on unequal ranks uses th
   for (redco::mesh const& on : {redco::mesh{.dp = 1}, {.dp = 2}})
     for (bool const in_micro_batches : {false, true}) {
       INFO(on.dp << ", micro-batches " << in_micro_batches);
-      auto const told = update_unequally(on, loss, in_micro_batches);
-      auto leaves = leaves_of(told.before);
+      auto const update = update_unequally(on, loss, in_micro_batches);
+      auto leaves = leaves_of(update.before);
       at::Tensor const x = inputs(0, 4);
-      check_update(told, (teacher_of(leaves, x) - answers(x)).square().sum() / 4, leaves);
-      CHECK(told.result.terms.empty());
+      check_update(update, (teacher_of(leaves, x) - answers(x)).square().sum() / 4, leaves);
+      CHECK(update.result.terms.empty());
     }
 }
 
@@ -126,15 +126,15 @@ TEST_CASE("a worker's loss of several terms divides each by its own count over a
                          {"size", {(y.square().sum(1) * far).sum(), far.sum().item<double>()}, 0.25}}};
   };
   for (redco::mesh const& on : {redco::mesh{.dp = 1}, {.dp = 2}}) {
-    auto const told = update_unequally(on, loss, false);
-    auto leaves = leaves_of(told.before);
+    auto const update = update_unequally(on, loss, false);
+    auto leaves = leaves_of(update.before);
     at::Tensor const x = inputs(0, 4), y = teacher_of(leaves, x), far = x.select(1, 0) > 0.1;
     REQUIRE(far.sum().item<std::int64_t>() == 2);
     at::Tensor const fit = (y - answers(x)).square().sum() / 4, size = (y.square().sum(1) * far).sum() / 2;
-    check_update(told, fit + 0.25 * size, leaves);
-    REQUIRE(told.result.terms.size() == 2);
-    CHECK(told.result.terms[0].second == Approx(fit.item<double>()).epsilon(1e-12));
-    CHECK(told.result.terms[1].second == Approx(size.item<double>()).epsilon(1e-12));
+    check_update(update, fit + 0.25 * size, leaves);
+    REQUIRE(update.result.terms.size() == 2);
+    CHECK(update.result.terms[0].second == Approx(fit.item<double>()).epsilon(1e-12));
+    CHECK(update.result.terms[1].second == Approx(size.item<double>()).epsilon(1e-12));
   }
 }
 
@@ -222,8 +222,8 @@ int loop(redco::deployer_options const& where, std::int64_t log_every, std::int6
         worker.update(net, {0 * bias.sum() + (s + 1) * (s + 1), 1});  // losses 1, 4, 9, 16, 25
         worker.log("return", 10 * (rank.rank == 0 ? s : -1000));
         constexpr double errors[] = {3, 1, 2, 0.5, 4};
-        auto const told = worker.evaluated({{"error", rank.rank == 0 ? errors[worker.step()] : 77}, {"return", -s}});
-        if (rank.rank == 1) all_agree = all_agree && told.at("error") == errors[worker.step()];
+        auto const metrics = worker.evaluated({{"error", rank.rank == 0 ? errors[worker.step()] : 77}, {"return", -s}});
+        if (rank.rank == 1) all_agree = all_agree && metrics.at("error") == errors[worker.step()];
         if (worker.step() + 1 == stop && rank.rank == 0) std::raise(SIGTERM);
       }
     });
@@ -287,9 +287,9 @@ TEST_CASE("an evaluation of a worker has rank 0's result on all ranks") {
   redco::deployer deployer(in(folder.path, {.dp = 2}));
   deployer.run([&](redco::rank_context& rank) {
     redco::worker worker(deployer, rank, {.steps = 1});
-    redco::options::metric_map const told = worker.evaluated({{"score", 0.5 + rank.rank}});
+    redco::options::metric_map const metrics = worker.evaluated({{"score", 0.5 + rank.rank}});
     std::scoped_lock const lock(net_checks);
-    CHECK(told.at("score") == 0.5);
+    CHECK(metrics.at("score") == 0.5);
   });
 }
 
@@ -305,7 +305,7 @@ TEST_CASE("a mean loss over unequal micro-batches of all ranks equals the mean o
     auto const own = rank.dp_index() == 0 ? std::vector<redco::data::interval>{{0, 1}, {1, 2}}
                                           : std::vector<redco::data::interval>{{2, 6}};
     bool recorded = false, trains = false;
-    redco::options::metric_map const told = worker.mean_loss(own, [&](redco::pass const& in) {
+    redco::options::metric_map const metrics = worker.mean_loss(own, [&](redco::pass const& in) {
       at::Tensor const y = net.in(in)(inputs(in.first_example, in.examples));
       recorded = recorded || y.requires_grad();
       trains = trains || in.training;
@@ -320,7 +320,7 @@ TEST_CASE("a mean loss over unequal micro-batches of all ranks equals the mean o
     CHECK(whole == 1);
     CHECK(few == (rank.dp_index() == 0 ? 1 : 0));
     if (rank.rank > 0) return;
-    CHECK(told.at("loss") == Approx(wanted).epsilon(1e-12));
+    CHECK(metrics.at("loss") == Approx(wanted).epsilon(1e-12));
     CHECK_FALSE(recorded);
     CHECK_FALSE(trains);
   });

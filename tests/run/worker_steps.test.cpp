@@ -113,7 +113,7 @@ TEST_CASE("a resumed worker lists settings that differ from its checkpoint's, as
   temporary_folder const folder;
   redco::deployer_options where = in(folder.path);
   where.resume = "auto";
-  struct told {
+  struct printed_log {
     std::int64_t warnings;
     std::string log;
   };
@@ -128,7 +128,7 @@ TEST_CASE("a resumed worker lists settings that differ from its checkpoint's, as
       worker.resume();
       while (!worker.finished()) worker.end_step();
     });
-    return told{deployer.log().warnings(), quiet.text.str()};
+    return printed_log{deployer.log().warnings(), quiet.text.str()};
   };
   auto const still = [](std::int64_t, std::int64_t) { return 0.5; };
   auto const falls = [](std::int64_t step, std::int64_t) { return step < 1 ? 0.5 : 0.25; };
@@ -143,13 +143,13 @@ TEST_CASE("a resumed worker lists settings that differ from its checkpoint's, as
   CHECK(content_of(folder.path / "config.json").find("\"batch\": 128") != std::string::npos);
 
   CHECK(run(0.02, 2, R"({"discount":0.98,"batch":128,"workdir":"b"})", still).warnings == 0);
-  told const changed = run(0.5, 2, R"({"discount":0.9,"batch":64})", falls);
+  printed_log const changed = run(0.5, 2, R"({"discount":0.9,"batch":64})", falls);
   CHECK(changed.warnings == 1);
   CHECK(changed.log.find(
             "settings that differ from the checkpoint's: actor.optimizer.lr is 0.5, was 0.02; batch is 64, was 128; "
             "critic.optimizer.lr at step 1 is 0.25, was 0.5; critic.optimizer.lr at the end is 0.25, was 0.5; "
             "critic.optimizer.lr halfway is 0.25, was 0.5; discount is 0.9, was 0.98\n") != std::string::npos);
-  told const longer = run(0.02, 3, options, still);
+  printed_log const longer = run(0.02, 3, options, still);
   CHECK(longer.warnings == 1);
   CHECK(longer.log.find("steps is 3, was 2\n") != std::string::npos);
 }

@@ -19,17 +19,17 @@ constexpr step_fault changed(step_facts const& facts, std::int64_t first, std::i
 }
 using lists = std::vector<list>;
 
-constexpr void erase(list& from, op what) {
+constexpr void erase(list& from, op operation) {
   for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i].what == what) {
+    if (from[i].operation == operation) {
       from.erase(from.begin() + static_cast<std::ptrdiff_t>(i));
       return;
     }
 }
 
 TEST_CASE("each mistake in the operation lists of a step is found at its position") {
-  auto const is = [](step_fault const& found, kind what, int rank, std::size_t index) {
-    CHECK(text_of(found) == text_of(step_fault{what, rank, index}));
+  auto const is = [](step_fault const& found, kind fault, int rank, std::size_t index) {
+    CHECK(text_of(found) == text_of(step_fault{fault, rank, index}));
   };
   is(changed({}, 2, 1, [](lists&) {}), kind::none, -1, 0);
   is(changed({}, 2, 1, [](lists& l) { erase(l[1], op::backward); }), kind::no_backward, 1, 0);
@@ -80,7 +80,7 @@ TEST_CASE("a table of eight stages and 32 micro-batches is proved at run time") 
   CHECK_FALSE(check_step(stages(8, 32)));
   step_table all = stages(8, 32, 2);
   erase(all.of_rank[9], op::receive);
-  CHECK(check_step(all).what == kind::never_received);
+  CHECK(check_step(all).cause == kind::never_received);
 }
 
 }  // namespace schedule_test

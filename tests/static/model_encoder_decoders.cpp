@@ -69,8 +69,8 @@ constexpr int repeats_around(std::string_view layer, std::string_view slot) {
   redco::fact::program const p = redco::shard::facts_of<Model>();
   int open = 0;
   for (redco::fact::event const& e : p.events) {
-    open += e.what == redco::fact::event_kind::repeat;
-    open -= e.what == redco::fact::event_kind::repeat_end;
+    open += e.kind == redco::fact::event_kind::repeat;
+    open -= e.kind == redco::fact::event_kind::repeat_end;
     if (e.slot == slot && p.layer_of(e) == layer) return open;
   }
   return -1;

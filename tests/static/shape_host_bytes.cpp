@@ -65,9 +65,9 @@ static_assert(host_bytes(collective::recv, 7, {9, 4, 2}) == 0 && host_bytes(coll
 constexpr bool single_members_are_a_ring() {
   for (int n = 1; n < 9; ++n)
     for (std::int64_t payload = 0; payload < 60; payload += n)
-      for (collective const what : {collective::all_reduce, collective::all_gather, collective::reduce_scatter,
+      for (collective const kind : {collective::all_reduce, collective::all_gather, collective::reduce_scatter,
                                     collective::all_to_all, collective::send, collective::recv, collective::barrier})
-        if (host_bytes(what, payload, {n, n, 1}) != redco::shape::ring_bytes(what, payload, n)) return false;
+        if (host_bytes(kind, payload, {n, n, 1}) != redco::shape::ring_bytes(kind, payload, n)) return false;
   return true;
 }
 static_assert(single_members_are_a_ring());

@@ -48,10 +48,10 @@ static_assert(sound<redco::models::opt_post_norm>() && sound<bart>() && sound<t5
 
 /// Returns true if the first mistake of a net over `Input` is this one, between these layers.
 template <class Net, class Input = void>
-constexpr bool finds(fact::mistake what, std::int64_t found, std::string_view producer, std::int64_t wanted,
+constexpr bool finds(fact::mistake kind, std::int64_t found, std::string_view producer, std::int64_t wanted,
                      std::string_view reader, std::string_view of = "features") {
   fact::mistake_fact const m = redco::shard::constant_facts_of<made<model_of<Net, Input>>>.mistake;
-  return m.what == what && m.found == found && m.wanted == wanted && m.producer.view() == producer &&
+  return m.kind == kind && m.found == found && m.wanted == wanted && m.producer.view() == producer &&
          m.reader.view() == reader && m.of.view() == of;
 }
 template <class Net, class Input = void>
@@ -183,7 +183,7 @@ static_assert(finds<n<"a", conv_transpose2d<3, 4, 1, 1, 2>>, input<3, 4, 9>>(siz
 template <class Net>
 constexpr bool too_deep(std::int64_t found, std::string_view of) {
   fact::mistake_fact const m = redco::shard::constant_facts_of<made<model_of<Net>>>.mistake;
-  return m.what == depth && m.found == found && m.of.view() == of;
+  return m.kind == depth && m.found == found && m.of.view() == of;
 }
 using short_name = n<TEN TEN TEN TEN TEN TEN TEN "abc", linear<7, 3>>;  // 73, and ".weight"
 using long_name = n<TEN TEN TEN TEN TEN TEN TEN "abcd", linear<7, 3>>;  // 74

@@ -95,22 +95,22 @@ T value_of(redco::tensors::kernel_launcher::argument const& a) {
 }
 
 template <class... P>
-bool fits(void (*)(P...), arguments given) {
+bool fits(void (*)(P...), arguments values) {
   std::vector<std::size_t> const wanted{sizeof(P)...};
-  return std::ranges::equal(given, wanted, {}, &redco::tensors::kernel_launcher::argument::bytes);
+  return std::ranges::equal(values, wanted, {}, &redco::tensors::kernel_launcher::argument::bytes);
 }
 
 template <class... P, std::size_t... I>
-void call_with(void (*f)(P...), arguments given, std::index_sequence<I...>) {
-  f(value_of<P>(given[I])...);
+void call_with(void (*f)(P...), arguments values, std::index_sequence<I...>) {
+  f(value_of<P>(values[I])...);
 }
 
 template <auto F>
 struct typed;
 template <class... P, void (*F)(P...)>
 struct typed<F> {
-  static bool takes(arguments given) { return fits(F, given); }
-  static void call(arguments given) { call_with(F, given, std::index_sequence_for<P...>()); }
+  static bool takes(arguments values) { return fits(F, values); }
+  static void call(arguments values) { call_with(F, values, std::index_sequence_for<P...>()); }
 };
 
 struct host_entry {
@@ -138,21 +138,21 @@ class cpu_launcher final : public redco::tensors::kernel_launcher {
 
   bool serves(at::Device device) const override { return device == redco::tensors::cpu_device(); }
 
-  void run(call const& what, std::span<argument const> given) override {
-    auto const& entry = device_text::entries().at(what.entry);
+  void run(call const& launch, std::span<argument const> values) override {
+    auto const& entry = device_text::entries().at(launch.entry);
     // Catch2's assertions work in one thread only, and several ranks may launch concurrently.
-    if (!entry.takes(given)) throw std::logic_error("the arguments of " + std::string(what.entry) + " do not fit");
-    auto const f = what.element == at::kBFloat16 ? entry.of_bf16 : entry.of_f32;
-    auto const blocks = static_cast<unsigned>(std::min(what.blocks, blocks_));
+    if (!entry.takes(values)) throw std::logic_error("the arguments of " + std::string(launch.entry) + " do not fit");
+    auto const f = launch.element == at::kBFloat16 ? entry.of_bf16 : entry.of_f32;
+    auto const blocks = static_cast<unsigned>(std::min(launch.blocks, blocks_));
     std::lock_guard const one_block_at_a_time(mutex_);
-    ++runs_[what.entry];
+    ++runs_[launch.entry];
     device_text::meeting meeting(threads_);
     auto const thread = [&](unsigned index) {
       device_text::threadIdx.x = index, device_text::blockDim.x = threads_, device_text::gridDim.x = blocks;
       device_text::block = &meeting;
       for (unsigned b = 0; b < blocks; ++b) {
         device_text::blockIdx.x = b;
-        f(given);
+        f(values);
         meeting.wait();
       }
       device_text::block = nullptr;

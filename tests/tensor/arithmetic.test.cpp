@@ -18,8 +18,8 @@ using redco::shape::partial;
 using redco::shape::replicated;
 using redco::shape::split;
 
-void expect(bool holds, std::string const& what) {
-  if (!holds) throw std::runtime_error("does not hold: " + what);
+void expect(bool holds, std::string const& law) {
+  if (!holds) throw std::runtime_error("does not hold: " + law);
 }
 
 at::Tensor numbers(double first) { return at::arange(6, at::kDouble).view({2, 3}) * 0.7 + first; }

@@ -74,8 +74,8 @@ TEST_CASE("blocks return to the thread that took them, and to the system after t
   {
     redco::tensors::kept_memory::scope const keeping;
     late = bytes(16 * mib);
-    at::Tensor given = bytes(24 * mib);
-    std::thread([taken = std::move(given)]() mutable { taken.reset(); }).join();
+    at::Tensor moved = bytes(24 * mib);
+    std::thread([taken = std::move(moved)]() mutable { taken.reset(); }).join();
     CHECK(keeping.memory().kept() == 24 * mib);
     std::thread([&] {
       at::Tensor const unkept = bytes(24 * mib);

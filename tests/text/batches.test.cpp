@@ -23,11 +23,11 @@ bool equal(at::Tensor const& found, rows const& expected) {
 
 TEST_CASE("rows are padded on the left or on the right, and the mask marks the padding") {
   rows const some{{5, 6, 7}, {8}, {}};
-  auto const front = redco::text::left_padded(some, 9), behind = redco::text::right_padded(some, 9);
-  CHECK(equal(front.ids, {{5, 6, 7}, {9, 9, 8}, {9, 9, 9}}));
-  CHECK(equal(front.mask, {{1, 1, 1}, {0, 0, 1}, {0, 0, 0}}));
-  CHECK(equal(behind.ids, {{5, 6, 7}, {8, 9, 9}, {9, 9, 9}}));
-  CHECK(equal(behind.mask, {{1, 1, 1}, {1, 0, 0}, {0, 0, 0}}));
+  auto const left = redco::text::left_padded(some, 9), right = redco::text::right_padded(some, 9);
+  CHECK(equal(left.ids, {{5, 6, 7}, {9, 9, 8}, {9, 9, 9}}));
+  CHECK(equal(left.mask, {{1, 1, 1}, {0, 0, 1}, {0, 0, 0}}));
+  CHECK(equal(right.ids, {{5, 6, 7}, {8, 9, 9}, {9, 9, 9}}));
+  CHECK(equal(right.mask, {{1, 1, 1}, {1, 0, 0}, {0, 0, 0}}));
 }
 
 TEST_CASE("windows predict every id except the first of a text once") {

@@ -19,6 +19,6 @@ std::string refusal(Make const& make) {
   }
 }
 
-inline bool says(std::string const& sentence, std::string_view what) {
-  return sentence.find(what) != std::string::npos;
+inline bool says(std::string const& sentence, std::string_view words) {
+  return sentence.find(words) != std::string::npos;
 }

@@ -43,14 +43,14 @@ std::vector<mesh> const all_meshes{{}, {.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}}
 /// The largest difference that any rank finds, for each kind of comparison.
 class worst {
  public:
-  void note(std::string const& what, at::Tensor const& found, at::Tensor const& expected) {
+  void note(std::string const& name, at::Tensor const& found, at::Tensor const& expected) {
     double const off = sharded::distance(found.to(at::kDouble), expected.to(at::kDouble));
     std::lock_guard const lock(mutex_);
-    all_[what] = std::max(all_[what], off);
+    all_[name] = std::max(all_[name], off);
   }
   void check(double tolerance) const {
-    for (auto const& [what, off] : all_) {
-      INFO(what);
+    for (auto const& [name, off] : all_) {
+      INFO(name);
       CHECK(off < tolerance);
     }
   }

@@ -42,17 +42,17 @@ struct low_rank {
   template <class X>
   using out = redco::layers::out_t<Base, X>;
   template <class X>
-  using beside = product<In, Out, Rank, out<X>>;
+  using side_product = product<In, Out, Rank, out<X>>;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     fact::flow const input = w.activation;
     Base::template facts<X>(config, w);
-    fact::flow const given = w.activation;
+    fact::flow const output = w.activation;
     w.activation = input;
-    beside<X>::template facts<X>(config, w);
-    w.expect_like(given);
-    w.produce(given.shape, given.split_dim, given.units);
+    side_product<X>::template facts<X>(config, w);
+    w.expect_like(output);
+    w.produce(output.shape, output.split_dim, output.units);
   }
 };
 
@@ -77,12 +77,12 @@ struct redco::module<low_rank_test::low_rank<Base, In, Out, Rank>, X> {
   using layer = low_rank_test::low_rank<Base, In, Out, Rank>;
 
   template <class Config>
-  explicit module(redco::nn::builder<Config>& b) : base(b), beside(b) {}
+  explicit module(redco::nn::builder<Config>& b) : base(b), side_product(b) {}
 
   template <class Context>
   tensor<layers::out_t<layer, X>> operator()(tensor<X> const& x, Context const& ctx) const {
     auto const y = base(x, ctx);
-    at::Tensor const more = beside(x, ctx).local();
+    at::Tensor const more = side_product(x, ctx).local();
     if constexpr (std::is_same_v<layers::out_t<layer, X>, shape::partial>) {
       return y.with_addend(more);
     } else {
@@ -91,7 +91,7 @@ struct redco::module<low_rank_test::low_rank<Base, In, Out, Rank>, X> {
   }
 
   module<Base, X> base;
-  module<typename layer::template beside<X>, X> beside;
+  module<typename layer::template side_product<X>, X> side_product;
 };
 
 namespace low_rank_test {
@@ -153,11 +153,11 @@ TEST_CASE("layers inserted by a rewrite learn equally on every mesh, and no othe
     return cross_entropy(net(ids.slice(1, 0, -1)), ids.slice(1, 1));
   };
   adamw const optimizer{.lr = 3e-2, .weight_decay = 0.1};
-  walls::task const what{
+  walls::task const work{
       .steps = 8,
       .frozen = {"w?e.*", "ln_f.*", "h.*.ln_*", "h.*.attn.*", "h.*.bias", "h.?.mlp.up.weight", "h.?.mlp.down.weight"}};
-  auto const start = walls::trained(tuned, optimizer, mesh{}, {.steps = 0, .frozen = what.frozen}, loss);
-  auto const end = walls::check_meshes(tuned, optimizer, what, loss, {{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}});
+  auto const start = walls::trained(tuned, optimizer, mesh{}, {.steps = 0, .frozen = work.frozen}, loss);
+  auto const end = walls::check_meshes(tuned, optimizer, work, loss, {{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}});
   CHECK(end.losses.back() < end.losses.front());
   for (auto const& [name, value] : end.parameters) {
     INFO(name);

@@ -63,17 +63,17 @@ struct task {
 
 /// Trains with loss(net, share, step), which returns a mean over the share's examples.
 template <class M, class Optimizer, class Loss>
-course trained(M const& m, Optimizer const& optimizer, mesh const& on, task const& what, Loss const& loss) {
+course trained(M const& m, Optimizer const& optimizer, mesh const& on, task const& work, Loss const& loss) {
   course result;
   sharded::whole_tensors whole;
   redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
-    redco::run::trained_network<M> state(m, plan_of(m, on), optimizer, dtype::f64, 5, rank.rank, what.frozen);
-    share const mine = share_of(what.examples, rank);
-    for (int step = 0; step < what.steps; ++step) {
+    redco::run::trained_network<M> state(m, plan_of(m, on), optimizer, dtype::f64, 5, rank.rank, work.frozen);
+    share const mine = share_of(work.examples, rank);
+    for (int step = 0; step < work.steps; ++step) {
       pass const in = pass_of(rank, mine, step);
       redco::run::training_step update(state, rank);
       update.add(loss(bound_network<M>(state.net, in), mine, step));
-      redco::run::step_result const done = update.finish(step, what.steps, false);
+      redco::run::step_result const done = update.finish(step, work.steps, false);
       if (rank.rank == 0) result.losses.push_back(done.loss), result.norms.push_back(done.grad_norm);
     }
     collect(whole, rank, state);
@@ -98,12 +98,12 @@ inline void check_equal(course const& found, course const& expected, double tole
 
 /// Trains on one rank and on `on`, and compares the results. Returns those of one rank.
 template <class M, class Optimizer, class Loss>
-course check_meshes(M const& m, Optimizer const& optimizer, task const& what, Loss const& loss,
+course check_meshes(M const& m, Optimizer const& optimizer, task const& work, Loss const& loss,
                     std::vector<mesh> const& on = meshes) {
-  course const one = trained(m, optimizer, {.dp = 1}, what, loss);
+  course const one = trained(m, optimizer, {.dp = 1}, work, loss);
   for (mesh const& shape : on) {
     INFO("mesh " << name_of(shape));
-    check_equal(trained(m, optimizer, shape, what, loss), one);
+    check_equal(trained(m, optimizer, shape, work, loss), one);
   }
   return one;
 }

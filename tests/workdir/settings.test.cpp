@@ -119,24 +119,24 @@ TEST_CASE("a network whose type has another literal is reported with the differi
   settings const now =
       redco::workdir::settings_of(with_dropout<redco::layers::real{0.5}>{}, redco::adamw{}, redco::dtype::f32);
   CHECK(redco::workdir::changed_settings(before, before).empty());
-  std::string const told = redco::workdir::changed_settings(before, now);
-  INFO(told);
-  CHECK(told.starts_with("network by "));
-  CHECK(told.find("dropout<") != std::string::npos);
-  CHECK(told.find("dropout<") != told.rfind("dropout<"));
-  CHECK(told.find("linear") == std::string::npos);
+  std::string const changes = redco::workdir::changed_settings(before, now);
+  INFO(changes);
+  CHECK(changes.starts_with("network by "));
+  CHECK(changes.find("dropout<") != std::string::npos);
+  CHECK(changes.find("dropout<") != changes.rfind("dropout<"));
+  CHECK(changes.find("linear") == std::string::npos);
 }
 
 TEST_CASE("only the differing words of long settings are reported") {
   std::string const long_text(70, 'x');
-  auto const told = [](std::string const& was, std::string const& is) {
+  auto const changes = [](std::string const& was, std::string const& is) {
     return redco::workdir::changed_settings({{"a", was}}, {{"a", is}});
   };
-  CHECK(told(long_text + ", one two, " + long_text, long_text + ", one three, " + long_text) ==
+  CHECK(changes(long_text + ", one two, " + long_text, long_text + ", one three, " + long_text) ==
         "a is ...three..., was ...two...");
-  CHECK(told(long_text + ", one", long_text + ", other") == "a is ...other, was ...one");
-  CHECK(told("one, " + long_text, "other, " + long_text) == "a is other..., was one...");
-  CHECK(told(long_text, long_text + " more") == "a is " + long_text + " more, was " + long_text);
+  CHECK(changes(long_text + ", one", long_text + ", other") == "a is ...other, was ...one");
+  CHECK(changes("one, " + long_text, "other, " + long_text) == "a is other..., was one...");
+  CHECK(changes(long_text, long_text + " more") == "a is " + long_text + " more, was " + long_text);
 }
 
 TEST_CASE("a schedule's function is described by its rates, other schedules by their settings") {

@@ -27,11 +27,11 @@ std::vector<std::string> gather_texts(group& ranks, std::string const& text);
 ///   values.check(rank.world);
 class agreement {
  public:
-  /// Creates an agreement without values. `what` is a plural noun for its values in messages, such
+  /// Creates an agreement without values. `noun` is a plural noun for its values in messages, such
   /// as "settings". `cure` is advice to the user for the message. `code` is the exit code of the
   /// error that check() throws.
-  agreement(std::string what, std::string cure, exit_code code = exit_code::usage)
-      : what_(std::move(what)), cure_(std::move(cure)), code_(code) {}
+  agreement(std::string noun, std::string cure, exit_code code = exit_code::usage)
+      : noun_(std::move(noun)), cure_(std::move(cure)), code_(code) {}
 
   /// Adds a value `text` under `name`. Each name may be added only once. Messages list differences
   /// in the order in which the values were added.
@@ -65,7 +65,7 @@ class agreement {
  private:
   std::string difference_to(agreement const& other, std::string const& self, std::string const& peer) const;
 
-  std::string what_, cure_;
+  std::string noun_, cure_;
   exit_code code_;
   bool abstains_ = false;
   std::string origin_ = {};

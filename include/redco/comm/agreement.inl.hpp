@@ -45,7 +45,7 @@ REDCO_INLINE std::vector<std::string> gather_texts(group& ranks, std::string con
 }
 
 REDCO_INLINE std::string agreement::difference(group& ranks, std::string_view member) const {
-  collective_label const label("what all ranks must have alike");
+  collective_label const label("values that all ranks must have in common");
   constexpr std::int64_t none = 0;
   auto digest = std::bit_cast<std::int64_t>(safetensors::xxh64::of(workdir::object_bytes(values_)));
   if (digest == none) digest = 1;
@@ -60,8 +60,8 @@ REDCO_INLINE std::string agreement::difference(group& ranks, std::string_view me
   std::string const own = workdir::object_bytes(std::pair(origin_, values_));
   auto const of_rank = [&](std::int64_t rank) {
     std::pair<std::string, std::vector<std::pair<std::string, std::string>>> read;
-    workdir::read_object(broadcast_text(ranks, own, static_cast<int>(rank)), read, what_);
-    agreement one(what_, cure_, code_);
+    workdir::read_object(broadcast_text(ranks, own, static_cast<int>(rank)), read, noun_);
+    agreement one(noun_, cure_, code_);
     one.origin_ = std::move(read.first);
     one.values_ = std::move(read.second);
     return one;
@@ -107,7 +107,7 @@ REDCO_INLINE std::string agreement::difference_to(agreement const& other, std::s
   auto const with_origin = [](std::string const& who, std::string const& origin) {
     return origin.empty() ? who : who + " with " + origin;
   };
-  return with_origin(self, origin_) + " and " + with_origin(peer, other.origin_) + " have different " + what_ + ": " +
+  return with_origin(self, origin_) + " and " + with_origin(peer, other.origin_) + " have different " + noun_ + ": " +
          list + ": " + cure_;
 }
 

@@ -63,8 +63,8 @@ constexpr void check_recomputed(fact::program const& facts, recomputed_blocks co
   std::int64_t const begin = again.range.begin;
   std::int64_t most = 0, depth = 0;
   for (fact::event const& e : facts.events) {
-    depth -= e.what == fact::event_kind::repeat_end;
-    if (e.what == fact::event_kind::repeat && depth++ == 0) most = std::max(most, e.blocks.base + e.blocks.times);
+    depth -= e.kind == fact::event_kind::repeat_end;
+    if (e.kind == fact::event_kind::repeat && depth++ == 0) most = std::max(most, e.blocks.base + e.blocks.times);
   }
   if (begin == 0 || begin < most) return;
   throw error(exit_code::usage,
@@ -86,11 +86,11 @@ constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup c
   for (fact::parameter_fact const& f : facts.parameters) add(f.shape, f.copies());
   std::vector<std::int64_t> blocks = {1};  // product of the block counts of all open repeats
   for (fact::event const& e : facts.events) {
-    if (e.what == fact::event_kind::repeat)
+    if (e.kind == fact::event_kind::repeat)
       blocks.push_back(shape::saturating_multiply(blocks.back(), e.blocks.count()));
-    if (e.what == fact::event_kind::repeat_end) blocks.pop_back();
-    bool const held = e.what != fact::event_kind::read && e.what != fact::event_kind::enter &&
-                      e.what != fact::event_kind::make && e.what != fact::event_kind::moment;
+    if (e.kind == fact::event_kind::repeat_end) blocks.pop_back();
+    bool const held = e.kind != fact::event_kind::read && e.kind != fact::event_kind::enter &&
+                      e.kind != fact::event_kind::make && e.kind != fact::event_kind::moment;
     if (held && e.tensor.shape.rank > 0) add(e.tensor.shape, blocks.back());
   }
   for (fact::message_fact const& f : facts.messages) add(f.shape, f.copies);

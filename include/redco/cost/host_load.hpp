@@ -49,12 +49,12 @@ class host_load {
   constexpr int here() const { return here_; }
 
   /// Returns the bytes that the busiest host sends to other hosts if each group makes one call of
-  /// kind `what` with `payload` bytes.
-  constexpr std::int64_t bytes(shape::collective what, std::int64_t payload) const {
+  /// kind `kind` with `payload` bytes.
+  constexpr std::int64_t bytes(shape::collective kind, std::int64_t payload) const {
     std::int64_t most = 0;
     for (std::vector<groups> const& all : by_host_) {
       std::int64_t sum = 0;
-      for (groups const& one : all) sum += one.count * shape::host_bytes(what, payload, one.share);
+      for (groups const& one : all) sum += one.count * shape::host_bytes(kind, payload, one.share);
       most = std::max(most, sum);
     }
     return most;

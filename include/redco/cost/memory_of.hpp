@@ -42,7 +42,7 @@ constexpr memory memory_of(simulation const& of, int slots) {
   memory m;
   detail::add_parameters(m, of.program().parameters, slots, s);
   for (detail::placed_tensor const& t : of.tensors())
-    if (t.what == detail::placed_tensor::kind::batch) m.batches += t.all() * (1 + s.prefetch);
+    if (t.lifetime == detail::placed_tensor::kind::batch) m.batches += t.all() * (1 + s.prefetch);
   m.loss = of.loss();
   m.loss_workspace = of.loss_workspace();
   m.activations = of.activations();
@@ -66,7 +66,7 @@ inline std::vector<layer_activations> activations_of(simulation const& s) {
   for (std::size_t i = 0; i < s.tensors().size(); ++i) {
     fact::event const& e = s.program().events[i];
     std::int64_t const bytes = s.tensors()[i].saved_bytes();
-    bool const counted = e.what != fact::event_kind::uncounted;
+    bool const counted = e.kind != fact::event_kind::uncounted;
     if (bytes == 0 && counted) continue;
     fact::path const& layer = s.program().layers[static_cast<std::size_t>(e.layer)];
     std::size_t at = 0;

@@ -61,7 +61,7 @@ constexpr activity activity_of(simulation const& of) {
     using kind = detail::placed_tensor::kind;
     detail::placed_tensor const& t = of.tensors()[i];
     bool const on_all_meshes = of.program().events[i].min_shards_exclusive == 0;
-    if (!on_all_meshes || !(t.is_saved() || t.what == kind::loss || t.what == kind::loss_workspace)) continue;
+    if (!on_all_meshes || !(t.is_saved() || t.lifetime == kind::loss || t.lifetime == kind::loss_workspace)) continue;
     std::int64_t const times = s.micro_batches * (3 * t.copies + t.copies_again());
     a.tensors += times;
     a.bytes += times * t.bytes;

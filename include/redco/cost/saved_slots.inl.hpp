@@ -32,9 +32,9 @@ class slot_list {
     for (std::size_t i = first; i < end; ++i) {
       fact::event const& e = program_.events[i];
       if (e.min_shards_exclusive > 0 && setup_.mesh.tp <= e.min_shards_exclusive) continue;
-      if (e.what == fact::event_kind::make) storages_[e.tensor.id] = ++last_storage_;
-      if (e.what == fact::event_kind::save) save(e);
-      if (e.what == fact::event_kind::repeat) i = go_through_row(i);
+      if (e.kind == fact::event_kind::make) storages_[e.tensor.id] = ++last_storage_;
+      if (e.kind == fact::event_kind::save) save(e);
+      if (e.kind == fact::event_kind::repeat) i = go_through_row(i);
     }
   }
 
@@ -72,9 +72,9 @@ class slot_list {
   std::size_t end_of(std::size_t begin) const {
     std::size_t end = begin;
     for (int open = 1; open > 0;) {
-      fact::event_kind const what = program_.events[++end].what;
-      open += what == fact::event_kind::repeat;
-      open -= what == fact::event_kind::repeat_end;
+      fact::event_kind const kind = program_.events[++end].kind;
+      open += kind == fact::event_kind::repeat;
+      open -= kind == fact::event_kind::repeat_end;
     }
     return end;
   }

@@ -27,9 +27,9 @@ class simulation {
       using kind = detail::placed_tensor::kind;
       detail::placed_tensor const& t = forward_.tensors[i];
       activations_ += t.saved_bytes();
-      if (t.what == kind::loss) loss_ += t.all();
-      bool const converted = p.events[i].what == fact::event_kind::loss_sum;
-      if (t.what == kind::loss_workspace && !(converted && accumulate_type(s.compute) == s.compute))
+      if (t.lifetime == kind::loss) loss_ += t.all();
+      bool const converted = p.events[i].kind == fact::event_kind::loss_sum;
+      if (t.lifetime == kind::loss_workspace && !(converted && accumulate_type(s.compute) == s.compute))
         loss_workspace_ += t.all();
     }
     backward_ = detail::backward_pass(p, forward_.tensors, forward_.rows, s, activations_).list;

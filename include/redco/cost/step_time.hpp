@@ -28,7 +28,7 @@ struct step_time {
 ///
 /// Throws `error` with exit code 65 if no speed was measured for the compute dtype, for messages
 /// inside a host, or for links between hosts, where the run needs one.
-step_time step_time_of(rank_cost const& what, setup const& run, machine const& on);
+step_time step_time_of(rank_cost const& cost, setup const& run, machine const& on);
 
 }  // namespace redco::cost
 

@@ -46,8 +46,8 @@ inline double saved_by_shards(std::array<concurrent_messages, messages::purposes
   double const again = made.forward > 0 ? static_cast<double>(made.again) / static_cast<double>(made.forward) : 0;
   double const columns = seconds(made.columns), rows = seconds(made.rows);
   // `tail`: seconds of products with which the last run overlaps too.
-  auto const saved = [&](messages::purpose what, double products, double tail = 0) {
-    concurrent_messages const& sent = of_purpose[what];
+  auto const saved = [&](messages::purpose purpose, double products, double tail = 0) {
+    concurrent_messages const& sent = of_purpose[purpose];
     std::int64_t const runs = sent.calls == 0 ? 0
                                               : std::min(sent.bytes / sent.calls / shape::product_runs::min_bytes,
                                                          shape::product_runs::max_runs);
@@ -64,32 +64,32 @@ inline double saved_by_shards(std::array<concurrent_messages, messages::purposes
 
 namespace redco::cost {
 
-REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, machine const& on) {
+REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, machine const& on) {
   // Hosts that share a machine's cores count as one machine.
   int const machines = run.hosts > 1 ? std::max(1, run.hosts / on.link_of(run.hosts, run.hosts).hosts_of_machine) : 1;
   int const ranks = run.mesh.ranks() / machines;
   auto const all = [&](std::int64_t of_one) { return static_cast<double>(of_one) * ranks; };
   compute_speed const& speed = on.speed_of(run.compute, ranks);
   step_time t;
-  t.products = static_cast<double>(what.operations.total()) * run.mesh.size(shape::batch_axes) / machines /
+  t.products = static_cast<double>(cost.operations.total()) * run.mesh.size(shape::batch_axes) / machines /
                speed.operations_per_second;
-  t.activations = all(what.activity.bytes) / speed.activation_bytes_per_second;
-  t.weights = all(what.activity.weight_bytes) / speed.weight_bytes_per_second;
-  t.tensors = static_cast<double>(what.activity.tensors) * speed.seconds_per_tensor;
+  t.activations = all(cost.activity.bytes) / speed.activation_bytes_per_second;
+  t.weights = all(cost.activity.weight_bytes) / speed.weight_bytes_per_second;
+  t.tensors = static_cast<double>(cost.activity.tensors) * speed.seconds_per_tensor;
   detail::concurrent_messages of_gradients;
   std::array<detail::concurrent_messages, messages::purposes> of_shards;
-  for (message_total const& one : what.messages) {
+  for (message_total const& one : cost.messages) {
     if (one.calls == 0) continue;
     double const before = t.messages;
     // The measured all-reduce consists of a reduce-scatter and an all-gather.
-    double const calls = static_cast<double>(one.calls) * (one.what == shape::collective::all_reduce ? 1 : 0.5);
+    double const calls = static_cast<double>(one.calls) * (one.collective == shape::collective::all_reduce ? 1 : 0.5);
     auto const add = [&](auto const& speed_of_group, std::int64_t bytes) {
       t.messages +=
           calls * speed_of_group.seconds_per_call + static_cast<double>(bytes) / speed_of_group.bytes_per_second;
     };
     if (one.here > 1) add(on.group_of(one.here, ranks), one.inside_bytes);
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
-    auto const index = static_cast<std::size_t>(&one - what.messages.begin());
+    auto const index = static_cast<std::size_t>(&one - cost.messages.begin());
     bool const gradients = one.purpose == messages::name_of_gradients;
     if (!gradients && index > messages::backward_scatter) continue;
     detail::concurrent_messages& sent = gradients ? of_gradients : of_shards[index];
@@ -98,14 +98,14 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     sent.bytes += one.payload_bytes;
     if (one.hosts > 1) sent.busy = on.link_of(one.hosts, run.hosts).busy;
   }
-  if (double const all_products = static_cast<double>(what.operations.total()); all_products > 0) {
+  if (double const all_products = static_cast<double>(cost.operations.total()); all_products > 0) {
     double const computes = t.products + t.activations + t.weights + t.tensors;
-    double const backward = 1 - static_cast<double>(what.operations.forward) / all_products;
-    if (run.overlap_shards) t.hidden += detail::saved_by_shards(of_shards, what.operations, t.products / all_products);
+    double const backward = 1 - static_cast<double>(cost.operations.forward) / all_products;
+    if (run.overlap_shards) t.hidden += detail::saved_by_shards(of_shards, cost.operations, t.products / all_products);
     if (run.gradient_bucket > 0)
       t.hidden += of_gradients.saved_in_buckets(computes * backward / static_cast<double>(run.micro_batches));
   }
-  memory const& m = what.memory;
+  memory const& m = cost.memory;
   t.update = all(m.parameters + m.masters + m.gradients + m.optimizer) / on.update_bytes_per_second;
   return t;
 }

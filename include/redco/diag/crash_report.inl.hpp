@@ -78,9 +78,9 @@ class plain_line {
   std::size_t size_ = 0;
 };
 
-/// Writes `what`, the cause of an abnormal end of the process, with rank, step and user function to
+/// Writes the `cause` of an abnormal end of the process, with rank, step and user function to
 /// standard error, the log and failure_history. Only the first call has an effect.
-inline void report_end(std::string_view what) {
+inline void report_end(std::string_view cause) {
   if (last_state.reported.exchange(true)) return;
   run_position here = run_position::here();
   if (here.rank < 0) here.step = latest_step.load(std::memory_order_relaxed);
@@ -90,7 +90,7 @@ inline void report_end(std::string_view what) {
     if (here.rank < 0) to << "a thread of no rank: ";
     if (here.step >= 0) to << "step " << here.step + 1 << (here.function ? ", " : ": ");
     if (here.function) to << "in " << here.function << ": ";
-    to << what;
+    to << cause;
   };
   line << "error: ";
   describe(line);

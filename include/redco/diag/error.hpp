@@ -24,16 +24,16 @@ enum class exit_code : int {
 /// reason and a remedy. code() is the exit code of a program that does not catch the exception.
 class error : public std::runtime_error {
  public:
-  /// Creates an error with the message `what`.
-  error(exit_code code, std::string const& what) : std::runtime_error(what), code_(code) {}
-  /// Creates the error of a failure on `rank`. The message is `what` after the rank ("rank 1: "),
+  /// Creates an error with `message`.
+  error(exit_code code, std::string const& message) : std::runtime_error(message), code_(code) {}
+  /// Creates the error of a failure on `rank`. The text is `message` after the rank ("rank 1: "),
   /// because another rank may rethrow the error.
-  error(exit_code code, int rank, std::string const& what)
-      : std::runtime_error("rank " + std::to_string(rank) + ": " + what), code_(code), names_rank_(true) {}
+  error(exit_code code, int rank, std::string const& message)
+      : std::runtime_error("rank " + std::to_string(rank) + ": " + message), code_(code), names_rank_(true) {}
 
-  /// Returns an error received from another process, whose message `what` already names the rank.
-  static error received(exit_code code, std::string const& what) {
-    error made(code, what);
+  /// Returns an error received from another process, whose `message` already names the rank.
+  static error received(exit_code code, std::string const& message) {
+    error made(code, message);
     made.names_rank_ = true;
     return made;
   }

@@ -23,8 +23,8 @@ struct outcomes {
 /// and the result, or, if `work` threw an exception, "-", the exit code and the message.
 template <class Work>
 std::string outcome_text(Work work) {
-  auto const failed = [](exit_code code, char const* what) {
-    return "-" + std::to_string(static_cast<int>(code)) + " " + what;
+  auto const failed = [](exit_code code, char const* message) {
+    return "-" + std::to_string(static_cast<int>(code)) + " " + message;
   };
   try {
     return "+" + work();
@@ -46,8 +46,8 @@ inline outcomes outcomes_of(std::vector<std::string> received) {
       char const* const end = text.data() + text.size();
       char const* const rest = std::from_chars(text.data() + 1, end, code).ptr;
       auto const kind = static_cast<exit_code>(code);
-      std::string const what(rest + 1, end);
-      result.failure = result.texts.size() > 1 ? error(kind, static_cast<int>(rank), what) : error(kind, what);
+      std::string const message(rest + 1, end);
+      result.failure = result.texts.size() > 1 ? error(kind, static_cast<int>(rank), message) : error(kind, message);
     }
     text.erase(0, 1);
   }

@@ -107,7 +107,7 @@ inline constexpr auto event_texts = meta::enum_texts<event_kind>({
 });
 
 /// Returns the word for an event kind in the printed form of a model's program.
-constexpr std::string_view name_of(event_kind what) { return event_texts.text_of(what); }
+constexpr std::string_view name_of(event_kind kind) { return event_texts.text_of(kind); }
 
 /// Kinds of computation that make an activation, used by `make` events to draw the graph of a
 /// model.
@@ -121,9 +121,9 @@ enum class making : std::uint8_t {
 };
 
 /// An event in the program of a model: one parameter, tensor, operation or message of a layer. The
-/// member `what`, the kind of event, determines which other members are used.
+/// member `kind`, the kind of event, determines which other members are used.
 struct event {
-  event_kind what = event_kind::make;
+  event_kind kind = event_kind::make;
   making how = making::function;
   width_kind width = width_kind::compute;  ///< Element type of the event's `tensor`
   /// Index in program::layers of the layer of this event; -1 for a parameter, whose full name

@@ -19,7 +19,7 @@ namespace redco::fact {
 /// micro-batch.
 struct message_fact {
   path layer;
-  shape::collective what = shape::collective::all_reduce;
+  shape::collective collective = shape::collective::all_reduce;
   shape::axes over = shape::axis::tp;  ///< Mesh axes over which the ranks of the collective extend
   bool backward = false;
   extents shape;
@@ -45,7 +45,7 @@ enum class mistake : std::uint8_t {
 /// A mistake in the sizes of a model, found while layers declare their parameters and tensors: the
 /// kind, the wrong numbers and the layers at fault.
 struct mistake_fact {
-  mistake what = mistake::none;
+  mistake kind = mistake::none;
   /// Name of the wrong size, such as "features", "channels" or "heads"; empty if the number of
   /// dimensions is wrong.
   path of = {};
@@ -61,7 +61,7 @@ struct mistake_fact {
   /// found size. The first index is -1 if `reader` already names the layer.
   std::array<int, 2> makers{-1, 0};
 
-  constexpr explicit operator bool() const { return what != mistake::none; }
+  constexpr explicit operator bool() const { return kind != mistake::none; }
   friend constexpr bool operator==(mistake_fact const&, mistake_fact const&) = default;
 };
 

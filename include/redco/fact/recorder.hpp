@@ -60,25 +60,25 @@ class recorder : public detail::size_checks {
     if (frozen) fact.trained = false;
     if (deviation > 0 && fact.start.draw == initial::kind::normal) fact.start.deviation = deviation;
     program_.events.push_back(
-        {.what = event_kind::parameter, .count = static_cast<std::int64_t>(program_.parameters.size())});
+        {.kind = event_kind::parameter, .count = static_cast<std::int64_t>(program_.parameters.size())});
     program_.parameters.push_back(fact);
   }
 
   /// Declares that forward saves the current activation for backward under the name `slot`. An
   /// activation that two layers save is stored once.
-  constexpr void save(std::string_view slot) { state({.what = event_kind::save, .slot = slot, .tensor = activation}); }
+  constexpr void save(std::string_view slot) { state({.kind = event_kind::save, .slot = slot, .tensor = activation}); }
 
   /// Declares that forward saves for backward, under the name `slot`, a tensor that is not the
   /// current activation.
   constexpr void save(std::string_view slot, extents shape, int split_dim, width_kind kind, std::int64_t units = 0) {
-    state({.what = event_kind::save, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
+    state({.kind = event_kind::save, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
   }
 
   /// Declares that forward saves a tensor in one storage with the tensor declared before: both are
   /// adjacent slices along the last dimension.
   constexpr void save_adjacent(std::string_view slot, extents shape, int split_dim, width_kind kind,
                              std::int64_t units = 0) {
-    state({.what = event_kind::save,
+    state({.kind = event_kind::save,
            .width = kind,
            .slot = slot,
            .tensor = {shape, split_dim, units, -1},
@@ -88,14 +88,14 @@ class recorder : public detail::size_checks {
   /// Declares that forward saves a tensor of the batch, such as the token ids, which needs no extra
   /// memory.
   constexpr void save_batch(std::string_view slot, extents shape, width_kind kind) {
-    state({.what = event_kind::batch, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}});
+    state({.kind = event_kind::batch, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}});
   }
 
   /// Declares that forward saves a tensor of the batch, which needs no extra memory. If there are
   /// several tensor-parallel ranks, forward instead saves a tensor of equal shape computed from it.
   constexpr void save_batch_or_local(std::string_view slot, extents shape, width_kind kind) {
     save_batch(slot, shape, kind);
-    state({.what = event_kind::save,
+    state({.kind = event_kind::save,
            .width = kind,
            .slot = slot,
            .tensor = {shape, -1, 0, -1},
@@ -107,14 +107,14 @@ class recorder : public detail::size_checks {
   /// accumulator that lives while the loss is computed, and is then converted to a `loss` tensor.
   constexpr void loss(event_kind lasts, std::string_view slot, extents shape, int split_dim, std::int64_t units,
                       width_kind kind = width_kind::compute) {
-    state({.what = lasts, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
+    state({.kind = lasts, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
   }
 
   /// Declares one moment of the layer's backward, at which the gradients of `input` and of the
   /// current activation are in memory. Call it in the order of forward, after declaring the saved
   /// tensors that backward reads at this moment.
   constexpr void backward(flow const& input) {
-    state({.what = event_kind::moment, .tensor = activation});
+    state({.kind = event_kind::moment, .tensor = activation});
     if (!is_input(input)) workspace("input_gradient", input);
     workspace("output_gradient", activation);
   }
@@ -123,7 +123,7 @@ class recorder : public detail::size_checks {
   /// backward declared last. `weight_gradient` declares the gradient of a weight; it does nothing
   /// if the weight is frozen.
   constexpr void workspace(std::string_view slot, flow const& like, width_kind kind = width_kind::compute) {
-    state({.what = event_kind::hold,
+    state({.kind = event_kind::hold,
            .width = kind,
            .slot = slot,
            .tensor = like,
@@ -131,7 +131,7 @@ class recorder : public detail::size_checks {
   }
   constexpr void weight_gradient(extents shape, int split_dim, std::int64_t units) {
     if (frozen) return;
-    state({.what = event_kind::weight_gradient, .slot = "weight_gradient", .tensor = {shape, split_dim, units, -1}});
+    state({.kind = event_kind::weight_gradient, .slot = "weight_gradient", .tensor = {shape, split_dim, units, -1}});
   }
 
   /// Calls `body`, which declares a branch, such as that of a residual connection. During the
@@ -140,14 +140,14 @@ class recorder : public detail::size_checks {
   constexpr void carrying(flow const& waiting, Body&& body) {
     // A copy, because `waiting` may be the activation itself, which changes.
     flow const like = waiting;
-    state({.what = event_kind::branch, .slot = "gradient", .tensor = like});
+    state({.kind = event_kind::branch, .slot = "gradient", .tensor = like});
     body();
-    state({.what = event_kind::branch_end, .slot = "gradient", .tensor = like});
+    state({.kind = event_kind::branch_end, .slot = "gradient", .tensor = like});
   }
 
   /// Declares that the next activation is computed from the tensor `other` as well as from the
   /// current activation.
-  constexpr void read(flow const& other) { state({.what = event_kind::read, .tensor = other}); }
+  constexpr void read(flow const& other) { state({.kind = event_kind::read, .tensor = other}); }
 
   /// Declares that the layer makes a new activation of this shape. It is computed from the current
   /// activation and the tensors declared by read(), and becomes the current activation.
@@ -156,7 +156,7 @@ class recorder : public detail::size_checks {
     if (!same) makers_.push_back(layer());
     int const made = same ? activation.made : static_cast<int>(makers_.size()), from = activation.id;
     activation = {shape, split_dim, units, ++last_, made};
-    state({.what = event_kind::make,
+    state({.kind = event_kind::make,
            .how = how,
            .tensor = activation,
            .from = from,
@@ -165,7 +165,7 @@ class recorder : public detail::size_checks {
 
   /// Declares that the loss reads the current activation, and that no later layer does.
   constexpr void hand_to_loss() {
-    state({.what = event_kind::make, .how = making::logits, .tensor = {.id = ++last_}, .from = activation.id});
+    state({.kind = event_kind::make, .how = making::logits, .tensor = {.id = ++last_}, .from = activation.id});
   }
 
   /// Declares a matrix product [rows, inner] x [inner, columns] of forward. The sizes are those of
@@ -174,7 +174,7 @@ class recorder : public detail::size_checks {
     std::int64_t operations = 2;
     for (std::int64_t const extent : {rows, inner, columns})
       operations = shape::saturating_multiply(operations, extent);
-    state({.what = event_kind::multiply, .count = operations});
+    state({.kind = event_kind::multiply, .count = operations});
   }
 
   /// Changes the shape of the current activation without a new storage, as a view does.
@@ -182,9 +182,9 @@ class recorder : public detail::size_checks {
 
   /// Declares a collective over the ranks along the mesh axes `over`. `shape` is the shape of the
   /// complete payload, and `times` the number of calls per layer.
-  constexpr void message(shape::collective what, bool backward, extents shape, width_kind kind = width_kind::compute,
+  constexpr void message(shape::collective collective, bool backward, extents shape, width_kind kind = width_kind::compute,
                          std::int64_t times = 1, shape::axes over = shape::axis::tp) {
-    add_message(what, backward, shape, kind, times * blocks_.count(), over);
+    add_message(collective, backward, shape, kind, times * blocks_.count(), over);
   }
 
   /// Declares an all-reduce over the data-parallel replicas (axes dp and ep) of `count` elements in
@@ -196,13 +196,13 @@ class recorder : public detail::size_checks {
 
   /// Declares that the layer's saved tensors and operations are unknown, as for a user's opaque
   /// callable.
-  constexpr void uncounted() { state({.what = event_kind::uncounted}); }
+  constexpr void uncounted() { state({.kind = event_kind::uncounted}); }
 
   /// Declares that a replicated activation enters column-parallel layers, so that its gradient is
   /// all-reduced after their backward. Does nothing for the model's input, which has no gradient.
   constexpr void enter(flow const& entering) {
     if (is_input(entering)) return;
-    state({.what = event_kind::enter, .tensor = entering});
+    state({.kind = event_kind::enter, .tensor = entering});
     reduces(entering, entering);
     std::int64_t copies = blocks_.count();
     if (entering.id == block_.input && block_.from_batch) copies -= copies / block_.times;
@@ -264,7 +264,7 @@ class recorder : public detail::size_checks {
     auto const outer_block = block_;
     int const entry = activation.id;
     if (!blocks_.push(blocks))
-      refuse({.what = mistake::depth,
+      refuse({.kind = mistake::depth,
               .wanted = block_slices::capacity,
               .found = block_slices::capacity + 1,
               .reader = here_},
@@ -272,9 +272,9 @@ class recorder : public detail::size_checks {
     activation.id = ++last_;
     block_ = {activation.id, blocks.count(), entry == 0};
     inside(blocks.number().view(), [&] {
-      state({.what = event_kind::repeat, .slot = "block_input", .tensor = activation, .from = entry, .blocks = blocks});
+      state({.kind = event_kind::repeat, .slot = "block_input", .tensor = activation, .from = entry, .blocks = blocks});
       body();
-      state({.what = event_kind::repeat_end, .slot = "block_output", .tensor = activation, .blocks = blocks});
+      state({.kind = event_kind::repeat_end, .slot = "block_output", .tensor = activation, .blocks = blocks});
     });
     blocks_ = outer_blocks;
     block_ = outer_block;
@@ -307,15 +307,15 @@ class recorder : public detail::size_checks {
   /// only with more than `min_shards_exclusive` tensor-parallel ranks.
   constexpr void begin_moment(std::int64_t min_shards_exclusive) {
     min_shards_exclusive_ = min_shards_exclusive;
-    state({.what = event_kind::moment, .tensor = {.id = -1}, .min_shards_exclusive = min_shards_exclusive});
+    state({.kind = event_kind::moment, .tensor = {.id = -1}, .min_shards_exclusive = min_shards_exclusive});
   }
 
-  constexpr void add_message(shape::collective what, bool backward, extents const& shape, width_kind kind,
+  constexpr void add_message(shape::collective collective, bool backward, extents const& shape, width_kind kind,
                              std::int64_t copies, shape::axes over = shape::axis::tp) {
     if (copies == 0) return;
     message_fact fact;
     fact.layer = here_;
-    fact.what = what;
+    fact.collective = collective;
     fact.backward = backward;
     fact.shape = shape;
     fact.kind = kind;
@@ -324,7 +324,7 @@ class recorder : public detail::size_checks {
     fact.over = over;
     auto const index = static_cast<std::int64_t>(program_.messages.size());
     if (!backward) forward_message_ = index;
-    state({.what = event_kind::message, .count = index, .min_shards_exclusive = min_shards_exclusive_});
+    state({.kind = event_kind::message, .count = index, .min_shards_exclusive = min_shards_exclusive_});
     program_.messages.push_back(fact);
   }
 

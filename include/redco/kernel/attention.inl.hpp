@@ -16,10 +16,10 @@
 
 namespace redco::kernel::detail {
 
-inline void attention_check(bool good, char const* what, at::Tensor const& x) {
+inline void attention_check(bool good, char const* requirement, at::Tensor const& x) {
   if (good) return;
   throw error(exit_code::internal,
-              c10::str("attention: ", what, "; got ",
+              c10::str("attention: ", requirement, "; got ",
                        x.defined() ? c10::str(x.scalar_type(), " ", x.sizes()) : std::string("no tensor")));
 }
 
@@ -80,8 +80,8 @@ REDCO_INLINE at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k
 
 namespace redco::kernel::detail {
 
-inline void gathered_check(bool good, char const* what) {
-  if (!good) throw error(exit_code::internal, c10::str("attention to a cache: ", what));
+inline void gathered_check(bool good, char const* requirement) {
+  if (!good) throw error(exit_code::internal, c10::str("attention to a cache: ", requirement));
 }
 
 inline void check_gathered(at::Tensor const& q, gathered_keys const& seen, attention_options const& o) {

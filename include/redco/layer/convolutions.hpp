@@ -45,9 +45,9 @@ struct conv2d {
     w.save("input");
     extents const x = w.activation.shape;
     fact::flow const input = w.activation;
-    auto const extent = [&](std::string_view what, std::int64_t pixels) {
+    auto const extent = [&](std::string_view name, std::int64_t pixels) {
       std::int64_t const room = pixels + 2 * padding - kernel;
-      return w.size(what, room < 0 ? room : room / stride + 1);
+      return w.size(name, room < 0 ? room : room / stride + 1);
     };
     w.produce({x[0], outs, extent("rows of its output", x[2]), extent("columns of its output", x[3])});
     w.multiply(w.activation.shape.count() / outs, in * kernel * kernel, outs);

@@ -128,13 +128,13 @@ inline std::vector<std::string> saved_differences(std::span<cost::saved_slot con
 [[noreturn]] inline void refuse_saved(std::vector<std::string> const& differences, at::Tensor const& input,
                                       at::Tensor const& source) {
   constexpr std::size_t most = 4;
-  std::string what;
-  for (std::size_t i = 0; i < std::min(differences.size(), most); ++i) what += (i > 0 ? "; " : "") + differences[i];
-  if (differences.size() > most) what += "; and " + std::to_string(differences.size() - most) + " more";
+  std::string listed;
+  for (std::size_t i = 0; i < std::min(differences.size(), most); ++i) listed += (i > 0 ? "; " : "") + differences[i];
+  if (differences.size() > most) listed += "; and " + std::to_string(differences.size() - most) + " more";
   throw error(exit_code::internal,
               "autograd saves other tensors for backward of an input " + tensors::describe(input.sizes()) +
                   (source.defined() ? " and a source " + tensors::describe(source.sizes()) : "") +
-                  " than layers declare: " + what +
+                  " than layers declare: " + listed +
                   ". The facts() of a layer of yours must save() what its module saves, no more and no less");
 }
 

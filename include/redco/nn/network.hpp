@@ -145,7 +145,7 @@ class bound_network {
   bound_network(std::shared_ptr<nn::network<M> const> net, Pass&& in, Entries... entries)
       : bound_network(std::move(net), nn::detail::refused_temporary(in), std::move(entries)...) {}
 
-  /// Calls the model with the input `input`, and with the context entries `first` and `more` in
+  /// Calls the model with `input`, and with the context entries `first` and `more` in
   /// addition to those set. Throws `layer_error` with exit code 70, which names the layer, if
   /// libtorch throws in a layer.
   auto operator()(at::Tensor const& input) const {

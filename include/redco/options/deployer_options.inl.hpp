@@ -22,7 +22,7 @@ REDCO_INLINE mesh mesh_of(int ranks, int n_model_shards) {
 
 REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
   constexpr std::int64_t most_threads = 1024;
-  auto const refuse = [](std::string const& what) { throw error(exit_code::usage, what); };
+  auto const refuse = [](std::string const& message) { throw error(exit_code::usage, message); };
   int const ranks_by_default = how.processes > 1 ? how.processes : o.n_model_shards;
   mesh const m = o.mesh ? *o.mesh : mesh_of(o.ranks.value_or(ranks_by_default), o.n_model_shards);
   std::int64_t const ranks = m.ranks();

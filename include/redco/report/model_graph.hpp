@@ -32,7 +32,7 @@ struct graph_node {
     reduce_scatter,
   };
 
-  kind what = kind::function;
+  kind role = kind::function;
   fact::path layer;
   /// Indices in the graph of the nodes whose outputs this node reads; empty: it reads the model's
   /// input.
@@ -63,13 +63,13 @@ inline constexpr auto graph_node_texts = meta::enum_texts<graph_node::kind>({
     {graph_node::kind::all_gather, "all_gather"},
     {graph_node::kind::reduce_scatter, "reduce_scatter"},
 });
-constexpr std::string_view name_of(graph_node::kind what) { return graph_node_texts.text_of(what); }
+constexpr std::string_view name_of(graph_node::kind role) { return graph_node_texts.text_of(role); }
 
 /// Returns true if nodes of this kind only communicate between ranks: all-reduce, all-gather and
 /// reduce-scatter.
-constexpr bool is_collective(graph_node::kind what) {
+constexpr bool is_collective(graph_node::kind role) {
   using kind = graph_node::kind;
-  return what == kind::all_reduce || what == kind::all_gather || what == kind::reduce_scatter;
+  return role == kind::all_reduce || role == kind::all_gather || role == kind::reduce_scatter;
 }
 
 /// A graph of a model's forward pass: its nodes in execution order. Each node reads only outputs of

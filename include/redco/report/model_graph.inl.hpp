@@ -31,7 +31,7 @@ class graph_maker {
  private:
   void visit(fact::event const& e) {
     using fact::event_kind;
-    switch (e.what) {
+    switch (e.kind) {
       case fact::event_kind::parameter: {
         std::string_view const name = program_.parameters[static_cast<std::size_t>(e.count)].name.view();
         parameters_.push_back(static_cast<std::size_t>(e.count));
@@ -69,16 +69,16 @@ class graph_maker {
     switch (e.how) {
       case fact::making::attention: return add(kind::attention, e);
       case fact::making::add: return add(kind::add, e);
-      case fact::making::collective: return add(kind_of(program_.messages[static_cast<std::size_t>(e.count)].what), e);
+      case fact::making::collective: return add(kind_of(program_.messages[static_cast<std::size_t>(e.count)].collective), e);
       case fact::making::logits: return add(kind::head, e);
       case fact::making::function: break;
     }
     add(parameters_.empty() ? kind::function : kind::layer, e);
   }
 
-  static kind kind_of(shape::collective what) {
-    return what == shape::collective::all_gather       ? kind::all_gather
-           : what == shape::collective::reduce_scatter ? kind::reduce_scatter
+  static kind kind_of(shape::collective one) {
+    return one == shape::collective::all_gather       ? kind::all_gather
+           : one == shape::collective::reduce_scatter ? kind::reduce_scatter
                                                        : kind::all_reduce;
   }
 
@@ -89,11 +89,11 @@ class graph_maker {
 
   /// Adds a node for the event `e` (a statement of a layer) to the graph. A node whose layer has
   /// stated nothing else gets the name of the layer of the latest event.
-  void add(kind what, fact::event const& e) {
+  void add(kind role, fact::event const& e) {
     graph_node node;
-    node.what = what;
+    node.role = role;
     rename(node, std::exchange(speaker_, {}));
-    bool const computes = what == kind::layer || what == kind::head;
+    bool const computes = role == kind::layer || role == kind::head;
     if (computes) node.parameters = std::exchange(parameters_, {});
     node.output = e.tensor.shape;
     node.split_dim = e.tensor.split_dim;
@@ -111,7 +111,7 @@ class graph_maker {
       graph_node& node = graph_[i];
       for (std::size_t from = 0; from < i; ++from)
         if (std::count(reads_[i].begin(), reads_[i].end(), makes_[from]) > 0) node.inputs.push_back(from);
-      bool const opens = node.what != kind::add && !is_collective(node.what);
+      bool const opens = node.role != kind::add && !is_collective(node.role);
       node.enters = opens && std::any_of(reads_[i].begin(), reads_[i].end(), has_entered);
     }
   }

@@ -47,7 +47,7 @@ inline std::string tensor_text(fact::flow const& f, fact::width_kind width) {
 }
 
 inline std::string message_text(fact::message_fact const& m) {
-  return std::string(m.backward ? "backward " : "forward ") + std::string(name_of(m.what)) + " " +
+  return std::string(m.backward ? "backward " : "forward ") + std::string(name_of(m.collective)) + " " +
          extents_text(m.shape) + " over " + shape::axes_text(m.over, " x ") +
          (m.copies > 1 ? ", " + std::to_string(m.copies) + " in all" : "");
 }
@@ -57,7 +57,7 @@ inline std::string message_text(fact::message_fact const& m) {
 inline std::string event_text(fact::program const& p, fact::event const& e) {
   using fact::event_kind;
   auto const at = static_cast<std::size_t>(e.count);
-  switch (e.what) {
+  switch (e.kind) {
     case fact::event_kind::parameter:
       return std::string(p.parameters[at].name.view()) + " " + extents_text(p.parameters[at].shape);
     case fact::event_kind::message: return message_text(p.messages[at]);
@@ -93,21 +93,21 @@ REDCO_INLINE std::string program_text(fact::program const& p) {
   std::size_t depth = 0;
   int layer = -1;
   for (fact::event const& e : p.events) {
-    if (e.what == fact::event_kind::branch_end || e.what == fact::event_kind::repeat_end) --depth;
+    if (e.kind == fact::event_kind::branch_end || e.kind == fact::event_kind::repeat_end) --depth;
     std::string const indent(2 * depth, ' '), said = detail::event_text(p, e);
-    std::string line = indent + "  " + std::string(name_of(e.what));
+    std::string line = indent + "  " + std::string(name_of(e.kind));
     if (!said.empty()) line = detail::padded(line, indent.size() + 12) + said;
     if (e.min_shards_exclusive == 1) line += ", on several shards";
     if (e.min_shards_exclusive > 1) line += ", on more than " + std::to_string(e.min_shards_exclusive) + " shards";
     line += "\n";
-    if (e.what == fact::event_kind::parameter) {
+    if (e.kind == fact::event_kind::parameter) {
       parameters += line;
       continue;
     }
     if (std::exchange(layer, e.layer) != e.layer)
       text += indent + (p.layer_of(e).empty() ? "(model)" : std::string(p.layer_of(e))) + "\n";
     text += std::exchange(parameters, "") + line;
-    if (e.what == fact::event_kind::branch || e.what == fact::event_kind::repeat) ++depth;
+    if (e.kind == fact::event_kind::branch || e.kind == fact::event_kind::repeat) ++depth;
   }
   return text + parameters;
 }

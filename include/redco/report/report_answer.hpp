@@ -16,7 +16,7 @@ namespace redco::report {
 struct fitting_change {
   run_request asked;
   /// Description of the difference: "4 model shards", or "bf16 and 2 micro-batches of 4".
-  std::string what;
+  std::string description;
   /// Options to make this change: "--n-model-shards 4", or "--dtype bf16 --micro-batch 4".
   std::string options;
   std::int64_t peak = 0;

@@ -50,7 +50,7 @@ REDCO_INLINE std::vector<run_request> changed_requests(run_request const& asked,
 
 REDCO_INLINE std::string difference_text(run_request const& from, run_request const& to) {
   std::string text;
-  auto const say = [&](std::string const& what) { text += (text.empty() ? "" : " and ") + what; };
+  auto const say = [&](std::string const& change) { text += (text.empty() ? "" : " and ") + change; };
   if (to.mesh.tp != from.mesh.tp)
     say(std::to_string(to.mesh.tp) + " model shards" +
         (to.keeps_ranks() ? " on the same " + std::to_string(to.mesh.ranks()) + " ranks" : ""));

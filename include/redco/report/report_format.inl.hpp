@@ -37,7 +37,7 @@ inline json::json_value json_of(recomputed_blocks const& blocks) {
 
 inline json::json_value json_of(graph_node const& node) {
   json::json_value j;
-  j["kind"] = std::string(name_of(node.what));
+  j["kind"] = std::string(name_of(node.role));
   j["layer"] = std::string(node.layer.view());
   j["inputs"] = node.inputs;
   j["parameters"] = node.parameters;
@@ -70,7 +70,7 @@ inline json::json_value json_of(shard_report const& r, report_answer const& answ
   j["smallest_change"] = nullptr;
   if (answer.change)
     j["smallest_change"] = {
-        {"what", answer.change->what}, {"options", answer.change->options}, {"peak_bytes", answer.change->peak}};
+        {"what", answer.change->description}, {"options", answer.change->options}, {"peak_bytes", answer.change->peak}};
   j["step_seconds"] = answer.step_seconds ? json::json_value(*answer.step_seconds) : json::json_value(nullptr);
   return j;
 }
@@ -120,7 +120,7 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   j["phases"] = detail::json_of_lines(phase_lines(r.cost.memory));
   j["moments"] = json::json_value::array();
   for (step_moment const& m : step_moments(r.cost.memory))
-    j["moments"].push_back({{"phase", std::string(m.phase)}, {"what", std::string(m.what)}, {"bytes", m.total()}});
+    j["moments"].push_back({{"phase", std::string(m.phase)}, {"what", std::string(m.event)}, {"bytes", m.total()}});
   j["peak_bytes"] = r.cost.memory.peak();
   j["budget_bytes"] = r.budget > 0 ? json::json_value(r.budget) : json::json_value(nullptr);
   cost::operations const& o = r.cost.operations;
@@ -132,7 +132,7 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
     json::json_value one = {{"purpose", std::string(line.purpose)},
                             {"group", shape::group_name(r.run.mesh, line.over)},
                             {"ranks", line.ranks},
-                            {"collective", std::string(name_of(line.what))},
+                            {"collective", std::string(name_of(line.collective))},
                             {"calls", line.calls},
                             {"payload_bytes", line.payload_bytes},
                             {"wire_bytes", line.wire_bytes}};
@@ -154,7 +154,7 @@ REDCO_INLINE std::string report_html(shard_report const& r, std::string const& t
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
       name + ", mesh " + mesh + "</title>\n" + std::string(detail::html_style) + "</head>\n<body>\n<h1>" + name +
       "</h1>\n<ul class=\"run\">\n";
-  auto const item = [&](std::string const& what) { text += "<li>" + detail::escaped(what) + "</li>\n"; };
+  auto const item = [&](std::string const& entry) { text += "<li>" + detail::escaped(entry) + "</li>\n"; };
   item("mesh " + mesh + ": " + std::to_string(replicas) + (replicas == 1 ? " replica of " : " replicas of ") +
        std::to_string(s.mesh.tp) + (s.mesh.tp == 1 ? " shard" : " shards") + detail::hosts_text(s.hosts));
   item(std::string(name_of(s.compute)));

@@ -81,7 +81,7 @@ REDCO_INLINE std::string report_text(report::shard_report const& r) {
   for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
       text += "  " + report::detail::padded(std::string(line.purpose), 26) +
-              report::detail::padded(shape::group_name(r.run.mesh, line.over), 7) + std::string(name_of(line.what)) +
+              report::detail::padded(shape::group_name(r.run.mesh, line.over), 7) + std::string(name_of(line.collective)) +
               report::detail::padded_left(std::to_string(line.calls), 6) + " x " +
               report::detail::bytes_text(line.payload_bytes / line.calls) + ", sends " +
               report::detail::bytes_text(line.wire_bytes) +
@@ -150,7 +150,7 @@ REDCO_INLINE std::string report_markdown(shard_report const& r) {
   for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
       text += "| " + std::string(line.purpose) + " | " + shape::group_name(r.run.mesh, line.over) + " | " +
-              std::string(name_of(line.what)) + " | " + std::to_string(line.calls) + " | " +
+              std::string(name_of(line.collective)) + " | " + std::to_string(line.calls) + " | " +
               std::to_string(line.payload_bytes) + " | " + std::to_string(line.wire_bytes) + " |" +
               (several ? " " + std::to_string(line.host_bytes) + " |" : "") + "\n";
   return text;

@@ -42,7 +42,7 @@ constexpr std::array<memory_line, 4> phase_lines(cost::memory const& m) {
 /// as the beginning of backward. Kinds are in the order of memory_lines().
 struct step_moment {
   std::string_view phase;
-  std::string_view what;
+  std::string_view event;
   bool most = false;  ///< True if this snapshot is the peak of its phase
   std::array<std::int64_t, memory_lines({}).size()> bytes{};
 
@@ -55,10 +55,10 @@ struct step_moment {
 
 /// Returns the memory snapshots of a training step on a rank, in order of time.
 constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
-  auto const moment = [&](std::string_view phase, std::string_view what, bool most, std::int64_t activations, bool loss,
+  auto const moment = [&](std::string_view phase, std::string_view event, bool most, std::int64_t activations, bool loss,
                           bool workspace, bool backward) {
     return step_moment{phase,
-                       what,
+                       event,
                        most,
                        {m.parameters, m.masters, m.gradients, m.optimizer, m.batches, activations,
                         backward ? m.backward.recomputed : 0, loss ? m.loss : 0, workspace ? m.loss_workspace : 0,

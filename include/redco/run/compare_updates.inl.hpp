@@ -106,12 +106,12 @@ inline std::array<double, columns> compare_parameter(updated_parameter const& ow
 inline std::string first_difference(compared_update const& one) {
   std::size_t trained = 0;
   for (verify_row const& row : one.rows) trained += row.trained ? 1 : 0;
-  auto const first = [&](char const* what, double verify_row::*column, bool backward) {
+  auto const first = [&](char const* quantity, double verify_row::*column, bool backward) {
     std::string found;
     std::size_t wrong = 0;
     for (verify_row const& row : one.rows) {
       if (!(row.*column > 1)) continue;
-      if (++wrong == 1 || backward) found = std::string(what) + " of " + row.parameter + " (layer " + row.layer + ")";
+      if (++wrong == 1 || backward) found = std::string(quantity) + " of " + row.parameter + " (layer " + row.layer + ")";
     }
     return found + (wrong == trained && wrong > 1 ? " and of all other trained parameters" : "");
   };

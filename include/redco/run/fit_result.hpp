@@ -31,7 +31,7 @@ inline group_traffic planned_traffic(cost::messages const& planned, mesh const& 
   group_traffic all;
   for (cost::message_total const& one : planned)
     for (shape::axes some; some.bits < all.size(); ++some.bits)
-      if (shape::group_name(on, some) == shape::group_name(on, one.over)) all[some.bits][one.what] += one;
+      if (shape::group_name(on, some) == shape::group_name(on, one.over)) all[some.bits][one.collective] += one;
   return all;
 }
 

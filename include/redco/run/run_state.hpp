@@ -35,13 +35,13 @@ inline pass pass_of_step(deployer const& where, rank_context& rank, std::uint64_
 }
 
 /// Replaces `object` on all ranks by rank 0's object, so that all ranks take equal decisions. All
-/// ranks call it. `Object`: any type that cereal can serialize. `what`: name of the object in error
+/// ranks call it. `Object`: any type that cereal can serialize. `name`: name of the object in error
 /// messages.
 template <class Object>
-void broadcast_from_first(Object& object, comm::group& world, char const* what) {
+void broadcast_from_first(Object& object, comm::group& world, char const* name) {
   std::string const text =
       comm::broadcast_text(world, world.rank() == 0 ? workdir::object_bytes(object) : std::string());
-  if (world.rank() != 0) workdir::read_object(text, object, what);
+  if (world.rank() != 0) workdir::read_object(text, object, name);
 }
 
 /// Returns the error with exit code 75 that ends a run after a signal. The caller throws it after
@@ -60,7 +60,7 @@ class run_state {
   /// sets the object from bytes.
   struct kept_object {
     std::function<std::string()> bytes;
-    std::function<void(std::string const&, std::string const& what)> read;
+    std::function<void(std::string const&, std::string const& name)> read;
   };
 
   /// Returns functions that convert `state` to bytes and back. `state` must outlive them. `State`:
@@ -68,7 +68,7 @@ class run_state {
   template <class State>
   static kept_object kept(State& state) {
     return {[&state] { return workdir::object_bytes(state); },
-            [&state](std::string const& bytes, std::string const& what) { workdir::read_object(bytes, state, what); }};
+            [&state](std::string const& bytes, std::string const& name) { workdir::read_object(bytes, state, name); }};
   }
 
   /// Makes the state of a run at step 0. On all ranks, the run gets the `id` that rank 0 passes.

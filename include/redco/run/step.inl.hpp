@@ -46,7 +46,7 @@ REDCO_INLINE step_result step_executor::finish(step_position const& at) {
 
 REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
   using schedule::op;
-  switch (one.what) {
+  switch (one.operation) {
     case schedule::op::forward:
       loss_ = work_->loss(round_of(one));
       count(loss_);
@@ -65,7 +65,7 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
     case schedule::op::update: update(); break;
     case schedule::op::send:
     case schedule::op::receive:
-      throw error(exit_code::internal, "a step with " + std::string(name_of(one.what)) +
+      throw error(exit_code::internal, "a step with " + std::string(name_of(one.operation)) +
                                            " needs pipeline stages, which this run does not have");
   }
   if (watch_ != nullptr) watch_->executed(one);
@@ -128,9 +128,9 @@ REDCO_INLINE void step_executor::total() {
 }
 
 REDCO_INLINE void step_executor::update() {
-  auto const check_finite = [&](char const* what, double value) {
+  auto const check_finite = [&](char const* quantity, double value) {
     if (std::isfinite(value)) return;
-    throw error(exit_code::not_finite, "step " + std::to_string(at_.step + 1) + ": the " + what + " is " +
+    throw error(exit_code::not_finite, "step " + std::to_string(at_.step + 1) + ": the " + quantity + " is " +
                                            (std::isnan(value) ? "NaN" : "infinite") +
                                            "; nothing was updated or saved. Lower the learning rate, clip gradients "
                                            "(clip_norm) or look at this step's examples");

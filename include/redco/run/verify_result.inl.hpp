@@ -42,7 +42,7 @@ REDCO_INLINE verify_tolerance verify_tolerance::of(at::ScalarType computed) {
 REDCO_INLINE bool verify_result::ok() const { return first.empty(); }
 
 REDCO_INLINE std::string verify_result::verdict() const {
-  std::string const what = options::to_text(mesh) + " and one rank";
+  std::string const compared = options::to_text(mesh) + " and one rank";
   if (ok()) {
     double worst = 0;
     for (verify_step const& one : steps) worst = std::max({worst, one.loss, one.norm});
@@ -50,11 +50,11 @@ REDCO_INLINE std::string verify_result::verdict() const {
     auto const counted = [](std::size_t number, char const* one) {
       return std::to_string(number) + " " + one + (number == 1 ? "" : "s");
     };
-    return "verify: " + what + " agree in " + (steps.empty() ? "all changes" : counted(steps.size(), "update")) +
+    return "verify: " + compared + " agree in " + (steps.empty() ? "all changes" : counted(steps.size(), "update")) +
            " of " + counted(rows.size(), "parameter") + "; the largest difference is " + log::scientific_text(worst) +
            " of the tolerance";
   }
-  return "verify: " + what + " differ; first difference: " + first +
+  return "verify: " + compared + " differ; first difference: " + first +
          (layer.empty()     ? ""
           : forward_differs ? "; the first layer that computes otherwise is " + layer
                             : "; the layer that passes a wrong gradient on is " + layer);

@@ -71,9 +71,9 @@ inline std::filesystem::path link_target(std::filesystem::path const& path) {
 
 inline bool takes_bytes_only(std::filesystem::path const& path) {
   std::error_code none;
-  auto const what = std::filesystem::status(path, none).type();
-  return what == std::filesystem::file_type::fifo || what == std::filesystem::file_type::character ||
-         what == std::filesystem::file_type::socket;
+  auto const type = std::filesystem::status(path, none).type();
+  return type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character ||
+         type == std::filesystem::file_type::socket;
 }
 
 [[noreturn]] inline void refuse_file(std::filesystem::path const& path, std::string const& why, std::string_view cure) {

@@ -30,13 +30,13 @@ struct step_fault {
     not_updated,     ///< Fault: the update is missing, or an operation follows the update
   };
 
-  kind what = kind::none;
+  kind cause = kind::none;
   int rank = -1;
   /// Index of the faulty operation in the rank's list, or the size of the list if the operation is
   /// missing.
   std::size_t index = 0;
 
-  constexpr explicit operator bool() const { return what != kind::none; }
+  constexpr explicit operator bool() const { return cause != kind::none; }
   friend constexpr bool operator==(step_fault const&, step_fault const&) = default;
 };
 
@@ -55,7 +55,7 @@ inline constexpr auto step_fault_texts = meta::enum_texts<step_fault::kind>({
 inline std::string text_of(step_fault const& fault) {
   if (!fault) return "the step is sound";
   return "operation " + std::to_string(fault.index) + " of rank " + std::to_string(fault.rank) + " " +
-         std::string(step_fault_texts.text_of(fault.what));
+         std::string(step_fault_texts.text_of(fault.cause));
 }
 
 /// A table of the operations (`step_op`) that all ranks of a mesh execute in one optimizer step.
@@ -129,14 +129,14 @@ class step_run {
   constexpr meeting round_of(std::size_t rank, step_op const& one) const {
     auto const& list = all_.of_rank[rank];
     bool const gaps = std::any_of(list.begin(), list.end(), [&](step_op const& other) {
-      return other.micro == one.micro && (other.what == op::end_round || other.what == op::sit_out);
+      return other.micro == one.micro && (other.operation == op::end_round || other.operation == op::sit_out);
     });
     return {shape::batch_axes, gaps ? op::end_round : op::forward, one.micro};
   }
 
   constexpr std::optional<meeting> meeting_of(std::size_t rank) const {
     step_op const& one = next(rank);
-    switch (one.what) {
+    switch (one.operation) {
       case op::total: return meeting{shape::every_axis, op::total, 0};
       case op::reduce: return meeting{all_.sums.at(static_cast<std::size_t>(one.region)), op::reduce, one.region};
       case op::share_statistics: return meeting{shape::batch_axes, op::share_statistics, 0};
@@ -146,7 +146,7 @@ class step_run {
       default: break;
     }
     if (all_.meets_replicas) return round_of(rank, one);
-    if (one.what == op::total_counts) return meeting{shape::batch_axes, op::total_counts, one.micro};
+    if (one.operation == op::total_counts) return meeting{shape::batch_axes, op::total_counts, one.micro};
     return {};
   }
 
@@ -173,9 +173,9 @@ class step_run {
     if (ended(rank)) return false;
     step_op const& one = next(rank);
     if (auto const at = meeting_of(rank)) return meet(rank, *at);
-    if (one.what == op::send) {
+    if (one.operation == op::send) {
       sent_.push_back({rank, holder(rank, one.other), at_[rank], one});
-    } else if (one.what == op::receive) {
+    } else if (one.operation == op::receive) {
       auto const from = holder(rank, one.other);
       auto const mine = std::find_if(sent_.begin(), sent_.end(), [&](message const& m) {
         return !m.received && m.from == from && m.to == rank && m.sent.micro == one.micro &&
@@ -202,21 +202,21 @@ constexpr step_fault check_list(std::vector<step_op> const& list, std::size_t re
   };
   for (std::size_t i = 0; i < list.size(); ++i) {
     step_op const& one = list[i];
-    auto const has = [&](std::size_t until, op what) {
+    auto const has = [&](std::size_t until, op operation) {
       return count(until, [&](step_op const& o) {
-               return o.what == what && o.micro == one.micro && o.chunk == one.chunk && o.region == one.region;
+               return o.operation == operation && o.micro == one.micro && o.chunk == one.chunk && o.region == one.region;
              }) > 0;
     };
-    bool const once = one.what != op::send && one.what != op::receive;
-    if (once && has(i, one.what)) return {kind::repeated, rank, i};
-    if (one.what == op::backward && !has(i, op::forward)) return {kind::no_forward, rank, i};
-    if (one.what == op::forward && !has(list.size(), op::backward)) return {kind::no_backward, rank, i};
-    if (one.what != op::update) continue;
+    bool const once = one.operation != op::send && one.operation != op::receive;
+    if (once && has(i, one.operation)) return {kind::repeated, rank, i};
+    if (one.operation == op::backward && !has(i, op::forward)) return {kind::no_forward, rank, i};
+    if (one.operation == op::forward && !has(list.size(), op::backward)) return {kind::no_backward, rank, i};
+    if (one.operation != op::update) continue;
     if (i + 1 != list.size()) return {kind::not_updated, rank, i + 1};
-    auto const sums = count(i, [](step_op const& o) { return o.what == op::reduce; });
+    auto const sums = count(i, [](step_op const& o) { return o.operation == op::reduce; });
     if (static_cast<std::size_t>(sums) != regions) return {kind::not_reduced, rank, i};
   }
-  if (list.empty() || list.back().what != op::update) return {kind::not_updated, rank, list.size()};
+  if (list.empty() || list.back().operation != op::update) return {kind::not_updated, rank, list.size()};
   return {};
 }
 

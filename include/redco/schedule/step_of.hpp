@@ -47,12 +47,12 @@ inline constexpr auto op_texts = meta::enum_texts<op>({
     {op::update, "update"},
 });
 
-constexpr std::string_view name_of(op what) { return op_texts.text_of(what); }
+constexpr std::string_view name_of(op operation) { return op_texts.text_of(operation); }
 
 /// An operation that a rank executes in an optimizer step. Members without meaning for the
 /// operation are -1.
 struct step_op {
-  op what = op::update;
+  op operation = op::update;
   /// Index of the micro-batch in its replica, or, for end_round and sit_out, of the round (one
   /// micro-batch per replica).
   std::int32_t micro = -1;
@@ -90,8 +90,8 @@ struct step_facts {
 /// memory.
 constexpr std::vector<step_op> step_of(step_facts const& of) {
   std::vector<step_op> all;
-  auto const add = [&all](op what, std::int64_t micro) {
-    all.push_back({what, static_cast<std::int32_t>(micro), 0, -1, -1});
+  auto const add = [&all](op operation, std::int64_t micro) {
+    all.push_back({operation, static_cast<std::int32_t>(micro), 0, -1, -1});
   };
   for (std::int64_t i = 0; i < of.micro_batches; ++i) {
     if (of.in_one) {

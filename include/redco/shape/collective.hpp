@@ -36,7 +36,7 @@ inline constexpr auto collective_texts = meta::enum_texts<collective>({
 inline constexpr std::size_t collectives = collective_texts.size();
 
 /// Returns the name of a kind of communication call, such as "all_reduce".
-constexpr std::string_view name_of(collective what) { return collective_texts.text_of(what); }
+constexpr std::string_view name_of(collective kind) { return collective_texts.text_of(kind); }
 
 /// Returns the bytes that one of `ranks` ranks sends in a ring all-reduce of `payload` bytes
 /// (Patarasuk and Yuan 2009). For n ranks this is 2 (n - 1) / n of the payload, rounded up: a
@@ -49,10 +49,10 @@ constexpr std::int64_t all_reduce_ring_bytes(std::int64_t payload, int ranks) {
 /// all_to_all. For n ranks this is (n - 1) / n of `payload`, the bytes of the complete value.
 constexpr std::int64_t gather_ring_bytes(std::int64_t payload, int ranks) { return payload / ranks * (ranks - 1); }
 
-/// Returns the bytes that one of `ranks` ranks sends in one call of kind `what`, by ring
+/// Returns the bytes that one of `ranks` ranks sends in one call of kind `kind`, by ring
 /// algorithms. For a broadcast or a send, these are the bytes of a rank that sends.
-constexpr std::int64_t ring_bytes(collective what, std::int64_t payload, int ranks) {
-  switch (what) {
+constexpr std::int64_t ring_bytes(collective kind, std::int64_t payload, int ranks) {
+  switch (kind) {
     case collective::all_reduce: return all_reduce_ring_bytes(payload, ranks);
     case collective::all_gather:
     case collective::reduce_scatter:

@@ -77,10 +77,10 @@ struct host_map {
 /// - reduce_scatter: (n - k) B / n, sums for parts of other hosts; all_to_all: k (n - k) B / n
 /// - broadcast or send from this host: (h - 1) B and B, or 0 if `sends` is false; recv and barrier:
 ///   0
-constexpr std::int64_t host_bytes(collective what, std::int64_t payload, host_share const& on, bool sends = true) {
+constexpr std::int64_t host_bytes(collective kind, std::int64_t payload, host_share const& on, bool sends = true) {
   if (on.here == 0) return 0;
   std::int64_t const part = payload / on.members, elsewhere = on.members - on.here;
-  switch (what) {
+  switch (kind) {
     case collective::all_reduce: return all_reduce_ring_bytes(payload, on.hosts);
     case collective::all_gather: return (on.hosts - 1) * on.here * part;
     case collective::reduce_scatter: return elsewhere * part;

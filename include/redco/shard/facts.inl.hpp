@@ -30,22 +30,22 @@ REDCO_INLINE void refuse(fact::mistake_fact const& m) {
   std::string const input_cure =
       "state the input: redco::model_of<net, redco::input<extents of one example>>, or a member input(workload)";
   std::string text;
-  if (m.what == fact::mistake::size) {
+  if (m.kind == fact::mistake::size) {
     text = reader + " has " + found + " " + of + "; give it at least 1";
-  } else if (m.what == fact::mistake::divisor) {
+  } else if (m.kind == fact::mistake::divisor) {
     text = reader + " has " + found + " " + of + ", no multiple of its " + wanted + " " + std::string(m.by.view()) +
            "; make it a multiple";
-  } else if (m.what == fact::mistake::depth) {
+  } else if (m.kind == fact::mistake::depth) {
     text = reader + " has " + found + " " + of + ", more than " + wanted +
            "; give the layers around it shorter names, or nest fewer repeats";
-  } else if (m.what == fact::mistake::blocks) {
+  } else if (m.kind == fact::mistake::blocks) {
     text = reader + " has " + found + " blocks, and a rewrite begins or ends a range of them at " + wanted +
            "; choose a range within [0, " + found + ")";
   } else if (added) {
-    std::string const what = m.what == fact::mistake::rank ? "dimensions" : of;
-    text = producer + " gives " + found + " " + what + ", to be added to or put in place of the " + wanted + " of " +
+    std::string const dimension = m.kind == fact::mistake::rank ? "dimensions" : of;
+    text = producer + " gives " + found + " " + dimension + ", to be added to or put in place of the " + wanted + " of " +
            reader + "; make the two equal";
-  } else if (m.what == fact::mistake::rank) {
+  } else if (m.kind == fact::mistake::rank) {
     text = reader + " reads " + dimensions_text(m.wanted) + ", " + producer + " has " + found + "; " +
            (of_input ? input_cure : "give it what it reads");
   } else {

@@ -84,10 +84,10 @@ struct size_verdict {
 
   template <std::size_t... G, std::size_t... R>
   static constexpr auto blame(std::index_sequence<G...>, std::index_sequence<R...>) {
-    if constexpr (found.what == fact::mistake::divisor) {
+    if constexpr (found.kind == fact::mistake::divisor) {
       return layer_divides<found.found, found.wanted, found.reader.text[R]...>{};
-    } else if constexpr (found.what == fact::mistake::size || found.what == fact::mistake::depth ||
-                         found.what == fact::mistake::blocks) {
+    } else if constexpr (found.kind == fact::mistake::size || found.kind == fact::mistake::depth ||
+                         found.kind == fact::mistake::blocks) {
       return layer_has<found.found, found.reader.text[R]...>{};
     } else {
       return blamed_layers<layer_gives<found.found, found.producer.text[G]...>,
@@ -169,24 +169,24 @@ struct legal {
   template <shard::legality What>
   using check = shard::detail::width_check<What>;
   static_assert(
-      diag::verdict<shard::detail::size_check<fact::mistake::width>{sizes::found.what}, typename sizes::blamed>{},
+      diag::verdict<shard::detail::size_check<fact::mistake::width>{sizes::found.kind}, typename sizes::blamed>{},
       "redco[L004]: a layer reads another width than its input has; make what one layer gives and the next one "
       "reads equal");
   static_assert(
-      diag::verdict<shard::detail::size_check<fact::mistake::rank>{sizes::found.what}, typename sizes::blamed>{},
+      diag::verdict<shard::detail::size_check<fact::mistake::rank>{sizes::found.kind}, typename sizes::blamed>{},
       "redco[L005]: a layer reads another number of dimensions than its input has; state the model's input with "
       "model_of<net, input<...>> or a member input(workload)");
   static_assert(
-      diag::verdict<shard::detail::size_check<fact::mistake::size>{sizes::found.what}, typename sizes::blamed>{},
+      diag::verdict<shard::detail::size_check<fact::mistake::size>{sizes::found.kind}, typename sizes::blamed>{},
       "redco[L006]: a size of a layer is below one; give it at least one");
   static_assert(
-      diag::verdict<shard::detail::size_check<fact::mistake::divisor>{sizes::found.what}, typename sizes::blamed>{},
+      diag::verdict<shard::detail::size_check<fact::mistake::divisor>{sizes::found.kind}, typename sizes::blamed>{},
       "redco[L009]: a size of a layer is not a multiple of another size; make it a multiple");
   static_assert(
-      diag::verdict<shard::detail::size_check<fact::mistake::depth>{sizes::found.what}, typename sizes::blamed>{},
+      diag::verdict<shard::detail::size_check<fact::mistake::depth>{sizes::found.kind}, typename sizes::blamed>{},
       "redco[L010]: a layer is nested too deeply; keep its path within 80 characters and nest at most six repeats");
   static_assert(
-      diag::verdict<shard::detail::size_check<fact::mistake::blocks>{sizes::found.what}, typename sizes::blamed>{},
+      diag::verdict<shard::detail::size_check<fact::mistake::blocks>{sizes::found.kind}, typename sizes::blamed>{},
       "redco[L011]: a rewrite names blocks that the model does not have; name a repeat by its path, such as \"h\", and a "
       "range of at least one of its blocks");
   static_assert(

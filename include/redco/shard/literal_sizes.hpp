@@ -43,7 +43,7 @@ template <model M>
 constexpr void check_literal_sizes() {
   if constexpr (literally_sized<M>) {
     constexpr fact::mistake_fact found = constant_facts_of<detail::literal_model<M>>.mistake;
-    if constexpr (found.what != fact::mistake::rank || found.found > 0)
+    if constexpr (found.kind != fact::mistake::rank || found.found > 0)
       static_cast<void>(legal<detail::literal_model<M>, mesh{}>{});
   }
 }

@@ -50,7 +50,7 @@ class compiled_kernels final : public kernel_launcher {
   static compiled_kernels& of_process();
 
   bool serves(at::Device device) const override { return device.is_cuda(); }
-  void run(call const& what, std::span<argument const> arguments) override;
+  void run(call const& launch, std::span<argument const> arguments) override;
 
   /// Returns the major compute capability of a CUDA device: 8 for an A100, 9 for an H100.
   int compute_major(at::Device device);
@@ -68,8 +68,8 @@ class compiled_kernels final : public kernel_launcher {
   using key = std::tuple<int, std::string_view, at::ScalarType>;
 
   device_code const& device_of(int index);
-  void* module_of(device_code const& device, call const& what);
-  void* function_of(device_code const& device, call const& what);
+  void* module_of(device_code const& device, call const& launch);
+  void* function_of(device_code const& device, call const& launch);
 
   std::mutex mutex_;
   std::map<int, device_code> devices_;

@@ -111,21 +111,21 @@ REDCO_INLINE compiled_kernels::device_code const& compiled_kernels::device_of(in
   return device;
 }
 
-REDCO_INLINE void* compiled_kernels::module_of(device_code const& device, call const& what) {
-  void*& module = modules_[{device.index, what.source.name, what.element}];
+REDCO_INLINE void* compiled_kernels::module_of(device_code const& device, call const& launch) {
+  void*& module = modules_[{device.index, launch.source.name, launch.element}];
   if (module != nullptr) return module;
   auto const& driver = detail::cuda_driver::of_process();
   std::string const code = kernel_compiler::of_process().compile(
-      what.source, what.element == at::kBFloat16 ? "bf16" : "float", device.architecture);
-  driver.check(driver.load_module(&module, code.data()), std::string("load ") + what.source.name);
+      launch.source, launch.element == at::kBFloat16 ? "bf16" : "float", device.architecture);
+  driver.check(driver.load_module(&module, code.data()), std::string("load ") + launch.source.name);
   return module;
 }
 
-REDCO_INLINE void* compiled_kernels::function_of(device_code const& device, call const& what) {
-  void*& function = functions_[{device.index, what.entry, what.element}];
+REDCO_INLINE void* compiled_kernels::function_of(device_code const& device, call const& launch) {
+  void*& function = functions_[{device.index, launch.entry, launch.element}];
   if (function != nullptr) return function;
   auto const& driver = detail::cuda_driver::of_process();
-  driver.check(driver.find_function(&function, module_of(device, what), what.entry), std::string("find ") + what.entry);
+  driver.check(driver.find_function(&function, module_of(device, launch), launch.entry), std::string("find ") + launch.entry);
   return function;
 }
 
@@ -135,9 +135,9 @@ REDCO_INLINE int compiled_kernels::compute_major(at::Device any) {
   return device_of(device.index()).major;
 }
 
-REDCO_INLINE void compiled_kernels::run(call const& what, std::span<argument const> arguments) {
-  c10::impl::VirtualGuardImpl const cuda(what.device.type());
-  auto const device = what.device.has_index() ? what.device : cuda.getDevice();
+REDCO_INLINE void compiled_kernels::run(call const& launch, std::span<argument const> arguments) {
+  c10::impl::VirtualGuardImpl const cuda(launch.device.type());
+  auto const device = launch.device.has_index() ? launch.device : cuda.getDevice();
   auto const& driver = detail::cuda_driver::of_process();
   void *context = nullptr, *function = nullptr;
   {
@@ -145,16 +145,16 @@ REDCO_INLINE void compiled_kernels::run(call const& what, std::span<argument con
     device_code const& code = device_of(device.index());
     context = code.context;
     detail::cuda_context_guard const here(driver, context);
-    function = function_of(code, what);
+    function = function_of(code, launch);
   }
   std::vector<void*> values;
   values.reserve(arguments.size());
   for (argument const& one : arguments) values.push_back(const_cast<void*>(one.value));
   void* const stream = cuda.getStream(device).native_handle();
   detail::cuda_context_guard const here(driver, context);
-  driver.check(driver.launch(function, static_cast<unsigned>(what.blocks), 1, 1, kernel_threads, 1, 1, 0, stream,
+  driver.check(driver.launch(function, static_cast<unsigned>(launch.blocks), 1, 1, kernel_threads, 1, 1, 0, stream,
                              values.data(), nullptr),
-               std::string("run ") + what.entry);
+               std::string("run ") + launch.entry);
 }
 
 }  // namespace redco::tensors

@@ -43,9 +43,9 @@ class kernel_launcher {
   /// Returns true if this launcher can run kernels on tensors on `device`.
   virtual bool serves(at::Device device) const = 0;
 
-  /// Launches the kernel that `what` describes on the current stream of its device. `arguments` are
-  /// the values of the kernel's parameters, in order.
-  virtual void run(call const& what, std::span<argument const> arguments) = 0;
+  /// Launches the kernel that `launch` describes, on the current stream of its device. `arguments`
+  /// are the values of the kernel's parameters, in order.
+  virtual void run(call const& launch, std::span<argument const> arguments) = 0;
 
   /// Returns the kernel launcher that this process uses. It is compiled_kernels, unless a
   /// `kernel_launcher::forced` object selects another.

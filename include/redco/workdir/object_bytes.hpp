@@ -36,12 +36,12 @@ std::string object_bytes(Object const& object) {
 }
 
 /// Sets `object` from bytes that object_bytes() has returned. Throws `error` with exit code 65 if
-/// the bytes belong to another type; `object` may then be partly filled. `what`: name of the object
+/// the bytes belong to another type; `object` may then be partly filled. `name`: name of the object
 /// in the message.
 template <class Object>
-void read_object(std::string const& bytes, Object& object, std::string const& what) {
+void read_object(std::string const& bytes, Object& object, std::string const& name) {
   auto const refuse = [&](std::string const& why) {
-    return error(exit_code::data, what + " is not what this program saves under that name: " + why +
+    return error(exit_code::data, name + " is not what this program saves under that name: " + why +
                                       ". Resume with the program that saved it, or start anew with --resume none");
   };
   std::istringstream input(bytes);

@@ -43,8 +43,8 @@ REDCO_INLINE std::string summary_text(run_summary const& run) {
   if (!losses.empty()) line("loss", losses);
   line("ckpt", run.checkpoint.empty() ? "none" : run.checkpoint);
   for (std::size_t index = 0; index < run.files.size(); ++index) line(index == 0 ? "files" : "", run.files[index]);
-  auto count = [](std::int64_t number, std::string const& what) {
-    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  auto count = [](std::int64_t number, std::string const& noun) {
+    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
   };
   line("issues", count(run.warnings, "warning") + ", " + count(run.lost_lines, "lost log line"));
   for (auto const& free : run.lines) text += "\n" + free;

@@ -47,7 +47,7 @@ namespace redco::adapt::detail {
 /// A key of PEFT's adapter_config.json that redco does not support, and a phrase for error
 /// messages.
 struct uncomputed_option {
-  std::string_view key, what;
+  std::string_view key, phrase;
 };
 inline constexpr uncomputed_option uncomputed_options[] = {
     {"alora_invocation_tokens", "adapters that only act after some tokens (aLoRA)"},
@@ -93,9 +93,9 @@ inline lora_options read_adapter_config(std::filesystem::path const& file) {
   if (json::json_value const* const bias = c.find("bias"); bias != nullptr && *bias != "none")
     c.refuse(c.is("bias", *bias) + ": trained biases are" + std::string(merge_cure));
   check_initialisation(c);
-  for (auto const& [key, what] : uncomputed_options)
+  for (auto const& [key, phrase] : uncomputed_options)
     if (json::json_value const* const value = c.find(key); value != nullptr && !pretrained::says_nothing(*value))
-      c.refuse(c.is(key, *value) + ": " + std::string(what) + " are" + std::string(merge_cure));
+      c.refuse(c.is(key, *value) + ": " + std::string(phrase) + " are" + std::string(merge_cure));
   c.skip({"auto_mapping", "base_model_name_or_path", "corda_config", "ensure_weight_tying", "eva_config",
           "exclude_modules", "fan_in_fan_out", "inference_mode", "layers_pattern", "loftq_config", "lora_ga_config",
           "megatron_config", "megatron_core", "peft_version", "qalora_group_size", "revision", "target_modules",

@@ -102,8 +102,8 @@ class handshake {
   }
 
   std::string fault_of_peer() const {
-    auto const differs = [](std::string const& what, std::int64_t its, std::int64_t own) {
-      return "it has " + what + " " + std::to_string(its) + ", this process " + std::to_string(own);
+    auto const differs = [](std::string const& property, std::int64_t its, std::int64_t own) {
+      return "it has " + property + " " + std::to_string(its) + ", this process " + std::to_string(own);
     };
     if (peer_.version != own_.version) return differs("redco's protocol", peer_.version, own_.version);
     if (peer_.links != own_.links || peer_.run != own_.run) return "it belongs to another run";

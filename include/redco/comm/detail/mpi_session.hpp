@@ -100,10 +100,10 @@ class mpi_session final : public process_session {
     abandoned_.push_back(std::move(some));
   }
 
-  void announce(process_notice const& what) override {
+  void announce(process_notice const& notice) override {
     std::lock_guard const lock(mutex_);
-    if (what.ended_rank == failed) answers_.fail(what.run);
-    tell(others(), what.ended_rank, what.run, what.code, what.text);
+    if (notice.ended_rank == failed) answers_.fail(notice.run);
+    tell(others(), notice.ended_rank, notice.run, notice.code, notice.text);
   }
 
   std::vector<process_notice> heard() override {

@@ -40,7 +40,7 @@ struct nccl_library {
 
   /// Returns a description of an NCCL result for messages, such as "invalid usage (details that
   /// NCCL recorded)".
-  std::string words_of(nccl::result what, nccl::communicator where) const;
+  std::string words_of(nccl::result status, nccl::communicator where) const;
 };
 
 /// A rank's end of an NCCL communicator, with the device queue in which its calls run. One thread
@@ -91,11 +91,11 @@ class nccl_link {
   void abort() noexcept;
 
  private:
-  static bool failed(nccl::result what) { return what != nccl::success && what != nccl::in_progress; }
+  static bool failed(nccl::result status) { return status != nccl::success && status != nccl::in_progress; }
 
-  [[noreturn]] void fail(exit_code code, std::string const& what, patience const& until);
+  [[noreturn]] void fail(exit_code code, std::string const& message, patience const& until);
   void wait(tensors::function_ref<bool()> done, patience const& until);
-  void judge(nccl::result what, bool joins, patience const& until);
+  void judge(nccl::result status, bool joins, patience const& until);
   bool has_come_on(bool joins, patience const& until);
 
   std::shared_ptr<nccl_library const> library_;

@@ -56,10 +56,10 @@ REDCO_INLINE std::shared_ptr<nccl_library const> nccl_library::of_process() {
   return one;
 }
 
-REDCO_INLINE std::string nccl_library::words_of(nccl::result what, nccl::communicator where) const {
+REDCO_INLINE std::string nccl_library::words_of(nccl::result status, nccl::communicator where) const {
   char const* const last = get_last_error(where);
   std::string const known = last != nullptr ? last : "";
-  return get_error_string(what) + (known.empty() ? std::string() : " (" + known + ")");
+  return get_error_string(status) + (known.empty() ? std::string() : " (" + known + ")");
 }
 
 REDCO_INLINE nccl_link::nccl_link(std::shared_ptr<nccl_library const> library, std::unique_ptr<device_queue> queue)
@@ -88,15 +88,15 @@ REDCO_INLINE void nccl_link::abort() noexcept {
   if (communicator_ != nullptr) library_->abort(std::exchange(communicator_, nullptr));
 }
 
-/// Marks the run as failed and throws if the NCCL result `what` is a failure. If the run has
+/// Marks the run as failed and throws if the NCCL result `status` is a failure. If the run has
 /// already failed, throws its first failure instead. `joins` is true while the communicator is
 /// being created.
-REDCO_INLINE void nccl_link::judge(nccl::result what, bool joins, patience const& until) {
-  if (!failed(what)) return;
-  bool const refused = joins && (what == nccl::invalid_usage || what == nccl::invalid_argument);
-  std::string const words = library_->words_of(what, communicator_);
+REDCO_INLINE void nccl_link::judge(nccl::result status, bool joins, patience const& until) {
+  if (!failed(status)) return;
+  bool const refused = joins && (status == nccl::invalid_usage || status == nccl::invalid_argument);
+  std::string const words = library_->words_of(status, communicator_);
   fail(refused                      ? exit_code::usage
-       : what == nccl::remote_error ? exit_code::peer_lost
+       : status == nccl::remote_error ? exit_code::peer_lost
                                     : exit_code::internal,
        refused ? "does not join these devices: " + words + "; use one rank per device" : "fails: " + words, until);
 }
@@ -132,9 +132,9 @@ REDCO_INLINE void nccl_link::wait(tensors::function_ref<bool()> done, patience c
   }
 }
 
-REDCO_INLINE void nccl_link::fail(exit_code code, std::string const& what, patience const& until) {
+REDCO_INLINE void nccl_link::fail(exit_code code, std::string const& message, patience const& until) {
   abort();
-  until.line.fail(until.member, code, "NCCL " + what + "; " + until.where);
+  until.line.fail(until.member, code, "NCCL " + message + "; " + until.where);
   throw until.line.cause();
 }
 

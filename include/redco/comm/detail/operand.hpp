@@ -91,9 +91,9 @@ inline std::string call_text(std::uint64_t call, std::string const& group) {
 }
 
 /// Returns the end of a sentence that names a collective call, for example "in all_reduce(sum) of
-/// Float [3] for 'grads', call 17 of group tp". `what` is the description of the operation.
-inline std::string where_text(std::string const& what, std::uint64_t call, std::string const& group) {
-  return "in " + what + label_text() + ", " + call_text(call, group);
+/// Float [3] for 'grads', call 17 of group tp". `operation` is the description of the operation.
+inline std::string where_text(std::string const& operation, std::uint64_t call, std::string const& group) {
+  return "in " + operation + label_text() + ", " + call_text(call, group);
 }
 
 /// Marks the run as failed because the ranks `missing` did not reach the call `where` within

@@ -73,7 +73,7 @@ class process_session {
   virtual void abandon(messages&& some) = 0;
 
   /// Sends a notice (a message about a failure or an ended rank) to all other processes.
-  virtual void announce(process_notice const& what) = 0;
+  virtual void announce(process_notice const& notice) = 0;
   /// Returns the notices of other processes that have arrived since the previous call.
   virtual std::vector<process_notice> heard() = 0;
   /// Returns a notice for each process that is lost, without waiting for a notice from that

@@ -266,15 +266,15 @@ class rendezvous {
     return words.substr(0, words.find('\n'));
   }
 
-  [[noreturn]] void cannot_reach(std::string const& what) const {
-    fail(": it met all, and cannot reach some (" + what +
+  [[noreturn]] void cannot_reach(std::string const& reason) const {
+    fail(": it met all, and cannot reach some (" + reason +
          "); see whether the hosts let each other through on all ports");
   }
 
-  [[noreturn]] void fail(std::string const& what) const {
+  [[noreturn]] void fail(std::string const& problem) const {
     throw error(exit_code::rendezvous, "process " + std::to_string(how_.process) + " of " +
                                            std::to_string(how_.processes) + " (" + how_.launcher + "), which meet at " +
-                                           options::meeting_address(how_) + what);
+                                           options::meeting_address(how_) + problem);
   }
 
   static constexpr auto one_try = std::chrono::milliseconds(5'000);

@@ -211,8 +211,8 @@ class socket {
       if (f(*at)) return;
   }
 
-  [[noreturn]] static void fail(std::string const& what) {
-    throw std::runtime_error("a socket " + what + ": " + std::strerror(errno));
+  [[noreturn]] static void fail(std::string const& problem) {
+    throw std::runtime_error("a socket " + problem + ": " + std::strerror(errno));
   }
 
   int number_ = -1;

@@ -79,10 +79,10 @@ class socket_session final : public process_session {
     abandoned_.push_back(std::move(some));
   }
 
-  void announce(process_notice const& what) override {
+  void announce(process_notice const& notice) override {
     std::lock_guard const lock(mutex_);
-    if (what.ended_rank == failed) answers_.fail(what.run);
-    tell_all(wire::notice_tag, wire::notice_text({what.run, what.code, what.ended_rank, what.text}));
+    if (notice.ended_rank == failed) answers_.fail(notice.run);
+    tell_all(wire::notice_tag, wire::notice_text({notice.run, notice.code, notice.ended_rank, notice.text}));
   }
 
   std::vector<process_notice> heard() override {

@@ -30,10 +30,10 @@ constexpr std::vector<std::size_t> inner_order(std::vector<fact::event> const& e
   for (std::size_t i = 0; i < events.size(); ++i) {
     order.push_back(i);
     fact::block_slice const& blocks = events[i].blocks;
-    bool const begins = events[i].what == fact::event_kind::repeat;
+    bool const begins = events[i].kind == fact::event_kind::repeat;
     if (begins) ++depth;
     bool const outermost = depth <= 1;
-    if (events[i].what == fact::event_kind::repeat_end) --depth;
+    if (events[i].kind == fact::event_kind::repeat_end) --depth;
     if (blocks.step == 1 || outermost) continue;
     if (begins) {
       if (blocks.first == 0) rows.push_back({i, i});
@@ -97,7 +97,7 @@ class backward_pass {
     fact::event const& e = events_[i];
     placed_tensor const& t = tensors_[i];
     if (e.min_shards_exclusive > 0 && setup_.mesh.tp <= e.min_shards_exclusive) return;
-    switch (e.what) {
+    switch (e.kind) {
       case fact::event_kind::save:
         if (!again_ || e.tensor.id != output_again_) free(t);
         break;
@@ -141,8 +141,8 @@ class backward_pass {
 
   constexpr void free(placed_tensor const& t) {
     if (!t.in_block()) now_.activations -= t.saved_bytes();
-    else if (t.what == kind::own) (again_ ? now_.recomputed : now_.activations) -= t.of_block();
-    else if (t.what == kind::saved_input && !again_ && own_input_) now_.activations -= t.bytes;
+    else if (t.lifetime == kind::own) (again_ ? now_.recomputed : now_.activations) -= t.of_block();
+    else if (t.lifetime == kind::saved_input && !again_ && own_input_) now_.activations -= t.bytes;
   }
 
   /// Starts the backward of a recomputed block. The tensors that the block saves when it runs

@@ -43,8 +43,8 @@ class forward_moments {
       bool const again = row.again.has(block), own_input = row.has_own_input(block);
       for (std::size_t i = kind.begin; i < kind.end; ++i) {
         placed_tensor const& t = tensors_[i];
-        if (t.what == placed_tensor::kind::own && !again) save(i, t.of_block());
-        bool const input = t.what == (again ? placed_tensor::kind::block_input : placed_tensor::kind::saved_input);
+        if (t.lifetime == placed_tensor::kind::own && !again) save(i, t.of_block());
+        bool const input = t.lifetime == (again ? placed_tensor::kind::block_input : placed_tensor::kind::saved_input);
         if (input && own_input) save(i, t.bytes);
       }
       end_layer();

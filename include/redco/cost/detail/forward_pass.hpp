@@ -15,7 +15,7 @@
 namespace redco::cost::detail {
 
 /// A tensor of one event of a model's program, as one rank holds it: its bytes, its lifetime
-/// (`what`) and the number of its copies in repeated blocks.
+/// (`lifetime`) and the number of its copies in repeated blocks.
 struct placed_tensor {
   enum class kind : std::uint8_t {
     /// Lifetime of a tensor that does not exist on this mesh, or shares the storage of another one
@@ -34,7 +34,7 @@ struct placed_tensor {
     loss_workspace,
   };
 
-  kind what = kind::none;
+  kind lifetime = kind::none;
   std::int64_t bytes = 0;  ///< Bytes of one copy of the tensor on this rank
   /// Number of copies that have their own storage, over all repeated blocks, as if no block were
   /// recomputed; 1 outside repeats. For `block_output`: 1, or 0 if a layer saves the output.
@@ -45,7 +45,7 @@ struct placed_tensor {
   std::int64_t again = 0;  ///< Number of these equal blocks that backward recomputes
 
   constexpr bool in_block() const { return blocks > 0; }
-  constexpr bool is_saved() const { return what == kind::own || what == kind::saved_input; }
+  constexpr bool is_saved() const { return lifetime == kind::own || lifetime == kind::saved_input; }
   constexpr std::int64_t all() const { return bytes * copies; }
   constexpr std::int64_t saved_bytes() const { return bytes * saved; }
   /// Returns the bytes of the tensor's copies in one block of the outermost repeat. Requires that
@@ -119,9 +119,9 @@ class forward_pass {
     return open_.empty() ? 0 : of / open_[0].blocks.count() * count_again(open_[0].blocks, setup_.recompute);
   }
 
-  constexpr void record(std::size_t i, kind what, std::int64_t times) {
+  constexpr void record(std::size_t i, kind lifetime, std::int64_t times) {
     fact::event const& e = program_.events[i];
-    placed_tensor& t = tensors[i] = {what, local_bytes(e.tensor, e.width, setup_.mesh.tp, setup_.compute), times};
+    placed_tensor& t = tensors[i] = {lifetime, local_bytes(e.tensor, e.width, setup_.mesh.tp, setup_.compute), times};
     if (open_.empty()) return;
     t.blocks = open_[0].blocks.count();
     t.again = count_again(open_[0].blocks, setup_.recompute);
@@ -131,7 +131,7 @@ class forward_pass {
     using fact::event_kind;
     fact::event const& e = program_.events[i];
     if (e.min_shards_exclusive > 0 && setup_.mesh.tp <= e.min_shards_exclusive) return;
-    switch (e.what) {
+    switch (e.kind) {
       case fact::event_kind::save: save(i); break;
       case fact::event_kind::batch: record(i, kind::batch, copies()); break;
       case fact::event_kind::loss: record(i, kind::loss, copies()); break;
@@ -228,12 +228,12 @@ class forward_pass {
       block_row::kind& one = row.kinds[k];
       for (std::size_t i = one.begin; i < one.end; ++i) {
         placed_tensor& t = tensors[i];
-        if (t.what == kind::own) {
+        if (t.lifetime == kind::own) {
           one.bytes += t.of_block();
           t.saved = t.copies / t.blocks * counts[k].once;
         }
-        if (t.what == kind::saved_input) t.saved = counts[k].inputs_once;
-        if (t.what == kind::block_input) t.saved = counts[k].inputs_again;
+        if (t.lifetime == kind::saved_input) t.saved = counts[k].inputs_once;
+        if (t.lifetime == kind::block_input) t.saved = counts[k].inputs_again;
       }
     }
     if (row.again.has(0) || row.kinds[0].saves_input) kept_.put(program_.events[row.kinds[0].begin].from, true);

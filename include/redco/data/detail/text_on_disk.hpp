@@ -40,9 +40,9 @@ inline void refuse_other_formats(std::filesystem::path const& path, std::string_
       {"\0\0\xFE\xFF"sv, utf16},
       {"\xFF\xFE"sv, utf16},
       {"\xFE\xFF"sv, utf16}};
-  for (auto const& [magic, what] : formats)
+  for (auto const& [magic, description] : formats)
     if (front.starts_with(magic))
-      throw error(exit_code::data, kind + " " + path.string() + " is " + std::string(what) + ", and give the result");
+      throw error(exit_code::data, kind + " " + path.string() + " is " + std::string(description) + ", and give the result");
 }
 
 [[noreturn]] inline void refuse_text(std::filesystem::path const& path, std::string const& why) {

@@ -23,24 +23,24 @@ class size_checks {
   /// Returns the path of the layer that is being declared.
   constexpr path const& here() const { return here_; }
 
-  /// Checks a size of the current layer and returns it. `what` is its name, such as "heads". If
+  /// Checks a size of the current layer and returns it. `name` is for messages, such as "heads". If
   /// `extent` is below `least`, records the mistake `rule` and returns `least`, so that recording
   /// continues.
-  constexpr std::int64_t size(std::string_view what, std::int64_t extent, std::int64_t least = 1,
+  constexpr std::int64_t size(std::string_view name, std::int64_t extent, std::int64_t least = 1,
                               mistake rule = mistake::size) {
     if (extent >= least) return extent;
-    refuse({.what = rule, .wanted = least, .found = extent, .reader = here_}, what);
+    refuse({.kind = rule, .wanted = least, .found = extent, .reader = here_}, name);
     return least;
   }
 
-  /// Checks that a size of the current layer is a multiple of another. `what` is the name of the
+  /// Checks that a size of the current layer is a multiple of another. `name` is the name of the
   /// size `extent`, and `by` the name of the size `divisor`. If it is no multiple, records a
   /// mistake.
-  constexpr void multiple(std::string_view what, std::int64_t extent, std::string_view by, std::int64_t divisor) {
+  constexpr void multiple(std::string_view name, std::int64_t extent, std::string_view by, std::int64_t divisor) {
     if (extent < 1 || divisor < 1 || extent % divisor == 0) return;
-    mistake_fact m{.what = mistake::divisor, .wanted = divisor, .found = extent, .reader = here_};
+    mistake_fact m{.kind = mistake::divisor, .wanted = divisor, .found = extent, .reader = here_};
     m.by.push(by);
-    refuse(m, what);
+    refuse(m, name);
   }
 
   /// Checks that the current activation has `rank` dimensions: 2 [batch, ids], 3 [batch, tokens,
@@ -55,10 +55,10 @@ class size_checks {
   }
 
   /// Checks that the current activation has `extent` elements along dimension `dim`; otherwise
-  /// records a mistake. `what` is the name of the dimension, such as "features" or "channels".
-  constexpr void expect(std::string_view what, int dim, std::int64_t extent) { expect(activation, what, dim, extent); }
-  constexpr void expect(flow const& input, std::string_view what, int dim, std::int64_t extent) {
-    if (input.shape[dim] != extent) refuse_input(mistake::width, what, extent, input.shape[dim], input.made);
+  /// records a mistake. `name` is the name of the dimension, such as "features" or "channels".
+  constexpr void expect(std::string_view name, int dim, std::int64_t extent) { expect(activation, name, dim, extent); }
+  constexpr void expect(flow const& input, std::string_view name, int dim, std::int64_t extent) {
+    if (input.shape[dim] != extent) refuse_input(mistake::width, name, extent, input.shape[dim], input.made);
   }
 
   /// Checks that the last dimension of the current activation has `features` elements; otherwise
@@ -77,7 +77,7 @@ class size_checks {
     int dim = input.rank - 1;
     while (input.rank == wanted.rank && input[dim] == wanted[dim]) --dim;
     bool const width = input.rank == wanted.rank;
-    refuse({.what = width ? mistake::width : mistake::rank,
+    refuse({.kind = width ? mistake::width : mistake::rank,
             .wanted = width ? wanted[dim] : wanted.rank,
             .found = width ? input[dim] : input.rank,
             .reader = maker(other.made),
@@ -109,8 +109,8 @@ class size_checks {
     return program_.layers[static_cast<std::size_t>(makers_[static_cast<std::size_t>(made - 1)])];
   }
 
-  constexpr void refuse_input(mistake what, std::string_view of, std::int64_t wanted, std::int64_t found, int made) {
-    refuse({.what = what,
+  constexpr void refuse_input(mistake kind, std::string_view of, std::int64_t wanted, std::int64_t found, int made) {
+    refuse({.kind = kind,
             .wanted = wanted,
             .found = found,
             .reader = here_,
@@ -121,7 +121,7 @@ class size_checks {
 
   constexpr void check_length(path const& name) {
     if (name.missing == 0) return;
-    refuse({.what = mistake::depth,
+    refuse({.kind = mistake::depth,
             .wanted = static_cast<std::int64_t>(path::capacity),
             .found = static_cast<std::int64_t>(name.size + name.missing),
             .reader = name},
@@ -133,7 +133,7 @@ class size_checks {
   constexpr void refuse(mistake_fact m, std::string_view of) {
     m.of.push(of);
     mistake_fact& first = program_.mistake;
-    if (!first || (first.what == mistake::width && m.what == mistake::rank)) first = m;
+    if (!first || (first.kind == mistake::width && m.kind == mistake::rank)) first = m;
   }
 
   program program_;

@@ -64,13 +64,13 @@ class strict_builder final : public nlohmann::json_sax<json_value> {
 
   bool parse_error(std::size_t, std::string const&, nlohmann::detail::exception const& e) override {
     // Example: "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..."
-    std::string what = e.what();
-    if (auto const code = what.find("] "); code != std::string::npos) what.erase(0, code + 2);
-    if (what.starts_with("parse error at ")) {
-      if (auto const colon = what.find(": "); colon != std::string::npos) what.erase(0, colon + 2);
+    std::string message = e.what();
+    if (auto const code = message.find("] "); code != std::string::npos) message.erase(0, code + 2);
+    if (message.starts_with("parse error at ")) {
+      if (auto const colon = message.find(": "); colon != std::string::npos) message.erase(0, colon + 2);
     }
     // The words end with the bytes read last; an error must be UTF-8 on terminals and in logs.
-    refuse(what.find("ill-formed UTF-8") == std::string::npos ? what : escaped(what));
+    refuse(message.find("ill-formed UTF-8") == std::string::npos ? message : escaped(message));
   }
 
  private:

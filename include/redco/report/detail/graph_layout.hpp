@@ -45,12 +45,12 @@ inline bool is_cut(shard_report const& r, graph_node const& n) {
   if (r.run.mesh.tp == 1) return false;
   bool const parameters = std::any_of(n.parameters.begin(), n.parameters.end(),
                                       [&](std::size_t p) { return r.plan.entries[p].is_split(); });
-  return parameters || n.split_dim >= 0 || n.what == graph_node::kind::head;
+  return parameters || n.split_dim >= 0 || n.role == graph_node::kind::head;
 }
 
 inline std::string node_title(shard_report const& r, graph_node const& n) {
   std::string const name = relative_name(n.layer.view()), before = name.empty() ? "" : name + ": ";
-  switch (n.what) {
+  switch (n.role) {
     case graph_node::kind::attention: return before + "attended values";
     case graph_node::kind::head:
       return n.parameters.empty() ? "logits and loss, with the tied table" : "logits and loss";
@@ -65,9 +65,9 @@ inline std::string node_title(shard_report const& r, graph_node const& n) {
 inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const& n) {
   int const tp = r.run.mesh.tp;
   std::vector<graph_line> lines;
-  if (is_collective(n.what)) {
-    std::string_view const how = n.what == graph_node::kind::all_reduce   ? "all-reduce over "
-                                 : n.what == graph_node::kind::all_gather ? "all-gather of tokens over "
+  if (is_collective(n.role)) {
+    std::string_view const how = n.role == graph_node::kind::all_reduce   ? "all-reduce over "
+                                 : n.role == graph_node::kind::all_gather ? "all-gather of tokens over "
                                                                           : "reduce-scatter of tokens over ";
     std::int64_t const bytes = n.output.count() * shape::size_of(r.run.compute);
     lines.push_back(
@@ -122,9 +122,9 @@ class graph_layout {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       graph_node const& n = graph_[i];
-      drawn_[i] = !is_collective(n.what) || r.run.mesh.tp > 1;
-      while (static_cast<int>(open.size()) > n.depth - (n.what == graph_node::kind::block)) close(open);
-      if (n.what == graph_node::kind::block) {
+      drawn_[i] = !is_collective(n.role) || r.run.mesh.tp > 1;
+      while (static_cast<int>(open.size()) > n.depth - (n.role == graph_node::kind::block)) close(open);
+      if (n.role == graph_node::kind::block) {
         open.push_back(groups_.size());
         groups_.push_back({margin - 40 + 4 * (n.depth - 1), y_, width - margin + 40 - 8 * (n.depth - 1), 0});
         y_ += 4;
@@ -146,7 +146,7 @@ class graph_layout {
 
  private:
   static double height_of(shard_report const& r, graph_node const& n) {
-    if (n.what == graph_node::kind::add || n.what == graph_node::kind::block) return 18;
+    if (n.role == graph_node::kind::add || n.role == graph_node::kind::block) return 18;
     return static_cast<double>(lines_of(r, n).size()) * graph_box::line_height + 7;
   }
 
@@ -171,8 +171,8 @@ class graph_layout {
           edges_.push_back({middle, bottom(from), b.top, 0, 0, false});
           continue;
         }
-        bool const to_circle = graph_[i].what == graph_node::kind::add,
-                   from_circle = graph_[from].what == graph_node::kind::add;
+        bool const to_circle = graph_[i].role == graph_node::kind::add,
+                   from_circle = graph_[from].role == graph_node::kind::add;
         double const start = a.top + a.height / 2 + (from_circle ? 6 : 0), end = b.top + b.height / 2;
         std::size_t lane = 0;
         while (lane < lanes.size() && lanes[lane].second > start - 1) ++lane;

@@ -38,16 +38,16 @@ inline std::string blocks_name(std::string_view name) {
 
 inline std::string draw_node(shard_report const& r, graph_node const& n, graph_box const& box) {
   double const middle = box.left + box.width / 2;
-  if (n.what == graph_node::kind::add)
+  if (n.role == graph_node::kind::add)
     return "<circle cx=\"" + coordinate(middle) + "\" cy=\"" + coordinate(box.top + box.height / 2) +
            "\" r=\"9\" class=\"whole\"/>" + svg_text(middle, box.top + box.height / 2 + 4, "+", "mid strong") + "\n";
-  if (n.what == graph_node::kind::block)
+  if (n.role == graph_node::kind::block)
     return svg_text(box.left + 8, box.top + 13,
                     blocks_name(n.layer.view()) + ": " + std::to_string(n.copies) + " equal blocks", "strong") +
            "\n";
   std::string text = "<rect x=\"" + coordinate(box.left) + "\" y=\"" + coordinate(box.top) + "\" width=\"" +
                      coordinate(box.width) + "\" height=\"" + coordinate(box.height) + "\" rx=\"5\" class=\"" +
-                     (is_collective(n.what) ? "pill"
+                     (is_collective(n.role) ? "pill"
                       : is_cut(r, n)        ? "cut"
                                             : "whole") +
                      "\"/>\n";

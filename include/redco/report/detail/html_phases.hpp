@@ -86,7 +86,7 @@ std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, l
     step_moment const& m = moments[p.moment];
     if (!m.most || p.moment == last) continue;
     last = p.moment;
-    bool const wide = m.what == "holds most" && m.phase != "backward", ends = m.phase == "forward";
+    bool const wide = m.event == "holds most" && m.phase != "backward", ends = m.phase == "forward";
     double const x = p.x + (wide ? (m.phase == "loss" ? 15 : 23) : 0), y = y_of(static_cast<double>(m.total()));
     std::string const text = bytes_text(m.total());
     double const width = label_positions::width_of(text), from = ends ? x - 6 - width : x - width / 2;

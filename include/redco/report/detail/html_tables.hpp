@@ -30,7 +30,7 @@ inline std::string html_answer(shard_report const& r) {
   if (!r.fits()) {
     paragraph("Largest: " + escaped(largest_text(r)) + ".");
     paragraph("Smallest change that fits: " +
-              (answer.change ? "<b>" + escaped(answer.change->what) + "</b> (<code>" + escaped(answer.change->options) +
+              (answer.change ? "<b>" + escaped(answer.change->description) + "</b> (<code>" + escaped(answer.change->options) +
                                    "</code>), " + bytes_text(answer.change->peak) + " on every rank"
                              : escaped(change_text(r))) +
               ".");
@@ -140,7 +140,7 @@ inline std::string html_messages(shard_report const& r) {
     if (line.calls == 0) continue;
     text += "<tr><td>" + escaped(line.purpose) + "</td>";
     cell("", "group", escaped(shape::group_name(r.run.mesh, line.over)));
-    cell("", "collective", escaped(name_of(line.what)));
+    cell("", "collective", escaped(name_of(line.collective)));
     cell(" class=\"n\"", "calls", std::to_string(line.calls));
     cell(" class=\"n\"", "payload", bytes_text(line.payload_bytes / line.calls));
     cell(" class=\"n\"", "sent", bytes_text(line.wire_bytes));

@@ -94,12 +94,12 @@ struct cuda_driver {
   }
 
   /// Throws `error` with exit code 70 and the driver's message if `status`, the result of a driver
-  /// function, is not 0 (success). `what` names the action for the message.
-  void check(int status, std::string const& what) const {
+  /// function, is not 0 (success). `operation` is its name in the message.
+  void check(int status, std::string const& operation) const {
     if (status == 0) return;
     char const* text = nullptr;
     if (words(status, &text) != 0 || text == nullptr) text = "unknown";
-    throw error(exit_code::internal, "CUDA: " + what + ": " + text + " (" + std::to_string(status) + ")");
+    throw error(exit_code::internal, "CUDA: " + operation + ": " + text + " (" + std::to_string(status) + ")");
   }
 
  private:

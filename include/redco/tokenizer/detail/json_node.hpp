@@ -30,10 +30,10 @@ class json_node {
   [[noreturn]] void refuse(std::string const& why) const {
     throw error(exit_code::data, location_ + (location_.ends_with(": ") ? "" : " ") + why);
   }
-  /// Throws `error` with exit code 65, because the tokenizer's file asks for `what`, which redco
+  /// Throws `error` with exit code 65, because the tokenizer's file asks for `feature`, which redco
   /// does not support.
-  [[noreturn]] void refuse_kind(std::string_view what) const {
-    refuse(std::string(what) + " is not computed here; use a tokenizer that does without");
+  [[noreturn]] void refuse_kind(std::string_view feature) const {
+    refuse(std::string(feature) + " is not computed here; use a tokenizer that does without");
   }
 
   /// Returns the member `key` of a JSON object, or nullopt if this member is absent or null.

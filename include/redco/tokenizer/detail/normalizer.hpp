@@ -127,7 +127,7 @@ class normalizer {
     } else if (type == "Prepend") {
       node.knows({"type", "prepend"});
       steps_.emplace_back(
-          [what = node.at("prepend").text()](std::string const& text) { return text.empty() ? text : what + text; });
+          [prefix = node.at("prepend").text()](std::string const& text) { return text.empty() ? text : prefix + text; });
     } else if (type == "Replace") {
       node.knows({"type", "pattern", "content"});
       read_replace(node, node.at("pattern"), node.at("content").text());

@@ -12,8 +12,8 @@ namespace redco::tokenizer::detail {
 /// Ruby syntax. Translates syntax that the two libraries interpret differently. Throws `error` with
 /// exit code 65 if a construct cannot be translated.
 inline std::string pcre2_pattern(std::string_view pattern, std::string const& where) {
-  auto const refuse = [&](std::string_view what) {
-    throw error(exit_code::data, where + ": the pattern " + std::string(pattern) + " uses " + std::string(what) +
+  auto const refuse = [&](std::string_view feature) {
+    throw error(exit_code::data, where + ": the pattern " + std::string(pattern) + " uses " + std::string(feature) +
                                      ", which is not computed; use a tokenizer whose pattern does without");
   };
   std::string out;

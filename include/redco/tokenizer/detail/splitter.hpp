@@ -57,7 +57,7 @@ class splitter {
       meta::enum_texts<prepend>({{prepend::always, "always"}, {prepend::first, "first"}, {prepend::never, "never"}});
 
   struct step {
-    kind what;
+    kind rule;
     std::optional<regex> pattern = {};
     bool keeps_matches = true;
     bool keeps_gaps = true;
@@ -76,7 +76,7 @@ class splitter {
       run(number + 1, part, front, with, word);
       front = false;
     };
-    switch (s.what) {
+    switch (s.rule) {
       case kind::pattern: return split_by_pattern(s, text, *with.all_[number], next);
       case kind::leading_space: return text[0] == ' ' ? next(text) : next(' ' + std::string(text));
       case kind::marked_spaces: return mark_spaces(s, text, at_front, next);

@@ -108,8 +108,8 @@ class token_decoder {
   void read_strip(json_node const& node) {
     node.knows({"type", "content", "start", "stop"});
     if (node.at("stop").number() != 0) node.refuse_kind("stop");
-    auto const strip = [what = node.at("content").text(), start = node.at("start").number()](std::string token) {
-      for (std::uint32_t n = 0; n < start && !what.empty() && token.starts_with(what); ++n) token.erase(0, what.size());
+    auto const strip = [content = node.at("content").text(), start = node.at("start").number()](std::string token) {
+      for (std::uint32_t n = 0; n < start && !content.empty() && token.starts_with(content); ++n) token.erase(0, content.size());
       return token;
     };
     if (!fused_) return add_anywhere(strip);

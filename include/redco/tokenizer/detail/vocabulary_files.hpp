@@ -35,8 +35,8 @@ inline std::vector<std::string> lines_of(std::filesystem::path const& file) {
   return lines;
 }
 
-/// Returns the special token that the settings name under `key`, such as "unk_token", or `fallback` if
-/// the settings have no such key.
+/// Returns the special token that the settings name under `key`, such as "unk_token", or `fallback`
+/// if the settings have no such key.
 inline std::string token_or(tokenizer_settings const& settings, char const* key, char const* fallback) {
   std::string const named = settings.named(key);
   return named.empty() ? fallback : named;
