@@ -157,14 +157,15 @@ void compare(waiting_options const& o, char const* where) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return redco::main_of<waiting_options>(argc, argv, "Measures the cost of waiting OpenMP threads.", [](waiting_options const& o) {
-    if (o.once) {
-      speed const found = measured(o);
-      std::cout << found.steps << ' ' << found.cpu << '\n';
-      return;
-    }
-    compare(o, "alone");
-    busy_processes const others(o.busy);
-    compare(o, "busy");
-  });
+  return redco::main_of<waiting_options>(argc, argv, "Measures the cost of waiting OpenMP threads.",
+                                         [](waiting_options const& o) {
+                                           if (o.once) {
+                                             speed const found = measured(o);
+                                             std::cout << found.steps << ' ' << found.cpu << '\n';
+                                             return;
+                                           }
+                                           compare(o, "alone");
+                                           busy_processes const others(o.busy);
+                                           compare(o, "busy");
+                                         });
 }

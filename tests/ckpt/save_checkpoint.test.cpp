@@ -213,7 +213,8 @@ TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothin
     auto const failure = ckpt_test::error_of(
         [&] { redco::ckpt::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world); });
     failed += failure.code == redco::exit_code::io && ckpt_test::has(failure.text, "rank 1") &&
-            ckpt_test::has(failure.text, "optimizer-1of2.safetensors") && ckpt_test::has(failure.text, "after 0 bytes");
+              ckpt_test::has(failure.text, "optimizer-1of2.safetensors") &&
+              ckpt_test::has(failure.text, "after 0 bytes");
     // The group must still work, because training continues.
     rank.world.barrier();
     if (rank.rank == 0) ops.fail_on.clear();

@@ -2,8 +2,8 @@
 
 // Ranks whose groups call the NCCL functions of fake_nccl.cpp, with tensors in CPU memory.
 
-#include "comm/fake_nccl.hpp"
 #include "comm/cpu_stream.hpp"
+#include "comm/fake_nccl.hpp"
 #include "comm/values.hpp"
 
 #include <redco/comm/detail/device_queue.hpp>

@@ -46,7 +46,8 @@ TEST_CASE("costs and reports of an impossible run are refused with the wrong num
   for (auto const& one : cases) {
     INFO(one.message);
     CHECK(names(refusal([&] { redco::cost::cost_of(model, redco::adamw{}, one.run); }), one.message));
-    CHECK(names(refusal([&] { redco::cost::cost_of_program(redco::shard::facts_of(model), 2, one.run); }), one.message));
+    CHECK(
+        names(refusal([&] { redco::cost::cost_of_program(redco::shard::facts_of(model), 2, one.run); }), one.message));
     if (one.run.mesh.ranks() == 1)
       CHECK(names(refusal([&] { redco::report_of(model, redco::adamw{}, one.run); }), one.message));
   }

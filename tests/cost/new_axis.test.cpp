@@ -74,7 +74,8 @@ TEST_CASE("memory and messages of a layer on a new axis are counted over the gro
     return redco::cost::message_total{};
   };
   auto const exchanged = sent("forward exchanges", axis::ep);
-  CHECK((exchanged.collective == redco::shape::collective::all_to_all && exchanged.ranks == 3 && exchanged.calls == 2 * 3));
+  CHECK((exchanged.collective == redco::shape::collective::all_to_all && exchanged.ranks == 3 &&
+         exchanged.calls == 2 * 3));
   CHECK(exchanged.payload_bytes == 2 * 3 * 4 * 6 * 4 * 4);
   // An all-reduce would send twice as much
   CHECK(exchanged.wire_bytes == exchanged.payload_bytes / 3 * 2);

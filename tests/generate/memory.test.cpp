@@ -35,7 +35,8 @@ struct step_bytes {
     for (std::size_t i = 3; i < most.size(); ++i) {
       sharded::must(most[i] == most[2], "step " + std::to_string(i) + " holds " + std::to_string(most[i]) +
                                             " bytes, step 2 " + std::to_string(most[2]));
-      sharded::must(stays[i] == stays[2], "step " + std::to_string(i) + " leaves another number of bytes allocated than step 2");
+      sharded::must(stays[i] == stays[2],
+                    "step " + std::to_string(i) + " leaves another number of bytes allocated than step 2");
     }
   }
 };
@@ -141,6 +142,7 @@ TEST_CASE("the cache takes the memory of the continuations and of one prompt for
     // K and v of two layers, f32
     std::int64_t const keys = 2 * 2 * 24 * 4 * rows * (length + beams * more);
     std::int64_t const held = memory.current() - before;
-    sharded::must(held >= keys && held < keys + 8192, "the bytes besides the cache are few: " + std::to_string(held - keys));
+    sharded::must(held >= keys && held < keys + 8192,
+                  "the bytes besides the cache are few: " + std::to_string(held - keys));
   });
 }

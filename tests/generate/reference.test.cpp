@@ -76,7 +76,8 @@ TEST_CASE("beam search gives the hypotheses and scores that transformers gives")
       std::int64_t length = 3;
       redco::generation::detail::beams hypotheses(reference_prompts(), options);
       hypotheses.extend(model.logits_after(reference_prompts().select(1, 2), length, rank.tp));
-      while (hypotheses.unfinished()) hypotheses.extend(model.logits_after(hypotheses.last_tokens(), ++length, rank.tp));
+      while (hypotheses.unfinished())
+        hypotheses.extend(model.logits_after(hypotheses.last_tokens(), ++length, rank.tp));
       INFO(c.dump());
       CHECK(alike(hypotheses.ids(), c["ids"].get<rows>(), 6));
       at::Tensor const scores = at::tensor(c["scores"].get<std::vector<double>>(), at::kDouble);

@@ -1,7 +1,7 @@
 #include "torch_catch.hpp"
 
-#include "gradcheck.hpp"
 #include "cpu_launcher.hpp"
+#include "gradcheck.hpp"
 #include "tested_device.hpp"
 
 #include <redco/kernel/activations.hpp>

@@ -186,7 +186,7 @@ TEST_CASE("overlapped messages count as many calls and bytes as plain ones") {
             check_same(made(me, values, type, 7, frozen,
                             [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
                               return redco::nn::detail::overlapped_product(as_tensor(x), weight, bias, me.tp,
-                                                                       *in.shard_lane)
+                                                                           *in.shard_lane)
                                   .product;
                             }),
                        made(me, values, type, 7, frozen,

@@ -106,8 +106,7 @@ class holding_group final : public redco::comm::group {
   void hold(redco::shape::collective kind) {
     std::string const which = "call " + std::to_string(next_) + ", " + std::string(name_of(kind));
     must(next_ < calls_.size() && calls_[next_].kind == kind, which + " is expected");
-    must(made_.reach(calls_[next_].products),
-         which + " overlaps product " + std::to_string(calls_[next_].products));
+    must(made_.reach(calls_[next_].products), which + " overlaps product " + std::to_string(calls_[next_].products));
     ++next_;
   }
 
@@ -146,8 +145,10 @@ constexpr int runs = 3;  // runs of the 5 x 30 rows below, by rows and by exampl
 /// Appends the sums of runs that follow `before` products, with `each` products per run. A sum ends
 /// after the first product of the next run has begun. The last sum does so only if a product
 /// follows it (`product_follows`).
-void add_sums(std::vector<expected_call>& calls, redco::shape::collective kind, int before, int each, bool product_follows) {
-  for (int run = 1; run <= runs; ++run) calls.push_back({kind, before + run * each + (run < runs || product_follows ? 1 : 0)});
+void add_sums(std::vector<expected_call>& calls, redco::shape::collective kind, int before, int each,
+              bool product_follows) {
+  for (int run = 1; run <= runs; ++run)
+    calls.push_back({kind, before + run * each + (run < runs || product_follows ? 1 : 0)});
 }
 
 /// Appends the gathers of runs, which are all requested at once. Each but the first ends after the

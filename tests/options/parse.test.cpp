@@ -24,29 +24,29 @@ TEST_CASE("every option has its default without arguments, and reports that") {
 
 TEST_CASE("flags of every type reach their members, nested ones too") {
   auto const o = resolved_from({"--epochs",
-                        "5",
-                        "--seed=18446744073709551615",
-                        "--lr",
-                        "-2.5e-4",
-                        "--verbose",
-                        "--no-shuffle",
-                        "--resume",
-                        "none",
-                        "--workdir",
-                        "a b/c",
-                        "--text",
-                        "x",
-                        "y z",
-                        "--dtype",
-                        "bf16",
-                        "--paint",
-                        "blue",
-                        "--max-steps",
-                        "17",
-                        "--n-model-shards",
-                        "2",
-                        "--mesh",
-                        "3x2"})
+                                "5",
+                                "--seed=18446744073709551615",
+                                "--lr",
+                                "-2.5e-4",
+                                "--verbose",
+                                "--no-shuffle",
+                                "--resume",
+                                "none",
+                                "--workdir",
+                                "a b/c",
+                                "--text",
+                                "x",
+                                "y z",
+                                "--dtype",
+                                "bf16",
+                                "--paint",
+                                "blue",
+                                "--max-steps",
+                                "17",
+                                "--n-model-shards",
+                                "2",
+                                "--mesh",
+                                "3x2"})
                      .values;
   CHECK(o.epochs == 5);
   CHECK(o.seed == 18446744073709551615U);
@@ -66,7 +66,8 @@ TEST_CASE("flags of every type reach their members, nested ones too") {
 
 TEST_CASE("the last value of a repeated option counts, and a list collects all values") {
   auto const o =
-      resolved_from({"--epochs", "5", "--verbose", "--text", "a", "--epochs", "7", "--no-verbose", "--text", "b"}).values;
+      resolved_from({"--epochs", "5", "--verbose", "--text", "a", "--epochs", "7", "--no-verbose", "--text", "b"})
+          .values;
   CHECK(o.epochs == 7);
   CHECK(!o.verbose);
   CHECK(o.text == std::vector<std::string>{"a", "b"});
@@ -126,7 +127,7 @@ TEST_CASE("every option takes its value literally, joined or apart") {
 TEST_CASE("a list takes words up to the next option and splits none of them") {
   CHECK(complaint({"--text", "a", "-x", "-5", "- item", "--", "---"}) == "accepted");
   auto const o = resolved_from({"--text", "[a, b]", "{}", "", "-x", "-5", "- item", "--", "---", "-- a", "c,d", "%%",
-                        "--epochs", "5", "--text=[e]", "f", "--resume=", "--text", ""})
+                                "--epochs", "5", "--text=[e]", "f", "--resume=", "--text", ""})
                      .values;
   CHECK(o.text == std::vector<std::string>{"[a, b]", "{}", "", "-x", "-5", "- item", "--", "---", "-- a", "c,d", "%%",
                                            "[e]", "f", ""});
@@ -192,8 +193,8 @@ TEST_CASE("a flag overrides the file, the file overrides the default, and the so
 }
 
 TEST_CASE("--config reads back the values that to_json writes") {
-  auto const first =
-      resolved_from({"--epochs", "5", "--text", "a", "b", "--paint", "red", "--mesh", "1x3", "--lr", "0.1", "--verbose"});
+  auto const first = resolved_from(
+      {"--epochs", "5", "--text", "a", "b", "--paint", "red", "--mesh", "1x3", "--lr", "0.1", "--verbose"});
   config_file const file(redco::options::to_json(first.values));
   auto const second = resolved_from({"--config", file.path.c_str()});
   CHECK(second.json() == first.json());

@@ -104,7 +104,9 @@ TEST_CASE("a number outside of its field's bounds is refused by name, from the c
     }
     return std::string("accepted");
   };
-  auto const flags = [&](char const* name, char const* value) { return words([&] { resolved_from<bounded>({name, value}); }); };
+  auto const flags = [&](char const* name, char const* value) {
+    return words([&] { resolved_from<bounded>({name, value}); });
+  };
   CHECK(flags("--batch", "0") == "--batch is 0 (examples of an update): give 1 or more");
   CHECK(flags("--batch", "-5") == "--batch is -5 (examples of an update): give 1 or more");
   CHECK(flags("--epochs", "-1").starts_with("--epochs is -1 "));

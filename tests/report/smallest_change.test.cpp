@@ -105,8 +105,8 @@ void follow_all(M const& m) {
       CHECK(peak_of(m, followed(asked, change.options)) == change.peak);
       CHECK(change.peak <= budget);
       std::string const text = redco::report::budget_text(report);
-      CHECK(text.find(change.description + " (" + change.options + "), " + redco::report::detail::bytes_text(change.peak) +
-                      " on every rank") != std::string::npos);
+      CHECK(text.find(change.description + " (" + change.options + "), " +
+                      redco::report::detail::bytes_text(change.peak) + " on every rank") != std::string::npos);
       ++followed_changes;
     }
   }

@@ -66,7 +66,8 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
         prefix + "dtype (--dtype) is f64 and bf16");
   CHECK(differs([](process_choices& c) { c.kernels = redco::tensors::kernel_set::composed; }) ==
         prefix + "REDCO_KERNELS is fastest and composed");
-  CHECK(differs([](process_choices& c) { c.gradient_bucket = 0; }) == prefix + "bytes of a gradient bucket is 24 and 0");
+  CHECK(differs([](process_choices& c) { c.gradient_bucket = 0; }) ==
+        prefix + "bytes of a gradient bucket is 24 and 0");
   CHECK(differs([](process_choices& c) { c.overlaps_shards = true; }) ==
         prefix + "overlap of what shards exchange is off and on");
   CHECK(differs([](process_choices& c) { c.threads = 4; }) == prefix + "threads of a rank (--threads) is 5 and 4");

@@ -82,7 +82,7 @@ struct recorded_step {
 
 template <class M = run_test::mlp>
 recorded_step step_of_two(std::int64_t first, std::int64_t second, schedule::step_facts const& facts,
-                      std::int64_t bucket = 0) {
+                          std::int64_t bucket = 0) {
   recorded_step recorded;
   std::mutex mutex;
   redco::comm::run_ranks(

@@ -13,7 +13,9 @@ using namespace redco::schedule;
 using list = std::vector<step_op>;
 using kind = step_fault::kind;
 
-constexpr step_op at(op operation, std::int32_t micro = -1, std::int16_t chunk = 0) { return {operation, micro, chunk, -1, -1}; }
+constexpr step_op at(op operation, std::int32_t micro = -1, std::int16_t chunk = 0) {
+  return {operation, micro, chunk, -1, -1};
+}
 constexpr step_op sum(std::int16_t region) { return {op::reduce, -1, -1, -1, region}; }
 
 constexpr list tail(list first, std::int16_t regions = 1) {

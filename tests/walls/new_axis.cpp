@@ -104,7 +104,8 @@ TEST_CASE("the messages of experts are planned") {
       fact::program const facts = redco::shard::facts_of(mixture{}, run.load);
       redco::shape::traffic::entry expected;
       for (cost::message_total const& one : cost::messages_of(cost::simulation(facts, run)))
-        if (one.over == redco::shape::axes(redco::shape::axis::ep) && one.collective == redco::shape::collective::all_to_all)
+        if (one.over == redco::shape::axes(redco::shape::axis::ep) &&
+            one.collective == redco::shape::collective::all_to_all)
           expected += one;
       redco::shape::traffic::entry counted =
           rank.group(redco::shape::axis::ep).counters()[redco::shape::collective::all_to_all];

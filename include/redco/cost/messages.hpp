@@ -38,7 +38,8 @@ struct message_total : shape::traffic::entry {
   /// Adds `times` calls with `payload` bytes each. Requires a group of more than one rank. `on`
   /// describes how the groups spread over hosts.
   constexpr void add(std::int64_t times, std::int64_t payload, host_load const& on) {
-    *this += {times, times * payload, times * shape::ring_bytes(collective, payload, ranks), times * on.bytes(collective, payload)};
+    *this += {times, times * payload, times * shape::ring_bytes(collective, payload, ranks),
+              times * on.bytes(collective, payload)};
     hosts = on.hosts();
     here = on.here();
     if (here > 1) inside_bytes += times * shape::ring_bytes(collective, payload, here);
@@ -80,7 +81,8 @@ struct messages {
   /// not exist.
   constexpr message_total& total(message_total const& like) {
     for (std::size_t i = 0; i < used; ++i)
-      if (all[i].purpose == like.purpose && all[i].over == like.over && all[i].collective == like.collective) return all[i];
+      if (all[i].purpose == like.purpose && all[i].over == like.over && all[i].collective == like.collective)
+        return all[i];
     return all.at(used++) = like;
   }
 
@@ -117,12 +119,16 @@ namespace redco::cost::detail {
 /// Returns the entry of `m` that counts the messages `fact`, which a layer declares. Adds an entry
 /// if no named purpose fits.
 constexpr message_total& total_of(messages& m, fact::message_fact const& fact, mesh const& on) {
-  bool const sums = fact.collective == shape::collective::all_reduce, gathers = fact.collective == shape::collective::all_gather,
+  bool const sums = fact.collective == shape::collective::all_reduce,
+             gathers = fact.collective == shape::collective::all_gather,
              scatters = fact.collective == shape::collective::reduce_scatter;
   if (fact.over == shape::batch_axes && sums) return m.all[messages::statistics];
   if (fact.over != shape::axes(shape::axis::tp) || !(sums || gathers || scatters))
-    return m.total(
-        {{}, fact.backward ? "backward exchanges" : "forward exchanges", fact.over, fact.collective, on.size(fact.over)});
+    return m.total({{},
+                    fact.backward ? "backward exchanges" : "forward exchanges",
+                    fact.over,
+                    fact.collective,
+                    on.size(fact.over)});
   if (fact.parts > 0) return m.all[messages::shared_gradients];
   if (fact.kind == fact::width_kind::accumulate && !fact.backward) return m.all[messages::loss];
   auto const first = fact.backward ? messages::backward : messages::forward;
@@ -133,7 +139,8 @@ constexpr message_total& total_of(messages& m, fact::message_fact const& fact, m
 /// scattered, they are padded so that all ranks have equal numbers of tokens.
 constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   extents shape = fact.shape;
-  bool const of_tokens = fact.collective == shape::collective::all_gather || fact.collective == shape::collective::reduce_scatter;
+  bool const of_tokens =
+      fact.collective == shape::collective::all_gather || fact.collective == shape::collective::reduce_scatter;
   if (of_tokens && fact.over == shape::axes(shape::axis::tp) && shape.rank > 1)
     shape[-2] = (shape[-2] + ranks - 1) / ranks * ranks;
   return shape.count();

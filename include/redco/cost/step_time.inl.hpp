@@ -40,8 +40,8 @@ struct concurrent_messages {
 /// Returns the seconds that a step saves if messages between shards overlap with matrix products.
 /// `of_purpose[purpose]`: messages of one purpose; `made`: operations of the step. A product is
 /// computed in several chunks, one of which has no message to overlap with.
-inline double saved_by_shards(std::array<concurrent_messages, messages::purposes> const& of_purpose, operations const& made,
-                              double seconds_per_operation) {
+inline double saved_by_shards(std::array<concurrent_messages, messages::purposes> const& of_purpose,
+                              operations const& made, double seconds_per_operation) {
   auto const seconds = [&](std::int64_t all) { return static_cast<double>(all) * seconds_per_operation; };
   double const again = made.forward > 0 ? static_cast<double>(made.again) / static_cast<double>(made.forward) : 0;
   double const columns = seconds(made.columns), rows = seconds(made.rows);
@@ -53,7 +53,8 @@ inline double saved_by_shards(std::array<concurrent_messages, messages::purposes
                                                          shape::product_runs::max_runs);
     if (runs == 0) return 0.0;
     double const all_but_one = 1 - 1 / static_cast<double>(runs);
-    return tail > 0 ? sent.saved_by_overlap(products * all_but_one + tail) : sent.saved_by_overlap(products) * all_but_one;
+    return tail > 0 ? sent.saved_by_overlap(products * all_but_one + tail)
+                    : sent.saved_by_overlap(products) * all_but_one;
   };
   return saved(messages::forward, rows * (1 + again)) + saved(messages::forward_scatter, rows * (1 + again)) +
          saved(messages::forward_gather, columns * (1 + again)) + saved(messages::backward_gather, rows) +

@@ -77,7 +77,7 @@ class recorder : public detail::size_checks {
   /// Declares that forward saves a tensor in one storage with the tensor declared before: both are
   /// adjacent slices along the last dimension.
   constexpr void save_adjacent(std::string_view slot, extents shape, int split_dim, width_kind kind,
-                             std::int64_t units = 0) {
+                               std::int64_t units = 0) {
     state({.kind = event_kind::save,
            .width = kind,
            .slot = slot,
@@ -182,8 +182,9 @@ class recorder : public detail::size_checks {
 
   /// Declares a collective over the ranks along the mesh axes `over`. `shape` is the shape of the
   /// complete payload, and `times` the number of calls per layer.
-  constexpr void message(shape::collective collective, bool backward, extents shape, width_kind kind = width_kind::compute,
-                         std::int64_t times = 1, shape::axes over = shape::axis::tp) {
+  constexpr void message(shape::collective collective, bool backward, extents shape,
+                         width_kind kind = width_kind::compute, std::int64_t times = 1,
+                         shape::axes over = shape::axis::tp) {
     add_message(collective, backward, shape, kind, times * blocks_.count(), over);
   }
 

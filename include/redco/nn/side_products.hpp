@@ -95,7 +95,8 @@ class side_products {
   }
 
   /// Returns the layer's output y with its side products of the input `x` added to their columns.
-  at::Tensor added_to(at::Tensor const& y, at::Tensor const& x, context_base const& ctx, bool own_tokens = false) const {
+  at::Tensor added_to(at::Tensor const& y, at::Tensor const& x, context_base const& ctx,
+                      bool own_tokens = false) const {
     if (!source_) return y;
     std::vector<some_columns> parts;
     for (product_of_halves const& one : source_->products(x, ctx, own_tokens))

@@ -42,8 +42,8 @@ REDCO_INLINE std::string largest_text(shard_report const& r) {
 REDCO_INLINE std::string change_text(shard_report const& r) {
   report_answer const& answer = r.answer.value();
   if (answer.change)
-    return answer.change->description + " (" + answer.change->options + "), " + detail::bytes_text(answer.change->peak) +
-           " on every rank";
+    return answer.change->description + " (" + answer.change->options + "), " +
+           detail::bytes_text(answer.change->peak) + " on every rank";
   int most = r.run.mesh.tp;
   for (legal_width const& one : answer.widths) most = std::max(most, one.mesh.tp);
   bool const keeps = answer.asked.keeps_ranks();

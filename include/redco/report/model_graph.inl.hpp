@@ -69,7 +69,8 @@ class graph_maker {
     switch (e.how) {
       case fact::making::attention: return add(kind::attention, e);
       case fact::making::add: return add(kind::add, e);
-      case fact::making::collective: return add(kind_of(program_.messages[static_cast<std::size_t>(e.count)].collective), e);
+      case fact::making::collective:
+        return add(kind_of(program_.messages[static_cast<std::size_t>(e.count)].collective), e);
       case fact::making::logits: return add(kind::head, e);
       case fact::making::function: break;
     }
@@ -79,7 +80,7 @@ class graph_maker {
   static kind kind_of(shape::collective one) {
     return one == shape::collective::all_gather       ? kind::all_gather
            : one == shape::collective::reduce_scatter ? kind::reduce_scatter
-                                                       : kind::all_reduce;
+                                                      : kind::all_reduce;
   }
 
   static void rename(graph_node& node, std::string_view name) {

@@ -81,9 +81,9 @@ REDCO_INLINE std::string report_text(report::shard_report const& r) {
   for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
       text += "  " + report::detail::padded(std::string(line.purpose), 26) +
-              report::detail::padded(shape::group_name(r.run.mesh, line.over), 7) + std::string(name_of(line.collective)) +
-              report::detail::padded_left(std::to_string(line.calls), 6) + " x " +
-              report::detail::bytes_text(line.payload_bytes / line.calls) + ", sends " +
+              report::detail::padded(shape::group_name(r.run.mesh, line.over), 7) +
+              std::string(name_of(line.collective)) + report::detail::padded_left(std::to_string(line.calls), 6) +
+              " x " + report::detail::bytes_text(line.payload_bytes / line.calls) + ", sends " +
               report::detail::bytes_text(line.wire_bytes) +
               (r.run.hosts > 1 ? ", a host " + report::detail::bytes_text(line.host_bytes) + " to others" : "") + "\n";
   return r.answer ? text + report::answer_text(r) : text;

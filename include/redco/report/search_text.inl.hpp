@@ -42,11 +42,10 @@ REDCO_INLINE std::string search_text(cost::search_result const& found, cost::sea
                                      std::size_t most) {
   std::string const head = detail::row_text("mesh", "micro-batch", "dtype", "recompute", "tokens", "peak", "step time");
   std::string const run = std::to_string(space.ranks) + (space.ranks == 1 ? " rank" : " ranks") +
-                           detail::hosts_text(space.hosts) + ", " + detail::examples_text(space.load) + " a step";
+                          detail::hosts_text(space.hosts) + ", " + detail::examples_text(space.load) + " a step";
   if (found.plans.empty())
-    return "no plan fits " + detail::bytes_text(space.budget) + " on every rank (" + run +
-           "); the smallest peak is\n" + head + detail::row_text(found.smallest) +
-           "take more ranks, a shorter sequence or more memory\n";
+    return "no plan fits " + detail::bytes_text(space.budget) + " on every rank (" + run + "); the smallest peak is\n" +
+           head + detail::row_text(found.smallest) + "take more ranks, a shorter sequence or more memory\n";
   std::string text = run + ": " + std::to_string(found.plans.size()) + " plans" +
                      (space.budget > 0 ? " fit " + detail::bytes_text(space.budget) + " on every rank" : "") +
                      "; step times are predicted\n" + head;

@@ -55,8 +55,8 @@ struct step_moment {
 
 /// Returns the memory snapshots of a training step on a rank, in order of time.
 constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
-  auto const moment = [&](std::string_view phase, std::string_view event, bool most, std::int64_t activations, bool loss,
-                          bool workspace, bool backward) {
+  auto const moment = [&](std::string_view phase, std::string_view event, bool most, std::int64_t activations,
+                          bool loss, bool workspace, bool backward) {
     return step_moment{phase,
                        event,
                        most,

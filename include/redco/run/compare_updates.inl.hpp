@@ -111,7 +111,8 @@ inline std::string first_difference(compared_update const& one) {
     std::size_t wrong = 0;
     for (verify_row const& row : one.rows) {
       if (!(row.*column > 1)) continue;
-      if (++wrong == 1 || backward) found = std::string(quantity) + " of " + row.parameter + " (layer " + row.layer + ")";
+      if (++wrong == 1 || backward)
+        found = std::string(quantity) + " of " + row.parameter + " (layer " + row.layer + ")";
     }
     return found + (wrong == trained && wrong > 1 ? " and of all other trained parameters" : "");
   };

@@ -202,9 +202,9 @@ constexpr step_fault check_list(std::vector<step_op> const& list, std::size_t re
   };
   for (std::size_t i = 0; i < list.size(); ++i) {
     step_op const& one = list[i];
-    auto const has = [&](std::size_t until, op operation) {
+    auto const has = [&](std::size_t until, op wanted) {
       return count(until, [&](step_op const& o) {
-               return o.operation == operation && o.micro == one.micro && o.chunk == one.chunk && o.region == one.region;
+               return o.operation == wanted && o.micro == one.micro && o.chunk == one.chunk && o.region == one.region;
              }) > 0;
     };
     bool const once = one.operation != op::send && one.operation != op::receive;

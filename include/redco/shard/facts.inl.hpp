@@ -43,8 +43,8 @@ REDCO_INLINE void refuse(fact::mistake_fact const& m) {
            "; choose a range within [0, " + found + ")";
   } else if (added) {
     std::string const dimension = m.kind == fact::mistake::rank ? "dimensions" : of;
-    text = producer + " gives " + found + " " + dimension + ", to be added to or put in place of the " + wanted + " of " +
-           reader + "; make the two equal";
+    text = producer + " gives " + found + " " + dimension + ", to be added to or put in place of the " + wanted +
+           " of " + reader + "; make the two equal";
   } else if (m.kind == fact::mistake::rank) {
     text = reader + " reads " + dimensions_text(m.wanted) + ", " + producer + " has " + found + "; " +
            (of_input ? input_cure : "give it what it reads");

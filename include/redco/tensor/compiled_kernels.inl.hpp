@@ -125,7 +125,8 @@ REDCO_INLINE void* compiled_kernels::function_of(device_code const& device, call
   void*& function = functions_[{device.index, launch.entry, launch.element}];
   if (function != nullptr) return function;
   auto const& driver = detail::cuda_driver::of_process();
-  driver.check(driver.find_function(&function, module_of(device, launch), launch.entry), std::string("find ") + launch.entry);
+  driver.check(driver.find_function(&function, module_of(device, launch), launch.entry),
+               std::string("find ") + launch.entry);
   return function;
 }
 

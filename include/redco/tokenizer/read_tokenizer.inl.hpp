@@ -26,7 +26,7 @@ namespace redco::tokenizer::detail {
 /// the model reads a text. They are the model's control tokens, the tokens that the folder declares
 /// and, for T5, <extra_id_99> to <extra_id_0> with ids after the model's vocabulary.
 inline std::vector<sentencepiece_token> tokens_of_folder(std::filesystem::path const& file,
-                                                      tokenizer_settings const& settings, bool t5) {
+                                                         tokenizer_settings const& settings, bool t5) {
   sentencepiece_model const model(file);
   json::json_value pieces = json::json_value::array(), known = json::json_value::array();
   bool has_extra = false;

@@ -88,7 +88,9 @@ class meeting {
 
   /// Returns the end of a sentence that names the current collective of rank `me`, for example "in
   /// all_reduce(sum) of Float [3] for 'grads', call 17 of group tp".
-  std::string where(std::string const& operation, std::size_t me) const { return where_text(operation, seats_[me].calls, name_); }
+  std::string where(std::string const& operation, std::size_t me) const {
+    return where_text(operation, seats_[me].calls, name_);
+  }
 
   /// Marks the run as failed because the ranks `missing` did not reach the call `where`, unless the
   /// run has already failed. Then throws the error of the first failure of the run.

@@ -95,9 +95,9 @@ REDCO_INLINE void nccl_link::judge(nccl::result status, bool joins, patience con
   if (!failed(status)) return;
   bool const refused = joins && (status == nccl::invalid_usage || status == nccl::invalid_argument);
   std::string const words = library_->words_of(status, communicator_);
-  fail(refused                      ? exit_code::usage
+  fail(refused                        ? exit_code::usage
        : status == nccl::remote_error ? exit_code::peer_lost
-                                    : exit_code::internal,
+                                      : exit_code::internal,
        refused ? "does not join these devices: " + words + "; use one rank per device" : "fails: " + words, until);
 }
 

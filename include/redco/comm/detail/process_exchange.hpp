@@ -196,7 +196,8 @@ class process_exchange {
         session_.abandon(std::move(some));
         lose_peers(*life_, members_[begins_[me_]], where(), late, of.deadline);
       }
-      if (!waiting && (turn >= offers || now > begin + moment)) waiting.emplace(*life_, members_[begins_[me_]], where());
+      if (!waiting && (turn >= offers || now > begin + moment))
+        waiting.emplace(*life_, members_[begins_[me_]], where());
       if (turn < offers) {
         std::this_thread::yield();
         continue;

@@ -214,12 +214,12 @@ class socket_session final : public process_session {
     if (!misuse_) misuse_ = e;
   }
 
-  void hear(int other, wire::notice const& notice) {
-    answers_.answer(other, notice.run);
-    if (notice.ended_rank == answered) return;
-    heard_.push_back({notice.run, other, notice.ended_rank, notice.code, notice.text});
-    if (notice.ended_rank == failed && answers_.fail(notice.run))
-      tell_all(wire::notice_tag, wire::notice_text({notice.run, exit_code::done, answered, ""}));
+  void hear(int other, wire::notice const& received) {
+    answers_.answer(other, received.run);
+    if (received.ended_rank == answered) return;
+    heard_.push_back({received.run, other, received.ended_rank, received.code, received.text});
+    if (received.ended_rank == failed && answers_.fail(received.run))
+      tell_all(wire::notice_tag, wire::notice_text({received.run, exit_code::done, answered, ""}));
   }
 
   // Much longer than half a second, the time between two calls of keep().

@@ -42,7 +42,8 @@ inline void refuse_other_formats(std::filesystem::path const& path, std::string_
       {"\xFE\xFF"sv, utf16}};
   for (auto const& [magic, description] : formats)
     if (front.starts_with(magic))
-      throw error(exit_code::data, kind + " " + path.string() + " is " + std::string(description) + ", and give the result");
+      throw error(exit_code::data,
+                  kind + " " + path.string() + " is " + std::string(description) + ", and give the result");
 }
 
 [[noreturn]] inline void refuse_text(std::filesystem::path const& path, std::string const& why) {

@@ -58,7 +58,8 @@ inline at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::
   at::Tensor const wide = widened(x);
   at::Tensor const centered = wide - along_channels(round.sum(wide.sum(dims)) / count, x);
   at::Tensor const variance = round.sum((centered * centered).sum(dims)) / count;
-  return (centered * along_channels(variance.add(epsilon).rsqrt() * weight, x) + along_channels(bias, x)).to(x.scalar_type());
+  return (centered * along_channels(variance.add(epsilon).rsqrt() * weight, x) + along_channels(bias, x))
+      .to(x.scalar_type());
 }
 
 }  // namespace redco::kernel::composed

@@ -115,7 +115,8 @@ class attention_in_blocks {
   /// Writes the gradients of q, k and v to the tensors in `into`, which may be views of one tensor.
   /// Returns the gradient of the bias if requested, else an undefined tensor.
   at::Tensor backward(detail::attention_gradient const& gradient, detail::attention_tensors const& into) const {
-    auto const dbias = gradient.wants_bias ? at::zeros(t_.bias.sizes(), t_.q.options().dtype(at::kFloat)) : at::Tensor();
+    auto const dbias =
+        gradient.wants_bias ? at::zeros(t_.bias.sizes(), t_.q.options().dtype(at::kFloat)) : at::Tensor();
     for_groups_of_examples([&](std::int64_t example, std::int64_t examples) {
       auto const dk = at::zeros({examples * o_.kv_heads, t_.k.size(1), width()}, t_.q.options().dtype(at::kFloat));
       auto const dv = at::zeros_like(dk);

@@ -21,7 +21,8 @@ using gradients_of_node = torch::autograd::variable_list;
 /// lane (communication thread), and `by_tokens`. `by_tokens` is true if each rank holds only its
 /// own tokens.
 struct exchange final : torch::CustomClassHolder {
-  exchange(comm::group& ranks, comm::lane& shard_lane, bool split) : shards(ranks), lane(shard_lane), by_tokens(split) {}
+  exchange(comm::group& ranks, comm::lane& shard_lane, bool split)
+      : shards(ranks), lane(shard_lane), by_tokens(split) {}
 
   void keep_in(node& ctx) const {
     ctx.saved_data["exchange"] = c10::IValue::make_capsule(c10::make_intrusive<exchange>(shards, lane, by_tokens));

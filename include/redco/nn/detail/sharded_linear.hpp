@@ -29,14 +29,14 @@ struct entered_product {
 /// gradients of other readers of `whole`. Differentiable to any order. The lane (communication
 /// thread) must outlive the autograd graph.
 entered_product overlapped_product(tensor<shape::replicated> const& x, at::Tensor const& weight, at::Tensor const& bias,
-                               comm::group& shards, comm::lane& lane);
+                                   comm::group& shards, comm::lane& lane);
 
 /// Returns x W^T + b of a column-parallel layer for an input split by tokens. Gathers one chunk of
 /// examples from all shards while it multiplies the chunk before. The number of tokens T must be a
 /// multiple of the number of shards. Saves the gathered input for backward unless the weight is
 /// frozen.
-entered_product overlapped_product(tensor<shape::token_split> const& x, at::Tensor const& weight, at::Tensor const& bias,
-                               comm::group& shards, comm::lane& lane);
+entered_product overlapped_product(tensor<shape::token_split> const& x, at::Tensor const& weight,
+                                   at::Tensor const& bias, comm::group& shards, comm::lane& lane);
 
 /// Returns true if communication between the shards can overlap the matrix product of `x`. For a
 /// replicated `x`, this is the gradient sum in backward. For split tokens, this is the gather in

@@ -98,7 +98,7 @@ inline entered_product entered(gradients_of_node const& product_and_whole) {
 namespace redco::nn::detail {
 
 REDCO_INLINE entered_product overlapped_product(tensor<shape::replicated> const& x, at::Tensor const& weight,
-                                            at::Tensor const& bias, comm::group& shards, comm::lane& lane) {
+                                                at::Tensor const& bias, comm::group& shards, comm::lane& lane) {
   using namespace overlapped;
   at::Tensor const& whole = x.local();
   return overlapped::entered(overlapped::product_of_entered::apply(whole, weight, overlapped::if_defined(bias), &whole,
@@ -107,7 +107,7 @@ REDCO_INLINE entered_product overlapped_product(tensor<shape::replicated> const&
 }
 
 REDCO_INLINE entered_product overlapped_product(tensor<shape::token_split> const& x, at::Tensor const& weight,
-                                            at::Tensor const& bias, comm::group& shards, comm::lane& lane) {
+                                                at::Tensor const& bias, comm::group& shards, comm::lane& lane) {
   using namespace overlapped;
   overlapped::exchange const over(shards, lane, true);
   at::Tensor const whole = at::empty({x.local().size(0), x.tokens(), x.local().size(-1)}, x.local().options());

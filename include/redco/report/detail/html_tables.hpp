@@ -30,9 +30,10 @@ inline std::string html_answer(shard_report const& r) {
   if (!r.fits()) {
     paragraph("Largest: " + escaped(largest_text(r)) + ".");
     paragraph("Smallest change that fits: " +
-              (answer.change ? "<b>" + escaped(answer.change->description) + "</b> (<code>" + escaped(answer.change->options) +
-                                   "</code>), " + bytes_text(answer.change->peak) + " on every rank"
-                             : escaped(change_text(r))) +
+              (answer.change
+                   ? "<b>" + escaped(answer.change->description) + "</b> (<code>" + escaped(answer.change->options) +
+                         "</code>), " + bytes_text(answer.change->peak) + " on every rank"
+                   : escaped(change_text(r))) +
               ".");
   }
   paragraph("Time of a step: " + escaped(step_time_text(r)) + ".");

@@ -153,7 +153,8 @@ struct special_frame {
         piece.refuse_kind("a piece other than SpecialToken and one Sequence");
       }
     }
-    if (!text_seen) node.refuse("does not contain the text of the input; write the file again with the program that made it");
+    if (!text_seen)
+      node.refuse("does not contain the text of the input; write the file again with the program that made it");
     before.insert(before.begin(), mine.before.begin(), mine.before.end());
     after.insert(after.end(), mine.after.begin(), mine.after.end());
   }

@@ -174,8 +174,8 @@ inline void check_ends(json::json_value const& root, tokenizer_settings const& s
     bool const puts = text.find(json::json_value(token).dump()) != std::string::npos;
     if (config.flag(flag) != puts)
       setting->refuse(std::string("is ") + (puts ? "false" : "true") + ", but the post_processor of tokenizer.json " +
-                    (puts ? "puts " : "does not put ") + token +
-                    " around a text: transformers 4 follows the one and 5 the other; make them agree");
+                      (puts ? "puts " : "does not put ") + token +
+                      " around a text: transformers 4 follows the one and 5 the other; make them agree");
   }
 }
 

@@ -126,8 +126,9 @@ class normalizer {
       steps_.emplace_back(lower_cased);
     } else if (type == "Prepend") {
       node.knows({"type", "prepend"});
-      steps_.emplace_back(
-          [prefix = node.at("prepend").text()](std::string const& text) { return text.empty() ? text : prefix + text; });
+      steps_.emplace_back([prefix = node.at("prepend").text()](std::string const& text) {
+        return text.empty() ? text : prefix + text;
+      });
     } else if (type == "Replace") {
       node.knows({"type", "pattern", "content"});
       read_replace(node, node.at("pattern"), node.at("content").text());

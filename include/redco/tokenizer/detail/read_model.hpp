@@ -131,7 +131,8 @@ inline bpe read_bpe(json_node const& node, vocabulary const& words, bool byte_le
     if (auto const setting = node.find(affix); setting && !setting->text().empty())
       setting->refuse_kind("a part of each word that");
   }
-  if (auto const setting = node.find("dropout"); setting && setting->value() != 0) setting->refuse_kind("a random choice that");
+  if (auto const setting = node.find("dropout"); setting && setting->value() != 0)
+    setting->refuse_kind("a random choice that");
   bpe::options how{.byte_level = byte_level};
   how.byte_fallback = node.flag("byte_fallback");
   how.fuse_unknown = node.flag("fuse_unk");

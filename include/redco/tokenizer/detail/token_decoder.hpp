@@ -109,7 +109,8 @@ class token_decoder {
     node.knows({"type", "content", "start", "stop"});
     if (node.at("stop").number() != 0) node.refuse_kind("stop");
     auto const strip = [content = node.at("content").text(), start = node.at("start").number()](std::string token) {
-      for (std::uint32_t n = 0; n < start && !content.empty() && token.starts_with(content); ++n) token.erase(0, content.size());
+      for (std::uint32_t n = 0; n < start && !content.empty() && token.starts_with(content); ++n)
+        token.erase(0, content.size());
       return token;
     };
     if (!fused_) return add_anywhere(strip);
