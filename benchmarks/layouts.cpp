@@ -255,6 +255,6 @@ int main() {
         good = good && ours.forward_per_layer == 4 * width && theirs.forward_per_layer == (n == 2 ? 8 : 7) * width;
     }
   }
-  if (!good) std::fputs("layouts: a figure is not what was worked out by hand\n", stderr);
+  if (!good) std::fputs("layouts: a number differs from the number computed by hand\n", stderr);
   return good ? 0 : 1;
 }

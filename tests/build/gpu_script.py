@@ -46,7 +46,7 @@ def called(build, *arguments):
     """Runs scripts/gpu and returns the exit code, the results by name, and the last line."""
     done = subprocess.run([sys.executable, "-B", ROOT / "scripts/gpu", *arguments], capture_output=True, text=True,
                           env={**os.environ, "REDCO_GPU_DEVICE": "cpu", "REDCO_GPU_BUILD": str(build), "REDCO_PARITY_DIR": str(build)})
-    cells = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ") and not line.startswith("| what")]
+    cells = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ") and not line.startswith("| check")]
     return done.returncode, {cell[1].strip(): cell[2].strip() for cell in cells}, (done.stdout + done.stderr).strip().splitlines()[-1]
 
 

@@ -94,12 +94,12 @@ class drawn_calls {
         must(at::equal(some.all_to_all(mine, dim, dims - 1), at::cat(pieces, dims - 1)), which + ", a piece of each");
         break;
       }
-      case 4: must(at::equal(some.all_gather(mine, dim), at::cat(all, dim)), which + ", what all have"); break;
+      case 4: must(at::equal(some.all_gather(mine, dim), at::cat(all, dim)), which + ", the gathered parts"); break;
       case 5: {
         auto const root = static_cast<std::size_t>(draw(n));
         at::Tensor const x = mine.clone();
         some.broadcast(x, static_cast<int>(root));
-        must(at::equal(x, all[root]), which + ", what the root has");
+        must(at::equal(x, all[root]), which + ", the tensor of the root");
         break;
       }
       case 6: messages(some, mine, all); break;

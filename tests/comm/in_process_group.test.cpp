@@ -76,8 +76,8 @@ TEST_CASE("inconsistent row counts are refused, and wire bytes count only rows f
     me.world.reset_counters();
     me.world.all_to_all_v(x, {1, 2, 3});
     auto const& counted = me.world.counters()[redco::shape::collective::all_to_all];
-    must(counted.calls == 1 && counted.payload_bytes == 120, "its rows");
-    must(counted.wire_bytes == (6 - (me.rank + 1)) * 20, "those for others");
+    must(counted.calls == 1 && counted.payload_bytes == 120, "payload bytes of the rows of this rank");
+    must(counted.wire_bytes == (6 - (me.rank + 1)) * 20, "wire bytes of the rows for other ranks");
   });
 }
 

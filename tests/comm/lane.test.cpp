@@ -92,7 +92,7 @@ TEST_CASE("a rank waits for one call of its lane while later calls are still in 
       lane.request(join);
     }
     lane.wait(first + 1);
-    must(at::equal(joined, at::tensor({7.0F, 7.0F, 6.0F, 6.0F})), "what the second call joins");
+    must(at::equal(joined, at::tensor({7.0F, 7.0F, 6.0F, 6.0F})), "the result of the second all_gather");
     lane.wait();
     auto const& counted = me.dp.counters();
     must(counted[redco::shape::collective::all_gather].calls == 1 &&

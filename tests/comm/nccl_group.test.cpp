@@ -200,7 +200,7 @@ TEST_CASE("a group cannot be used after a failure") {
     for (int attempt = 0; attempt < 2; ++attempt) {
       try {
         me.world.all_reduce(at::ones({3}));
-        must(false, "it fails");
+        must(false, "the call throws");
       } catch (redco::error const& e) {
         must(mentions(e, "rank 0: NCCL fails: unhandled error"), e.what());
       }

@@ -58,7 +58,8 @@ static_assert(same_call<ours::reduce_scatter, decltype(ncclReduceScatter)>::valu
 static_assert(same_call<ours::broadcast, decltype(ncclBroadcast)>::value);
 static_assert(same_call<ours::send, decltype(ncclSend)>::value);
 static_assert(same_call<ours::recv, decltype(ncclRecv)>::value);
-static_assert(!same_call<ours::send, decltype(ncclRecv)>::value, "the comparison sees a pointer to what is written");
+static_assert(!same_call<ours::send, decltype(ncclRecv)>::value,
+              "the comparison distinguishes pointers to written and to read memory");
 static_assert(!same_call<ours::send, decltype(ncclBroadcast)>::value);
 
 constexpr bool equal(unsigned a, unsigned b) { return a == b; }

@@ -44,7 +44,7 @@ TEST_CASE("each rank has its coordinates, its groups and its own settings") {
     must(me.world.rank() == me.rank && me.world.size() == 6 && me.world.name() == "world", "world");
     must(me.dp.rank() == me.rank / 3 && me.dp.size() == 2 && me.dp.name() == "dp", "dp");
     must(me.tp.rank() == me.rank % 3 && me.tp.size() == 3 && me.tp.name() == "tp", "tp");
-    must(at::get_num_threads() == 1, "its number of threads");
+    must(at::get_num_threads() == 1, "a rank computes with one thread");
     must(!c10::AutogradState::get_tls_state().get_multithreading_enabled(), "backward stays on this thread");
     must(me.world.deadline() == std::chrono::seconds(300), "the deadline of the first step");
     me.first_step_done();

@@ -176,7 +176,7 @@ TEST_CASE("a listener sends nothing to a program that is not redco and stops rea
     handshake door = handshake::answering(greeting(0, 2), "key", 1);
     door.take(text);
     CHECK(door.take_output().empty());
-    CHECK(door.fault() == "what answers there is not redco");
+    CHECK(door.fault() == "the program that answers there is not redco");
     CHECK(door.wanted() == 0);
   }
 }

@@ -22,11 +22,11 @@ TEST_CASE("a world outlives its runs: threads and groups stay, and counters rest
   for (int run = 0; run < 3; ++run) {
     world.run([&](rank_context& me) {
       auto const at = static_cast<std::size_t>(me.rank);
-      must(run == 0 || threads[at] == std::this_thread::get_id(), "its thread");
-      must(run == 0 || groups[at] == &me.world, "its group");
+      must(run == 0 || threads[at] == std::this_thread::get_id(), "each rank keeps its thread in all runs");
+      must(run == 0 || groups[at] == &me.world, "each rank keeps its group in all runs");
       threads[at] = std::this_thread::get_id();
       groups[at] = &me.world;
-      must(me.world.counters() == redco::shape::traffic{}, "nothing is counted");
+      must(me.world.counters() == redco::shape::traffic{}, "the counters of a run begin at 0");
       must(me.world.deadline() == waits.first_deadline, "the deadline of a first step");
       must(me.first_of_process == (me.rank == 0) && !me.several_processes, "all ranks are in one process");
       me.first_step_done();

@@ -68,7 +68,8 @@ TEST_CASE("enough beams find the best of all continuations") {
       for (std::int64_t beam = 0; beam < 2; ++beam) {
         double const score = found.scores[2 * row + beam].item<double>();
         sharded::must(std::abs(score - all[static_cast<std::size_t>(beam)]) < 1e-12, "the best, then the second");
-        sharded::must(std::abs(score - score_of(net, found.ids[2 * row + beam], 3) / 3) < 1e-12, "its own score");
+        sharded::must(std::abs(score - score_of(net, found.ids[2 * row + beam], 3) / 3) < 1e-12,
+                      "the score of each hypothesis follows from its ids");
       }
     }
   });

@@ -42,7 +42,8 @@ TEST_CASE("a continuation begins with its prompt and has the requested length") 
     at::Tensor const ids = redco::generate(net, prompts(), {.max_new_tokens = 5});
     sharded::must(ids.sizes() == at::IntArrayRef{3, 8}, "three rows of eight");
     sharded::must(ids.slice(1, 0, 3).equal(prompts()), "prompts first");
-    sharded::must(redco::generate(net, prompts(), {.max_new_tokens = 0}).equal(prompts()), "nothing new");
+    sharded::must(redco::generate(net, prompts(), {.max_new_tokens = 0}).equal(prompts()),
+                  "without new tokens, the result is the prompt");
     sharded::must(ids.ge(0).logical_and(ids.lt(13)).all().item<bool>(), "entries of the vocabulary");
   });
 }

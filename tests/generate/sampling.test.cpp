@@ -132,7 +132,7 @@ TEST_CASE("the penalty divides positive and multiplies negative logits of every 
       ids = at::cat({ids, scores.argmax(1).unsqueeze(1)}, 1);
     }
     sharded::must(redco::generate(masked, prompts, {.max_new_tokens = 9, .repetition_penalty = 1.6}).equal(ids), "ids");
-    sharded::must(!redco::generate(masked, prompts, {.max_new_tokens = 9}).equal(ids), "it changes something");
+    sharded::must(!redco::generate(masked, prompts, {.max_new_tokens = 9}).equal(ids), "the penalty changes the ids");
   });
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("in beam search the penalty multiplies log-probabilities") {
       auto const found = redco::beam_search(net, prompts, o);
       sharded::must(
           !found.ids.equal(redco::beam_search(net, prompts, {.max_new_tokens = 5, .beams = 3, .results = 3}).ids),
-          "it changes something");
+          "the penalty changes the ids");
       at::Tensor const log_p = net(found.ids).tensor().log_softmax(-1);
       for (std::int64_t row = 0; row < found.ids.size(0); ++row) {
         double sum = 0;
@@ -173,7 +173,7 @@ TEST_CASE("the callback sees each step's ids once, on the first rank of each gro
       };
       at::Tensor const ids = redco::generate(net, prompts, mine);
       std::int64_t const rows = prompts.size(0), first = rank.dp_index() * rows;
-      sharded::must(ids.size(1) <= 7, "it ends where the callback says");
+      sharded::must(ids.size(1) <= 7, "generation ends at the step of the callback");
       sharded::must(ids.equal(stopped.narrow(0, first, rows).slice(1, 0, ids.size(1))), "with the same ids");
       if (rank.tp_index() > 0) {
         sharded::must(steps.empty(), "the first rank only");
@@ -192,7 +192,7 @@ TEST_CASE("an exception of the callback ends all ranks with its own message") {
     generated({.tp = 2}, {.max_new_tokens = 4, .on_tokens = [](std::span<std::int64_t const>) -> bool {
                             throw std::runtime_error("the reader has gone");
                           }});
-    FAIL("it throws");
+    FAIL("no exception");
   } catch (redco::error const& e) {
     CHECK(std::string(e.what()).find("the reader has gone") != std::string::npos);
   }

@@ -308,13 +308,14 @@ TEST_CASE("an opaque owner that is frozen trains nothing") {
     auto const modules = std::make_shared<redco::nn::network<model_of<net>> const>(model_of<net>{}, store, 0, mesh{});
     pass const in = redco::nn::evaluation_pass(rank);
     bound_network<model_of<net>> const bound(modules, in);
-    sharded::must(!bound(some_x()).requires_grad(), "nothing to train");
+    sharded::must(!bound(some_x()).requires_grad(), "frozen parameters need no gradient");
     std::vector<at::Tensor> target;
     for (at::Tensor const& t : bound.parameters()) target.push_back(t + 1);
     at::Tensor const before = bound(some_x());
     sharded::must(!bound.substituted(target)(some_x()).equal(before), "a target copy is another network");
     sharded::must(bound(some_x()).equal(before), "the network itself is as it was");
-    sharded::must(bound.substituted(bound.parameters())(some_x()).equal(before), "the same tensor_list give the same");
+    sharded::must(bound.substituted(bound.parameters())(some_x()).equal(before),
+                  "substitution of equal parameters gives equal outputs");
     sharded::must(&bound.substituted(target).base() == &bound.base(), "no module is made again");
     auto const refusal = [](auto const& call) -> std::string {
       try {

@@ -105,7 +105,7 @@ TEST_CASE("a torch module keeps parameter values that were set before its constr
     }
     redco::nn::network<alone> const first(model, store, 0, rank.mesh), second(model, store, 0, rank.mesh);
     if (!store.find("mine.shift")->value.eq(7).all().item<bool>())
-      throw std::runtime_error("does not hold: what is loaded stays");
+      throw std::runtime_error("does not hold: loaded values stay");
   });
 }
 

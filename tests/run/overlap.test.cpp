@@ -190,7 +190,7 @@ TEST_CASE("only the last loss of a step sends gradients, and a user's own watch 
       step.finish(0, 1, false);
       must(seen == (how == 2 ? 8 : 0), "the ends of four parameters, twice");
       after.push_back(one.state.store.values().clone());
-      must(at::equal(after.front(), after.back()), "the same parameters");
+      must(at::equal(after.front(), after.back()), "the parameters are equal");
     }
   });
   INFO(result.what());

@@ -69,7 +69,7 @@ TEST_CASE("processes whose choices for their machines differ do not agree") {
   CHECK(differs([](process_choices& c) { c.gradient_bucket = 0; }) ==
         prefix + "bytes of a gradient bucket is 24 and 0");
   CHECK(differs([](process_choices& c) { c.overlaps_shards = true; }) ==
-        prefix + "overlap of what shards exchange is off and on");
+        prefix + "overlap of messages between shards is off and on");
   CHECK(differs([](process_choices& c) { c.threads = 4; }) == prefix + "threads of a rank (--threads) is 5 and 4");
   CHECK(differs([](process_choices& c) { c.instruction_set = "AVX512"; }) ==
         prefix + "instruction set is AVX2 and AVX512");

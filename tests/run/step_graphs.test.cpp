@@ -198,7 +198,7 @@ TEST_CASE("code that a graph would replay wrongly is refused with a cure") {
   redco::tensors::device_graph::forced const forced(graphs);
   outcome const shards = recorded(in(folder.path, {.tp = 2}), mlp{});
   CHECK(shards.code == 64);
-  CHECK(mentions(shards, "--cuda-graph: shards of a model exchange amid what would be recorded; leave it out"));
+  CHECK(mentions(shards, "--cuda-graph: shards of a model exchange data during the recorded work; leave it out"));
   outcome const dropout = recorded(in(folder.path), dropping{});
   CHECK(dropout.code == 64);
   CHECK(mentions(dropout, "would repeat the random numbers"));

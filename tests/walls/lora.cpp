@@ -169,7 +169,7 @@ void check_merged(M const& plain, lora_options const& options, std::vector<mesh>
       if (rank.rank == 0) found.note("logits on one rank", y, first);
       if constexpr (!redco::models::has_encoder<typename M::net>) {
         pass const a = walls::pass_of(rank, {0, 3}, 0, false), b = walls::pass_of(rank, {0, 3}, 0, false);
-        found.note("what is generated", generate(bound_network<with_lora<M>>(state.net, a), ids, {.max_new_tokens = 5}),
+        found.note("generated ids", generate(bound_network<with_lora<M>>(state.net, a), ids, {.max_new_tokens = 5}),
                    generate(bound_network<M>(merged.net, b), ids, {.max_new_tokens = 5}));
       }
     });

@@ -109,7 +109,7 @@ TEST_CASE("the messages of experts are planned") {
           expected += one;
       redco::shape::traffic::entry counted =
           rank.group(redco::shape::axis::ep).counters()[redco::shape::collective::all_to_all];
-      sharded::must((expected.calls == 4) == (on.ep > 1) && counted == expected, "what is sent along ep is planned");
+      sharded::must((expected.calls == 4) == (on.ep > 1) && counted == expected, "messages along ep are planned");
     });
   }
 }

@@ -16,7 +16,7 @@ REDCO_INLINE generation_config decoding_flags::over(generation_config how) const
                 "--beams 1");
   if (filters && how.sampling.temperature == 0)
     throw error(exit_code::usage,
-                "--top-k, --top-p and --min-p say what is drawn from, but nothing is drawn: give --temperature");
+                "--top-k, --top-p and --min-p limit the draw of tokens, but nothing is drawn: give --temperature");
   if (length_penalty && how.search.beams == 1)
     throw error(exit_code::usage, "--length-penalty judges beams, but there is one: give --beams");
   how.sampling.top_k = top_k.value_or(how.sampling.top_k);

@@ -119,7 +119,7 @@ inline std::string first_difference(compared_update const& one) {
   std::string const gradient = first("gradient", &verify_row::gradient, one.step.loss <= 1 && one.step.count <= 1);
   std::string found;
   if (one.step.loss > 1) found = "the loss";
-  else if (one.step.count > 1) found = "the number of what counts in the loss";
+  else if (one.step.count > 1) found = "the weight of the loss";
   if (!gradient.empty()) found += (found.empty() ? "" : ", then ") + gradient;
   if (found.empty() && one.step.norm > 1) found = "the gradient norm";
   if (found.empty()) found = first("update", &verify_row::update, false);

@@ -87,7 +87,7 @@ REDCO_INLINE void fit_loop::share_result() {
   comm::collective_label const label("the end of a fit");
   report_.signal = state_.signal_of_all(preempted_ && !finished() ? where_.stop_requested() : 0);
   note_files();
-  broadcast_from_first(static_cast<workdir::fit_record&>(report_), rank_.world, "what a fit came to");
+  broadcast_from_first(static_cast<workdir::fit_record&>(report_), rank_.world, "the result of a fit");
   auto const measures = comm::gather_texts(rank_.world, workdir::object_bytes(measure_));
   for (std::size_t rank = 0; rank < measures.size(); ++rank)
     workdir::read_object(measures[rank], report_.measures[rank], "the measure of a step");

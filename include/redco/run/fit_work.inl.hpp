@@ -33,8 +33,9 @@ REDCO_INLINE void step_graphs::refuse(std::string const& why) {
 }
 
 REDCO_INLINE void step_graphs::check(network_state const& network, rank_context const& rank, bool several_terms) {
-  if (rank.mesh.tp > 1) refuse("shards of a model exchange amid what would be recorded");
-  if (network.network().meets_replicas()) refuse("batch norm asks the other replicas amid what would be recorded");
+  if (rank.mesh.tp > 1) refuse("shards of a model exchange data during the recorded work");
+  if (network.network().meets_replicas())
+    refuse("batch norm communicates with the other replicas during the recorded work");
   if (several_terms) refuse("a loss of several terms asks the other replicas for their counts first");
 }
 

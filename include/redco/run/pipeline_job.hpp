@@ -113,7 +113,7 @@ class pipeline_batches final : public computed_batches {
   void take_predicted(std::string const& bytes) override {
     if constexpr (workdir::storable<output>) {
       std::vector<std::pair<std::int64_t, output>> predictions;
-      workdir::read_object(bytes, predictions, "what another process predicted");
+      workdir::read_object(bytes, predictions, "predictions of another process");
       for (auto& [i, one] : predictions) (*use_.slots)[static_cast<std::size_t>(i)] = std::move(one);
     }
   }

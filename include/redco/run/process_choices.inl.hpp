@@ -26,7 +26,7 @@ REDCO_INLINE comm::agreement agreement_of(process_choices const& chosen) {
   all.add("dtype (--dtype)", std::string(name_of(chosen.compute)));
   all.add("REDCO_KERNELS", std::string(name_of(chosen.kernels)));
   all.add("bytes of a gradient bucket", std::to_string(chosen.gradient_bucket));
-  all.add("overlap of what shards exchange", chosen.overlaps_shards ? "on" : "off");
+  all.add("overlap of messages between shards", chosen.overlaps_shards ? "on" : "off");
   if (!chosen.shards_span_processes) return all;
   all.add("threads of a rank (--threads)", std::to_string(chosen.threads));
   all.add("instruction set", chosen.instruction_set);

@@ -50,7 +50,7 @@ class handshake {
   void take(std::string_view bytes) {
     in_ += bytes;
     if (stage_ == stage::greeting && !wire::may_greet(std::string_view(in_).substr(0, 8))) {
-      fault_ = "what answers there is not redco";
+      fault_ = "the program that answers there is not redco";
       return;
     }
     if (in_.size() < needed_) return;

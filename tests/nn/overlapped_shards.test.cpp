@@ -17,7 +17,7 @@
 
 // Exchanges between shards that overlap their products in runs of rows: numbers, calls and bytes.
 
-namespace beside_shards_test {
+namespace overlapped_shards_test {
 
 using namespace redco;
 using comm_test::must;
@@ -210,9 +210,9 @@ TEST_CASE("readers of an entered input add its gradient, with the product or alo
       return redco::nn::detail::overlapped_product(tensor<redco::shape::token_split>(x, 30), weight, {}, me.tp, lane);
     };
     auto const fixed = enter_with(own);
-    must(!fixed.whole.requires_grad(), "what nobody differentiates has no gradient");
+    must(!fixed.whole.requires_grad(), "an input that needs no gradient makes a tensor that needs none");
     at::Tensor const joined = me.tp.all_gather(own, 1);
-    must(at::equal(fixed.whole, joined), "what has entered");
+    must(at::equal(fixed.whole, joined), "the gathered input");
     at::Tensor const expected = torch::autograd::grad({at::linear(joined, weight).square().sum()}, {weight})[0];
     must(at::allclose(torch::autograd::grad({fixed.product.square().sum()}, {weight})[0], expected, 1e-13, 1e-13),
          "the weight's gradient");
@@ -220,8 +220,8 @@ TEST_CASE("readers of an entered input add its gradient, with the product or alo
     at::Tensor const slope = numbers({5, 30, 8}, at::kDouble, 1.1 + me.rank);
     at::Tensor const owed = torch::autograd::grad({(enter_with(x).whole * slope).sum()}, {x})[0];
     must(at::allclose(owed, me.tp.part_of(me.tp.all_reduced(slope), 1), 1e-14, 1e-14),
-         "what is owed without a product");
+         "the gradient of the input if only the gathered input is used");
   });
 }
 
-}  // namespace beside_shards_test
+}  // namespace overlapped_shards_test
