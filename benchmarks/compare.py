@@ -1,11 +1,11 @@
 """Runs programs of benchmarks/ in turns; prints their JSON lines and the ratios of their medians.
 
-    compare.py eager    [options of bench]    the trainer and PyTorch's eager mode: ratio of tok/s;
-                                              PyTorch uses as many threads as all our ranks together
-    compare.py compiled [options of bench]    the trainer and PyTorch under torch.compile
-    compare.py graph    [options of bench]    the trainer without and with --cuda-graph; needs --apart
-    compare.py overhead [options of bench]    the trainer and a hand-written loop: the trainer's cost
-    compare.py MESH     [options of bench]    the trainer on two meshes: ratio of tok/s
+    compare.py eager    [options of bench]  the trainer and PyTorch's eager mode: ratio of tok/s;
+                                            PyTorch uses as many threads as all our ranks together
+    compare.py compiled [options of bench]  the trainer and PyTorch under torch.compile
+    compare.py graph    [options of bench]  the trainer without and with --cuda-graph; needs --apart
+    compare.py overhead [options of bench]  the trainer and a hand-written loop: the trainer's cost
+    compare.py MESH     [options of bench]  the trainer on two meshes: ratio of tok/s
 
 Commas join several comparisons: eager,compiled. The programs run one step each in turns, so that a
 disturbance of the machine affects all of them. The first three steps do not count. With --apart the

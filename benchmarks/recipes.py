@@ -138,7 +138,8 @@ def ddpg_of_redco(steps):
 
 
 class CartPole:
-    """CartPole-v1. A loop over eight of these is faster than numpy's or torch's operations on rows of eight."""
+    """The environment CartPole-v1. A loop over eight environments is faster than operations of
+    numpy or torch on rows of eight."""
 
     def __init__(self):
         self.reset()

@@ -19,8 +19,8 @@
 #   MICRO_BATCH examples of a replica at once; default: all
 #   MACHINE     file that redco-plan --calibrate wrote, to predict the time of a step; default: no
 #               prediction
-#   RECOMPUTE   blocks that are computed again in backward: all, every:2 (every second), first:3 (first three),
-#               range:4:8 (blocks 4 to 7, from 0)
+#   RECOMPUTE   blocks that are computed again in backward: all, every:2 (every second), first:3
+#               (first three), range:4:8 (blocks 4 to 7, from 0)
 #   OUTPUT      folder of the files; default: the current binary folder
 #   INCLUDES    folders of HEADER besides the current source folder and its include/
 #   LINK        targets that HEADER needs

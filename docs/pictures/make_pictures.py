@@ -2,7 +2,8 @@
 """Draws the pictures of README.md and docs/concepts.md, each for light and for dark pages.
 
   docs/pictures/make_pictures.py             writes docs/pictures/{mesh,report}-{light,dark}.svg
-  docs/pictures/make_pictures.py --check     ends with 1 if a picture is not the one that would be written
+  docs/pictures/make_pictures.py --check     ends with 1 if a picture differs from the one that
+                                             would be written
 
 The report's numbers are those of tests/files/golden/gpt2_demo_1x2.json.
 """

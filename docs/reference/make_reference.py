@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Makes the API reference: a page per name of names.txt, from Doxygen's XML of the headers' `///` comments.
+"""Makes the API reference: a page per name of names.txt, from Doxygen's XML of the headers' `///`
+comments.
 
-  make_reference.py ROOT XML OUT     writes OUT/index.md and OUT/NAME.md; prints each name without a declaration, a sentence or an
-                                     example, and ends with 1 if there is one
+  make_reference.py ROOT XML OUT     writes OUT/index.md and OUT/NAME.md; prints each name without a
+                                     declaration, a sentence or an example, and ends with 1 if there
+                                     is one
 
-A page has the header, the declaration, the comment, members or parameters, errors, and an example from a page, an example
-program or a test, all of which are compiled.
+A page has the header, the declaration, the comment, members or parameters, errors, and an example
+from a page, an example program or a test, all of which are compiled.
 """
 
 import html
@@ -135,7 +137,8 @@ def names_of(root):
 
 
 def examples_of(root):
-    """Texts in which examples are looked for, the most instructive first: pages, programs, tests."""
+    """Returns the texts in which examples are looked for, the most instructive first: pages,
+    programs, tests."""
     texts = []
     for page in (root / "README.md", *sorted((root / "docs").glob("*.md"))):
         texts += [(page, found["code"]) for found in block.finditer(page.read_text())
@@ -146,7 +149,8 @@ def examples_of(root):
 
 
 def example_of(name, texts):
-    """At most eight lines around the first use of a name, from the statement's or block's first line."""
+    """Returns at most eight lines around the first use of a name, from the first line of the
+    statement or block."""
     use = re.compile(rf"\bredco::{name}\b")
     plain_use = re.compile(rf"(?<![\w:.>\"]){name}\b(?=[<({{ ,>;])")
     for pattern, only in ((use, None), (plain_use, "examples"), (plain_use, "tests")):

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Draws doc comments at random, to be explained by readers who have not seen the code.
 
-  comment_sample.py ROOT SEED [COUNT]      prints COUNT (100) comments, each with the first line of its declaration
-  comment_sample.py ROOT SEED [COUNT] --key    prints file and line of each, for the comparison with the code
+  comment_sample.py ROOT SEED [COUNT]        prints COUNT (100) comments, each with the first line
+                                             of its declaration
+  comment_sample.py ROOT SEED [COUNT] --key  prints the file and line of each comment, for the
+                                             comparison with the code
 
-A reader writes what each comment says in other words and marks it "at first reading", "reread" or "guessing". Of 100 at least
-90 are understood at first reading, and at least 95 explanations agree with the code.
+A reader writes what each comment says in other words and marks it "at first reading", "reread" or
+"guessing". Of 100 at least 90 are understood at first reading, and at least 95 explanations agree
+with the code.
 """
 
 import pathlib
@@ -17,7 +20,8 @@ from cpp_comments import blocks_of  # noqa: E402
 
 
 def comments(root):
-    """(path, line, first line of the declaration, comment) of each `///` and `///<` block of the headers."""
+    """Yields (path, line, first line of the declaration, comment) of each `///` and `///<` block of
+    the headers."""
     for path in sorted((root / "include").rglob("*.hpp")):
         source = path.read_text()
         lines = source.split("\n")

@@ -2,7 +2,8 @@
 
 import re
 
-# One alternative per kind of text that can hide a comment's beginning; a comment is the only named group.
+# One alternative per kind of text that can hide a comment's beginning. The group `comment` is a
+# comment.
 _TEXT = re.compile(
     r"""(?P<comment>//(?:[^\n\\]|\\(?:\n|.))*|/\*.*?\*/)"""
     r"""|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)\""""
@@ -48,7 +49,8 @@ def blocks_of(source):
 
 
 def kernel_texts(source):
-    """(number of the line before it, text) of each raw string with the delimiter `cuda`, which holds CUDA code."""
+    """Yields (number of the line before it, text) of each raw string with the delimiter `cuda`,
+    which holds CUDA code."""
     for found in _TEXT.finditer(source):
         if found["mark"] == "cuda":
             opening = 'R"cuda('
@@ -56,7 +58,8 @@ def kernel_texts(source):
 
 
 def code_of(source):
-    """The source with spaces in place of comments, preprocessor directives, and the text of strings; lines and columns stay."""
+    """Returns the source with spaces in place of comments, preprocessor directives, and the text of
+    strings. Lines and columns do not change."""
 
     def blank(found):
         text = re.sub(r"[^\n]", " ", found[0])

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Comments are written so that a stranger understands them at first reading: docs/contributing.md, "How we write".
+"""Checks the comments of C++, Python, CMake and shell sources: docs/contributing.md, "How we
+write".
 
-  language.py ROOT [FOLDER or FILE ...]     prints each comment that breaks a rule, and ends with 1 if there is one
-  language.py ROOT --planted                proves that each rule finds its mistake
+  language.py ROOT [FOLDER or FILE ...]    prints each comment that breaks a rule, and ends with 1
+                                           if there is one
+  language.py ROOT --planted               proves that each rule finds its mistake
 """
 
 import pathlib
@@ -43,18 +45,16 @@ def prose(lines):
 
 
 def sentences(text):
-    """Sentences of a comment. Separators: full stops, semicolons, empty lines, colons at a line's end, list items, and
-    lines of a table, whose columns are at least two spaces apart."""
+    """Yields the sentences of a comment. Separators: full stops, semicolons, empty lines, colons at
+    a line's end, list items, and lines of a table, whose columns are at least two spaces apart."""
     for paragraph in re.split(r"\n\s*\n|\n(?=[-*] |\d+\. |\||[^\n]*\S {2,}\S)|:\n", text):
         for sentence in re.split(r"(?<=[.!?])\s+|;\s", paragraph):
             yield sentence
 
 
 def problems_of(source, language="c++"):
-    """(line, rule, words) of each broken rule, in the source and in the CUDA code of its raw strings.
-
-    Columns count in C++ only: in other languages, code and comments have the same line length.
-    """
+    """Yields (line, rule, words) of each broken rule, in the source and in the CUDA code of its raw
+    strings. In languages other than C++, comments after code may be longer than `columns`."""
     if language == "c++":
         for line_before, text in kernel_texts(source):
             for line, rule, words in problems_of(text):
@@ -66,7 +66,7 @@ def problems_of(source, language="c++"):
             continue
         for offset, _ in enumerate(block.lines):
             line = source_lines[block.line - 1 + offset]
-            if language == "c++" and len(line) > columns and not re.search(r"http|NOLINT|expect: redco", line):
+            if (language == "c++" or block.alone) and len(line) > columns and not re.search(r"http|NOLINT|expect: redco", line):
                 yield block.line + offset, f"a comment past column {columns}", line.strip()
         if block.kind == "///" and len(block.lines) > lines_of_block:
             yield block.line, f"more than {lines_of_block} lines", f"{len(block.lines)} lines"
@@ -125,7 +125,7 @@ def check_planted():
     }
     in_scripts = {
         "python": ("# Whether it ends\n", "a = 1  # The number beside it\n", 'def f():\n    """Says\n    what it told."""\n'),
-        "cmake": ("# Whether it ends\n", "set(a 1)  # The number beside it\n", "#[[ What\nit told ]]\n", "# word\n" * 31),
+        "cmake": ("# Whether it ends\n", "set(a 1)  # The number beside it\n", "#[[ What\nit told ]]\n", "# word\n" * 31, "# " + "word " * 20),
         "shell": ("#!/bin/sh\n# Whether it ends\n", "a=${b#c}  # The number beside it\n"),
     }
     failed = [rule for rule, text in mistakes.items() if not any(found.startswith(rule) for _, found, _ in problems_of(text))]

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Names of namespace redco are those that programs write: docs/contributing.md, "Names".
 
-  names.py ROOT                compares the headers with docs/reference/names.txt; prints each name that breaks a rule, and ends with 1
-                               if there is one
-  names.py ROOT --declared     prints the names that the headers declare in namespace redco, with file and line
-  names.py ROOT --planted      proves that each rule finds its mistake
+  names.py ROOT               compares the headers with docs/reference/names.txt; prints each name
+                              that breaks a rule, and ends with 1 if there is one
+  names.py ROOT --declared    prints the names that the headers declare in namespace redco, with
+                              file and line
+  names.py ROOT --planted     proves that each rule finds its mistake
 
 The headers are read as text: balanced brackets, formatted by clang-format, bodies skipped.
 """
@@ -20,7 +21,8 @@ from cpp_comments import blocks_of, code_of  # noqa: E402
 from make_reference import example_of, examples_of, names_of  # noqa: E402
 
 most_names = 130
-# Namespaces of the rooms whose folder has another name, because a public name or another word has that name.
+# Namespaces of the rooms whose folder has another name, because a public name or another word has
+# that name.
 namespace_of_room = {"layer": "layers", "model": "models", "pipeline": "pipelines", "tensor": "tensors", "generate": "generation"}
 
 token = re.compile(r"operator\s*(?:\(\s*\)|[^\w\s(]+)|[A-Za-z_]\w*|::|->|&&|\|\||\"[^\"]*\"|[0-9][\w.']*|\S")
@@ -31,7 +33,8 @@ no_names = {"decltype", "noexcept", "explicit", "alignas", "requires"}
 
 @dataclass
 class declaration:
-    """One declaration in a namespace: its tokens without template heads, requires clauses and bodies."""
+    """One declaration in a namespace: its tokens without template heads, requires clauses and
+    bodies."""
 
     space: str
     line: int
@@ -135,7 +138,8 @@ def end_of_declaration(tokens, start):
 
 
 def name_in(tokens):
-    """Name that a declaration declares in its namespace; None for declarations that declare none there."""
+    """Returns the name that a declaration declares in its namespace; None for declarations that
+    declare none there."""
     index = 0
     while index < len(tokens):
         text = tokens[index][0]
@@ -239,7 +243,8 @@ def has_sentence(block):
 
 
 def public_names(headers):
-    """Names declared directly in namespace redco: a list of (file, line, has a comment) per name."""
+    """Returns the names declared directly in namespace redco: a list of (file, line, has a comment)
+    per name."""
     found = {}
     for file, source in headers.items():
         commented = {block.line + len(block.lines): block for block in blocks_of(source) if block.kind == "///"}

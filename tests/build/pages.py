@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Pages are true: their code compiles, their links lead somewhere, headers that they name exist, front pages stay short.
+"""Checks pages: their code compiles, their links lead somewhere, headers that they name exist, and
+front pages stay short.
 
-  pages.py ROOT                checks links, lengths, names of headers (also in scripts/ and cmake/), and that every C++ block says
-                               how it is compiled
-  pages.py ROOT --write DIR    writes a source file per page with its C++ blocks, and prints the names of the files
+  pages.py ROOT                checks links, lengths, names of headers (also in scripts/ and
+                               cmake/), and that every C++ block says how it is compiled
+  pages.py ROOT --write DIR    writes a source file per page with its C++ blocks, and prints the
+                               names of the files
 
 The line before a C++ block says how it is compiled, as an HTML comment:
   <!-- compiled: alone -->         a whole program or header
-  <!-- compiled: declarations -->  declarations at namespace scope, after the page's earlier declarations
-  <!-- compiled: statements -->    statements of a function, after the page's earlier blocks and tests/build/pages.hpp
+  <!-- compiled: declarations -->  declarations at namespace scope, after the page's earlier
+                                   declarations
+  <!-- compiled: statements -->    statements of a function, after the page's earlier blocks and
+                                   tests/build/pages.hpp
   <!-- compiled: by TEST -->       another test compiles the block
   <!-- compiled: never, REASON --> a sketch
 """
@@ -93,7 +97,8 @@ def problems_of(root, page):
 
 
 def source_of(root, page):
-    """One source file of a page's blocks: each whole program in a namespace, statements in functions. None without a block."""
+    """Returns one source file of a page's blocks: each whole program in a namespace, statements in
+    functions. None without a block."""
     text, includes, body = page.read_text(), [], []
     for number, found in enumerate(block.finditer(text)):
         how, code = found["how"] or "", found["code"]

@@ -7,7 +7,8 @@ import tokenize
 
 from cpp_comments import Block
 
-# One alternative per kind of text that can hide a comment's beginning; a comment is the only named group.
+# One alternative per kind of text that can hide a comment's beginning. The group `comment` is a
+# comment.
 _CMAKE = re.compile(
     r"""(?P<comment>\#\[(?P<mark>=*)\[.*?\](?P=mark)\]|\#[^\n]*)"""
     r"""|\[(?P<bracket>=*)\[.*?\](?P=bracket)\]|"(?:[^"\\]|\\.)*"|\\.""",
@@ -22,7 +23,8 @@ _SHELL = re.compile(
 
 
 def language_of(name, source):
-    """"python", "cmake" or "shell", by the file's name and first line; None for other files."""
+    """Returns "python", "cmake" or "shell", by the file's name and first line; None for other
+    files."""
     if name.endswith((".cmake", ".cmake.in")) or name == "CMakeLists.txt":
         return "cmake"
     first = source.split("\n", 1)[0]
@@ -32,7 +34,7 @@ def language_of(name, source):
 
 
 def _marked(source, text):
-    """(line, column, words) of each comment that the expression finds in the source."""
+    """Yields (line, column, words) of each comment that the expression finds in the source."""
     for found in text.finditer(source):
         if found["comment"]:
             line = source.count("\n", 0, found.start())
@@ -56,7 +58,8 @@ def _docstrings(source):
 
 
 def blocks_of_script(source, language):
-    """Comment blocks in the order of the source: consecutive `#` lines, and the docstrings of Python."""
+    """Returns the comment blocks in the order of the source. A block is a sequence of `#` lines, or
+    a docstring of Python."""
     lines = source.split("\n")
     blocks = []
     for line, column, text in _python(source) if language == "python" else _marked(source, _CMAKE if language == "cmake" else _SHELL):

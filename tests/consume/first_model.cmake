@@ -46,8 +46,8 @@ foreach(way first installed)
     must("${way} with ${compiler} does not configure" ${CMAKE_COMMAND} -G Ninja -S ${WORK}/${way} -B ${build}
       -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" -DCMAKE_CXX_COMPILER=${compiler} "-DCMAKE_CXX_FLAGS=${flags}"
       -DCMAKE_PREFIX_PATH=${WORK}/prefix -DREDCO_TORCH_ROOT=${TORCH_ROOT})
-    # g++ links the library that it compiles in the same build, clang++ links the installed library. The
-    # other two combinations only compile the program.
+    # g++ links the library that it compiles in the same build, clang++ links the installed library.
+    # The other two combinations only compile the program.
     set(target CMakeFiles/first.dir/main.cpp.o)
     if((way STREQUAL "first" AND gnu) OR (way STREQUAL "installed" AND NOT gnu))
       set(target first)

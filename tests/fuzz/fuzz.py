@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Builds every fuzz target of this folder by clang++ with libFuzzer and sanitizers, and runs each for some seconds, two at a time.
+"""Builds every fuzz target of this folder by clang++ with libFuzzer and sanitizers, and runs each
+for some seconds, two at a time.
 
     fuzz.py ROOT BUILD TORCH_ROOT [SECONDS]        BUILD is a tree of the preset `fuzz`
 
-Each starts from the same seed and from files of the repository of the kind that it reads, where there are some. Exit code 1
-if one ends with a crash or runs nothing, or if `planted`, which must crash, does not.
+All targets start from one seed, and from files of the repository in the format that the target
+reads, if there are some. Exit code 1 if a target crashes or runs nothing, or if `planted`, which
+must crash, does not.
 """
 import os
 import re

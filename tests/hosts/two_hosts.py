@@ -3,8 +3,8 @@ and mounts of its own; a link of 1 Gbit/s or of `rate` joins them. They are name
 process that this module starts. Nothing outside sees them, and they end with this process,
 however it ends.
 
-    two_hosts.run(work, test, rate)    calls test(hosts) and ends as the call does; `work` is a folder
-                                       for files, which is emptied first
+    two_hosts.run(work, test, rate)    calls test(hosts) and ends as the call does; `work` is a
+                                       folder for files, which is emptied first
 """
 import ctypes
 import os

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Prints the numbers that correlation.test.cpp, rouge_n.test.cpp, bleu.test.cpp and exact_match.test.cpp expect, from the packages that
-defined them.
+"""Prints the numbers that correlation.test.cpp, rouge_n.test.cpp, bleu.test.cpp and
+exact_match.test.cpp expect, from the packages that defined them.
 
-    python -m venv v && v/bin/pip install scikit-learn==1.9.1 scipy==1.17.1 sacrebleu==2.6.0 rouge-score==0.1.2
+    python -m venv v
+    v/bin/pip install scikit-learn==1.9.1 scipy==1.17.1 sacrebleu==2.6.0 rouge-score==0.1.2
     v/bin/python make_scores.py
 """
 import re

@@ -1,5 +1,5 @@
-# Links programs of two files and the compiled libraries. Files with the library's macros link. A file
-# with other macros must not, and the linker's error must contain the name of the mistake.
+# Links programs of two files and the compiled libraries. Files with the library's macros link. A
+# file with other macros must not, and the linker's error must contain the name of the mistake.
 #   cmake -DROOT= -DBUILD= -DWORK= "-DCOMPILERS=clang++;g++" -DMACROS=-DREDCO_WITH_MPI;...
 #     "-DFLAGS=include flags of libtorch" -P mixed.cmake
 # COMPILERS: the compiler of the libraries comes first. MACROS: the macros of the libraries.

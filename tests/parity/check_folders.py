@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks folders of every family: saved by two versions of Hugging Face transformers, read by redco,
-saved by redco, and read back by transformers.
+"""Checks folders of every family: saved by two versions of Hugging Face transformers, read by
+redco, saved by redco, and read back by transformers.
 
     check_folders.py PROGRAM WORK [--only NAME]
 
-PROGRAM is build/release/tests/parity. Runs compare_folders.py with each version of transformers that
-`scripts/setup --folders` installs, concurrently, in WORK/VERSION. Without them the exit code is 77,
-in CI 1.
+PROGRAM is build/release/tests/parity. Runs compare_folders.py with each version of transformers
+that `scripts/setup --folders` installs, concurrently, in WORK/VERSION. Without them the exit code
+is 77, in CI 1.
 """
 import argparse
 import os

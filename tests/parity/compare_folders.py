@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Folders of every family as one version of Hugging Face transformers saves them, read by redco, saved and read back.
+"""Checks folders of every family that one version of Hugging Face transformers saved: reads them by
+redco, saves them, and reads them back.
 
     compare_folders.py VERSION PROGRAM WORK [--only NAME]
 
 Writes into WORK a folder for each case of reference.py. PROGRAM reads each folder twice: once with
 the tensor names of save_pretrained, and once with the tensor names of the base model. The latter
 have no prefix and no final_logits_bias, and add copies of tied heads and buffers of old versions.
-PROGRAM compares logits, gradients, a step and decoding, and saves the model again. transformers must
-read that folder with nothing missing, unexpected or mismatched, and every tensor bit for bit.
+PROGRAM compares logits, gradients, a step and decoding, and saves the model again. transformers
+must read that folder with nothing missing, unexpected or mismatched, and every tensor bit for bit.
 VERSION is the beginning of the version of transformers that must run here.
 """
 import argparse
@@ -40,7 +41,8 @@ def stored_with_prefix(tensors):
 
 
 def stored_as_base(tensors, config):
-    """Returns the tensors as in files of the base model, with the buffers that old versions stored."""
+    """Returns the tensors as in files of the base model, with the buffers that old versions
+    stored."""
     family, prefix = config.model_type, PREFIX[config.model_type]
     kept = {name: value for name, value in tensors.items() if name != "final_logits_bias"}
     base = {name.removeprefix(prefix): value.clone() for name, value in kept.items()}
@@ -78,7 +80,8 @@ def forms(case, tensors):
 
 
 def read_by_transformers(folder, case):
-    """Complains if transformers computes other logits from the folder than from the model that it was made of."""
+    """Complains if transformers computes other logits from the folder than from the model that was
+    saved to it."""
     model = reference.AUTO[case.task].from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
     with torch.no_grad():
         found = model(**load_file(folder / "inputs.safetensors")).logits
@@ -87,7 +90,8 @@ def read_by_transformers(folder, case):
 
 
 def compare(program, folder, saved, case, expected):
-    """Yields a sentence for each difference between results and files of redco and of transformers."""
+    """Yields a sentence for each difference between results and files of redco and of
+    transformers."""
     for mesh in MESHES:
         shutil.rmtree(saved, ignore_errors=True)
         run = subprocess.run([program, folder, mesh, "--keep", saved], capture_output=True, text=True)

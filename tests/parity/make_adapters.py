@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes OUT/NAME: a small decoder as transformers save it, a LoRA of it in adapter/ as PEFT saves it,
-and PEFT's results with both.
+"""Writes OUT/NAME: a small decoder as transformers save it, a LoRA of it in adapter/ as PEFT saves
+it, and PEFT's results with both.
 
     python make_adapters.py --out ../files/adapters       needs torch, transformers and peft
 

@@ -1,15 +1,21 @@
-"""Folders of reference numbers: small models of random weights as transformers saves them, and what transformers computes with them.
+"""Folders of reference numbers: small models of random weights as transformers saves them, and the
+results that transformers computes with them.
 
 `write` makes one folder of a case:
     config.json, generation_config.json, model.safetensors    by save_pretrained
-    inputs.safetensors     a batch of three examples. Text: ids, masks and labels [3, T]; the first row is full, the second
-                           padded on the left, the third on the right; labels of -100 do not count. Images: pixel_values [3, C, H, W].
-    expected.safetensors   logits, loss, "grad." and the name in model.safetensors for each parameter, loss_after_step; of models
-                           that generate also prompt_ids and prompt_mask [3, *], greedy, beam4, beam4_all, and the scores of both
-    meta.json              the optimizer, the settings of generation, and the tolerances of the comparison
+    inputs.safetensors     a batch of three examples. Text: ids, masks and labels [3, T]; the first
+                           row is full, the second padded on the left, the third on the right;
+                           labels of -100 do not count. Images: pixel_values [3, C, H, W].
+    expected.safetensors   logits, loss, loss_after_step, and the gradient of each parameter, named
+                           "grad." and its name in model.safetensors. Of models that generate also
+                           prompt_ids and prompt_mask [3, *], greedy, beam4, beam4_all, and the
+                           scores of both.
+    meta.json              the optimizer, the settings of generation, and the tolerances of the
+                           comparison
 
-Biases are not 0 and weights of norms not 1, so that a forgotten one shows. Weights are drawn until rounding cannot change an id or
-the sign of a ReLU's input. A case names the draw that fits; `python reference.py` prints the draws of all cases.
+Biases are not 0 and weights of norms not 1, so that a forgotten one shows. Weights are drawn until
+rounding cannot change an id or the sign of a ReLU's input. A case names the draw that fits; `python
+reference.py` prints the draws of all cases.
 """
 import copy
 import dataclasses
@@ -148,7 +154,8 @@ def distribution(path, module, name, parameter):
 
 
 def spread_logits(model, batch, chance):
-    """Scales the layer that feeds the logits. A tied head gets random signs there, or it would repeat the last token."""
+    """Scales the layer that feeds the logits. A tied head gets random signs there, or it would
+    repeat the last token."""
     order = []
     hooks = [module.register_forward_hook(lambda module, *_: order.append(module))
              for module in model.modules() if any(True for _ in module.parameters(recurse=False))]
@@ -271,7 +278,8 @@ def some_end_early(words, ends):
 
 
 def generation_is_safe(model, prompts):
-    """Some hypotheses end early and some do not, beams find other ids than greedy decoding, and noise changes none."""
+    """Returns true if some hypotheses end early and some do not, beams find other ids than greedy
+    decoding, and noise changes none."""
     start = 1 if model.config.is_encoder_decoder else prompts["input_ids"].shape[1]
     ends = end_ids(model.config)
     greedy = continued(model, prompts, 1, 1).sequences

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lets a virtual environment import the torch of a libtorch wheel without its CUDA libraries.
 
-    ENVIRONMENT/bin/python stand_ins.py WHEEL     WHEEL: the folder with torch/ and nvidia/, .deps/python
+    ENVIRONMENT/bin/python stand_ins.py WHEEL    WHEEL: folder with torch/ and nvidia/, .deps/python
 
 The wheel is built for CUDA: the loader needs NVIDIA's libraries and their symbols, of which a CPU
 calls none. Writes a library into ENVIRONMENT/stand-ins for each missing one, whose functions trap.

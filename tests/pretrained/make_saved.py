@@ -2,11 +2,12 @@
 """Writes small folders of models and their tokenizers, as one version of Hugging Face transformers
 saves them.
 
-    python make_saved.py --out ../files/saved        # once with each version; writes <out>/<version>/<family>
+    python make_saved.py --out ../files/saved
 
-Nothing is downloaded: the tokenizers are trained on the sentences below. Each folder holds the
-files that save_pretrained writes of the config, the generation config and the tokenizer. Its
-golden.json holds the number of parameters that the weights would have, texts, and their ids.
+Run it once with each version. It writes OUT/VERSION/FAMILY. Nothing is downloaded: the tokenizers
+are trained on the sentences below. Each folder holds the files that save_pretrained writes of the
+config, the generation config and the tokenizer. Its golden.json holds the number of parameters that
+the weights would have, texts, and their ids.
 """
 import argparse
 import json
