@@ -113,17 +113,17 @@ struct typed<F> {
   static void call(arguments values) { call_with(F, values, std::index_sequence_for<P...>()); }
 };
 
-struct host_entry {
+struct cpu_entry {
   bool (*takes)(arguments);
   entry of_f32, of_bf16;
 };
 
-inline std::map<std::string_view, host_entry> const& entries() {
-  static std::map<std::string_view, host_entry> const all{
-#define REDCO_HOST_ENTRY(name) \
+inline std::map<std::string_view, cpu_entry> const& entries() {
+  static std::map<std::string_view, cpu_entry> const all{
+#define REDCO_CPU_ENTRY(name) \
   {#name, {typed<&of_f32::name>::takes, typed<&of_f32::name>::call, typed<&of_bf16::name>::call}},
 #include <device_text/all_entries.hpp>
-#undef REDCO_HOST_ENTRY
+#undef REDCO_CPU_ENTRY
   };
   return all;
 }
