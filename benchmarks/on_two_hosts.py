@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tests/hosts"))
 import two_hosts
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--rate", default="1gbit", help="of the link, as tc takes it")
+parser.add_argument("--rate", default="1gbit", help="rate of the link, in the notation of tc")
 parser.add_argument("program", nargs=argparse.REMAINDER)
 options = parser.parse_args()
 

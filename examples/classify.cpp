@@ -63,7 +63,7 @@ struct my_options {
     using o = my_options;
     return redco::fields(redco::field<"deployer">(&o::deployer, "where to run"),
                          redco::field<"epochs">(&o::epochs, "passes over the images").at_least(0),
-                         redco::field<"images">(&o::images, "how many are drawn to train on").at_least(1));
+                         redco::field<"images">(&o::images, "number of images that are drawn to train on").at_least(1));
   }
 };
 
