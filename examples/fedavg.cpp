@@ -6,52 +6,17 @@
 //
 //   fedavg --mesh 2x1 --workdir run ...     all options: --help
 
+#include "common/drawn_digits.hpp"
+
 #include <redco/train.hpp>
 
-#include <array>
+#include <algorithm>
 #include <iostream>
+#include <numeric>
 #include <random>
 
-constexpr int side = 16, clients = 50, chosen = 10;
-
-/// Images `[n, 256]` and the digits that they show, `[n]`.
-struct digits {
-  at::Tensor pixels, labels;
-
-  digits of(at::Tensor const& indices) const {
-    return {pixels.index_select(0, indices), labels.index_select(0, indices)};
-  }
-};
-
-/// Draws seven-segment digits, each turned, moved and stretched a little, with noise.
-digits draw_digits(std::int64_t count, unsigned seed) {
-  constexpr std::array<double, 28> strokes = {0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 2, 0, 2,
-                                              1, 2, 0, 1, 0, 2, 0, 0, 0, 1, 0, 1, 1, 1};
-  constexpr std::array<unsigned, 10> shown = {0x3F, 0x06, 0x5B, 0x4F, 0x66, 0x6D, 0x7D, 0x07, 0x7F, 0x6F};
-  std::mt19937 random(seed);
-  std::normal_distribution<float> noise(0, 0.25F);
-  std::uniform_real_distribution<double> turn(-0.25, 0.25), move(-1.2, 1.2), stretch(0.85, 1.15);
-  digits all{at::empty({count, side * side}), at::empty({count}, at::kLong)};
-  for (std::int64_t n = 0; n < count; ++n) {
-    auto const digit = random() % 10;
-    float* const pixels = all.pixels[n].data_ptr<float>();
-    for (int i = 0; i < side * side; ++i) pixels[i] = noise(random);
-    double const angle = turn(random), x0 = 8 + move(random), y0 = 8 + move(random), wide = 5 * stretch(random),
-                 high = 5 * stretch(random);
-    for (std::size_t s = 0; s < 7; ++s) {
-      if ((shown[digit] >> s & 1) == 0) continue;
-      for (int step = 0; step <= 12; ++step) {
-        double const t = step / 12.0, x = strokes[4 * s] * (1 - t) + strokes[4 * s + 2] * t - 0.5,
-                     y = strokes[4 * s + 1] * (1 - t) + strokes[4 * s + 3] * t - 1;
-        auto const column = static_cast<int>(x0 + std::cos(angle) * x * wide - std::sin(angle) * y * high);
-        auto const row = static_cast<int>(y0 + std::sin(angle) * x * wide + std::cos(angle) * y * high);
-        if (row >= 0 && row < side && column >= 0 && column < side) pixels[row * side + column] += 1;
-      }
-    }
-    all.labels[n] = static_cast<std::int64_t>(digit);
-  }
-  return all;
-}
+constexpr drawing draw{.side = 16};
+constexpr int clients = 50, chosen = 10;
 
 /// Deals the examples to the clients: at random if `alike`, else two lots each of the examples
 /// sorted by digit.
@@ -89,7 +54,8 @@ struct my_options {
   }
 };
 
-redco::model_of<redco::sequential<redco::linear<side * side, 64>, redco::relu, redco::linear<64, 10>>> const classifier;
+redco::model_of<redco::sequential<redco::linear<draw.side * draw.side, 64>, redco::relu, redco::linear<64, 10>>> const
+    classifier;
 
 /// Trains a copy of the common weights on one client's examples by plain gradient descent, and
 /// returns the copy.
@@ -119,8 +85,8 @@ double averaged(my_options const& o, std::string const& split, std::string const
   deployment.workdir /= split;
   redco::deployer where(deployment);
   auto const seed = static_cast<unsigned>(deployment.seed);
-  digits const unseen = draw_digits(2000, seed + 1);
-  std::vector<digits> const parts = dealt(draw_digits(o.examples, seed), split == "iid", seed);
+  digits const unseen = draw(2000, seed + 1);
+  std::vector<digits> const parts = dealt(draw(o.examples, seed), split == "iid", seed);
   double right = 0;
   where.run([&](redco::rank_context& rank) {
     redco::worker worker(where, rank, {.steps = o.rounds, .save_every = 10, .config = config});

@@ -17,17 +17,10 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_demo_test(unknown_device 64 ARGUMENTS ${text} --device gpu WORDS "--device gpu .*give auto, cpu or cuda")
   redco_demo_test(unknown_option 64 ARGUMENTS ${text} --epoch 2 WORDS "--epochs")
   redco_demo_test(small_batch 64 ARGUMENTS ${text} --mesh 3x1 --global-batch 2 WORDS "global_batch|global batch")
-  foreach(run "classify;--mesh;2x1;--epochs;1;--images;300" "own_layer;--mesh;1x2;--epochs;2;--check-saved")
-    list(POP_FRONT run name)
-    set(folder ${PROJECT_BINARY_DIR}/tests/demo_${name})
-    set(words "best checkpoint names [0-9.]+ of 100" "batch norm statistics")
-    if(name STREQUAL own_layer)
-      set(words "mean absolute error on new points [0-9.]+" "as the facts of its layer state it")
-    endif()
-    redco_add_test(demo.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}>
-      "-DARGUMENTS=${run};--workdir;${folder}" -DEXIT=0 "-DWORDS=${words}" -DFRESH=${folder}
-      -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
-  endforeach()
+  redco_add_test(demo.own_layer COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:own_layer>
+    "-DARGUMENTS=--mesh;1x2;--epochs;2;--check-saved;--workdir;${PROJECT_BINARY_DIR}/tests/demo_own_layer" -DEXIT=0
+    "-DWORDS=mean absolute error on new points [0-9.]+;as the facts of its layer state it"
+    -DFRESH=${PROJECT_BINARY_DIR}/tests/demo_own_layer -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
   # The demo and the recipes in a short form, also with one process per rank, started by mpirun.
   function(redco_demo_of_processes name)
     redco_add_test(processes.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:language_modeling>
@@ -49,6 +42,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
     --verify-steps 1 --global-batch 4 --text ${PROJECT_SOURCE_DIR}/README.md)
   redco_verify_test(shards own_layer 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2)
   redco_verify_test(worker ddpg 2 "verify: 2x1 and one rank agree in 4 updates" --mesh 2x1 --dtype f64 --warmup 3)
+  redco_verify_test(batch_norm mnist 2 "verify: 2x1 and one rank agree in 2 updates" --mesh 2x1 --images 60)
   function(redco_recipe_test name result)
     redco_add_test(recipe.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}> "-DARGUMENTS=${ARGN}"
       "-DRESULT=${result}" ${redco_mpirun} -DWORK=${PROJECT_BINARY_DIR}/tests/recipe_${name}
@@ -57,6 +51,9 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_recipe_test(maml "after one step ([0-9.]+), of ordinary pretraining" --steps 300 --batch 6)
   redco_recipe_test(fedavg "non-iid: ([0-9.]+) of 100" --split non-iid --rounds 90 --examples 1000)
   redco_recipe_test(ddpg "mean return of 100 episodes (-[0-9.]+)" --steps 700 --warmup 300 --batch 33)
+  redco_recipe_test(mnist "names ([5-9][0-9][.][0-9]+) of 100" --images 900 --epochs 2 --global-batch 8)
+  redco_add_test(recipe.mnist_data COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:mnist> -DROOT=${PROJECT_SOURCE_DIR}
+    -DWORK=${PROJECT_BINARY_DIR}/tests/recipe_mnist_data -P ${PROJECT_SOURCE_DIR}/tests/examples/mnist.cmake)
   set(lora ${PROJECT_BINARY_DIR}/tests/lora_model)
   redco_recipe_test(lora "held-out loss ([0-9.]+) with adapters" --model ${lora}/learnt/model --text
     ${PROJECT_SOURCE_DIR}/include/redco/meta --context 64 --hold-out 10 --rank 1 --targets q,v,down --global-batch 16 --epochs 4
