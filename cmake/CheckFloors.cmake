@@ -170,9 +170,9 @@ if(EXISTS "${ROOT}/include/redco/redco.hpp")
   endforeach()
 endif()
 
-# An example may include one of the topical umbrellas or the headers that it uses. It may not
-# include redco.hpp, nor a third-party library directly.
-file(GLOB examples RELATIVE "${ROOT}" "${ROOT}/examples/*.cpp" "${ROOT}/examples/*.hpp")
+# An example, or a header that examples share, may include one of the topical umbrellas or the
+# headers that it uses. It may not include redco.hpp, nor a third-party library directly.
+file(GLOB examples RELATIVE "${ROOT}" "${ROOT}/examples/*.cpp" "${ROOT}/examples/common/*.hpp")
 foreach(file IN LISTS examples)
   read_lines("${ROOT}/${file}" lines)
   set(number 0)

@@ -14,7 +14,7 @@
 
 /// Images and the digits that they show.
 struct digits {
-  at::Tensor pixels;  ///< `[n, side * side]`, 0 for paper and 1 for ink, or more where strokes cross
+  at::Tensor pixels;  ///< `[n, side * side]`, 0 for paper, 1 or more for ink
   at::Tensor labels;  ///< `[n]`, 0 to 9
 
   digits of(at::Tensor const& indices) const {
