@@ -6,7 +6,6 @@
 
 #include <torch/csrc/autograd/engine.h>
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -109,10 +108,6 @@ REDCO_INLINE saved_watch::layer_path saved_watch::here() {
 }
 
 REDCO_INLINE saved_watch::elsewhere::elsewhere(layer_path other) : watch_(detail::watching), back_(std::move(other)) {
-  if (watch_ != nullptr) watch_->here_.swap(back_);
-}
-
-REDCO_INLINE saved_watch::elsewhere::~elsewhere() {
   if (watch_ != nullptr) watch_->here_.swap(back_);
 }
 
