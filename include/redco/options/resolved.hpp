@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iosfwd>
 #include <map>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,7 +39,27 @@ inline std::string json_text(std::vector<row> const& rows) {
   return line.text();
 }
 
-void print(std::vector<row> const& rows, std::ostream& out);
+inline void print(std::vector<row> const& rows, std::ostream& out) {
+  std::size_t flag_width = 0, value_width = 0;
+  for (row const& r : rows) {
+    flag_width = std::max(flag_width, r.flag.size());
+    value_width = std::max(value_width, shown(r.value).size());
+  }
+  value_width = std::min<std::size_t>(value_width, 40);
+  for (row const& r : rows) {
+    out << "  " << padded(r.flag, flag_width) << "  " << padded(shown(r.value), value_width) << "  "
+        << name_of(r.source) << '\n';
+  }
+}
+
+inline std::map<std::string, std::string> agreed(std::vector<entry> const& entries) {
+  std::map<std::string, std::string> all;
+  for (entry const& e : entries) {
+    bool const of_process = e.type.kind == "PATH" || e.of_process;
+    if (!of_process) all[e.flag] = shown(e.write());
+  }
+  return all;
+}
 
 }  // namespace redco::options::detail
 
@@ -80,36 +100,6 @@ std::string to_json(Options options) {
   detail::collect(options, entries);
   return detail::json_text(detail::rows_of(entries));
 }
-
-}  // namespace redco::options
-
-namespace redco::options::detail {
-
-inline std::map<std::string, std::string> agreed(std::vector<entry> const& entries) {
-  std::map<std::string, std::string> all;
-  for (entry const& e : entries) {
-    bool const of_process = e.type.kind == "PATH" || e.of_process;
-    if (!of_process) all[e.flag] = shown(e.write());
-  }
-  return all;
-}
-
-inline void print(std::vector<row> const& rows, std::ostream& out) {
-  std::size_t flag_width = 0, value_width = 0;
-  for (row const& r : rows) {
-    flag_width = std::max(flag_width, r.flag.size());
-    value_width = std::max(value_width, shown(r.value).size());
-  }
-  value_width = std::min<std::size_t>(value_width, 40);
-  for (row const& r : rows) {
-    out << "  " << padded(r.flag, flag_width) << "  " << padded(shown(r.value), value_width) << "  "
-        << name_of(r.source) << '\n';
-  }
-}
-
-}  // namespace redco::options::detail
-
-namespace redco::options {
 
 /// Returns the options that must be equal in all processes of a run, as text by flag, for example
 /// {"--lr", "0.001"}. Omits paths and `per_process` fields, because they may differ between hosts.

@@ -62,6 +62,8 @@ struct chained_engine final : torch::autograd::Engine {
   }
 };
 
+inline thread_local saved_watch* watching = nullptr;
+
 }  // namespace redco::tensors::detail
 
 namespace redco::tensors {
@@ -78,16 +80,6 @@ REDCO_INLINE saved_chain::scope::~scope() {
   auto& all = detail::saved_links();
   all.erase(std::ranges::find(all, link_, &detail::joined_link::link));
 }
-
-}  // namespace redco::tensors
-
-namespace redco::tensors::detail {
-
-inline thread_local saved_watch* watching = nullptr;
-
-}  // namespace redco::tensors::detail
-
-namespace redco::tensors {
 
 REDCO_INLINE saved_watch::saved_watch() { detail::watching = this; }
 
