@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""Comments of public functions name their parameters and their errors: docs/contributing.md, "Names".
+"""Comments of public functions name their parameters and their errors (docs/contributing.md).
 
-  function_docs.py ROOT              checks the functions, and the public member functions and constructors of the classes, of
-                                     docs/reference/names.txt; prints each that breaks a rule, and ends with 1 if there is one
+  function_docs.py ROOT              checks the functions of docs/reference/names.txt, and the
+                                     public member functions and constructors of its classes; prints
+                                     each that breaks a rule, and ends with 1 if there is one
   function_docs.py ROOT --planted    proves that each rule finds its mistake
 
-The comment of a function is its own, else that of its overloads, else its class's. It names a parameter if a code span has the
-parameter's name, or prose has its words in singular or plural (`hold_out`: "hold out"), or if the type, or the concept of a
-template parameter, is a name of names.txt, which has a page. Members that the comment of a public concept describes (`facts` of
-a layer) need no comment of their own.
+The comment of a function is its own, else that of its overloads, else its class's. A comment names a
+parameter in one of three ways:
+- a code span has the parameter's name;
+- prose has its words in singular or plural (`hold_out`: "hold out");
+- the type, or the concept of a template parameter, is a name of names.txt, which has a page.
+Members that the comment of a public concept describes (`facts` of a layer) need no comment.
 
-The comment, or its class's, has the word "Throws" if the body has `throw`, or calls a [[noreturn]] function, a public function whose
-comment has "Throws", or a function of the same header and its .inl.hpp of which one of these is true. Functions that are
-noexcept need not.
+The comment, or its class's, has the word "Throws" if the body has `throw` or calls one of these:
+- a [[noreturn]] function;
+- a public function whose comment has "Throws";
+- a function of the same header and its .inl.hpp of which one of these is true.
+Functions that are noexcept need not.
 """
 
 import pathlib
@@ -32,7 +37,9 @@ no_parameter_names = {"const", "int", "bool", "char", "double", "float", "auto",
 
 @dataclass
 class function:
-    """A function of a header: the class whose member it is, its parameters as (name, words of the type), and the names it calls."""
+    """A function of a header.
+
+    `owner` is its class; `parameters` are (name, words of the type); `calls` are names."""
 
     file: str
     line: int
@@ -68,7 +75,7 @@ def head_of(tokens):
 
 
 def constraints_in(head):
-    """What a template head says about its type parameters: the concept, and `Pipeline` stands for pipeline."""
+    """Returns the concept of each type parameter of a template head; `Pipeline` means pipeline."""
     texts, found = [text for text, _ in head], {}
     for index, name in enumerate(texts[1:], 1):
         if word.match(name) and word.match(texts[index - 1]) and texts[index - 1] not in ("template", "auto"):
@@ -103,7 +110,7 @@ def parameters_of(tokens):
 
 
 def function_in(tokens):
-    """(qualified name, parameters, tokens after them) of the function that a declaration declares; None for others."""
+    """Returns (qualified name, parameters, tokens after them) of a function's declaration, or None."""
     index = head_of(tokens)
     while index < len(tokens):
         text = tokens[index][0]
@@ -136,7 +143,7 @@ def function_in(tokens):
 
 
 def calls_in(tokens):
-    """Names of the functions that a body calls; names of members of other objects begin with a point."""
+    """Returns the names of the functions that a body calls; those of other objects begin with a point."""
     found = set()
     for index, (text, _) in enumerate(tokens[:-1]):
         if word.match(text) and text not in no_functions:
@@ -226,7 +233,7 @@ def stem(text):
 
 
 def names_parameter(words, name, type_words, listed):
-    """True if a comment has the parameter's name in a code span, or its words, in singular or plural, in prose."""
+    """Returns true if a comment has the parameter's name in a code span, or its words in prose."""
     if type_words & listed or any(re.search(rf"\b{name}\b", span) for span in re.findall(r"`([^`]*)`", words)):
         return True
     prose = [stem(one) for one in re.findall(r"[A-Za-z]+", re.sub(r"`[^`]*`", " ", words))]
@@ -273,7 +280,7 @@ def problems_of(headers, listed):
 
 
 def described_in(concepts, name):
-    """True if the comment of a public concept describes the members with this name of all types of the concept."""
+    """Returns true if the comment of a public concept describes the members with this name."""
     return any(re.search(rf"`{name}\b", comment) for comment in concepts)
 
 

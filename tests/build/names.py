@@ -184,7 +184,7 @@ def name_in(tokens):
 
 
 def pieces_of(source):
-    """Parts of a header at namespace scope, in order: each opened namespace, and (space, tokens) of each declaration."""
+    """Returns the opened namespaces of a header, and (space, tokens) of each declaration, in order."""
     tokens = []
     for number, line in enumerate(code_of(source).split("\n"), 1):
         tokens += [(found[0], number) for found in token.finditer(line)]

@@ -1,9 +1,8 @@
-#include <redco/data/read_text_files.hpp>
-
-#include <redco/diag/error.hpp>
-
 #include "catch.hpp"
 #include "temporary_folder.hpp"
+
+#include <redco/data/read_text_files.hpp>
+#include <redco/diag/error.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -124,4 +123,11 @@ TEST_CASE("a byte order mark is not part of the text") {
   std::string const path = (folder.path / "a.txt").string();
   std::ofstream(path, std::ios::binary) << "\xEF\xBB\xBFtext";
   CHECK(redco::read_text_files({&path, 1}).front().text == "text");
+}
+
+TEST_CASE("windows predict each byte except the first of a file exactly once") {
+  std::vector<redco::data::text_file> const files{{"a", "abcdefgh"}, {"b", "x"}, {"c", "0123456"}, {"d", "pq"}};
+  auto const windows = redco::text_windows(files, 3);
+  REQUIRE(windows == std::vector<std::string>{"abcd", "defg", "gh", "0123", "3456", "pq"});
+  REQUIRE_THROWS_AS(redco::text_windows(std::vector<redco::data::text_file>{{"b", "x"}}, 3), redco::error);
 }

@@ -1,17 +1,16 @@
-#include <redco/json/dump.hpp>
-#include <redco/json/parse.hpp>
-#include <redco/json/value.hpp>
-
-#include <redco/diag/error.hpp>
-
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
+#include <redco/json/dump.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
-
 #include <sys/stat.h>
 
 namespace {
@@ -63,4 +62,22 @@ TEST_CASE("a file is read completely, and a missing or refused file is named") {
   CHECK(reading_fails_with("/dev/zero", "not a regular file"));
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   CHECK(reading_fails_with(path, "not a regular file"));
+}
+
+TEST_CASE("a line is one object with its members in the order of insertion") {
+  redco::json::json_line line;
+  CHECK(line.text() == "{}");
+  line.add("step", std::int64_t{9007199254740993});
+  line.add("rate", 3e-4);
+  line.add("whole", 1200.0);
+  line.add("nothing", std::numeric_limits<double>::quiet_NaN());
+  line.add_text("list", "[1,2]");
+  CHECK(line.text() == R"({"step":9007199254740993,"rate":3e-04,"whole":1200,"nothing":null,"list":[1,2]})");
+  CHECK(redco::json::parse_json(line.text(), "line")["step"] == 9007199254740993);
+}
+
+TEST_CASE("names of a line are quoted, with any bytes") {
+  redco::json::json_line line;
+  line.add("a\"b\\c\nd\x01 é \xFF", 0);
+  CHECK(line.text() == "{\"a\\\"b\\\\c\\nd\\u0001 é \xEF\xBF\xBD\":0}");
 }

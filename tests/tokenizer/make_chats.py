@@ -2,8 +2,8 @@
 """Writes conversations as texts and token ids, as Hugging Face transformers 5.24 computes them, to
 tests/files/chats.json.
 
-    .deps/folders-5.24/bin/python tests/tokenizer/make_chats.py
-    .deps/folders-5.24/bin/python tests/tokenizer/make_chats.py --templates .deps/minja/templates OUT
+    python tests/tokenizer/make_chats.py        the Python of .deps/folders-5.24
+    python tests/tokenizer/make_chats.py --templates .deps/minja/templates OUT
 
 The first form uses the templates below, which imitate the formats of well-known models. The second
 form writes the texts of the templates in a folder to OUT, in the same format.

@@ -3,6 +3,10 @@
 #include <redco/comm/group.hpp>
 #include <redco/diag/error.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
@@ -71,6 +75,31 @@ class agreement {
   std::string origin_ = {};
   std::vector<std::pair<std::string, std::string>> values_ = {};
 };
+
+inline std::string broadcast_text(group& ranks, std::string const& text, int root) {
+  collective_label const label("a text");
+  at::Tensor const size = at::full({1}, static_cast<std::int64_t>(text.size()), at::kLong);
+  ranks.broadcast(size, root);
+  at::Tensor const bytes = at::empty({size.item<std::int64_t>()}, at::kByte);
+  if (ranks.rank() == root && !text.empty()) std::memcpy(bytes.data_ptr(), text.data(), text.size());
+  ranks.broadcast(bytes, root);
+  return {static_cast<char const*>(bytes.const_data_ptr()), static_cast<std::size_t>(bytes.numel())};
+}
+
+inline std::vector<std::string> gather_texts(group& ranks, std::string const& text) {
+  auto const length = static_cast<std::int64_t>(text.size());
+  at::Tensor const lengths = ranks.all_gather(at::full({1}, length, at::kLong), 0);
+  std::int64_t const longest = lengths.max().item<std::int64_t>();
+  at::Tensor const padded = at::zeros({std::max<std::int64_t>(longest, 1)}, at::kByte);
+  std::memcpy(padded.data_ptr(), text.data(), text.size());
+  at::Tensor const all = ranks.all_gather(padded, 0);
+  std::vector<std::string> texts;
+  for (std::int64_t rank = 0; rank < ranks.size(); ++rank) {
+    auto const* const first = static_cast<char const*>(all.data_ptr()) + rank * padded.numel();
+    texts.emplace_back(first, static_cast<std::size_t>(lengths[rank].item<std::int64_t>()));
+  }
+  return texts;
+}
 
 }  // namespace redco::comm
 

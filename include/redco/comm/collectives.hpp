@@ -100,6 +100,17 @@ tensor<shape::token_split> reduce_tokens(tensor<shape::partial> const& x, group&
 tensor<shape::token_split> with_addends(tensor<shape::token_split> sums, std::vector<at::Tensor> const& addends,
                                         group& ranks);
 
+inline tensor<shape::replicated> with_addends(at::Tensor sum, std::vector<at::Tensor> const& addends) {
+  for (at::Tensor const& addend : addends) {
+    if (at::infer_size(sum.sizes(), addend.sizes()) == sum.sizes() && addend.scalar_type() == sum.scalar_type()) {
+      sum.add_(addend);
+    } else {
+      sum = sum + addend;
+    }
+  }
+  return sum;
+}
+
 }  // namespace redco::comm
 
 #include <redco/config.hpp>

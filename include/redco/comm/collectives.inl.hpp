@@ -58,17 +58,6 @@ REDCO_INLINE tensor<shape::replicated> reduce(tensor<shape::partial> const& x, g
   return sum;
 }
 
-REDCO_INLINE tensor<shape::replicated> with_addends(at::Tensor sum, std::vector<at::Tensor> const& addends) {
-  for (at::Tensor const& addend : addends) {
-    if (at::infer_size(sum.sizes(), addend.sizes()) == sum.sizes() && addend.scalar_type() == sum.scalar_type()) {
-      sum.add_(addend);
-    } else {
-      sum = sum + addend;
-    }
-  }
-  return sum;
-}
-
 }  // namespace redco::comm
 
 namespace redco::comm::detail {

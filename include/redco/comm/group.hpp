@@ -15,6 +15,13 @@
 #include <utility>
 #include <vector>
 
+namespace redco::comm::detail {
+
+class nccl_group;
+struct operand;
+
+}  // namespace redco::comm::detail
+
 namespace redco::comm {
 
 /// An operation that combines the elements of all ranks. The results of max and min are NaN if any
@@ -78,17 +85,6 @@ class collective_label {
   inline static thread_local std::string_view current_{};
   std::string_view before_;
 };
-
-}  // namespace redco::comm
-
-namespace redco::comm::detail {
-
-class nccl_group;
-struct operand;
-
-}  // namespace redco::comm::detail
-
-namespace redco::comm {
 
 /// A rank's handle on a group of `size` communicating ranks, in which this rank has the number
 /// `rank`.

@@ -49,7 +49,9 @@ class lane {
 
   /// Requests an in-place sum of the contiguous tensor `x` over the ranks, and returns the
   /// request's number.
-  std::uint64_t all_reduce(at::Tensor const& x);
+  std::uint64_t all_reduce(at::Tensor const& x) {
+    return request([x](group& ranks) { ranks.all_reduce(x); });
+  }
 
   /// Blocks until all requests are done, and adds their traffic to the counters of the rank's own
   /// group handle. Throws the first failure of a request; after a failure the lane is unusable.

@@ -39,10 +39,6 @@ REDCO_INLINE std::uint64_t lane::request(std::function<void(group&)> calls) {
   return ++requested_;
 }
 
-REDCO_INLINE std::uint64_t lane::all_reduce(at::Tensor const& x) {
-  return request([x](group& ranks) { ranks.all_reduce(x); });
-}
-
 REDCO_INLINE void lane::wait() {
   std::unique_lock lock(mutex_);
   bell_.wait(lock, [&] { return queue_.empty(); });

@@ -52,7 +52,7 @@ class lifeline {
 
   /// Records the failure of `rank` and wakes all waiting ranks, if no rank has failed before.
   /// Returns true if this failure is the first.
-  bool fail(int rank, exit_code code, std::string const& message);
+  bool fail(int rank, exit_code code, std::string const& message) { return fail(error(code, rank, message)); }
   bool fail(int rank, error const& failure);
 
   bool failed() const noexcept { return failed_.load(); }

@@ -6,14 +6,9 @@
 #include <redco/config.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 namespace redco::comm {
-
-REDCO_INLINE bool lifeline::fail(int rank, exit_code code, std::string const& message) {
-  return fail(error(code, rank, message));
-}
 
 REDCO_INLINE bool lifeline::fail(int rank, error const& failure) {
   return failure.names_rank() ? fail(failure) : fail(rank, failure.code(), failure.what());

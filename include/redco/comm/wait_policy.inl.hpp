@@ -16,6 +16,22 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+namespace redco::comm::detail {
+
+/// Type of libgomp's function GOMP_parallel, which calls `region(data)` on a team of `threads`
+/// threads.
+using gomp_parallel = void (*)(void (*region)(void*), void* data, unsigned threads, unsigned flags);
+
+/// Returns libgomp's function GOMP_parallel, or null if the process uses another OpenMP library or
+/// none.
+inline gomp_parallel find_gomp() {
+  // LLVM's OpenMP library exports GOMP_parallel too.
+  if (::dlsym(RTLD_DEFAULT, "kmp_set_blocktime") != nullptr) return nullptr;
+  return reinterpret_cast<gomp_parallel>(::dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+}
+
+}  // namespace redco::comm::detail
+
 namespace redco::comm {
 
 REDCO_INLINE bool wait_decision::update(double share, double seconds) {
@@ -54,26 +70,6 @@ REDCO_INLINE double largest_share(std::map<int, std::uint64_t> const& before, st
   }
   return nanoseconds > 0 ? static_cast<double>(most) / nanoseconds : 0;
 }
-
-}  // namespace redco::comm
-
-namespace redco::comm::detail {
-
-/// Type of libgomp's function GOMP_parallel, which calls `region(data)` on a team of `threads`
-/// threads.
-using gomp_parallel = void (*)(void (*region)(void*), void* data, unsigned threads, unsigned flags);
-
-/// Returns libgomp's function GOMP_parallel, or null if the process uses another OpenMP library or
-/// none.
-inline gomp_parallel find_gomp() {
-  // LLVM's OpenMP library exports GOMP_parallel too.
-  if (::dlsym(RTLD_DEFAULT, "kmp_set_blocktime") != nullptr) return nullptr;
-  return reinterpret_cast<gomp_parallel>(::dlsym(RTLD_DEFAULT, "GOMP_parallel"));
-}
-
-}  // namespace redco::comm::detail
-
-namespace redco::comm {
 
 /// A thread that holds an OpenMP team with more threads than the machine has cores, all of them
 /// asleep. Its existence makes libgomp's other threads spin only briefly.

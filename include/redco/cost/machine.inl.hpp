@@ -8,24 +8,6 @@
 #include <string>
 #include <utility>
 
-namespace redco::cost {
-
-REDCO_INLINE compute_speed const& machine::speed_of(dtype compute_in, int ranks) const {
-  compute_speed const* best = nullptr;
-  for (compute_speed const& one : compute) {
-    if (one.compute != compute_in) continue;
-    bool const within = one.ranks <= ranks, best_within = best && best->ranks <= ranks;
-    if (!best || (within ? !best_within || one.ranks > best->ranks : !best_within && one.ranks < best->ranks))
-      best = &one;
-  }
-  if (!best)
-    throw error(exit_code::data, "the machine's speed in " + std::string(name_of(compute_in)) +
-                                     " was not measured; run redco-plan --calibrate again");
-  return *best;
-}
-
-}  // namespace redco::cost
-
 namespace redco::cost::detail {
 
 /// Returns the element of `speeds` whose members `first` and `second` are nearest to `a` and `b` on
@@ -45,6 +27,20 @@ Speed const* nearest(std::vector<Speed> const& speeds, int Speed::*first, int Sp
 }  // namespace redco::cost::detail
 
 namespace redco::cost {
+
+REDCO_INLINE compute_speed const& machine::speed_of(dtype compute_in, int ranks) const {
+  compute_speed const* best = nullptr;
+  for (compute_speed const& one : compute) {
+    if (one.compute != compute_in) continue;
+    bool const within = one.ranks <= ranks, best_within = best && best->ranks <= ranks;
+    if (!best || (within ? !best_within || one.ranks > best->ranks : !best_within && one.ranks < best->ranks))
+      best = &one;
+  }
+  if (!best)
+    throw error(exit_code::data, "the machine's speed in " + std::string(name_of(compute_in)) +
+                                     " was not measured; run redco-plan --calibrate again");
+  return *best;
+}
 
 REDCO_INLINE group_speed const& machine::group_of(int group, int ranks) const {
   group_speed const* const best = detail::nearest(groups, &group_speed::group, &group_speed::ranks, group, ranks);

@@ -9,8 +9,10 @@
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/shape/dtype.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace redco::cost {
@@ -58,7 +60,11 @@ std::vector<setup> runs_of(search_space const& space, std::vector<int> const& sh
 
 /// Sorts runs by predicted time, the fastest first; among equally fast runs, the one with the least
 /// memory comes first.
-void sort_by_time(std::vector<found_plan>& plans);
+inline void sort_by_time(std::vector<found_plan>& plans) {
+  std::stable_sort(plans.begin(), plans.end(), [](found_plan const& a, found_plan const& b) {
+    return std::pair(a.time.total(), a.peak) < std::pair(b.time.total(), b.peak);
+  });
+}
 
 }  // namespace redco::cost::detail
 
@@ -96,7 +102,24 @@ namespace redco::cost::detail {
 
 /// Merges the results of two searches: `whole`, for the model itself, and `split`, for its
 /// sequence-parallel form. Takes from `split` only runs with more than one model shard.
-search_result joined(search_result whole, search_result const& split);
+inline search_result joined(search_result whole, search_result const& split) {
+  for (found_plan const& p : split.plans)
+    if (p.run.mesh.tp > 1) whole.plans.push_back(p);
+  sort_by_time(whole.plans);
+  if (split.smallest.peak < whole.smallest.peak) whole.smallest = split.smallest;
+  return whole;
+}
+
+inline std::vector<std::int64_t> divisors_of(std::int64_t n) {
+  std::vector<std::int64_t> small, large;
+  for (std::int64_t d = 1; d <= n / d; ++d) {
+    if (n % d != 0) continue;
+    small.push_back(d);
+    if (d != n / d) large.push_back(n / d);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
 
 }  // namespace redco::cost::detail
 

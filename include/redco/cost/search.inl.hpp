@@ -7,22 +7,9 @@
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
-#include <algorithm>
 #include <string>
-#include <utility>
 
 namespace redco::cost::detail {
-
-REDCO_INLINE std::vector<std::int64_t> divisors_of(std::int64_t n) {
-  std::vector<std::int64_t> small, large;
-  for (std::int64_t d = 1; d <= n / d; ++d) {
-    if (n % d != 0) continue;
-    small.push_back(d);
-    if (d != n / d) large.push_back(n / d);
-  }
-  small.insert(small.end(), large.rbegin(), large.rend());
-  return small;
-}
 
 REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards) {
   check_axes({.dp = space.ranks});
@@ -54,20 +41,6 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
                                     " cannot be shared equally by " + std::to_string(space.ranks) +
                                     " ranks, of which " + widths + " hold one copy of the model; choose a batch that " +
                                     std::to_string(space.ranks / shards.back()) + " divides");
-}
-
-REDCO_INLINE void sort_by_time(std::vector<found_plan>& plans) {
-  std::stable_sort(plans.begin(), plans.end(), [](found_plan const& a, found_plan const& b) {
-    return std::pair(a.time.total(), a.peak) < std::pair(b.time.total(), b.peak);
-  });
-}
-
-REDCO_INLINE search_result joined(search_result whole, search_result const& split) {
-  for (found_plan const& p : split.plans)
-    if (p.run.mesh.tp > 1) whole.plans.push_back(p);
-  sort_by_time(whole.plans);
-  if (split.smallest.peak < whole.smallest.peak) whole.smallest = split.smallest;
-  return whole;
 }
 
 }  // namespace redco::cost::detail

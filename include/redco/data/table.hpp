@@ -1,5 +1,8 @@
 #pragma once
 
+#include <redco/diag/error.hpp>
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -35,10 +38,22 @@ struct table {
 namespace detail {
 
 /// Returns the text of a number: `field` without spaces and tabs around it and without a plus sign.
-std::string_view number_text(std::string_view field);
+inline std::string_view number_text(std::string_view field) {
+  std::size_t const begin = std::min(field.find_first_not_of(" \t"), field.size());
+  field = field.substr(begin, field.find_last_not_of(" \t") + 1 - begin);
+  if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
+  return field;
+}
 
 /// Throws `error` with exit code 65. The message says that the field is not an `expected` number.
-[[noreturn]] void refuse_number(table const& from, std::size_t row, std::size_t column, std::string const& expected);
+[[noreturn]] inline void refuse_number(table const& from, std::size_t row, std::size_t column,
+                                       std::string const& expected) {
+  std::string_view const field = from.rows[row][column];
+  constexpr std::size_t most = 60;
+  throw error(exit_code::data, from.path + ":" + std::to_string(from.lines[row]) + ": column \"" +
+                                   from.columns[column] + "\": \"" + std::string(field.substr(0, most)) +
+                                   (field.size() > most ? "..." : "") + "\" is no " + expected + "; correct the field");
+}
 
 }  // namespace detail
 
@@ -67,8 +82,3 @@ Number number_of(table const& from, std::size_t row, std::size_t column) {
 }
 
 }  // namespace redco::data
-
-#include <redco/config.hpp>
-#ifndef REDCO_COMPILED
-#include <redco/data/table.inl.hpp>
-#endif

@@ -10,20 +10,6 @@
 
 #include <time.h>
 
-namespace redco::diag {
-
-/// Returns the name of a signal, such as "SIGTERM", or "" for a signal that `stop_signals` does not
-/// handle.
-constexpr std::string_view signal_name(int signal) {
-  return signal == SIGINT    ? "SIGINT"
-         : signal == SIGTERM ? "SIGTERM"
-         : signal == SIGHUP  ? "SIGHUP"
-         : signal == SIGUSR1 ? "SIGUSR1"
-                             : "";
-}
-
-}  // namespace redco::diag
-
 namespace redco::diag::detail {
 
 inline constexpr int stop_signal_numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
@@ -79,6 +65,16 @@ inline void on_stop_signal(int number, siginfo_t* information, void* context) {
 }  // namespace redco::diag::detail
 
 namespace redco::diag {
+
+/// Returns the name of a signal, such as "SIGTERM", or "" for a signal that `stop_signals` does not
+/// handle.
+constexpr std::string_view signal_name(int signal) {
+  return signal == SIGINT    ? "SIGINT"
+         : signal == SIGTERM ? "SIGTERM"
+         : signal == SIGHUP  ? "SIGHUP"
+         : signal == SIGUSR1 ? "SIGUSR1"
+                             : "";
+}
 
 /// A guard that turns SIGINT, SIGTERM, SIGHUP and SIGUSR1 into a stop request during its lifetime.
 /// The step loop reads the request, saves and exits with code 75. A second signal (not SIGUSR1)

@@ -26,7 +26,7 @@ class beams {
   /// Returns, for each running hypothesis [B n], the row that it extended in the last step.
   at::Tensor origins() const { return origins_; }
   /// Returns the last token of each running hypothesis, [B n, 1].
-  at::Tensor last_tokens() const;
+  at::Tensor last_tokens() const { return running_.select(2, length_ + generated_ - 1).flatten().unsqueeze(1); }
 
   bool unfinished() const { return unfinished_; }
 
@@ -34,7 +34,7 @@ class beams {
   /// continuation].
   at::Tensor ids() const;
   /// Returns the length-normalised scores of each prompt's best hypotheses, f64 [B * results].
-  at::Tensor scores() const;
+  at::Tensor scores() const { return finished_scores_.narrow(1, 0, options_.results).flatten(); }
 
  private:
   /// The most likely next tokens of each row, [rows, candidates]: f64 log-probabilities in

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
-#include <tuple>
 #include <vector>
 
 namespace redco::generation::detail {
@@ -148,15 +147,9 @@ REDCO_INLINE void beams::close() {
   open_ = open_.logical_and(best.gt(worst).any(1));
 }
 
-REDCO_INLINE at::Tensor beams::last_tokens() const {
-  return running_.select(2, length_ + generated_ - 1).flatten().unsqueeze(1);
-}
-
 REDCO_INLINE at::Tensor beams::ids() const {
   std::int64_t const longest = finished_size_.narrow(1, 0, options_.results).max().item<std::int64_t>();
   return finished_.narrow(1, 0, options_.results).flatten(0, 1).narrow(1, 0, length_ + longest).contiguous();
 }
-
-REDCO_INLINE at::Tensor beams::scores() const { return finished_scores_.narrow(1, 0, options_.results).flatten(); }
 
 }  // namespace redco::generation::detail

@@ -41,26 +41,4 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
   return chosen;
 }
 
-REDCO_INLINE at::Tensor next_tokens(logits const& from, at::Tensor const& seen, generate_options const& options,
-                                    pass const& in, std::int64_t step) {
-  if (options.temperature > 0 || has_rules(options, step))
-    return drawn_tokens(from.tensor().squeeze(1), seen, options, in, step);
-  kernel::largest_logits const best = from.top(1);
-  at::Tensor const largest = tensors::to_cpu(best.logits);
-  for (std::int64_t row = 0; row < largest.size(0); ++row)
-    check_finite(largest.const_data_ptr<double>()[row], in.first_row(largest.size(0)) + row, step, seen.size(1));
-  return tensors::to_cpu(best.entries.squeeze(1));
-}
-
-REDCO_INLINE bool goes_on(at::Tensor const& ids, generate_options const& options, pass const& in) {
-  if (!options.on_tokens) return true;
-  at::Tensor const answer = at::ones({1}, at::kByte);
-  if (in.tp->rank() == 0) {
-    std::span const all(ids.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(ids.size(0)));
-    answer.fill_(options.on_tokens(all) ? 1 : 0);
-  }
-  in.tp->broadcast(answer, 0);
-  return answer.item<std::uint8_t>() != 0;
-}
-
 }  // namespace redco::generation::detail

@@ -14,6 +14,13 @@ at::Tensor product(at::Tensor const& a, at::Tensor const& b);
 /// unless `linear` uses its kernels for few rows or small products. Not recorded by autograd.
 void product_into(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias = {});
 
+inline at::Tensor product(at::Tensor const& a, at::Tensor const& b) {
+  if (at::GradMode::is_enabled()) return at::mm(a, b);
+  auto const y = at::empty({a.size(0), b.size(1)}, a.options());
+  product_into(y, a, b);
+  return y;
+}
+
 }  // namespace redco::kernel
 
 #include <redco/config.hpp>

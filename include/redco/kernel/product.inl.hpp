@@ -8,13 +8,6 @@
 
 namespace redco::kernel {
 
-REDCO_INLINE at::Tensor product(at::Tensor const& a, at::Tensor const& b) {
-  if (at::GradMode::is_enabled()) return at::mm(a, b);
-  auto const y = at::empty({a.size(0), b.size(1)}, a.options());
-  product_into(y, a, b);
-  return y;
-}
-
 REDCO_INLINE void product_into(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias) {
   at::NoGradGuard const unrecorded;
   auto const by_aten = [&] {

@@ -16,7 +16,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// as "did you mean x?". The result has the smallest edit distance and is the first among equals.
 /// Ignores a name if its distance reaches its length, or exceeds both 2 and a third of the longer
 /// word. Returns an empty string if all names are ignored.
-std::string nearest(std::string_view typed, std::span<std::string const> names);
+inline std::string nearest(std::string_view typed, std::span<std::string const> names) {
+  std::string const* best = nullptr;
+  std::size_t least = 0;
+  for (std::string const& name : names) {
+    std::size_t const distance = edit_distance(typed, name);
+    std::size_t const longer = typed.size() > name.size() ? typed.size() : name.size();
+    bool const plausible = distance < name.size() && (distance <= 2 || distance <= longer / 3);
+    if (plausible && (best == nullptr || distance < least)) {
+      best = &name;
+      least = distance;
+    }
+  }
+  return best == nullptr ? std::string{} : *best;
+}
 
 }  // namespace redco::meta
 

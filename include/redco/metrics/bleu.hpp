@@ -46,7 +46,11 @@ bleu_score bleu(std::span<std::string const> candidates, std::span<std::vector<s
 
 /// Returns the BLEU score of a corpus in which references[i] is the only reference of
 /// candidates[i]. Throws `error` with exit code 65 if the lists are empty or differ in length.
-bleu_score bleu(std::span<std::string const> candidates, std::span<std::string const> references);
+inline bleu_score bleu(std::span<std::string const> candidates, std::span<std::string const> references) {
+  std::vector<std::vector<std::string>> lists;
+  for (std::string const& reference : references) lists.push_back({reference});
+  return bleu(candidates, std::span<std::vector<std::string> const>(lists));
+}
 
 }  // namespace redco::metrics
 

@@ -149,10 +149,4 @@ REDCO_INLINE bleu_score bleu(std::span<std::string const> candidates,
   return s;
 }
 
-REDCO_INLINE bleu_score bleu(std::span<std::string const> candidates, std::span<std::string const> references) {
-  std::vector<std::vector<std::string>> lists;
-  for (std::string const& reference : references) lists.push_back({reference});
-  return bleu(candidates, std::span<std::vector<std::string> const>(lists));
-}
-
 }  // namespace redco::metrics

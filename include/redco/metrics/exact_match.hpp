@@ -33,6 +33,13 @@ double exact_match(std::span<std::string const> predicted, std::span<std::string
 double exact_match(std::span<std::string const> predicted, std::span<std::vector<std::string> const> accepted,
                    text_comparison comparison = text_comparison::bytes);
 
+inline double exact_match(std::span<std::string const> predicted, std::span<std::string const> expected,
+                          text_comparison comparison) {
+  std::vector<std::vector<std::string>> lists;
+  for (std::string const& one : expected) lists.push_back({one});
+  return exact_match(predicted, std::span<std::vector<std::string> const>(lists), comparison);
+}
+
 }  // namespace redco::metrics
 
 #include <redco/config.hpp>

@@ -117,11 +117,4 @@ REDCO_INLINE double exact_match(std::span<std::string const> predicted,
   return right / static_cast<double>(predicted.size());
 }
 
-REDCO_INLINE double exact_match(std::span<std::string const> predicted, std::span<std::string const> expected,
-                                text_comparison comparison) {
-  std::vector<std::vector<std::string>> lists;
-  for (std::string const& one : expected) lists.push_back({one});
-  return exact_match(predicted, std::span<std::vector<std::string> const>(lists), comparison);
-}
-
 }  // namespace redco::metrics

@@ -16,7 +16,18 @@ struct rouge_score {
 };
 
 /// Returns the words that ROUGE compares: runs of ASCII letters and digits, in lower case.
-std::vector<std::string> rouge_words(std::string_view text);
+inline std::vector<std::string> rouge_words(std::string_view text) {
+  std::vector<std::string> all;
+  bool within = false;
+  for (char const byte : text) {
+    char const lower = byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
+    bool const part = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
+    if (part && !within) all.emplace_back();
+    if (part) all.back().push_back(lower);
+    within = part;
+  }
+  return all;
+}
 
 /// Returns the ROUGE-L score (Lin 2004, section 3.1, beta = 1), computed from the longest common
 /// subsequence of words. All numbers are 0 if a text has no words. Time and memory grow with the
@@ -33,7 +44,14 @@ rouge_score rouge_l_of_summaries(std::string_view candidate, std::string_view re
 namespace redco::metrics::detail {
 
 /// Returns the score of two texts that have `common` words, or runs of words, in common.
-rouge_score rouge_score_of(double common, double in_candidate, double in_reference);
+inline rouge_score rouge_score_of(double common, double in_candidate, double in_reference) {
+  rouge_score s;
+  if (common == 0) return s;
+  s.precision = common / in_candidate;
+  s.recall = common / in_reference;
+  s.f = 2 * s.precision * s.recall / (s.precision + s.recall);
+  return s;
+}
 
 }  // namespace redco::metrics::detail
 

@@ -38,15 +38,6 @@ inline void mark_common(rouge_sentence const& reference, rouge_sentence const& c
   }
 }
 
-REDCO_INLINE rouge_score rouge_score_of(double common, double in_candidate, double in_reference) {
-  rouge_score s;
-  if (common == 0) return s;
-  s.precision = common / in_candidate;
-  s.recall = common / in_reference;
-  s.f = 2 * s.precision * s.recall / (s.precision + s.recall);
-  return s;
-}
-
 /// Returns one list of words per line of a text. Lines without words are left out.
 inline std::vector<rouge_sentence> sentences_of(std::string_view text) {
   std::vector<rouge_sentence> all;
@@ -75,19 +66,6 @@ inline double words_in(std::vector<rouge_sentence> const& sentences) {
 }  // namespace redco::metrics::detail
 
 namespace redco::metrics {
-
-REDCO_INLINE std::vector<std::string> rouge_words(std::string_view text) {
-  std::vector<std::string> all;
-  bool within = false;
-  for (char const byte : text) {
-    char const lower = byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
-    bool const part = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
-    if (part && !within) all.emplace_back();
-    if (part) all.back().push_back(lower);
-    within = part;
-  }
-  return all;
-}
 
 REDCO_INLINE rouge_score rouge_l(std::string_view candidate, std::string_view reference) {
   auto const a = rouge_words(candidate), b = rouge_words(reference);

@@ -15,8 +15,12 @@ namespace redco::nn::detail {
 
 /// Returns the input of the cost model (`setup`) that corresponds to one forward call: mesh, batch
 /// and sequence length, compute dtype and recomputation.
-cost::setup setup_of_pass(parameter_store const& store, pass const& in, at::Tensor const& input,
-                          at::Tensor const& source);
+inline cost::setup setup_of_pass(parameter_store const& store, pass const& in, at::Tensor const& input,
+                                 at::Tensor const& source) {
+  auto const length = [](at::Tensor const& x) { return x.dim() > 1 ? x.size(1) : 1; };
+  workload const load{input.size(0), length(input), source.defined() ? length(source) : 0};
+  return {.mesh = {.dp = 1, .tp = in.tp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
+}
 
 /// Compares the tensors `saved` by autograd with the saved tensors that the model's layers declare
 /// in `facts`. Throws the errors of check_saved().

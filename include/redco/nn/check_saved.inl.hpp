@@ -145,13 +145,6 @@ inline std::vector<std::string> saved_differences(std::span<cost::saved_slot con
       "write a layer type with facts()");
 }
 
-REDCO_INLINE cost::setup setup_of_pass(parameter_store const& store, pass const& in, at::Tensor const& input,
-                                       at::Tensor const& source) {
-  auto const length = [](at::Tensor const& x) { return x.dim() > 1 ? x.size(1) : 1; };
-  workload const load{input.size(0), length(input), source.defined() ? length(source) : 0};
-  return {.mesh = {.dp = 1, .tp = in.tp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
-}
-
 REDCO_INLINE void check_saved_facts(fact::program const& facts, cost::setup const& run, parameter_store const& store,
                                     at::Tensor const& input, at::Tensor const& source,
                                     std::span<tensors::saved_watch::entry const> saved) {

@@ -8,6 +8,20 @@
 
 #include <cstdint>
 
+namespace redco::nn::detail {
+
+/// Moves the running statistic `running` towards the new value `now`: running += momentum * (now -
+/// running). Writes both the master copy, which checkpoints save, and the value that forward reads.
+/// Bypasses autograd's version counter, because the statistic shares a buffer with weights that
+/// autograd has saved.
+inline void follow(stored_parameter const& running, at::Tensor const& now, double momentum) {
+  at::NoGradGuard const no_grad;
+  running.master.variable_data().lerp_(now, momentum);
+  if (!running.value.is_alias_of(running.master)) running.value.variable_data().copy_(running.master);
+}
+
+}  // namespace redco::nn::detail
+
 namespace redco {
 
 template <auto Width, auto Epsilon, class X>
@@ -61,24 +75,6 @@ struct module<group_norm<Groups, Channels, Epsilon>, X> {
   std::int64_t groups;
   double epsilon;
 };
-
-}  // namespace redco
-
-namespace redco::nn::detail {
-
-/// Moves the running statistic `running` towards the new value `now`: running += momentum * (now -
-/// running). Writes both the master copy, which checkpoints save, and the value that forward reads.
-/// Bypasses autograd's version counter, because the statistic shares a buffer with weights that
-/// autograd has saved.
-inline void follow(stored_parameter const& running, at::Tensor const& now, double momentum) {
-  at::NoGradGuard const no_grad;
-  running.master.variable_data().lerp_(now, momentum);
-  if (!running.value.is_alias_of(running.master)) running.value.variable_data().copy_(running.master);
-}
-
-}  // namespace redco::nn::detail
-
-namespace redco {
 
 /// A module that computes batch normalisation. Training normalises by the statistics of all
 /// micro-batches that the replicas compute concurrently. Evaluation normalises by the running

@@ -66,7 +66,9 @@ class parameter_store {
 
   /// Copies the masters (the optimizer's f32 copies) into the values that forward reads. Call it
   /// after the parameters were initialised or loaded.
-  void publish();
+  void publish() {
+    if (has_masters()) values_.copy_(masters_);
+  }
 
  private:
   void lay_out();

@@ -48,10 +48,6 @@ REDCO_INLINE stored_parameter const* parameter_store::find(std::string_view name
   return at == index_.end() ? nullptr : &parameters_[at->second];
 }
 
-REDCO_INLINE void parameter_store::publish() {
-  if (has_masters()) values_.copy_(masters_);
-}
-
 REDCO_INLINE void parameter_store::lay_out() {
   auto const kind = [](stored_parameter const& p) { return shard::region_of(p.plan, p.trainable); };
   for (stored_parameter const& p : parameters_) regions_.add(kind(p), p.plan.local().count());

@@ -31,7 +31,9 @@ chosen_dtype choose_device_dtype(std::optional<dtype> wanted, bool multiplies_bf
 
 /// Returns {"dtype", name} and {"#dtype", reason} as settings for a checkpoint's manifest. Names
 /// that begin with # are remarks, which are not compared.
-std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen);
+inline std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen) {
+  return {{"dtype", std::string(name_of(chosen.compute))}, {"#dtype", chosen.why}};
+}
 
 }  // namespace redco::options
 

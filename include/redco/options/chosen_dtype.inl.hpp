@@ -30,8 +30,4 @@ REDCO_INLINE chosen_dtype choose_dtype(std::optional<dtype> wanted, shape::bf16_
   return {fastest_dtype(cpu), why};
 }
 
-REDCO_INLINE std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen) {
-  return {{"dtype", std::string(name_of(chosen.compute))}, {"#dtype", chosen.why}};
-}
-
 }  // namespace redco::options

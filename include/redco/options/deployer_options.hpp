@@ -19,7 +19,13 @@ namespace redco::options {
 ///
 /// Throws `error` with exit code 64 unless both numbers are positive and `n_model_shards` divides
 /// `ranks`.
-mesh mesh_of(int ranks, int n_model_shards);
+inline mesh mesh_of(int ranks, int n_model_shards) {
+  if (ranks < 1 || n_model_shards < 1 || ranks % n_model_shards != 0)
+    throw error(exit_code::usage, std::to_string(ranks) + " ranks cannot hold copies of " +
+                                      std::to_string(n_model_shards) +
+                                      " model shards each: make --ranks a multiple of --n-model-shards");
+  return {.dp = ranks / n_model_shards, .tp = n_model_shards};
+}
 
 }  // namespace redco::options
 

@@ -15,6 +15,39 @@
 #include <type_traits>
 #include <vector>
 
+namespace redco::options {
+
+/// A map of an evaluation's metrics: values by name.
+using metric_map = std::map<std::string, double>;
+
+}  // namespace redco::options
+
+namespace redco::options::detail {
+
+/// The type of a user's function that receives values of type `Seen`. If a compile error was
+/// reported for `Seen` already (diag::ill_formed), the result is diag::ill_formed, so that the user
+/// sees one error only. Other headers specialise this template.
+template <class Function, class Seen>
+struct hook_for {
+  using type = Function;
+};
+template <class Function>
+struct hook_for<Function, diag::ill_formed> {
+  using type = diag::ill_formed;
+};
+template <class Function, class Seen>
+using hook = typename hook_for<Function, Seen>::type;
+
+/// A placeholder for the types of a program in the settings of a fit, which have no examples and no
+/// functions of them.
+struct untyped {};
+template <class Function>
+struct hook_for<Function, untyped> {
+  using type = untyped;
+};
+
+}  // namespace redco::options::detail
+
 namespace redco {
 
 /// Command-line options of training, to be nested in a program's options. A program sets its own
@@ -56,17 +89,6 @@ struct training_flags {
   }
 };
 
-}  // namespace redco
-
-namespace redco::options {
-
-/// A map of an evaluation's metrics: values by name.
-using metric_map = std::map<std::string, double>;
-
-}  // namespace redco::options
-
-namespace redco {
-
 /// The data of a step or an epoch that the user's functions `on_step` and `on_epoch` receive on
 /// rank 0.
 struct fit_event {
@@ -78,36 +100,6 @@ struct fit_event {
   /// For `on_step`, the terms of the step's loss; for `on_epoch`, the metrics of the evaluation.
   options::metric_map metrics = {};
 };
-
-}  // namespace redco
-
-namespace redco::options::detail {
-
-/// The type of a user's function that receives values of type `Seen`. If a compile error was
-/// reported for `Seen` already (diag::ill_formed), the result is diag::ill_formed, so that the user
-/// sees one error only. Other headers specialise this template.
-template <class Function, class Seen>
-struct hook_for {
-  using type = Function;
-};
-template <class Function>
-struct hook_for<Function, diag::ill_formed> {
-  using type = diag::ill_formed;
-};
-template <class Function, class Seen>
-using hook = typename hook_for<Function, Seen>::type;
-
-/// A placeholder for the types of a program in the settings of a fit, which have no examples and no
-/// functions of them.
-struct untyped {};
-template <class Function>
-struct hook_for<Function, untyped> {
-  using type = untyped;
-};
-
-}  // namespace redco::options::detail
-
-namespace redco {
 
 /// Options of fitting a model to examples. `global_batch` counts examples over all ranks, so the
 /// steps do not depend on the mesh. If `epochs`, `max_steps`, `global_batch` or `micro_batch` is

@@ -38,11 +38,17 @@ launch const& launched();
 
 /// Returns the address at which the processes of a run connect, such as "node1:29500" or
 /// "[::1]:29500".
-std::string meeting_address(launch const& one);
+inline std::string meeting_address(launch const& one) {
+  bool const brackets = one.host.find(':') != std::string::npos;
+  return (brackets ? "[" + one.host + "]" : one.host) + ":" + std::to_string(one.port);
+}
 
 /// Returns a description of the processes of a run for messages, such as "4 processes that torchrun
 /// started, which meet at HOST:PORT".
-std::string to_text(launch const& one);
+inline std::string to_text(launch const& one) {
+  return std::to_string(one.processes) + " processes that " + one.launcher + " started, which meet " +
+         (one.host.empty() ? "by MPI" : "at " + meeting_address(one));
+}
 
 }  // namespace redco::options
 

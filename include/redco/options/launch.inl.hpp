@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
@@ -256,16 +255,6 @@ REDCO_INLINE launch launch_of(std::function<char const*(char const* name)> const
 REDCO_INLINE launch const& launched() {
   static launch const one = launch_of([](char const* name) { return static_cast<char const*>(std::getenv(name)); });
   return one;
-}
-
-REDCO_INLINE std::string meeting_address(launch const& one) {
-  bool const brackets = one.host.find(':') != std::string::npos;
-  return (brackets ? "[" + one.host + "]" : one.host) + ":" + std::to_string(one.port);
-}
-
-REDCO_INLINE std::string to_text(launch const& one) {
-  return std::to_string(one.processes) + " processes that " + one.launcher + " started, which meet " +
-         (one.host.empty() ? "by MPI" : "at " + meeting_address(one));
 }
 
 }  // namespace redco::options

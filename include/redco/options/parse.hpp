@@ -12,17 +12,6 @@
 #include <utility>
 #include <vector>
 
-namespace redco::options {
-
-/// An exception that the option --help causes. what() is the help text and code() is 0, so that a
-/// handler for errors, which prints what() and returns code(), handles --help too.
-class help_requested : public error {
- public:
-  explicit help_requested(std::string const& text) : error(exit_code::done, text) {}
-};
-
-}  // namespace redco::options
-
 namespace redco::options::detail {
 
 /// Sets the members of the user's struct to which `entries` point: first from the file given by
@@ -33,6 +22,13 @@ void apply(std::vector<entry>& entries, int argc, char const* const* argv, std::
 }  // namespace redco::options::detail
 
 namespace redco::options {
+
+/// An exception that the option --help causes. what() is the help text and code() is 0, so that a
+/// handler for errors, which prints what() and returns code(), handles --help too.
+class help_requested : public error {
+ public:
+  explicit help_requested(std::string const& text) : error(exit_code::done, text) {}
+};
 
 /// Reads the options of a program into the reflected struct `Options`. A flag overrides the JSON
 /// file of `--config`, which overrides the default; the last occurrence of a flag counts. A member

@@ -18,7 +18,13 @@ std::int64_t parse_bytes(std::string_view text);
 
 /// Returns the text of a mesh for --mesh, such as "2x3" for two data-parallel replicas of three
 /// tensor-parallel shards. Meshes with other axes are written by name: "dp=2,ep=4,tp=3".
-std::string to_text(mesh const& m);
+inline std::string to_text(mesh const& m) {
+  if (m == mesh{.dp = m.dp, .tp = m.tp}) return std::to_string(m.dp) + "x" + std::to_string(m.tp);
+  std::string text;
+  for (shape::axis const a : shape::all_axes)
+    if (m[a] != 1) text += (text.empty() ? "" : ",") + std::string(name_of(a)) + "=" + std::to_string(m[a]);
+  return text;
+}
 
 /// Returns the mesh written in `text`: DPxTP, or axes by name in any order, such as "dp=2,tp=3". An
 /// axis that is not named has size 1. Sizes are unsigned numbers of at least 1.
@@ -28,7 +34,14 @@ mesh parse_mesh(std::string_view text);
 
 /// Returns the text of --recompute: "none", "all", "every:2" for every second block, "first:3" for
 /// the first three blocks, "range:4:8" for blocks 4 to 7, or "range:4:" from block 4 on.
-std::string to_text(recomputed_blocks const& blocks);
+inline std::string to_text(recomputed_blocks const& blocks) {
+  if (blocks == recomputed_blocks(true)) return "all";
+  if (!blocks.any()) return "none";
+  auto const& [begin, end] = blocks.range;
+  std::string const last = end == shape::block_range::no_end ? "" : std::to_string(end);
+  if (blocks.every > 1) return "every:" + std::to_string(blocks.every);
+  return begin == 0 ? "first:" + last : "range:" + std::to_string(begin) + ":" + last;
+}
 
 /// Returns the blocks to recompute in backward, as `text` (the option --recompute) names them:
 /// "none", "all", "every:K" or "first:K" with an unsigned number K of at least 1. "true" means all

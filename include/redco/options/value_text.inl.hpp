@@ -85,14 +85,6 @@ inline bool read_named(std::string_view text, mesh& m) {
 
 namespace redco::options {
 
-REDCO_INLINE std::string to_text(mesh const& m) {
-  if (m == mesh{.dp = m.dp, .tp = m.tp}) return std::to_string(m.dp) + "x" + std::to_string(m.tp);
-  std::string text;
-  for (shape::axis const a : shape::all_axes)
-    if (m[a] != 1) text += (text.empty() ? "" : ",") + std::string(name_of(a)) + "=" + std::to_string(m[a]);
-  return text;
-}
-
 REDCO_INLINE mesh parse_mesh(std::string_view text) {
   mesh m;
   if (!detail::read_grid(text, m) && !detail::read_named(text, m = {}))
@@ -102,15 +94,6 @@ REDCO_INLINE mesh parse_mesh(std::string_view text) {
             "' is not a mesh; write DPxTP, replicas times shards, each at least 1: 1x2 is one model cut into two "
             "shards; or name axes: dp=2,ep=2,tp=2");
   return m;
-}
-
-REDCO_INLINE std::string to_text(recomputed_blocks const& blocks) {
-  if (blocks == recomputed_blocks(true)) return "all";
-  if (!blocks.any()) return "none";
-  auto const& [begin, end] = blocks.range;
-  std::string const last = end == shape::block_range::no_end ? "" : std::to_string(end);
-  if (blocks.every > 1) return "every:" + std::to_string(blocks.every);
-  return begin == 0 ? "first:" + last : "range:" + std::to_string(begin) + ":" + last;
 }
 
 REDCO_INLINE recomputed_blocks parse_recomputed_blocks(std::string_view text) {

@@ -5,6 +5,23 @@
 #include <span>
 #include <vector>
 
+namespace redco::pretrained {
+
+/// A condition that ends beam search for a prompt, once there are as many finished hypotheses
+/// (continuations) as beams. The values correspond to true, false and "never" of Hugging Face's
+/// early_stopping.
+enum class beam_stop {
+  when_full,  ///< End the search immediately, even if a better hypothesis might follow
+  /// End the search if the best unfinished hypothesis, scored at its current length, is no better
+  /// than the worst finished one.
+  when_unlikely,
+  /// End the search under the condition of when_unlikely. But with a positive length penalty, score
+  /// the unfinished hypothesis as if it reached max_new_tokens without losing log-probability.
+  when_impossible
+};
+
+}  // namespace redco::pretrained
+
 namespace redco {
 
 /// A set of options of decoding, by sampling or by the most likely token. Logits are processed in
@@ -47,27 +64,6 @@ struct generate_options {
   /// applies to all ranks of the group.
   std::function<bool(std::span<std::int64_t const> ids)> on_tokens = {};
 };
-
-}  // namespace redco
-
-namespace redco::pretrained {
-
-/// A condition that ends beam search for a prompt, once there are as many finished hypotheses
-/// (continuations) as beams. The values correspond to true, false and "never" of Hugging Face's
-/// early_stopping.
-enum class beam_stop {
-  when_full,  ///< End the search immediately, even if a better hypothesis might follow
-  /// End the search if the best unfinished hypothesis, scored at its current length, is no better
-  /// than the worst finished one.
-  when_unlikely,
-  /// End the search under the condition of when_unlikely. But with a positive length penalty, score
-  /// the unfinished hypothesis as if it reached max_new_tokens without losing log-probability.
-  when_impossible
-};
-
-}  // namespace redco::pretrained
-
-namespace redco {
 
 /// A set of options of beam search: lengths, number of beams, scoring and stopping. A hypothesis is
 /// one of the continuations of a prompt that the search compares.

@@ -26,7 +26,10 @@ std::string step_time_text(shard_report const& r);
 
 /// Returns all sentences of a report about its memory budget, for a console. Requires a report with
 /// a budget and an answer.
-std::string budget_text(shard_report const& r);
+inline std::string budget_text(shard_report const& r) {
+  if (r.fits()) return fit_text(r);
+  return fit_text(r) + "\n  largest: " + largest_text(r) + "\n  smallest change that fits: " + change_text(r);
+}
 
 /// Returns the answer of a report as text: a table of peak bytes for each possible number of model
 /// shards, and the step time. Sentences about the budget follow if there is one. Requires a report

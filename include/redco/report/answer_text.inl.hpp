@@ -59,11 +59,6 @@ REDCO_INLINE std::string step_time_text(shard_report const& r) {
   return detail::seconds_text(*answer.step_seconds) + ", predicted for the measured machine";
 }
 
-REDCO_INLINE std::string budget_text(shard_report const& r) {
-  if (r.fits()) return fit_text(r);
-  return fit_text(r) + "\n  largest: " + largest_text(r) + "\n  smallest change that fits: " + change_text(r);
-}
-
 REDCO_INLINE std::string answer_text(shard_report const& r) {
   report_answer const& answer = r.answer.value();
   std::string text = "model shards and what a rank holds at most" + detail::widths_scope(answer.asked) + "\n";

@@ -10,20 +10,6 @@
 #include <string>
 #include <vector>
 
-namespace redco::report {
-
-/// A run that fits the memory budget, and its difference from the run that the user requested.
-struct fitting_change {
-  run_request asked;
-  /// Description of the difference: "4 model shards", or "bf16 and 2 micro-batches of 4".
-  std::string description;
-  /// Options to make this change: "--n-model-shards 4", or "--dtype bf16 --micro-batch 4".
-  std::string options;
-  std::int64_t peak = 0;
-};
-
-}  // namespace redco::report
-
 namespace redco::report::detail {
 
 /// Returns the runs that differ from `asked` in all kinds of `changes`, the smallest difference
@@ -36,6 +22,16 @@ std::string difference_text(run_request const& from, run_request const& to);
 }  // namespace redco::report::detail
 
 namespace redco::report {
+
+/// A run that fits the memory budget, and its difference from the run that the user requested.
+struct fitting_change {
+  run_request asked;
+  /// Description of the difference: "4 model shards", or "bf16 and 2 micro-batches of 4".
+  std::string description;
+  /// Options to make this change: "--n-model-shards 4", or "--dtype bf16 --micro-batch 4".
+  std::string options;
+  std::int64_t peak = 0;
+};
 
 /// Returns the smallest change of a requested run with which a rank needs at most `budget` bytes,
 /// or nullopt if there is none. Tries more model shards, bf16, more micro-batches and recomputation

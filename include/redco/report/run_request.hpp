@@ -65,7 +65,7 @@ struct run_request {
 
   /// Returns true if the number of ranks must stay constant when the number of model shards
   /// changes: --ranks is given, or there are several replicas.
-  bool keeps_ranks() const;
+  bool keeps_ranks() const { return form == request_form::ranks || mesh.dp > 1; }
 };
 
 /// Returns the settings of a requested run from which the cost of one rank is computed. Throws
@@ -86,6 +86,17 @@ std::string changed_options(run_request const& from, run_request const& to);
 /// message.
 void check_mesh(std::vector<fact::parameter_fact> const& parameters, run_request const& asked,
                 std::string_view hosts = "hosts");
+
+inline std::optional<run_request> with_shards(run_request asked, int shards) {
+  if (asked.keeps_ranks()) {
+    int const ranks = asked.mesh.dp * asked.mesh.tp;
+    if (ranks % shards != 0) return {};
+    asked.mesh.dp = ranks / shards;
+  }
+  asked.mesh.tp = shards;
+  if (asked.mesh.ranks() % asked.hosts != 0) return {};
+  return asked;
+}
 
 }  // namespace redco::report
 

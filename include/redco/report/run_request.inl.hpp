@@ -15,8 +15,6 @@
 
 namespace redco::report {
 
-REDCO_INLINE bool run_request::keeps_ranks() const { return form == request_form::ranks || mesh.dp > 1; }
-
 REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   cost::check_hosts(asked.mesh, asked.hosts);
   cost::setup run = setup_of(asked.mesh, asked.load, asked.micro_batch, asked.compute, asked.recompute);
@@ -25,17 +23,6 @@ REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   run.overlap_shards = options::overlaps_shards(
       asked.mesh, shape::host_map{asked.mesh, asked.hosts}.parts(shape::axis::tp), asked.overlap);
   return run;
-}
-
-REDCO_INLINE std::optional<run_request> with_shards(run_request asked, int shards) {
-  if (asked.keeps_ranks()) {
-    int const ranks = asked.mesh.dp * asked.mesh.tp;
-    if (ranks % shards != 0) return {};
-    asked.mesh.dp = ranks / shards;
-  }
-  asked.mesh.tp = shards;
-  if (asked.mesh.ranks() % asked.hosts != 0) return {};
-  return asked;
 }
 
 REDCO_INLINE std::string changed_options(run_request const& from, run_request const& to) {

@@ -6,6 +6,7 @@
 
 #include <redco/diag/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace redco::run {
@@ -20,7 +21,14 @@ struct evaluation_settings {
 
 /// Returns the order in which this rank evaluates its share of the first `examples` evaluation
 /// examples, with the settings for collating them.
-batch_order evaluation_order(rank_context const& rank, std::int64_t examples, evaluation_settings const& settings);
+inline batch_order evaluation_order(rank_context const& rank, std::int64_t examples,
+                                    evaluation_settings const& settings) {
+  data::sampler const order(examples, 0, false);
+  int const replicas = rank.mesh.size(shape::batch_axes);
+  std::int64_t const at_once = std::max<std::int64_t>(settings.global_batch, replicas);
+  data::batches const all(order, {at_once, settings.micro_batch, replicas, rank.coordinate(shape::batch_axes)});
+  return {order, all, 0, {settings.seed, 0}};
+}
 
 /// Returns the mean loss over all batches, computed without dropout; equal on every rank and mesh.
 /// On rank 0, the result also has each term of the loss. A value is NaN if no token or example

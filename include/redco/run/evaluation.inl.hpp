@@ -9,23 +9,9 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/config.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <string>
-
-namespace redco::run {
-
-REDCO_INLINE batch_order evaluation_order(rank_context const& rank, std::int64_t examples,
-                                          evaluation_settings const& settings) {
-  data::sampler const order(examples, 0, false);
-  int const replicas = rank.mesh.size(shape::batch_axes);
-  std::int64_t const at_once = std::max<std::int64_t>(settings.global_batch, replicas);
-  data::batches const all(order, {at_once, settings.micro_batch, replicas, rank.coordinate(shape::batch_axes)});
-  return {order, all, 0, {settings.seed, 0}};
-}
-
-}  // namespace redco::run
 
 namespace redco::run::detail {
 

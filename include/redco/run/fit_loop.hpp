@@ -34,7 +34,7 @@ class fit_loop {
            options::fit_settings const& settings, std::function<void()> const& load_start, fit_report& report);
   fit_loop(fit_loop const&) = delete;
   fit_loop& operator=(fit_loop const&) = delete;
-  ~fit_loop();
+  ~fit_loop() { note_files(); }
 
   /// Adds a user's object to the checkpoints of the fit, under a name. The object is one per
   /// process.
@@ -70,7 +70,7 @@ class fit_loop {
   void end_epoch(int epoch, bool whole);
   void save(std::vector<std::string> const& names, bool last = false);
   void record_saved(std::filesystem::path const& path);
-  void record_best();
+  void record_best() { recorder_->save_best(best_); }
   void restore_best();
 
   deployer& where_;

@@ -61,8 +61,6 @@ REDCO_INLINE fit_loop::fit_loop(deployer& where, rank_context& rank, network_sta
   state_.add(network);
 }
 
-REDCO_INLINE fit_loop::~fit_loop() { note_files(); }
-
 REDCO_INLINE void fit_loop::note_files() {
   if (!recorder_) return;
   report_.files = recorder_->files();
@@ -370,8 +368,6 @@ REDCO_INLINE void fit_loop::record_saved(std::filesystem::path const& path) {
   report_.best = saved_best_;
   record_best();
 }
-
-REDCO_INLINE void fit_loop::record_best() { recorder_->save_best(best_); }
 
 /// Loads the best checkpoint into the network and evaluates it, if the option `restore_best` is
 /// set.

@@ -28,7 +28,9 @@ class gradient_buckets {
   void end(parameter which);
 
   /// Sends all buckets that were not sent yet. Call it after backward has completed all gradients.
-  void send_all();
+  void send_all() {
+    while (sent_ < order_.size()) send_next();
+  }
 
   /// Waits until all sent buckets are summed. Rethrows errors of the lanes (threads that run
   /// collectives).

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 
 namespace redco::run {
 
@@ -70,10 +69,6 @@ REDCO_INLINE void gradient_buckets::end(parameter which) {
   ended_[at] = true;
   for (std::size_t const b : of_parameter_[at]) --order_[b].awaited;
   while (sent_ < order_.size() && order_[sent_].awaited == 0) send_next();
-}
-
-REDCO_INLINE void gradient_buckets::send_all() {
-  while (sent_ < order_.size()) send_next();
 }
 
 REDCO_INLINE void gradient_buckets::send_next() {

@@ -75,7 +75,9 @@ class loop_record {
   void updated(std::string const& network, step_result const& result);
   /// Adds a value that the user logs. The next row of metrics.jsonl has the mean of the values
   /// since the last row.
-  void value(std::string const& name, double value);
+  void value(std::string const& name, double value) {
+    if (rank_.rank == 0) add(name, value);
+  }
 
   /// Records an evaluation after `step` steps, and replaces `metrics` on all ranks by rank 0's
   /// metrics. All ranks call it. Throws `error` with exit code 64 if `metrics` lacks a metric whose
@@ -92,7 +94,9 @@ class loop_record {
   workdir::best_metrics& best() { return best_; }
 
   /// Writes the files of best metric values. Call it after the checkpoint is saved.
-  void saved();
+  void saved() {
+    if (recorder_) recorder_->save_best(best_);
+  }
 
   /// Copies the last evaluation, the best values and the paths of written files into `run`, the
   /// record of the run.

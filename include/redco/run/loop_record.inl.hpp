@@ -34,10 +34,6 @@ REDCO_INLINE void loop_record::set(std::string name, double value) {
   one.count = 1;
 }
 
-REDCO_INLINE void loop_record::value(std::string const& name, double value) {
-  if (rank_.rank == 0) add(name, value);
-}
-
 REDCO_INLINE void loop_record::updated(std::string const& network, step_result const& result) {
   if (rank_.rank != 0 || result.weight == 0) return;
   add(network + "/loss", result.loss);
@@ -67,10 +63,6 @@ REDCO_INLINE void loop_record::evaluated(options::metric_map& metrics, std::int6
   if (!recorder_) return;
   recorder_->evaluation(metrics, step, {});
   recorder_->resume_clock();
-}
-
-REDCO_INLINE void loop_record::saved() {
-  if (recorder_) recorder_->save_best(best_);
 }
 
 REDCO_INLINE void loop_record::describe(workdir::fit_record& run) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/network_state.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/tensor/loss.hpp>
@@ -82,7 +83,13 @@ class loss_totals {
 
 /// Returns the count (tokens or examples) of each loss term, summed over the replicas. All replicas
 /// call it; a replica without a micro-batch passes a loss without terms.
-std::vector<double> counts_of_replicas(terms const& loss, comm::replica_round const& round);
+inline std::vector<double> counts_of_replicas(terms const& loss, comm::replica_round const& round) {
+  std::vector<double> counts(loss_totals::most_terms, 0);
+  for (std::size_t i = 0; i < loss.all.size(); ++i) counts[i] = loss.all[i].loss.count;
+  comm::collective_label const label("loss counts");
+  at::Tensor const sums = round.sum(at::tensor(counts, at::kDouble));
+  return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
+}
 
 /// Returns the scalar from which backward starts for one micro-batch; undefined if no token or
 /// example counted. For a loss of one term, the scalar is the term's sum; the step divides the
@@ -95,6 +102,21 @@ at::Tensor sum_to_differentiate(terms const& loss, std::vector<double> const& co
 /// store. Throws `error` with exit code 70 if `sum` depends on no trained parameter, or if a
 /// parameter's gradient is no longer a view of the flat buffer.
 void add_gradient(network_state const& state, at::Tensor const& sum);
+
+inline at::Tensor sum_to_differentiate(terms const& loss, std::vector<double> const& counts) {
+  if (counts.empty() && loss.all.size() != 1)
+    throw error(exit_code::usage, "a step of one's own adds a loss of " + std::to_string(loss.all.size()) +
+                                      " terms, but the pipeline's loss has one: let it return redco::terms too");
+  at::Tensor sum;
+  for (std::size_t i = 0; i < loss.all.size(); ++i) {
+    auto const& [name, one, factor] = loss.all[i];
+    if (!counts.empty() && counts[i] == 0) continue;
+    double const scale = counts.empty() ? factor : factor / counts[i];
+    at::Tensor const share = scale == 1 ? one.sum : one.sum * scale;
+    sum = sum.defined() ? sum + share : share;
+  }
+  return sum;
+}
 
 }  // namespace redco::run
 

@@ -83,29 +83,6 @@ REDCO_INLINE options::metric_map loss_totals::metrics() const {
   return all;
 }
 
-REDCO_INLINE std::vector<double> counts_of_replicas(terms const& loss, comm::replica_round const& round) {
-  std::vector<double> counts(loss_totals::most_terms, 0);
-  for (std::size_t i = 0; i < loss.all.size(); ++i) counts[i] = loss.all[i].loss.count;
-  comm::collective_label const label("loss counts");
-  at::Tensor const sums = round.sum(at::tensor(counts, at::kDouble));
-  return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
-}
-
-REDCO_INLINE at::Tensor sum_to_differentiate(terms const& loss, std::vector<double> const& counts) {
-  if (counts.empty() && loss.all.size() != 1)
-    throw error(exit_code::usage, "a step of one's own adds a loss of " + std::to_string(loss.all.size()) +
-                                      " terms, but the pipeline's loss has one: let it return redco::terms too");
-  at::Tensor sum;
-  for (std::size_t i = 0; i < loss.all.size(); ++i) {
-    auto const& [name, one, factor] = loss.all[i];
-    if (!counts.empty() && counts[i] == 0) continue;
-    double const scale = counts.empty() ? factor : factor / counts[i];
-    at::Tensor const share = scale == 1 ? one.sum : one.sum * scale;
-    sum = sum.defined() ? sum + share : share;
-  }
-  return sum;
-}
-
 REDCO_INLINE void add_gradient(network_state const& state, at::Tensor const& sum) {
   if (sum.defined()) {
     if (!sum.requires_grad())

@@ -47,10 +47,10 @@ class network_state {
   std::vector<ckpt::state_part> master_parts() const;
 
   /// Returns this rank's parts of the LoRA adapters' parameters, in the precision of the optimizer.
-  std::vector<ckpt::state_part> adapter_parts() const;
+  std::vector<ckpt::state_part> adapter_parts() const { return master_parts(true); }
   /// Returns this rank's parts of all parameters except LoRA adapters, in the precision of the
   /// optimizer.
-  std::vector<ckpt::state_part> base_parts() const;
+  std::vector<ckpt::state_part> base_parts() const { return master_parts(false); }
 
   /// Returns this rank's parts of the model's parameters, with LoRA adapters merged into the
   /// weights.

@@ -56,10 +56,6 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts() const {
   return all;
 }
 
-REDCO_INLINE std::vector<ckpt::state_part> network_state::adapter_parts() const { return master_parts(true); }
-
-REDCO_INLINE std::vector<ckpt::state_part> network_state::base_parts() const { return master_parts(false); }
-
 REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts(bool of_adapters) const {
   std::vector<ckpt::state_part> all;
   for (nn::stored_parameter const& s : store.parameters())

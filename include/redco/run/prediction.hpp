@@ -90,7 +90,14 @@ shown shown_value(double value);
 shown shown_value(std::string const& value);
 shown shown_value(std::vector<shown> const& list);
 /// Converts a tensor to JSON: a number for a scalar, else nested lists.
-shown shown_value(at::Tensor const& x);
+inline shown shown_value(at::Tensor const& x) {
+  if (x.dim() == 0)
+    return at::isIntegralType(x.scalar_type(), true) ? shown_value(x.item<std::int64_t>())
+                                                     : shown_value(x.item<double>());
+  std::vector<shown> list;
+  for (std::int64_t i = 0; i < x.size(0); ++i) list.push_back(shown_value(x[i]));
+  return shown_value(list);
+}
 
 /// Converts strings, numbers, tensors and ranges of them to JSON; other types become the text "(not
 /// shown)".

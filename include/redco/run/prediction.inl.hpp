@@ -27,15 +27,6 @@ REDCO_INLINE shown shown_value(std::vector<shown> const& list) {
   return detail::shown_json(std::move(all));
 }
 
-REDCO_INLINE shown shown_value(at::Tensor const& x) {
-  if (x.dim() == 0)
-    return at::isIntegralType(x.scalar_type(), true) ? shown_value(x.item<std::int64_t>())
-                                                     : shown_value(x.item<double>());
-  std::vector<shown> list;
-  for (std::int64_t i = 0; i < x.size(0); ++i) list.push_back(shown_value(x[i]));
-  return shown_value(list);
-}
-
 REDCO_INLINE shown shown_pairs(std::vector<shown> const& examples, std::vector<shown> const& outputs) {
   json::json_value all = json::json_value::array();
   for (std::size_t i = 0; i < outputs.size(); ++i)

@@ -6,12 +6,15 @@
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/options/chosen_dtype.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace redco::run {
 
@@ -40,8 +43,14 @@ struct process_choices {
 /// Returns the values that all processes compare before they know their mesh. They are the digest
 /// of the program's file, the build settings in `torch` (the text of at::show_config()), and
 /// options.
-comm::agreement opening_agreement(std::string program_digest, std::string const& torch,
-                                  std::map<std::string, std::string> const& options);
+inline comm::agreement opening_agreement(std::string program_digest, std::string const& torch,
+                                         std::map<std::string, std::string> const& options) {
+  comm::agreement opening("programs or options", start_alike);
+  opening.add("the digest of the program's file", std::move(program_digest));
+  opening.add("libtorch", torch.substr(std::min(torch.find("Build settings"), torch.size())));
+  opening.add(options);
+  return opening;
+}
 
 /// Returns the choices that all processes compare after they know their mesh.
 comm::agreement agreement_of(process_choices const& chosen);
@@ -57,9 +66,19 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
   return text;
 }
 
-}  // namespace redco::run
+inline comm::agreement agreement_of(process_choices const& chosen) {
+  comm::agreement all("machines or environments", start_alike);
+  all.add("mesh", options::to_text(chosen.mesh));
+  all.add("device (--device)", c10::DeviceTypeName(chosen.device, true));
+  all.add("dtype (--dtype)", std::string(name_of(chosen.compute)));
+  all.add("REDCO_KERNELS", std::string(name_of(chosen.kernels)));
+  all.add("bytes of a gradient bucket", std::to_string(chosen.gradient_bucket));
+  all.add("overlap of messages between shards", chosen.overlaps_shards ? "on" : "off");
+  if (!chosen.shards_span_processes) return all;
+  all.add("threads of a rank (--threads)", std::to_string(chosen.threads));
+  all.add("instruction set", chosen.instruction_set);
+  all.add("REDCO_BF16_PRODUCTS", std::string(name_of(chosen.bf16_products)));
+  return all;
+}
 
-#include <redco/config.hpp>
-#ifndef REDCO_COMPILED
-#include <redco/run/process_choices.inl.hpp>
-#endif
+}  // namespace redco::run

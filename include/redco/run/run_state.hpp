@@ -116,7 +116,7 @@ class run_state {
   std::filesystem::path save(workdir::save_options to);
 
   /// Returns the number of bytes of a checkpoint on disk, without the user's objects.
-  std::uintmax_t bytes_to_save() const;
+  std::uintmax_t bytes_to_save() const { return ckpt::checkpoint_bytes(parts({})); }
 
  private:
   std::vector<ckpt::state_part> parts(std::map<std::string, at::Tensor> const& objects) const;

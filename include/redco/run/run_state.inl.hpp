@@ -124,8 +124,6 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   return path;
 }
 
-REDCO_INLINE std::uintmax_t run_state::bytes_to_save() const { return ckpt::checkpoint_bytes(parts({})); }
-
 REDCO_INLINE std::vector<ckpt::state_part> run_state::parts(std::map<std::string, at::Tensor> const& objects) const {
   std::vector<ckpt::state_part> all;
   for (network_state const* one : networks_)

@@ -4,6 +4,7 @@
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/network_state.hpp>
 #include <redco/run/step_work.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/tensor/loss.hpp>
@@ -58,7 +59,7 @@ class step_executor {
  private:
   void execute(schedule::step_op const& one);
   comm::replica_round round_of(schedule::step_op const& one);
-  void total_counts();
+  void total_counts() { counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps}); }
   void backward();
   void share_statistics() const;
   void reduce(shard::region const& sum);

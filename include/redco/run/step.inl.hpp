@@ -89,10 +89,6 @@ REDCO_INLINE void step_executor::differentiate(terms const& loss) {
   backward();
 }
 
-REDCO_INLINE void step_executor::total_counts() {
-  counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps});
-}
-
 /// Runs backward of the current loss. In the last backward of the step, buckets of gradients are
 /// sent as backward completes them, unless another gradient watch is active on the network.
 REDCO_INLINE void step_executor::backward() {

@@ -66,7 +66,9 @@ class loop_verifier {
 
   /// Begins the loop: stores the networks' current values, from which the first step's changes
   /// count.
-  void begin();
+  void begin() {
+    for (auto const& one : networks_) one->changes.begin(*one->network);
+  }
 
   /// Returns the observer to pass to the next optimizer step, which records the step's update.
   step_watch& watch() { return of_update_; }

@@ -37,10 +37,6 @@ REDCO_INLINE void loop_verifier::add(std::string const& name, network_state cons
   networks_.back()->changes.begin(network);
 }
 
-REDCO_INLINE void loop_verifier::begin() {
-  for (auto const& one : networks_) one->changes.begin(*one->network);
-}
-
 REDCO_INLINE void loop_verifier::end_update(std::string const& network, std::int64_t step, step_result const& result) {
   update_record record = of_update_.take(result);
   record.network = network;

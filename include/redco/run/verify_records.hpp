@@ -5,6 +5,7 @@
 #include <redco/nn/pass.hpp>
 #include <redco/nn/watches.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
@@ -66,7 +67,7 @@ class update_recorder final : public step_watch {
 };
 
 /// Returns a copy of the values that a rank holds of a tensor, without padding.
-at::Tensor held_copy(ckpt::state_part const& part);
+inline at::Tensor held_copy(ckpt::state_part const& part) { return ckpt::detail::held_values(part).clone(); }
 
 /// A recorder of the layers' inputs and outputs during one training step on one rank, for --verify.
 /// If `keeps` is true, it also copies every input, output and gradient, so all activations stay in

@@ -16,8 +16,6 @@
 
 namespace redco::run {
 
-REDCO_INLINE at::Tensor held_copy(ckpt::state_part const& part) { return ckpt::detail::held_values(part).clone(); }
-
 REDCO_INLINE void update_recorder::computed(terms const& loss) {
   for (terms::term const& one : loss.all)
     if (c10::elementSize(one.loss.sum.scalar_type()) < c10::elementSize(now_.loss_type))

@@ -82,7 +82,7 @@ struct verify_result {
   /// do.
   bool forward_differs = false;
 
-  bool ok() const;
+  bool ok() const { return first.empty(); }
 
   /// Returns the table of differences as text, with at most `most` rows of parameters, largest
   /// differences first.

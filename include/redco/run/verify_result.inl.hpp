@@ -39,8 +39,6 @@ REDCO_INLINE verify_tolerance verify_tolerance::of(at::ScalarType computed) {
   return {5e-2, 1e-1, 0.2, 0.3, 0.4, 1e-1, 0.5};
 }
 
-REDCO_INLINE bool verify_result::ok() const { return first.empty(); }
-
 REDCO_INLINE std::string verify_result::verdict() const {
   std::string const compared = options::to_text(mesh) + " and one rank";
   if (ok()) {

@@ -196,7 +196,9 @@ class worker {
   void end_step();
 
   /// Saves a checkpoint of this step, unless it is saved already. Does nothing with --verify.
-  void save();
+  void save() {
+    if (!verifier_ && !state_.is_saved()) save_under({});
+  }
 
  private:
   void compare(std::string const& name, std::map<std::string, std::string> const& settings,

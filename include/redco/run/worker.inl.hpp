@@ -246,10 +246,6 @@ REDCO_INLINE void worker::end_step() {
   throw run::stopped_by(signal, step());
 }
 
-REDCO_INLINE void worker::save() {
-  if (!verifier_ && !state_.is_saved()) save_under({});
-}
-
 REDCO_INLINE void worker::save_under(std::vector<std::string> const& names) {
   workdir::save_options to;
   to.pointers = names;

@@ -8,31 +8,6 @@
 #include <optional>
 #include <string_view>
 
-namespace redco::safetensors {
-
-/// A type of tensor elements in safetensors files. Has more values than `dtype`, the types of a
-/// model's parameters, because a file from outside may hold more types.
-enum class file_dtype : std::uint8_t {
-  f64,
-  f32,
-  bf16,
-  f16,
-  f8_e5m2,
-  f8_e4m3,
-  i64,
-  i32,
-  i16,
-  i8,
-  u64,
-  u32,
-  u16,
-  u8,
-  boolean,
-  c64
-};
-
-}  // namespace redco::safetensors
-
 namespace redco::safetensors::detail {
 
 struct file_dtype_fact {
@@ -69,6 +44,27 @@ inline constexpr std::array<std::string_view, 6> unsupported_dtypes{"F4",      "
 }  // namespace redco::safetensors::detail
 
 namespace redco::safetensors {
+
+/// A type of tensor elements in safetensors files. Has more values than `dtype`, the types of a
+/// model's parameters, because a file from outside may hold more types.
+enum class file_dtype : std::uint8_t {
+  f64,
+  f32,
+  bf16,
+  f16,
+  f8_e5m2,
+  f8_e4m3,
+  i64,
+  i32,
+  i16,
+  i8,
+  u64,
+  u32,
+  u16,
+  u8,
+  boolean,
+  c64
+};
 
 /// Returns the size in bytes of one element of this type.
 constexpr std::int64_t size_of(file_dtype type) { return detail::file_dtypes[static_cast<std::size_t>(type)].bytes; }

@@ -91,7 +91,10 @@ inline at::Device device_of(std::string_view name) { return choose_device(name).
 
 /// Allows or forbids CUDA devices to round the factors of f32 products to TF32 (10 mantissa bits as
 /// f16, range of f32). Applies to the whole process.
-void multiply_in_tf32(bool allowed);
+inline void multiply_in_tf32(bool allowed) {
+  at::globalContext().setAllowTF32CuBLAS(allowed);
+  at::globalContext().setAllowTF32CuDNN(allowed);
+}
 
 /// Returns f(y), where `y` has the values of `x` in CPU memory. While a device graph is recorded,
 /// `f` is stored and called again for each later batch. In this case, `f` must not refer to objects

@@ -87,9 +87,4 @@ REDCO_INLINE device_choice choose_device(std::string_view name) {
   return detail::cuda_devices("asked for");
 }
 
-REDCO_INLINE void multiply_in_tf32(bool allowed) {
-  at::globalContext().setAllowTF32CuBLAS(allowed);
-  at::globalContext().setAllowTF32CuDNN(allowed);
-}
-
 }  // namespace redco::tensors

@@ -107,7 +107,9 @@ class saved_watch final : saved_link {
   class elsewhere {
    public:
     explicit elsewhere(layer_path other);
-    ~elsewhere();
+    ~elsewhere() {
+      if (watch_ != nullptr) watch_->here_.swap(back_);
+    }
     elsewhere(elsewhere const&) = delete;
     elsewhere& operator=(elsewhere const&) = delete;
 

@@ -6,7 +6,6 @@
 
 #include <torch/csrc/autograd/engine.h>
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -63,6 +62,8 @@ struct chained_engine final : torch::autograd::Engine {
   }
 };
 
+inline thread_local saved_watch* watching = nullptr;
+
 }  // namespace redco::tensors::detail
 
 namespace redco::tensors {
@@ -79,16 +80,6 @@ REDCO_INLINE saved_chain::scope::~scope() {
   auto& all = detail::saved_links();
   all.erase(std::ranges::find(all, link_, &detail::joined_link::link));
 }
-
-}  // namespace redco::tensors
-
-namespace redco::tensors::detail {
-
-inline thread_local saved_watch* watching = nullptr;
-
-}  // namespace redco::tensors::detail
-
-namespace redco::tensors {
 
 REDCO_INLINE saved_watch::saved_watch() { detail::watching = this; }
 
@@ -109,10 +100,6 @@ REDCO_INLINE saved_watch::layer_path saved_watch::here() {
 }
 
 REDCO_INLINE saved_watch::elsewhere::elsewhere(layer_path other) : watch_(detail::watching), back_(std::move(other)) {
-  if (watch_ != nullptr) watch_->here_.swap(back_);
-}
-
-REDCO_INLINE saved_watch::elsewhere::~elsewhere() {
   if (watch_ != nullptr) watch_->here_.swap(back_);
 }
 

@@ -4,9 +4,12 @@
 #include <redco/tokenizer/chat_template.hpp>
 #include <redco/diag/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redco::text {
@@ -46,7 +49,23 @@ answer_examples fitted(std::vector<tokenizer::marked_ids> texts, std::int64_t co
 
 /// Shortens a text to at most `most` token ids: its first ids, then its last id (the end token).
 /// Requires most > 0.
-std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most);
+inline std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most) {
+  if (std::ssize(ids) <= most) return ids;
+  ids[static_cast<std::size_t>(most - 1)] = ids.back();
+  ids.resize(static_cast<std::size_t>(most));
+  return ids;
+}
+
+inline padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most) {
+  std::vector<std::vector<std::int64_t>> rows;
+  for (std::string const& text : texts) {
+    std::size_t const bytes = std::min(text.size(), static_cast<std::size_t>(most));
+    auto& row = rows.emplace_back();
+    for (char const c : std::string_view(text).substr(text.size() - bytes))
+      row.push_back(static_cast<unsigned char>(c));
+  }
+  return left_padded(rows, 0);
+}
 
 }  // namespace redco::text
 
@@ -68,7 +87,13 @@ std::vector<std::vector<std::int64_t>> token_windows(std::span<std::vector<std::
 
 /// Converts windows of token ids to a training batch; the label of an id is the next id of its
 /// window. Shorter windows are right-padded with id `padding` and label -100.
-token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding);
+inline token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding) {
+  text::padded_ids const all = text::right_padded(windows, padding);
+  std::int64_t const length = std::max<std::int64_t>(all.ids.size(1) - 1, 0);
+  at::Tensor const next = all.ids.narrow(1, all.ids.size(1) - length, length);
+  at::Tensor const known = all.mask.narrow(1, all.ids.size(1) - length, length);
+  return {all.ids.narrow(1, 0, length).contiguous(), next.masked_fill(known.logical_not(), -100)};
+}
 
 /// Converts texts with marked answers to a training batch, right-padded with id `padding`. The
 /// label of an id is the next id of its text if that id belongs to an answer, otherwise -100.
@@ -100,6 +125,29 @@ struct seq2seq_batch {
 /// Converts examples to a batch with right padding. `start`: first id of the decoder's input;
 /// `padding`: id of padding.
 seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::int64_t start, std::int64_t padding);
+
+inline std::vector<std::vector<std::int64_t>> token_windows(std::span<std::vector<std::int64_t> const> texts,
+                                                            std::int64_t context) {
+  std::vector<std::vector<std::int64_t>> windows;
+  for (auto const& text : texts)
+    for (std::int64_t begin = 0; begin + 1 < std::ssize(text); begin += context)
+      windows.emplace_back(text.begin() + begin, text.begin() + std::min(begin + context + 1, std::ssize(text)));
+  if (windows.empty()) throw error(exit_code::data, "no text has two tokens: give longer texts");
+  return windows;
+}
+
+inline seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::int64_t start,
+                                      std::int64_t padding) {
+  std::vector<std::vector<std::int64_t>> sources, targets;
+  for (seq2seq_example const& one : examples) {
+    sources.push_back(one.source);
+    targets.push_back(one.target);
+  }
+  text::padded_ids const source = text::right_padded(sources, padding), target = text::right_padded(targets, padding);
+  at::Tensor const decoder_ids = target.ids.roll(1, 1);
+  if (decoder_ids.size(1) > 0) decoder_ids.select(1, 0).fill_(start);
+  return {source.ids, source.mask, decoder_ids, target.ids.masked_fill(target.mask.logical_not(), -100)};
+}
 
 }  // namespace redco
 

@@ -12,6 +12,13 @@
 #include <string_view>
 #include <vector>
 
+namespace redco::tokenizer::detail {
+
+class sentencepiece_model;
+class added_pieces;
+
+}  // namespace redco::tokenizer::detail
+
 namespace redco::tokenizer {
 
 /// An added token, which is searched for in a text before a SentencePiece model reads the text: a
@@ -51,17 +58,6 @@ struct sentencepiece_options {
   bool cleans_spaces = false;  ///< True to remove spaces before punctuation from decoded text
   prefix_space prefix = prefix_space::by_model;
 };
-
-}  // namespace redco::tokenizer
-
-namespace redco::tokenizer::detail {
-
-class sentencepiece_model;
-class added_pieces;
-
-}  // namespace redco::tokenizer::detail
-
-namespace redco::tokenizer {
 
 /// A tokenizer that runs a SentencePiece model (T5's spiece.model, LLaMA-2's tokenizer.model) with
 /// the SentencePiece library. Encodes each piece of text between added tokens separately. Unknown

@@ -95,14 +95,6 @@ REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weig
   return y;
 }
 
-REDCO_INLINE bool save_result(at::Tensor const& y) {
-  auto* const node = dynamic_cast<small_linear_node*>(y.grad_fn().get());
-  if (node == nullptr || node->next == after_linear::nothing || node->saved) return false;
-  node->y = {y, true};
-  node->saved = true;
-  return true;
-}
-
 REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::autograd::variable_list&& gradients) {
   std::lock_guard<std::mutex> const lock(mutex_);
   if (!gradients[0].defined()) return {{}, {}, {}};

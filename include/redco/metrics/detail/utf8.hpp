@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/meta/utf8.hpp>
+
 #include <cstddef>
 #include <string_view>
 
@@ -13,10 +15,18 @@ struct first_code_point {
 };
 
 /// Returns the first code point of `text`, which must not be empty.
-first_code_point first_code_point_of(std::string_view text);
+inline first_code_point first_code_point_of(std::string_view text) {
+  meta::utf8_front const front = meta::utf8_front_of(text);
+  if (front.valid) return {meta::code_point(text), front.bytes};
+  return {0xDC00 + static_cast<char32_t>(static_cast<unsigned char>(text[0])), 1};
+}
 
 /// Returns true if Python's str.split() separates words at the code point.
-bool is_space(char32_t c);
+inline bool is_space(char32_t c) {
+  if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);
+  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+         c == 0x202F || c == 0x205F || c == 0x3000;
+}
 
 /// Calls f(c, bytes) for each code point `c` of `text`.
 template <class F>
@@ -29,8 +39,3 @@ void for_each_code_point(std::string_view text, F&& f) {
 }
 
 }  // namespace redco::metrics::detail
-
-#include <redco/config.hpp>
-#ifndef REDCO_COMPILED
-#include <redco/metrics/detail/utf8.inl.hpp>
-#endif

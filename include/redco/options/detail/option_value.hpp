@@ -30,7 +30,20 @@ std::string shown(option_value const& value);
 /// Returns the value of an option as JSON text.
 std::string json_text(option_value const& value);
 
-std::string padded(std::string text, std::size_t width);
+inline std::string padded(std::string text, std::size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+inline std::string shown(option_value const& value) {
+  if (std::holds_alternative<std::monostate>(value)) return "auto";
+  if (auto const* const text = std::get_if<std::string>(&value)) return *text;
+  auto const* const parts = std::get_if<list>(&value);
+  if (parts == nullptr) return json_text(value);
+  std::string text;
+  for (std::string const& part : *parts) text.append(text.empty() ? "" : " ").append(part);
+  return text;
+}
 
 }  // namespace redco::options::detail
 

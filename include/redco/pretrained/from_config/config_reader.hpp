@@ -52,7 +52,9 @@ inline constexpr key_meaning key_meanings[] = {
      "sizes"}};
 
 /// Returns true if a value of a config.json key requests nothing: null, false, "", {} and [].
-bool says_nothing(json::json_value const& value);
+inline bool says_nothing(json::json_value const& value) {
+  return value == false || value == "" || (!value.is_primitive() && value.empty()) || value.is_null();
+}
 
 /// Returns the part of the computation that a config.json key seems to change, for a key that no
 /// model family read. Returns nullptr if the key's name or value shows that the key changes

@@ -36,10 +36,6 @@ inline std::string words_of_key(std::string_view key) {
 
 namespace redco::pretrained {
 
-REDCO_INLINE bool says_nothing(json::json_value const& value) {
-  return value == false || value == "" || (!value.is_primitive() && value.empty()) || value.is_null();
-}
-
 REDCO_INLINE key_meaning const* meaning_of(std::string_view key, json::json_value const& value) {
   if (says_nothing(value)) return nullptr;
   std::string const words = detail::words_of_key(key);

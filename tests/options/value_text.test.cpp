@@ -2,7 +2,7 @@
 
 #include <redco/options/parse.hpp>
 #include <redco/options/value_text.hpp>
-
+#include <redco/shape/bytes.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>
 
@@ -11,10 +11,74 @@
 #include <utility>
 #include <vector>
 
-namespace recomputed_test {
+namespace value_text_test {
 
+std::string refusal(std::string const& text) {
+  try {
+    redco::options::parse_bytes(text);
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::usage);
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST_CASE("bytes are a number and a unit") {
+  CHECK(redco::options::parse_bytes("40GiB") == redco::GiB(40));
+  CHECK(redco::options::parse_bytes("1.5KiB") == 1536);
+  CHECK(redco::options::parse_bytes("0.125MiB") == redco::shape::KiB(128));
+  CHECK(redco::options::parse_bytes("3TiB") == redco::GiB(3072));
+}
+
+TEST_CASE("text that is not a number of bytes is refused with the expected format") {
+  CHECK(refusal("10") == "'10' has no unit; write 10GiB, or KiB, MiB or TiB");
+  CHECK(refusal("40GB") == "'40GB' has the unknown unit 'GB'; use KiB, MiB, GiB or TiB");
+  CHECK(refusal("").find("is no number of bytes") != std::string::npos);
+  CHECK(refusal("-4GiB").find("is no number of bytes") != std::string::npos);
+  CHECK(refusal("99999999999999999999GiB").find("is no number of bytes") != std::string::npos);
+  CHECK(refusal("9999999999TiB").find("more than 63 bits") != std::string::npos);
+  CHECK(refusal("0GiB").find("is nothing") != std::string::npos);
+  CHECK(refusal("4 GiB").find("unknown unit ' GiB'") != std::string::npos);
+}
+
+using redco::mesh;
+using redco::options::parse_mesh, redco::options::to_text;
+
+TEST_CASE("a mesh is written as replicas times shards, or by the names of its axes") {
+  CHECK(parse_mesh("2x3") == mesh{.dp = 2, .tp = 3});
+  CHECK(parse_mesh("pp=2,dp=2,tp=3") == mesh{.pp = 2, .dp = 2, .tp = 3});
+  CHECK(parse_mesh("tp=3,dp=2") == mesh{.dp = 2, .tp = 3});
+  CHECK(parse_mesh("ep=4") == mesh{.ep = 4});
+  CHECK(to_text({.dp = 2, .tp = 3}) == "2x3");
+  CHECK(to_text({.pp = 2, .dp = 2, .tp = 3}) == "pp=2,dp=2,tp=3");
+  for (int pp = 1; pp < 3; ++pp)
+    for (int dp = 1; dp < 3; ++dp)
+      for (int ep = 1; ep < 3; ++ep)
+        for (int tp = 1; tp < 3; ++tp) {
+          mesh const m{.pp = pp, .dp = dp, .ep = ep, .tp = tp};
+          CHECK(parse_mesh(to_text(m)) == m);
+        }
+}
+
+TEST_CASE("text that is not a mesh is refused with both formats") {
+  for (char const* text : {"", "2", "0x2", "2x2x2", "dp=0", "dp=-1", "dp=+1", "dp=", "dp", "mp=2", "dp=2,", ",dp=2",
+                           "dp=2,dp=2", "dp=2x2", "dp=2 ,tp=2", "dp=2;tp=2", "dp=99999999999"}) {
+    INFO(text);
+    try {
+      parse_mesh(text);
+      FAIL("accepted");
+    } catch (redco::error const& e) {
+      CHECK(e.code() == redco::exit_code::usage);
+      CHECK(std::string(e.what()) ==
+            "'" + std::string(text) +
+                "' is not a mesh; write DPxTP, replicas times shards, each at least 1: 1x2 is one model cut into two "
+                "shards; or name axes: dp=2,ep=2,tp=2");
+    }
+  }
+}
+
+using redco::options::parse_recomputed_blocks;
 using redco::recomputed_blocks;
-using redco::options::parse_recomputed_blocks, redco::options::to_text;
 
 struct options {
   recomputed_blocks recompute;
@@ -152,4 +216,4 @@ TEST_CASE("text that names no blocks is refused with the allowed forms") {
   }
 }
 
-}  // namespace recomputed_test
+}  // namespace value_text_test

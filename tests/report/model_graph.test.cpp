@@ -23,7 +23,7 @@
 #include <variant>
 #include <vector>
 
-namespace graph_test {
+namespace model_graph_test {
 
 using redco::report::graph_node;
 using indices = std::vector<std::size_t>;
@@ -149,4 +149,4 @@ TEST_CASE("gathered tokens take no parameters from the layer that reads them") {
   for (graph_node const& n : g) CHECK((n.parameters.empty() || !is_collective(n.role)));
 }
 
-}  // namespace graph_test
+}  // namespace model_graph_test

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace placed_test {
+namespace plan_test {
 
 using pair = redco::sequential<redco::named<"up", redco::linear<6, 8, false>>, redco::relu,
                                redco::named<"down", redco::linear<8, 6, false>>>;
@@ -131,4 +131,4 @@ TEST_CASE("a model gives the same plan at compile time and at run time") {
   }
 }
 
-}  // namespace placed_test
+}  // namespace plan_test

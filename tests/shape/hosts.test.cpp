@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace host_map_test {
+namespace hosts_test {
 
 using redco::shape::axes, redco::shape::axis, redco::mesh;
 
@@ -50,4 +50,4 @@ TEST_CASE("the hosts of every group equal those of a count of its members one by
   CHECK(maps == 4 + 2 + 6 + 6 + 6 + 4);
 }
 
-}  // namespace host_map_test
+}  // namespace hosts_test

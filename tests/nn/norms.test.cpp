@@ -16,7 +16,7 @@
 
 // Compares batch norm with libtorch's.
 
-namespace batch_norm_test {
+namespace norms_test {
 
 using namespace redco;
 using sharded::check_module;
@@ -188,4 +188,4 @@ TEST_CASE("the messages of batch norm between replicas are in the plan") {
   }
 }
 
-}  // namespace batch_norm_test
+}  // namespace norms_test

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace change_test {
+namespace answered_report_test {
 
 using redco::report::request_form;
 using redco::report::run_request;
@@ -271,4 +271,4 @@ TEST_CASE("the plan that a search recommends has the memory of its row") {
   }
 }
 
-}  // namespace change_test
+}  // namespace answered_report_test

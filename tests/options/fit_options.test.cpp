@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace training_flags_test {
+namespace fit_options_test {
 
 struct program_options {
   redco::deployer_options deployer;
@@ -45,4 +45,4 @@ TEST_CASE("impossible counts and rates are refused when options are read") {
   }
 }
 
-}  // namespace training_flags_test
+}  // namespace fit_options_test

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace process_agreement_test {
+namespace process_choices_test {
 
 using redco::rank_context;
 using redco::run::process_choices;
@@ -84,4 +84,4 @@ TEST_CASE("processes with whole replicas may differ in threads, instruction sets
   CHECK(difference(redco::run::agreement_of(own), redco::run::agreement_of(other)).empty());
 }
 
-}  // namespace process_agreement_test
+}  // namespace process_choices_test
