@@ -6,8 +6,8 @@
                                      each that breaks a rule, and ends with 1 if there is one
   function_docs.py ROOT --planted    proves that each rule finds its mistake
 
-The comment of a function is its own, else that of its overloads, else its class's. A comment names a
-parameter in one of three ways:
+The comment of a function is its own, else that of its overloads, else its class's. A comment
+names a parameter in one of three ways:
 - a code span has the parameter's name;
 - prose has its words in singular or plural (`hold_out`: "hold out");
 - the type, or the concept of a template parameter, is a name of names.txt, which has a page.
@@ -110,7 +110,7 @@ def parameters_of(tokens):
 
 
 def function_in(tokens):
-    """Returns (qualified name, parameters, tokens after them) of a function's declaration, or None."""
+    """Returns (qualified name, parameters, tokens after them) of a function, or None."""
     index = head_of(tokens)
     while index < len(tokens):
         text = tokens[index][0]
@@ -143,7 +143,7 @@ def function_in(tokens):
 
 
 def calls_in(tokens):
-    """Returns the names of the functions that a body calls; those of other objects begin with a point."""
+    """Returns the functions that a body calls; those of other objects begin with a point."""
     found = set()
     for index, (text, _) in enumerate(tokens[:-1]):
         if word.match(text) and text not in no_functions:

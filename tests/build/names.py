@@ -184,7 +184,7 @@ def name_in(tokens):
 
 
 def pieces_of(source):
-    """Returns the opened namespaces of a header, and (space, tokens) of each declaration, in order."""
+    """Returns opened namespaces, and (space, tokens) of each declaration, in order."""
     tokens = []
     for number, line in enumerate(code_of(source).split("\n"), 1):
         tokens += [(found[0], number) for found in token.finditer(line)]
