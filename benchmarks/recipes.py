@@ -6,8 +6,7 @@ turns in one run on one thread.
 
 maml: meta-steps per second, each of 25 sinusoids, second order, one inner step. ddpg: steps of the
 pendulum per second, each with an update of critic and actor from 128 rows. ppo: steps of CartPole
-per second, 8 environments x 128 steps for 16 minibatches of 256 rows (benchmarks/ppo_shape.cpp),
-and milliseconds of acting, environment and learning per update. Prints one JSON line with the
+per second, 8 episodes x 128 steps for 16 minibatches of 256 rows. Prints one JSON line with the
 medians and their ratio for each recipe.
 """
 
@@ -28,7 +27,6 @@ from torch import nn
 
 root = pathlib.Path(__file__).resolve().parents[1]
 examples = root / "build/release/examples"
-benchmarks = root / "build/release/benchmarks"
 
 
 def mlp(*sizes, last=None, between=nn.ReLU):
@@ -156,77 +154,63 @@ class CartPole:
         x, angle = x + 0.02 * v, angle + 0.02 * turn
         self.state = (x, v + 0.02 * (thrust - 0.05 * spin * cosine / 1.1), angle, turn + 0.02 * spin)
         self.steps += 1
-        return abs(x) > 2.4 or abs(angle) > 0.20943951 or self.steps == 500
+        terminated = abs(x) > 2.4 or abs(angle) > 0.20943951
+        return terminated, terminated or self.steps == 500
 
 
 def ppo_of_torch(updates, count=8, horizon=128, size=256, epochs=4, discount=0.99, smoothing=0.95):
     actor, critic = mlp(4, 64, 64, 2, between=nn.Tanh), mlp(4, 64, 64, 1, between=nn.Tanh)
     every = [*actor.parameters(), *critic.parameters()]
     optimizer = torch.optim.Adam(every, lr=1e-3, eps=1e-5)
-    poles, returns, spent = [CartPole() for _ in range(count)], [], {"act": 0, "environment": 0, "learn": 0}
-    table = torch.empty(horizon * count, 8)
-    rows = table.numpy().reshape(horizon, count, 8)
-    values, going = np.empty((horizon + 1, count), np.float32), np.empty((horizon, count), np.float32)
-    begin = last = time.perf_counter()
-
-    def lap(name):
-        nonlocal last
-        now = time.perf_counter()
-        spent[name] += 1e3 * (now - last) / updates
-        last = now
-
-    for _ in range(updates):
-        returns.clear()
+    poles, times = [CartPole() for _ in range(count)], []
+    seen, following = torch.empty(horizon, count, 4), torch.empty(horizon, count, 4)
+    actions = torch.empty(horizon, count, 1, dtype=torch.long)
+    terminated, ended = np.empty((horizon, count), np.float32), np.empty((horizon, count), np.float32)
+    for update in range(updates):
+        begin = time.perf_counter()
         with torch.no_grad():
             for t in range(horizon):
-                seen = torch.tensor([pole.state for pole in poles])
-                lap("environment")
-                scores = actor(seen).numpy()
-                values[t] = critic(seen).numpy()[:, 0]
-                p = 1 / (1 + np.exp(scores[:, 0] - scores[:, 1]))
-                right = np.random.random(count) < p
-                rows[t, :, :4] = seen.numpy()
-                rows[t, :, 4] = right
-                rows[t, :, 5] = np.log(np.where(right, p, 1 - p))
-                lap("act")
-                ended = [pole.push(to_right) for pole, to_right in zip(poles, right.tolist())]
-                for pole, ends in zip(poles, ended):
+                seen[t] = torch.tensor([pole.state for pole in poles])
+                scores = actor(seen[t]).numpy()
+                right = np.random.random(count) < 1 / (1 + np.exp(scores[:, 0] - scores[:, 1]))
+                actions[t, :, 0] = torch.from_numpy(right)
+                over = [pole.push(to_right) for pole, to_right in zip(poles, right.tolist())]
+                following[t] = torch.tensor([pole.state for pole in poles])
+                terminated[t], ended[t] = zip(*over)
+                for pole, (_, ends) in zip(poles, over):
                     if ends:
-                        returns.append(pole.steps)
                         pole.reset()
-                going[t] = [not ends for ends in ended]
-                lap("environment")
-            values[horizon] = critic(torch.tensor([pole.state for pole in poles])).numpy()[:, 0]
-        ahead, keep = 1 + discount * going * values[1:] - values[:-1], discount * smoothing * going
-        later = np.zeros(count, np.float32)
-        for t in reversed(range(horizon)):
-            rows[t, :, 6] = later = ahead[t] + keep[t] * later
-        rows[:, :, 7] = rows[:, :, 6] + values[:-1]
-        lap("act")
+            values, later = critic(seen)[:, :, 0].numpy(), critic(following)[:, :, 0].numpy()
+            chances = torch.log_softmax(actor(seen), 2).gather(2, actions)
+        gains = 1 + discount * (1 - terminated) * later - values
+        for t in reversed(range(horizon - 1)):
+            gains[t] += discount * smoothing * (1 - ended[t]) * gains[t + 1]
+        columns = [seen, actions, chances, torch.from_numpy(gains)[:, :, None], torch.from_numpy(gains + values)[:, :, None]]
+        table = torch.cat(columns, 2).flatten(0, 1)
+        optimizer.param_groups[0]["lr"] = 1e-3 * (1 - update / updates)
         for _ in range(epochs):
             for batch in table[torch.randperm(horizon * count)].split(size):
-                seen, gain = batch[:, :4], batch[:, 6:7]
+                gain = batch[:, 6:7]
                 gain = (gain - gain.mean()) / (gain.std() + 1e-8)
-                chances = torch.log_softmax(actor(seen), 1)
-                ratio = (chances.gather(1, batch[:, 4:5].long()) - batch[:, 5:6]).exp()
+                known = torch.log_softmax(actor(batch[:, :4]), 1)
+                ratio = (known.gather(1, batch[:, 4:5].long()) - batch[:, 5:6]).exp()
                 surrogate = torch.minimum(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
-                entropy = -(chances.exp() * chances).sum() / size
-                missed = (critic(seen) - batch[:, 7:8]).square().mean()
+                entropy = -(known.exp() * known).sum() / size
+                missed = (critic(batch[:, :4]) - batch[:, 7:8]).square().mean()
                 optimizer.zero_grad()
-                (0.5 * missed - surrogate - 0.01 * entropy).backward()
+                (missed - surrogate - 0.01 * entropy).backward()
                 nn.utils.clip_grad_norm_(every, 0.5)
                 optimizer.step()
-        lap("learn")
-    return {"steps_per_second": updates * horizon * count / (time.perf_counter() - begin),
-            **{name + "_ms": value for name, value in spent.items()},
-            "mean_return": statistics.fmean(returns) if returns else 0}
+        times.append(time.perf_counter() - begin)
+    return horizon * count / statistics.median(times[5:])
 
 
 def ppo_of_redco(updates):
     with tempfile.TemporaryDirectory() as folder:
-        out = subprocess.run([benchmarks / "ppo_shape", "--updates", str(updates), "--threads", "1", "--quiet",
-                              "--workdir", folder], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return json.loads(next(line for line in out.splitlines() if line.startswith("{")))
+        subprocess.run([examples / "ppo", "--env", "cartpole", "--updates", str(updates), "--threads", "1", "--quiet",
+                        "--workdir", folder], check=True, stdout=subprocess.DEVNULL)
+        rows = (pathlib.Path(folder) / "cartpole/metrics.jsonl").read_text().splitlines()
+    return 8 * 128 * statistics.median(json.loads(row)["steps_per_second"] for row in rows[5:])
 
 
 def compare(name, ours, theirs, steps, runs):
@@ -237,23 +221,10 @@ def compare(name, ours, theirs, steps, runs):
                       "ratio": round(statistics.median(a / b for a, b in found), 2)}), flush=True)
 
 
-def compare_ppo(steps, runs):
-    found = [(ppo_of_redco(steps), ppo_of_torch(steps)) for _ in range(runs)]
-    line = {"recipe": "ppo"}
-    for key in found[0][0]:
-        for at, side in enumerate(("redco", "torch")):
-            line[f"{side}_{key}"] = round(statistics.median(one[at][key] for one in found), 2)
-    line["act_ratio"] = round(statistics.median(b["act_ms"] / a["act_ms"] for a, b in found), 2)
-    line["learn_ratio"] = round(statistics.median(b["learn_ms"] / a["learn_ms"] for a, b in found), 2)
-    line["ratio"] = round(statistics.median(a["steps_per_second"] / b["steps_per_second"] for a, b in found), 2)
-    print(json.dumps(line), flush=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", choices=("maml", "ddpg", "ppo"), default="", help="one recipe")
-    parser.add_argument("--updates", type=int, default=60, help="updates of ppo")
     args = parser.parse_args()
     torch.set_num_threads(1)
     if args.only in ("", "maml"):
@@ -261,7 +232,7 @@ def main():
     if args.only in ("", "ddpg"):
         compare("ddpg", ddpg_of_redco, ddpg_of_torch, 1500, args.runs)
     if args.only in ("", "ppo"):
-        compare_ppo(args.updates, args.runs)
+        compare("ppo", ppo_of_redco, ppo_of_torch, 60, args.runs)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_verify_test(replicas language_modeling 3 "verify: 3x1 and one rank agree in 1 update of" --mesh 3x1
     --verify-steps 1 --global-batch 4 --text ${PROJECT_SOURCE_DIR}/README.md)
   redco_verify_test(shards own_layer 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2)
+  redco_verify_test(ppo ppo 2 "verify: 2x1 and one rank agree in 16 updates" --mesh 2x1 --dtype f64 --env cartpole --epochs 1)
   redco_verify_test(worker ddpg 2 "verify: 2x1 and one rank agree in 4 updates" --mesh 2x1 --dtype f64 --warmup 3)
   redco_verify_test(batch_norm mnist 2 "verify: 2x1 and one rank agree in 2 updates" --mesh 2x1 --images 60)
   function(redco_recipe_test name result)
@@ -54,6 +55,16 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_recipe_test(mnist "names ([3-9][0-9][.][0-9]+) of 100" --images 600 --epochs 2 --global-batch 8)
   redco_add_test(recipe.mnist_data COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:mnist> -DROOT=${PROJECT_SOURCE_DIR}
     -DWORK=${PROJECT_BINARY_DIR}/tests/recipe_mnist_data -P ${PROJECT_SOURCE_DIR}/tests/examples/mnist.cmake)
+  # Without updates (--lr 0) the mean return is 90.
+  redco_recipe_test(ppo "cartpole: mean return of 100 episodes ([2-5][0-9][0-9][.0-9]*)" --env cartpole --updates 20)
+  redco_add_test(recipe.ppo_options COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:ppo> "-DARGUMENTS=--updates;2"
+    "-DCHANGES=--env cartpole;--updates 3;--epochs 1;--lr 0.01;--clip 0.01;--entropy 0.1"
+    -DWORK=${PROJECT_BINARY_DIR}/tests/ppo_options -P ${CMAKE_CURRENT_SOURCE_DIR}/examples/recipe_options.cmake)
+  # Environments and helpers of examples/common
+  file(GLOB common CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*.test.cpp)
+  redco_test_executable(test_examples torch ${common})
+  redco_add_test(recipe.common COMMAND ${redco_launcher} $<TARGET_FILE:test_examples>
+    PROPERTIES ENVIRONMENT "${redco_torch_environment}")
   set(lora ${PROJECT_BINARY_DIR}/tests/lora_model)
   redco_recipe_test(lora "held-out loss ([0-9.]+) with adapters" --model ${lora}/learnt/model --text
     ${PROJECT_SOURCE_DIR}/include/redco/meta --context 64 --hold-out 10 --rank 1 --targets q,v,down --global-batch 16 --epochs 4
