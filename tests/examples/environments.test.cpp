@@ -11,10 +11,10 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <random>
-#include <string>
 #include <vector>
 
 namespace {

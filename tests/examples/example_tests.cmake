@@ -56,7 +56,8 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_add_test(recipe.mnist_data COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:mnist> -DROOT=${PROJECT_SOURCE_DIR}
     -DWORK=${PROJECT_BINARY_DIR}/tests/recipe_mnist_data -P ${PROJECT_SOURCE_DIR}/tests/examples/mnist.cmake)
   # Without updates (--lr 0) the mean return is 90.
-  redco_recipe_test(ppo "cartpole: mean return of 100 episodes ([2-5][0-9][0-9][.0-9]*)" --env cartpole --updates 20)
+  redco_recipe_test(ppo "cartpole: mean return of 100 episodes ([2-5][0-9][0-9][.0-9]*)" --env cartpole --updates 15
+    --epochs 2 --lr 0.003)
   redco_add_test(recipe.ppo_options COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:ppo> "-DARGUMENTS=--updates;2"
     "-DCHANGES=--env cartpole;--updates 3;--epochs 1;--lr 0.01;--clip 0.01;--entropy 0.1"
     -DWORK=${PROJECT_BINARY_DIR}/tests/ppo_options -P ${CMAKE_CURRENT_SOURCE_DIR}/examples/recipe_options.cmake)
