@@ -62,8 +62,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
     "-DCHANGES=--env cartpole;--updates 3;--epochs 1;--lr 0.01;--clip 0.01;--entropy 0.1"
     -DWORK=${PROJECT_BINARY_DIR}/tests/ppo_options -P ${CMAKE_CURRENT_SOURCE_DIR}/examples/recipe_options.cmake)
   # Environments and helpers of examples/common
-  file(GLOB common CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*.test.cpp)
-  redco_test_executable(test_examples torch ${common})
+  redco_test_executable(test_examples torch examples/environments.cpp)
   redco_add_test(recipe.common COMMAND ${redco_launcher} $<TARGET_FILE:test_examples>
     PROPERTIES ENVIRONMENT "${redco_torch_environment}")
   set(lora ${PROJECT_BINARY_DIR}/tests/lora_model)
