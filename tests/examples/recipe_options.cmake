@@ -1,5 +1,6 @@
 # Runs a recipe with one option changed at a time. Each option must change the metrics.
-#   cmake -DPROGRAM= "-DARGUMENTS=--updates;2" "-DCHANGES=--lr 0.1;--epochs 3" -DWORK= -P recipe_options.cmake
+#   cmake -DPROGRAM= "-DARGUMENTS=--updates;2" "-DCHANGES=--lr 0.1;--epochs 3" -DWORK=
+#     -P recipe_options.cmake
 
 file(REMOVE_RECURSE ${WORK})
 
