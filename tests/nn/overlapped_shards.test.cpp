@@ -9,6 +9,7 @@
 #include <redco/comm/lane.hpp>
 #include <redco/comm/thread_world.hpp>
 #include <redco/model/model.hpp>
+#include <redco/adapt/low_rank.hpp>
 #include <redco/adapt/plan/low_rank_adapted.hpp>
 
 #include <functional>
