@@ -89,7 +89,7 @@ foreach(program ddpg fedavg maml ppo)
     message(FATAL_ERROR "${program} offers an option that it cannot use, or lacks one that it can use:\n${help}")
   endif()
 endforeach()
-foreach(program IN ITEMS ddpg fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo summarize)
+foreach(program IN ITEMS ddpg fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo seq2seq)
   execute_process(COMMAND "${PROGRAMS}/${program}" --help OUTPUT_VARIABLE help)
   if(NOT help MATCHES "--dtype f32.bf16.f64 ")
     message(FATAL_ERROR "${program} offers other types than f32, bf16 and f64:\n${help}")
@@ -133,14 +133,15 @@ endforeach()
 expect(65 "nothing: No such file" fine_tune ${files} --hold-out 0)
 expect(64 "--hold-out is 1 .*: give 2 or more" lora ${files} --hold-out 1)
 expect(64 "--rank is 0 .*: give 1 or more" lora ${files} --rank 0)
-set(files --model "${WORK}/nothing" --train "${WORK}/nothing" --eval "${WORK}/nothing")
-foreach(flag max-source max-target beams)
-  expect(64 "--${flag} is 0 .*: give 1 or more" summarize ${files} --${flag} 0)
+set(files --model "${WORK}/nothing" --data "${WORK}/nothing" --eval "${WORK}/nothing")
+foreach(flag max-source max-target beams examples held-out)
+  expect(64 "--${flag} is 0 .*: give 1 or more" seq2seq ${files} --${flag} 0)
 endforeach()
 
 expect(64 "error: required and not given: --prompt TEXT... .texts to continue" generate --model "${WORK}/llama" ${predicts})
 expect(64 "error: required and not given: --model TEXT .*, --prompt" generate)
-expect(64 "error: required and not given: --model TEXT .*, --train TEXT .*, --eval TEXT" summarize)
+expect(64 "--data and --eval belong together" seq2seq --data "${WORK}/nothing")
+expect(64 "--data and --eval belong together" seq2seq --eval "${WORK}/nothing")
 expect(65 "bart, which this program does not run" generate --model "${WORK}/bart" --prompt "To be" ${predicts})
 expect(65 "nothing: No such file" generate --model "${WORK}/nothing" --prompt "To be" ${predicts})
 
@@ -214,14 +215,43 @@ expect(64 "name the target qkv" lora ${adapt} --targets q,v --workdir "${WORK}/o
 file(WRITE "${WORK}/articles.jsonl" "{\"document\": \"A storm closed the port on Monday.\", \"summary\": \"Storm closes port.\"}\n\
 {\"document\": \"The council voted for the bridge after a long debate.\", \"summary\": \"Council votes for bridge.\"}\n\
 {\"document\": \"Rain.\", \"summary\": \"Rain.\"}\n")
-expect(0 "ROUGE-L of the summaries [0-9.]+" summarize --model "${WORK}/bart" --train "${WORK}/articles.jsonl"
-  --eval "${WORK}/articles.jsonl" --max-target 12 --epochs 2 --global-batch 2 --beams 2 --mesh 1x2 ${quiet})
+set(articles --data "${WORK}/articles.jsonl" --eval "${WORK}/articles.jsonl")
+set(bart --model "${WORK}/bart" ${articles} --max-target 12 --beams 2 ${quiet})
+expect(0 "lr 5e-5.*exact match [0-9.]+ .*ROUGE-L [0-9.]+" seq2seq ${bart} --epochs 2 --global-batch 2 --warmup 0 --mesh 1x2
+  --workdir "${WORK}/learnt")
+expect(0 "lr 0.002.*ROUGE-L [0-9.]+" seq2seq ${articles} --epochs 2 --global-batch 2 --warmup 0 ${quiet} --workdir "${WORK}/fresh")
+
+# Every option of the reading, the cut and the search changes the loss or the texts of a folder's model.
+function(scores_of result)
+  expect(0 "held-out loss [0-9.]+" seq2seq ${bart} --epochs 0 --resume none ${ARGN})
+  string(REGEX MATCH "held-out loss [0-9.]+" loss "${out}")
+  file(READ "${WORK}/run/outputs_epoch0.json" outputs)
+  set(${result} "${loss} ${outputs}" PARENT_SCOPE)
+endfunction()
+scores_of(standard)
+foreach(option "--prefix;summarize: " "--max-source;3" "--max-target;5" "--beams;3" "--length-penalty;9" "--source;summary"
+    "--target;document")
+  scores_of(changed ${option})
+  if(changed STREQUAL standard)
+    message(FATAL_ERROR "${option} changes neither the loss nor the texts: ${changed}")
+  endif()
+endforeach()
+
+file(WRITE "${WORK}/empty.jsonl" "")
+file(WRITE "${WORK}/untitled.jsonl" "{\"document\": \"Rain.\", \"summary\": \"Rain.\"}\n{\"document\": \"Fog.\"}\n")
+file(WRITE "${WORK}/prose.jsonl" "{\"document\": \"Rain.\", \"summary\": \"Rain.\"}\nFog.\n")
+file(WRITE "${WORK}/list.jsonl" "[1, 2]\n")
+foreach(case "absent.jsonl is no file" "empty.jsonl has no line" "untitled.jsonl:2: no text under the key .summary."
+    "prose.jsonl:2: " "list.jsonl:1: the line is no object")
+  string(REGEX MATCH "^[a-z]+.jsonl" file "${case}")
+  expect(65 "error: [^\n]*${case}[^\n]*\n$" seq2seq --data "${WORK}/${file}" --eval "${WORK}/articles.jsonl" ${quiet})
+  expect(65 "error: [^\n]*${case}[^\n]*\n$" seq2seq --data "${WORK}/articles.jsonl" --eval "${WORK}/${file}" ${quiet})
+endforeach()
 execute_process(COMMAND printf "{\"document\": \"Caf\\351s close.\", \"summary\": \"Closed.\"}\\n" OUTPUT_FILE "${WORK}/latin1.jsonl")
 set(latin1 --model "${WORK}/bart" --eval "${WORK}/articles.jsonl" --mesh 1x5 ${quiet})
-expect(65 "latin1.jsonl:1: 0xE9 at byte 17 is the first of 1 bytes of [0-9]+ that are no UTF-8" summarize ${latin1}
-  --train "${WORK}/latin1.jsonl")
-expect(64 "" summarize ${latin1} --train "${WORK}/latin1.jsonl" --invalid-utf8 0.1)
-expect(65 "latin1.jsonl:1: 0xE9" summarize --model "${WORK}/bart" --train "${WORK}/articles.jsonl" --eval "${WORK}/latin1.jsonl"
+expect(65 "latin1.jsonl:1: 0xE9 at byte 17 is the first of 1 bytes of [0-9]+ that are no UTF-8" seq2seq ${latin1}
+  --data "${WORK}/latin1.jsonl")
+expect(64 "" seq2seq ${latin1} --data "${WORK}/latin1.jsonl" --invalid-utf8 0.1)
+expect(65 "latin1.jsonl:1: 0xE9" seq2seq --model "${WORK}/bart" --data "${WORK}/articles.jsonl" --eval "${WORK}/latin1.jsonl"
   --mesh 1x5 ${quiet})
-expect(65 "llama, which this program does not run" summarize --model "${WORK}/llama" --train "${WORK}/articles.jsonl"
-  --eval "${WORK}/articles.jsonl" ${quiet})
+expect(65 "llama, which this program does not run" seq2seq --model "${WORK}/llama" ${articles} ${quiet})
