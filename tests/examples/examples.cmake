@@ -217,32 +217,37 @@ file(WRITE "${WORK}/articles.jsonl" "{\"document\": \"A storm closed the port on
 {\"document\": \"Rain.\", \"summary\": \"Rain.\"}\n")
 set(articles --data "${WORK}/articles.jsonl" --eval "${WORK}/articles.jsonl")
 set(bart --model "${WORK}/bart" ${articles} --max-target 12 --beams 2 ${quiet})
-expect(0 "lr 5e-5.*exact match [0-9.]+ .*ROUGE-L [0-9.]+" seq2seq ${bart} --epochs 2 --global-batch 2 --warmup 0 --mesh 1x2
+expect(0 "1/2 loss [0-9.]+ lr 5[.]0e-5.*exact match [0-9.]+, ROUGE-L [0-9.]+" seq2seq ${bart} --epochs 2 --global-batch 2 --warmup 0 --mesh 1x2
   --workdir "${WORK}/learnt")
-expect(0 "lr 0.002.*ROUGE-L [0-9.]+" seq2seq ${articles} --epochs 2 --global-batch 2 --warmup 0 ${quiet} --workdir "${WORK}/fresh")
+expect(0 "1/2 loss [0-9.]+ lr 2[.]0e-3.*ROUGE-L [0-9.]+" seq2seq ${articles} --epochs 2 --global-batch 2 --warmup 0 ${quiet} --workdir "${WORK}/fresh")
 
 # Every option of the reading, the cut and the search changes the loss or the texts of a folder's model.
 function(scores_of result)
-  expect(0 "held-out loss [0-9.]+" seq2seq ${bart} --epochs 0 --resume none ${ARGN})
+  expect(0 "held-out loss [0-9.]+" seq2seq ${bart} --lr 0 --resume none ${ARGN})
   string(REGEX MATCH "held-out loss [0-9.]+" loss "${out}")
   file(READ "${WORK}/run/outputs_epoch0.json" outputs)
   set(${result} "${loss} ${outputs}" PARENT_SCOPE)
 endfunction()
 scores_of(standard)
-foreach(option "--prefix;summarize: " "--max-source;3" "--max-target;5" "--beams;3" "--length-penalty;9" "--source;summary"
+foreach(option "--prefix;summarize: " "--max-source;3" "--max-target;5" "--beams;3" "--source;summary"
     "--target;document")
   scores_of(changed ${option})
   if(changed STREQUAL standard)
     message(FATAL_ERROR "${option} changes neither the loss nor the texts: ${changed}")
   endif()
 endforeach()
+scores_of(long --beams 200 --length-penalty 9)  # with so many beams, one ends at once
+scores_of(short --beams 200 --length-penalty -9)
+if(long STREQUAL short)
+  message(FATAL_ERROR "--length-penalty changes nothing: ${long}")
+endif()
 
 file(WRITE "${WORK}/empty.jsonl" "")
 file(WRITE "${WORK}/untitled.jsonl" "{\"document\": \"Rain.\", \"summary\": \"Rain.\"}\n{\"document\": \"Fog.\"}\n")
 file(WRITE "${WORK}/prose.jsonl" "{\"document\": \"Rain.\", \"summary\": \"Rain.\"}\nFog.\n")
 file(WRITE "${WORK}/list.jsonl" "[1, 2]\n")
 foreach(case "absent.jsonl is no file" "empty.jsonl has no line" "untitled.jsonl:2: no text under the key .summary."
-    "prose.jsonl:2: " "list.jsonl:1: the line is no object")
+    "prose.jsonl:2:1:2: syntax error" "list.jsonl:1: the line is no object")
   string(REGEX MATCH "^[a-z]+.jsonl" file "${case}")
   expect(65 "error: [^\n]*${case}[^\n]*\n$" seq2seq --data "${WORK}/${file}" --eval "${WORK}/articles.jsonl" ${quiet})
   expect(65 "error: [^\n]*${case}[^\n]*\n$" seq2seq --data "${WORK}/articles.jsonl" --eval "${WORK}/${file}" ${quiet})
