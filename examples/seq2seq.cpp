@@ -8,11 +8,11 @@
 #include <redco/metrics/exact_match.hpp>
 #include <redco/metrics/rouge_l.hpp>
 
-#include <algorithm>
+using namespace redco;
 
 struct my_options {
-  redco::deployer_options deployer;
-  redco::training_flags training{.global_batch = 32, .warmup = 10, .lr = 2e-3};
+  deployer_options deployer;
+  training_flags training{.global_batch = 32, .warmup = 10, .lr = 2e-3};
   std::string model, data, eval, prefix, source = "document", target = "summary";
   std::int64_t max_source = 512, examples = 100000, held_out = 1000;
   std::optional<std::int64_t> max_target, beams;  // default: the model folder's settings
@@ -22,89 +22,81 @@ struct my_options {
   static constexpr auto fields() {
     using o = my_options;
     return redco::fields(
-        redco::field<"deployer">(&o::deployer, "where to run"),
-        redco::field<"training">(&o::training, "how to train; with --model the default of --lr is 5e-5"),
-        redco::field<"model">(&o::model, "folder of config.json, safetensors and tokenizer; default: a small new T5"),
-        redco::field<"data">(&o::data, "JSONL of texts to learn; default: dates and numbers that the program writes"),
-        redco::field<"eval">(&o::eval, "JSONL of texts to measure; required with --data"),
-        redco::field<"source">(&o::source, "key of the text that the model reads"),
-        redco::field<"target">(&o::target, "key of the text that the model should write"),
-        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a file's bytes that may be no UTF-8"),
-        redco::field<"examples">(&o::examples, "number of dates and numbers to learn without --data").at_least(1),
-        redco::field<"held_out">(&o::held_out, "number of other dates and numbers to measure without --data")
-            .at_least(1),
-        redco::field<"prefix">(&o::prefix, "text before every source, such as T5's \"summarize: \""),
-        redco::field<"max_source">(&o::max_source, "tokens of a source; the rest is cut off").at_least(1),
-        redco::field<"max_target">(&o::max_target,
-                                   "tokens of a target, the rest is cut off; 128 where the folder says nothing")
-            .at_least(1),
-        redco::field<"beams">(&o::beams, "number of beams of the search for a target").at_least(1),
-        redco::field<"length_penalty">(&o::length_penalty, "above 1 favours long targets"));
+        field<"deployer">(&o::deployer, "where to run"),
+        field<"training">(&o::training, "how to train; with --model the default of --lr is 5e-5"),
+        field<"model">(&o::model, "folder of config.json, safetensors and tokenizer; default: a small new T5"),
+        field<"data">(&o::data, "JSONL of texts to learn; default: dates and numbers that the program writes"),
+        field<"eval">(&o::eval, "JSONL of texts to measure; required with --data"),
+        field<"source">(&o::source, "key of the text that the model reads"),
+        field<"target">(&o::target, "key of the text that the model should write"),
+        field<"invalid_utf8">(&o::invalid_utf8, "largest share of a file's bytes that may be no UTF-8"),
+        field<"examples">(&o::examples, "number of dates and numbers to learn without --data").at_least(1),
+        field<"held_out">(&o::held_out, "number of other dates and numbers to measure without --data").at_least(1),
+        field<"prefix">(&o::prefix, "text before every source, such as T5's \"summarize: \""),
+        field<"max_source">(&o::max_source, "tokens of a source; the rest is cut off").at_least(1),
+        field<"max_target">(&o::max_target, "tokens of a target; default: the folder's setting, else 128").at_least(1),
+        field<"beams">(&o::beams, "number of beams of the search for a target").at_least(1),
+        field<"length_penalty">(&o::length_penalty, "above 1 favours long targets"));
   }
 };
 
 /// The examples, the conversion between texts and token ids, and the settings of the beam search.
 struct text_task {
   dates::split data;
-  redco::tokenizer::any_tokenizer tokenizer;
-  redco::pretrained::generation_config decoding;
-  redco::pretrained_folder const* folder = nullptr;  ///< Folder of the first weights; null: they are drawn
+  tokenizer::any_tokenizer tokenizer;
+  pretrained::generation_config decoding;
+  pretrained_folder const* folder = nullptr;  ///< Folder of the first weights; null: they are drawn
 };
 
 /// Trains a model and returns the exit code: 1 if the share of exact matches is below `bound`.
 template <class Model>
 int learn(Model const& model, text_task const& task, my_options const& o, double bound, std::string const& config) {
-  redco::pretrained::generation_config const how =
-      redco::pretrained::decoding_flags{.max_new_tokens = o.max_target,
-                                        .beams = o.beams.value_or(task.decoding.search.beams),
-                                        .length_penalty = o.length_penalty}
-          .over(task.decoding);
+  pretrained::decoding_flags const asked{
+      .max_new_tokens = o.max_target, .beams = o.beams, .length_penalty = o.length_penalty};
+  pretrained::generation_config const how = asked.over(task.decoding);
   if (how.sampling.temperature > 0)
-    throw redco::error(redco::exit_code::data,
-                       o.model + ": targets are searched, not drawn; set \"do_sample\" to false");
+    throw error(exit_code::data, o.model + ": targets are searched, not drawn; set \"do_sample\" to false");
   std::int64_t const start = how.ids.start.value_or(how.ids.padding);
   std::int64_t const max_target = o.max_target.value_or(how.max_length.value_or(128));
-  redco::beam_options const search = how.search_options(1, max_target);
+  beam_options const search = how.search_options(1, max_target);
 
-  auto const net_of = [](auto const& net, redco::seq2seq_batch const& b) {
-    return net.with(redco::encoder_input{b.source}, redco::encoder_mask{b.source_mask});
+  auto const net_of = [](auto const& net, seq2seq_batch const& b) {
+    return net.with(encoder_input{b.source}, encoder_mask{b.source_mask});
   };
-  auto const seq2seq =
-      redco::collate([&](std::span<dates::example const> some) {
-        std::vector<redco::seq2seq_example> examples;
-        for (dates::example const& one : some)
-          examples.push_back({redco::text::shortened(task.tokenizer.encode(o.prefix + one[0]), o.max_source),
-                              redco::text::shortened(task.tokenizer.encode(one[1]), max_target)});
-        return redco::seq2seq_batch_of(examples, start, how.ids.padding);
-      }) |
-      redco::loss([&](auto const& net, redco::seq2seq_batch const& b) {
-        return redco::cross_entropy(net_of(net, b)(b.decoder_ids), b.labels);
-      }) |
-      redco::predict([&](auto const& net, redco::seq2seq_batch const& b) {
-        at::Tensor const starts = at::full({b.source.size(0), 1}, start, at::kLong);
-        return redco::text::decoded_rows(task.tokenizer, redco::beam_search(net_of(net, b), starts, search).ids);
-      });
+  auto const seq2seq = collate([&](std::span<dates::example const> some) {
+                         std::vector<seq2seq_example> examples;
+                         for (dates::example const& one : some)
+                           examples.push_back({text::shortened(task.tokenizer.encode(o.prefix + one[0]), o.max_source),
+                                               text::shortened(task.tokenizer.encode(one[1]), max_target)});
+                         return seq2seq_batch_of(examples, start, how.ids.padding);
+                       }) |
+                       loss([&](auto const& net, seq2seq_batch const& b) {
+                         return cross_entropy(net_of(net, b)(b.decoder_ids), b.labels);
+                       }) |
+                       predict([&](auto const& net, seq2seq_batch const& b) {
+                         at::Tensor const starts = at::full({b.source.size(0), 1}, start, at::kLong);
+                         return text::decoded_rows(task.tokenizer, beam_search(net_of(net, b), starts, search).ids);
+                       });
   auto const scores = [](std::span<dates::example const> examples, std::span<std::string const> written) {
     double rouge = 0;
     std::vector<std::string> targets;
     for (dates::example const& one : examples) {
-      rouge += redco::metrics::rouge_l(written[targets.size()], one[1]).f / static_cast<double>(examples.size());
+      rouge += metrics::rouge_l(written[targets.size()], one[1]).f / static_cast<double>(examples.size());
       targets.push_back(one[1]);
     }
-    return redco::options::metric_map{{"exact_match", redco::metrics::exact_match(written, targets)},
-                                      {"rouge_l", rouge}};
+    return options::metric_map{{"exact_match", metrics::exact_match(written, targets)}, {"rouge_l", rouge}};
   };
 
-  redco::deployer deployer(o.deployer);
-  redco::log::list_unused(deployer.log(), "generation_config.json", how.unused);
-  redco::trainer trainer(deployer, model, seq2seq, o.training);
-  if (task.folder != nullptr) trainer.start_from(*task.folder);
-  auto const result = trainer.fit(
+  deployer where(o.deployer);
+  redco::log::list_unused(where.log(), "generation_config.json", how.unused);
+  trainer learner(where, model, seq2seq, o.training);
+  if (task.folder != nullptr) learner.start_from(*task.folder);
+  auto const result = learner.fit(
       task.data.train,
       {.eval = task.data.held_out, .metrics = scores, .save_argmin = {}, .save_argmax = {"rouge_l"}, .config = config});
   auto const metric = [&](char const* name) { return std::to_string(result.evaluation.at(name)); };
-  deployer.conclude("exact match " + metric("exact_match") + (bound > 0 ? " (bound 0.98)" : "") + ", ROUGE-L " +
-                    metric("rouge_l") + ", held-out loss " + metric("loss"));
+  where.conclude("exact match " + metric("exact_match") + (bound > 0 ? " (bound 0.98)" : "") + ", ROUGE-L " +
+                 metric("rouge_l") + ", held-out loss " + metric("loss"));
   return result.evaluation.at("exact_match") >= bound ? 0 : 1;
 }
 
@@ -113,14 +105,9 @@ int learn_from_scratch(dates::split data, my_options const& o, double bound, std
   std::vector<std::string> texts;
   for (dates::example const& one : data.train) texts.insert(texts.end(), one.begin(), one.end());
   word_tokenizer const tokenizer(texts, 8000);
-  redco::t5 const model{{.vocab = tokenizer.vocabulary_size(),
-                         .width = 64,
-                         .ffn = 256,
-                         .heads = 4,
-                         .head_dim = 16,
-                         .layers = 2,
-                         .decoder_layers = 2}};
-  redco::pretrained::generation_config const decoding{
+  std::int64_t const ids = tokenizer.vocabulary_size();
+  t5 const model{{.vocab = ids, .width = 64, .ffn = 256, .heads = 4, .head_dim = 16, .layers = 2, .decoder_layers = 2}};
+  pretrained::generation_config const decoding{
       .ids = {.stop = {tokenizer.end}, .padding = tokenizer.padding, .start = tokenizer.padding},
       .search = {.stop_ids = {tokenizer.end}, .pad = tokenizer.padding},
       .max_length = o.data.empty() ? 16 : 128};
@@ -128,22 +115,20 @@ int learn_from_scratch(dates::split data, my_options const& o, double bound, std
 }
 
 int main(int argc, char** argv) {
-  return redco::main_of<my_options>(argc, argv, "Trains an encoder-decoder.", [](my_options o, auto const& given) {
+  return main_of<my_options>(argc, argv, "Trains an encoder-decoder.", [](my_options o, auto const& given) {
     if (o.data.empty() != o.eval.empty())
-      throw redco::error(redco::exit_code::usage, "--data and --eval belong together: give both or none");
-    std::vector<std::string> const keys{o.source, o.target};
-    auto const read = [&](std::string const& path) { return redco::read_jsonl(path, keys, 0, o.invalid_utf8); };
-    dates::split data =
-        o.data.empty() ? dates::examples(static_cast<std::size_t>(o.examples), static_cast<std::size_t>(o.held_out),
-                                         static_cast<unsigned>(o.deployer.seed))
-                       : dates::split{read(o.data), read(o.eval)};
+      throw error(exit_code::usage, "--data and --eval belong together: give both or none");
+    std::vector const keys{o.source, o.target};
+    auto const read = [&](std::string const& path) { return read_jsonl(path, keys, 0, o.invalid_utf8); };
+    dates::split data = o.data.empty() ? dates::examples(o.examples, o.held_out, o.deployer.seed)
+                                       : dates::split{read(o.data), read(o.eval)};
     my_options const standard;
     bool const as_stated =
         o.model.empty() && o.data.empty() && o.training == standard.training && o.examples == standard.examples;
     if (o.model.empty()) return learn_from_scratch(std::move(data), o, as_stated ? 0.98 : 0, given.json());
-    redco::pretrained_folder const folder(o.model);
+    pretrained_folder const folder(o.model);
     if (!given.given("lr")) o.training.lr = 5e-5;
-    return folder.visit<redco::models::encoder_decoders>([&](auto const& model) {
+    return folder.visit<models::encoder_decoders>([&](auto const& model) {
       return learn(model, {std::move(data), folder.tokenizer(), folder.generation(), &folder}, o, 0, given.json());
     });
   });

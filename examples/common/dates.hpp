@@ -7,6 +7,8 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <random>
 #include <set>
 #include <string>
@@ -114,18 +116,18 @@ class writer {
   std::mt19937 random_;
 };
 
-/// Examples in two lists that have no phrase and no short form in common.
+/// Examples in two lists. No short form, and so no phrase, occurs in both lists.
 struct split {
   std::vector<example> train, held_out;
 };
 
-/// Writes as many examples for training and for evaluation as `train` and `held_out` say.
-inline split examples(std::size_t train, std::size_t held_out, unsigned seed) {
-  writer source(seed);
+/// Returns `train` examples for training and `held_out` examples for evaluation.
+inline split examples(std::int64_t train, std::int64_t held_out, std::uint64_t seed) {
+  writer source(static_cast<unsigned>(seed));
   split all;
   std::set<std::string> kept;
-  while (all.held_out.size() < held_out) kept.insert(all.held_out.emplace_back(source.next())[1]);
-  while (all.train.size() < train)
+  while (std::ssize(all.held_out) < held_out) kept.insert(all.held_out.emplace_back(source.next())[1]);
+  while (std::ssize(all.train) < train)
     if (example one = source.next(); !kept.contains(one[1])) all.train.push_back(std::move(one));
   return all;
 }
