@@ -1,4 +1,12 @@
-// Trains an encoder-decoder, a T5 or a BART, to turn one text into another.
+// Trains an encoder-decoder to turn one text into another, and searches for its answers with beams.
+// By default, a small T5 learns dates and numbers from random weights: it reads "the twenty-third
+// of March nineteen eighty-four" and writes "1984-03-23". Exit code 1 if less than 0.98 of 1,000
+// dates and numbers that do not occur in training are exact (metrics::exact_match of the bytes).
+// Seeds 42, 1 and 2 reach 1.000, 0.997 and 0.998 in bf16, seed 42 reaches 0.999 in f32. With
+// --model, a T5 or BART of a Hugging Face folder is trained further, such as for summaries.
+//
+//   seq2seq --seed 42 --workdir run ...
+//   seq2seq --model FOLDER --data train.jsonl --eval dev.jsonl --beams 4 ...    all options: --help
 
 #include "common/dates.hpp"
 #include "common/word_tokenizer.hpp"
@@ -34,7 +42,7 @@ struct my_options {
         field<"held_out">(&o::held_out, "number of other dates and numbers to measure without --data").at_least(1),
         field<"prefix">(&o::prefix, "text before every source, such as T5's \"summarize: \""),
         field<"max_source">(&o::max_source, "tokens of a source; the rest is cut off").at_least(1),
-        field<"max_target">(&o::max_target, "tokens of a target; default: the folder's setting, else 128").at_least(1),
+        field<"max_target">(&o::max_target, "tokens of a target; default: the folder's, else 128").at_least(1),
         field<"beams">(&o::beams, "number of beams of the search for a target").at_least(1),
         field<"length_penalty">(&o::length_penalty, "above 1 favours long targets"));
   }
@@ -109,27 +117,28 @@ int learn_from_scratch(dates::split data, my_options const& o, double bound, std
   t5 const model{{.vocab = ids, .width = 64, .ffn = 256, .heads = 4, .head_dim = 16, .layers = 2, .decoder_layers = 2}};
   pretrained::generation_config const decoding{
       .ids = {.stop = {tokenizer.end}, .padding = tokenizer.padding, .start = tokenizer.padding},
-      .search = {.stop_ids = {tokenizer.end}, .pad = tokenizer.padding},
-      .max_length = o.data.empty() ? 16 : 128};
+      .search = {.stop_ids = {tokenizer.end}, .pad = tokenizer.padding}};
   return learn(model, {std::move(data), tokenizer, decoding}, o, bound, config);
 }
 
 int main(int argc, char** argv) {
-  return main_of<my_options>(argc, argv, "Trains an encoder-decoder.", [](my_options o, auto const& given) {
-    if (o.data.empty() != o.eval.empty())
-      throw error(exit_code::usage, "--data and --eval belong together: give both or none");
-    std::vector const keys{o.source, o.target};
-    auto const read = [&](std::string const& path) { return read_jsonl(path, keys, 0, o.invalid_utf8); };
-    dates::split data = o.data.empty() ? dates::examples(o.examples, o.held_out, o.deployer.seed)
-                                       : dates::split{read(o.data), read(o.eval)};
-    my_options const standard;
-    bool const as_stated =
-        o.model.empty() && o.data.empty() && o.training == standard.training && o.examples == standard.examples;
-    if (o.model.empty()) return learn_from_scratch(std::move(data), o, as_stated ? 0.98 : 0, given.json());
-    pretrained_folder const folder(o.model);
-    if (!given.given("lr")) o.training.lr = 5e-5;
-    return folder.visit<models::encoder_decoders>([&](auto const& model) {
-      return learn(model, {std::move(data), folder.tokenizer(), folder.generation(), &folder}, o, 0, given.json());
-    });
-  });
+  return main_of<my_options>(
+      argc, argv, "Trains an encoder-decoder to turn one text into another.", [](my_options o, auto const& given) {
+        if (o.data.empty() != o.eval.empty())
+          throw error(exit_code::usage, "--data and --eval belong together: give both or none");
+        std::vector const keys{o.source, o.target};
+        auto const read = [&](std::string const& path) { return read_jsonl(path, keys, 0, o.invalid_utf8); };
+        dates::split data = o.data.empty() ? dates::examples(o.examples, o.held_out, o.deployer.seed)
+                                           : dates::split{read(o.data), read(o.eval)};
+        my_options const standard;
+        bool const as_stated =
+            o.model.empty() && o.data.empty() && o.training == standard.training && o.examples == standard.examples;
+        if (o.model.empty()) return learn_from_scratch(std::move(data), o, as_stated ? 0.98 : 0, options::to_json(o));
+        pretrained_folder const folder(o.model);
+        if (!given.given("lr")) o.training.lr = 5e-5;
+        return folder.visit<models::encoder_decoders>([&](auto const& model) {
+          return learn(model, {std::move(data), folder.tokenizer(), folder.generation(), &folder}, o, 0,
+                       options::to_json(o));
+        });
+      });
 }

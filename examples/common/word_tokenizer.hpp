@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -15,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-/// A tokenizer of whole words and bytes. Id 0 pads, id 1 ends a text, the next 256 ids are the
-/// bytes, and the last ids are the words of the texts that the tokenizer was made from. A word is a
-/// run of letters with the space before it. Other words are written as bytes, so every text can be
+/// A tokenizer of whole words and bytes. Id 0 pads, and id 1 ends a text. The next 256 ids are the
+/// bytes. The last ids are words of the texts that the tokenizer was made from. A word is a run of
+/// letters with the space before the run. Other words are written as bytes, so every text can be
 /// encoded.
 class word_tokenizer {
  public:

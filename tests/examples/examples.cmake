@@ -219,7 +219,11 @@ set(articles --data "${WORK}/articles.jsonl" --eval "${WORK}/articles.jsonl")
 set(bart --model "${WORK}/bart" ${articles} --max-target 12 --beams 2 ${quiet})
 expect(0 "1/2 loss [0-9.]+ lr 5[.]0e-5.*exact match [0-9.]+, ROUGE-L [0-9.]+" seq2seq ${bart} --epochs 2 --global-batch 2 --warmup 0 --mesh 1x2
   --workdir "${WORK}/learnt")
-expect(0 "1/2 loss [0-9.]+ lr 2[.]0e-3.*ROUGE-L [0-9.]+" seq2seq ${articles} --epochs 2 --global-batch 2 --warmup 0 ${quiet} --workdir "${WORK}/fresh")
+file(READ "${WORK}/learnt/config.json" config)
+if(NOT config MATCHES "\"lr\": 5e-0?5")
+  message(FATAL_ERROR "config.json has another learning rate than the run:\n${config}")
+endif()
+expect(0 "1/2 loss [0-9.]+ lr 2[.]0e-3.*ROUGE-L [0-9.]+" seq2seq ${articles} --max-target 12 --epochs 2 --global-batch 2 --warmup 0 ${quiet} --workdir "${WORK}/fresh")
 
 # Every option of the reading, the cut and the search changes the loss or the texts of a folder's model.
 function(scores_of result)
