@@ -115,9 +115,9 @@ int learn_from_scratch(dates::split data, my_options const& o, double bound, std
   word_tokenizer const tokenizer(texts, 8000);
   std::int64_t const ids = tokenizer.vocabulary_size();
   t5 const model{{.vocab = ids, .width = 64, .ffn = 256, .heads = 4, .head_dim = 16, .layers = 2, .decoder_layers = 2}};
-  pretrained::generation_config const decoding{
-      .ids = {.stop = {tokenizer.end}, .padding = tokenizer.padding, .start = tokenizer.padding},
-      .search = {.stop_ids = {tokenizer.end}, .pad = tokenizer.padding}};
+  pretrained::generation_config decoding;
+  decoding.ids = {.stop = {tokenizer.end}, .padding = tokenizer.padding, .start = tokenizer.padding};
+  decoding.search = {.stop_ids = {tokenizer.end}, .pad = tokenizer.padding};
   return learn(model, {std::move(data), tokenizer, decoding}, o, bound, config);
 }
 
