@@ -37,14 +37,16 @@ struct my_options {
         field<"eval">(&o::eval, "JSONL of texts to measure; required with --data"),
         field<"source">(&o::source, "key of the text that the model reads"),
         field<"target">(&o::target, "key of the text that the model should write"),
-        field<"invalid_utf8">(&o::invalid_utf8, "largest share of a file's bytes that may be no UTF-8"),
+        field<"invalid_utf8">(&o::invalid_utf8, "largest share of a file's bytes that may be no UTF-8")
+            .at_least(0)
+            .at_most(1),
         field<"examples">(&o::examples, "number of dates and numbers to learn without --data").at_least(1),
         field<"held_out">(&o::held_out, "number of other dates and numbers to measure without --data").at_least(1),
         field<"prefix">(&o::prefix, "text before every source, such as T5's \"summarize: \""),
         field<"max_source">(&o::max_source, "tokens of a source; the rest is cut off").at_least(1),
         field<"max_target">(&o::max_target, "tokens of a target; default: the folder's, else 128").at_least(1),
         field<"beams">(&o::beams, "number of beams of the search for a target").at_least(1),
-        field<"length_penalty">(&o::length_penalty, "above 1 favours long targets"));
+        field<"length_penalty">(&o::length_penalty, "any number; above 1 favours long targets"));
   }
 };
 

@@ -97,7 +97,7 @@ foreach(program IN ITEMS ddpg fedavg fine_tune generate language_modeling lora m
 endforeach()
 # The help lists a program's own options under its name and all others in named groups. Each option
 # has a sentence and is required, optional or has a default. Each number has a range.
-foreach(program IN ITEMS ddpg fedavg fine_tune generate language_modeling lora maml own_layer)
+foreach(program IN ITEMS ddpg fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo seq2seq)
   execute_process(COMMAND "${PROGRAMS}/${program}" --help OUTPUT_VARIABLE help)
   if(NOT help MATCHES "^usage: ${program} .OPTIONS.\n[^\n]+\n\noptions of ${program}:\n  --.*\n\ngeneral:\n  --config .*\n\nmesh:\n.*\ncomputation:\n")
     message(FATAL_ERROR "${program} --help is not in groups:\n${help}")
@@ -225,7 +225,8 @@ if(NOT config MATCHES "\"lr\": 5e-0?5")
 endif()
 expect(0 "1/2 loss [0-9.]+ lr 2[.]0e-3.*ROUGE-L [0-9.]+" seq2seq ${articles} --max-target 12 --epochs 2 --global-batch 2 --warmup 0 ${quiet} --workdir "${WORK}/fresh")
 
-# Every option of the reading, the cut and the search changes the loss or the texts of a folder's model.
+# Every option of the reading, the cut and the search changes the loss or the texts of a folder's
+# model.
 function(scores_of result)
   expect(0 "held-out loss [0-9.]+" seq2seq ${bart} --lr 0 --resume none ${ARGN})
   string(REGEX MATCH "held-out loss [0-9.]+" loss "${out}")
