@@ -63,7 +63,7 @@ TEST_CASE("texts are cut at the context, and texts without an answer in it are l
                                                         {{6, 7}, {false, true}},
                                                         {{}, {}}};
   auto const found = redco::text::fitted(texts, 2);
-  CHECK(found.examples == std::vector<redco::tokenizer::marked_ids>{{{1, 2, 3}, {false, false, true}}, texts[2]});
+  CHECK((found.examples == std::vector<redco::tokenizer::marked_ids>{{{1, 2, 3}, {false, false, true}}, texts[2]}));
   CHECK(found.shortened == 1);
   CHECK(found.left_out == 2);
   CHECK_THROWS_AS(redco::text::fitted({texts[1]}, 2), redco::error);
