@@ -61,6 +61,7 @@
 #include <redco/metrics/rouge_n.hpp>
 #include <redco/metrics/scores.hpp>
 
+#include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/optimizers.hpp>

@@ -5,6 +5,7 @@
 #include <redco/ckpt/state_part.hpp>
 #include <redco/update/any_optimizer.hpp>
 #include <redco/update/gradient_norm.hpp>
+#include <redco/update/parameter_settings.hpp>
 #include <redco/update/segment.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/shard/plan.hpp>
@@ -13,6 +14,7 @@
 
 #include <redco/diag/error.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -67,19 +69,28 @@ class network_state {
   update::any_optimizer optimizer;
   /// Number of updates that changed the parameters; Adam's bias corrections use it.
   std::int64_t updates = 0;
-  /// Ranges of the flat buffer that the optimizer updates, one for each trained range with one
-  /// weight decay.
+  /// Ranges of the flat buffer that the optimizer updates, one for each trained range whose
+  /// parameters have equal settings.
   std::vector<update::segment> segments;
   /// Ranges of the flat gradient, each with its weight in the gradient norm.
   std::vector<update::norm_range> norm_ranges;
 
  private:
-  void add_segment(shard::region const& of);
+  /// The place of a parameter's optimizer state: a segment and an offset in its slots.
+  struct slot_place {
+    std::size_t segment = 0;
+    std::int64_t begin = 0;
+  };
+
+  void add_segments(std::vector<update::parameter_settings> const& settings);
+  void add_segment(std::int64_t begin, std::int64_t end, bool decay, update::parameter_settings const& settings);
   void add_norm_range(nn::stored_parameter const& s);
   std::vector<ckpt::state_part> master_parts(bool of_adapters) const;
   ckpt::state_part part(std::string full_name, nn::stored_parameter const& s, at::Tensor local) const;
 
   int rank_;
+  /// Place of each parameter's optimizer state, in the order of the store
+  std::vector<slot_place> places_;
 };
 
 }  // namespace redco::run

@@ -3,11 +3,14 @@
 #include <redco/run/network_state.hpp>
 
 #include <redco/update/gradient_norm.hpp>
+#include <redco/update/parameter_settings.hpp>
 #include <redco/update/segment.hpp>
 #include <redco/config.hpp>
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 namespace redco::run {
@@ -16,8 +19,7 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
                                           update::any_optimizer with, dtype compute, std::uint64_t seed, int rank,
                                           std::vector<std::string> const& frozen, at::Device device)
     : store(placed, rank, compute, seed, frozen, device), optimizer(std::move(with)), rank_(rank) {
-  for (shard::region const& one : store.regions())
-    if (one.trained) add_segment(one);
+  add_segments(update::settings_of(optimizer, placed));
   for (nn::stored_parameter const& s : store.parameters())
     if (s.trainable) add_norm_range(s);
 }
@@ -39,11 +41,12 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
     all.push_back(part(name + s.name, s, s.value));
     if (store.has_masters()) all.push_back(part("master." + name + s.name, s, s.master));
     if (!s.trainable) continue;
-    std::size_t const at = store.regions().index_of(shard::region_of(s.plan, true));
-    std::int64_t const begin = s.offset - store.regions().begin()[at].begin;
+    slot_place const& place = places_[static_cast<std::size_t>(&s - store.parameters().data())];
     for (int i = 0; i < slots.size(); ++i) {
-      at::Tensor const slot =
-          segments[at].slots[static_cast<std::size_t>(i)].narrow(0, begin, s.master.numel()).view(s.master.sizes());
+      at::Tensor const slot = segments[place.segment]
+                                  .slots[static_cast<std::size_t>(i)]
+                                  .narrow(0, place.begin, s.master.numel())
+                                  .view(s.master.sizes());
       all.push_back(part("optimizer." + std::string(slots[i]) + "." + name + s.name, s, slot));
     }
   }
@@ -73,11 +76,36 @@ REDCO_INLINE void network_state::check_finite(std::int64_t step) const {
                                              "decay and resume from the checkpoint before");
 }
 
-REDCO_INLINE void network_state::add_segment(shard::region const& of) {
-  auto const part = [&](at::Tensor const& flat) { return flat.narrow(0, of.begin, of.size()); };
+/// Divides each trained region into segments: runs of adjacent parameters with equal settings.
+REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_settings> const& settings) {
+  std::span<nn::stored_parameter const> const all = store.parameters();
+  places_.resize(all.size());
+  for (shard::region const& region : store.regions()) {
+    if (!region.trained) continue;
+    std::int64_t begin = region.begin, end = region.begin;
+    update::parameter_settings current;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].trainable || !region.is_like(shard::region_of(all[i].plan, true))) continue;
+      if (settings[i] != current && end > begin) {
+        add_segment(begin, end, region.decay, current);
+        begin = end;
+      }
+      current = settings[i];
+      places_[i] = {segments.size(), end - begin};
+      end += all[i].master.numel();
+    }
+    add_segment(begin, end, region.decay, current);
+  }
+}
+
+REDCO_INLINE void network_state::add_segment(std::int64_t begin, std::int64_t end, bool decay,
+                                             update::parameter_settings const& settings) {
+  auto const part = [&](at::Tensor const& flat) { return flat.narrow(0, begin, end - begin); };
   segments.push_back(update::make_segment(optimizer, part(store.masters()), part(store.gradients()),
-                                          of.decay || optimizer.decay_all,
+                                          decay || optimizer.decay_all,
                                           store.has_masters() ? part(store.values()) : at::Tensor()));
+  segments.back().rate = settings.rate;
+  segments.back().weight_decay = settings.weight_decay;
 }
 
 /// Adds a parameter's range of the flat gradient to `norm_ranges`. If n ranks of a replica hold

@@ -4,6 +4,7 @@
 #include <redco/update/segment.hpp>
 #include <redco/update/update.hpp>
 
+#include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/state_slots.hpp>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace redco::update {
 
@@ -25,7 +27,7 @@ class any_optimizer {
   &&optimizer<Description> any_optimizer(Description const& d)
       : name(d.name),
   clip_norm(optimizer::clip_norm(d)), decay_all(optimizer::decay_all(d)), schedule(optimizer::schedule_of(d)),
-  slots_(optimizer::state_slots(d)),
+  groups(optimizer::groups_of(d)), layer_decay(optimizer::layer_decay(d)), slots_(optimizer::state_slots(d)),
   rate_([d](std::int64_t step, std::int64_t steps) { return optimizer::learning_rate_at(d, step, steps); }),
   update_([d](segment& s, double lr, std::int64_t step, double scale) { update::update(d, s, lr, step, scale); }) {}
 
@@ -36,6 +38,9 @@ class any_optimizer {
   bool decay_all;
   /// Learning rate schedule of the wrapped optimizer; empty if it has none.
   std::optional<optimizer::learning_rate> schedule;
+  /// Groups of parameters with their own settings, and the factor of the rate per layer
+  std::vector<optimizer::group> groups;
+  double layer_decay;
 
   optimizer::slot_list const& slots() const { return slots_; }
   double learning_rate_at(std::int64_t step, std::int64_t run_steps) const { return rate_(step, run_steps); }

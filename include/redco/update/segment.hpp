@@ -3,6 +3,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace redco::update {
 
 /// A group of parameters that are updated alike, with gradients and optimizer state, in flat
 /// buffers of equal length. A model has two segments: one with weight decay, and one without (norms
-/// and biases). Frozen parameters are in no segment.
+/// and biases). An optimizer with groups of parameters has more segments. Frozen parameters are in
+/// no segment.
 struct segment {
   /// Master parameters, f32 or f64, contiguous. The optimizer update changes them.
   at::Tensor param;
@@ -25,6 +27,8 @@ struct segment {
   at::Tensor compute;
   /// True if weight decay applies to these parameters.
   bool decay = true;
+  double rate = 1;                          ///< Factor of the learning rate
+  std::optional<double> weight_decay = {};  ///< Weight decay that replaces the optimizer's
 };
 
 /// Returns a segment (parameters that are updated alike) over the flat buffers `param` and `grad`.

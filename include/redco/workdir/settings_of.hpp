@@ -2,6 +2,7 @@
 
 #include <redco/model/model.hpp>
 #include <redco/options/fit_settings.hpp>
+#include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/shape/dtype.hpp>
@@ -103,11 +104,24 @@ inline std::string compiler() {
 #endif
 }
 
+// Wrappers of an optimizer may wrap each other.
+template <class Rule>
+void add_settings(std::map<std::string, std::string>& all, std::string const& name,
+                  optimizer::grouped<Rule> const& value);
+
 template <class Optimizer>
 void add_settings(std::map<std::string, std::string>& all, std::string const& name,
                   optimizer::scheduled<Optimizer> const& value) {
   add_settings(all, name, static_cast<Optimizer const&>(value));
   all[name + ".lr"] = "function";
+}
+
+template <class Rule>
+void add_settings(std::map<std::string, std::string>& all, std::string const& name,
+                  optimizer::grouped<Rule> const& value) {
+  add_settings(all, name, static_cast<Rule const&>(value));
+  add_settings(all, name + ".groups", value.groups);
+  add_settings(all, name + ".layer_decay", value.layer_decay);
 }
 
 }  // namespace redco::workdir::detail

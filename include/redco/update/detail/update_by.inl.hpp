@@ -51,6 +51,12 @@ struct adam_decay {
   double penalty = 0;
 };
 
+/// Returns the weight decay of segment `s` in an update by the rule `d`.
+template <class Description>
+double decay_of(Description const& d, segment const& s) {
+  return s.weight_decay.value_or(s.decay || d.decay_all ? d.weight_decay : 0);
+}
+
 /// Smallest number of elements that is worth a thread: n elements are updated in at most ceil(n /
 /// update_grain) parallel parts.
 inline constexpr std::int64_t update_grain = 1 << 15;
@@ -75,17 +81,17 @@ void update_adam(Description const& d, adam_decay decay, segment& s, double lr, 
 }
 
 REDCO_INLINE void update_by(adamw const& d, segment& s, double lr, std::int64_t step, double grad_scale) {
-  double const decay = s.decay || d.decay_all ? d.weight_decay : 0;
+  double const decay = decay_of(d, s);
   update_adam(d, {.keep = 1 - lr * decay}, s, lr, step, grad_scale);
 }
 
 REDCO_INLINE void update_by(adam const& d, segment& s, double lr, std::int64_t step, double grad_scale) {
-  double const decay = s.decay || d.decay_all ? d.weight_decay : 0;
+  double const decay = decay_of(d, s);
   update_adam(d, {.penalty = decay}, s, lr, step, grad_scale);
 }
 
 REDCO_INLINE void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double grad_scale) {
-  double const decay = s.decay || d.decay_all ? d.weight_decay : 0;
+  double const decay = decay_of(d, s);
   bool const first = step == 1;  // the buffer starts as the first gradient
   sgd_numbers<double> const exact{grad_scale, decay,     first ? 0 : d.momentum, first ? 1 : 1 - d.dampening, -lr,
                                   d.momentum, d.nesterov};

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco::optimizer {
+
+/// Settings of the parameters whose names match `pattern`, such as "h.*.attn.*" or "*.bias". `*`
+/// matches any number of characters, and `?` matches one.
+struct group {
+  std::string pattern;
+  std::optional<double> rate = {};  ///< Factor of the learning rate
+  /// Weight decay that replaces the rule's. It applies to matching norms and biases too.
+  std::optional<double> weight_decay = {};
+
+  friend bool operator==(group const&, group const&) = default;
+};
+
+/// An optimizer rule `Rule` with settings for groups of parameters. If several groups match a
+/// parameter, each setting comes from the last group that has it.
+///
+/// A `layer_decay` below 1 lowers the rates towards the input. The last of L blocks has the factor
+/// layer_decay, the first block layer_decay^L, and the parameters before it layer_decay^(L + 1).
+/// The head has the full rate. Source: Clark et al., ELECTRA, 2020. Not a structural type.
+template <class Rule>
+struct grouped : Rule {
+  std::vector<group> groups;
+  double layer_decay;
+
+  explicit grouped(Rule rule, std::vector<group> settings = {}, double decay_of_layers = 1)
+      : Rule(std::move(rule)), groups(std::move(settings)), layer_decay(decay_of_layers) {}
+};
+
+/// Returns the groups of parameters with their own settings; none if the optimizer's settings have
+/// no member `groups`.
+template <class Description>
+std::vector<group> groups_of(Description const& description) {
+  if constexpr (requires { std::vector<group>(description.groups); }) return description.groups;
+  else return {};
+}
+
+/// Returns the factor by which the learning rate falls from layer to layer towards the input, or 1
+/// if the optimizer's settings have no member `layer_decay`.
+template <class Description>
+constexpr double layer_decay(Description const& description) {
+  if constexpr (requires { double(description.layer_decay); }) return description.layer_decay;
+  else return 1;
+}
+
+}  // namespace redco::optimizer

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <redco/update/any_optimizer.hpp>
+#include <redco/shard/plan.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace redco::update {
+
+/// Settings of one parameter in an update that groups of parameters or a layer decay change.
+struct parameter_settings {
+  double rate = 1;                          ///< Factor of the learning rate
+  std::optional<double> weight_decay = {};  ///< Weight decay that replaces the optimizer's
+
+  friend bool operator==(parameter_settings const&, parameter_settings const&) = default;
+};
+
+/// Returns the settings of each parameter in `placed`, which lists all parameters of a model in the
+/// order of forward. Throws `error` with exit code 64 if the pattern of a group matches no
+/// parameter, or if a factor or weight decay is negative or not finite.
+std::vector<parameter_settings> settings_of(any_optimizer const& optimizer,
+                                            std::vector<shard::placed_parameter> const& placed);
+
+}  // namespace redco::update
+
+#include <redco/config.hpp>
+#ifndef REDCO_COMPILED
+#include <redco/update/parameter_settings.inl.hpp>
+#endif
