@@ -61,10 +61,15 @@
 #include <redco/metrics/rouge_n.hpp>
 #include <redco/metrics/scores.hpp>
 
+#include <redco/optimizer/ademamix.hpp>
+#include <redco/optimizer/averaged.hpp>
 #include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/lion.hpp>
+#include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/optimizer/schedule_free.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 #include <redco/pipeline/collate_info.hpp>

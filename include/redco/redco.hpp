@@ -51,6 +51,7 @@
 
 #include <redco/update/any_optimizer.hpp>
 #include <redco/update/gradient_norm.hpp>
+#include <redco/update/matrix.hpp>
 #include <redco/update/optimizer.hpp>
 #include <redco/update/parameter_settings.hpp>
 #include <redco/update/segment.hpp>
@@ -97,6 +98,7 @@
 #include <redco/run/compare_updates.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>
+#include <redco/run/evaluation_values.hpp>
 #include <redco/run/example_digest.hpp>
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_loop.hpp>

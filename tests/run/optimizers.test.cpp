@@ -1,9 +1,18 @@
 #include "language.hpp"
 
+#include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
+#include <redco/update/segment.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/setup.hpp>
 #include <redco/workdir/settings_of.hpp>
+#include <redco/optimizer/ademamix.hpp>
+#include <redco/optimizer/averaged.hpp>
 #include <redco/optimizer/groups.hpp>
+#include <redco/optimizer/lion.hpp>
+#include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/optimizer/schedule_free.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +38,17 @@ using language_options = run_test::options_of<redco::gpt2, decltype(run_test::la
 struct finished_run {
   tensors state;
   redco::options::metric_map evaluation;
+  std::int64_t state_bytes = 0;  ///< Bytes of the optimizer's state on rank 0
 };
+
+language_options options_of_steps(std::int64_t steps) {
+  language_options o;
+  o.epochs = 2;
+  o.max_steps = steps;
+  o.global_batch = 4;
+  o.eval = run_test::numbers(3);
+  return o;
+}
 
 /// Fits the model to eight examples in steps of four, and returns the whole state.
 template <class Rule>
@@ -37,13 +56,11 @@ finished_run run(Rule const& rule, redco::deployer_options const& where, std::in
   run_test::silence const quiet;
   redco::deployer deployer(where);
   redco::trainer trainer(deployer, model, run_test::language(), rule);
-  language_options o;
-  o.epochs = 2;
-  o.max_steps = steps;
-  o.global_batch = 4;
-  o.eval = run_test::numbers(3);
-  auto const result = trainer.fit(run_test::numbers(8), o);
-  return {run_test::whole_state(trainer.states()), result.evaluation};
+  auto const result = trainer.fit(run_test::numbers(8), options_of_steps(steps));
+  finished_run done{run_test::whole_state(trainer.states()), result.evaluation};
+  for (redco::update::segment const& segment : trainer.states()[0]->segments)
+    for (at::Tensor const& slot : segment.slots) done.state_bytes += static_cast<std::int64_t>(slot.nbytes());
+  return done;
 }
 
 /// Returns the largest difference of two states, relative to the largest value of each tensor.
@@ -63,7 +80,8 @@ double difference_of(tensors const& a, tensors const& b) {
 }
 
 /// Requires that runs on several meshes equal the run on one rank, and that a stopped and resumed
-/// run equals an unbroken one bit for bit. Returns the run on one rank.
+/// run equals an unbroken one bit for bit. Requires also that the plan counts the bytes of the
+/// optimizer's state. Returns the run on one rank.
 template <class Rule>
 finished_run check_meshes(Rule const& rule, std::vector<redco::mesh> const& meshes, double bound = 1e-10) {
   temporary_folder const folder;
@@ -73,6 +91,8 @@ finished_run check_meshes(Rule const& rule, std::vector<redco::mesh> const& mesh
     std::string const name = std::to_string(mesh.dp) + "x" + std::to_string(mesh.tp);
     finished_run const split = run(rule, in(folder.path / name, mesh));
     REQUIRE(difference_of(alone.state, split.state) < bound);
+    redco::cost::setup const planned{.mesh = mesh, .load = {4, 9}, .compute = redco::dtype::f64};
+    REQUIRE(split.state_bytes == redco::cost::cost_of(model, rule, planned).memory.optimizer);
     redco::deployer_options resumed = in(folder.path / ("resumed_" + name), mesh);
     resumed.resume = "auto";
     run(rule, resumed, 3);
@@ -108,6 +128,101 @@ TEST_CASE("the groups of parameters are settings of a run") {
   CHECK(all.at("optimizer.groups[0].rate") == "0.5");
   CHECK(all.at("optimizer.groups[0].weight_decay") == "none");
   CHECK(all.at("optimizer.layer_decay") == "0.75");
+}
+
+TEST_CASE("Lion trains alike on every mesh") {
+  // The gradient of a key's bias is zero up to rounding. Lion takes only its sign, so it is not
+  // trained here.
+  check_meshes(grouped(redco::optimizer::lion{.lr = 0.01, .weight_decay = 0.1, .clip_norm = 1},
+                       {{.pattern = "*.k.bias", .rate = 0.0}}),
+               two_ranks);
+}
+
+TEST_CASE("AdEMAMix and schedule-free AdamW train alike on every mesh") {
+  check_meshes(redco::optimizer::ademamix{.lr = 0.01, .beta3 = 0.99, .warmup = 2, .weight_decay = 0.1}, two_ranks);
+  check_meshes(redco::optimizer::schedule_free{.lr = {.peak = 0.02, .warmup = 2}}, two_ranks);
+}
+
+TEST_CASE("Muon trains alike on every mesh, and gathers what the plan says") {
+  std::vector<redco::mesh> const meshes{{.dp = 2}, {.tp = 2}, {.tp = 4}, {.dp = 2, .tp = 2}};
+  redco::optimizer::muon const rule{.lr = 0.02, .clip_norm = 1};
+  tensors const state = check_meshes(rule, meshes).state;
+  CHECK(state.contains("optimizer.momentum_buffer.h.0.attn.q.weight"));
+  CHECK(!state.contains("optimizer.exp_avg.h.0.attn.q.weight"));
+  CHECK(state.contains("optimizer.exp_avg.wte.weight"));
+  CHECK(state.contains("optimizer.exp_avg.h.0.attn.q.bias"));
+  check_meshes(redco::optimizer::averaged(grouped(rule, {{.pattern = "h.0.*", .rate = 0.5}}), 0.9), {{.tp = 2}});
+
+  run_test::silence const quiet;
+  for (redco::mesh const& mesh : meshes) {
+    temporary_folder const folder;
+    redco::deployer deployer(in(folder.path, mesh));
+    redco::trainer trainer(deployer, model, run_test::language(), rule);
+    language_options o = options_of_steps(2);
+    o.micro_batch = 1;
+    auto const result = trainer.verify(run_test::numbers(8), o);
+    CAPTURE(mesh.dp, mesh.tp, result.text());
+    CHECK(result.ok());
+    CHECK(result.messages_remark.empty());
+  }
+}
+
+TEST_CASE("Muon refuses a model without repeated blocks") {
+  run_test::silence const quiet;
+  temporary_folder const folder;
+  redco::deployer deployer(in(folder.path));
+  redco::trainer trainer(deployer, run_test::mlp{}, run_test::mlp_pipeline(), redco::optimizer::muon{});
+  run_test::mlp_options o;
+  o.global_batch = 4;
+  CHECK(run_test::code_of([&] { trainer.fit(run_test::numbers(8), o); }) == 64);
+}
+
+TEST_CASE("evaluations, predictions and saved models use the average of the parameters on request") {
+  auto const rule_of = [](bool evaluates) {
+    return redco::optimizer::averaged(redco::adamw{.lr = 0.3}, 0.8, evaluates);
+  };
+  tensors const state = check_meshes(redco::optimizer::averaged(redco::adamw{.lr = 0.02}, 0.8), two_ranks).state;
+  CHECK(state.contains("optimizer.average.h.0.attn.q.weight"));
+  CHECK(!at::equal(state.at("optimizer.average.wte.weight"), state.at("wte.weight")));
+
+  run_test::silence const quiet;
+  run_test::mlp_options o;
+  o.global_batch = 4;
+  o.max_steps = 6;
+  o.epochs = 3;
+  o.eval = run_test::numbers(13);
+  std::vector<double> losses;
+  std::vector<std::vector<std::int64_t>> outputs;
+  for (bool const evaluates : {true, false}) {
+    temporary_folder const folder;
+    redco::deployer deployer(in(folder.path, {.tp = 2}));
+    redco::trainer trainer(deployer, run_test::mlp{}, run_test::mlp_pipeline(), rule_of(evaluates));
+    losses.push_back(trainer.fit(run_test::numbers(13), o).evaluation.at("loss"));
+    tensors const trained = run_test::whole_state(trainer.states());
+    outputs.push_back(redco::predictor(trainer).predict(run_test::numbers(13), 4));
+    trainer.save_model(folder.path / "model");
+    CHECK(run_test::bit_equal(run_test::whole_state(trainer.states()), trained));
+
+    redco::deployer again(in(folder.path / "again"));
+    redco::trainer saved(again, run_test::mlp{}, run_test::mlp_pipeline(), redco::sgd{.lr = 0.0});
+    saved.start_from(folder.path / "model");
+    CHECK(saved.fit(run_test::numbers(13), o).evaluation.at("loss") == Approx(losses.back()).epsilon(1e-12));
+    CHECK(redco::predictor(saved).predict(run_test::numbers(13), 4) == outputs.back());
+    std::string const prefix = evaluates ? "optimizer.average." : "";
+    for (auto const& [name, value] : run_test::whole_state(saved.states()))
+      CHECK(at::equal(value, trained.at(prefix + name)));
+  }
+  CHECK(losses[0] != losses[1]);
+  CHECK(outputs[0] != outputs[1]);
+}
+
+TEST_CASE("an average and its request are settings of a run") {
+  auto const all = redco::workdir::settings_of(
+      model, grouped(redco::optimizer::averaged(redco::sgd{}, 0.75, false), {}, 0.5), redco::dtype::f64);
+  CHECK(all.at("optimizer.momentum") == "0");
+  CHECK(all.at("optimizer.average_decay") == "0.75");
+  CHECK(all.at("optimizer.evaluates_average") == "false");
+  CHECK(all.at("optimizer.layer_decay") == "0.5");
 }
 
 }  // namespace

@@ -1,6 +1,12 @@
+#include <redco/optimizer/ademamix.hpp>
+#include <redco/optimizer/averaged.hpp>
 #include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/lion.hpp>
+#include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/optimizer/schedule_free.hpp>
+#include <redco/optimizer/state_slots.hpp>
 
 #include <array>
 #include <string_view>
@@ -15,6 +21,14 @@ static_assert(slot_count<redco::adamw{.lr = redco::cosine{.peak = 3e-4, .warmup 
 static_assert(slot_count<redco::adam{.lr = redco::linear_decay{.peak = 1e-3}}> == 2);
 static_assert(slot_count<redco::sgd{.lr = 0.1}> == 0);
 static_assert(slot_count<redco::sgd{.lr = redco::one_cycle{}, .momentum = 0.9}> == 1);
+static_assert(slot_count<redco::optimizer::lion{}> == 1 && slot_count<redco::optimizer::ademamix{}> == 3);
+static_assert(slot_count<redco::optimizer::schedule_free{}> == 2);
+static_assert(slot_count<redco::optimizer::averaged(redco::adamw{.amsgrad = true}, 0.99)> == 4);
+constexpr redco::optimizer::muon orthogonal{.lr = 1e-3};
+static_assert(redco::optimizer::demands_of(orthogonal).gathers && redco::optimizer::demands_of(orthogonal).slots == 2);
+static_assert(redco::optimizer::demands_of(orthogonal).matrix_slots == 1);
+static_assert(redco::optimizer::demands_of(redco::optimizer::averaged(orthogonal)).matrix_slots == 2);
+static_assert(!redco::optimizer::demands_of(redco::adamw{}).gathers);
 constexpr double half(std::int64_t, std::int64_t) { return 0.5; }
 constexpr redco::sgd halved{.lr = half};
 static_assert(redco::optimizer::state_slots(halved).size() == 0 &&

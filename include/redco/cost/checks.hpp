@@ -5,6 +5,7 @@
 #include <redco/fact/event.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/program.hpp>
+#include <redco/optimizer/state_slots.hpp>
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/bytes.hpp>
 #include <redco/shape/mesh.hpp>
@@ -78,7 +79,7 @@ constexpr void check_recomputed(fact::program const& facts, recomputed_blocks co
 /// bound exceeds 63 bits. The bound is a product of three numbers. These are the elements of all
 /// declared tensors, 16 bytes (the widest type plus padding), and the number of copies by optimizer
 /// states, prefetched batches and messages.
-constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup const& s) {
+constexpr std::int64_t cost_bound(fact::program const& facts, optimizer::demands const& demands, setup const& s) {
   std::int64_t elements = 0;
   auto const add = [&](extents const& shape, std::int64_t copies) {
     elements = shape::saturating_add(elements, shape::saturating_multiply(shape.count(), copies));
@@ -96,14 +97,14 @@ constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup c
   for (fact::message_fact const& f : facts.messages) add(f.shape, f.copies);
   std::int64_t const ahead = shape::saturating_add(s.prefetch, 1),
                      messages = shape::saturating_multiply(s.micro_batches, 4);
-  std::int64_t const times = shape::saturating_add(shape::largest({ahead, slots + 3}), messages);
+  std::int64_t const times = shape::saturating_add(shape::largest({ahead, demands.most_slots() + 3}), messages);
   return shape::saturating_multiply(shape::saturating_multiply(elements, 16), times);
 }
 
 /// Throws `error` with exit code 64 if the cost of the run could exceed 64-bit integers. No later
 /// sum or product can then overflow.
-constexpr void check_magnitude(fact::program const& facts, int slots, setup const& s) {
-  if (cost_bound(facts, slots, s) == shape::saturated)
+constexpr void check_magnitude(fact::program const& facts, optimizer::demands const& demands, setup const& s) {
+  if (cost_bound(facts, demands, s) == shape::saturated)
     throw error(exit_code::usage,
                 "the model and its batches have more bytes than 63 bits can count; give smaller sizes");
 }

@@ -28,13 +28,13 @@ struct rank_cost {
 
 namespace redco::cost::detail {
 
-constexpr rank_cost cost_from(fact::program const& facts, int slots, setup const& s) {
+constexpr rank_cost cost_from(fact::program const& facts, optimizer::demands const& demands, setup const& s) {
   check_setup(s);
   check_hosts(s.mesh, s.hosts);
   check_recomputed(facts, s.recompute);
-  check_magnitude(facts, slots, s);
+  check_magnitude(facts, demands, s);
   simulation const run(facts, s);
-  return {memory_of(run, slots), messages_of(run), operations_of(run.work(), s), activity_of(run)};
+  return {memory_of(run, demands), messages_of(run, demands), operations_of(run.work(), s), activity_of(run)};
 }
 
 }  // namespace redco::cost::detail
@@ -42,9 +42,9 @@ constexpr rank_cost cost_from(fact::program const& facts, int slots, setup const
 namespace redco::cost {
 
 /// Returns the cost of one rank for a model's program (the parameters, tensors and messages that
-/// its layers declare). `slots` is the number of optimizer state tensors per parameter. Not a
-/// template, so it is compiled once. Throws the errors of cost_of().
-rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s);
+/// its layers declare). `demands` has the numbers of optimizer state tensors per parameter. Not
+/// a template, so it is compiled once. Throws the errors of cost_of().
+rank_cost cost_of_program(fact::program const& facts, optimizer::demands const& demands, setup const& s);
 
 /// Returns the cost of one rank for a model whose sizes are known at run time. Requires that the
 /// mesh can hold the model, which plan_of() checks. Throws `error` with exit code 64 if the setup
@@ -53,7 +53,7 @@ rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s)
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
   check_setup(s);
-  return cost_of_program(shard::facts_of(m, s.load), optimizer::state_slots(optimizer).size(), s);
+  return cost_of_program(shard::facts_of(m, s.load), optimizer::demands_of(optimizer), s);
 }
 
 /// Returns the cost of one rank for a constexpr model. Requires legal<Model, mesh> (the mesh can
@@ -65,7 +65,7 @@ rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
 template <auto const& Model, class Optimizer>
 constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
   check_setup(s);
-  return detail::cost_from(shard::facts_of<Model>(s.load), optimizer::state_slots(optimizer).size(), s);
+  return detail::cost_from(shard::facts_of<Model>(s.load), optimizer::demands_of(optimizer), s);
 }
 
 }  // namespace redco::cost

@@ -6,8 +6,8 @@
 
 namespace redco::cost {
 
-REDCO_INLINE rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s) {
-  return detail::cost_from(facts, slots, s);
+REDCO_INLINE rank_cost cost_of_program(fact::program const& facts, optimizer::demands const& demands, setup const& s) {
+  return detail::cost_from(facts, demands, s);
 }
 
 }  // namespace redco::cost

@@ -7,6 +7,7 @@
 #include <redco/shard/entry.hpp>
 #include <redco/fact/event.hpp>
 #include <redco/fact/path.hpp>
+#include <redco/optimizer/state_slots.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,8 @@
 namespace redco::cost::detail {
 
 template <class Parameters>
-constexpr void add_parameters(memory& m, Parameters const& parameters, int slots, setup const& s) {
+constexpr void add_parameters(memory& m, Parameters const& parameters, optimizer::demands const& demands,
+                              setup const& s) {
   std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(accumulate_type(s.compute));
   for (fact::parameter_fact const& fact : parameters) {
     std::int64_t const count = shard::entry{fact, s.mesh}.local().count() * fact.copies();
@@ -23,6 +25,7 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, int slots
     if (element != master) m.masters += count * master;
     if (!fact.trained) continue;
     m.gradients += count * element;
+    int const slots = demands.gathers && fact.is_hidden_matrix() ? demands.matrix_slots : demands.slots;
     m.optimizer += slots * count * master;
   }
 }
@@ -31,16 +34,16 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, int slots
 
 namespace redco::cost {
 
-/// Returns the bytes that one rank holds. `slots` is the number of optimizer state tensors per
+/// Returns the bytes that one rank holds. `demands` has the numbers of optimizer state tensors per
 /// parameter.
 ///
 /// The peak is in one of three phases. The loss holds everything that forward saves. Backward frees
 /// activations layer by layer while gradients exist. The update works in place. Only the loss of a
 /// language head is included; other losses are user code.
-constexpr memory memory_of(simulation const& of, int slots) {
+constexpr memory memory_of(simulation const& of, optimizer::demands const& demands) {
   setup const& s = of.run();
   memory m;
-  detail::add_parameters(m, of.program().parameters, slots, s);
+  detail::add_parameters(m, of.program().parameters, demands, s);
   for (detail::placed_tensor const& t : of.tensors())
     if (t.lifetime == detail::placed_tensor::kind::batch) m.batches += t.all() * (1 + s.prefetch);
   m.loss = of.loss();

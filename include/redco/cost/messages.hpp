@@ -7,10 +7,14 @@
 #include <redco/shard/entry.hpp>
 #include <redco/shard/regions.hpp>
 #include <redco/fact/program.hpp>
+#include <redco/optimizer/state_slots.hpp>
 #include <redco/shape/axis.hpp>
 #include <redco/shape/collective.hpp>
+#include <redco/shape/dtype.hpp>
+#include <redco/shape/extents.hpp>
 #include <redco/shape/hosts.hpp>
 #include <redco/shape/pieces.hpp>
+#include <redco/shape/place.hpp>
 #include <redco/shape/traffic.hpp>
 
 #include <array>
@@ -69,6 +73,7 @@ struct messages {
   };
 
   static constexpr std::string_view name_of_gradients = "gradients";
+  static constexpr std::string_view name_of_matrices = "whole matrices";
 
   std::array<message_total, purposes + 16> all{};
   std::size_t used = purposes;
@@ -160,12 +165,29 @@ constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket,
   }
 }
 
+/// Calls `gather(axis, times, bytes)` for the gathers of hidden matrices in an update, of `bytes`
+/// bytes each after the gather.
+template <class Gather>
+constexpr void gathers_of_matrices(simulation const& of, Gather const& gather) {
+  setup const& s = of.run();
+  for (fact::parameter_fact const& fact : of.program().parameters) {
+    if (!fact.is_hidden_matrix()) continue;
+    shard::entry const e{fact, s.mesh};
+    extents held = e.local();
+    for (shape::place const& p : fact.places) {
+      if (p.dim < 0 || !e.is_split(p.axis)) continue;
+      gather(p.axis, fact.copies(), held.count() * s.mesh[p.axis] * shape::size_of(accumulate_type(s.compute)));
+      held[p.dim] = fact.shape[p.dim];
+    }
+  }
+}
+
 }  // namespace redco::cost::detail
 
 namespace redco::cost {
 
-/// Returns the messages of one rank in one step.
-constexpr messages messages_of(simulation const& of) {
+/// Returns the messages of one rank in one step. `demands` belong to the optimizer.
+constexpr messages messages_of(simulation const& of, optimizer::demands const& demands = 0) {
   setup const& s = of.run();
   messages m;
   // Indexed by the bits of the axes
@@ -210,6 +232,11 @@ constexpr messages messages_of(simulation const& of) {
               : m.total({{}, messages::name_of_gradients, over, shape::collective::all_reduce, s.mesh.size(over)}),
           times, of_one);
   });
+  if (demands.gathers)
+    detail::gathers_of_matrices(of, [&](shape::axis over, std::int64_t times, std::int64_t of_one) {
+      count(m.total({{}, messages::name_of_matrices, over, shape::collective::all_gather, s.mesh[over]}), times,
+            of_one);
+    });
   count(m.all[messages::loss_total], 1, loss_total_numbers * shape::size_of(dtype::f64));
   count(m.all[messages::norm_of_gradients], 1, shape::size_of(dtype::f64));
   return m;

@@ -127,6 +127,13 @@ struct parameter_fact {
   /// Returns true if the parameter is one of the two factors of a low-rank adapter.
   constexpr bool is_adapter() const { return why == reason::adapter || why == reason::adapter_whole; }
 
+  /// Returns true if the parameter is a hidden matrix: a matrix in a repeated block, except a table
+  /// of embeddings. Optimizers that update matrices as a whole, such as Muon, treat it so.
+  constexpr bool is_hidden_matrix() const {
+    return shape.rank == 2 && trained && blocks.depth > 0 && why != reason::vocabulary && why != reason::position &&
+           why != reason::token_type && why != reason::class_token;
+  }
+
   /// Returns the number of parameters that this declaration covers: one for each repeated block, or
   /// 1 outside repeats.
   constexpr std::int64_t copies() const { return blocks.count(); }

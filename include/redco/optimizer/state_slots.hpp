@@ -41,4 +41,40 @@ constexpr slot_list state_slots(Description const& description) requires(
   }
 }
 
+/// Returns the names of the state slots of hidden matrices. They are those of other parameters if
+/// the settings have no member function matrix_slots().
+template <class Description>
+constexpr slot_list matrix_slots(Description const& description) {
+  if constexpr (requires { slot_list(description.matrix_slots()); }) return description.matrix_slots();
+  else return state_slots(description);
+}
+
+/// Returns true if the optimizer updates each hidden matrix as a whole. Then ranks that hold parts
+/// of the matrix gather it. Returns false if the settings have no member `updates_matrices`.
+template <class Description>
+constexpr bool updates_matrices(Description const& description) {
+  if constexpr (requires { bool(description.updates_matrices); }) return description.updates_matrices;
+  else return false;
+}
+
+/// The demands of an optimizer on which the cost of a run depends.
+struct demands {
+  int slots = 0;         ///< Number of state slots of a parameter
+  int matrix_slots = 0;  ///< Number of state slots of a hidden matrix
+  bool gathers = false;  ///< True if each split hidden matrix is gathered for its update
+
+  constexpr demands(int of_all) : slots(of_all), matrix_slots(of_all) {}
+  constexpr demands(int of_others, int of_matrices, bool whole)
+      : slots(of_others), matrix_slots(of_matrices), gathers(whole) {}
+
+  constexpr int most_slots() const { return slots > matrix_slots ? slots : matrix_slots; }
+};
+
+template <class Description>
+constexpr demands demands_of(Description const& description) {
+  int const slots = state_slots(description).size();
+  if (!updates_matrices(description)) return slots;
+  return {slots, matrix_slots(description).size(), true};
+}
+
 }  // namespace redco::optimizer

@@ -42,10 +42,10 @@ struct shard_report {
 };
 
 /// Returns the report of a model from its plan (the split of every parameter) and its program
-/// `facts` (the statements of its layers). `slots` is the number of optimizer state tensors per
-/// parameter.
-shard_report report_from(shard::dynamic_plan plan, fact::program const& facts, std::string optimizer, int slots,
-                         cost::setup const& run, std::int64_t budget);
+/// `facts` (the statements of its layers). `demands` has the numbers of optimizer state tensors
+/// per parameter.
+shard_report report_from(shard::dynamic_plan plan, fact::program const& facts, std::string optimizer,
+                         optimizer::demands const& demands, cost::setup const& run, std::int64_t budget);
 
 }  // namespace redco::report
 
@@ -59,7 +59,7 @@ report::shard_report report_of(M const& m, Optimizer const& optimizer, cost::set
                                std::int64_t budget = 0) {
   cost::check_setup(run);
   return report::report_from(plan_of(m, run.mesh), shard::facts_of(m, run.load), std::string(optimizer.name),
-                             optimizer::state_slots(optimizer).size(), run, budget);
+                             optimizer::demands_of(optimizer), run, budget);
 }
 
 }  // namespace redco

@@ -11,11 +11,11 @@
 namespace redco::report {
 
 REDCO_INLINE shard_report report_from(shard::dynamic_plan plan, fact::program const& facts, std::string optimizer,
-                                      int slots, cost::setup const& run, std::int64_t budget) {
+                                      optimizer::demands const& demands, cost::setup const& run, std::int64_t budget) {
   return {run,
           std::move(optimizer),
           std::move(plan),
-          cost::cost_of_program(facts, slots, run),
+          cost::cost_of_program(facts, demands, run),
           cost::activations_of(cost::simulation(facts, run)),
           graph_of(facts),
           budget};

@@ -2,6 +2,7 @@
 
 #include <redco/run/fit_loop.hpp>
 
+#include <redco/run/evaluation_values.hpp>
 #include <redco/run/example_digest.hpp>
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_result.hpp>
@@ -196,6 +197,7 @@ REDCO_INLINE void fit_loop::sanity_check() { measured(std::min<std::int64_t>(opt
 /// Returns loss and metrics of the first `examples` evaluation examples, equal on all ranks. If
 /// `warns` is true, rank 0 logs a warning for each loss in which no token or example counted.
 REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool warns) {
+  evaluation_values const values(network_);
   auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, settings_of_evaluation())); };
   options::metric_map metrics = evaluated_loss(rank_, *all(), settings_of_evaluation());
   for (auto const& [name, value] : metrics)

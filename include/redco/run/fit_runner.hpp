@@ -86,7 +86,7 @@ class fit_runner {
   std::vector<std::unique_ptr<network_state>> const& states() const { return states_; }
 
  private:
-  network_state const& trained_state(rank_context const& rank, char const* wanted) const;
+  network_state& trained_state(rank_context const& rank, char const* wanted) const;
   void check(options::fit_settings const& settings);
   void log_start(std::string const& config);
   void load_start(network_state& state, rank_context& rank, workdir::shared_weights const* warm_start) const;

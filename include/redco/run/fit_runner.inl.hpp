@@ -2,6 +2,7 @@
 
 #include <redco/run/fit_runner.hpp>
 
+#include <redco/run/evaluation_values.hpp>
 #include <redco/run/fit_loop.hpp>
 #include <redco/run/load_weights.hpp>
 #include <redco/run/process_choices.hpp>
@@ -136,7 +137,7 @@ REDCO_INLINE void fit_runner::start_adapters_from(safetensors::weights_source we
   };
 }
 
-REDCO_INLINE network_state const& fit_runner::trained_state(rank_context const& rank, char const* wanted) const {
+REDCO_INLINE network_state& fit_runner::trained_state(rank_context const& rank, char const* wanted) const {
   auto const& state = states_[static_cast<std::size_t>(rank.rank)];
   if (!state) throw error(exit_code::internal, std::string("nothing is trained yet: call fit before ") + wanted);
   state->check_finite(step_);
@@ -147,7 +148,8 @@ REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory,
                                          std::span<models::stored_name const> names,
                                          save_model_options const& options) const {
   where_.run_ranks([&](rank_context& rank) {
-    network_state const& state = trained_state(rank, "save_model");
+    network_state& state = trained_state(rank, "save_model");
+    evaluation_values const values(state);
     auto const parts = state.merged_parts();
     ckpt::save_model(directory, names, parts, rank.world, options);
   });
@@ -157,7 +159,8 @@ REDCO_INLINE void fit_runner::save_adapter(std::filesystem::path const& director
                                            std::span<models::stored_name const> names, lora_options const& adapters,
                                            adapt::save_adapter_options const& options) const {
   where_.run_ranks([&](rank_context& rank) {
-    network_state const& state = trained_state(rank, "save_adapter");
+    network_state& state = trained_state(rank, "save_adapter");
+    evaluation_values const values(state);
     adapt::save_adapter(directory, names, adapters, state.adapter_parts(), rank.world, options);
   });
 }

@@ -82,8 +82,14 @@ class network_state {
     std::int64_t begin = 0;
   };
 
+  /// A range [begin, end) of elements of the flat buffers.
+  struct element_range {
+    std::int64_t begin = 0, end = 0;
+  };
+
   void add_segments(std::vector<update::parameter_settings> const& settings);
-  void add_segment(std::int64_t begin, std::int64_t end, bool decay, update::parameter_settings const& settings);
+  void add_segment(element_range of, bool decay, update::parameter_settings const& settings,
+                   std::vector<update::matrix> matrices);
   void add_norm_range(nn::stored_parameter const& s);
   std::vector<ckpt::state_part> master_parts(bool of_adapters) const;
   ckpt::state_part part(std::string full_name, nn::stored_parameter const& s, at::Tensor local) const;

@@ -36,12 +36,12 @@ REDCO_INLINE void network_state::set_values(std::vector<at::Tensor> const& param
 
 REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
   std::vector<ckpt::state_part> all;
-  optimizer::slot_list const& slots = optimizer.slots();
   for (nn::stored_parameter const& s : store.parameters()) {
     all.push_back(part(name + s.name, s, s.value));
     if (store.has_masters()) all.push_back(part("master." + name + s.name, s, s.master));
     if (!s.trainable) continue;
     slot_place const& place = places_[static_cast<std::size_t>(&s - store.parameters().data())];
+    optimizer::slot_list const slots = update::slots_of(optimizer, segments[place.segment]);
     for (int i = 0; i < slots.size(); ++i) {
       at::Tensor const slot = segments[place.segment]
                                   .slots[static_cast<std::size_t>(i)]
@@ -84,26 +84,29 @@ REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_sett
     if (!region.trained) continue;
     std::int64_t begin = region.begin, end = region.begin;
     update::parameter_settings current;
+    std::vector<update::matrix> matrices;
+    auto const end_segment = [&] {
+      add_segment({begin, end}, region.decay, current, std::exchange(matrices, {}));
+      begin = end;
+    };
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!all[i].trainable || !region.is_like(shard::region_of(all[i].plan, true))) continue;
-      if (settings[i] != current && end > begin) {
-        add_segment(begin, end, region.decay, current);
-        begin = end;
-      }
+      if (settings[i] != current && end > begin) end_segment();
       current = settings[i];
       places_[i] = {segments.size(), end - begin};
+      if (current.whole) matrices.push_back({end - begin, all[i].plan, rank_});
       end += all[i].master.numel();
     }
-    add_segment(begin, end, region.decay, current);
+    end_segment();
   }
 }
 
-REDCO_INLINE void network_state::add_segment(std::int64_t begin, std::int64_t end, bool decay,
-                                             update::parameter_settings const& settings) {
-  auto const part = [&](at::Tensor const& flat) { return flat.narrow(0, begin, end - begin); };
-  segments.push_back(update::make_segment(optimizer, part(store.masters()), part(store.gradients()),
-                                          decay || optimizer.decay_all,
-                                          store.has_masters() ? part(store.values()) : at::Tensor()));
+REDCO_INLINE void network_state::add_segment(element_range of, bool decay, update::parameter_settings const& settings,
+                                             std::vector<update::matrix> matrices) {
+  auto const part = [&](at::Tensor const& flat) { return flat.narrow(0, of.begin, of.end - of.begin); };
+  segments.push_back(
+      update::make_segment(optimizer, part(store.masters()), part(store.gradients()), decay || optimizer.decay_all,
+                           store.has_masters() ? part(store.values()) : at::Tensor(), std::move(matrices)));
   segments.back().rate = settings.rate;
   segments.back().weight_decay = settings.weight_decay;
 }

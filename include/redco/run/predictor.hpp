@@ -2,6 +2,7 @@
 
 #include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>
+#include <redco/run/evaluation_values.hpp>
 #include <redco/run/example_digest.hpp>
 #include <redco/run/load_weights.hpp>
 #include <redco/run/pipeline_job.hpp>
@@ -167,6 +168,7 @@ class predictor {
       auto const& state = trainer_->states()[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
       auto const& own = static_cast<run::trained_network<typename Trainer::model_type> const&>(*state);
+      run::evaluation_values const values(*state);
       all_batches source(trainer_->pipeline(), own.net, data, run::evaluation_order(rank, data.size(), settings),
                          {&length, nullptr, &slots});
       run::predict_all(rank, source, settings);

@@ -148,7 +148,7 @@ REDCO_INLINE void step_executor::update() {
   ++state_.updates;
   double const scale = update::clip_factor(result_.grad_norm, optimizer.clip_norm) / divisor;
   for (update::segment& s : state_.segments)
-    if (s.param.numel() > 0) optimizer.update(s, result_.lr, state_.updates, scale);
+    if (s.param.numel() > 0) optimizer.update(s, result_.lr, state_.updates, scale, &rank_);
   if (watch_ != nullptr) watch_->updated(state_);
 }
 

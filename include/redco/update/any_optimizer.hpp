@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/update/detail/evaluated.hpp>
 #include <redco/update/optimizer.hpp>
 #include <redco/update/segment.hpp>
 #include <redco/update/update.hpp>
@@ -27,9 +28,14 @@ class any_optimizer {
   &&optimizer<Description> any_optimizer(Description const& d)
       : name(d.name),
   clip_norm(optimizer::clip_norm(d)), decay_all(optimizer::decay_all(d)), schedule(optimizer::schedule_of(d)),
-  groups(optimizer::groups_of(d)), layer_decay(optimizer::layer_decay(d)), slots_(optimizer::state_slots(d)),
+  groups(optimizer::groups_of(d)), layer_decay(optimizer::layer_decay(d)),
+  updates_matrices(optimizer::updates_matrices(d)), slots_(optimizer::state_slots(d)),
+  matrix_slots_(optimizer::matrix_slots(d)),
   rate_([d](std::int64_t step, std::int64_t steps) { return optimizer::learning_rate_at(d, step, steps); }),
-  update_([d](segment& s, double lr, std::int64_t step, double scale) { update::update(d, s, lr, step, scale); }) {}
+  update_([d](segment& s, double lr, std::int64_t step, double scale, rank_context* on) {
+    update::update(d, s, lr, step, scale, on);
+  }),
+  evaluated_([d](segment const& s) { return detail::evaluated(d, s); }) {}
 
   std::string name;
   /// Largest norm of the gradient; larger gradients are scaled down to it. 0 means no clipping.
@@ -41,18 +47,28 @@ class any_optimizer {
   /// Groups of parameters with their own settings, and the factor of the rate per layer
   std::vector<optimizer::group> groups;
   double layer_decay;
+  /// If true, each hidden matrix is updated as a whole.
+  bool updates_matrices;
 
   optimizer::slot_list const& slots() const { return slots_; }
+  optimizer::slot_list const& matrix_slots() const { return matrix_slots_; }
   double learning_rate_at(std::int64_t step, std::int64_t run_steps) const { return rate_(step, run_steps); }
 
   /// Updates the parameters in segment `s` by the rule of the wrapped optimizer. See update::update
   /// for the parameters.
-  void update(segment& s, double lr, std::int64_t step, double grad_scale) const { update_(s, lr, step, grad_scale); }
+  void update(segment& s, double lr, std::int64_t step, double grad_scale, rank_context* on) const {
+    update_(s, lr, step, grad_scale, on);
+  }
+
+  /// Returns the values of the parameters in segment `s` that evaluations use, such as an average.
+  /// They are undefined if evaluations use the parameters themselves.
+  at::Tensor evaluated(segment const& s) const { return evaluated_(s); }
 
  private:
-  optimizer::slot_list slots_;
+  optimizer::slot_list slots_, matrix_slots_;
   std::function<double(std::int64_t, std::int64_t)> rate_;
-  std::function<void(segment&, double, std::int64_t, double)> update_;
+  std::function<void(segment&, double, std::int64_t, double, rank_context*)> update_;
+  std::function<at::Tensor(segment const&)> evaluated_;
 };
 
 inline std::optional<optimizer::learning_rate> schedule_of(any_optimizer const& optimizer) {

@@ -8,17 +8,19 @@
 
 namespace redco::update {
 
-/// Settings of one parameter in an update that groups of parameters or a layer decay change.
+/// Settings of one parameter in an update. Groups of parameters and a layer decay change them.
 struct parameter_settings {
   double rate = 1;                          ///< Factor of the learning rate
   std::optional<double> weight_decay = {};  ///< Weight decay that replaces the optimizer's
+  bool whole = false;                       ///< True for a matrix that is updated as a whole
 
   friend bool operator==(parameter_settings const&, parameter_settings const&) = default;
 };
 
 /// Returns the settings of each parameter in `placed`, which lists all parameters of a model in the
 /// order of forward. Throws `error` with exit code 64 if the pattern of a group matches no
-/// parameter, or if a factor or weight decay is negative or not finite.
+/// parameter, or if a factor or weight decay is negative or not finite. Throws it also if the
+/// optimizer updates whole matrices and there is no hidden matrix.
 std::vector<parameter_settings> settings_of(any_optimizer const& optimizer,
                                             std::vector<shard::placed_parameter> const& placed);
 

@@ -67,6 +67,13 @@ REDCO_INLINE std::vector<parameter_settings> settings_of(any_optimizer const& op
     }
     if (!used) throw error(exit_code::usage, of + " matches no parameter; the plan lists their names");
   }
+  for (std::size_t i = 0; i < placed.size(); ++i)
+    all[i].whole = optimizer.updates_matrices && placed[i].plan.fact.is_hidden_matrix();
+  auto const is_whole = [](parameter_settings const& one) { return one.whole; };
+  if (optimizer.updates_matrices && std::none_of(all.begin(), all.end(), is_whole))
+    throw error(exit_code::usage, "the optimizer " + optimizer.name +
+                                      " finds no matrix in a repeated block of the model; use adamw, or build the "
+                                      "model's hidden layers with repeat");
   detail::check_setting("the optimizer", "layer decay", optimizer.layer_decay);
   if (optimizer.layer_decay == 1) return all;
   std::vector<int> const layers = detail::layers_of(placed);

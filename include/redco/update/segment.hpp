@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/update/matrix.hpp>
+
 #include <redco/tensor/torch.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 
@@ -29,17 +31,25 @@ struct segment {
   bool decay = true;
   double rate = 1;                          ///< Factor of the learning rate
   std::optional<double> weight_decay = {};  ///< Weight decay that replaces the optimizer's
+  /// Hidden matrices, if the optimizer updates them as a whole; then the segment has no others.
+  std::vector<matrix> matrices = {};
 };
+
+/// Returns the names of the state slots of segment `s`.
+template <class Description>
+optimizer::slot_list slots_of(Description const& description, segment const& s) {
+  return s.matrices.empty() ? optimizer::state_slots(description) : optimizer::matrix_slots(description);
+}
 
 /// Returns a segment (parameters that are updated alike) over the flat buffers `param` and `grad`.
 /// Its optimizer state, as `description` requires, is zero. If `compute` is undefined, the model
-/// computes with `param` itself.
+/// computes with `param` itself. `matrices` is not empty for hidden matrices.
 template <optimizer::optimizer_description Description>
 segment make_segment(Description const& description, at::Tensor param, at::Tensor grad, bool decay,
-                     at::Tensor compute = {}) {
+                     at::Tensor compute = {}, std::vector<matrix> matrices = {}) {
   segment result{std::move(param), std::move(grad), {}, std::move(compute), decay};
-  for (int i = 0; i < optimizer::state_slots(description).size(); ++i)
-    result.slots.push_back(at::zeros_like(result.param));
+  result.matrices = std::move(matrices);
+  for (int i = 0; i < slots_of(description, result).size(); ++i) result.slots.push_back(at::zeros_like(result.param));
   return result;
 }
 

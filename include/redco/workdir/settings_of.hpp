@@ -2,6 +2,7 @@
 
 #include <redco/model/model.hpp>
 #include <redco/options/fit_settings.hpp>
+#include <redco/optimizer/averaged.hpp>
 #include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
@@ -107,6 +108,9 @@ inline std::string compiler() {
 // Wrappers of an optimizer may wrap each other.
 template <class Rule>
 void add_settings(std::map<std::string, std::string>& all, std::string const& name,
+                  optimizer::averaged<Rule> const& value);
+template <class Rule>
+void add_settings(std::map<std::string, std::string>& all, std::string const& name,
                   optimizer::grouped<Rule> const& value);
 
 template <class Optimizer>
@@ -122,6 +126,14 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
   add_settings(all, name, static_cast<Rule const&>(value));
   add_settings(all, name + ".groups", value.groups);
   add_settings(all, name + ".layer_decay", value.layer_decay);
+}
+
+template <class Rule>
+void add_settings(std::map<std::string, std::string>& all, std::string const& name,
+                  optimizer::averaged<Rule> const& value) {
+  add_settings(all, name, static_cast<Rule const&>(value));
+  add_settings(all, name + ".average_decay", value.average_decay);
+  add_settings(all, name + ".evaluates_average", value.evaluates_average);
 }
 
 }  // namespace redco::workdir::detail

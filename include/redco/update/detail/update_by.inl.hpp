@@ -5,6 +5,7 @@
 #include <redco/update/detail/adam_kernel.hpp>
 #include <redco/update/detail/composed.hpp>
 #include <redco/update/detail/cuda.hpp>
+#include <redco/update/detail/decay_of.hpp>
 #include <redco/update/detail/run_kernel.hpp>
 #include <redco/update/detail/sgd_kernel.hpp>
 #include <redco/tensor/kernel_set.hpp>
@@ -50,16 +51,6 @@ struct adam_decay {
   double keep = 1;
   double penalty = 0;
 };
-
-/// Returns the weight decay of segment `s` in an update by the rule `d`.
-template <class Description>
-double decay_of(Description const& d, segment const& s) {
-  return s.weight_decay.value_or(s.decay || d.decay_all ? d.weight_decay : 0);
-}
-
-/// Smallest number of elements that is worth a thread: n elements are updated in at most ceil(n /
-/// update_grain) parallel parts.
-inline constexpr std::int64_t update_grain = 1 << 15;
 
 template <class Description>
 void update_adam(Description const& d, adam_decay decay, segment& s, double lr, std::int64_t step, double grad_scale) {

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <redco/update/segment.hpp>
+#include <redco/optimizer/ademamix.hpp>
+#include <redco/optimizer/lion.hpp>
+#include <redco/optimizer/schedule_free.hpp>
+
+#include <cstdint>
+
+namespace redco::update::detail {
+
+/// Updates a segment by a rule that treats each element alone, here Lion. See update::update for
+/// the parameters.
+void update_by(optimizer::lion const& d, segment& s, double lr, std::int64_t step, double grad_scale);
+void update_by(optimizer::ademamix const& d, segment& s, double lr, std::int64_t step, double grad_scale);
+void update_by(optimizer::schedule_free const& d, segment& s, double lr, std::int64_t step, double grad_scale);
+
+}  // namespace redco::update::detail
+
+#include <redco/config.hpp>
+#ifndef REDCO_COMPILED
+#include <redco/update/detail/update_elements.inl.hpp>
+#endif

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <redco/comm/rank_context.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/shard/entry.hpp>
+
+#include <cstdint>
+
+namespace redco::update {
+
+/// A matrix in a segment, for optimizers that update a matrix as a whole.
+struct matrix {
+  std::int64_t begin = 0;  ///< Offset in the segment's flat buffers, in elements
+  shard::entry plan;       ///< Split of the matrix over the mesh
+  int rank = 0;            ///< Rank that holds the part in the segment
+
+  /// Returns a view of this rank's part in the flat buffer `flat` of the segment, including
+  /// padding.
+  at::Tensor part(at::Tensor const& flat) const;
+
+  /// Returns the region of this rank's part, or of a tensor of its shape, without padding.
+  at::Tensor held(at::Tensor part) const;
+
+  /// Returns the elements of the whole matrix `whole` that this rank holds, as a view.
+  at::Tensor own(at::Tensor whole) const;
+
+  /// Returns the whole matrix without padding, gathered from the parts of all ranks that split it.
+  /// These ranks must call it together. `on` may be null for a matrix that is not split. Throws
+  /// `error` with exit code 70 if it is null for another matrix.
+  at::Tensor gathered(at::Tensor part, rank_context* on) const;
+};
+
+}  // namespace redco::update
+
+#include <redco/config.hpp>
+#ifndef REDCO_COMPILED
+#include <redco/update/matrix.inl.hpp>
+#endif
