@@ -30,7 +30,11 @@
 #include <redco/options/overlap.hpp>
 #include <redco/options/parse.hpp>
 #include <redco/options/value_text.hpp>
+#include <redco/optimizer/ademamix.hpp>
+#include <redco/optimizer/lion.hpp>
+#include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/optimizer/schedule_free.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 #include <redco/safetensors/replace_file.hpp>
@@ -58,12 +62,16 @@ namespace {
 using redco::error;
 using redco::exit_code;
 
-enum class optimizer_kind { adamw, adam, sgd };
+enum class optimizer_kind { adamw, adam, sgd, lion, ademamix, schedule_free, muon };
 
 constexpr auto optimizer_texts = redco::meta::enum_texts<optimizer_kind>({
     {optimizer_kind::adamw, "adamw"},
     {optimizer_kind::adam, "adam"},
     {optimizer_kind::sgd, "sgd"},
+    {optimizer_kind::lion, "lion"},
+    {optimizer_kind::ademamix, "ademamix"},
+    {optimizer_kind::schedule_free, "schedule_free"},
+    {optimizer_kind::muon, "muon"},
 });
 constexpr std::string_view name_of(optimizer_kind kind) { return optimizer_texts.text_of(kind); }
 
@@ -173,18 +181,28 @@ struct plan_options {
 /// family is compiled once.
 struct kept_state {
   std::string_view name;
-  redco::optimizer::slot_list kept;
+  redco::optimizer::slot_list kept, kept_of_matrices;
+  bool updates_matrices;
 
   constexpr redco::optimizer::slot_list slots() const { return kept; }
+  constexpr redco::optimizer::slot_list matrix_slots() const { return kept_of_matrices; }
 };
 
 kept_state state_of(optimizer_kind kind) {
+  auto const state = []<class Rule>(Rule const& rule) {
+    return kept_state{Rule::name, redco::optimizer::state_slots(rule), redco::optimizer::matrix_slots(rule),
+                      redco::optimizer::updates_matrices(rule)};
+  };
   switch (kind) {
-    case optimizer_kind::adam: return {redco::adam::name, redco::optimizer::state_slots(redco::adam{})};
-    case optimizer_kind::sgd: return {redco::sgd::name, redco::optimizer::state_slots(redco::sgd{})};
+    case optimizer_kind::adam: return state(redco::adam{});
+    case optimizer_kind::sgd: return state(redco::sgd{});
+    case optimizer_kind::lion: return state(redco::optimizer::lion{});
+    case optimizer_kind::ademamix: return state(redco::optimizer::ademamix{});
+    case optimizer_kind::schedule_free: return state(redco::optimizer::schedule_free{});
+    case optimizer_kind::muon: return state(redco::optimizer::muon{});
     case optimizer_kind::adamw: break;
   }
-  return {redco::adamw::name, redco::optimizer::state_slots(redco::adamw{})};
+  return state(redco::adamw{});
 }
 
 [[noreturn]] void refuse(std::string const& why) { throw error(exit_code::usage, why); }

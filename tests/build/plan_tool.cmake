@@ -79,6 +79,8 @@ expect(0 "micro-batch of 8 x 64, blocks recomputed .every:2.\n" config.json --ba
 expect(0 "micro-batch of 8 x 64\n" config.json --batch 8 --sequence 64 --recompute every:2 --no-recompute)
 expect(64 "--recompute: 'second' names no blocks; write all, none, every:2 for every second block" config.json --recompute second)
 expect(0 "forward, tokens summed +tp +reduce_scatter +24 x" config.json --n-model-shards 2 --batch 8 --sequence 64 --sequence-parallel)
+# Muon gathers six matrices of each of the 12 blocks, and keeps one slot for each.
+expect(0 "whole matrices +tp +all_gather +72 x" config.json --n-model-shards 2 --batch 8 --sequence 64 --optimizer muon)
 expect(0 "^wte\n  parameter wte.weight .50257, 768.\n.*\n  repeat +12 blocks of #[0-9]+, the first #[0-9]+\n.*logits of #" config.json --batch 2 --facts)
 expect(0 "^bytes of one rank, of which [0-9]+ throughout the step\nphase +layer .*\nforward +h.11.ln_1 .*\nloss .*\nbackward +h.11.mlp.*\nupdate +0 "
   config.json --sequence 64 --timeline)
@@ -127,7 +129,7 @@ expect(64 "--batch is 0 .examples of one update, over all ranks.: give 1 or more
 expect(64 "--batch is 268435457: give a number from 1 to 268435456" config.json --batch 268435457)
 expect(64 "--sequence 2048 is longer than the model's context of 1024" config.json --sequence 2048)
 expect(64 "'40' has no unit; write 40GiB" config.json --device-memory 40)
-expect(64 "is not one of adamw.adam.sgd" config.json --optimizer lion)
+expect(64 "is not one of adamw.adam.sgd.lion.ademamix.schedule_free.muon" config.json --optimizer sophia)
 expect(64 "more bytes than 63 bits can count" config.json --batch 268435456 --micro-batch 1)
 expect(65 "no.json: No such file" no.json)
 expect(65 "broken.json:1:" broken.json)
