@@ -71,6 +71,48 @@ TEST_CASE("folders of every kind give the ids and texts that transformers gives"
   CHECK(folders == 29);
 }
 
+TEST_CASE("pairs of texts have the ids and types that transformers gives, at any length") {
+  if (!redco::tokenizer::detail::regex::available) return;
+  for (std::string const name : {"files_bert", "files_roberta", "files_bart", "roberta_prefix"}) {
+    redco::tokenizer::any_tokenizer const tokenizer = redco::read_tokenizer(test_files() / "tokenizers" / name);
+    redco::json::json_value const rows = redco::json::read_json(test_files() / "tokenizers" / name / "pairs.json");
+    CHECK(rows.size() == 35);
+    for (redco::json::json_value const& row : rows) {
+      INFO(name << row.dump());
+      auto const pair = tokenizer.encode_pair(row["first"].get<std::string>(), row["second"].get<std::string>(),
+                                              row["most"].get<std::int64_t>());
+      CHECK(pair.ids == row["ids"].get<numbers>());
+      CHECK(pair.types == row["types"].get<numbers>());
+    }
+  }
+}
+
+TEST_CASE("a pair template of tokenizer.json is read, and a tokenizer without one refuses pairs") {
+  auto const file = [](std::string const& processor) {
+    return redco::tokenizer::json_tokenizer::parse(
+        R"({"pre_tokenizer": {"type": "BertPreTokenizer"}, "post_processor": )" + processor +
+            R"(, "model": {"type": "WordPiece", "unk_token": "?", "vocab": {"?": 0, "C": 1, "S": 2, "a": 3, "b": 4}}})",
+        "words");
+  };
+  std::string const tokens = R"("special_tokens": {"C": {"ids": [1]}, "S": {"ids": [2]}}})";
+  std::string const single = R"({"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A"}}], "pair": )";
+  std::string const a = R"({"Sequence": {"id": "A", "type_id": 0}})", b = R"({"Sequence": {"id": "B", "type_id": 1}})";
+  std::string const s = R"({"SpecialToken": {"id": "S", "type_id": 5}})";
+  auto const templated = file(single + "[" + s + "," + a + "," + s + "," + b + "], " + tokens);
+  CHECK(templated.encode_pair("a b", "b").ids == numbers{2, 3, 4, 2, 4});
+  CHECK(templated.encode_pair("a b", "b").types == numbers{5, 0, 0, 5, 1});
+  CHECK(templated.encode_pair("a b", "b", 4).ids == numbers{2, 3, 2, 4});
+  CHECK(says(refusal([&] { templated.encode_pair("a", "b", 1); }, redco::exit_code::usage),
+             "a pair of texts has 2 special tokens, and 1 tokens in all are allowed"));
+  CHECK(file(R"({"type": "BertProcessing", "cls": ["C", 1], "sep": ["S", 2]})").encode_pair("a", "b").types ==
+        numbers{0, 0, 0, 1, 1});
+  for (std::string const& pair : {std::string("[]"), "[" + a + "," + b + "]", "[" + s + "," + b + "," + a + "]"})
+    CHECK(says(refusal([&] { file(single + pair + ", " + tokens).encode_pair("a", "b"); }),
+               "puts no special token between two texts"));
+  CHECK(says(refusal([&] { file(single + "[{\"SpecialToken\": {\"id\": \"X\"}}], " + tokens); }),
+             "special_tokens.X is missing"));
+}
+
 TEST_CASE("a token in tokenizer.json and another file has one id, or the folder is refused") {
   if (!redco::tokenizer::detail::regex::available) return;
   copied_folder const folder("added_decoder");

@@ -9,7 +9,7 @@ compute for them.
 
 Nothing is downloaded: the tokenizers are trained on the sentences below, with `tokenizers` and
 `sentencepiece`. golden.json holds texts, their ids, and the text that the ids decode to without
-special tokens. A folder whose name ends in _5 follows transformers 5 if 4 differs; --check leaves
+special tokens. pairs.json holds pairs of texts with their ids and types, cut to `most` ids. A folder whose name ends in _5 follows transformers 5 if 4 differs; --check leaves
 it out. Folders named cleaned_... also hold texts with spaces before punctuation.
 """
 import argparse
@@ -192,6 +192,24 @@ def folders():
     yield "cleaned_bpe_forced", "gpt2", {"tokenizer.json": gpt2, "tokenizer_config.json": plain | cleaned | forced}
 
 
+PAIRED = ["files_bert", "files_roberta", "files_bart", "roberta_prefix"]
+
+
+def pairs(folder):
+    t = hf.AutoTokenizer.from_pretrained(folder)
+    rows = []
+    for first, second in (TEXTS[0], TEXTS[2]), ("a", TEXTS[1]), (TEXTS[0], "a"), ("[SEP] </s>", "hello world"), ("the cat", "the cat"):
+        for most in 0, 12, 9, 8, 7, 5, 4:
+            cut = dict(truncation="longest_first", max_length=most) if most else {}
+            found = t(first, second, return_token_type_ids=True, **cut)
+            rows.append({"first": first, "second": second, "most": most, "ids": found["input_ids"], "types": found["token_type_ids"]})
+    return rows
+
+
+def written(rows):
+    return "[\n" + ",\n".join(json.dumps(r, ensure_ascii=True) for r in rows) + "\n]\n"
+
+
 def golden(folder):
     t = hf.AutoTokenizer.from_pretrained(folder)
     return [{"text": text, "ids": (ids := t(text)["input_ids"]), "decoded": t.decode(ids, skip_special_tokens=True)}
@@ -212,7 +230,11 @@ def main():
             except Exception as e:
                 print(folder.name, "fails:", repr(e)[:200])
                 continue
-            for a, b in zip(found, json.loads((folder / "golden.json").read_text())):
+            expected = json.loads((folder / "golden.json").read_text())
+            if folder.name in PAIRED:
+                found += pairs(folder)
+                expected += json.loads((folder / "pairs.json").read_text())
+            for a, b in zip(found, expected):
                 if a != b:
                     print(folder.name, a, b, sep="\n  ")
         return
@@ -224,8 +246,9 @@ def main():
             if isinstance(content, Tokenizer):
                 content = json.loads(content.to_str())
             (folder / file).write_text(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False))
-        rows = golden(folder)
-        (folder / "golden.json").write_text("[\n" + ",\n".join(json.dumps(r, ensure_ascii=True) for r in rows) + "\n]\n")
+        (folder / "golden.json").write_text(written(golden(folder)))
+        if name in PAIRED:
+            (folder / "pairs.json").write_text(written(pairs(folder)))
 
 
 if __name__ == "__main__":

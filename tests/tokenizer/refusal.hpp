@@ -7,14 +7,14 @@
 #include <string>
 #include <string_view>
 
-/// Returns the message of the error 65 that `make` throws; empty if it throws none.
+/// Returns the message of the error that `make` throws; empty if it throws none. Checks its exit code.
 template <class Make>
-std::string refusal(Make const& make) {
+std::string refusal(Make const& make, redco::exit_code code = redco::exit_code::data) {
   try {
     make();
     return {};
   } catch (redco::error const& e) {
-    CHECK(e.code() == redco::exit_code::data);
+    CHECK(e.code() == code);
     return e.what();
   }
 }

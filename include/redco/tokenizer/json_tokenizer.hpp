@@ -45,6 +45,11 @@ class json_tokenizer {
   /// Returns the token ids of `text`. An empty text has no ids, unless special tokens are put
   /// around it.
   std::vector<std::int64_t> encode(std::string_view text, encode_options options = {}) const;
+  /// Returns the ids of two texts as one input, as the file's post_processor joins them. If there
+  /// would be more than `most` ids (0: any number), the longer text loses its last ids, as in
+  /// transformers' truncation "longest_first". Throws `error` with exit code 65 if the
+  /// post_processor puts no special token around a pair, 64 if `most` is smaller than the number of special tokens.
+  pair_encoding encode_pair(std::string_view first, std::string_view second, std::int64_t most = 0) const;
   /// Returns the text of token ids. The text is always valid UTF-8: U+FFFD replaces invalid bytes.
   /// Ids without a token add no text, because models often have more embedding rows than their
   /// tokenizer has tokens.

@@ -28,6 +28,11 @@ REDCO_INLINE std::vector<std::int64_t> json_tokenizer::encode(std::string_view t
   return file_->encode(text, options);
 }
 
+REDCO_INLINE pair_encoding json_tokenizer::encode_pair(std::string_view first, std::string_view second,
+                                                       std::int64_t most) const {
+  return file_->encode_pair(first, second, most);
+}
+
 REDCO_INLINE std::string json_tokenizer::decode(std::span<std::int64_t const> ids, decode_options options) const {
   return detail::decoded(*this, ids, options);
 }

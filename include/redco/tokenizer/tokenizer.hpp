@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/diag/error.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -38,6 +40,14 @@ struct decode_options {
   bool keep_special = false;
 };
 
+/// The token ids of two texts as one input of an encoder such as BERT, with the special tokens
+/// around and between them.
+struct pair_encoding {
+  std::vector<std::int64_t> ids = {};
+  /// Token type (segment) of each id: 0 for the first text; RoBERTa has only type 0.
+  std::vector<std::int64_t> types = {};
+};
+
 /// A set of ids of a vocabulary's special tokens, which represent no text. An id is nullopt if the
 /// tokenizer's files do not name such a token.
 struct special_ids {
@@ -58,6 +68,8 @@ struct special_ids {
 /// - append(bytes, id, first) appends the bytes of one token and returns true if the id has a
 ///   token. `first` is true until append has returned true for this text.
 /// - vocabulary_size() returns the largest id plus one; specials() returns the special ids.
+/// - encode_pair(first, second, most) (optional) returns the `pair_encoding` of two texts. If it
+///   would have more than `most` ids (0: any number), the longer text loses its last ids.
 /// - cleans_spaces() (optional) returns true if decode removes spaces before punctuation.
 template <class T>
 concept tokenizer = requires(T const& t, std::string_view text, std::span<std::int64_t const> ids, std::string& bytes) {
@@ -85,6 +97,19 @@ bool cleans_spaces(T const& t) {
   }
 }
 
+/// Returns the `pair_encoding` of two texts by the tokenizer `t`. Throws `error` with exit code 65
+/// if `t` has no member encode_pair().
+template <tokenizer T>
+pair_encoding encode_pair(T const& t, std::string_view first, std::string_view second, std::int64_t most) {
+  if constexpr (requires {
+                  { t.encode_pair(first, second, most) } -> std::same_as<pair_encoding>;
+                }) {
+    return t.encode_pair(first, second, most);
+  } else {
+    throw error(exit_code::data, "this kind of tokenizer encodes no pairs of texts; use a tokenizer.json of BERT");
+  }
+}
+
 }  // namespace redco::tokenizer::detail
 
 namespace redco::tokenizer {
@@ -100,6 +125,9 @@ class any_tokenizer {
   std::vector<std::int64_t> encode(std::string_view text, encode_options options = {}) const {
     return held_->encode(text, options);
   }
+  pair_encoding encode_pair(std::string_view first, std::string_view second, std::int64_t most = 0) const {
+    return held_->encode_pair(first, second, most);
+  }
   std::string decode(std::span<std::int64_t const> ids, decode_options options = {}) const {
     return held_->decode(ids, options);
   }
@@ -112,6 +140,7 @@ class any_tokenizer {
   struct interface {
     virtual ~interface() = default;
     virtual std::vector<std::int64_t> encode(std::string_view, encode_options) const = 0;
+    virtual pair_encoding encode_pair(std::string_view, std::string_view, std::int64_t) const = 0;
     virtual std::string decode(std::span<std::int64_t const>, decode_options) const = 0;
     virtual bool append(std::string&, std::int64_t, bool) const = 0;
     virtual std::int64_t vocabulary_size() const = 0;
@@ -125,6 +154,9 @@ class any_tokenizer {
 
     std::vector<std::int64_t> encode(std::string_view text, encode_options options) const override {
       return held.encode(text, options);
+    }
+    pair_encoding encode_pair(std::string_view first, std::string_view second, std::int64_t most) const override {
+      return detail::encode_pair(held, first, second, most);
     }
     std::string decode(std::span<std::int64_t const> ids, decode_options options) const override {
       return held.decode(ids, options);

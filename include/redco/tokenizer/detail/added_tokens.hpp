@@ -4,11 +4,15 @@
 #include <redco/tokenizer/detail/regex.hpp>
 #include <redco/tokenizer/detail/unicode.hpp>
 #include <redco/tokenizer/detail/vocabulary.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
+#include <redco/diag/error.hpp>
 #include <redco/meta/utf8.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,10 +108,18 @@ class added_tokens {
 };
 
 /// A frame around a text: ids of the special tokens that a tokenizer puts before and after a text,
-/// such as [CLS] and [SEP].
+/// such as [CLS] and [SEP], and the sequence of special tokens and texts of a pair.
 struct special_frame {
+  /// A part of a pair: the text with index `text`, or the special token `id` if `text` is -1.
+  struct piece {
+    int text = -1;
+    std::int64_t id = 0;
+    std::int64_t type = 0;
+  };
+
   std::vector<std::int64_t> before = {};
   std::vector<std::int64_t> after = {};
+  std::vector<piece> pair = {};  // empty if the file joins no pair
 
   /// Reads the post_processor of a tokenizer.json. If it is a Sequence of post-processors, the
   /// tokens of a later one enclose the tokens of the earlier ones.
@@ -125,9 +137,40 @@ struct special_frame {
       node.knows({"type", "sep", "cls", "trim_offsets", "add_prefix_space"});
       before.insert(before.begin(), named_id(node.at("cls")));
       after.push_back(named_id(node.at("sep")));
+      bool const bert = type == "BertProcessing";
+      piece const sep{.id = after.back()};
+      pair = {{.id = before.front()}, {.text = 0}, sep};
+      if (!bert) pair.push_back(sep);
+      pair.insert(pair.end(), {{.text = 1, .type = bert}, {.id = sep.id, .type = bert}});
     } else {
       node.refuse_kind("of type " + type);
     }
+  }
+
+  /// Returns the ids and types of a pair of texts, shortened to at most `most` ids unless `most` is
+  /// 0. Throws the errors of `json_tokenizer::encode_pair`.
+  pair_encoding joined(std::array<std::vector<std::int64_t>, 2> texts, std::int64_t most) const {
+    if (pair.empty())
+      throw error(exit_code::data,
+                  "the tokenizer puts no special token between two texts; use the tokenizer of a "
+                  "model that reads pairs, such as BERT");
+    std::int64_t const room = most - std::ssize(pair) + 2;
+    if (most != 0 && room < 0)
+      throw error(exit_code::usage, "a pair of texts has " + std::to_string(most - room) + " special tokens, and " +
+                                        std::to_string(most) + " tokens in all are allowed; allow more");
+    bool const longer = texts[1].size() >= texts[0].size();
+    if (std::int64_t const all = std::ssize(texts[0]) + std::ssize(texts[1]); most != 0 && all > room) {
+      std::int64_t const kept = std::min(std::ssize(texts[!longer]), room / 2);
+      texts[!longer].resize(static_cast<std::size_t>(kept));
+      texts[longer].resize(static_cast<std::size_t>(room - kept));
+    }
+    pair_encoding result;
+    for (piece const& one : pair) {
+      if (one.text < 0) result.ids.push_back(one.id);
+      else result.ids.insert(result.ids.end(), texts[one.text != 0].begin(), texts[one.text != 0].end());
+      result.types.resize(result.ids.size(), one.type);
+    }
+    return result;
   }
 
  private:
@@ -153,10 +196,39 @@ struct special_frame {
         piece.refuse_kind("a piece other than SpecialToken and one Sequence");
       }
     }
+    read_pair(node);
     if (!text_seen)
       node.refuse("does not contain the text of the input; write the file again with the program that made it");
     before.insert(before.begin(), mine.before.begin(), mine.before.end());
     after.insert(after.end(), mine.after.begin(), mine.after.end());
+  }
+
+  /// Reads the template of a pair. A template without special tokens, which `tokenizers` writes if
+  /// none was set, counts as absent, because versions of transformers disagree about it. A template
+  /// other than text A before text B counts as absent too.
+  void read_pair(json_node const& node) {
+    auto const list = node.find("pair");
+    if (!list) return;
+    std::vector<piece> all;
+    int texts = 0;
+    for (json_node const& one : list->elements()) {
+      bool const special = one.find("SpecialToken").has_value();
+      json_node const content = one.at(special ? "SpecialToken" : "Sequence");
+      auto const type = content.find("type_id");
+      piece next{.type = type ? type->number() : 0};
+      if (!special) {
+        next.text = texts++;
+        if (content.at("id").text() != (next.text == 0 ? "A" : "B")) return;
+        all.push_back(next);
+        continue;
+      }
+      json_node const tokens = node.at("special_tokens");
+      for (json_node const& id : tokens.at(content.at("id").text()).at("ids").elements()) {
+        next.id = id.number();
+        all.push_back(next);
+      }
+    }
+    if (texts == 2 && all.size() > 2) pair = std::move(all);
   }
 };
 

@@ -42,6 +42,8 @@ class tokenizer_file {
       for (auto const* const side : {&frame_.before, &frame_.after}) {
         for (std::int64_t const id : *side) check_frame(id, *processor);
       }
+      for (special_frame::piece const& piece : frame_.pair)
+        if (piece.text < 0) check_frame(piece.id, *processor);
     }
     std::sort(specials_.all.begin(), specials_.all.end());
     specials_.begin = role(names.begin, root);
@@ -98,6 +100,10 @@ class tokenizer_file {
         add_id);
     if (options.add_special) ids.insert(ids.end(), frame_.after.begin(), frame_.after.end());
     return ids;
+  }
+
+  pair_encoding encode_pair(std::string_view first, std::string_view second, std::int64_t most) const {
+    return frame_.joined({encode(first, {.add_special = false}), encode(second, {.add_special = false})}, most);
   }
 
   bool append(std::string& bytes, std::int64_t id, bool first) const {

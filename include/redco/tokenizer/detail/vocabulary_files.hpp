@@ -72,6 +72,16 @@ inline json::json_value text_template(std::string const& before, std::string con
           {"special_tokens", tokens}};
 }
 
+/// Returns the JSON of the post-processor of BERT or RoBERTa (`type`: BertProcessing or
+/// RobertaProcessing), which also joins pairs of texts.
+inline json::json_value pair_processing(std::string const& type, std::string const& before, std::string const& after,
+                                        json::json_value const& words) {
+  auto const named = [&](std::string const& token) {
+    return json::json_value::array({token, words.value(token, json::json_value())});
+  };
+  return {{"type", type}, {"cls", named(before)}, {"sep", named(after)}};
+}
+
 /// Returns the content of vocab.json and merges.txt in the form of a tokenizer.json, as
 /// transformers does for GPT-2, OPT, RoBERTa, BART and Qwen2. Throws `error` with exit code 65 for
 /// any other tokenizer class.
@@ -91,7 +101,7 @@ inline json::json_value byte_level_file(std::filesystem::path const& folder, tok
   json::json_value root = {{"pre_tokenizer", leading}, {"decoder", {{"type", "ByteLevel"}}}};
   if (framed) {
     std::string const begin = token_or(settings, "cls_token", "<s>"), end = token_or(settings, "sep_token", "</s>");
-    root["post_processor"] = text_template(begin, end, words);
+    root["post_processor"] = pair_processing("RobertaProcessing", begin, end, words);
     root["added_tokens"] =
         special_tokens(words, {begin, end, "<s>", "</s>", token_or(settings, "unk_token", "<unk>"),
                                token_or(settings, "pad_token", "<pad>"), token_or(settings, "mask_token", "<mask>")});
@@ -137,7 +147,7 @@ inline json::json_value wordpiece_file(std::filesystem::path const& folder, toke
                            {"decoder", {{"type", "WordPiece"}}}};
   root["added_tokens"] = special_tokens(words, {begin, end, unknown, token_or(settings, "pad_token", "[PAD]"),
                                                 token_or(settings, "mask_token", "[MASK]")});
-  root["post_processor"] = text_template(begin, end, words);
+  root["post_processor"] = pair_processing("BertProcessing", begin, end, words);
   root["model"] = {{"type", "WordPiece"}, {"unk_token", unknown}, {"vocab", std::move(words)}};
   return root;
 }
