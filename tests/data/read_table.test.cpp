@@ -107,7 +107,7 @@ TEST_CASE("the separator follows from the extension or the options") {
   CHECK(table_of("id\ttext\n1\t\"open\n2\tan \"x\"\n", id_text, {.quotes = false}, "t.tsv").rows ==
         row_list{{"1", "\"open"}, {"2", "an \"x\""}});
   CHECK(refused_table("id,text\n1,a\n", id_text, {}, "t.txt") ==
-        "t.txt ends in neither .csv nor .tsv; set the separator");
+        "t.txt ends in neither .csv, .tsv nor .jsonl; set the separator");
   for (char const separator : {'\n', '\r', '"', '\xE9'})
     CHECK(refused_table("id,text\n1,a\n", id_text, {.separator = separator}, "t.csv", redco::exit_code::usage) ==
           "the separator of t.csv is a line break, a quote or no ASCII character; choose another one");
@@ -247,4 +247,43 @@ TEST_CASE("a field that is no number is named by file, line and column") {
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::data);
   }
+}
+
+TEST_CASE("a table is read from the objects of a JSONL file") {
+  auto const read =
+      table_of("\xEF\xBB\xBF{\"text\": \"a\\tb\", \"id\": 7, \"more\": []}\n\n{\"id\": \"x\", \"text\": -1.5}\r\n",
+               id_text, {}, "t.JSONL");
+  CHECK(read.rows == row_list{{"7", "a\tb"}, {"x", "-1.5"}});
+  CHECK(read.lines == line_list{1, 3});
+  CHECK(table_of("{\"id\": true, \"text\": \"\"}", id_text, {}, "t.ndjson").rows == row_list{{"true", ""}});
+}
+
+TEST_CASE("a wrong line of a JSONL table is named, or skipped and counted") {
+  auto const refused = [](std::string const& text) { return refused_table(text, id_text, {}, "t.jsonl"); };
+  std::string const right = "{\"id\": 1, \"text\": \"a\"}\n";
+  CHECK(refused(right + "{\"id\": 1, \"txt\": \"a\", \"n\": 0}\n") ==
+        "t.jsonl:2: no key \"text\" among \"id\", \"txt\", \"n\"; name one of these");
+  CHECK(refused(right + "\n{\"id\": 1, \"text\": null}\n") ==
+        "t.jsonl:3: key \"text\" has neither a text nor a number; correct it");
+  CHECK(refused("{\"id\": [1], \"text\": \"\"}\n").find("t.jsonl:1: key \"id\" has neither") == 0);
+  CHECK(refused(right + "[1]\n").find("t.jsonl:2: the line is no object") == 0);
+  CHECK(refused(right + "{\"id\": 1").find("t.jsonl:2:") == 0);
+  CHECK(refused("\n") == "t.jsonl has no row; give a file with examples");
+  CHECK(refused(right + "{\"id\": 1, \"text\": \"\xE9\"}\n").find("t.jsonl:2: 0xE9 at byte 19") == 0);
+  auto const skipped = table_of("{}\n" + right + "[]\n", id_text, {.skip_wrong_rows = true}, "t.jsonl");
+  CHECK(skipped.rows == row_list{{"1", "a"}});
+  CHECK((skipped.skipped == 2 && skipped.first_skipped.find("t.jsonl:1: no key \"id\" among") != std::string::npos));
+  CHECK(
+      refused_table("{}\n", id_text, {.skip_wrong_rows = true}, "t.jsonl").find("has no correct row; the first of 1") !=
+      std::string::npos);
+}
+
+TEST_CASE("rows are held out with their lines") {
+  auto all = table_of("id,text\n1,a\n2,b\n\n3,c\n4,d\n5,e\n");
+  auto const held_out = redco::data::hold_out_rows(all, 2);
+  CHECK((held_out.rows == row_list{{"2", "b"}, {"4", "d"}} && held_out.lines == line_list{3, 6}));
+  CHECK((all.rows == row_list{{"1", "a"}, {"3", "c"}, {"5", "e"}} && all.lines == line_list{2, 5, 7}));
+  CHECK((held_out.columns == id_text && held_out.path == all.path));
+  CHECK_THROWS_WITH(redco::data::hold_out_rows(all, 4),
+                    all.path + " has 3 rows, too few to hold out every 4th; give more rows, or a file to evaluate on");
 }

@@ -4,6 +4,8 @@
 
 #include <redco/data/detail/table_reader.hpp>
 #include <redco/data/detail/text_on_disk.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
@@ -11,7 +13,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace redco::data::detail {
 
@@ -26,7 +31,59 @@ inline char separator_of(std::filesystem::path const& path, table_options const&
   std::string const extension = lower_extension(path);
   if (extension == ".csv") return ',';
   if (extension == ".tsv") return '\t';
-  throw error(exit_code::data, path.string() + " ends in neither .csv nor .tsv; set the separator");
+  throw error(exit_code::data, path.string() + " ends in neither .csv, .tsv nor .jsonl; set the separator");
+}
+
+/// Appends the values under the table's columns of a JSON text to `read`. Throws `error` with exit
+/// code 65 and `where` if the text is no object, or lacks a column or its text or number.
+inline void append_object(table& read, std::string const& text, std::int64_t line, std::string const& where) {
+  json::json_value const object = json::parse_json(text, where);
+  if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
+  std::vector<std::string> row;
+  for (std::string const& column : read.columns) {
+    auto const found = object.find(column);
+    if (found == object.end()) {
+      std::vector<std::string> keys;
+      for (auto const& entry : object.items()) keys.push_back(entry.key());
+      throw error(exit_code::data, where + ": no key \"" + column + "\" among " + listed(keys) + "; name one of these");
+    }
+    if (found->is_structured() || found->is_null())
+      throw error(exit_code::data, where + ": key \"" + column + "\" has neither a text nor a number; correct it");
+    row.push_back(found->is_string() ? found->get<std::string>() : found->dump());
+  }
+  read.rows.push_back(std::move(row));
+  read.lines.push_back(line);
+}
+
+inline table read_objects(std::filesystem::path const& path, std::span<std::string const> columns,
+                          table_options const& options) {
+  diag::input_file const checked(path);  // refuses a missing file and a folder
+  std::ifstream in(path, std::ios::binary);
+  table read;
+  read.path = path.string();
+  read.columns.assign(columns.begin(), columns.end());
+  std::string line;
+  line_encoding encoding;
+  for (std::int64_t number = 1;; ++number) {
+    std::string const where = read.path + ":" + std::to_string(number);
+    std::size_t const bytes = next_line(in, line, where);
+    if (bytes == 0) break;
+    if (number == 1) refuse_other_formats(path, line, "table");
+    encoding.take(line, bytes, where);
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    try {
+      append_object(read, line, number, where);
+    } catch (error const& wrong) {
+      if (!options.skip_wrong_rows) throw;
+      if (read.skipped++ == 0) read.first_skipped = wrong.what();
+    }
+  }
+  encoding.check(options.invalid_utf8);
+  if (read.rows.empty() && read.skipped > 0)
+    throw error(exit_code::data, read.path + " has no correct row; the first of " + std::to_string(read.skipped) +
+                                     " wrong rows: " + read.first_skipped);
+  if (read.rows.empty()) throw error(exit_code::data, read.path + " has no row; give a file with examples");
+  return read;
 }
 
 }  // namespace redco::data::detail
@@ -39,6 +96,7 @@ REDCO_INLINE table read_table(std::filesystem::path const& path, std::span<std::
   if (extension == ".xlsx" || extension == ".xls" || extension == ".ods")
     throw error(exit_code::data, path.string() + " is a spreadsheet; export it as CSV in UTF-8, and give the result");
   if (columns.empty()) throw error(exit_code::data, "no column of " + path.string() + " is chosen; name at least one");
+  if (extension == ".jsonl" || extension == ".ndjson") return detail::read_objects(path, columns, options);
   diag::input_file const file(path);
   std::string piece(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), std::uint64_t{1} << 20)), '\0');
   file.read(0, std::as_writable_bytes(std::span(piece)));

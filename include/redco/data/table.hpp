@@ -8,11 +8,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace redco::data {
@@ -25,7 +27,7 @@ struct table_options {
   bool skip_wrong_rows = false;  ///< Skips and counts wrong rows instead of throwing an error
 };
 
-/// Rows of a CSV or TSV file, with the chosen columns only.
+/// Rows of a CSV, TSV or JSONL file, with the chosen columns only.
 struct table {
   std::string path;
   std::vector<std::string> columns;            ///< Chosen columns, in the order of the caller
@@ -34,6 +36,25 @@ struct table {
   std::int64_t skipped = 0;                    ///< Number of wrong rows that were skipped
   std::string first_skipped;                   ///< "path:line: why" of the first skipped row
 };
+
+/// Removes the last one of each `every` consecutive rows from a table, and returns a table of the
+/// removed rows, for evaluation. Throws `error` with exit code 65 if one part would be empty.
+/// Requires every >= 2.
+inline table hold_out_rows(table& from, std::int64_t every) {
+  if (std::ssize(from.rows) < every)
+    throw error(exit_code::data, from.path + " has " + std::to_string(from.rows.size()) +
+                                     " rows, too few to hold out every " + std::to_string(every) +
+                                     "th; give more rows, or a file to evaluate on");
+  table kept{.path = from.path, .columns = from.columns, .skipped = from.skipped, .first_skipped = from.first_skipped};
+  table held_out{.path = from.path, .columns = from.columns};
+  for (std::size_t row = 0; row < from.rows.size(); ++row) {
+    table& part = (static_cast<std::int64_t>(row) + 1) % every == 0 ? held_out : kept;
+    part.rows.push_back(std::move(from.rows[row]));
+    part.lines.push_back(from.lines[row]);
+  }
+  from = std::move(kept);
+  return held_out;
+}
 
 namespace detail {
 

@@ -3,6 +3,7 @@
 #include <redco/data/detail/text_on_disk.hpp>
 #include <redco/data/table.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,16 @@
 namespace redco::data::detail {
 
 inline constexpr std::size_t longest_row = std::size_t{64} << 20;
+
+/// Returns the names in quotes, separated by commas; at most 32 of them.
+inline std::string listed(std::span<std::string const> names) {
+  constexpr std::size_t most = 32;
+  std::string text;
+  for (std::string const& name : names.first(std::min(names.size(), most)))
+    text += (text.empty() ? "\"" : ", \"") + name + "\"";
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
 
 /// A reader of the bytes of a table, in pieces of any size. finish() returns the table. The errors
 /// are those of `read_table`.

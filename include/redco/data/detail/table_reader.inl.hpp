@@ -12,16 +12,6 @@
 
 namespace redco::data::detail {
 
-/// Returns the names in quotes, separated by commas; at most 32 of them.
-inline std::string listed(std::span<std::string const> names) {
-  constexpr std::size_t most = 32;
-  std::string text;
-  for (std::string const& name : names.first(std::min(names.size(), most)))
-    text += (text.empty() ? "\"" : ", \"") + name + "\"";
-  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
-  return text;
-}
-
 REDCO_INLINE void table_reader::take(std::string_view bytes) {
   encoding_.bytes += bytes.size();
   for (char const c : bytes) {
