@@ -42,6 +42,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
     --verify-steps 1 --global-batch 4 --text ${PROJECT_SOURCE_DIR}/README.md)
   redco_verify_test(shards own_layer 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2)
   redco_verify_test(ppo ppo 2 "verify: 2x1 and one rank agree in 16 updates" --mesh 2x1 --dtype f64 --env cartpole --epochs 1)
+  redco_verify_test(pairs classification 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --global-batch 5)
   redco_verify_test(worker ddpg 2 "verify: 2x1 and one rank agree in 4 updates" --mesh 2x1 --dtype f64 --warmup 3)
   redco_verify_test(batch_norm mnist 2 "verify: 2x1 and one rank agree in 2 updates" --mesh 2x1 --images 60)
   function(redco_recipe_test name result)
@@ -73,6 +74,8 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
     -DEXIT=0 "-DWORDS=held-out loss 0[.]([0-4]|5[0-2])" -DFRESH=${PROJECT_BINARY_DIR}/tests/demo_seq2seq
     -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
   redco_verify_test(seq2seq seq2seq 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --examples 100)
+  # Three epochs correlate with 0.3 or more; a bag of words with less than 0.1
+  redco_recipe_test(classification "pearson (0[.][3-9][0-9]*)" --task regression --pairs 3000 --epochs 3)
   set(lora ${PROJECT_BINARY_DIR}/tests/lora_model)
   redco_recipe_test(lora "held-out loss ([0-9.]+) with adapters" --model ${lora}/learnt/model --text
     ${PROJECT_SOURCE_DIR}/include/redco/meta --context 64 --hold-out 10 --rank 1 --targets q,v,down --global-batch 16 --epochs 4
@@ -117,5 +120,8 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
     redco_long_test(meshes_${dtype} COMMAND ${CMAKE_COMMAND} -E env DTYPE=${dtype} BATCH=5
       PROGRAM=$<TARGET_FILE:language_modeling> ${PROJECT_SOURCE_DIR}/benchmarks/meshes 50 1x1 2x1 1x2)
   endforeach()
+  redco_add_test(demo.classification COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:classification>
+    -DMAKE_MODELS=$<TARGET_FILE:make_models> -DWORK=${PROJECT_BINARY_DIR}/tests/demo_classification
+    -P ${PROJECT_SOURCE_DIR}/tests/examples/classification.cmake)
   redco_demo_test(no_text 65 ARGUMENTS --text ${PROJECT_SOURCE_DIR}/no_such_file WORDS "no_such_file")
 endif()

@@ -1,5 +1,5 @@
-// Writes two small decoders and a small encoder-decoder as Hugging Face folders, with a tokenizer
-// whose tokens are bytes: `make_models FOLDER`.
+// Writes two small decoders, a small encoder-decoder and a small encoder as Hugging Face folders,
+// with a tokenizer whose tokens are bytes: `make_models FOLDER`.
 #include <redco/run/trained_network.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/ckpt/save_model.hpp>
@@ -7,8 +7,10 @@
 #include <redco/pretrained/stored_names/bart.hpp>
 #include <redco/pretrained/stored_names/gpt2.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
+#include <redco/pretrained/stored_names/roberta.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/bart.hpp>
+#include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/optimizer/optimizers.hpp>
@@ -36,11 +38,13 @@ std::string byte_vocabulary() {
 }
 
 template <class Model>
-void write(Model const& model, std::filesystem::path const& folder, std::string const& config) {
+void write(Model const& model, std::filesystem::path const& folder, std::string const& config,
+           std::string const& around = "null") {
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "config.json") << config;
   std::ofstream(folder / "tokenizer.json")
-      << R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": null,
+      << R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": )" << around
+      << R"(,
  "added_tokens": [{"id": 256, "content": "<end>", "single_word": false, "lstrip": false, "rstrip": false,
                    "normalized": false, "special": true}],
  "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
@@ -85,5 +89,10 @@ int main(int argc, char** argv) {
       R"({"model_type": "bart", "vocab_size": 257, "max_position_embeddings": 64, "d_model": 24, "encoder_ffn_dim": 40,
  "decoder_ffn_dim": 48, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_layers": 1, "decoder_layers": 2,
  "is_encoder_decoder": true, "pad_token_id": 0, "eos_token_id": 256, "decoder_start_token_id": 256, "forced_eos_token_id": 256})");
+  redco::roberta const roberta{{.vocab = 257, .context = 62, .width = 24, .ffn = 40, .heads = 4, .layers = 1}};
+  write(roberta, folder / "roberta",
+        R"({"model_type": "roberta", "vocab_size": 257, "max_position_embeddings": 64, "hidden_size": 24,
+ "intermediate_size": 40, "num_attention_heads": 4, "num_hidden_layers": 1, "pad_token_id": 1, "type_vocab_size": 1})",
+        R"({"type": "RobertaProcessing", "cls": ["<end>", 256], "sep": ["<end>", 256]})");
   return 0;
 }
