@@ -1,10 +1,10 @@
 // Classifies sentences or pairs of sentences with BERT or RoBERTa, or predicts a number for each
 // (--task regression).
 //
-// Without --data the program generates pairs of sentences whose words do not decide about the label:
-// "Ben is helped by Anna" follows from "Anna helps Ben", and "Ben helps Anna" does not. Exit code 1
-// unless 95 of 100 held-out pairs are classified correctly, or the Pearson correlation of a
-// regression is 0.9, on generated pairs with the default training options.
+// Without --data the program generates pairs of sentences. Their label depends on the order of
+// words: "Ben is helped by Anna" follows from "Anna helps Ben", and "Ben helps Anna" does not. Exit
+// code 1 unless 95 of 100 held-out pairs are classified correctly, or the Pearson correlation of a
+// regression is 0.9. The bound holds for generated pairs and the default training options.
 //
 //   classification --mesh 1x2 --workdir run ...                             all options: --help
 //   classification --model FOLDER --data train.tsv --eval dev.tsv --text sentence1 --pair sentence2

@@ -48,8 +48,8 @@ struct data_set {
   std::vector<std::string> names;
 };
 
-/// Reads or generates the examples. Throws the errors of `redco::data::read_table`, and `error` with
-/// exit code 64 for an unknown task.
+/// Reads or generates the examples. Throws the errors of `redco::data::read_table`. Throws `error`
+/// with exit code 64 for an unknown task.
 inline data_set read(options const& o, std::uint64_t seed) {
   if (!o.regression() && o.task != "classification")
     throw redco::error(redco::exit_code::usage, "--task " + o.task + ": give classification or regression");
@@ -77,8 +77,9 @@ struct example {
   double label;
 };
 
-/// Returns the examples of a table: its first column, or its first two columns as a pair, in at most
-/// `most` tokens. Without names, labels are numbers. Throws the errors of labels.hpp.
+/// Returns the examples of a table: its first column, or its first two columns as a pair, in at
+/// most `most` tokens. Labels of a regression are numbers, others are among `names`. Throws the
+/// errors of labels.hpp.
 inline std::vector<example> encoded(redco::data::table const& from, redco::tokenizer::any_tokenizer const& tokenizer,
                                     std::int64_t most, std::vector<std::string> const& names, bool regression) {
   auto const wanted = regression ? labels::numbers_of(from) : labels::classes_of(from, names);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Pairs of generated sentences such as "Anna is helped by Ben in town" and "Ben never helps Anna".
-// The order of words decides about the label: the two sentences of a pair often have the same
+// The order of words decides about the label. The two sentences of a pair often have the same
 // words, and the roles of the names depend on active or passive voice.
 
 #include <redco/data/table.hpp>
@@ -44,10 +44,10 @@ inline std::string sentence(event const& e, bool passive, bool never) {
 /// train on never do.
 inline bool reserved(event const& e) { return (e.agent + 2 * e.verb + 3 * e.patient) % 5 == 0; }
 
-/// Draws `count` pairs. The label is the relation of the second sentence to the first: "entailment"
-/// if it has the same event, "contradiction" if it denies that event, "reversal" if agent and patient
-/// change places, "neutral" if it has another person or verb. If `graded`, the label is the number
-/// of roles that have the same word in both sentences, 0 to 3, and no sentence is denied.
+/// Draws `count` pairs. The label is the relation of the second sentence to the first. The event is
+/// the same ("entailment") or denied ("contradiction"), agent and patient change places
+/// ("reversal"), or a word is another one ("neutral"). If `graded`, no event is denied. The
+/// label is then the number of roles that have the same word in both sentences, 0 to 3.
 inline redco::data::table draw(std::size_t count, std::uint64_t seed, bool graded, bool held_out) {
   choices random{std::mt19937_64(2 * seed + held_out)};
   redco::data::table all{.path = "generated", .columns = {"text", "pair", "label"}};

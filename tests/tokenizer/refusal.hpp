@@ -7,7 +7,8 @@
 #include <string>
 #include <string_view>
 
-/// Returns the message of the error that `make` throws; empty if it throws none. Checks its exit code.
+/// Returns the message of the error that `make` throws; empty if it throws none. Checks the exit
+/// code of the error.
 template <class Make>
 std::string refusal(Make const& make, redco::exit_code code = redco::exit_code::data) {
   try {

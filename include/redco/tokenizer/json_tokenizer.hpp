@@ -48,7 +48,8 @@ class json_tokenizer {
   /// Returns the ids of two texts as one input, as the file's post_processor joins them. If there
   /// would be more than `most` ids (0: any number), the longer text loses its last ids, as in
   /// transformers' truncation "longest_first". Throws `error` with exit code 65 if the
-  /// post_processor puts no special token around a pair, 64 if `most` is smaller than the number of special tokens.
+  /// post_processor puts no special token around a pair. Throws it with exit code 64 if `most` is
+  /// smaller than the number of special tokens.
   pair_encoding encode_pair(std::string_view first, std::string_view second, std::int64_t most = 0) const;
   /// Returns the text of token ids. The text is always valid UTF-8: U+FFFD replaces invalid bytes.
   /// Ids without a token add no text, because models often have more embedding rows than their
@@ -65,6 +66,7 @@ class json_tokenizer {
   /// Returns the largest token id plus one.
   std::int64_t vocabulary_size() const;
   special_ids const& specials() const;
+  /// Returns true if decoding removes spaces before punctuation.
   bool cleans_spaces() const { return cleans_spaces_; }
 
  private:

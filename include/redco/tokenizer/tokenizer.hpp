@@ -68,9 +68,7 @@ struct special_ids {
 /// - append(bytes, id, first) appends the bytes of one token and returns true if the id has a
 ///   token. `first` is true until append has returned true for this text.
 /// - vocabulary_size() returns the largest id plus one; specials() returns the special ids.
-/// - encode_pair(first, second, most) (optional) returns the `pair_encoding` of two texts. If it
-///   would have more than `most` ids (0: any number), the longer text loses its last ids.
-/// - cleans_spaces() (optional) returns true if decode removes spaces before punctuation.
+/// - encode_pair(first, second, most) and cleans_spaces(), both optional: see json_tokenizer.
 template <class T>
 concept tokenizer = requires(T const& t, std::string_view text, std::span<std::int64_t const> ids, std::string& bytes) {
   { t.encode(text, encode_options{}) } -> std::same_as<std::vector<std::int64_t>>;

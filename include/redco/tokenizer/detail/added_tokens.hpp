@@ -108,7 +108,7 @@ class added_tokens {
 };
 
 /// A frame around a text: ids of the special tokens that a tokenizer puts before and after a text,
-/// such as [CLS] and [SEP], and the sequence of special tokens and texts of a pair.
+/// such as [CLS] and [SEP]. The member `pair` lists the special tokens and texts of a pair.
 struct special_frame {
   /// A part of a pair: the text with index `text`, or the special token `id` if `text` is -1.
   struct piece {
