@@ -148,7 +148,7 @@ expect(65 "nothing: No such file" generate --model "${WORK}/nothing" --prompt "T
 # Conversations: the loss counts answers only, and generate asks in the format of the chat template.
 file(WRITE "${WORK}/chats.jsonl" "{\"messages\": [{\"role\": \"user\", \"content\": \"To be?\"}, {\"role\": \"assistant\", \"content\": \"Or not.\"}]}\n\
 {\"prompt\": \"To \", \"completion\": \"sleep\"}\n{\"prompt\": \"A very long prompt, of which the answer does not fit\", \"completion\": \".\"}\n")
-set(chats --model "${WORK}/talks" --conversations "${WORK}/chats.jsonl" --context 24 --hold-out 0 --global-batch 2 --epochs 40 --lr 0.05
+set(chats --model "${WORK}/talks" --conversations "${WORK}/chats.jsonl" --context 24 --hold-out 0 --global-batch 2 --epochs 80 --lr 0.02
   --warmup 1 --workdir "${WORK}/chatted" --dtype f32 --quiet)
 file(COPY "${WORK}/llama/" DESTINATION "${WORK}/talks")
 expect(65 "has no chat template" fine_tune ${chats})

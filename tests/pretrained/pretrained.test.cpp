@@ -354,5 +354,8 @@ TEST_CASE("conversations are encoded by the chat template, prompts and completio
   std::vector<std::int64_t> ids = whole;
   ids.push_back(2);
   CHECK(found[1].ids == ids);
-  for (std::size_t i = 0; i < ids.size(); ++i) CHECK(found[1].trained[i] == (i >= prompt.size()));
+  // A token across the boundary belongs to the completion.
+  auto const common = std::mismatch(prompt.begin(), prompt.end(), whole.begin()).first - prompt.begin();
+  REQUIRE(common > 1);
+  for (std::size_t i = 0; i < ids.size(); ++i) CHECK(found[1].trained[i] == (std::cmp_greater_equal(i, common)));
 }

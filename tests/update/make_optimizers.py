@@ -3,8 +3,9 @@
 
     python make_optimizers.py --out ../files/optimizers
 
-Writes one JSON file per case: the values of the parameters after each of five updates, and the state after the last
-one. Element i of n starts at sin(0.7 i + 1). Update t = 1, 2, ... has the gradient 0.3 p + cos(1.7 i + t), where p is the value.
+Writes one JSON file per case: the values of the parameters after each of five updates, and the
+state after the last one. Element i of n starts at sin(0.7 i + 1). Update t = 1, 2, ... has the
+gradient 0.3 p + cos(1.7 i + t), where p is the value.
 """
 import argparse
 import json
@@ -35,7 +36,7 @@ def record(p, step, state):
 
 
 def adamw_groups():
-    """Three parameters of four elements in torch's groups: a rate factor of 0.1, a weight decay of 0.5, and neither."""
+    """Three parameters in torch's groups: a rate factor of 0.1, a weight decay of 0.5, neither."""
     p = start(12)
     parts = [p[4 * i:4 * i + 4].clone().requires_grad_() for i in range(3)]
     rule = torch.optim.AdamW([{"params": parts[0], "lr": 0.003}, {"params": parts[1], "weight_decay": 0.5}, {"params": parts[2]}],
@@ -69,7 +70,7 @@ def lion():
 
 
 def ademamix():
-    """Algorithm 1 of Pagliardini et al. 2024, with the schedulers of apple/ml-ademamix/pytorch/ademamix.py."""
+    """Algorithm 1 of Pagliardini et al. 2024, with the schedulers of apple/ml-ademamix."""
     lr, beta1, beta2, beta3, alpha, warmup, eps, decay = 0.03, 0.8, 0.95, 0.99, 4.0, 4, 1e-6, 0.1
     p, fast, slow, square = start(12), torch.zeros(12), torch.zeros(12), torch.zeros(12)
 
@@ -113,8 +114,10 @@ def averaged():
 
 
 def schedule_free():
-    """AdamWScheduleFreeReference of facebookresearch/schedule_free with a warm-up of three updates. The rates of the warm-up are
-    0, 1/3 and 2/3 of the peak, as in redco's schedule `constant`; in the package they are 1/3, 2/3 and 1."""
+    """AdamWScheduleFreeReference of facebookresearch/schedule_free with a warm-up of three updates.
+
+    The rates of the warm-up are 0, 1/3 and 2/3 of the peak, as in redco's schedule `constant`. In
+    the package they are 1/3, 2/3 and 1."""
     peak, beta1, beta2, eps, decay, warmup = 0.03, 0.8, 0.95, 1e-6, 0.1, 3
     y, square = start(12), torch.zeros(12)
     z = y.clone()
@@ -138,7 +141,7 @@ def schedule_free():
 
 
 def muon(adjust, nesterov, decay):
-    """torch.optim.Muon of a matrix [3, 5] and a matrix [6, 2]. Its iteration runs in f64 instead of bf16."""
+    """torch.optim.Muon of two matrices [3, 5] and [6, 2], with its iteration in f64, not bf16."""
     p = start(27)
     parts = [p[:15].view(3, 5).clone().requires_grad_(), p[15:].view(6, 2).clone().requires_grad_()]
     rule = torch.optim.Muon(parts, lr=0.03, weight_decay=decay, momentum=0.8, nesterov=nesterov, adjust_lr_fn=adjust)

@@ -2,9 +2,9 @@
 
 #include <redco/data/read_table.hpp>
 
+#include <redco/data/detail/json_lines.hpp>
 #include <redco/data/detail/table_reader.hpp>
 #include <redco/data/detail/text_on_disk.hpp>
-#include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>
@@ -37,8 +37,7 @@ inline char separator_of(std::filesystem::path const& path, table_options const&
 /// Appends the values under the table's columns of a JSON text to `read`. Throws `error` with exit
 /// code 65 and `where` if the text is no object, or lacks a column or its text or number.
 inline void append_object(table& read, std::string const& text, std::int64_t line, std::string const& where) {
-  json::json_value const object = json::parse_json(text, where);
-  if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
+  json::json_value const object = object_of(text, where);
   std::vector<std::string> row;
   for (std::string const& column : read.columns) {
     auto const found = object.find(column);
@@ -62,23 +61,16 @@ inline table read_objects(std::filesystem::path const& path, std::span<std::stri
   table read;
   read.path = path.string();
   read.columns.assign(columns.begin(), columns.end());
-  std::string line;
-  line_encoding encoding;
-  for (std::int64_t number = 1;; ++number) {
-    std::string const where = read.path + ":" + std::to_string(number);
-    std::size_t const bytes = next_line(in, line, where);
-    if (bytes == 0) break;
-    if (number == 1) refuse_other_formats(path, line, "table");
-    encoding.take(line, bytes, where);
-    if (line.find_first_not_of(" \t") == std::string::npos) continue;
-    try {
-      append_object(read, line, number, where);
-    } catch (error const& wrong) {
-      if (!options.skip_wrong_rows) throw;
-      if (read.skipped++ == 0) read.first_skipped = wrong.what();
-    }
-  }
-  encoding.check(options.invalid_utf8);
+  each_line(in, path, "table", options.invalid_utf8,
+            [&](std::string const& line, std::int64_t number, std::string const& where) {
+              try {
+                append_object(read, line, number, where);
+              } catch (error const& wrong) {
+                if (!options.skip_wrong_rows) throw;
+                if (read.skipped++ == 0) read.first_skipped = wrong.what();
+              }
+              return true;
+            });
   if (read.rows.empty() && read.skipped > 0)
     throw error(exit_code::data, read.path + " has no correct row; the first of " + std::to_string(read.skipped) +
                                      " wrong rows: " + read.first_skipped);

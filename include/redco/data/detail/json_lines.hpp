@@ -34,27 +34,43 @@ inline std::size_t next_line(std::istream& in, std::string& line, std::string co
   return read;
 }
 
+/// Calls `use(line, number, where)` for each line that is not blank, until it returns false.
+/// `where` is "path:number". `kind` names the file's content in errors. Throws `error` with exit
+/// code 65 for a compressed file, UTF-16, a line over 64 MiB, and more invalid UTF-8 than the share
+/// `invalid`.
+template <class Use>
+void each_line(std::istream& in, std::filesystem::path const& path, std::string const& kind, double invalid,
+               Use const& use) {
+  std::string line;
+  line_encoding encoding;
+  for (std::int64_t number = 1;; ++number) {
+    std::string const where = path.string() + ":" + std::to_string(number);
+    std::size_t const read = next_line(in, line, where);
+    if (read == 0) break;
+    if (number == 1) refuse_other_formats(path, line, kind);
+    encoding.take(line, read, where);
+    if (line.find_first_not_of(" \t") != std::string::npos && !use(line, number, where)) break;
+  }
+  encoding.check(invalid);
+}
+
+/// Returns the object of a line. Throws `error` with exit code 65 if the line has no object.
+inline json::json_value object_of(std::string const& line, std::string const& where) {
+  json::json_value object = json::parse_json(line, where);
+  if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
+  return object;
+}
+
 /// Calls `use(object, where)` for the object of each line of a JSONL file, at most `most` times; 0
 /// for all lines. `where` is "path:line". Throws the errors of read_jsonl, except for keys.
 template <class Use>
 void each_json_line(std::istream& in, std::filesystem::path const& path, std::int64_t most, double invalid,
                     Use const& use) {
-  std::string line;
-  line_encoding encoding;
   std::int64_t objects = 0;
-  for (std::int64_t number = 1; most == 0 || objects < most; ++number) {
-    std::string const where = path.string() + ":" + std::to_string(number);
-    std::size_t const read = next_line(in, line, where);
-    if (read == 0) break;
-    if (number == 1) refuse_other_formats(path, line);
-    encoding.take(line, read, where);
-    if (line.find_first_not_of(" \t") == std::string::npos) continue;
-    json::json_value const object = json::parse_json(line, where);
-    if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
-    use(object, where);
-    ++objects;
-  }
-  encoding.check(invalid);
+  each_line(in, path, "text", invalid, [&](std::string const& line, std::int64_t, std::string const& where) {
+    use(object_of(line, where), where);
+    return ++objects != most;
+  });
   if (objects == 0) throw error(exit_code::data, path.string() + " has no line; give a file with examples");
 }
 

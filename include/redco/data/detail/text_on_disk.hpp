@@ -74,26 +74,6 @@ inline void check_encoding(std::filesystem::path const& path, std::string const&
   refuse_text(path, why.str());
 }
 
-inline constexpr std::size_t longest_line = std::size_t{64} << 20;
-
-/// Reads the next line, without its end, into `line`. Returns the number of bytes read, including
-/// the line's end; 0 after the last line. Throws `error` with exit code 65 for a line over 64 MiB
-/// before all of it is in memory.
-inline std::size_t next_line(std::istream& in, std::string& line, std::string const& where) {
-  line.clear();
-  auto* const bytes = in.rdbuf();
-  int byte = bytes->sbumpc();
-  if (byte == std::char_traits<char>::eof()) return 0;
-  for (; byte != std::char_traits<char>::eof() && byte != '\n'; byte = bytes->sbumpc()) {
-    if (line.size() == longest_line)
-      throw error(exit_code::data, where + ": the line is longer than 64 MiB; split it, or correct the file");
-    line.push_back(static_cast<char>(byte));
-  }
-  std::size_t const read = line.size() + (byte == '\n' ? 1 : 0);
-  if (line.ends_with('\r')) line.pop_back();
-  return read;
-}
-
 /// A count of the bytes of a JSONL or CSV file that are not valid UTF-8.
 struct line_encoding {
   std::size_t bytes = 0;    ///< Number of bytes read from the file
