@@ -10,7 +10,8 @@ compute for them.
 Nothing is downloaded: the tokenizers are trained on the sentences below, with `tokenizers` and
 `sentencepiece`. golden.json holds texts, their ids, and the text that the ids decode to without
 special tokens. pairs.json holds pairs of texts with their ids and types, cut to `most` ids. A
-folder whose name ends in _5 follows transformers 5 if 4 differs; --check leaves it out. Folders named cleaned_... also hold texts with spaces before punctuation.
+folder whose name ends in _5 follows transformers 5 if 4 differs; --check leaves it out. Folders
+named cleaned_... also hold texts with spaces before punctuation.
 """
 import argparse
 import json
