@@ -53,7 +53,7 @@ TEST_CASE("only ids of answers are labels") {
   std::vector<redco::tokenizer::marked_ids> const texts{{{1, 2, 3, 4, 5}, {false, false, true, false, true}},
                                                         {{6, 7}, {true, true}}};
   auto const batch = redco::token_batch_of(texts, 9);
-  CHECK(equal(batch.input_ids, {{1, 2, 3, 4}, {6, 9, 9, 9}}));
+  CHECK(equal(batch.input_ids, {{1, 2, 3, 4}, {6, 7, 9, 9}}));
   CHECK(equal(batch.labels, {{-100, 3, -100, 5}, {7, -100, -100, -100}}));
 }
 
