@@ -1,7 +1,8 @@
 # Third-party headers as targets, for the build and for the installed package. No package files are
 # needed: headers and libraries are found in standard folders, in CMAKE_PREFIX_PATH and in hints of
 # the user such as <NAME>_ROOT.
-#   redco::dependencies   Boost.Hana, range-v3, cereal, CLI11, nlohmann-json (SYSTEM: no warnings)
+#   redco::dependencies   Boost.Hana, range-v3, cereal, CLI11, nlohmann-json, stb (SYSTEM: no
+#                         warnings)
 #   redco::xxhash, redco::utf8proc
 #   redco::text_libraries PCRE2, SentencePiece and minja (SYSTEM: no warnings); REDCO_WITH_<NAME> is
 #                         defined if found
@@ -23,8 +24,9 @@ redco_find_header(REDCO_RANGES_INCLUDE range/v3/all.hpp librange-v3-dev)
 redco_find_header(REDCO_CEREAL_INCLUDE cereal/cereal.hpp libcereal-dev)
 redco_find_header(REDCO_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
 redco_find_header(REDCO_NLOHMANN_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
+redco_find_header(REDCO_STB_INCLUDE stb/stb_image_write.h libstb-dev)
 set(redco_includes ${REDCO_HANA_INCLUDE} ${REDCO_RANGES_INCLUDE} ${REDCO_CEREAL_INCLUDE} ${REDCO_CLI11_INCLUDE}
-  ${REDCO_NLOHMANN_INCLUDE})
+  ${REDCO_NLOHMANN_INCLUDE} ${REDCO_STB_INCLUDE})
 list(REMOVE_DUPLICATES redco_includes)
 add_library(redco::dependencies INTERFACE IMPORTED GLOBAL)
 # From version 18 on, clang++ writes a template's constraints into its symbol name. g++ built

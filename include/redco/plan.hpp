@@ -230,10 +230,15 @@
 #include <redco/report/answered_report.hpp>
 #include <redco/report/build_report.hpp>
 #include <redco/report/model_graph.hpp>
+#include <redco/report/pictures/confusion_matrix.hpp>
+#include <redco/report/pictures/contact_sheet.hpp>
+#include <redco/report/pictures/curves.hpp>
+#include <redco/report/pictures/heat_map.hpp>
 #include <redco/report/program_text.hpp>
 #include <redco/report/report_answer.hpp>
 #include <redco/report/report_format.hpp>
 #include <redco/report/report_text.hpp>
+#include <redco/report/run_page.hpp>
 #include <redco/report/run_request.hpp>
 #include <redco/report/search_text.hpp>
 #include <redco/report/shard_report.hpp>
