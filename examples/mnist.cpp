@@ -12,6 +12,7 @@
 
 #include <redco/data/hold_out.hpp>
 #include <redco/data/read_idx.hpp>
+#include <redco/report/pictures/confusion_matrix.hpp>
 #include <redco/metrics/scores.hpp>
 
 #include <algorithm>
@@ -87,7 +88,10 @@ int main(int argc, char** argv) {
     std::cout << trainer.report({.batch = o.training.global_batch}, o.training.micro_batch) << '\n';
     trainer.fit(train, {.eval = held_out, .metrics = score, .save_argmin = {}, .save_argmax = {"accuracy"}});
     redco::inference const best(deployer, classifier, job, deployer.workdir() / "ckpts" / "max_accuracy");
-    double const right = score(unseen.singles(), redco::predictor(best).predict(unseen.singles(), 50)).at("accuracy");
+    auto const said = redco::predictor(best).predict(unseen.singles(), 50);
+    double const right = score(unseen.singles(), said).at("accuracy");
+    std::vector<std::string> const names = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    deployer.keep_picture("confusion", redco::report::confusion_matrix(said, values(unseen.labels), names));
     deployer.conclude("the best checkpoint names " + std::to_string(right * 100) +
                       " of 100 unseen digits rightly (bound 98)");
     bool const standard = o.training == my_options{}.training && o.images == my_options{}.images;

@@ -63,12 +63,13 @@ std::vector<std::int64_t> evaluated(std::filesystem::path const& workdir) {
   return steps;
 }
 
-/// Returns every file of a workdir by name, except its log and its lock.
+/// Returns every file of a workdir by name, except its log, its page and its lock.
 std::map<std::string, std::string> files_of(std::filesystem::path const& workdir) {
   std::map<std::string, std::string> all;
   for (auto const& entry : std::filesystem::recursive_directory_iterator(workdir)) {
     std::string const name = std::filesystem::relative(entry.path(), workdir).string();
-    if (entry.is_regular_file() && name != "log.txt" && name != ".lock") all[name] = content_of(entry.path());
+    if (entry.is_regular_file() && name != "log.txt" && name != "report.html" && name != ".lock")
+      all[name] = content_of(entry.path());
   }
   return all;
 }

@@ -171,7 +171,7 @@ TEST_CASE("the summary names existing files, and a command only if the run can b
   outcome const done = fit_mlp(in(folder.path), o);
   REQUIRE(done.code == 0);
   for (char const* const name : {"log.txt", "metrics.jsonl", "config.json", "eval_results_epoch0.json",
-                                 "min_metrics.json", "events.out.tfevents."})
+                                 "min_metrics.json", "events.out.tfevents.", "report.html"})
     CHECK(done.log.find((folder.path / name).string()) != std::string::npos);
   CHECK(done.log.find("outputs_epoch0.json") == std::string::npos);
   CHECK(done.log.find("--resume") == std::string::npos);
@@ -190,6 +190,63 @@ TEST_CASE("the summary names existing files, and a command only if the run can b
   outcome const failed = fit_mlp(in(broken.path), o);
   CHECK(failed.code == 70);
   CHECK(count(failed.log, "--resume auto") == 1);
+}
+
+TEST_CASE("a run leaves a page at its first evaluation and at its end") {
+  temporary_folder folder;
+  mlp_options o;
+  o.global_batch = 4;
+  o.epochs = 2;
+  o.eval = run_test::numbers(3);
+  std::vector<std::string> pages;
+  o.on_epoch = [&](redco::fit_event const&) { pages.push_back(content_of(folder.path / "report.html")); };
+  REQUIRE(fit_mlp(in(folder.path, {.tp = 2}), o).code == 0);
+  REQUIRE(pages.size() == 2);
+  pages[1] = content_of(folder.path / "report.html");
+  for (std::string const& page : pages) {
+    CHECK(count(page, "<li>mesh 1x2</li>") == 1);
+    CHECK(count(page, "<li>cpu, f64</li>") == 1);
+    CHECK(count(page, "loss over step: train, eval") == 1);
+    CHECK(count(page, "  column-parallel") >= 1);
+    CHECK(count(page, "--resume auto</pre>") == 1);
+  }
+  CHECK(count(pages[0], "<li>running</li>") == 1);
+  CHECK(count(pages[0], "measured peak") == 0);
+  CHECK(count(pages[1], ">DONE</li>") == 1);
+  CHECK(count(pages[1], "measured peak") == 1);
+}
+
+TEST_CASE("a page that cannot be written is a warning") {
+  temporary_folder folder;
+  std::filesystem::create_directory(folder.path / "report.html");
+  mlp_options o;
+  o.global_batch = 4;
+  outcome const run = fit_mlp(in(folder.path), o);
+  CHECK(run.code == 0);
+  CHECK(run.warnings == 1);
+  CHECK(count(run.log, "no page of the run: ") >= 1);
+}
+
+TEST_CASE("pictures and the planned memory are on the page of the run") {
+  temporary_folder folder;
+  run_test::silence const quiet;
+  for (bool const verifies : {true, false}) {
+    redco::deployer_options where = in(folder.path);
+    where.verify = verifies;
+    redco::deployer deployer(where);
+    deployer.keep_picture("curve", "<svg/>");
+    CHECK(std::filesystem::exists(folder.path / "pictures/curve.svg") != verifies);
+    if (verifies) continue;
+    redco::trainer trainer(deployer, run_test::mlp{}, run_test::mlp_pipeline(), redco::adamw{});
+    trainer.report({.batch = 4});
+    trainer.fit(run_test::numbers(5));
+    deployer.conclude("all numbers are named rightly");
+    redco::run::tell_end(redco::exit_code::done);
+    std::string const page = content_of(folder.path / "report.html");
+    CHECK(count(page, "alt=\"curve.svg\"") == 1);
+    CHECK(count(page, "planned peak") == 1);
+    CHECK(count(page, "all numbers are named rightly") == 1);
+  }
 }
 
 TEST_CASE("the summary counts the rows and events that could not be written") {

@@ -9,6 +9,7 @@
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/function_ref.hpp>
+#include <redco/report/run_page.hpp>
 #include <redco/workdir/failure_history.hpp>
 #include <redco/workdir/run_summary.hpp>
 #include <redco/workdir/workdir_lock.hpp>
@@ -78,6 +79,20 @@ class deployer {
   void conclude(std::string const& line) {
     if (summary()) summary()->lines.push_back(line);
   }
+
+  /// Writes `svg`, such as the result of redco::report::curves, to <workdir>/pictures/<name>.svg;
+  /// the page of the run, report.html, shows it. Only the first process writes, and only without
+  /// --verify; in a loop of ranks, call it on one rank. A full disk is a warning. Throws `error`
+  /// with exit code 64 if `name` has other characters than letters, digits, '-', '_' and '.'.
+  void keep_picture(std::string const& name, std::string const& svg);
+
+  /// Returns the facts of the run that its page shows, to add others.
+  report::run_facts& page() { return output_->facts; }
+
+  /// Writes the page of a run, report.html, during the run; does nothing if this would take more
+  /// than 5% of the time. The end of a fit and of the program write it in any case.
+  void write_page() { output_->write_page(); }
+  void write_last_page() { output_->write_last_page(); }
 
   /// Locks the workdir for a run, and opens log.txt in it, which also receives the lines logged so
   /// far. Trainers call it; programs that only predict do not touch the workdir. Does nothing on a

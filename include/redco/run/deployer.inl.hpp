@@ -190,12 +190,25 @@ REDCO_INLINE std::unique_ptr<comm::world> deployer::world_of_one() const {
   return std::make_unique<comm::thread_world>(redco::mesh{}, run::detail::ranks_of(options_));
 }
 
+REDCO_INLINE void deployer::keep_picture(std::string const& name, std::string const& svg) {
+  if (options_.verify || !speaks()) return;
+  try {
+    report::save_picture(options_.workdir, name, svg);
+  } catch (error const& e) {
+    if (e.code() != exit_code::io) throw;
+    log().warning(e.what());
+  }
+}
+
 REDCO_INLINE void deployer::claim_workdir() {
   if (lock_ || !speaks() || options_.verify) return;
   workdir::checkpoint_room::check_folder(options_.workdir);
   lock_.emplace(options_.workdir);
   log().open(options_.workdir / "log.txt");
   crash_report_.keep(options_.workdir / "log.txt", failures_.file());
+  output_->workdir = options_.workdir;
+  page().mesh = options::to_text(mesh_);
+  page().computing = device().str() + ", " + std::string(name_of(compute()));
   bool const on_cpu = device() == tensors::cpu_device();
   log().line(on_cpu
                  ? "device cpu: " + device_.why

@@ -300,6 +300,7 @@ REDCO_INLINE options::metric_map fit_loop::evaluate(int epoch) {
   if (!first()) return metrics;
   if (options_.predicts()) recorder_->outputs(*job_.outputs().value, step(), epoch);
   recorder_->evaluation(metrics, step(), epoch);
+  where_.write_page();
   recorder_->resume_clock();
   return metrics;
 }

@@ -51,6 +51,10 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
     step_ = report.step;
     if (!where_.speaks()) return;
     workdir::summarise(s, report, where_.workdir(), where_.failures());
+    where_.page().measured_bytes.clear();
+    for (step_measure const& of_rank : report.measures)
+      if (of_rank.peak_bytes > 0) where_.page().measured_bytes.push_back(of_rank.peak_bytes);
+    where_.write_last_page();
     if (code != exit_code::done) where_.log().quiet_line("error: " + reason);
   };
   try {
@@ -191,6 +195,7 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
   }
   if (where_.device() != tensors::cpu_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
     log.quiet_line("sums on devices: in NCCL's order and rounding, among threads that share a device in rank order");
+  where_.page().plan = plan;
   if (std::exchange(plan_printed_, true)) log.quiet_line(plan);
   else log.line(plan);
   if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);

@@ -62,6 +62,7 @@ REDCO_INLINE void loop_record::evaluated(options::metric_map& metrics, std::int6
   evaluation_ = metrics;
   if (!recorder_) return;
   recorder_->evaluation(metrics, step, {});
+  where_.write_page();
   recorder_->resume_clock();
 }
 

@@ -1,18 +1,22 @@
 #pragma once
 
+#include <redco/report/run_page.hpp>
 #include <redco/workdir/run_summary.hpp>
 #include <redco/log/console.hpp>
 #include <redco/log/run_log.hpp>
 
 #include <redco/diag/error.hpp>
 
+#include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace redco::run {
 
-/// The visible output of a program's runs: the console, the log, and the summary of the last fit.
+/// The visible output of a program's runs: the console, the log, the page of the run, and the
+/// summary of the last fit.
 struct run_output {
   /// Opens console and log. `speaks_here`: false if another process prints the output of the run;
   /// then nothing is printed.
@@ -26,6 +30,22 @@ struct run_output {
   redco::log::run_log log;
   /// Summary of the last fit; empty before a fit
   std::optional<workdir::run_summary> summary = {};
+  /// Working directory of the run; empty before the run has claimed it
+  std::filesystem::path workdir = {};
+  /// Facts of the run for its page, report.html
+  report::run_facts facts = {};
+
+  /// Writes report.html for a run that has not ended. Does nothing before 20 times the time has
+  /// passed that the last writing took, so that pages cost a run at most 5% of its time.
+  void write_page();
+
+  /// Writes report.html for a run that has ended with the state in `summary`.
+  void write_last_page();
+
+ private:
+  void write_page(std::optional<workdir::run_summary> const& end);
+
+  std::chrono::steady_clock::time_point next_page_ = {};
 };
 
 /// Keeps a run's output alive until the program's end, because the summary is printed after the

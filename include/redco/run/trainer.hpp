@@ -110,7 +110,9 @@ class trainer {
     run.hosts = options::launched().processes;
     run.gradient_bucket = where().gradient_bucket();
     run.overlap_shards = where().overlaps_shards();
-    return report_text(report_of(model_, optimizer_, run));
+    auto const found = report_of(model_, optimizer_, run);
+    where().page().planned_bytes = found.cost.memory.peak();
+    return report_text(found);
   }
 
   /// Trains the model on `train`, any random-access range, with the `fit_options` `options`. A

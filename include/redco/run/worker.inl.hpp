@@ -68,6 +68,7 @@ REDCO_INLINE worker::~worker() {
   record_.describe(record);
   record.per_second = s.seconds > 0 ? static_cast<double>(step() - state_.first_step()) / s.seconds : 0;
   workdir::summarise(s, record, where_.workdir(), where_.failures());
+  where_.write_last_page();
 }
 
 /// Compares the settings of a network between all processes, before the network is made. Throws
