@@ -89,6 +89,20 @@ TEST_CASE("an event file holds texts as TensorBoard's text plugin wants them") {
   CHECK(value.message(9).number(4) == 2);  // DATA_CLASS_TENSOR
 }
 
+TEST_CASE("an event file holds images with their size") {
+  temporary_folder folder;
+  redco::log::event_writer writer(folder.path);
+  writer.image("digit", {.width = 3, .height = 2, .channels = 1, .png = "\x89PNG..."}, 7);
+  field_reader const event(records_of(content_of(writer.path())).at(1));
+  CHECK(event.number(2) == 7);
+  auto const value = event.message(5).message(1);
+  CHECK(value.bytes(1) == "digit");
+  CHECK(value.message(4).number(1) == 2);
+  CHECK(value.message(4).number(2) == 3);
+  CHECK(value.message(4).number(3) == 1);
+  CHECK(value.message(4).bytes(4) == "\x89PNG...");
+}
+
 TEST_CASE("event files are named by time, host, process and number, and a resumed run opens a new file") {
   temporary_folder folder;
   redco::log::event_writer first(folder.path / "new" / "folder", at_second(1700000000));

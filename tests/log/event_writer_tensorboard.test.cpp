@@ -30,6 +30,9 @@ with open(out, "w") as file:
             value = event.tensor_proto
             shown = value.string_val[0].decode() if plugin == "text" else f"{value.float_val[0]:.9g}"
             print(tag, event.step, shown, file=file)
+    for tag in sorted(events.Tags()["images"]):
+        for event in events.Images(tag):
+            print(tag, event.step, event.width, event.height, event.encoded_image_string.decode(), file=file)
 )python";
 
 }  // namespace
@@ -56,11 +59,13 @@ TEST_CASE("TensorBoard reads redco's event files, and a resumed run's file repla
   options.purge_from_step = 3;
   redco::log::event_writer resumed(events, options);
   resumed.scalar("loss", 3.125, 3);
+  resumed.image("digit", {.width = 3, .height = 2, .png = "PNG"}, 4);
   REQUIRE(resumed.lost() == 0);
 
   std::string command = python;
   for (auto const& path : {folder / "reader.py", events, folder / "seen"}) command += " '" + path.string() + "'";
   REQUIRE(std::system(command.c_str()) == 0);
-  CHECK(content_of(folder.path / "seen") ==
-        "loss 1 5.5\nloss 2 4.25\nloss 3 3.125\nlr 1 0.25\nlr 2 0.5\nsample 2 To be, or *not* to be\n");
+  CHECK(
+      content_of(folder.path / "seen") ==
+      "loss 1 5.5\nloss 2 4.25\nloss 3 3.125\nlr 1 0.25\nlr 2 0.5\nsample 2 To be, or *not* to be\ndigit 4 3 2 PNG\n");
 }

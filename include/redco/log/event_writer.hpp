@@ -130,7 +130,14 @@ struct event_writer_options {
   std::function<std::chrono::system_clock::time_point()> now = std::chrono::system_clock::now;
 };
 
-/// A writer of scalars and texts for TensorBoard to a new file in `folder`. The first record
+/// An image for TensorBoard: its size in pixels, and the bytes of its PNG file.
+struct event_image {
+  int width = 0, height = 0;
+  int channels = 1;  ///< 1 for grey, 3 for RGB
+  std::string png = {};
+};
+
+/// A writer of scalars, texts and images for TensorBoard to a new file in `folder`. The first record
 /// creates the file: `events.out.tfevents.<unix time>.<host>.<pid>.<n>`. Each record is passed to
 /// the system before the call returns, so that a killed program leaves a readable file. Failures
 /// are counted and never stop a training run. Thread-safe. The format is TFRecord with protobuf
@@ -165,6 +172,18 @@ class event_writer {
     auto const plugin = detail::protobuf{}.bytes(1, "text");
     auto const metadata = detail::protobuf{}.bytes(1, plugin.text()).integer(4, tensor_class);
     auto const value = detail::protobuf{}.bytes(1, tag).bytes(8, tensor.text()).bytes(9, metadata.text());
+    write(step, 5, detail::protobuf{}.bytes(1, value.text()).text());
+  }
+
+  /// Writes an image of one step, which TensorBoard shows on its page of images under the name
+  /// `tag`.
+  void image(std::string_view tag, event_image const& image, std::int64_t step) {
+    auto const encoded = detail::protobuf{}
+                             .integer(1, image.height)
+                             .integer(2, image.width)
+                             .integer(3, image.channels)
+                             .bytes(4, image.png);
+    auto const value = detail::protobuf{}.bytes(1, tag).bytes(4, encoded.text());
     write(step, 5, detail::protobuf{}.bytes(1, value.text()).text());
   }
 
