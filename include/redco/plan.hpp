@@ -135,6 +135,7 @@
 #include <redco/data/batches.hpp>
 #include <redco/data/examples.hpp>
 #include <redco/data/hold_out.hpp>
+#include <redco/data/mixture.hpp>
 #include <redco/data/prepared_batch.hpp>
 #include <redco/data/read_idx.hpp>
 #include <redco/data/read_table.hpp>
@@ -142,6 +143,9 @@
 #include <redco/data/read_texts.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/data/table.hpp>
+#include <redco/data/token_file.hpp>
+#include <redco/data/token_header.hpp>
+#include <redco/data/token_writer.hpp>
 
 #include <redco/model/any_model.hpp>
 #include <redco/model/bert.hpp>
