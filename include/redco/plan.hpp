@@ -135,6 +135,7 @@
 #include <redco/data/batches.hpp>
 #include <redco/data/examples.hpp>
 #include <redco/data/hold_out.hpp>
+#include <redco/data/jsonl_index.hpp>
 #include <redco/data/mixture.hpp>
 #include <redco/data/prepared_batch.hpp>
 #include <redco/data/read_idx.hpp>

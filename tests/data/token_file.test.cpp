@@ -169,7 +169,8 @@ TEST_CASE("random windows of a file of 10 GB leave less than 200 MB resident") {
   std::int64_t const before = resident_bytes();
   std::int64_t wrong = 0;
   auto const read = [&](std::int64_t first, std::int64_t& bad) {
-    for (std::int64_t i = first; i < 20'000; i += 2) bad += file[order.at(0, i)] == ids(8192, 0) ? 0 : 1;
+    for (int pass = 0; pass < 2; ++pass)  // in the second, pages around a window are cached
+      for (std::int64_t i = first; i < 20'000; i += 2) bad += file[order.at(0, i)] == ids(8192, 0) ? 0 : 1;
   };
   std::int64_t wrong_of_thread = 0;
   std::thread other([&] { read(1, wrong_of_thread); });

@@ -37,7 +37,7 @@ inline char separator_of(std::filesystem::path const& path, table_options const&
 /// Appends the values under the table's columns of a JSON text to `read`. Throws `error` with exit
 /// code 65 and `where` if the text is no object, or lacks a column or its text or number.
 inline void append_object(table& read, std::string const& text, std::int64_t line, std::string const& where) {
-  json::json_value const object = object_of(text, where);
+  json::json_value const object = json_object_of(text, where);
   std::vector<std::string> row;
   for (std::string const& column : read.columns) {
     auto const found = object.find(column);

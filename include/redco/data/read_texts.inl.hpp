@@ -25,12 +25,7 @@ REDCO_INLINE std::vector<std::vector<std::string>> read_lines(std::istream& in, 
   std::vector<std::vector<std::string>> all;
   each_json_line(in, path, most, invalid, [&](json::json_value const& object, std::string const& where) {
     std::vector<std::string> texts;
-    for (std::string const& key : keys) {
-      auto const at = object.find(key);
-      if (at == object.end() || !at->is_string())
-        throw error(exit_code::data, where + ": no text under the key \"" + key + "\"; name the key that holds it");
-      texts.push_back(at->get<std::string>());
-    }
+    for (std::string const& key : keys) texts.push_back(text_under(object, key, where));
     all.push_back(std::move(texts));
   });
   return all;

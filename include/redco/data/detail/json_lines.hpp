@@ -11,6 +11,7 @@
 #include <fstream>
 #include <istream>
 #include <string>
+#include <string_view>
 
 namespace redco::data::detail {
 
@@ -54,11 +55,19 @@ void each_line(std::istream& in, std::filesystem::path const& path, std::string 
   encoding.check(invalid);
 }
 
-/// Returns the object of a line. Throws `error` with exit code 65 if the line has no object.
-inline json::json_value object_of(std::string const& line, std::string const& where) {
+/// Returns the object of a line of JSONL. Throws `error` with exit code 65 if the line is no object.
+inline json::json_value json_object_of(std::string_view line, std::string const& where) {
   json::json_value object = json::parse_json(line, where);
   if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
   return object;
+}
+
+/// Returns the string under `key` of an object. Throws `error` with exit code 65 if there is none.
+inline std::string text_under(json::json_value const& object, std::string const& key, std::string const& where) {
+  auto const at = object.find(key);
+  if (at == object.end() || !at->is_string())
+    throw error(exit_code::data, where + ": no text under the key \"" + key + "\"; name the key that holds it");
+  return at->get<std::string>();
 }
 
 /// Calls `use(object, where)` for the object of each line of a JSONL file, at most `most` times; 0
@@ -68,7 +77,7 @@ void each_json_line(std::istream& in, std::filesystem::path const& path, std::in
                     Use const& use) {
   std::int64_t objects = 0;
   each_line(in, path, "text", invalid, [&](std::string const& line, std::int64_t, std::string const& where) {
-    use(object_of(line, where), where);
+    use(json_object_of(line, where), where);
     return ++objects != most;
   });
   if (objects == 0) throw error(exit_code::data, path.string() + " has no line; give a file with examples");

@@ -3,6 +3,7 @@
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -54,9 +55,12 @@ class mapped_file {
   /// Removes the pages of an interval of bytes from the resident memory of this process. The bytes
   /// stay readable, and in the system's page cache. Requires begin + size <= bytes().size().
   void release(std::size_t begin, std::size_t size) const {
-    static auto const page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    std::size_t const first = begin / page * page;
-    if (size > 0) ::madvise(static_cast<std::byte*>(begin_) + first, begin + size - first, MADV_DONTNEED);
+    // A read maps cached pages around it too, 64 KiB or a huge page.
+    constexpr std::size_t mapped_at_once = std::size_t{2} << 20;
+    auto const base = reinterpret_cast<std::uintptr_t>(begin_);
+    std::uintptr_t const first = std::max(base, (base + begin) / mapped_at_once * mapped_at_once);
+    std::uintptr_t const last = ((base + begin + size - 1) / mapped_at_once + 1) * mapped_at_once;
+    if (size > 0) ::madvise(reinterpret_cast<void*>(first), std::min(last, base + size_) - first, MADV_DONTNEED);
   }
 
  private:
