@@ -23,8 +23,8 @@ class jsonl_index {
   using iterator = detail::computed_iterator<jsonl_index, row>;
 
   /// Indexes the lines of the file at `path` for the texts under `keys`. Throws `error` with exit
-  /// code 65 for a file that is missing, compressed, UTF-16 or without lines, and for a line over 64
-  /// MiB; with 74 if the system cannot map the file.
+  /// code 65 for a file that is missing, compressed, UTF-16 or without lines, and for a line over
+  /// 64 MiB; with 74 if the system cannot map the file.
   jsonl_index(std::filesystem::path const& path, std::vector<std::string> keys);
 
   /// Returns the number of rows.

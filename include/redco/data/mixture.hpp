@@ -40,8 +40,8 @@ class mixture {
 
   /// Makes a mixture of the sources `ranges`. Refers to each lvalue, which must outlive the
   /// mixture; keeps rvalues. Shares that are not multiples of 1 / P for any P <= 1000 are rounded
-  /// to multiples of 1 / 65536. Throws `error` with exit code 64 for wrong weights, and with 65 for a
-  /// source without examples.
+  /// to multiples of 1 / 65536. Throws `error` with exit code 64 for wrong weights, and with 65 for
+  /// a source without examples.
   template <class... Ranges>
     requires(sizeof...(Ranges) > 0 && (example_range<std::remove_cvref_t<Ranges>> && ...))
   explicit mixture(mixture_options const& options, Ranges&&... ranges)

@@ -55,7 +55,7 @@ void each_line(std::istream& in, std::filesystem::path const& path, std::string 
   encoding.check(invalid);
 }
 
-/// Returns the object of a line of JSONL. Throws `error` with exit code 65 if the line is no object.
+/// Returns the object of a line of JSONL. Throws `error` with exit code 65 for any other line.
 inline json::json_value json_object_of(std::string_view line, std::string const& where) {
   json::json_value object = json::parse_json(line, where);
   if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
