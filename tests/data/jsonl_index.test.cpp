@@ -24,15 +24,15 @@ using row = jsonl_index::row;
 static_assert(redco::data::example_range<jsonl_index> && redco::data::example_range<jsonl_texts>);
 static_assert(std::random_access_iterator<jsonl_texts::iterator>);
 
-struct jsonl_file {
+struct indexed_file {
   temporary_folder folder;
   std::filesystem::path path = folder.path / "train.jsonl";
-  explicit jsonl_file(std::string const& text) { std::ofstream(path, std::ios::binary) << text; }
+  explicit indexed_file(std::string const& text) { std::ofstream(path, std::ios::binary) << text; }
 };
 
 /// Returns the error of a file, from the name of the file on.
 std::string refused_file(std::string const& text) {
-  jsonl_file const file(text);
+  indexed_file const file(text);
   std::string const message = refused([&] { jsonl_index(file.path, {"a"}).check(); });
   return message.empty() ? "" : message.substr(message.find("train.jsonl"));
 }
@@ -40,7 +40,7 @@ std::string refused_file(std::string const& text) {
 }  // namespace
 
 TEST_CASE("rows of a JSONL file are read by index, in any order") {
-  jsonl_file const file(
+  indexed_file const file(
       "\xef\xbb\xbf{\"a\": \"one\", \"b\": \"1\"}\r\n\n \t\r\n{\"b\": \"2\", \"c\": 3, \"a\": \"\\u00fc\"}\n"
       "{\"a\": \"\", \"b\": \"3\"}");
   jsonl_index const rows(file.path, {"b", "a"});
@@ -69,7 +69,7 @@ TEST_CASE("a wrong line of an indexed JSONL file is named by file and number") {
   CHECK(refused_file("\n{\"a\": \"" + std::string(std::size_t{64} << 20, 'x') + "\"}") ==
         "train.jsonl:2: the line is longer than 64 MiB; split it, or correct the file");
   CHECK(refused([] { jsonl_texts("/nonexistent.jsonl"); }).find("65 cannot read /nonexistent.jsonl") == 0);
-  jsonl_file const file("{\"a\": \"x\"}\nno json\n");
+  indexed_file const file("{\"a\": \"x\"}\nno json\n");
   jsonl_index const rows(file.path, {"a"});  // lines are parsed on access
   CHECK(rows[0] == row{"x"});
   CHECK(refused([&] { rows[1]; }).find("train.jsonl:2:") != std::string::npos);

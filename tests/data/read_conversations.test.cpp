@@ -18,7 +18,7 @@ struct rows_of : temporary_folder {
   std::filesystem::path file() const { return path / "rows.jsonl"; }
 };
 
-std::string refused(std::string const& text) {
+std::string refused_rows(std::string const& text) {
   rows_of const rows(text);
   try {
     redco::data::read_conversations(rows.file());
@@ -51,22 +51,22 @@ TEST_CASE("a line of another form is refused with its file and line") {
   for (std::string const row : {R"({"text": "a"})", R"({"messages": "a"})", R"({"prompt": "a"})",
                                 R"({"prompt": "a", "completion": [{"role": "assistant", "content": "b"}]})"}) {
     INFO(row);
-    CHECK(refused(good + row).starts_with(form));
+    CHECK(refused_rows(good + row).starts_with(form));
   }
-  CHECK(refused(good + R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant"}]})") ==
+  CHECK(refused_rows(good + R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant"}]})") ==
         R"(:2: element 2 under "messages" has no text "content"; write {"role": "user", "content": "text"})");
-  CHECK(refused(R"({"messages": ["a"]})").starts_with(R"(:1: element 1 under "messages" has no text "role")"));
-  CHECK(refused("[1]").starts_with(":1: the line is no object"));
-  CHECK(refused("").starts_with(" has no line"));
-  CHECK(refused("{\"prompt\": \"a\xff\", \"completion\": \"b\"}").starts_with(":1: 0xFF at byte"));
+  CHECK(refused_rows(R"({"messages": ["a"]})").starts_with(R"(:1: element 1 under "messages" has no text "role")"));
+  CHECK(refused_rows("[1]").starts_with(":1: the line is no object"));
+  CHECK(refused_rows("").starts_with(" has no line"));
+  CHECK(refused_rows("{\"prompt\": \"a\xff\", \"completion\": \"b\"}").starts_with(":1: 0xFF at byte"));
 }
 
 TEST_CASE("a conversation without an answer to learn is refused") {
   std::string const why = ":1: the conversation has no message of the role \"assistant\" to learn; add one";
-  CHECK(refused(R"({"messages": [{"role": "user", "content": "a"}]})") == why);
-  CHECK(refused(R"({"messages": []})") == why);
+  CHECK(refused_rows(R"({"messages": [{"role": "user", "content": "a"}]})") == why);
+  CHECK(refused_rows(R"({"messages": []})") == why);
   CHECK(
-      refused(
+      refused_rows(
           R"({"prompt": [{"role": "assistant", "content": "a"}], "completion": [{"role": "user", "content": "b"}]})") ==
       why);
 }
