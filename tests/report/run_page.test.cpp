@@ -74,7 +74,7 @@ void fill(std::filesystem::path const& folder) {
   write(folder / "outputs_epoch9.json", "[{\"example\": \"an older epoch\", \"output\": \"x\"}]");
   write(folder / "outputs_epoch10.json",
         "[{\"example\": \"What is on the <table>?\", \"output\": \"A red bus next to " + std::string(80, 'x') +
-            "\"}, {\"example\": 7, \"output\": [1, 2]}]");
+            "\"}, {\"example\": 7, \"output\": [1, 2]}, {\"example\": \"(not shown)\", \"output\": \"of a tensor\"}]");
   std::vector<std::string> classes;
   std::vector<std::int64_t> labels, said;
   for (int i = 0; i < 10; ++i) classes.push_back(std::to_string(i));
@@ -127,6 +127,7 @@ TEST_CASE("a run's page has its metrics, pictures, samples, memory, warnings and
   for (std::string const name : {"attention", "confusion", "episode", "images"})
     CHECK(has(page, "<img alt=\"" + name + ".svg\" src=\"data:image/svg+xml;base64,"));
   CHECK(has(page, "The first of outputs_epoch10.json"));
+  CHECK(!has(page, "of a tensor"));
   CHECK(has(page, "What is on the &lt;table&gt;?"));
   CHECK(has(page, "<td>planned peak</td><td>118 MiB</td>"));
   CHECK(has(page, "114 MiB to 117 MiB"));

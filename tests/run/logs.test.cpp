@@ -235,6 +235,9 @@ TEST_CASE("pictures and the planned memory are on the page of the run") {
     where.verify = verifies;
     redco::deployer deployer(where);
     deployer.keep_picture("curve", "<svg/>");
+    std::vector const tiles(10, redco::report::picture_tile{3, 2, 1, {0, 50, 100, 150, 200, 250}, {}});
+    deployer.keep_images("digits", tiles, 7);
+    CHECK(std::filesystem::exists(folder.path / "pictures/digits.svg") != verifies);
     CHECK(std::filesystem::exists(folder.path / "pictures/curve.svg") != verifies);
     if (verifies) continue;
     redco::trainer trainer(deployer, run_test::mlp{}, run_test::mlp_pipeline(), redco::adamw{});
@@ -244,6 +247,11 @@ TEST_CASE("pictures and the planned memory are on the page of the run") {
     redco::run::tell_end(redco::exit_code::done);
     std::string const page = content_of(folder.path / "report.html");
     CHECK(count(page, "alt=\"curve.svg\"") == 1);
+    CHECK(count(page, "alt=\"digits.svg\"") == 1);
+    std::string const events = events_of(folder.path);
+    CHECK(count(events, "digits/7") == 1);
+    CHECK(count(events, "digits/8") == 0);
+    CHECK(count(events, redco::report::png_of(tiles[0])) == 8);
     CHECK(count(page, "planned peak") == 1);
     CHECK(count(page, "all numbers are named rightly") == 1);
   }

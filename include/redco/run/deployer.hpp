@@ -9,6 +9,7 @@
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/function_ref.hpp>
+#include <redco/report/pictures/contact_sheet.hpp>
 #include <redco/report/run_page.hpp>
 #include <redco/workdir/failure_history.hpp>
 #include <redco/workdir/run_summary.hpp>
@@ -31,6 +32,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -85,6 +87,11 @@ class deployer {
   /// --verify; in a loop of ranks, call it on one rank. A full disk is a warning. Throws `error`
   /// with exit code 64 if `name` has other characters than letters, digits, '-', '_' and '.'.
   void keep_picture(std::string const& name, std::string const& svg);
+
+  /// Keeps a contact sheet of `images` like keep_picture(), and writes the first 8 images to
+  /// TensorBoard as images of step `step`. Throws the errors of keep_picture(), and `error` with
+  /// exit code 70 if the number of pixels of an image does not fit its size.
+  void keep_images(std::string const& name, std::span<report::picture_tile const> images, std::int64_t step);
 
   /// Returns the facts of the run that its page shows, to add others.
   report::run_facts& page() { return output_->facts; }

@@ -21,8 +21,10 @@
 #include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -198,6 +200,19 @@ REDCO_INLINE void deployer::keep_picture(std::string const& name, std::string co
     if (e.code() != exit_code::io) throw;
     log().warning(e.what());
   }
+}
+
+REDCO_INLINE void deployer::keep_images(std::string const& name, std::span<report::picture_tile const> images,
+                                        std::int64_t step) {
+  keep_picture(name, report::contact_sheet(images, name));
+  if (options_.verify || !speaks()) return;
+  if (!output_->images)
+    output_->images.emplace(
+        options_.workdir,
+        log::event_writer_options{.warn = [&log = log()](std::string const& text) { log.warning(text); }});
+  for (std::size_t i = 0; i < std::min<std::size_t>(images.size(), 8); ++i)
+    output_->images->image(name + "/" + std::to_string(i),
+                           {images[i].width, images[i].height, images[i].channels, report::png_of(images[i])}, step);
 }
 
 REDCO_INLINE void deployer::claim_workdir() {

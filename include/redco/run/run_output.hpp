@@ -3,6 +3,7 @@
 #include <redco/report/run_page.hpp>
 #include <redco/workdir/run_summary.hpp>
 #include <redco/log/console.hpp>
+#include <redco/log/event_writer.hpp>
 #include <redco/log/run_log.hpp>
 
 #include <redco/diag/error.hpp>
@@ -32,6 +33,8 @@ struct run_output {
   std::optional<workdir::run_summary> summary = {};
   /// Working directory of the run; empty before the run has claimed it
   std::filesystem::path workdir = {};
+  /// Writer of the images of deployer::keep_images; empty before the first call
+  std::optional<redco::log::event_writer> images = {};
   /// Facts of the run for its page, report.html
   report::run_facts facts = {};
 

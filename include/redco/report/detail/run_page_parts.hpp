@@ -170,6 +170,7 @@ inline std::string page_samples(std::filesystem::path const& workdir) {
     };
     for (std::size_t i = 0; all.is_array() && i < std::min<std::size_t>(all.size(), 6); ++i) {
       if (!all[i].is_object() || !all[i].contains("example") || !all[i].contains("output")) continue;
+      if (all[i]["example"] == "(not shown)") continue;
       text += "<tr>" + shown(all[i]["example"]) + shown(all[i]["output"]) + "</tr>\n";
     }
   } catch (std::exception const&) {
