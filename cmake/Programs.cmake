@@ -63,8 +63,8 @@ if(REDCO_BENCHMARKS)
   endforeach()
   add_custom_target(paper_table COMMAND table1 --measured ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)
 endif()
-# Programs for users. redco-plan does not link libtorch. To measure the machine, it runs
-# redco-calibrate from the same folder.
+# Programs for users. redco-plan and redco-tokenize do not link libtorch. To measure the machine,
+# redco-plan runs redco-calibrate from the same folder.
 if(REDCO_TOOLS)
   add_executable(redco-plan ${PROJECT_SOURCE_DIR}/tools/redco-plan.cpp)
   set_target_properties(redco-plan PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
@@ -75,8 +75,11 @@ if(REDCO_TOOLS)
   set_target_properties(redco-calibrate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
   target_link_libraries(redco-calibrate PRIVATE redco_flags redco::compiled)
   redco_precompiled(redco-calibrate)
+  add_executable(redco-tokenize ${PROJECT_SOURCE_DIR}/tools/redco-tokenize.cpp)
+  set_target_properties(redco-tokenize PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+  target_link_libraries(redco-tokenize PRIVATE redco_flags redco::plan_compiled)
   if(REDCO_INSTALL)
-    install(PROGRAMS $<TARGET_FILE:redco-plan> $<TARGET_FILE:redco-calibrate> DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+    install(PROGRAMS $<TARGET_FILE:redco-plan> $<TARGET_FILE:redco-calibrate> $<TARGET_FILE:redco-tokenize> DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
   endif()
 endif()
 

@@ -147,6 +147,7 @@
 #include <redco/data/token_file.hpp>
 #include <redco/data/token_header.hpp>
 #include <redco/data/token_writer.hpp>
+#include <redco/data/tokenize_files.hpp>
 
 #include <redco/model/any_model.hpp>
 #include <redco/model/bert.hpp>

@@ -68,6 +68,10 @@ if(TARGET redco-calibrate)
   redco_add_test(build.calibrate_stopped COMMAND ${CMAKE_COMMAND} -DTOOL=$<TARGET_FILE:redco-calibrate>
     -DWORK=${PROJECT_BINARY_DIR}/calibrate_stopped -P ${CMAKE_CURRENT_LIST_DIR}/calibrate_stopped.cmake)
 endif()
+if(TARGET redco-tokenize)
+  redco_add_test(build.tokenize_tool COMMAND ${CMAKE_COMMAND} -DTOOL=$<TARGET_FILE:redco-tokenize> -DWORK=${PROJECT_BINARY_DIR}/tokenize_tool
+    -DTOKENIZER=${PROJECT_SOURCE_DIR}/tests/files/tokenizers/files_gpt2 -P ${CMAKE_CURRENT_LIST_DIR}/tokenize_tool.cmake)
+endif()
 if(TARGET redco-plan)
   redco_add_test(build.plan_tool COMMAND ${CMAKE_COMMAND} -DTOOL=$<TARGET_FILE:redco-plan> -DWORK=${PROJECT_BINARY_DIR}/plan_tool
     -P ${CMAKE_CURRENT_LIST_DIR}/plan_tool.cmake)
