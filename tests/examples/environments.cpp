@@ -6,15 +6,19 @@
 #include "../../examples/common/episodes.hpp"
 #include "../../examples/common/minibatches.hpp"
 #include "../../examples/common/pendulum.hpp"
+#include "../../examples/common/sorted_digits.hpp"
 
 #include <redco/workdir/object_bytes.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <random>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace {
@@ -183,4 +187,33 @@ TEST_CASE("minibatches have each row once, in random order") {
   CHECK_FALSE(at::equal(all, table));
   CHECK(at::equal(std::get<0>(all.sort(0)), table));
   CHECK_FALSE(at::equal(at::cat(minibatches(table, 4, random)), all));
+}
+
+TEST_CASE("pairs of sorted digits have one right answer, and no prompt is in both lists") {
+  auto const all = sorted_digits::pairs(300, 100, 42);
+  CHECK(all.train.size() == 300);
+  CHECK(all.held_out.size() == 100);
+  std::set<std::string> held_out;
+  std::set<std::ptrdiff_t> shorter;
+  std::size_t reordered = 0;
+  for (auto const* list : {&all.held_out, &all.train})
+    for (auto const& [chosen, rejected] : *list) {
+      std::string const prompt = chosen.messages[0].content, right = chosen.messages[1].content,
+                        wrong = rejected.messages[1].content;
+      if (list == &all.held_out) held_out.insert(prompt);
+      else CHECK_FALSE(held_out.contains(prompt));
+      CHECK(rejected.messages[0].content == prompt);
+      std::string sorted = prompt.substr(0, prompt.size() - 1);
+      std::sort(sorted.begin(), sorted.end());
+      CHECK(right == sorted + ".");
+      CHECK(wrong != right);
+      CHECK(wrong.back() == '.');
+      shorter.insert(std::ssize(right) - std::ssize(wrong));
+      reordered += std::is_sorted(wrong.begin(), wrong.end() - 1) ? 0 : 1;
+    }
+  CHECK(shorter == std::set<std::ptrdiff_t>{0, 1});
+  CHECK(reordered > 100);
+  CHECK(reordered < 170);
+  CHECK(sorted_digits::pairs(300, 100, 42).train == all.train);
+  CHECK(sorted_digits::pairs(300, 100, 1).train != all.train);
 }

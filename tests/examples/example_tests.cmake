@@ -76,6 +76,14 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_verify_test(seq2seq seq2seq 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --examples 100)
   # A linear model of word counts correlates with less than 0.1.
   redco_recipe_test(classification "pearson (0[.][4-9][0-9]*)" --task regression --pairs 10000 --epochs 2 --lr 0.002)
+  redco_recipe_test(dpo "preference accuracy ([0-9.]+) of 100" --pairs 1600 --held-out 200 --global-batch 16 --lr 4e-3)
+  redco_verify_test(dpo dpo 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --dtype f64 --pairs 100 --held-out 10)
+  redco_add_test(recipe.dpo_options COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:dpo>
+    "-DARGUMENTS=--pairs;64;--held-out;8;--global-batch;16;--warmup;0"
+    "-DCHANGES=--pairs 80;--held-out 9;--beta 0.2;--context 9;--lr 0.01;--seed 1"
+    -DWORK=${PROJECT_BINARY_DIR}/tests/dpo_options -P ${CMAKE_CURRENT_SOURCE_DIR}/examples/recipe_options.cmake)
+  redco_add_test(recipe.dpo_numbers COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/examples/dpo.py $<TARGET_FILE:dpo>
+    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tests/dpo_numbers)
   set(lora ${PROJECT_BINARY_DIR}/tests/lora_model)
   redco_recipe_test(lora "held-out loss ([0-9.]+) with adapters" --model ${lora}/learnt/model --text
     ${PROJECT_SOURCE_DIR}/include/redco/meta --context 64 --hold-out 10 --rank 1 --targets q,v,down --global-batch 16 --epochs 4

@@ -89,7 +89,7 @@ foreach(program ddpg fedavg maml ppo)
     message(FATAL_ERROR "${program} offers an option that it cannot use, or lacks one that it can use:\n${help}")
   endif()
 endforeach()
-foreach(program IN ITEMS classification ddpg fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo seq2seq)
+foreach(program IN ITEMS classification ddpg dpo fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo seq2seq)
   execute_process(COMMAND "${PROGRAMS}/${program}" --help OUTPUT_VARIABLE help)
   if(NOT help MATCHES "--dtype f32.bf16.f64 ")
     message(FATAL_ERROR "${program} offers other types than f32, bf16 and f64:\n${help}")
@@ -97,7 +97,7 @@ foreach(program IN ITEMS classification ddpg fedavg fine_tune generate language_
 endforeach()
 # The help lists a program's own options under its name and all others in named groups. Each option
 # has a sentence and is required, optional or has a default. Each number has a range.
-foreach(program IN ITEMS ddpg fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo seq2seq)
+foreach(program IN ITEMS ddpg dpo fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo seq2seq)
   execute_process(COMMAND "${PROGRAMS}/${program}" --help OUTPUT_VARIABLE help)
   if(NOT help MATCHES "^usage: ${program} .OPTIONS.\n[^\n]+\n\noptions of ${program}:\n  --.*\n\ngeneral:\n  --config .*\n\nmesh:\n.*\ncomputation:\n")
     message(FATAL_ERROR "${program} --help is not in groups:\n${help}")
@@ -142,6 +142,7 @@ expect(64 "error: required and not given: --prompt TEXT... .texts to continue" g
 expect(64 "error: required and not given: --model TEXT .*, --prompt" generate)
 expect(64 "--data and --eval belong together" seq2seq --data "${WORK}/nothing")
 expect(64 "--data and --eval belong together" seq2seq --eval "${WORK}/nothing")
+expect(64 "--data and --eval belong together" dpo --data "${WORK}/nothing")
 expect(65 "bart, which this program does not run" generate --model "${WORK}/bart" --prompt "To be" ${predicts})
 expect(65 "nothing: No such file" generate --model "${WORK}/nothing" --prompt "To be" ${predicts})
 
@@ -265,3 +266,35 @@ expect(64 "" seq2seq ${latin1} --data "${WORK}/latin1.jsonl" --invalid-utf8 0.1)
 expect(65 "latin1.jsonl:1: 0xE9" seq2seq --model "${WORK}/bart" --data "${WORK}/articles.jsonl" --eval "${WORK}/latin1.jsonl"
   --mesh 1x5 ${quiet})
 expect(65 "llama, which this program does not run" seq2seq --model "${WORK}/llama" ${articles} ${quiet})
+
+# Preferences: a folder's decoder learns pairs of texts and of conversations, and is saved.
+file(WRITE "${WORK}/pairs.jsonl" "{\"prompt\": \"To be\", \"chosen\": \" or not\", \"rejected\": \" and so\"}\n\
+{\"prompt\": \"To \", \"chosen\": \"sleep\", \"rejected\": \"sleep no more than that, and by opposing end them all\"}\n")
+file(WRITE "${WORK}/chosen.jsonl" "{\"prompt\": [{\"role\": \"user\", \"content\": \"To be?\"}], \
+\"chosen\": [{\"role\": \"assistant\", \"content\": \"Or not.\"}], \"rejected\": [{\"role\": \"assistant\", \"content\": \"Yes.\"}]}\n")
+set(pairs --data "${WORK}/pairs.jsonl" --eval "${WORK}/chosen.jsonl")
+expect(0 "1 pairs; 1 left out, longer than --context 40.*1/2 loss 0[.]693[0-9]* lr 5[.]0e-3.*preference accuracy [0-9.]+ of 100" dpo
+  --model "${WORK}/talks" ${pairs} --context 40 --epochs 2 --lr 5e-3 --warmup 0 --global-batch 1 ${quiet} --mesh 1x2 --workdir "${WORK}/preferred")
+expect(0 "To be" generate --model "${WORK}/preferred/model" --prompt "To be" --max-new-tokens 8 ${predicts})
+expect(0 "lr 1[.]0e-6" dpo --model "${WORK}/talks" ${pairs} --warmup 0 ${quiet} --workdir "${WORK}/slow")
+expect(0 "2 pairs; 0 left out" dpo --data "${WORK}/pairs.jsonl" --eval "${WORK}/pairs.jsonl" ${quiet} --workdir "${WORK}/bytes")
+expect(65 "every pair is longer than the context: raise --context" dpo --model "${WORK}/talks" ${pairs} --context 4 ${quiet})
+expect(65 "has no chat template" dpo --model "${WORK}/llama" ${pairs} ${quiet})
+expect(65 "bart, which this program does not run" dpo --model "${WORK}/bart" ${pairs} ${quiet})
+file(WRITE "${WORK}/halves.jsonl" "{\"prompt\": \"a\", \"chosen\": \"b\", \"rejected\": \"c\"}\n{\"prompt\": \"a\", \"chosen\": \"b\"}\n")
+file(WRITE "${WORK}/blank.jsonl" "{\"prompt\": \"a\", \"chosen\": \"b\", \"rejected\": \"\"}\n")
+foreach(case "absent.jsonl is no file" "empty.jsonl has no line" "prose.jsonl:1: the line has no .prompt. and .chosen."
+    "halves.jsonl:2: the line has no .prompt. and .rejected." "blank.jsonl:1: the answer under .rejected. is empty" "list.jsonl:1: the line is no object")
+  string(REGEX MATCH "^[a-z]+.jsonl" file "${case}")
+  expect(65 "error: [^\n]*${case}[^\n]*\n$" dpo --data "${WORK}/${file}" --eval "${WORK}/pairs.jsonl" ${quiet})
+  expect(65 "error: [^\n]*${case}[^\n]*\n$" dpo --data "${WORK}/pairs.jsonl" --eval "${WORK}/${file}" ${quiet})
+endforeach()
+file(WRITE "${WORK}/fog.jsonl" "fog\n")
+expect(65 "error: [^\n]*fog.jsonl:1:1:2: syntax error" dpo --data "${WORK}/fog.jsonl" --eval "${WORK}/pairs.jsonl" ${quiet})
+execute_process(COMMAND printf "{\"prompt\": \"Caf\\351\", \"chosen\": \"Yes.\", \"rejected\": \"No.\"}\\n" OUTPUT_FILE "${WORK}/latin1.jsonl")
+expect(65 "latin1.jsonl:1: 0xE9" dpo --data "${WORK}/latin1.jsonl" --eval "${WORK}/pairs.jsonl" ${quiet})
+expect(64 "" dpo --data "${WORK}/latin1.jsonl" --eval "${WORK}/pairs.jsonl" --invalid-utf8 0.1 --mesh 1x5 ${quiet})
+foreach(flag context pairs held-out)
+  expect(64 "--${flag} is 0 .*: give 1 or more" dpo ${pairs} --${flag} 0)
+endforeach()
+expect(64 "--beta is -1 .*: give 0 or more" dpo ${pairs} --beta -1)

@@ -59,6 +59,24 @@ TEST_CASE("a predictor keeps an inference that was moved into it") {
   CHECK(found == redco::predictor(trainer).predict(run_test::numbers(5), 5));
 }
 
+TEST_CASE("an inference without weights has those with which a trainer starts") {
+  auto const pipeline = run_test::mlp_pipeline();
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.tp = 2}}) {
+    INFO(mesh.dp << "x" << mesh.tp);
+    temporary_folder const folder;
+    run_test::silence const quiet;
+    redco::deployer deployer(run_test::in(folder.path, mesh));
+    redco::inference const first(deployer, dropping{}, pipeline);
+    run_test::trainer_of<dropping, decltype(pipeline)> still(deployer, {}, pipeline, {.lr = 0});
+    run_test::options_of<dropping, decltype(pipeline)> o;
+    o.global_batch = 4;
+    still.fit(run_test::numbers(4), o);
+    auto const expected = run_test::whole_state(still.states()), found = run_test::whole_state(first.states());
+    CHECK_FALSE(found.empty());
+    for (auto const& [name, value] : found) CHECK(at::equal(value, expected.at(name)));
+  }
+}
+
 TEST_CASE("evaluations and predictions use the network without dropout") {
   auto const pipeline = run_test::mlp_pipeline();
   std::vector<std::int64_t> const train = run_test::numbers(13), dev = run_test::numbers(23);

@@ -43,10 +43,19 @@ mean text_loss(Net const& net, walls::share const& mine) {
   return cross_entropy(net(ids.slice(1, 0, -1)), ids.slice(1, 1));
 }
 
-/// Returns the gradient of the loss of all texts with the parameters of `sharded::fill`. The head's
-/// gradient is part of the embedding's.
-template <class M>
-sharded::tensor_map gradient_on(mesh const& on) {
+/// Returns the sum of the squares of the texts' log-probabilities. `of_labels(net, ids, labels)`
+/// returns the log-probabilities of the labels.
+template <class Net, class F>
+at::Tensor squares_of_texts(Net const& net, walls::share const& mine, F const& of_labels) {
+  at::Tensor const ids = texts_of(mine), labels = ids.slice(1, 1).clone();
+  labels.select(1, 2).fill_(-100);
+  return of_labels(net, ids.slice(1, 0, -1), labels).sum(1).square().sum();
+}
+
+/// Returns the gradient of `loss_of(net, share)` over all texts with the parameters of
+/// `sharded::fill`. The head's gradient is part of the embedding's.
+template <class M, class Loss>
+sharded::tensor_map gradient_on(mesh const& on, Loss const& loss_of) {
   sharded::whole_tensors whole;
   redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
     redco::run::trained_network<M> const state({}, plan_of(M{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
@@ -57,12 +66,16 @@ sharded::tensor_map gradient_on(mesh const& on) {
     }
     walls::share const mine = walls::share_of(5, rank);
     pass const in = walls::pass_of(rank, mine, 0);
-    text_loss(bound_network<M>(state.net, in), mine).sum.backward();
+    loss_of(bound_network<M>(state.net, in), mine).backward();
     rank.dp.all_reduce(state.store.gradients());
     if (rank.dp_index() > 0) return;
     for (auto const& p : state.store.parameters()) whole.add(p, p.gradient.clone(), rank.tp_index());
   });
   return whole.all();
+}
+template <class M>
+sharded::tensor_map gradient_on(mesh const& on) {
+  return gradient_on<M>(on, [](auto const& net, walls::share const& mine) { return text_loss(net, mine).sum; });
 }
 
 struct decoded {
@@ -110,6 +123,27 @@ void check_decoding(std::vector<mesh> const& on) {
 }
 
 }  // namespace
+
+TEST_CASE("log-probabilities of texts train a network as log_softmax of all logits does") {
+  auto const plain = gradient_on<speaker<6>>({.dp = 1}, [](auto const& net, walls::share const& mine) {
+    return squares_of_texts(net, mine, [](auto const& n, at::Tensor const& ids, at::Tensor const& labels) {
+      at::Tensor const all = at::log_softmax(n(ids).tensor(), -1);
+      return all.gather(-1, labels.clamp_min(0).unsqueeze(-1)).squeeze(-1).masked_fill(labels.eq(-100), 0);
+    });
+  });
+  for (mesh const& shape : {mesh{.dp = 1}, mesh{.dp = 2}, mesh{.tp = 2}, mesh{.tp = 3}}) {
+    INFO("mesh " << walls::name_of(shape));
+    auto const found = gradient_on<speaker<6>>(shape, [](auto const& net, walls::share const& mine) {
+      return squares_of_texts(net, mine, [](auto const& n, at::Tensor const& ids, at::Tensor const& labels) {
+        return log_probabilities(n(ids), labels);
+      });
+    });
+    for (auto const& [name, value] : plain) {
+      INFO(name);
+      CHECK(sharded::distance(found.at(name), value) < 1e-12);
+    }
+  }
+}
 
 TEST_CASE("the gradient of tied embeddings is the sum of both uses") {
   auto const apart = gradient_on<speaker<6, "">>({.dp = 1});

@@ -2,6 +2,7 @@
 
 #include <redco/nn/logits.hpp>
 #include <redco/kernel/cross_entropy.hpp>
+#include <redco/kernel/log_probabilities.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/language_head.hpp>
@@ -14,6 +15,8 @@ namespace redco::nn::detail {
 /// ignore. Throws `error` with exit code 65 if a label is outside [0, classes), with the label and
 /// its example, or if the labels are not int64.
 double count_labels(at::Tensor const& labels, std::int64_t classes);
+/// Throws the errors of count_labels, in the name of log_probabilities.
+void check_labels(at::Tensor const& labels, std::int64_t classes);
 
 }  // namespace redco::nn::detail
 
@@ -29,6 +32,18 @@ inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
       kernel::cross_entropy(l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row},
                             labels.flatten(), *l.tp, {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)});
   return {loss.sum, count};
+}
+
+/// Returns the log-probability of each int64 label [B, T] under a language model's logits: [B, T] in
+/// f32, or in f64 for f64 logits, and 0 for label -100. Label t belongs to position t. The sum over
+/// a row is the log-probability of a text, as losses on preferences need it. Computes the logits
+/// chunk by chunk, and again in backward. Throws `error` with exit code 65 and the example's number
+/// if a label is outside the vocabulary.
+inline at::Tensor log_probabilities(logits const& l, at::Tensor const& labels) {
+  nn::detail::check_labels(labels, l.vocabulary);
+  return kernel::log_probabilities(l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row},
+                                   labels.flatten(), *l.tp, {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)})
+      .view(labels.sizes());
 }
 
 /// Returns the cross entropy of int64 labels [N...] under unsharded logits `whole_logits` [N...,

@@ -41,7 +41,9 @@ namespace redco {
 ///   auto outputs = redco::predictor(loaded).predict(prompts);
 ///
 /// The weights come from a checkpoint, files of `trainer::save_model`, or a `pretrained_folder`.
-/// Throws `error` with exit code 64 if the mesh cannot hold the model, 65 for unsuitable weights.
+/// Without them, the weights are random: those with which a trainer of this model on this deployer
+/// starts. Throws `error` with exit code 64 if the mesh cannot hold the model, 65 for unsuitable
+/// weights.
 template <model M, class Pipeline>
 class inference {
  public:
@@ -50,27 +52,17 @@ class inference {
   template <class Example>
   using output = typename run::prediction<Pipeline, bound_network<M>, Example>::type;
 
+  inference(deployer& where, M m, Pipeline pipeline) : inference(where, std::move(pipeline)) {
+    make_networks(m, nullptr, nullptr);
+  }
+
   inference(deployer& where, M m, Pipeline pipeline, std::filesystem::path const& files)
       : inference(where, std::move(m), std::move(pipeline), workdir::open_weights(files)) {}
 
   inference(deployer& where, M m, Pipeline pipeline, safetensors::weights_source const& weights,
             safetensors::weights_source const* adapters = nullptr)
-      : where_(where), pipeline_(std::move(pipeline)), states_(static_cast<std::size_t>(where.mesh().ranks())) {
-    where.agree([&](comm::agreement& all) {
-      all.add("model", std::string(meta::type_name<M>()));
-      all.add(workdir::settings_of(m, sgd{}, where.compute()));
-      all.add("adapters", adapters != nullptr ? "true" : "false");
-    });
-    shard::dynamic_plan const plan = run::planned(m, where.mesh(), where);
-    where.run_ranks([&](rank_context& rank) {
-      auto state =
-          std::make_unique<run::trained_network<M>>(m, plan, sgd{}, where.compute(), where.options().seed, rank.rank,
-                                                    std::vector<std::string>{"*"}, where.device(rank.rank));
-      run::load_weights(*state, weights, models::stored_table_of<M>(), rank);
-      if (adapters != nullptr) run::load_adapters(*state, *adapters, models::stored_names<M>::names, rank);
-      state->store.publish();
-      states_[static_cast<std::size_t>(rank.rank)] = std::move(state);
-    });
+      : inference(where, std::move(pipeline)) {
+    make_networks(m, &weights, adapters);
   }
 
   /// Loads the weights of a `pretrained_folder` (Hugging Face format). Logs the keys, tensors and
@@ -93,6 +85,29 @@ class inference {
   Pipeline const& pipeline() const { return pipeline_; }
 
  private:
+  inference(deployer& where, Pipeline pipeline)
+      : where_(where), pipeline_(std::move(pipeline)), states_(static_cast<std::size_t>(where.mesh().ranks())) {}
+
+  /// Creates each rank's network. `weights` and `adapters` replace its random values unless null.
+  void make_networks(M const& m, safetensors::weights_source const* weights,
+                     safetensors::weights_source const* adapters) {
+    where_.agree([&](comm::agreement& all) {
+      all.add("model", std::string(meta::type_name<M>()));
+      all.add(workdir::settings_of(m, sgd{}, where_.compute()));
+      all.add("adapters", adapters != nullptr ? "true" : "false");
+    });
+    shard::dynamic_plan const plan = run::planned(m, where_.mesh(), where_);
+    where_.run_ranks([&](rank_context& rank) {
+      auto state =
+          std::make_unique<run::trained_network<M>>(m, plan, sgd{}, where_.compute(), where_.options().seed, rank.rank,
+                                                    std::vector<std::string>{"*"}, where_.device(rank.rank));
+      if (weights != nullptr) run::load_weights(*state, *weights, models::stored_table_of<M>(), rank);
+      if (adapters != nullptr) run::load_adapters(*state, *adapters, models::stored_names<M>::names, rank);
+      state->store.publish();
+      states_[static_cast<std::size_t>(rank.rank)] = std::move(state);
+    });
+  }
+
   deployer& where_;
   Pipeline pipeline_;
   std::vector<std::unique_ptr<run::network_state>> states_;

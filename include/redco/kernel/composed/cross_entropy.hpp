@@ -12,11 +12,11 @@
 
 namespace redco::kernel::composed {
 
-/// Returns the sum of the cross-entropy losses of all rows, computed with ATen operators. Needs
-/// memory for all logits of this shard. Communicates one all_reduce(max) of [N] and one
-/// all_reduce(sum) of [2, N] elements.
-inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
-                                std::int64_t ignored, comm::group& ranks) {
+/// Returns the cross-entropy loss of each row [N], computed with ATen operators; 0 for ignored
+/// labels. Needs memory for all logits of this shard. Communicates one all_reduce(max) of [N] and
+/// one all_reduce(sum) of [2, N] elements.
+inline at::Tensor row_losses(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
+                             std::int64_t ignored, comm::group& ranks) {
   std::int64_t const valid = head.valid();
   at::Tensor logits = at::matmul(widened(hidden), widened(head.weight.narrow(0, 0, valid)).t());
   if (head.bias.defined()) logits = logits + widened(head.bias.narrow(0, 0, valid));
@@ -27,7 +27,13 @@ inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const
   at::Tensor const of_label = at::where(labels.unsqueeze(1).eq(entries), below, zero).sum(1);
   at::Tensor const sums =
       comm::reduce(tensor<shape::partial>(at::stack({below.exp().sum(1), of_label})), ranks).local();
-  return at::where(labels.ne(ignored), sums[0].log() - sums[1], zero).sum();
+  return at::where(labels.ne(ignored), sums[0].log() - sums[1], zero);
+}
+
+/// Returns the sum of the rows' losses.
+inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
+                                std::int64_t ignored, comm::group& ranks) {
+  return row_losses(hidden, head, labels, ignored, ranks).sum();
 }
 
 }  // namespace redco::kernel::composed
