@@ -50,7 +50,7 @@ struct pair_batch {
 
 /// Returns log p(chosen) - log p(rejected) of each pair, less the same of the frozen model: [B].
 at::Tensor margins(auto const& net, pair_batch const& b) {
-  at::Tensor const of_text = log_probabilities(net(b.tokens.input_ids), b.tokens.labels).sum(1);
+  at::Tensor const of_text = nn::log_probabilities(net(b.tokens.input_ids), b.tokens.labels).sum(1);
   auto const answers = of_text.chunk(2);
   return answers[0] - answers[1] - b.reference.to(of_text.options());
 }

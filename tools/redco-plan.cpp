@@ -30,11 +30,8 @@
 #include <redco/options/overlap.hpp>
 #include <redco/options/parse.hpp>
 #include <redco/options/value_text.hpp>
-#include <redco/optimizer/ademamix.hpp>
-#include <redco/optimizer/lion.hpp>
 #include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizers.hpp>
-#include <redco/optimizer/schedule_free.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 #include <redco/safetensors/replace_file.hpp>

@@ -2,7 +2,7 @@
 
 // Pairs of answers to a request that a program can judge: to sort some digits.
 
-#include <redco/data/read_preferences.hpp>
+#include <redco/data/read_conversations.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -61,15 +61,11 @@
 #include <redco/metrics/rouge_n.hpp>
 #include <redco/metrics/scores.hpp>
 
-#include <redco/optimizer/ademamix.hpp>
-#include <redco/optimizer/averaged.hpp>
 #include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
-#include <redco/optimizer/lion.hpp>
 #include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/optimizers.hpp>
-#include <redco/optimizer/schedule_free.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 #include <redco/pipeline/collate_info.hpp>
@@ -145,7 +141,6 @@
 #include <redco/data/sampler.hpp>
 #include <redco/data/table.hpp>
 #include <redco/data/token_file.hpp>
-#include <redco/data/token_header.hpp>
 #include <redco/data/token_writer.hpp>
 #include <redco/data/tokenize_files.hpp>
 
@@ -239,7 +234,6 @@
 #include <redco/report/pictures/confusion_matrix.hpp>
 #include <redco/report/pictures/contact_sheet.hpp>
 #include <redco/report/pictures/curves.hpp>
-#include <redco/report/pictures/heat_map.hpp>
 #include <redco/report/program_text.hpp>
 #include <redco/report/report_answer.hpp>
 #include <redco/report/report_format.hpp>

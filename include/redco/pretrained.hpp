@@ -22,7 +22,7 @@
 #include <redco/adapt/plan/with_lora.hpp>
 
 #include <redco/data/hold_out.hpp>
-#include <redco/data/read_preferences.hpp>
+#include <redco/data/read_conversations.hpp>
 #include <redco/data/read_texts.hpp>
 
 #include <redco/optimizer/optimizers.hpp>

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/data/read_preferences.hpp>
+#include <redco/data/read_conversations.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the numbers of a training by direct preference optimisation, as transformers 5.24 and plain
-PyTorch compute them in f64, to tests/files/dpo.json.
+"""Writes the numbers of a training by direct preference optimisation to tests/files/dpo.json.
+transformers 5.24 and plain PyTorch compute them in f64.
 
     python tests/examples/make_dpo.py        the Python of .deps/folders-5.24
 
-The model is tests/files/parity/gpt2-base. A token is a character: id 0 is the space, ids 1 to 94 are
-the printable characters from ! to ~, and id 96 ends a text. Every update sees all pairs.
+The model is tests/files/parity/gpt2-base. A token is a character: id 0 is the space, ids 1 to 94
+are the printable characters from ! to ~, and id 96 ends a text. Every update sees all pairs.
 """
 import json
 import pathlib

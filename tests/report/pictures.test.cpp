@@ -6,7 +6,6 @@
 #include <redco/report/pictures/confusion_matrix.hpp>
 #include <redco/report/pictures/contact_sheet.hpp>
 #include <redco/report/pictures/curves.hpp>
-#include <redco/report/pictures/heat_map.hpp>
 
 #include <algorithm>
 #include <cmath>

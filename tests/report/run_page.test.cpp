@@ -6,7 +6,6 @@
 #include <redco/report/detail/metric_history.hpp>
 #include <redco/report/pictures/confusion_matrix.hpp>
 #include <redco/report/pictures/contact_sheet.hpp>
-#include <redco/report/pictures/heat_map.hpp>
 #include <redco/report/run_page.hpp>
 #include <redco/log/metrics_log.hpp>
 

@@ -6,13 +6,9 @@
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/workdir/settings_of.hpp>
-#include <redco/optimizer/ademamix.hpp>
-#include <redco/optimizer/averaged.hpp>
 #include <redco/optimizer/groups.hpp>
-#include <redco/optimizer/lion.hpp>
 #include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizers.hpp>
-#include <redco/optimizer/schedule_free.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,8 @@
-#include <redco/optimizer/ademamix.hpp>
-#include <redco/optimizer/averaged.hpp>
+#include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
-#include <redco/optimizer/lion.hpp>
 #include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/optimizers.hpp>
-#include <redco/optimizer/schedule_free.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 #include <array>

@@ -13,13 +13,10 @@
 #include <redco/comm/thread_world.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/shard/entry.hpp>
-#include <redco/optimizer/ademamix.hpp>
-#include <redco/optimizer/averaged.hpp>
-#include <redco/optimizer/lion.hpp>
+#include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/optimizers.hpp>
-#include <redco/optimizer/schedule_free.hpp>
 #include <redco/optimizer/state_slots.hpp>
 #include <redco/diag/error.hpp>
 

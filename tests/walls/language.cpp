@@ -135,7 +135,7 @@ TEST_CASE("log-probabilities of texts train a network as log_softmax of all logi
     INFO("mesh " << walls::name_of(shape));
     auto const found = gradient_on<speaker<6>>(shape, [](auto const& net, walls::share const& mine) {
       return squares_of_texts(net, mine, [](auto const& n, at::Tensor const& ids, at::Tensor const& labels) {
-        return log_probabilities(n(ids), labels);
+        return redco::nn::log_probabilities(n(ids), labels);
       });
     });
     for (auto const& [name, value] : plain) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/data/token_header.hpp>
+#include <redco/data/token_file.hpp>
 
 #include <cstddef>
 #include <cstdint>

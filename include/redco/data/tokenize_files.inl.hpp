@@ -2,12 +2,11 @@
 
 #include <redco/data/tokenize_files.hpp>
 
-#include <redco/data/detail/block_encoder.hpp>
 #include <redco/data/detail/encoding_queue.hpp>
 #include <redco/data/detail/input_blocks.hpp>
 #include <redco/data/detail/saved_progress.hpp>
 #include <redco/data/detail/text_on_disk.hpp>
-#include <redco/data/token_header.hpp>
+#include <redco/data/token_file.hpp>
 #include <redco/data/token_writer.hpp>
 #include <redco/safetensors/xxh64.hpp>
 #include <redco/tokenizer/read_tokenizer.hpp>

@@ -10,9 +10,9 @@
 namespace redco::kernel {
 
 /// Returns the log-probability of each label [N] under the logits hidden [N, d] x weight^T + bias:
-/// [N] in f32, or in f64 for f64 inputs, equal on all ranks. It is 0 for ignored labels. The columns
-/// of the logits are split over `ranks`. All ranks must call it, and `ranks` must outlive the
-/// autograd graph. The gradient of `hidden` is a pending sum over ranks, so `hidden` must be
+/// [N] in f32, or in f64 for f64 inputs, equal on all ranks. It is 0 for ignored labels. The
+/// columns of the logits are split over `ranks`. All ranks must call it, and `ranks` must outlive
+/// the autograd graph. The gradient of `hidden` is a pending sum over ranks, so `hidden` must be
 /// `entered`.
 ///
 /// Computes chunk_rows rows of logits at a time; backward computes them again. The README of

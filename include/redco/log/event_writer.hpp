@@ -138,10 +138,10 @@ struct event_image {
 };
 
 /// A writer of scalars, texts and images for TensorBoard to a new file in `folder`. The first
-/// record creates the file: `events.out.tfevents.<unix time>.<host>.<pid>.<n>`. Each record is passed to
-/// the system before the call returns, so that a killed program leaves a readable file. Failures
-/// are counted and never stop a training run. Thread-safe. The format is TFRecord with protobuf
-/// messages Event and Summary.
+/// record creates the file: `events.out.tfevents.<unix time>.<host>.<pid>.<n>`. Each record is
+/// passed to the system before the call returns, so that a killed program leaves a readable file.
+/// Failures are counted and never stop a training run. Thread-safe. The format is TFRecord with
+/// protobuf messages Event and Summary.
 class event_writer {
  public:
   using named_value = std::pair<std::string_view, double>;

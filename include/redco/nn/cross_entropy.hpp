@@ -34,18 +34,6 @@ inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   return {loss.sum, count};
 }
 
-/// Returns the log-probability of each int64 label [B, T] under a language model's logits: [B, T] in
-/// f32, or in f64 for f64 logits, and 0 for label -100. Label t belongs to position t. The sum over
-/// a row is the log-probability of a text, as losses on preferences need it. Computes the logits
-/// chunk by chunk, and again in backward. Throws `error` with exit code 65 and the example's number
-/// if a label is outside the vocabulary.
-inline at::Tensor log_probabilities(logits const& l, at::Tensor const& labels) {
-  nn::detail::check_labels(labels, l.vocabulary);
-  return kernel::log_probabilities(l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row},
-                                   labels.flatten(), *l.tp, {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)})
-      .view(labels.sizes());
-}
-
 /// Returns the cross entropy of int64 labels [N...] under unsharded logits `whole_logits` [N...,
 /// classes], as `mean` (sum and count). Ignores label -100. Throws `error` with exit code 65 and
 /// the example's number if another label is not in [0, classes).
@@ -57,6 +45,22 @@ inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labe
 }
 
 }  // namespace redco
+
+namespace redco::nn {
+
+/// Returns the log-probability of each int64 label [B, T] under a language model's logits: [B, T]
+/// in f32, or in f64 for f64 logits, and 0 for label -100. Label t belongs to position t. The sum
+/// over a row is the log-probability of a text, as losses on preferences need it. Computes the
+/// logits chunk by chunk, and again in backward. Throws `error` with exit code 65 and the example's
+/// number if a label is outside the vocabulary.
+inline at::Tensor log_probabilities(logits const& l, at::Tensor const& labels) {
+  detail::check_labels(labels, l.vocabulary);
+  return kernel::log_probabilities(l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row},
+                                   labels.flatten(), *l.tp, {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)})
+      .view(labels.sizes());
+}
+
+}  // namespace redco::nn
 
 #include <redco/config.hpp>
 #ifndef REDCO_COMPILED

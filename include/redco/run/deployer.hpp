@@ -88,9 +88,9 @@ class deployer {
   /// with exit code 64 if `name` has other characters than letters, digits, '-', '_' and '.'.
   void keep_picture(std::string const& name, std::string const& svg);
 
-  /// Keeps a contact sheet of `images` like keep_picture(), and writes the first 8 images to
-  /// TensorBoard as images of step `step`. Throws the errors of keep_picture(), and `error` with
-  /// exit code 70 if the number of pixels of an image does not fit its size.
+  /// Keeps a contact sheet of `images` under `name` like keep_picture(), and writes the first 8
+  /// images to TensorBoard as images of step `step`. Throws the errors of keep_picture(), and
+  /// `error` with exit code 70 if the number of pixels of an image does not fit its size.
   void keep_images(std::string const& name, std::span<report::picture_tile const> images, std::int64_t step);
 
   /// Returns the facts of the run that its page shows, to add others.

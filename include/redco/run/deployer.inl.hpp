@@ -204,8 +204,8 @@ REDCO_INLINE void deployer::keep_picture(std::string const& name, std::string co
 
 REDCO_INLINE void deployer::keep_images(std::string const& name, std::span<report::picture_tile const> images,
                                         std::int64_t step) {
+  if (!speaks() || options_.verify) return;
   keep_picture(name, report::contact_sheet(images, name));
-  if (options_.verify || !speaks()) return;
   if (!output_->images)
     output_->images.emplace(
         options_.workdir,

@@ -34,16 +34,14 @@
 
 namespace redco {
 
-/// A model with trained weights on the deployer's mesh, for `predictor`. Holds no gradients and no
-/// optimizer state.
+/// A model with trained weights on the deployer's mesh, for `predictor`, without gradients.
 ///
 ///   redco::inference loaded(deployer, model, collate | predict, "run/ckpts/max_accuracy");
 ///   auto outputs = redco::predictor(loaded).predict(prompts);
 ///
-/// The weights come from a checkpoint, files of `trainer::save_model`, or a `pretrained_folder`.
-/// Without them, the weights are random: those with which a trainer of this model on this deployer
-/// starts. Throws `error` with exit code 64 if the mesh cannot hold the model, 65 for unsuitable
-/// weights.
+/// The weights come from a checkpoint, a saved model or a `pretrained_folder`; without them, they
+/// are the first weights of a trainer. Throws `error` with exit code 64 if the mesh cannot hold the
+/// model, 65 for unsuitable weights.
 template <model M, class Pipeline>
 class inference {
  public:

@@ -2,7 +2,6 @@
 
 #include <redco/update/detail/update_by.hpp>
 #include <redco/update/detail/update_elements.hpp>
-#include <redco/update/detail/update_matrices.hpp>
 #include <redco/update/segment.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 

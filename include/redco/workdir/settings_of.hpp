@@ -2,7 +2,6 @@
 
 #include <redco/model/model.hpp>
 #include <redco/options/fit_settings.hpp>
-#include <redco/optimizer/averaged.hpp>
 #include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>

@@ -2,12 +2,75 @@
 
 #include <redco/data/detail/encoding_queue.hpp>
 
+#include <redco/data/detail/json_lines.hpp>
+#include <redco/data/read_texts.hpp>
+#include <redco/data/token_writer.hpp>
+#include <redco/tokenizer/invalid_utf8.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/meta/hexadecimal.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace redco::data::detail {
+
+/// Appends the ids of a text, and the end id if the document has ids and `ends_document` is true.
+/// Special tokens in the text are encoded as ordinary text.
+REDCO_INLINE void block_encoder::append(std::string_view text, encoded_block& result, bool ends_document) const {
+  std::vector<std::int64_t> ids = tokenizer_.encode(text, {.add_special = false, .find_special = false});
+  if (ends_document && !ids.empty()) ids.push_back(end_);
+  for (std::int64_t const id : ids) append_encoded(result.ids, id, width_);
+  result.count += static_cast<std::int64_t>(ids.size());
+  if (ends_document && !ids.empty()) ++result.documents;
+}
+
+REDCO_INLINE void block_encoder::append_text(input_block const& block, std::filesystem::path const& path,
+                                             encoded_block& result) const {
+  std::string_view text = block.bytes;
+  tokenizer::invalid_utf8 const broken = tokenizer::invalid_utf8_of(text);
+  std::size_t const nul = text.find('\0');
+  result.encoding.bytes = text.size();
+  result.encoding.invalid = broken.bytes + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\0'));
+  if (result.encoding.invalid > 0) {
+    std::size_t const first = std::min(nul, broken.bytes > 0 ? broken.first : nul);
+    result.encoding.first = path.string() + ": 0x" + meta::hexadecimal(text[first]) + " at byte " +
+                            std::to_string(block.offset + static_cast<std::int64_t>(first));
+  }
+  if (block.offset == 0 && text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  append(text, result, block.last);
+}
+
+REDCO_INLINE void block_encoder::append_lines(input_block const& block, std::filesystem::path const& path,
+                                              encoded_block& result) const {
+  std::string line;
+  std::int64_t number = block.line;
+  for (std::size_t begin = 0; begin < block.bytes.size(); ++number) {
+    std::size_t const end = std::min(block.bytes.find('\n', begin), block.bytes.size() - 1) + 1;
+    std::string const where = path.string() + ":" + std::to_string(number);
+    line.assign(block.bytes, begin, end - begin);
+    if (line.ends_with('\n')) line.pop_back();
+    if (line.ends_with('\r')) line.pop_back();
+    result.encoding.take(line, end - begin, where);
+    begin = end;
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    append(text_under(json_object_of(line, where), key_, where), result, true);
+  }
+}
+
+REDCO_INLINE encoded_block block_encoder::operator()(input_block const& block,
+                                                     std::filesystem::path const& path) const {
+  encoded_block result;
+  std::string const name = path.string();
+  switch (block.format) {
+    case input_format::text: append_text(block, path, result); break;
+    case input_format::lines: append_lines(block, path, result); break;
+    case input_format::json:
+      for (std::string const& text : read_texts({&name, 1}, key_, invalid_)) append(text, result, true);
+      break;
+  }
+  return result;
+}
 
 REDCO_INLINE encoding_threads::~encoding_threads() {
   {

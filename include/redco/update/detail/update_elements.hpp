@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/update/segment.hpp>
-#include <redco/optimizer/ademamix.hpp>
-#include <redco/optimizer/lion.hpp>
-#include <redco/optimizer/schedule_free.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/optimizer/muon.hpp>
+#include <redco/optimizer/optimizers.hpp>
 
 #include <cstdint>
 
@@ -14,6 +14,11 @@ namespace redco::update::detail {
 void update_by(optimizer::lion const& d, segment& s, double lr, std::int64_t step, double grad_scale);
 void update_by(optimizer::ademamix const& d, segment& s, double lr, std::int64_t step, double grad_scale);
 void update_by(optimizer::schedule_free const& d, segment& s, double lr, std::int64_t step, double grad_scale);
+
+/// Updates a segment by Muon: hidden matrices as a whole, and other parameters by AdamW. `on` is
+/// the rank, if matrices are split.
+void update_by(optimizer::muon const& d, segment& s, double lr, std::int64_t step, double grad_scale,
+               rank_context* on = nullptr);
 
 }  // namespace redco::update::detail
 
