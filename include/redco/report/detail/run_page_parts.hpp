@@ -4,6 +4,7 @@
 #include <redco/report/detail/metric_history.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/picture.hpp>
+#include <redco/report/detail/plot_axis.hpp>
 #include <redco/report/pictures/contact_sheet.hpp>
 #include <redco/report/pictures/curves.hpp>
 #include <redco/report/run_page.hpp>
