@@ -64,7 +64,7 @@ struct small_bert {
                              .width = 64,
                              .ffn = 128,
                              .heads = 4,
-                             .layers = 3,
+                             .layers = 2,
                              .classes = std::ssize(names),
                              .deviation = 0.1}};
     json_value const normal = {{"type", "BertNormalizer"},
