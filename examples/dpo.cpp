@@ -13,10 +13,10 @@ using namespace redco;
 
 struct my_options {
   deployer_options deployer{.dtype = dtype::f32};
-  training_flags training{.global_batch = 32, .warmup = 10, .lr = 2e-3};
+  training_flags training{.global_batch = 32, .warmup = 10, .lr = 3e-3};
   std::string model, data, eval;
   double beta = 0.1, invalid_utf8 = 0;
-  std::int64_t context = 512, pairs = 10000, held_out = 1000;
+  std::int64_t context = 512, pairs = 20000, held_out = 1000;
 
   static constexpr auto fields() {
     using o = my_options;

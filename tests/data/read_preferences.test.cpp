@@ -60,7 +60,7 @@ TEST_CASE("a line that is no pair is refused with its file and line") {
   CHECK(why_refused(R"({"prompt": [{"role": "user"}], "chosen": [], "rejected": []})") ==
         R"(:1: element 1 under "prompt" has no text "content"; write {"role": "user", "content": "text"})");
   CHECK(why_refused("[1]").starts_with(":1: the line is no object"));
-  CHECK(why_refused(good_pair + "fog\n").starts_with(":2:1:2: syntax error"));
+  CHECK(why_refused(good_pair + "Fog\n").starts_with(":2:1:2: syntax error"));
   CHECK(why_refused("").starts_with(" has no line"));
   CHECK(why_refused("{\"prompt\": \"a\xff\", \"chosen\": \"b\", \"rejected\": \"c\"}").starts_with(":1: 0xFF at byte"));
 }

@@ -289,7 +289,7 @@ foreach(case "absent.jsonl is no file" "empty.jsonl has no line" "prose.jsonl:1:
   expect(65 "error: [^\n]*${case}[^\n]*\n$" dpo --data "${WORK}/${file}" --eval "${WORK}/pairs.jsonl" ${quiet})
   expect(65 "error: [^\n]*${case}[^\n]*\n$" dpo --data "${WORK}/pairs.jsonl" --eval "${WORK}/${file}" ${quiet})
 endforeach()
-file(WRITE "${WORK}/fog.jsonl" "fog\n")
+file(WRITE "${WORK}/fog.jsonl" "Fog\n")
 expect(65 "error: [^\n]*fog.jsonl:1:1:2: syntax error" dpo --data "${WORK}/fog.jsonl" --eval "${WORK}/pairs.jsonl" ${quiet})
 execute_process(COMMAND printf "{\"prompt\": \"Caf\\351\", \"chosen\": \"Yes.\", \"rejected\": \"No.\"}\\n" OUTPUT_FILE "${WORK}/latin1.jsonl")
 expect(65 "latin1.jsonl:1: 0xE9" dpo --data "${WORK}/latin1.jsonl" --eval "${WORK}/pairs.jsonl" ${quiet})

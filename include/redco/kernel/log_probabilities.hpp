@@ -15,8 +15,8 @@ namespace redco::kernel {
 /// the autograd graph. The gradient of `hidden` is a pending sum over ranks, so `hidden` must be
 /// `entered`.
 ///
-/// Computes chunk_rows rows of logits at a time; backward computes them again. The README of
-/// kernel/ lists memory and messages. Throws the errors of `cross_entropy`.
+/// Computes chunk_rows rows of logits at a time, and again in backward. The README of kernel/ lists
+/// memory and messages. Throws the errors of `cross_entropy`.
 at::Tensor log_probabilities(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                              comm::group& ranks, cross_entropy_options const& options = {});
 

@@ -39,9 +39,8 @@ namespace redco {
 ///   redco::inference loaded(deployer, model, collate | predict, "run/ckpts/max_accuracy");
 ///   auto outputs = redco::predictor(loaded).predict(prompts);
 ///
-/// The weights come from a checkpoint, a saved model or a `pretrained_folder`; without them, they
-/// are the first weights of a trainer. Throws `error` with exit code 64 if the mesh cannot hold the
-/// model, 65 for unsuitable weights.
+/// The weights come from a checkpoint, files of `trainer::save_model`, or a `pretrained_folder`.
+/// Throws `error` with exit code 64 if the mesh cannot hold the model, 65 for unsuitable weights.
 template <model M, class Pipeline>
 class inference {
  public:
@@ -50,6 +49,7 @@ class inference {
   template <class Example>
   using output = typename run::prediction<Pipeline, bound_network<M>, Example>::type;
 
+  /// Draws the weights at random, as a trainer of this model on this deployer does at its start.
   inference(deployer& where, M m, Pipeline pipeline) : inference(where, std::move(pipeline)) {
     make_networks(m, nullptr, nullptr);
   }
