@@ -4,7 +4,9 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/diag/error.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -123,6 +125,29 @@ void check_decoding(std::vector<mesh> const& on) {
 }
 
 }  // namespace
+
+TEST_CASE("log-probabilities refuse a label outside the vocabulary with its example") {
+  redco::comm::run_ranks({.dp = 1}, {}, [](rank_context& rank) {
+    logits const uniform{.hidden = redco::tensor<redco::shape::entered>(at::zeros({2, 3, 4})),
+                         .weight = at::zeros({vocabulary, 4}),
+                         .bias = {},
+                         .vocabulary = vocabulary,
+                         .first_row = 0,
+                         .tp = &rank.tp};
+    at::Tensor const labels = at::zeros({2, 3}, at::kLong);
+    at::Tensor const expected = at::full({2, 3}, -std::log(static_cast<double>(vocabulary)));
+    sharded::must(at::allclose(nn::log_probabilities(uniform, labels), expected), "all labels have equal probability");
+    labels[1][2] = vocabulary;
+    std::string why;
+    try {
+      nn::log_probabilities(uniform, labels);
+    } catch (redco::error const& e) {
+      why = e.what();
+    }
+    sharded::must(why.starts_with("log_probabilities: label 11 of example 1 of this batch, position 2, is none of 11"),
+                  "the label is named");
+  });
+}
 
 TEST_CASE("log-probabilities of texts train a network as log_softmax of all logits does") {
   auto const plain = gradient_on<speaker<6>>({.dp = 1}, [](auto const& net, walls::share const& mine) {
