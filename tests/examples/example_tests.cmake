@@ -81,7 +81,7 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_verify_test(dpo dpo 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --dtype f64 --pairs 100 --held-out 10)
   redco_add_test(recipe.dpo_options COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:dpo>
     "-DARGUMENTS=--pairs;64;--held-out;8;--global-batch;16;--warmup;0"
-    "-DCHANGES=--pairs 80;--held-out 9;--beta 0.2;--context 9;--lr 0.01;--seed 1"
+    "-DCHANGES=--pairs 80;--held-out 9;--beta 0.2;--context 14;--lr 0.01;--seed 1"
     -DWORK=${PROJECT_BINARY_DIR}/tests/dpo_options -P ${CMAKE_CURRENT_SOURCE_DIR}/examples/recipe_options.cmake)
   redco_add_test(recipe.dpo_numbers COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/examples/dpo.py $<TARGET_FILE:dpo>
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tests/dpo_numbers)

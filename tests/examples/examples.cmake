@@ -273,7 +273,7 @@ file(WRITE "${WORK}/pairs.jsonl" "{\"prompt\": \"To be\", \"chosen\": \" or not\
 file(WRITE "${WORK}/chosen.jsonl" "{\"prompt\": [{\"role\": \"user\", \"content\": \"To be?\"}], \
 \"chosen\": [{\"role\": \"assistant\", \"content\": \"Or not.\"}], \"rejected\": [{\"role\": \"assistant\", \"content\": \"Yes.\"}]}\n")
 set(pairs --data "${WORK}/pairs.jsonl" --eval "${WORK}/chosen.jsonl")
-expect(0 "1 pairs; 1 left out, longer than --context 40.*1/2 loss 0[.]693[0-9]* lr 5[.]0e-3.*preference accuracy [0-9.]+ of 100" dpo
+expect(0 "1 pairs; 1 left out, longer than --context 40.*epoch 1/2 1/1 loss 0[.]693 lr 5[.]0e-3.*preference accuracy [0-9.]+ of 100" dpo
   --model "${WORK}/talks" ${pairs} --context 40 --epochs 2 --lr 5e-3 --warmup 0 --global-batch 1 ${quiet} --mesh 1x2 --workdir "${WORK}/preferred")
 expect(0 "To be" generate --model "${WORK}/preferred/model" --prompt "To be" --max-new-tokens 8 ${predicts})
 expect(0 "lr 1[.]0e-6" dpo --model "${WORK}/talks" ${pairs} --warmup 0 ${quiet} --workdir "${WORK}/slow")
@@ -297,4 +297,4 @@ expect(64 "" dpo --data "${WORK}/latin1.jsonl" --eval "${WORK}/pairs.jsonl" --in
 foreach(flag context pairs held-out)
   expect(64 "--${flag} is 0 .*: give 1 or more" dpo ${pairs} --${flag} 0)
 endforeach()
-expect(64 "--beta is -1 .*: give 0 or more" dpo ${pairs} --beta -1)
+expect(64 "--beta is -1.0 .*: give 0 or more" dpo ${pairs} --beta -1)
