@@ -214,6 +214,6 @@ TEST_CASE("pairs of sorted digits have one right answer, and no prompt is in bot
   CHECK(shorter == std::set<std::ptrdiff_t>{0, 1});
   CHECK(reordered > 100);
   CHECK(reordered < 170);
-  CHECK(sorted_digits::pairs(300, 100, 42).train == all.train);
-  CHECK(sorted_digits::pairs(300, 100, 1).train != all.train);
+  CHECK((sorted_digits::pairs(300, 100, 42).train == all.train));
+  CHECK((sorted_digits::pairs(300, 100, 1).train != all.train));
 }

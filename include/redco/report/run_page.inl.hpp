@@ -14,6 +14,19 @@
 
 namespace redco::report::detail {
 
+/// Returns the planned and the measured peak of memory.
+inline std::string page_memory(run_facts const& facts) {
+  if (!facts.planned_bytes && facts.measured_bytes.empty()) return "";
+  std::string text = "<h2>Memory of a rank</h2>\n<table class=\"facts\">\n";
+  if (facts.planned_bytes) text += table_row("planned peak", bytes_text(*facts.planned_bytes));
+  if (!facts.measured_bytes.empty()) {
+    auto const [least, most] = std::minmax_element(facts.measured_bytes.begin(), facts.measured_bytes.end());
+    text +=
+        table_row("measured peak (step 3)", (*least < *most ? bytes_text(*least) + " to " : "") + bytes_text(*most));
+  }
+  return text + "</table>\n";
+}
+
 /// Returns the state of a run as the chips of its page and as a table.
 inline std::string page_state(run_facts const& facts) {
   std::string text = "<ul class=\"run\">\n";

@@ -7,7 +7,6 @@
 #include <redco/report/detail/plot_axis.hpp>
 #include <redco/report/pictures/contact_sheet.hpp>
 #include <redco/report/pictures/curves.hpp>
-#include <redco/report/run_page.hpp>
 #include <redco/workdir/run_summary.hpp>
 #include <redco/log/text.hpp>
 #include <redco/json/dump.hpp>
@@ -203,19 +202,6 @@ inline std::string page_warnings(std::filesystem::path const& workdir) {
   for (std::string_view const line : found)
     text +=
         "<tr><td>" + page_text(line.substr(0, 19)) + "</td><td>" + page_text(line.substr(stamp + 9)) + "</td></tr>\n";
-  return text + "</table>\n";
-}
-
-/// Returns the planned and the measured peak of memory.
-inline std::string page_memory(run_facts const& facts) {
-  if (!facts.planned_bytes && facts.measured_bytes.empty()) return "";
-  std::string text = "<h2>Memory of a rank</h2>\n<table class=\"facts\">\n";
-  if (facts.planned_bytes) text += table_row("planned peak", bytes_text(*facts.planned_bytes));
-  if (!facts.measured_bytes.empty()) {
-    auto const [least, most] = std::minmax_element(facts.measured_bytes.begin(), facts.measured_bytes.end());
-    text +=
-        table_row("measured peak (step 3)", (*least < *most ? bytes_text(*least) + " to " : "") + bytes_text(*most));
-  }
   return text + "</table>\n";
 }
 
