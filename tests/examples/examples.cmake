@@ -156,7 +156,7 @@ expect(65 "has no chat template" fine_tune ${chats})
 file(WRITE "${WORK}/talks/chat_template.jinja"
   "{% for m in messages %}{{ m.role[0] | upper }}:{{ m.content }}\n{% endfor %}{% if add_generation_prompt %}A:{% endif %}")
 expect(0 "2 conversations, 0 of them cut at 24 tokens; 1 left out" fine_tune ${chats})
-expect(0 "^Or not" generate --model "${WORK}/chatted/model" --chat --prompt "To be?" --max-new-tokens 7 ${predicts})
+expect(0 "\nOr not" generate --model "${WORK}/chatted/model" --chat --prompt "To be?" --max-new-tokens 7 ${predicts})
 expect(64 "give --text or --conversations, and not both" fine_tune ${chats} --text "${WORK}/chats.jsonl")
 expect(64 "give --chat" generate --model "${WORK}/llama" --prompt "a" --system "b" ${predicts})
 expect(65 "has no chat template" generate --model "${WORK}/llama" --prompt "a" --chat ${predicts})
