@@ -77,8 +77,8 @@ TEST_CASE("text that is not a mesh is refused with both formats") {
   }
 }
 
-using redco::options::parse_recomputed_blocks;
 using redco::recomputed_blocks;
+using redco::options::parse_recomputed_blocks;
 
 struct options {
   recomputed_blocks recompute;
