@@ -29,12 +29,12 @@ struct table_options {
 
 /// Rows of a CSV, TSV or JSONL file, with the chosen columns only.
 struct table {
-  std::string path;
-  std::vector<std::string> columns;            ///< Chosen columns, in the order of the caller
-  std::vector<std::vector<std::string>> rows;  ///< rows[row][column]
-  std::vector<std::int64_t> lines;             ///< Line, from 1, where each row begins
-  std::int64_t skipped = 0;                    ///< Number of wrong rows that were skipped
-  std::string first_skipped;                   ///< "path:line: why" of the first skipped row
+  std::string path = {};
+  std::vector<std::string> columns = {};            ///< Chosen columns, in the order of the caller
+  std::vector<std::vector<std::string>> rows = {};  ///< rows[row][column]
+  std::vector<std::int64_t> lines = {};             ///< Line, from 1, where each row begins
+  std::int64_t skipped = 0;                         ///< Number of wrong rows that were skipped
+  std::string first_skipped = {};                   ///< "path:line: why" of the first skipped row
 };
 
 /// Removes the last one of each `every` consecutive rows from a table, and returns a table of the

@@ -185,15 +185,15 @@ struct special_frame {
     node.knows({"type", "single", "pair", "special_tokens"});
     special_frame mine;
     bool text_seen = false;
-    for (json_node const& piece : node.at("single").elements()) {
-      if (auto const special = piece.find("SpecialToken")) {
+    for (json_node const& element : node.at("single").elements()) {
+      if (auto const special = element.find("SpecialToken")) {
         json_node const tokens = node.at("special_tokens");
         for (json_node const& id : tokens.at(special->at("id").text()).at("ids").elements())
           (text_seen ? mine.after : mine.before).push_back(id.number());
-      } else if (piece.find("Sequence") && !text_seen) {
+      } else if (element.find("Sequence") && !text_seen) {
         text_seen = true;
       } else {
-        piece.refuse_kind("a piece other than SpecialToken and one Sequence");
+        element.refuse_kind("a piece other than SpecialToken and one Sequence");
       }
     }
     read_pair(node);
