@@ -67,8 +67,7 @@ struct busy_processes {
     for (unsigned i = 0; i < count; ++i) {
       pid_t const one = ::fork();
       if (one == 0)
-        for (volatile unsigned turns = 0;; turns = turns + 1) {
-        }
+        for (volatile unsigned turns = 0;;) turns = turns + 1;
       all.push_back(one);
     }
   }
@@ -116,8 +115,7 @@ TEST_CASE("waits become short during other work unless the environment sets the 
     else ::unsetenv("GOMP_SPINCOUNT");
     std::atomic<bool> shortened = false;
     std::jthread const computing([](std::stop_token const& over) {
-      for (volatile unsigned turns = 0; !over.stop_requested(); turns = turns + 1) {
-      }
+      for (volatile unsigned turns = 0; !over.stop_requested();) turns = turns + 1;
     });
     redco::comm::wait_policy const policy([&](bool now) { shortened = now; });
     std::size_t const before = threads();
