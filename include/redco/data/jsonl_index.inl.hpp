@@ -36,9 +36,7 @@ REDCO_INLINE jsonl_index::jsonl_index(std::filesystem::path const& path, std::ve
   std::size_t released = 0, number = 1;
   for (std::size_t begin = 0; begin < text.size(); ++number) {
     std::size_t const end = std::min(text.find('\n', begin), text.size());
-    if (end - begin > detail::longest_line)
-      throw error(exit_code::data, path.string() + ":" + std::to_string(number) +
-                                       ": the line is longer than 64 MiB; split it, or correct the file");
+    if (end - begin > detail::longest_line) detail::refuse_long_line(path.string() + ":" + std::to_string(number));
     std::size_t const first = text.find_first_not_of(" \t\r", begin);
     if (first < end) begins.push_back(begin);
     begin = end + 1;

@@ -88,7 +88,7 @@ REDCO_INLINE table read_table(std::filesystem::path const& path, std::span<std::
   if (extension == ".xlsx" || extension == ".xls" || extension == ".ods")
     throw error(exit_code::data, path.string() + " is a spreadsheet; export it as CSV in UTF-8, and give the result");
   if (columns.empty()) throw error(exit_code::data, "no column of " + path.string() + " is chosen; name at least one");
-  if (extension == ".jsonl" || extension == ".ndjson") return detail::read_objects(path, columns, options);
+  if (detail::is_json_lines(path)) return detail::read_objects(path, columns, options);
   diag::input_file const file(path);
   std::string piece(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), std::uint64_t{1} << 20)), '\0');
   file.read(0, std::as_writable_bytes(std::span(piece)));

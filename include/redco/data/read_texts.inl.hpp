@@ -85,7 +85,7 @@ REDCO_INLINE std::vector<std::string> read_texts(std::span<std::string const> pa
       std::size_t const before = texts.size();
       if (extension == ".json") {
         data::detail::append_json(file, key, invalid, texts);
-      } else if (extension == ".jsonl" || extension == ".ndjson") {
+      } else if (data::detail::is_json_lines(file)) {
         for (auto& line : read_jsonl(file, {&key, 1}, 0, invalid)) texts.push_back(std::move(line.front()));
       } else {
         if (std::string text = data::detail::read_text(file, invalid); !text.empty()) texts.push_back(std::move(text));

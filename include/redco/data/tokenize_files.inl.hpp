@@ -42,10 +42,7 @@ inline void advance(tokenize_position& at, input_block const& block, encoded_blo
   if (seen.invalid == 0) seen.first = encoded.encoding.first;
   seen.bytes += encoded.encoding.bytes;
   seen.invalid += encoded.encoding.invalid;
-  if (block.last && static_cast<double>(seen.invalid) > invalid * static_cast<double>(seen.bytes))
-    throw error(exit_code::data, seen.first + " is the first of " + std::to_string(seen.invalid) + " bytes of " +
-                                     std::to_string(seen.bytes) +
-                                     " that are NUL or no UTF-8: " + encoding_cure(seen.invalid, seen.bytes));
+  if (block.last) seen.check(invalid, "NUL or no UTF-8");
   at.encoding = seen;
   at.ids += encoded.count;
   at.documents += encoded.documents;

@@ -28,15 +28,12 @@ REDCO_INLINE void block_encoder::append(std::string_view text, encoded_block& re
 REDCO_INLINE void block_encoder::append_text(input_block const& block, std::filesystem::path const& path,
                                              encoded_block& result) const {
   std::string_view text = block.bytes;
-  tokenizer::invalid_utf8 const broken = tokenizer::invalid_utf8_of(text);
-  std::size_t const nul = text.find('\0');
+  tokenizer::invalid_utf8 const bad = no_text_in(text);
   result.encoding.bytes = text.size();
-  result.encoding.invalid = broken.bytes + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\0'));
-  if (result.encoding.invalid > 0) {
-    std::size_t const first = std::min(nul, broken.bytes > 0 ? broken.first : nul);
-    result.encoding.first = path.string() + ": 0x" + meta::hexadecimal(text[first]) + " at byte " +
-                            std::to_string(block.offset + static_cast<std::int64_t>(first));
-  }
+  result.encoding.invalid = bad.bytes;
+  if (bad.bytes > 0)
+    result.encoding.first = path.string() + ": 0x" + meta::hexadecimal(text[bad.first]) + " at byte " +
+                            std::to_string(block.offset + static_cast<std::int64_t>(bad.first));
   if (block.offset == 0 && text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   append(text, result, block.last);
 }
@@ -53,7 +50,7 @@ REDCO_INLINE void block_encoder::append_lines(input_block const& block, std::fil
     if (line.ends_with('\r')) line.pop_back();
     result.encoding.take(line, end - begin, where);
     begin = end;
-    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    if (is_blank(line)) continue;
     append(text_under(json_object_of(line, where), key_, where), result, true);
   }
 }

@@ -17,9 +17,8 @@ inline constexpr std::int64_t block_bytes = 1 << 20;
 inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\v' || c == '\f'; }
 
 inline input_format input_format_of(std::filesystem::path const& path) {
-  std::string const extension = lower_extension(path);
-  if (extension == ".json") return input_format::json;
-  return extension == ".jsonl" || extension == ".ndjson" ? input_format::lines : input_format::text;
+  if (lower_extension(path) == ".json") return input_format::json;
+  return is_json_lines(path) ? input_format::lines : input_format::text;
 }
 
 /// Fills `bytes` with the `size` bytes of a file from byte `offset` on.
@@ -87,9 +86,7 @@ REDCO_INLINE std::string input_blocks::line_block(std::int64_t rest) {
     read_bytes(*open_, offset_, size, lines);
     std::size_t const end = size == rest ? lines.size() : lines.rfind('\n') + 1;
     if (end == 0 && size < most) continue;
-    if (end == 0)
-      throw error(exit_code::data, files_[file_].path.string() + ":" + std::to_string(line_) +
-                                       ": the line is longer than 64 MiB; split it, or correct the file");
+    if (end == 0) refuse_long_line(files_[file_].path.string() + ":" + std::to_string(line_));
     lines.resize(end);
     return lines;
   }

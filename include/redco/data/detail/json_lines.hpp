@@ -17,6 +17,14 @@ namespace redco::data::detail {
 
 inline constexpr std::size_t longest_line = std::size_t{64} << 20;
 
+/// Throws `error` with exit code 65 for a line over 64 MiB. `where`: "path:line".
+[[noreturn]] inline void refuse_long_line(std::string const& where) {
+  throw error(exit_code::data, where + ": the line is longer than 64 MiB; split it, or correct the file");
+}
+
+/// Returns true if a line, without its end, has nothing but spaces and tabs.
+inline bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == std::string_view::npos; }
+
 /// Reads the next line, without its end, into `line`. Returns the number of bytes read, including
 /// the line's end; 0 after the last line. Throws `error` with exit code 65 for a line over 64 MiB
 /// before all of it is in memory.
@@ -26,8 +34,7 @@ inline std::size_t next_line(std::istream& in, std::string& line, std::string co
   int byte = bytes->sbumpc();
   if (byte == std::char_traits<char>::eof()) return 0;
   for (; byte != std::char_traits<char>::eof() && byte != '\n'; byte = bytes->sbumpc()) {
-    if (line.size() == longest_line)
-      throw error(exit_code::data, where + ": the line is longer than 64 MiB; split it, or correct the file");
+    if (line.size() == longest_line) refuse_long_line(where);
     line.push_back(static_cast<char>(byte));
   }
   std::size_t const read = line.size() + (byte == '\n' ? 1 : 0);
@@ -50,7 +57,7 @@ void each_line(std::istream& in, std::filesystem::path const& path, std::string 
     if (read == 0) break;
     if (number == 1) refuse_other_formats(path, line, kind);
     encoding.take(line, read, where);
-    if (line.find_first_not_of(" \t") != std::string::npos && !use(line, number, where)) break;
+    if (!is_blank(line) && !use(line, number, where)) break;
   }
   encoding.check(invalid);
 }

@@ -60,17 +60,24 @@ inline std::string encoding_cure(std::size_t bad, std::size_t bytes) {
   return cure.str();
 }
 
+/// Returns the number and the first position of the bytes of a text that are NUL or no UTF-8.
+inline tokenizer::invalid_utf8 no_text_in(std::string_view text) {
+  tokenizer::invalid_utf8 bad = tokenizer::invalid_utf8_of(text);
+  std::size_t const nul = text.find('\0');
+  bad.first = std::min(nul, bad.bytes > 0 ? bad.first : nul);
+  bad.bytes += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\0'));
+  return bad;
+}
+
 /// Throws `error` with exit code 65 if too much of a text is NUL or no UTF-8: more than the share
 /// `invalid` (0 to 1) of its bytes.
 inline void check_encoding(std::filesystem::path const& path, std::string const& text, double invalid) {
-  auto const broken = tokenizer::invalid_utf8_of(text);
-  std::size_t const nul = text.find('\0');
-  std::size_t const bad = broken.bytes + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\0'));
-  auto const share = static_cast<double>(bad) / static_cast<double>(std::max<std::size_t>(1, text.size()));
+  tokenizer::invalid_utf8 const bad = no_text_in(text);
+  auto const share = static_cast<double>(bad.bytes) / static_cast<double>(std::max<std::size_t>(1, text.size()));
   if (share <= invalid) return;
   std::ostringstream why;
-  why << "has " << bad << " bytes of " << text.size() << " that are NUL or no UTF-8, the first at byte "
-      << std::min(nul, broken.bytes > 0 ? broken.first : nul) << ": " << encoding_cure(bad, text.size());
+  why << "has " << bad.bytes << " bytes of " << text.size() << " that are NUL or no UTF-8, the first at byte "
+      << bad.first << ": " << encoding_cure(bad.bytes, text.size());
   refuse_text(path, why.str());
 }
 
@@ -92,10 +99,12 @@ struct line_encoding {
   }
 
   /// Throws `error` with exit code 65 if more than the share `allowed` of the bytes is invalid.
-  void check(double allowed) const {
+  /// `kind` says in the message which bytes count as invalid.
+  void check(double allowed, std::string const& kind = "no UTF-8") const {
     if (bytes == 0 || static_cast<double>(invalid) / static_cast<double>(bytes) <= allowed) return;
     throw error(exit_code::data, first + " is the first of " + std::to_string(invalid) + " bytes of " +
-                                     std::to_string(bytes) + " that are no UTF-8: " + encoding_cure(invalid, bytes));
+                                     std::to_string(bytes) + " that are " + kind + ": " +
+                                     encoding_cure(invalid, bytes));
   }
 };
 
@@ -116,6 +125,12 @@ inline std::string lower_extension(std::filesystem::path const& path) {
   for (char& c : extension)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return extension;
+}
+
+/// Returns true if the extension of a file, in any case of letters, is that of JSONL.
+inline bool is_json_lines(std::filesystem::path const& path) {
+  std::string const extension = lower_extension(path);
+  return extension == ".jsonl" || extension == ".ndjson";
 }
 
 inline bool has_extension(std::filesystem::path const& path, std::span<std::string const> extensions) {
