@@ -94,6 +94,8 @@ REDCO_INLINE std::vector<tokenizer::marked_ids> pretrained_folder::encoded(
     std::span<data::conversation const> conversations) const {
   std::vector<tokenizer::marked_ids> all;
   auto const& begin = tokenizer().specials().begin;
+  std::vector<std::int64_t> const surrounded = begin ? tokenizer().encode("a") : std::vector<std::int64_t>();
+  bool const begins = !surrounded.empty() && surrounded.front() == *begin;
   auto const& stop = ids().stop;
   for (data::conversation const& one : conversations) {
     if (one.has_roles) {
@@ -102,9 +104,7 @@ REDCO_INLINE std::vector<tokenizer::marked_ids> pretrained_folder::encoded(
     }
     std::string const &prompt = one.messages.front().content, whole = prompt + one.messages.back().content;
     tokenizer::marked_ids text = marked_ids_of(tokenizer(), {whole, {{prompt.size(), whole.size()}}});
-    std::vector<std::int64_t> const surrounded = tokenizer().encode(whole);
-    if (begin && !surrounded.empty() && surrounded.front() == *begin &&
-        (text.ids.empty() || text.ids.front() != *begin)) {
+    if (begins && (text.ids.empty() || text.ids.front() != *begin)) {
       text.ids.insert(text.ids.begin(), *begin);
       text.trained.insert(text.trained.begin(), false);
     }

@@ -151,14 +151,9 @@ namespace redco::tokenizer {
 
 struct chat_template::compiled {
   compiled(std::string const& jinja, special_names const& special, std::string name)
-      : source(std::move(name)),
-        names(special),
-        plain(jinja, source),
-        has_marks(detail::marked_before(jinja, "generation", "") != jinja) {
-    if (has_marks)
-      marked.emplace(detail::marked_before(detail::marked_before(jinja, "generation", detail::answer_begins),
-                                           "endgeneration", detail::answer_ends),
-                     source);
+      : source(std::move(name)), names(special), plain(jinja, source) {
+    std::string const begins = detail::marked_before(jinja, "generation", detail::answer_begins);
+    if (begins != jinja) marked.emplace(detail::marked_before(begins, "endgeneration", detail::answer_ends), source);
   }
 
   std::string render(detail::jinja_template const& which, std::span<chat_message const> messages, bool asks) const {
@@ -181,7 +176,7 @@ struct chat_template::compiled {
   std::string source;
   special_names names;
   detail::jinja_template plain;
-  bool has_marks;
+  /// The template with marks around answers; empty without `{% generation %}`.
   std::optional<detail::jinja_template> marked;
 };
 
@@ -199,7 +194,7 @@ REDCO_INLINE std::string chat_template::text(std::span<chat_message const> messa
 }
 
 REDCO_INLINE chat_text chat_template::marked_text(std::span<chat_message const> messages, std::size_t first) const {
-  if (compiled_->has_marks) {
+  if (compiled_->marked) {
     chat_text whole = detail::cut_at_marks(compiled_->render(*compiled_->marked, messages, false));
     std::size_t const before = static_cast<std::size_t>(std::count_if(
         messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(std::min(first, messages.size())),
