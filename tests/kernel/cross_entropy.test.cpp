@@ -1,13 +1,12 @@
 #include "torch_catch.hpp"
 
 #include "gradcheck.hpp"
+#include "vocabulary_head.hpp"
 
 #include <redco/kernel/cross_entropy.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/thread_world.hpp>
 #include <redco/diag/error.hpp>
-
-#include <ATen/CPUGeneratorImpl.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,23 +19,6 @@ namespace {
 using redco::kernel::cross_entropy;
 using redco::kernel::vocabulary_shard;
 
-at::Tensor entropy_random(at::IntArrayRef sizes, at::ScalarType type, std::uint64_t seed) {
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
-  return at::randn(sizes, generator, at::kDouble).to(type);
-}
-
-// Returns rank r's rows of the padded head. The padding holds large numbers that the kernel must
-// not read.
-vocabulary_shard entropy_shard(at::Tensor const& weight, at::Tensor const& bias, int rank, int ranks) {
-  auto const vocabulary = weight.size(0), rows = (vocabulary + ranks - 1) / ranks, padding = rows * ranks - vocabulary;
-  auto const part = [&](at::Tensor const& x) {
-    auto sizes = x.sizes().vec();
-    sizes[0] = padding;
-    return at::cat({x, at::full(sizes, 50.0, x.options())}).narrow(0, rank * rows, rows).clone().requires_grad_();
-  };
-  return {part(weight), bias.defined() ? part(bias) : at::Tensor(), vocabulary, rank * rows};
-}
-
 // Returns the part of an unsharded gradient that belongs to a shard, zero in the padding.
 at::Tensor entropy_part(at::Tensor const& whole, vocabulary_shard const& head) {
   auto out = at::zeros_like(head.weight.dim() == whole.dim() ? head.weight : head.bias, whole.options());
@@ -44,15 +26,11 @@ at::Tensor entropy_part(at::Tensor const& whole, vocabulary_shard const& head) {
   return out.detach();
 }
 
-double entropy_difference(at::Tensor const& a, at::Tensor const& b) {
-  return (a.detach().to(at::kDouble) - b.detach().to(at::kDouble)).abs().max().item<double>();
-}
-
 void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType type, double tolerance) {
   CAPTURE(ranks, vocabulary, with_bias, at::toString(type));
-  auto const hidden = entropy_random({13, 6}, type, 1);
-  auto const weight = entropy_random({vocabulary, 6}, type, 2),
-             bias = with_bias ? entropy_random({vocabulary}, type, 3) : at::Tensor();
+  auto const hidden = head_random({13, 6}, type, 1);
+  auto const weight = head_random({vocabulary, 6}, type, 2),
+             bias = with_bias ? head_random({vocabulary}, type, 3) : at::Tensor();
   auto labels = (at::arange(13) * 5 + 2).remainder(vocabulary);
   labels[4] = -100, labels[12] = -100, labels[0] = vocabulary - 1;
 
@@ -66,7 +44,7 @@ void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::Sca
   double worst = 0;
   std::vector<at::Tensor> hidden_parts(static_cast<std::size_t>(ranks)), sums(static_cast<std::size_t>(ranks));
   redco::comm::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
-    auto const head = entropy_shard(weight, bias, rank.rank, ranks);
+    auto const head = head_shard(weight, bias, rank.rank, ranks);
     auto const x = hidden.detach().clone().requires_grad_();
     auto const [sum, count] = cross_entropy(x, head, labels, rank.tp, {.chunk_rows = 5});
     (sum * 0.37).backward();
@@ -74,16 +52,16 @@ void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::Sca
     auto const see = [&](double difference) { worst = std::max(worst, difference); };
     if (count != 11) see(1);
     if (x.grad().scalar_type() != type || head.weight.grad().scalar_type() != type) see(1);
-    see(entropy_difference(sum, expected) / 11);
-    see(entropy_difference(head.weight.grad(), entropy_part(w.grad(), head)));
-    if (with_bias) see(entropy_difference(head.bias.grad(), entropy_part(b.grad(), head)));
+    see(head_difference(sum, expected) / 11);
+    see(head_difference(head.weight.grad(), entropy_part(w.grad(), head)));
+    if (with_bias) see(head_difference(head.bias.grad(), entropy_part(b.grad(), head)));
     hidden_parts[static_cast<std::size_t>(rank.rank)] = x.grad().to(at::kDouble);
     sums[static_cast<std::size_t>(rank.rank)] = sum.detach();
   });
   CHECK(worst < tolerance);
   auto total = at::zeros({13, 6}, at::kDouble);
   for (auto const& part : hidden_parts) total += part;
-  CHECK(entropy_difference(total, h.grad()) < tolerance);
+  CHECK(head_difference(total, h.grad()) < tolerance);
   for (auto const& sum : sums) CHECK(at::equal(sum, sums[0]));
 }
 
@@ -118,13 +96,13 @@ TEST_CASE("a rank whose columns are all padding takes part in cross entropy") {
 
 TEST_CASE("cross entropy stays finite for large logits and is unchanged by the size of chunks") {
   redco::comm::run_ranks({.dp = 1, .tp = 1}, {}, [](redco::rank_context& rank) {
-    auto const hidden = entropy_random({9, 4}, at::kDouble, 4), weight = entropy_random({7, 4}, at::kDouble, 5) * 500;
+    auto const hidden = head_random({9, 4}, at::kDouble, 4), weight = head_random({7, 4}, at::kDouble, 5) * 500;
     auto const labels = at::arange(9).remainder(7);
     auto const dense = at::cross_entropy_loss(at::linear(hidden, weight), labels, {}, at::Reduction::Sum);
     for (std::int64_t const chunk : {1, 4, 9, 1000}) {
       auto const own =
           cross_entropy(hidden, {.weight = weight, .vocabulary = 7}, labels, rank.tp, {.chunk_rows = chunk});
-      if (entropy_difference(own.sum, dense) > 1e-9 || !std::isfinite(own.sum.item<double>()))
+      if (head_difference(own.sum, dense) > 1e-9 || !std::isfinite(own.sum.item<double>()))
         throw std::runtime_error("does not hold: chunks of any size give the same");
     }
   });
@@ -132,10 +110,8 @@ TEST_CASE("cross entropy stays finite for large logits and is unchanged by the s
 
 TEST_CASE("without gradients cross entropy saves nothing and all labels may be ignored") {
   redco::comm::run_ranks({.dp = 1, .tp = 2}, {}, [](redco::rank_context& rank) {
-    vocabulary_shard const head{
-        .weight = entropy_random({6, 4}, at::kFloat, 6), .vocabulary = 11, .first = 6 * rank.rank};
-    auto const own =
-        cross_entropy(entropy_random({3, 4}, at::kFloat, 7), head, at::full({3}, -100, at::kLong), rank.tp);
+    vocabulary_shard const head{.weight = head_random({6, 4}, at::kFloat, 6), .vocabulary = 11, .first = 6 * rank.rank};
+    auto const own = cross_entropy(head_random({3, 4}, at::kFloat, 7), head, at::full({3}, -100, at::kLong), rank.tp);
     if (own.count != 0 || own.sum.item<double>() != 0 || own.sum.grad_fn())
       throw std::runtime_error("does not hold: nothing is saved, summed or counted");
   });
@@ -164,7 +140,7 @@ TEST_CASE("first and second derivatives of cross entropy agree with central diff
   for (int const ranks : {1, 2, 3}) {
     redco::comm::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
       auto const shard =
-          entropy_shard(entropy_random({5, 3}, at::kDouble, 8), entropy_random({5}, at::kDouble, 9), rank.rank, ranks);
+          head_shard(head_random({5, 3}, at::kDouble, 8), head_random({5}, at::kDouble, 9), rank.rank, ranks);
       auto const labels = at::tensor({4, -100, 0, 2}).to(at::kLong);
       // The whole function as a model uses it: hidden enters the split, so its gradient is complete
       // on each rank.
@@ -172,7 +148,7 @@ TEST_CASE("first and second derivatives of cross entropy agree with central diff
         auto const h = redco::comm::enter(redco::tensor<redco::shape::replicated>(x[0]), rank.tp).local();
         return cross_entropy(h, {x[1], x[2], 5, shard.first}, labels, rank.tp, {.chunk_rows = 3}).sum.square();
       };
-      std::vector<at::Tensor> const hidden{entropy_random({4, 3}, at::kDouble, 10).requires_grad_()};
+      std::vector<at::Tensor> const hidden{head_random({4, 3}, at::kDouble, 10).requires_grad_()};
       // Every rank varies hidden in the same way. Weights and bias stay constant, because one
       // rank's change would not reach another rank.
       auto const of_hidden = [&](std::vector<at::Tensor> const& x) { return f({x[0], shard.weight, shard.bias}); };
@@ -189,7 +165,7 @@ TEST_CASE("first and second derivatives of cross entropy agree with central diff
 }
 
 TEST_CASE("second derivatives with respect to weight shards equal the dense loss's") {
-  auto const hidden = entropy_random({4, 3}, at::kDouble, 11), weight = entropy_random({5, 3}, at::kDouble, 12);
+  auto const hidden = head_random({4, 3}, at::kDouble, 11), weight = head_random({5, 3}, at::kDouble, 12);
   auto const labels = at::tensor({4, 1, -100, 2}).to(at::kLong);
   auto const whole = weight.detach().clone().requires_grad_();
   auto const loss = at::cross_entropy_loss(at::linear(hidden, whole), labels, {}, at::Reduction::Sum);
@@ -197,14 +173,14 @@ TEST_CASE("second derivatives with respect to weight shards equal the dense loss
   auto const expected = torch::autograd::grad({(g * g).sum()}, {whole})[0];
   std::vector<double> worst(3);
   redco::comm::run_ranks({.dp = 1, .tp = 3}, {}, [&](redco::rank_context& rank) {
-    auto const head = entropy_shard(weight, {}, rank.rank, 3);
+    auto const head = head_shard(weight, {}, rank.rank, 3);
     auto const own = cross_entropy(hidden, head, labels, rank.tp).sum;
     auto const d = torch::autograd::grad({own}, {head.weight}, {}, true, true)[0];
     // Each rank adds its part of the sum of squares. The derivatives of the other parts with
     // respect to this shard return through `enter`.
     auto const squares = redco::comm::reduce(redco::tensor<redco::shape::partial>((d * d).sum()), rank.tp).local();
     auto const second = torch::autograd::grad({squares}, {head.weight})[0];
-    worst[static_cast<std::size_t>(rank.rank)] = entropy_difference(second, entropy_part(expected, head));
+    worst[static_cast<std::size_t>(rank.rank)] = head_difference(second, entropy_part(expected, head));
   });
   for (auto const error : worst) CHECK(error < 1e-12);
 }

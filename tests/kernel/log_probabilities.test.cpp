@@ -1,13 +1,12 @@
 #include "torch_catch.hpp"
 
 #include "gradcheck.hpp"
+#include "vocabulary_head.hpp"
 
 #include <redco/kernel/log_probabilities.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/thread_world.hpp>
 #include <redco/diag/error.hpp>
-
-#include <ATen/CPUGeneratorImpl.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -20,32 +19,13 @@ namespace {
 using redco::kernel::log_probabilities;
 using redco::kernel::vocabulary_shard;
 
-at::Tensor drawn(at::IntArrayRef sizes, at::ScalarType type, std::uint64_t seed) {
-  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
-  return at::randn(sizes, generator, at::kDouble).to(type);
-}
-
-// Returns rank r's rows of the padded head. The padding holds numbers that must have no effect.
-vocabulary_shard shard_of(at::Tensor const& weight, at::Tensor const& bias, int rank, int ranks) {
-  auto const vocabulary = weight.size(0), rows = (vocabulary + ranks - 1) / ranks, padding = rows * ranks - vocabulary;
-  auto const part = [&](at::Tensor const& x) {
-    auto sizes = x.sizes().vec();
-    sizes[0] = padding;
-    return at::cat({x, at::full(sizes, 50.0, x.options())}).narrow(0, rank * rows, rows).clone().requires_grad_();
-  };
-  return {part(weight), bias.defined() ? part(bias) : at::Tensor(), vocabulary, rank * rows};
-}
-
-double difference(at::Tensor const& a, at::Tensor const& b) {
-  return (a.detach().to(at::kDouble) - b.detach().to(at::kDouble)).abs().max().item<double>();
-}
-
 // Compares values and gradients with at::log_softmax and gather in f64. Each row has its own
 // gradient.
 void compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType type, double tolerance) {
   CAPTURE(ranks, vocabulary, with_bias, at::toString(type));
-  auto const hidden = drawn({13, 6}, type, 1), weight = drawn({vocabulary, 6}, type, 2),
-             bias = with_bias ? drawn({vocabulary}, type, 3) : at::Tensor(), factors = drawn({13}, at::kDouble, 4);
+  auto const hidden = head_random({13, 6}, type, 1), weight = head_random({vocabulary, 6}, type, 2),
+             bias = with_bias ? head_random({vocabulary}, type, 3) : at::Tensor(),
+             factors = head_random({13}, at::kDouble, 4);
   auto labels = (at::arange(13) * 5 + 2).remainder(vocabulary);
   labels[4] = -100, labels[12] = -100, labels[0] = vocabulary - 1;
 
@@ -59,13 +39,13 @@ void compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType 
   double worst = 0;
   std::vector<at::Tensor> hidden_parts(static_cast<std::size_t>(ranks)), values(static_cast<std::size_t>(ranks));
   redco::comm::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
-    auto const head = shard_of(weight, bias, rank.rank, ranks);
+    auto const head = head_shard(weight, bias, rank.rank, ranks);
     auto const x = hidden.detach().clone().requires_grad_();
     auto const found = log_probabilities(x, head, labels, rank.tp, {.chunk_rows = 5});
     (found * factors.to(found.scalar_type())).sum().backward();
     std::lock_guard const lock(mutex);
     auto const see = [&](at::Tensor const& one, at::Tensor const& other) {
-      worst = std::max(worst, difference(one, other));
+      worst = std::max(worst, head_difference(one, other));
     };
     auto const see_part = [&](at::Tensor const& part, at::Tensor const& whole) {
       see(part.narrow(0, 0, head.valid()), whole.narrow(0, std::min(head.first, vocabulary), head.valid()));
@@ -80,7 +60,7 @@ void compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType 
   });
   auto total = at::zeros({13, 6}, at::kDouble);
   for (auto const& part : hidden_parts) total += part;
-  CHECK(std::max(worst, difference(total, h.grad())) < tolerance);
+  CHECK(std::max(worst, head_difference(total, h.grad())) < tolerance);
   for (auto const& one : values) CHECK(at::equal(one, values[0]));
 }
 
@@ -105,13 +85,14 @@ TEST_CASE("a rank whose columns are all padding takes part in log-probabilities"
 
 TEST_CASE("log-probabilities of large logits are finite, and equal with chunks of any size") {
   redco::comm::run_ranks({.dp = 1, .tp = 1}, {}, [](redco::rank_context& rank) {
-    auto const hidden = drawn({9, 4}, at::kDouble, 4), weight = drawn({7, 4}, at::kDouble, 5) * 500;
+    auto const hidden = head_random({9, 4}, at::kDouble, 4), weight = head_random({7, 4}, at::kDouble, 5) * 500;
     auto const labels = at::arange(9).remainder(7);
     auto const dense = at::log_softmax(at::linear(hidden, weight), 1).gather(1, labels.unsqueeze(1)).squeeze(1);
     for (std::int64_t const chunk : {1, 4, 9, 1000}) {
       auto const own =
           log_probabilities(hidden, {.weight = weight, .vocabulary = 7}, labels, rank.tp, {.chunk_rows = chunk});
-      if (!(difference(own, dense) < 1e-9)) throw std::runtime_error("does not hold: chunks of any size give the same");
+      if (!(head_difference(own, dense) < 1e-9))
+        throw std::runtime_error("does not hold: chunks of any size give the same");
     }
   });
 }
@@ -139,7 +120,8 @@ TEST_CASE("first and second derivatives of log-probabilities agree with central 
   std::vector<double> worst(4);
   for (int const ranks : {1, 2}) {
     redco::comm::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
-      auto const shard = shard_of(drawn({5, 3}, at::kDouble, 8), drawn({5}, at::kDouble, 9), rank.rank, ranks);
+      auto const shard =
+          head_shard(head_random({5, 3}, at::kDouble, 8), head_random({5}, at::kDouble, 9), rank.rank, ranks);
       auto const labels = at::tensor({4, -100, 0, 2}).to(at::kLong);
       auto const f = [&](std::vector<at::Tensor> const& x) {
         auto const h = redco::comm::enter(redco::tensor<redco::shape::replicated>(x[0]), rank.tp).local();
@@ -147,7 +129,7 @@ TEST_CASE("first and second derivatives of log-probabilities agree with central 
       };
       // Every rank varies hidden in the same way. Weights and bias vary on one rank only, because
       // one rank's change would not reach another rank.
-      std::vector<at::Tensor> const hidden{drawn({4, 3}, at::kDouble, 10).requires_grad_()};
+      std::vector<at::Tensor> const hidden{head_random({4, 3}, at::kDouble, 10).requires_grad_()};
       auto const of_hidden = [&](std::vector<at::Tensor> const& x) { return f({x[0], shard.weight, shard.bias}); };
       double const first = gradcheck::first(of_hidden, hidden), second = gradcheck::second(of_hidden, hidden);
       if (rank.rank == 0) worst[0] = std::max(worst[0], first), worst[1] = std::max(worst[1], second);
