@@ -38,7 +38,7 @@ struct my_options {
     using o = my_options;
     return redco::fields(
         redco::field<"deployer">(&o::deployer, "where to run"), redco::field<"training">(&o::training, "how to train"),
-        redco::field<"texts">(&o::texts, "what to learn"),
+        redco::field<"texts">(&o::texts, "examples to learn"),
         redco::field<"model">(&o::model, "folder of a BERT or RoBERTa; default: a small BERT that starts from nothing"),
         redco::field<"new_head">(&o::new_head, "replaces the classifier of a finished model by a new one"));
   }

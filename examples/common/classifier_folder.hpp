@@ -51,9 +51,9 @@ struct classifier_folder {
     if (!whole) return {};
     auto const config = redco::json::read_json(folder.folder() / "config.json");
     std::vector<std::string> names;
-    if (auto const given = config.find("id2label"); given != config.end() && given->is_object())
-      for (std::size_t i = 0; i < given->size(); ++i)
-        names.push_back(given->value(std::to_string(i), "LABEL_" + std::to_string(i)));
+    if (auto const labels = config.find("id2label"); labels != config.end() && labels->is_object())
+      for (std::size_t i = 0; i < labels->size(); ++i)
+        names.push_back(labels->value(std::to_string(i), "LABEL_" + std::to_string(i)));
     if (!names.empty()) return names;
     for (std::size_t i = 0; i < config.value("num_labels", std::size_t{2}); ++i)
       names.push_back("LABEL_" + std::to_string(i));

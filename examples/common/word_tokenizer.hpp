@@ -41,9 +41,9 @@ class word_tokenizer {
     }
   }
 
-  std::vector<std::int64_t> encode(std::string_view given, redco::tokenizer::encode_options options = {}) const {
+  std::vector<std::int64_t> encode(std::string_view raw, redco::tokenizer::encode_options options = {}) const {
     std::string whole;
-    redco::meta::append_well_formed(whole, given);
+    redco::meta::append_well_formed(whole, raw);
     std::vector<std::int64_t> ids;
     for (std::string_view text = whole; !text.empty();) {
       std::string_view const piece = first_piece(text);

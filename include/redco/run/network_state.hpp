@@ -76,8 +76,8 @@ class network_state {
   std::vector<update::norm_range> norm_ranges;
 
  private:
-  /// The place of a parameter's optimizer state: a segment and an offset in its slots.
-  struct slot_place {
+  /// The location of a parameter's optimizer state: a segment and an offset in its slots.
+  struct slot_location {
     std::size_t segment = 0;
     std::int64_t begin = 0;
   };
@@ -96,7 +96,7 @@ class network_state {
 
   int rank_;
   /// Place of each parameter's optimizer state, in the order of the store
-  std::vector<slot_place> places_;
+  std::vector<slot_location> locations_;
 };
 
 }  // namespace redco::run

@@ -40,12 +40,12 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
     all.push_back(part(name + s.name, s, s.value));
     if (store.has_masters()) all.push_back(part("master." + name + s.name, s, s.master));
     if (!s.trainable) continue;
-    slot_place const& place = places_[static_cast<std::size_t>(&s - store.parameters().data())];
-    optimizer::slot_list const slots = update::slots_of(optimizer, segments[place.segment]);
+    slot_location const& location = locations_[static_cast<std::size_t>(&s - store.parameters().data())];
+    optimizer::slot_list const slots = update::slots_of(optimizer, segments[location.segment]);
     for (int i = 0; i < slots.size(); ++i) {
-      at::Tensor const slot = segments[place.segment]
+      at::Tensor const slot = segments[location.segment]
                                   .slots[static_cast<std::size_t>(i)]
-                                  .narrow(0, place.begin, s.master.numel())
+                                  .narrow(0, location.begin, s.master.numel())
                                   .view(s.master.sizes());
       all.push_back(part("optimizer." + std::string(slots[i]) + "." + name + s.name, s, slot));
     }
@@ -79,7 +79,7 @@ REDCO_INLINE void network_state::check_finite(std::int64_t step) const {
 /// Divides each trained region into segments: runs of adjacent parameters with equal settings.
 REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_settings> const& settings) {
   std::span<nn::stored_parameter const> const all = store.parameters();
-  places_.resize(all.size());
+  locations_.resize(all.size());
   for (shard::region const& region : store.regions()) {
     if (!region.trained) continue;
     std::int64_t begin = region.begin, end = region.begin;
@@ -93,7 +93,7 @@ REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_sett
       if (!all[i].trainable || !region.is_like(shard::region_of(all[i].plan, true))) continue;
       if (settings[i] != current && end > begin) end_segment();
       current = settings[i];
-      places_[i] = {segments.size(), end - begin};
+      locations_[i] = {segments.size(), end - begin};
       if (current.whole) matrices.push_back({end - begin, all[i].plan, rank_});
       end += all[i].master.numel();
     }
