@@ -5,7 +5,7 @@
 // best of three passes. Each file is one text. With --repeat-to, all files together, repeated up to
 // this size, are one text, and there is one pass. Exit code 1 if a text does not decode to itself.
 
-#include <redco/data/read_text_files.hpp>
+#include <redco/data/read_texts.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
 
 #include <redco/options/parse.hpp>

@@ -74,7 +74,7 @@ set(REDCO_DOORS
   "^(ATen|c10|torch)/" tensor
   "^cereal/" workdir
   "^xxhash\\.h$" safetensors
-  "^stb/" report
+  "^stb/" data
   "^((utf8proc|pcre2|sentencepiece_processor)\\.h$|minja/)" tokenizer
   "^(mpi|nccl)\\.h$" comm)
 

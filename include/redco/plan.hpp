@@ -131,12 +131,12 @@
 #include <redco/data/batches.hpp>
 #include <redco/data/examples.hpp>
 #include <redco/data/hold_out.hpp>
+#include <redco/data/images.hpp>
 #include <redco/data/jsonl_index.hpp>
 #include <redco/data/mixture.hpp>
 #include <redco/data/prepared_batch.hpp>
 #include <redco/data/read_idx.hpp>
 #include <redco/data/read_table.hpp>
-#include <redco/data/read_text_files.hpp>
 #include <redco/data/read_texts.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/data/table.hpp>

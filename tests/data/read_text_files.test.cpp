@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/data/read_text_files.hpp>
+#include <redco/data/read_texts.hpp>
 #include <redco/diag/error.hpp>
 
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/data/read_text_files.hpp>
+#include <redco/data/read_texts.hpp>
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/pipeline/functions.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/data/read_text_files.hpp>
+#include <redco/data/read_texts.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include <redco/data/detail/json_lines.hpp>
 #include <redco/data/detail/text_on_disk.hpp>
-#include <redco/data/read_text_files.hpp>
+#include <redco/data/read_texts.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 

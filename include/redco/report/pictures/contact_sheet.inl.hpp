@@ -3,7 +3,7 @@
 #include <redco/report/pictures/contact_sheet.hpp>
 
 #include <redco/report/detail/picture.hpp>
-#include <redco/report/detail/png_writer.hpp>
+#include <redco/data/images.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -52,13 +52,7 @@ REDCO_INLINE picture_tile picture_tile::grey(std::span<float const> values, int 
 
 REDCO_INLINE std::string png_of(picture_tile const& image) {
   detail::check_size(image);
-  std::string png;
-  detail::stb::stbi_write_png_to_func(
-      [](void* to, void* data, int size) {
-        static_cast<std::string*>(to)->append(static_cast<char const*>(data), static_cast<std::size_t>(size));
-      },
-      &png, image.width, image.height, image.channels, image.pixels.data(), image.width * image.channels);
-  return png;
+  return data::png_of(image.pixels, image.height, image.width, image.channels);
 }
 
 REDCO_INLINE std::string base64_of(std::string_view bytes) {
