@@ -32,6 +32,7 @@ at::Tensor attention_by_definition(at::Tensor const& q, at::Tensor const& k, at:
   auto const values = heads(v, o.kv_heads).repeat_interleave(o.heads / o.kv_heads, 1);
   auto const scale = o.scale != 0 ? o.scale : 1 / std::sqrt(static_cast<double>(keys.size(3)));
   auto scores = at::matmul(heads(q, o.heads), keys.transpose(2, 3)) * scale;
+  if (o.soft_cap > 0) scores = at::tanh(scores / o.soft_cap) * o.soft_cap;
   if (o.bias.defined()) scores = scores + o.bias;
   auto hidden = at::zeros({1, 1, q.size(1), k.size(1)}, at::kBool);
   if (o.causal) hidden = at::ones_like(hidden).triu(o.query0 + 1);
@@ -48,12 +49,18 @@ double attention_difference(at::Tensor const& a, at::Tensor const& b) {
 struct attention_case {
   std::int64_t batch, queries, keys, heads, kv_heads, width;
   bool causal, masked, biased, shared_bias;
+  double soft_cap = 0;
 };
 
 // Compares outputs and gradients of the kernel with the definition in f64.
 void attention_compare(attention_case const& c, at::ScalarType type, double tolerance) {
-  CAPTURE(c.batch, c.queries, c.keys, c.heads, c.kv_heads, c.width, c.causal, c.masked, c.biased, at::toString(type));
-  attention_options o{.heads = c.heads, .kv_heads = c.kv_heads, .causal = c.causal, .query0 = c.keys - c.queries};
+  CAPTURE(c.batch, c.queries, c.keys, c.heads, c.kv_heads, c.width, c.causal, c.masked, c.biased, c.soft_cap,
+          at::toString(type));
+  attention_options o{.heads = c.heads,
+                      .kv_heads = c.kv_heads,
+                      .causal = c.causal,
+                      .soft_cap = c.soft_cap,
+                      .query0 = c.keys - c.queries};
   std::vector<at::Tensor> own{attention_random({c.batch, c.queries, c.heads * c.width}, type, 1),
                               attention_random({c.batch, c.keys, c.kv_heads * c.width}, type, 2),
                               attention_random({c.batch, c.keys, c.kv_heads * c.width}, type, 3)};
@@ -84,10 +91,12 @@ void attention_compare(attention_case const& c, at::ScalarType type, double tole
 }
 
 std::vector<attention_case> const attention_cases{
-    {2, 7, 7, 3, 3, 5, true, false, false, false},     {3, 5, 9, 2, 2, 4, false, false, false, false},
-    {2, 6, 11, 6, 2, 8, true, false, false, false},    {2, 130, 130, 2, 1, 16, true, false, false, false},
-    {2, 70, 197, 4, 2, 12, false, true, false, false}, {3, 33, 40, 2, 2, 24, true, true, true, false},
-    {2, 19, 23, 4, 4, 7, false, true, true, true},     {2, 1, 37, 4, 2, 16, true, false, false, false}};
+    {2, 7, 7, 3, 3, 5, true, false, false, false},         {3, 5, 9, 2, 2, 4, false, false, false, false},
+    {2, 6, 11, 6, 2, 8, true, false, false, false},        {2, 130, 130, 2, 1, 16, true, false, false, false},
+    {2, 70, 197, 4, 2, 12, false, true, false, false},     {3, 33, 40, 2, 2, 24, true, true, true, false},
+    {2, 19, 23, 4, 4, 7, false, true, true, true},         {2, 1, 37, 4, 2, 16, true, false, false, false},
+    {2, 70, 70, 4, 2, 12, true, false, false, false, 1.3}, {3, 33, 40, 2, 1, 24, true, true, false, false, 0.4},
+    {2, 19, 23, 4, 4, 7, false, true, true, true, 2.1}};
 
 TEST_CASE("attention in f64 equals its definition, including gradients") {
   for (auto const& c : attention_cases) attention_compare(c, at::kDouble, 1e-12);
@@ -204,16 +213,19 @@ TEST_CASE("first and second derivatives of attention agree with central differen
     return cross_attention(x[0], x[1], x[2], options);
   };
   for (std::int64_t const bias_rows : {1, 2}) {
+    o.soft_cap = bias_rows == 1 ? 0.6 : 0;
     std::vector<at::Tensor> const x{leaf({2, 3, 6}, 17), leaf({2, 4, 3}, 18), leaf({2, 4, 3}, 19),
                                     leaf({bias_rows, 2, 3, 4}, 20)};
     CHECK(gradcheck::first(separate, x) < 1e-8);
     CHECK(gradcheck::second(separate, x) < 1e-7);
   }
-  auto const packed = [&](std::vector<at::Tensor> const& x) {
-    return self_attention(x[0], {.heads = 2, .kv_heads = 1, .causal = true, .scale = 0.8});
-  };
-  CHECK(gradcheck::first(packed, {leaf({2, 3, 12}, 21)}) < 1e-8);
-  CHECK(gradcheck::second(packed, {leaf({2, 3, 12}, 22)}) < 1e-7);
+  for (double const soft_cap : {0.0, 0.7}) {
+    auto const packed = [&](std::vector<at::Tensor> const& x) {
+      return self_attention(x[0], {.heads = 2, .kv_heads = 1, .causal = true, .scale = 0.8, .soft_cap = soft_cap});
+    };
+    CHECK(gradcheck::first(packed, {leaf({2, 3, 12}, 21)}) < 1e-8);
+    CHECK(gradcheck::second(packed, {leaf({2, 3, 12}, 22)}) < 1e-7);
+  }
 }
 
 TEST_CASE("attention does not depend on the number of threads") {
@@ -240,6 +252,7 @@ TEST_CASE("attention refuses tensors that do not fit") {
                   redco::error);
   CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 2, .kv_heads = 1, .bias = at::zeros({2, 2, 5, 3})}), redco::error);
   CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 2, .kv_heads = 1, .dropout = 1}), redco::error);
+  CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 2, .kv_heads = 1, .soft_cap = -1}), redco::error);
   CHECK_THROWS_AS(self_attention(at::zeros({2, 3, 10}), {.heads = 2, .kv_heads = 1}), redco::error);
 }
 

@@ -150,6 +150,13 @@ inline std::vector<device_case> all_device_cases() {
                  options([&](auto& o) { o.causal = true, o.window = 5, drop(o); }),
                  {device_wave({3, 19, 8 * 5}, 0.4)}});
   all.push_back({"window that is not causal", options([](auto& o) { o.window = 6; }), apart(3, 19, 23, 4, 2, 5)});
+  all.push_back({"soft cap, window",
+                 options([&](auto& o) { o.causal = true, o.soft_cap = 0.4, o.window = 6, drop(o); }),
+                 {device_wave({3, 19, 8 * 5}, 0.4)}});
+  all.push_back(
+      {"soft cap, mask", options([&](auto& o) { o.soft_cap = 0.3, o.key_mask = mask; }), apart(3, 11, 23, 4, 2, 5)});
+  all.push_back({"soft cap, bias", options([&](auto& o) { o.soft_cap = 0.3, o.key_mask = mask; }),
+                 with(apart(3, 11, 23, 4, 2, 5), device_wave({1, 4, 11, 23}, 0.6)), true});
   all.push_back({"mask", options([&](auto& o) { o.key_mask = mask; }), apart(3, 11, 23, 4, 2, 5)});
   all.push_back({"mask, causal, dropout",
                  options([&](auto& o) { o.causal = true, o.query0 = 2, o.key_mask = mask, drop(o); }),

@@ -119,7 +119,7 @@ TEST_CASE("attention to a cache equals attention to the keys that its table name
   for (auto const type : {at::kDouble, at::kFloat, at::kBFloat16})
     for (std::int64_t const kv_heads : {1, 2, 4})
       for (std::int64_t const queries : {1, 3})
-        for (int variant = 0; variant < 4; ++variant) {
+        for (int variant = 0; variant < 5; ++variant) {
           INFO(c10::toString(type) << " kv_heads " << kv_heads << " queries " << queries << " variant " << variant);
           at::Tensor const k = wave({rows, seen, kv_heads * d}, 0.7).to(type);
           at::Tensor const v = wave({rows, seen, kv_heads * d}, 1.9).to(type);
@@ -128,6 +128,7 @@ TEST_CASE("attention to a cache equals attention to the keys that its table name
           o.query0 = seen - queries;
           if (variant == 1) o.window = 6;
           if (variant == 2) o.key_mask = at::arange(seen, at::kLong).ge(at::tensor({0, 5, 20}, at::kLong).unsqueeze(1));
+          if (variant == 4) o.soft_cap = 0.3, o.window = 7;
           if (variant == 3) o.bias = wave({heads, 2 * seen + 5}, 0.5).to(type), o.distance0 = seen + 2;
           at::Tensor const wanted = redco::kernel::cross_attention(q, k, v, o);
           // Keys in another order, as every second row of a table.

@@ -39,6 +39,7 @@ TEST_CASE("attention on a CUDA device uses flash operators or blocks according t
   CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.window = 9; })) == flash);
   CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.window = 8; })) == blocks);
   CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.dropout = 0.1; })) == blocks);
+  CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.soft_cap = 50; })) == blocks);
   CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.key_mask = at::ones({2, 9}, at::kBool); })) == blocks);
   CHECK(way(9, 9, 64, changed(causal, [](auto& o) { o.bias = at::zeros({4, 17}); })) == blocks);
   CHECK(way(0, 9, 64, plain) == blocks);

@@ -6,7 +6,8 @@
 namespace redco::kernel {
 
 /// Computes self-attention, softmax(scale q k^T + bias) v, of one packed tensor qkv [B, T, (H + 2
-/// Hkv) D]. Its columns are H query heads, Hkv key heads and Hkv value heads, of D elements each.
+/// Hkv) D]. A soft cap bounds scale q k^T before the bias is added. The columns are H query heads,
+/// Hkv key heads and Hkv value heads, of D elements each.
 /// Returns a contiguous tensor [B, T, H D]. A query whose keys are all masked gets the mean of the
 /// values that the causal rule allows.
 ///

@@ -11,6 +11,7 @@
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -28,6 +29,7 @@ inline void check_attention(at::Tensor const& q, std::int64_t keys, attention_op
   attention_check(t == at::kFloat || t == at::kDouble || t == at::kBFloat16, "queries must be f64, f32 or bf16", q);
   attention_check(o.heads > 0 && o.kv_heads > 0 && o.heads % o.kv_heads == 0, "kv_heads must divide heads", q);
   attention_check(o.dropout >= 0 && o.dropout < 1, "dropout must be at least 0 and below 1", q);
+  attention_check(o.soft_cap >= 0 && std::isfinite(o.soft_cap), "soft_cap must be a positive number, or 0", q);
   attention_check(keys > 0, "there must be at least one key", q);
   for (at::Tensor const& x : {o.key_mask, o.bias})
     attention_check(!x.defined() || x.device() == q.device(), "key_mask and bias must be on the queries' device", x);

@@ -22,6 +22,9 @@ struct attention_options {
   /// query0 + i. 0: no window.
   std::int64_t window = 0;
   double scale = 0;  ///< factor of q k^T; 0 means 1 / sqrt(D)
+  /// Bound of the scaled scores s, which become soft_cap * tanh(s / soft_cap) before bias and
+  /// masks. 0: no bound.
+  double soft_cap = 0;
   /// Mask of keys: bool [B, S], true for visible keys. If undefined, all keys are visible.
   at::Tensor key_mask = {};
   /// Differentiable, finite bias that is added to the scaled scores; may be undefined. It has the

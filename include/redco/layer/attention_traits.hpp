@@ -62,10 +62,13 @@ struct rotary_angles {
   friend constexpr bool operator==(rotary_angles const&, rotary_angles const&) = default;
 };
 
-/// The options for attention scores, which are scale * q k^T plus biases. Each trait (option) of an
-/// attention layer changes some of them in its function `apply(config, head_dim, scores)`.
+/// The options for attention scores, which are scale * q k^T, with a soft cap, plus biases. Each
+/// trait (option) of an attention layer changes some of them in its function `apply(config,
+/// head_dim, scores)`.
 struct attention_scores {
   double scale = 1;
+  /// Bound c of the scaled scores s, which become c * tanh(s / c) before biases and masks; 0: none
+  double soft_cap = 0;
   /// Number of keys that a query attends to, the last at its own position; 0: all keys that the
   /// kind of attention allows.
   std::int64_t window = 0;
@@ -211,6 +214,19 @@ struct unscaled {
   template <class Config>
   static constexpr void apply(Config const&, std::int64_t, attention_scores& scores) {
     scores.scale = 1;
+  }
+};
+
+/// A trait (option) of attention that bounds the scaled scores s by Bound * tanh(s / Bound), before
+/// biases and masks (Gemma 2). The derivative of the bound is computed again in backward. 0: no
+/// bound.
+template <auto Bound>
+struct soft_capped {
+  static constexpr std::string_view trait_name = "soft_capped";
+
+  template <class Config>
+  static constexpr void apply(Config const& config, std::int64_t, attention_scores& scores) {
+    scores.soft_cap = static_cast<double>(extent_of<Bound>(config));
   }
 };
 

@@ -134,6 +134,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     o.kv_heads = kv_heads;
     o.causal = Kind == layers::attention_kind::causal;
     o.scale = scores.scale;
+    o.soft_cap = scores.soft_cap;
     o.window = scores.window;
     o.head0 = tp_index * heads;
     if constexpr (cross) {

@@ -48,6 +48,7 @@ inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::
   at::Tensor const q = by_head(q_in, o.heads), k = by_head(k_in, o.kv_heads).repeat_interleave(group, 1);
   at::Tensor const v = by_head(v_in, o.kv_heads).repeat_interleave(group, 1);
   at::Tensor scores = at::matmul(q, k.transpose(2, 3)) * o.scale_of(q.size(3));
+  if (o.soft_cap > 0) scores = (scores / o.soft_cap).tanh() * o.soft_cap;
   if (o.bias.defined()) scores = scores + attention_bias(o, queries, keys);
 
   at::Tensor seen = at::ones({1, 1, queries, keys}, q.options().dtype(at::kBool));

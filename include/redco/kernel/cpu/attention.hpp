@@ -160,6 +160,8 @@ struct gathered_task {
     bool const sees = mask == nullptr || std::find(mask + low, mask + n, true) != mask + n;
     for (std::int64_t h = 0; h < heads; ++h) {
       sum* const row = z + h * stride;
+      if (a.options.soft_cap > 0)
+        soft_cap_lanes<W>(row, n, static_cast<sum>(a.options.soft_cap), static_cast<sum*>(nullptr));
       std::fill_n(row, low, -std::numeric_limits<sum>::infinity());
       if (sees) {
         adjust(row, mask, low, n, h0 + h);

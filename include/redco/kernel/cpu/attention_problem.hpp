@@ -54,6 +54,7 @@ struct attention_problem {
   std::int64_t stride() const { return padded_columns(keys); }
 
   sum scale() const { return static_cast<sum>(options.scale_of(width)); }
+  sum soft_cap() const { return static_cast<sum>(options.soft_cap); }
 
   /// Returns the number of keys that the causal rule alone allows to query `i`. Ignores the key
   /// mask and the window.

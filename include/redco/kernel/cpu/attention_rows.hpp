@@ -15,6 +15,34 @@ inline constexpr std::int64_t score_lanes = 16;
 
 constexpr std::int64_t padded_columns(std::int64_t n) { return (n + score_lanes - 1) / score_lanes * score_lanes; }
 
+/// Replaces the scores z[0, n) by cap * tanh(z / cap). Writes the derivatives 1 - tanh(z / cap)^2
+/// to `slopes`, unless it is null. z and slopes must hold padded_columns(n) elements.
+template <int W>
+[[gnu::always_inline]] inline void soft_cap_lanes(float* z, std::int64_t n, float cap, float* slopes) {
+  typename lanes<W>::real x;
+  for (std::int64_t j = 0; j < n; j += W) {
+    load_lanes<W>(x, z + j);
+    x /= cap;
+    tanh_lanes<W>(x);
+    store_lanes<W>(z + j, x * cap);
+    if (slopes != nullptr) store_lanes<W>(slopes + j, 1.0f - x * x);
+  }
+}
+
+/// Multiplies ds[0, n) by `slopes`. Leaves the padding of `ds` as it is, because slopes of padding
+/// may be NaN.
+template <int W, class T>
+[[gnu::always_inline]] inline void multiply_lanes(T* ds, std::int64_t n, float const* slopes) {
+  typename lanes<W>::real x, slope;
+  std::int64_t j = 0;
+  for (; j + W <= n; j += W) {
+    load_lanes<W>(x, ds + j);
+    load_lanes<W>(slope, slopes + j);
+    store_lanes<W>(ds + j, x * slope);
+  }
+  for (; j < n; ++j) ds[j] = static_cast<T>(static_cast<float>(ds[j]) * slopes[j]);
+}
+
 /// Replaces z[0, n) by exp(z - max z). Writes these values times `keep` (dropout factors, may be
 /// null) to `p`, and zeros from n to `width`. Returns the sum of the values before dropout; `top`
 /// receives max z. z, p and keep must hold padded_columns(n) elements.
@@ -79,6 +107,20 @@ template <int W, class T>
 }
 
 // The f64 versions of the functions above: one element at a time, with std::exp.
+
+template <int>
+void soft_cap_lanes(double* z, std::int64_t n, double cap, double* slopes) {
+  for (std::int64_t j = 0; j < n; ++j) {
+    double const t = std::tanh(z[j] / cap);
+    z[j] = t * cap;
+    if (slopes != nullptr) slopes[j] = 1 - t * t;
+  }
+}
+
+template <int>
+void multiply_lanes(double* ds, std::int64_t n, double const* slopes) {
+  for (std::int64_t j = 0; j < n; ++j) ds[j] *= slopes[j];
+}
 
 template <int, class T>
 double softmax_lanes(double* z, std::int64_t n, std::int64_t width, double const* keep, T* p, double& top) {

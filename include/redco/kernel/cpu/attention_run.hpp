@@ -41,6 +41,7 @@ template <int W, class T>
     for (std::int64_t r = 0; r < rows; ++r) {
       auto const i = i0 + r, n = a.visible(i);
       sum* const row = z + r * stride;
+      if (a.soft_cap() > 0) soft_cap_lanes<W>(row, n, a.soft_cap(), static_cast<sum*>(nullptr));
       a.adjust(row, n, b, h, i);
       sum top;
       total[r] = softmax_lanes<W>(row, n, last, keep_factors<W>(a, words, factors, n, b, h, i), p + r * stride, top);
@@ -92,6 +93,8 @@ template <int W, class T>
   }
   auto* const words = scratch<std::uint32_t, 7>(stride);
   sum* const factors = scratch<sum, 8>(stride);
+  // Derivatives of the soft cap of one row of scores; null without a soft cap.
+  sum* const slopes = a.soft_cap() > 0 ? scratch<sum, 12>(stride) : nullptr;
   matrix<T> const keys{a.k.at(b, 0, g * d), a.k.row_stride}, values{a.v.at(b, 0, g * d), a.v.row_stride, true};
 
   bool written = false;
@@ -106,6 +109,7 @@ template <int W, class T>
         auto const i = i0 + r, n = a.visible(i);
         sum* const row = z + r * stride;
         T* const ds_row = ds + r * stride;
+        if (slopes != nullptr) soft_cap_lanes<W>(row, n, a.soft_cap(), slopes);
         bool const sees = a.adjust(row, n, b, h, i);
         auto const delta = dot_lanes<W>(grad + r * a.grad.row_stride, static_cast<T const*>(a.out.at(b, i, h * d)), d);
         softmax_backward_lanes<W>(row, dz + r * stride, n, last, keep_factors<W>(a, words, factors, n, b, h, i),
@@ -116,6 +120,8 @@ template <int W, class T>
           auto* const db = a.dbias + a.bias_row(b, h, i);
           for (std::int64_t j = 0; j < n; ++j) db[j] += static_cast<sum>(ds_row[j]);
         }
+        // The bias is added after the cap, so its gradient does not contain the cap's derivative.
+        if (slopes != nullptr) multiply_lanes<W>(ds_row, n, slopes);
       }
       if constexpr (direct) dq = a.dq.at(b, i0, h * d);
       auto const beta = static_cast<sum>(written);

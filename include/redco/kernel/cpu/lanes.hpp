@@ -72,6 +72,24 @@ template <int W>
   x = gone ? zero : y * power;
 }
 
+/// Replaces x by tanh(x), accurate to 2 units in the last place. Below 0.625 it is x + x^3 P(x^2)
+/// with Cephes' polynomial P, beyond 1 - 2 / (exp(2 |x|) + 1) with the sign of x.
+template <int W>
+[[gnu::always_inline]] inline void tanh_lanes(typename lanes<W>::real& x) {
+  using real = typename lanes<W>::real;
+  real const zero = {}, saturated = zero + 10.0f;  // where tanh is 1 in f32
+  real const positive = x < zero ? -x : x, bounded = positive > saturated ? saturated : positive;
+  real e = bounded + bounded;
+  exp_lanes<W>(e);
+  real const far = 1.0f - 2.0f / (e + 1.0f), q = x * x;
+  real p = q * -5.70498872745e-3f + 2.06390887954e-2f;
+  p = p * q + -5.37397155531e-2f;
+  p = p * q + 1.33314422036e-1f;
+  p = p * q + -3.33332819422e-1f;
+  real const near = x + x * (q * p), signed_far = x < zero ? -far : far;
+  x = positive < 0.625f ? near : signed_far;
+}
+
 template <int W>
 [[gnu::always_inline]] inline float sum_of_lanes(typename lanes<W>::real const& x) {
   float sum = 0;

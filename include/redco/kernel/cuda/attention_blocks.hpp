@@ -29,7 +29,7 @@ struct kernel_score_block {
   float* lse;
   std::int64_t row0;
   std::uint32_t head0, k0, k1, threshold;
-  float scale, kept;
+  float scale, kept, cap;
   int causal, drops;
 };
 
@@ -186,7 +186,7 @@ class attention_in_blocks {
     kernel_score_block s{};
     s.examples = part.examples, s.heads = o_.heads, s.rows = part.rows, s.keys = part.keys, s.queries = t_.q.size(1);
     s.query0 = o_.query0 + part.query, s.key0 = part.key, s.window = o_.window, s.causal = o_.causal;
-    s.scale = static_cast<float>(scale());
+    s.scale = static_cast<float>(scale()), s.cap = static_cast<float>(o_.soft_cap);
     s.lse = lse.mutable_data_ptr<float>() + part.example * o_.heads * s.queries + part.query;
     if (t_.mask.defined()) {
       s.mask_stride = t_.k.size(1);
@@ -213,7 +213,10 @@ class attention_in_blocks {
     auto const q = queries_of(t_.q, part), k = keys_of(t_.k, part), g = queries_of(gradient.of_out, part);
     auto const bias = bias_of(part);
     auto const z = product_in_f32(q, k.transpose(1, 2)), p = as_elements(z);
-    auto const dp = product_in_f32(g, keys_of(t_.v, part).transpose(1, 2)), ds = as_elements(dp);
+    auto const dp = product_in_f32(g, keys_of(t_.v, part).transpose(1, 2));
+    // The gradient of the bias is `dp`, in which the derivative of the soft cap is missing.
+    bool const apart = o_.soft_cap > 0 && dbias.defined();
+    auto const ds = apart ? at::empty_like(dp, t_.q.options()) : as_elements(dp);
     std::int64_t const here = (part.example * t_.q.size(1) + part.query) * t_.q.size(2);
     auto const from = [&](at::Tensor const& x) -> void const* {
       return static_cast<char const*>(x.const_data_ptr()) + here * static_cast<std::int64_t>(x.element_size());

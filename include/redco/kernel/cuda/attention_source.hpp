@@ -22,6 +22,7 @@ struct score_block {
   i64 row0;    // index of the block's first example in the global batch
   u32 head0, k0, k1, threshold;  // dropout drops a probability whose random word is below threshold
   float scale, kept;             // `kept`: factor of the probabilities that dropout keeps
+  float cap;                     // bound of the scaled scores; 0: none
   int causal, drops;
 };
 
@@ -61,9 +62,17 @@ __device__ inline float adjusted(score_block const& s, score_row const& r, i64 j
   if (!r.sees) return 0;
   if (hidden(s, r.example, j)) return never;
   float z = score * s.scale;
+  if (s.cap > 0) z = s.cap * tanhf(z / s.cap);
   if (s.bias)
     z += s.bias[r.example * s.bias_example + r.head * s.bias_head + r.query * s.bias_query + j * s.bias_key];
   return z;
+}
+
+// Returns the derivative of the soft cap for a score; 1 without a cap.
+__device__ inline float cap_slope(score_block const& s, float score) {
+  if (!(s.cap > 0)) return 1;
+  float const t = tanhf(score * s.scale / s.cap);
+  return 1 - t * t;
 }
 
 struct four_factors {
@@ -109,8 +118,9 @@ REDCO_ENTRY void attention_probabilities(score_block s, float* z, element* p) {
 }
 
 // Computes the probabilities p and the gradients of the adjusted scores from the scores z and the
-// gradients dp of p. Writes these gradients to dp in f32 and to ds as elements.
-// g and out are [examples, queries, heads, width]. p may be z, and ds may be dp.
+// gradients dp of p. Writes these gradients to dp in f32. Writes them times the derivative of the
+// soft cap to ds as elements. g and out are [examples, queries, heads, width]. p may be z, and ds
+// may be dp if dp is not read afterwards.
 REDCO_ENTRY void attention_score_gradients(score_block s, float const* z, float* dp, element const* g, element const* out,
                                            element* p, element* ds, i64 width) {
   for (i64 n = blockIdx.x; n < s.examples * s.heads * s.rows; n += gridDim.x) {
@@ -129,9 +139,10 @@ REDCO_ENTRY void attention_score_gradients(score_block s, float const* z, float*
         // For a hidden key dp may be NaN. The scores of a row that sees no key are constants, so
         // their gradients are 0.
         float const slope = x == 0 || !r.sees ? 0.0f : x * (dp[at] * keep.at[w] - delta);
+        float const inner = slope == 0 ? 0.0f : slope * cap_slope(s, z[at]);
         put(p[at], x * keep.at[w]);
         dp[at] = slope;
-        put(ds[at], slope);
+        put(ds[at], inner);
       }
     }
   }
