@@ -225,6 +225,9 @@
 #include <redco/cost/step_time.hpp>
 
 #include <redco/schedule/check_step.hpp>
+#include <redco/schedule/pipeline_table.hpp>
+#include <redco/schedule/pipeline_text.hpp>
+#include <redco/schedule/pipeline_time.hpp>
 #include <redco/schedule/step_of.hpp>
 
 #include <redco/report/answer_text.hpp>
