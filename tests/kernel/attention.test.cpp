@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -109,6 +110,40 @@ TEST_CASE("attention in f32 equals its definition to single precision") {
 TEST_CASE("attention in bf16 keeps its softmax in f32") {
   // Operands of the products are rounded to 8 bits: 2^-8 of values up to 4.
   for (auto const& c : attention_cases) attention_compare(c, at::kBFloat16, 3e-2);
+}
+
+TEST_CASE("each query of a packed row sees the keys of its own document only") {
+  // Documents longer than a block of queries, at its border and within it; they differ by row.
+  std::vector<std::vector<std::int64_t>> const lengths{{1, 63, 2, 67, 40, 24}, {150, 47}};
+  std::vector<std::int64_t> positions;
+  for (auto const& row : lengths)
+    for (std::int64_t const length : row)
+      for (std::int64_t t = 0; t < length; ++t) positions.push_back(t);
+  for (auto const& [type, tolerance] :
+       {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 4e-6), std::pair(at::kBFloat16, 3e-2)})
+    for (std::int64_t const window : {0, 30})
+      for (bool const dense : {false, true}) {
+        CAPTURE(at::toString(type), window, dense);
+        attention_options o{.heads = 4, .kv_heads = 2, .causal = true, .window = window};
+        at::Tensor const distances = attention_random({4, 2 * 197 - 1}, at::kDouble, 13).to(type);
+        if (dense) o.bias = distances, o.distance0 = 196;
+        o.documents = at::tensor(positions).view({2, 197});
+        at::Tensor const qkv = attention_random({2, 197, 8 * 6}, type, 14).requires_grad_();
+        at::Tensor const y = self_attention(qkv, o), grad = attention_random(y.sizes(), type, 15);
+        at::Tensor const found = torch::autograd::grad({y}, {qkv}, {grad})[0];
+        o.documents.reset();
+        for (std::int64_t b = 0; b < 2; ++b)
+          for (std::int64_t begin = 0, i = 0; i < std::ssize(lengths[static_cast<std::size_t>(b)]); ++i) {
+            std::int64_t const length = lengths[static_cast<std::size_t>(b)][static_cast<std::size_t>(i)];
+            auto const part = [&](at::Tensor const& x) { return x.narrow(0, b, 1).narrow(1, begin, length); };
+            at::Tensor const alone = part(qkv).detach().clone().requires_grad_(), z = self_attention(alone, o);
+            CAPTURE(b, begin, length);
+            CHECK(attention_difference(part(y), z) < tolerance);
+            CHECK(attention_difference(part(found), torch::autograd::grad({z}, {alone}, {part(grad)})[0]) <
+                  2 * tolerance * (1 + found.abs().max().item<double>()));
+            begin += length;
+          }
+      }
 }
 
 TEST_CASE("packed attention equals separate attention in value and gradient") {
@@ -254,6 +289,11 @@ TEST_CASE("attention refuses tensors that do not fit") {
   CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 2, .kv_heads = 1, .dropout = 1}), redco::error);
   CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 2, .kv_heads = 1, .soft_cap = -1}), redco::error);
   CHECK_THROWS_AS(self_attention(at::zeros({2, 3, 10}), {.heads = 2, .kv_heads = 1}), redco::error);
+  at::Tensor const places = at::tensor({0, 1, 0, 0, 1, 2}, at::kLong).view({2, 3}), qkv = at::zeros({2, 3, 8});
+  CHECK_NOTHROW(self_attention(qkv, {.heads = 2, .causal = true, .documents = places}));
+  CHECK_THROWS_AS(self_attention(qkv, {.heads = 2, .documents = places}), redco::error);
+  CHECK_THROWS_AS(self_attention(qkv, {.heads = 2, .causal = true, .documents = places.t()}), redco::error);
+  CHECK_THROWS_AS(self_attention(qkv, {.heads = 2, .causal = true, .documents = places + 1}), redco::error);
 }
 
 }  // namespace

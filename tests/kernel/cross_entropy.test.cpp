@@ -12,11 +12,14 @@
 #include <cmath>
 #include <cstdint>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using redco::kernel::cross_entropy;
+using redco::kernel::cross_entropy_options;
 using redco::kernel::vocabulary_shard;
 
 // Returns the part of an unsharded gradient that belongs to a shard, zero in the padding.
@@ -26,18 +29,23 @@ at::Tensor entropy_part(at::Tensor const& whole, vocabulary_shard const& head) {
   return out.detach();
 }
 
-void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType type, double tolerance) {
-  CAPTURE(ranks, vocabulary, with_bias, at::toString(type));
+void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType type, double tolerance,
+                     cross_entropy_options const& options = {.chunk_rows = 5}) {
+  CAPTURE(ranks, vocabulary, with_bias, at::toString(type), options.ignored, options.smoothing,
+          options.weights.defined());
   auto const hidden = head_random({13, 6}, type, 1);
   auto const weight = head_random({vocabulary, 6}, type, 2),
              bias = with_bias ? head_random({vocabulary}, type, 3) : at::Tensor();
   auto labels = (at::arange(13) * 5 + 2).remainder(vocabulary);
-  labels[4] = -100, labels[12] = -100, labels[0] = vocabulary - 1;
+  labels[4] = options.ignored, labels[12] = options.ignored, labels[0] = vocabulary - 1;
 
   auto const h = hidden.to(at::kDouble).detach().clone().requires_grad_(),
              w = weight.to(at::kDouble).detach().clone().requires_grad_();
   auto const b = with_bias ? bias.to(at::kDouble).detach().clone().requires_grad_() : at::Tensor();
-  auto const expected = at::cross_entropy_loss(at::linear(h, w, b), labels, {}, at::Reduction::Sum, -100);
+  std::optional<at::Tensor> const weights = options.weights.defined() ? std::optional(options.weights) : std::nullopt;
+  auto const expected = at::cross_entropy_loss(at::linear(h, w, b), labels, weights, at::Reduction::Sum,
+                                               options.ignored, options.smoothing);
+  std::int64_t const counted = labels.ne(options.ignored).sum().item<std::int64_t>();
   (expected * 0.37).backward();
 
   std::mutex mutex;
@@ -46,11 +54,11 @@ void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::Sca
   redco::comm::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
     auto const head = head_shard(weight, bias, rank.rank, ranks);
     auto const x = hidden.detach().clone().requires_grad_();
-    auto const [sum, count] = cross_entropy(x, head, labels, rank.tp, {.chunk_rows = 5});
+    auto const [sum, count] = cross_entropy(x, head, labels, rank.tp, options);
     (sum * 0.37).backward();
     std::lock_guard const lock(mutex);
     auto const see = [&](double difference) { worst = std::max(worst, difference); };
-    if (count != 11) see(1);
+    if (count != counted) see(1);
     if (x.grad().scalar_type() != type || head.weight.grad().scalar_type() != type) see(1);
     see(head_difference(sum, expected) / 11);
     see(head_difference(head.weight.grad(), entropy_part(w.grad(), head)));
@@ -76,6 +84,25 @@ TEST_CASE("vocabulary-parallel cross entropy equals the dense one on any number 
       }
     }
   }
+}
+
+TEST_CASE("label smoothing, class weights and an ignored class equal torch's on any number of ranks") {
+  for (int const ranks : {1, 2, 3})
+    for (std::int64_t const vocabulary : {5, 40, 131})
+      for (std::int64_t const ignored : {-100, 3})
+        for (auto const& [smoothing, weighted] :
+             {std::pair(0.3, false), std::pair(0.0, true), std::pair(0.3, true), std::pair(1.0, true)}) {
+          cross_entropy_options options{.ignored = ignored, .chunk_rows = 5, .smoothing = smoothing};
+          if (weighted) {
+            options.weights = head_random({vocabulary}, at::kDouble, 17).square();
+            options.weights[2] = 0;
+          }
+          entropy_compare(ranks, vocabulary, true, at::kDouble, 1e-12, options);
+          entropy_compare(ranks, vocabulary, false, at::kFloat, 2e-5, options);
+          entropy_compare(ranks, vocabulary, true, at::kBFloat16, 2e-1, options);
+        }
+  cross_entropy_options const padded{.chunk_rows = 5, .smoothing = 0.2, .weights = at::arange(5, at::kDouble)};
+  entropy_compare(4, 5, true, at::kDouble, 1e-12, padded);  // The last rank has padding only.
 }
 
 TEST_CASE("a large odd vocabulary with strided rows of logits gives the dense cross entropy") {
@@ -164,17 +191,18 @@ TEST_CASE("first and second derivatives of cross entropy agree with central diff
   for (auto const error : worst) CHECK(error < 2e-6);
 }
 
-TEST_CASE("second derivatives with respect to weight shards equal the dense loss's") {
+TEST_CASE("second derivatives of a weighted loss with respect to weight shards equal the dense loss's") {
   auto const hidden = head_random({4, 3}, at::kDouble, 11), weight = head_random({5, 3}, at::kDouble, 12);
   auto const labels = at::tensor({4, 1, -100, 2}).to(at::kLong);
   auto const whole = weight.detach().clone().requires_grad_();
-  auto const loss = at::cross_entropy_loss(at::linear(hidden, whole), labels, {}, at::Reduction::Sum);
+  at::Tensor const weights = head_random({5}, at::kDouble, 13).square();
+  auto const loss = at::cross_entropy_loss(at::linear(hidden, whole), labels, weights, at::Reduction::Sum, -100, 0.3);
   auto const g = torch::autograd::grad({loss}, {whole}, {}, true, true)[0];
   auto const expected = torch::autograd::grad({(g * g).sum()}, {whole})[0];
   std::vector<double> worst(3);
   redco::comm::run_ranks({.dp = 1, .tp = 3}, {}, [&](redco::rank_context& rank) {
     auto const head = head_shard(weight, {}, rank.rank, 3);
-    auto const own = cross_entropy(hidden, head, labels, rank.tp).sum;
+    auto const own = cross_entropy(hidden, head, labels, rank.tp, {.smoothing = 0.3, .weights = weights}).sum;
     auto const d = torch::autograd::grad({own}, {head.weight}, {}, true, true)[0];
     // Each rank adds its part of the sum of squares. The derivatives of the other parts with
     // respect to this shard return through `enter`.

@@ -141,6 +141,12 @@ inline std::vector<device_case> all_device_cases() {
   all.push_back({"packed", options([](auto& o) { o.causal = true; }), {device_wave({3, 19, 8 * 5}, 0.4)}});
   all.push_back(
       {"one key-value head", {.heads = 3, .kv_heads = 1, .causal = true}, {device_wave({2, 13, 5 * 3}, 0.4)}});
+  at::Tensor const documents = at::arange(19).remainder(7).repeat({3, 1});
+  documents[1].copy_(at::arange(19));
+  documents[2].narrow(0, 7, 12).copy_(at::arange(12));
+  all.push_back({"documents",
+                 options([&](auto& o) { o.causal = true, o.documents = documents, drop(o); }),
+                 {device_wave({3, 19, 8 * 5}, 0.4)}});
   all.push_back({"cross", options([](auto& o) { o.scale = 0.7; }), apart(3, 11, 23, 4, 2, 5)});
   all.push_back(
       {"causal after a cache", options([](auto& o) { o.causal = true, o.query0 = 12; }), apart(3, 11, 23, 4, 2, 5)});

@@ -91,6 +91,14 @@ std::vector<set_case> all_set_cases(redco::comm::group& one) {
   });
   add("self-attention", {set_sample({2, 9, 5 * 4}, 0.2)},
       [](in t) { return kernel::self_attention(t[0], attention_of(3, 1)); });
+  at::Tensor documents = at::arange(9).remainder(4).repeat({2, 1});
+  documents[1].copy_(at::arange(9));
+  documents = documents.to(tested_device());
+  add("self-attention of documents", {set_sample({2, 9, 5 * 4}, 0.2)}, [documents](in t) {
+    auto o = attention_of(3, 1);
+    o.causal = true, o.documents = documents;
+    return kernel::self_attention(t[0], o);
+  });
   at::Tensor const mask = at::ones({2, 9}, at::kBool);
   mask[1].narrow(0, 3, 6).fill_(false);
   mask[0][0].fill_(false);  // query 0 sees nothing
@@ -113,6 +121,16 @@ std::vector<set_case> all_set_cases(redco::comm::group& one) {
       [labels, &one](in t) {
         return kernel::cross_entropy(t[0], {t[1], t[2], 11, 0}, labels, one, {.chunk_rows = 2}).sum;
       });
+  at::Tensor const weights = at::arange(11, at::kDouble) * 0.3;
+  for (auto const& [smoothing, weighted] : {std::pair(0.3, false), std::pair(0.0, true), std::pair(0.3, true)}) {
+    kernel::cross_entropy_options options{.ignored = 7, .chunk_rows = 2, .smoothing = smoothing};
+    if (weighted) options.weights = weights;
+    at::Tensor const own = labels.masked_fill(labels.eq(-100), 7);
+    add("cross entropy with label options", {set_sample({5, 3}, 0.2), set_sample({11, 3}, 1.2), set_sample({11}, 2.2)},
+        [own, options, &one](in t) {
+          return kernel::cross_entropy(t[0], {t[1], t[2], 11, 0}, own, one, options).sum;
+        });
+  }
   return all;
 }
 

@@ -69,6 +69,31 @@ TEST_CASE("texts are cut at the context, and texts without an answer in it are l
   CHECK_THROWS_AS(redco::text::fitted({texts[1]}, 2), redco::error);
 }
 
+TEST_CASE("texts are packed whole into rows, and labels are those of each text alone") {
+  auto const text = [](std::int64_t first, std::size_t length) {
+    redco::tokenizer::marked_ids one{{}, std::vector<bool>(length, true)};
+    for (std::size_t i = 0; i < length; ++i) one.ids.push_back(first + static_cast<std::int64_t>(i));
+    return one;
+  };
+  std::vector<redco::tokenizer::marked_ids> texts{text(10, 3), text(20, 4), text(30, 2), text(40, 2)};
+  texts[1].trained[2] = false;
+  auto const packed = redco::text::packed(texts, 5);  // rows of at most 6 ids
+  REQUIRE(packed.size() == 2);
+  CHECK(packed[0].ids.ids == std::vector<std::int64_t>{10, 11, 12, 30, 31});
+  CHECK(packed[0].starts == std::vector<std::int64_t>{0, 3});
+  CHECK(packed[1].ids.ids == std::vector<std::int64_t>{20, 21, 22, 23, 40, 41});
+  CHECK(packed[1].starts == std::vector<std::int64_t>{0, 4});
+  auto const batch = redco::token_batch_of(packed, 9);
+  CHECK(equal(batch.input_ids, {{10, 11, 12, 30, 31}, {20, 21, 22, 23, 40}}));
+  CHECK(equal(batch.labels, {{11, 12, -100, 31, -100}, {21, -100, 23, -100, 41}}));
+  CHECK(equal(batch.documents, {{0, 1, 2, 0, 1}, {0, 1, 2, 3, 0}}));
+  auto const padded = redco::token_batch_of(std::vector<redco::text::packed_row>{packed[1], {text(50, 2), {0, 1}}}, 9);
+  CHECK(equal(padded.labels.narrow(0, 1, 1), {{-100, -100, -100, -100, -100}}));
+  CHECK(equal(padded.documents.narrow(0, 1, 1), {{0, 0, 0, 1, 2}}));
+  CHECK(!redco::token_batch_of(std::vector<redco::text::packed_row>{{texts[0]}, {texts[1]}}, 9).documents.defined());
+  CHECK_THROWS_AS(redco::text::packed(texts, 2), redco::error);
+}
+
 namespace {
 
 std::vector<std::int64_t> flat(at::Tensor const& found) {

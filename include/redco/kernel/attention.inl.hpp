@@ -8,6 +8,7 @@
 #include <redco/kernel/cuda/attention.hpp>
 #include <redco/kernel/detail/attention_function.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -24,6 +25,20 @@ inline void attention_check(bool good, char const* requirement, at::Tensor const
                        x.defined() ? c10::str(x.scalar_type(), " ", x.sizes()) : std::string("no tensor")));
 }
 
+/// Throws `error` with exit code 65 unless each row of `positions` (int64 [B, T] in CPU memory)
+/// counts from 0, and restarts only at 0.
+inline void check_documents(at::Tensor const& positions) {
+  auto const* const all = positions.const_data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < positions.numel(); ++i) {
+    std::int64_t const t = i % positions.size(1), next = t == 0 ? 0 : all[i - 1] + 1;
+    if (all[i] == 0 || all[i] == next) continue;
+    throw error(exit_code::data, "documents: token " + std::to_string(t) + " of row " +
+                                     std::to_string(i / positions.size(1)) + " has position " + std::to_string(all[i]) +
+                                     " in its document, and must have " + std::to_string(next) +
+                                     ", or 0 at the start of a document: count the tokens of each document from 0");
+  }
+}
+
 inline void check_attention(at::Tensor const& q, std::int64_t keys, attention_options const& o) {
   auto const t = q.scalar_type();
   attention_check(t == at::kFloat || t == at::kDouble || t == at::kBFloat16, "queries must be f64, f32 or bf16", q);
@@ -31,8 +46,16 @@ inline void check_attention(at::Tensor const& q, std::int64_t keys, attention_op
   attention_check(o.dropout >= 0 && o.dropout < 1, "dropout must be at least 0 and below 1", q);
   attention_check(o.soft_cap >= 0 && std::isfinite(o.soft_cap), "soft_cap must be a positive number, or 0", q);
   attention_check(keys > 0, "there must be at least one key", q);
-  for (at::Tensor const& x : {o.key_mask, o.bias})
-    attention_check(!x.defined() || x.device() == q.device(), "key_mask and bias must be on the queries' device", x);
+  for (at::Tensor const& x : {o.key_mask, o.bias, o.documents})
+    attention_check(!x.defined() || x.device() == q.device(),
+                    "key_mask, bias and documents must be on the queries' device", x);
+  if (o.documents.defined()) {
+    attention_check(o.causal && o.query0 == 0 && keys == q.size(1), "documents need causal self-attention", q);
+    attention_check(
+        o.documents.scalar_type() == at::kLong && o.documents.sizes() == at::IntArrayRef{q.size(0), q.size(1)},
+        "documents must be int64 [B, T]", o.documents);
+    tensors::check_on_cpu(o.documents, check_documents);
+  }
   if (o.key_mask.defined()) {
     attention_check(o.key_mask.scalar_type() == at::kBool && o.key_mask.sizes() == at::IntArrayRef{q.size(0), keys},
                     "key_mask must be bool [B, S]", o.key_mask);
@@ -106,7 +129,7 @@ inline void check_gathered(at::Tensor const& q, gathered_keys const& seen, atten
   for (at::Tensor const& x : {seen.keys, seen.values, o.key_mask, o.bias})
     gathered_check(!x.defined() || x.device() == q.device(),
                    "keys, values, key_mask and bias must be on the device of q");
-  gathered_check(o.dropout == 0, "it has no dropout");
+  gathered_check(o.dropout == 0 && !o.documents.defined(), "it has no dropout and no documents");
 }
 
 }  // namespace redco::kernel::detail

@@ -27,6 +27,10 @@ struct attention_options {
   double soft_cap = 0;
   /// Mask of keys: bool [B, S], true for visible keys. If undefined, all keys are visible.
   at::Tensor key_mask = {};
+  /// Position of each token in its document, int64 [B, T], if a row holds several documents; may be
+  /// undefined. Query i sees no key before i - documents[b][i]. Needs the causal rule, and as many
+  /// keys as queries.
+  at::Tensor documents = {};
   /// Differentiable, finite bias that is added to the scaled scores; may be undefined. It has the
   /// shape [1 or B, H, T, S], or [H, distances] for a bias given per distance. In the latter case,
   /// key j of query i gets column distance0 + j - (query0 + i).

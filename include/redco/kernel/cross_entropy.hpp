@@ -21,12 +21,14 @@ struct vocabulary_loss {
 struct cross_entropy_options {
   std::int64_t ignored = -100;     ///< label that marks rows to leave out of the loss
   std::int64_t chunk_rows = 1024;  ///< number of rows whose logits are in memory at once
+  /// Share of each target that is spread over all entries, in [0, 1]
+  double smoothing = 0;
+  at::Tensor weights = {};  ///< weight of each entry, [vocabulary]; if undefined, all are 1
 };
 
-/// Returns the summed cross-entropy of labels [N] for the logits hidden [N, d] x weight^T + bias.
-/// The columns of the logits are split over `ranks`. All ranks must call it, and `ranks` must
-/// outlive the autograd graph. The gradient of `hidden` is a pending sum over ranks, so `hidden`
-/// must be `entered`.
+/// Returns the sum of torch's cross_entropy of labels [N] for the logits hidden [N, d] x weight^T +
+/// bias. The logits' columns are split over `ranks`. All ranks must call it, and `ranks` must
+/// outlive the graph. The gradient of `hidden` is a pending sum, so `hidden` must be `entered`.
 ///
 /// Computes chunk_rows rows at a time, together with the gradients, which autograd saves. The
 /// README of kernel/ lists memory and messages. Throws `error` with exit code 65 for a label

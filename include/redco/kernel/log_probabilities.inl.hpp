@@ -81,8 +81,8 @@ struct log_probability_function : tensors::recorded_function<log_probability_fun
     auto const& s = static_cast<log_probability_state const&>(*ctx->saved_data.at("state").toCapsule());
     if (at::GradMode::is_enabled()) {
       auto const f = [&](auto const& in) {
-        return -composed::row_losses(in[0], {in[1], in[2], s.vocabulary, s.first}, saved[3], s.options.ignored,
-                                     *s.ranks);
+        return -composed::row_losses(in[0], {in[1], in[2], s.vocabulary, s.first}, saved[3],
+                                     label_targets{s.options.ignored}, *s.ranks);
       };
       auto all = composed::gradients_of(f, {saved[0], saved[1], saved[2]}, grads[0]);
       all.resize(5);
@@ -120,6 +120,7 @@ namespace redco::kernel {
 REDCO_INLINE at::Tensor log_probabilities(at::Tensor const& hidden, vocabulary_shard const& head,
                                           at::Tensor const& labels, comm::group& ranks,
                                           cross_entropy_options const& options) {
+  TORCH_INTERNAL_ASSERT(options.smoothing == 0 && !options.weights.defined());
   detail::check_head("log_probabilities", hidden, head, labels);
   tensors::check_on_cpu(labels, [vocabulary = head.vocabulary, ignored = options.ignored](at::Tensor const& all) {
     detail::count_labels("log_probabilities", all, vocabulary, ignored);

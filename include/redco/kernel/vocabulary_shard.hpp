@@ -21,4 +21,19 @@ struct vocabulary_shard {
   std::int64_t valid() const { return std::clamp<std::int64_t>(vocabulary - first, 0, weight.size(0)); }
 };
 
+/// The targets of cross-entropy. In a row with label y, the target of entry c is the weight of y
+/// times `kept` if c is y, plus the weight of c times `spread`. Rows with the label `ignored` have
+/// no loss.
+struct label_targets {
+  std::int64_t ignored = -100;
+  double kept = 1;    ///< 1 - label smoothing
+  double spread = 0;  ///< label smoothing / vocabulary
+  /// Weights of all entries in the type of sums; if undefined, they are 1
+  at::Tensor weights = {};
+  double total = 0;  ///< sum of the weights of all entries
+
+  /// Returns true if the target is 1 at the label and 0 elsewhere.
+  bool plain() const { return kept == 1 && !weights.defined(); }
+};
+
 }  // namespace redco::kernel

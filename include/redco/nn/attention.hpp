@@ -120,11 +120,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     if (scores.rotary.dims == 0) return qkv;
     nn::key_value_cache const* const cache = ctx.pass().cache;
     kernel::rotation const by{heads + kv_heads, head_dim, scores.rotary, cache != nullptr ? cache->length() : 0};
-    if constexpr (Context::template has<nn::token_positions>) {
-      return kernel::rotate(qkv, by, ctx.template get<nn::token_positions>());
-    } else {
-      return kernel::rotate(qkv, by);
-    }
+    return kernel::rotate(qkv, by, nn::detail::set_positions(ctx));
   }
 
   template <class Context>
@@ -142,6 +138,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     } else {
       if constexpr (Context::template has<key_mask>) o.key_mask = ctx.template get<key_mask>();
     }
+    o.documents = nn::detail::documents_of(ctx, o.causal && ctx.pass().cache == nullptr);
     if constexpr (layer::is_distance_biased) {
       if constexpr (Context::template require<nn::distance_bias>()) {
         o.bias = ctx.template get<nn::distance_bias>();

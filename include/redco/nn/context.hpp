@@ -22,12 +22,12 @@
 namespace redco::nn::detail {
 
 /// Returns a pointer to the tensor in the value of a context entry, which may be an at::Tensor or a
-/// tensor with a layout. Returns null for other types.
+/// tensor with a layout. Returns null for an undefined tensor and for other types.
 template <class Value>
 at::Tensor const* tensor_in(Value const&) {
   return nullptr;
 }
-inline at::Tensor const* tensor_in(at::Tensor const& value) { return &value; }
+inline at::Tensor const* tensor_in(at::Tensor const& value) { return value.defined() ? &value : nullptr; }
 template <shape::layout L>
   requires(!std::is_same_v<L, shape::partial>)
 at::Tensor const* tensor_in(tensor<L> const& value) { return &value.local(); }

@@ -3,6 +3,7 @@
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/layout.hpp>
+#include <redco/diag/error.hpp>
 
 #include <cstddef>
 #include <tuple>
@@ -92,9 +93,47 @@ struct distance_bias {
 };
 
 /// A context entry with the position of each token, int64 [B, T]. Set the entry if positions differ
-/// from the token's index in its row, as in packed or left-padded sequences.
+/// from the token's index in its row, as in left-padded sequences.
 struct token_positions {
   at::Tensor value;
 };
 
+/// A context entry for rows that hold several documents: the position of each token in its
+/// document, int64 [B, T], which is 0 at the start of each document. Causal attention stays within
+/// documents, and learned and rotary positions restart. If `value` is undefined, each row is one
+/// document.
+struct documents {
+  at::Tensor value;
+};
+
 }  // namespace redco::nn
+
+namespace redco::nn::detail {
+
+/// Returns the positions of the tokens, int64 [B, T], that the entry `token_positions` or else
+/// `documents` of a context sets. Returns an undefined tensor if there are none.
+template <class Context>
+at::Tensor set_positions(Context const& ctx) {
+  if constexpr (Context::template has<token_positions>) return ctx.template get<token_positions>();
+  else if constexpr (Context::template has<documents>) return ctx.template get<documents>();
+  else return {};
+}
+
+/// Returns the entry `documents` of a context; undefined if it is not set. If it is set, throws
+/// `error` with exit code 64 unless `keeps`, which is true if the layer keeps documents apart.
+template <class Context>
+at::Tensor documents_of(Context const& ctx, bool keeps) {
+  if constexpr (!Context::template has<documents>) {
+    return {};
+  } else {
+    at::Tensor const value = ctx.template get<documents>();
+    if (value.defined() && !keeps)
+      throw error(
+          exit_code::usage,
+          "rows of several documents need causal self-attention without a cache, and this model mixes tokens in "
+          "another layer: call the network without nn::documents, with one document per row");
+    return value;
+  }
+}
+
+}  // namespace redco::nn::detail

@@ -8,13 +8,31 @@
 #include <redco/layer/language_head.hpp>
 
 #include <cstdint>
+#include <optional>
+
+namespace redco::nn {
+
+/// Options of cross_entropy, with the meaning that torch.nn.functional.cross_entropy gives them.
+/// cross_entropy throws `error` with exit code 64 if `smoothing` or `weights` are wrong.
+///
+///   redco::cross_entropy(net(b.input_ids), b.labels, {.smoothing = 0.1});
+struct label_options {
+  std::int64_t ignored = -100;  ///< label that does not count
+  /// Share of each target that is spread evenly over all classes, in [0, 1]
+  double smoothing = 0;
+  /// Finite weight of each class, at least 0: [classes] in a floating type. If defined, the weights
+  /// of the labels are the count of the loss. If undefined, all weights are 1.
+  at::Tensor weights = {};
+};
+
+}  // namespace redco::nn
 
 namespace redco::nn::detail {
 
-/// Returns the number of int64 labels [examples, ...] other than -100, the label that losses
-/// ignore. Throws `error` with exit code 65 if a label is outside [0, classes), with the label and
-/// its example, or if the labels are not int64.
-double count_labels(at::Tensor const& labels, std::int64_t classes);
+/// Returns the sum of the class weights of the int64 labels [examples, ...] other than the ignored
+/// one. Throws `error` with exit code 65 if a label is outside [0, classes), with the label and its
+/// example, or if the labels are not int64. Throws the errors of label_options.
+double count_labels(at::Tensor const& labels, std::int64_t classes, label_options const& options);
 /// Throws the errors of count_labels, in the name of log_probabilities.
 void check_labels(at::Tensor const& labels, std::int64_t classes);
 
@@ -23,24 +41,29 @@ void check_labels(at::Tensor const& labels, std::int64_t classes);
 namespace redco {
 
 /// Returns the cross entropy of int64 labels [B, T] under a language model's logits, as `mean` (sum
-/// and count). Ignores label -100. Label t belongs to position t, so shift the labels before the
-/// call. Computes the logits chunk by chunk, so that they are never all in memory. Throws `error`
-/// with exit code 65 and the example's number if a label is outside the vocabulary.
-inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
-  double const count = nn::detail::count_labels(labels, l.vocabulary);
-  auto const loss =
-      kernel::cross_entropy(l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row},
-                            labels.flatten(), *l.tp, {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)});
+/// and count). Ignores label -100, unless `options` names another. Label t belongs to position t,
+/// so shift the labels before the call. Computes the logits chunk by chunk, so that they are never
+/// all in memory. Throws `error` with exit code 65 and the example's number if a label is outside
+/// the vocabulary, 64 if `options` are wrong.
+inline mean cross_entropy(logits const& l, at::Tensor const& labels, nn::label_options const& options = {}) {
+  double const count = nn::detail::count_labels(labels, l.vocabulary, options);
+  auto const loss = kernel::cross_entropy(
+      l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row}, labels.flatten(), *l.tp,
+      {options.ignored, layers::loss_chunk_rows(l.vocabulary), options.smoothing, options.weights});
   return {loss.sum, count};
 }
 
 /// Returns the cross entropy of int64 labels [N...] under unsharded logits `whole_logits` [N...,
-/// classes], as `mean` (sum and count). Ignores label -100. Throws `error` with exit code 65 and
-/// the example's number if another label is not in [0, classes).
-inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labels) {
-  double const count = nn::detail::count_labels(labels, whole_logits.size(-1));
+/// classes], as `mean` (sum and count). Ignores label -100, unless `options` names another. Throws
+/// `error` with exit code 65 and the example's number if another label is not in [0, classes), 64
+/// if `options` are wrong.
+inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labels,
+                          nn::label_options const& options = {}) {
+  double const count = nn::detail::count_labels(labels, whole_logits.size(-1), options);
+  std::optional<at::Tensor> weights;
+  if (options.weights.defined()) weights = options.weights.to(whole_logits.options());
   at::Tensor const sum = at::cross_entropy_loss(whole_logits.flatten(0, -2), labels.flatten().to(whole_logits.device()),
-                                                {}, at::Reduction::Sum);
+                                                weights, at::Reduction::Sum, options.ignored, options.smoothing);
   return {sum, count};
 }
 

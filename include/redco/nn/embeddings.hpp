@@ -76,8 +76,7 @@ struct module<positions<Context, Width, Offset, Counted>, X> {
 
   template <class C>
   tensor<shape::replicated> operator()(tensor<X> const& ids, C const& ctx) const {
-    if constexpr (C::template has<nn::token_positions>)
-      return rows(ctx[weight], ctx.template get<nn::token_positions>());
+    if (at::Tensor const set = nn::detail::set_positions(ctx); set.defined()) return rows(ctx[weight], set);
     if (at::Tensor const counted = nn::detail::counted_positions(Counted{}, ids.local(), ctx); counted.defined())
       return rows(ctx[weight], counted);
     at::Tensor const& table = ctx[weight];
@@ -95,7 +94,7 @@ struct module<positions<Context, Width, Offset, Counted>, X> {
 
  private:
   tensor<shape::replicated> rows(at::Tensor const& table, at::Tensor const& positions) const {
-    return kernel::lookup(table, positions + offset, 0, table.size(0));
+    return kernel::lookup(table, offset == 0 ? positions : positions + offset, 0, table.size(0));
   }
 };
 
@@ -109,12 +108,8 @@ struct module<positions<Context, Width, Offset, layers::tokens_other_than<Paddin
 
   template <class C>
   tensor<shape::replicated> operator()(tensor<X> const& ids, C const& ctx) const {
-    at::Tensor rows;
-    if constexpr (C::template has<nn::token_positions>) {
-      rows = ctx.template get<nn::token_positions>() + offset;
-    } else {
-      rows = nn::detail::positions_of(ids.local() != padding) + offset;
-    }
+    at::Tensor const set = nn::detail::set_positions(ctx),
+                     rows = (set.defined() ? set : nn::detail::positions_of(ids.local() != padding)) + offset;
     at::Tensor const& table = ctx[weight];
     return kernel::lookup(table, rows, 0, table.size(0), offset - 1);
   }

@@ -28,6 +28,7 @@ struct module<lstm<In, Hidden>, X> : nn::detail::recurrent_parameters {
 
   template <class Context>
   tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    nn::detail::documents_of(ctx, false);
     return kernel::lstm(kernel::linear(x.local(), ctx[weight_ih], ctx[bias_ih] + ctx[bias_hh]), ctx[weight_hh]);
   }
 };
@@ -38,6 +39,7 @@ struct module<gru<In, Hidden>, X> : nn::detail::recurrent_parameters {
 
   template <class Context>
   tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    nn::detail::documents_of(ctx, false);
     return kernel::gru(kernel::linear(x.local(), ctx[weight_ih], ctx[bias_ih]), ctx[weight_hh], ctx[bias_hh]);
   }
 };

@@ -54,9 +54,9 @@ struct module<repeat<Times, Blocks...>, X> {
     Context const ctx = outer.in(inner);
     tensor<X> y = x;
     // A recomputed block takes the context's tensors as inputs, so the closure must not keep them
-    // alive.
+    // alive. It holds empty tensors, because an undefined tensor is an entry that is not set.
     auto const context_tensors = again.any() ? ctx.tensors() : std::vector<at::Tensor>();
-    auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(context_tensors.size())) : ctx;
+    auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(context_tensors.size(), at::empty({0}))) : ctx;
     for (std::size_t i = first_run; i < end_run; ++i) {
       if (!again.has(static_cast<std::int64_t>(i))) {
         y = nn::detail::in_layer(std::to_string(i), y, ctx.pass(), [&] { return computed(blocks[i], y, ctx); });

@@ -47,6 +47,17 @@ struct answer_examples {
 /// Throws `error` with exit code 65 if no text remains. Requires context >= 1.
 answer_examples fitted(std::vector<tokenizer::marked_ids> texts, std::int64_t context);
 
+/// A row of one text with marked answers, or of several texts one after another.
+struct packed_row {
+  tokenizer::marked_ids ids;
+  std::vector<std::int64_t> starts = {0};  ///< index of the first id of each text
+};
+
+/// Packs texts, in their order, into rows of at most `context + 1` ids. A text is never divided: it
+/// goes into the first of the last 64 rows that has room, or begins a row. Throws `error` with exit
+/// code 65 for a text of more than `context + 1` ids.
+std::vector<packed_row> packed(std::span<tokenizer::marked_ids const> texts, std::int64_t context);
+
 /// Shortens a text to at most `most` token ids: its first ids, then its last id (the end token).
 /// Requires most > 0.
 inline std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most) {
@@ -71,11 +82,14 @@ inline padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t mo
 
 namespace redco {
 
-/// A training batch for language models: two int64 tensors [B, T]. labels[b][t] is the token that
+/// A training batch for language models: int64 tensors [B, T]. labels[b][t] is the token that
 /// should follow input_ids[b][t]; the loss ignores label -100.
 struct token_batch {
   at::Tensor input_ids;
   at::Tensor labels;
+  /// Position of each token in its text, for the context entry nn::documents. Undefined if no row
+  /// holds several texts.
+  at::Tensor documents = {};
 };
 
 /// Cuts each text into windows of at most `context + 1` token ids, as examples for language models.
@@ -98,6 +112,11 @@ inline token_batch token_batch_of(std::span<std::vector<std::int64_t> const> win
 /// Converts texts with marked answers to a training batch, right-padded with id `padding`. The
 /// label of an id is the next id of its text if that id belongs to an answer, otherwise -100.
 token_batch token_batch_of(std::span<tokenizer::marked_ids const> texts, std::int64_t padding);
+
+/// Converts rows of texts to a training batch, right-padded with id `padding`. Labels are those of
+/// each text alone: the first id of a text is no label. Pass the batch's `documents` to the
+/// network, so that texts do not see each other: `net(b.input_ids, nn::documents{b.documents})`.
+token_batch token_batch_of(std::span<text::packed_row const> rows, std::int64_t padding);
 
 /// Converts texts to a training batch of bytes: ids and labels [B, T], with T at most `context`.
 /// The label of a byte is the next byte of its text. Shorter texts are right-padded with id 0 and

@@ -55,6 +55,28 @@ REDCO_INLINE token_batch token_batch_of(std::span<tokenizer::marked_ids const> t
   return batch;
 }
 
+REDCO_INLINE token_batch token_batch_of(std::span<text::packed_row const> rows, std::int64_t padding) {
+  std::vector<tokenizer::marked_ids> texts;
+  for (text::packed_row const& row : rows) texts.push_back(row.ids);
+  token_batch batch = token_batch_of(texts, padding);
+  if (std::ranges::all_of(rows, [](text::packed_row const& row) { return row.starts.size() == 1; })) return batch;
+  std::int64_t const length = batch.labels.size(1);
+  batch.documents = at::empty_like(batch.labels);
+  auto *labels = batch.labels.data_ptr<std::int64_t>(), *positions = batch.documents.data_ptr<std::int64_t>();
+  for (text::packed_row const& row : rows) {
+    std::vector<std::int64_t> starts = row.starts;
+    starts.push_back(std::ssize(row.ids.ids));  // Padding is a document of its own.
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      std::int64_t const begin = starts[i], end = i + 1 < starts.size() ? starts[i + 1] : length;
+      if (begin > 0 && begin <= length) labels[begin - 1] = -100;
+      for (std::int64_t t = begin; t < std::min(end, length); ++t) positions[t] = t - begin;
+    }
+    labels += length;
+    positions += length;
+  }
+  return batch;
+}
+
 REDCO_INLINE token_batch next_token_batch(std::span<std::string const> texts, std::int64_t context) {
   auto const rows = static_cast<std::int64_t>(texts.size());
   std::int64_t length = 1;
@@ -88,6 +110,28 @@ REDCO_INLINE std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids
     for (std::int64_t t = skipped[row]; t < dense.size(1); ++t)
       texts[static_cast<std::size_t>(row)] += static_cast<char>(id[row * dense.size(1) + t]);
   return texts;
+}
+
+REDCO_INLINE std::vector<packed_row> packed(std::span<tokenizer::marked_ids const> texts, std::int64_t context) {
+  constexpr std::ptrdiff_t open = 64;
+  std::vector<packed_row> rows;
+  for (tokenizer::marked_ids const& text : texts) {
+    std::int64_t const length = std::ssize(text.ids);
+    if (length > context + 1)
+      throw error(exit_code::data, "a text of " + std::to_string(length) + " tokens does not fit into a row of " +
+                                       std::to_string(context + 1) + ": cut it, or give longer rows");
+    auto const first = rows.end() - std::min(open, std::ssize(rows));
+    auto const row = std::find_if(
+        first, rows.end(), [&](packed_row const& one) { return std::ssize(one.ids.ids) + length <= context + 1; });
+    if (row == rows.end()) {
+      rows.push_back({text});
+      continue;
+    }
+    row->starts.push_back(std::ssize(row->ids.ids));
+    row->ids.ids.insert(row->ids.ids.end(), text.ids.begin(), text.ids.end());
+    row->ids.trained.insert(row->ids.trained.end(), text.trained.begin(), text.trained.end());
+  }
+  return rows;
 }
 
 REDCO_INLINE answer_examples fitted(std::vector<tokenizer::marked_ids> texts, std::int64_t context) {

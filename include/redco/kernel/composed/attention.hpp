@@ -54,6 +54,10 @@ inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::
   at::Tensor seen = at::ones({1, 1, queries, keys}, q.options().dtype(at::kBool));
   if (o.causal) seen = seen.tril(o.query0);
   if (o.window > 0) seen = seen.triu(o.query0 + 1 - o.window);
+  if (o.documents.defined()) {
+    at::Tensor const index = at::arange(keys, o.documents.options());
+    seen = seen.logical_and(index.ge((index - o.documents).unsqueeze(2)).unsqueeze(1));
+  }
   at::Tensor const allowed = o.key_mask.defined() ? seen.logical_and(o.key_mask.unsqueeze(1).unsqueeze(1)) : seen;
   // True at the keys that the causal rule allows to a query whose keys are all masked; these keys
   // get equal weights.

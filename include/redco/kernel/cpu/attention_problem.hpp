@@ -41,10 +41,11 @@ struct attention_problem {
   head_view<T const> q, k, v;
   head_view<T> out;
   sum* lse;
-  bool const* mask = nullptr;  // [B, S]
-  sum const* bias = nullptr;   // [1 or B, H, T, S], or [H, distances]
-  bool bias_shared = false;    // true: all examples share one bias
-  std::int64_t distances = 0;  // bias columns if the bias is by distance, else 0
+  bool const* mask = nullptr;               // [B, S]
+  std::int64_t const* documents = nullptr;  // [B, T]: positions of the queries in their documents
+  sum const* bias = nullptr;                // [1 or B, H, T, S], or [H, distances]
+  bool bias_shared = false;                 // true: all examples share one bias
+  std::int64_t distances = 0;               // bias columns if the bias is by distance, else 0
   head_view<T const> grad = {};
   head_view<T> dq = {}, dk = {}, dv = {};
   sum* dbias = nullptr;
@@ -60,9 +61,17 @@ struct attention_problem {
   /// mask and the window.
   std::int64_t visible(std::int64_t i) const { return options.causal ? std::min(keys, options.query0 + i + 1) : keys; }
 
-  /// Returns the index of the first key within the window of query `i`.
-  std::int64_t lowest(std::int64_t i) const {
-    return options.window > 0 ? std::max<std::int64_t>(0, options.query0 + i + 1 - options.window) : 0;
+  /// Returns the index of the first key within the window and the document of query `i` of example
+  /// `b`.
+  std::int64_t lowest(std::int64_t b, std::int64_t i) const {
+    std::int64_t const start = documents != nullptr ? i - documents[b * queries + i] : 0;
+    return options.window > 0 ? std::max(start, options.query0 + i + 1 - options.window) : start;
+  }
+
+  /// Returns a lower bound of the keys that query `i` of example `b` and later queries see, as a
+  /// multiple of `score_lanes`. Blocks of scores begin there.
+  std::int64_t first_column(std::int64_t b, std::int64_t i) const {
+    return std::min(lowest(b, i), keys - 1) / score_lanes * score_lanes;
   }
 
   /// Returns the offset in the bias of the row for example `b`, head `h` and query `i`, such that
@@ -80,29 +89,30 @@ struct attention_problem {
     return std::find(row + from, row + keys, true) - row;
   }
 
-  /// Prepares the `n` scores `z` of query `i`, head `h`, example `b` for softmax. Adds the bias,
-  /// and sets the scores of hidden keys to -infinity. If the query sees no key, returns false and
-  /// sets the scores of all keys that its position allows to 0.
-  bool adjust(sum* z, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
-    std::int64_t const low = lowest(i);
+  /// Prepares the scores z[first, n) of query `i`, head `h`, example `b` for softmax. Adds the
+  /// bias, and sets the scores of hidden keys to -infinity. If the query sees no key, returns false
+  /// and sets the scores of all keys that its position allows to 0.
+  bool adjust(sum* z, std::int64_t first, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    std::int64_t const low = std::min(lowest(b, i), n);
     bool const sees = first_key(b, low) < n;
     if (sees) {
-      add_bias_and_mask(z, n, b, h, i);
+      add_bias_and_mask(z, low, n, b, h, i);
     } else {
-      std::fill_n(z, n, sum(0));
+      std::fill(z + low, z + n, sum(0));
     }
-    std::fill_n(z, low, -std::numeric_limits<sum>::infinity());
+    std::fill(z + first, z + low, -std::numeric_limits<sum>::infinity());
     return sees;
   }
 
-  void add_bias_and_mask(sum* z, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
+  void add_bias_and_mask(sum* z, std::int64_t low, std::int64_t n, std::int64_t b, std::int64_t h,
+                         std::int64_t i) const {
     if (bias != nullptr) {
       auto const* const row = bias + bias_row(b, h, i);
-      for (std::int64_t j = 0; j < n; ++j) z[j] += row[j];
+      for (std::int64_t j = low; j < n; ++j) z[j] += row[j];
     }
     if (mask != nullptr) {
       auto const* const row = mask + b * keys;
-      for (std::int64_t j = 0; j < n; ++j) z[j] = row[j] ? z[j] : -std::numeric_limits<sum>::infinity();
+      for (std::int64_t j = low; j < n; ++j) z[j] = row[j] ? z[j] : -std::numeric_limits<sum>::infinity();
     }
   }
 };

@@ -36,18 +36,22 @@ template <int W, class T>
   matrix<T> const keys{a.k.at(b, 0, kv), a.k.row_stride, true}, values{a.v.at(b, 0, kv), a.v.row_stride};
 
   for (std::int64_t i0 = 0; i0 < a.queries; i0 += block) {
-    auto const rows = std::min(block, a.queries - i0), last = a.visible(i0 + rows - 1);
-    gemm(rows, last, d, a.scale(), matrix<T>{a.q.at(b, i0, h * d), a.q.row_stride}, keys, sum(0), z, stride);
+    auto const rows = std::min(block, a.queries - i0), last = a.visible(i0 + rows - 1), first = a.first_column(b, i0),
+               some = last - first;
+    gemm(rows, some, d, a.scale(), matrix<T>{a.q.at(b, i0, h * d), a.q.row_stride}, keys.from_column(first), sum(0),
+         z + first, stride);
     for (std::int64_t r = 0; r < rows; ++r) {
       auto const i = i0 + r, n = a.visible(i);
       sum* const row = z + r * stride;
-      if (a.soft_cap() > 0) soft_cap_lanes<W>(row, n, a.soft_cap(), static_cast<sum*>(nullptr));
-      a.adjust(row, n, b, h, i);
+      if (a.soft_cap() > 0) soft_cap_lanes<W>(row + first, n - first, a.soft_cap(), static_cast<sum*>(nullptr));
+      a.adjust(row, first, n, b, h, i);
+      sum const* const keep = keep_factors<W>(a, words, factors, n, b, h, i);
       sum top;
-      total[r] = softmax_lanes<W>(row, n, last, keep_factors<W>(a, words, factors, n, b, h, i), p + r * stride, top);
+      total[r] = softmax_lanes<W>(row + first, n - first, some, keep == nullptr ? keep : keep + first,
+                                  p + r * stride + first, top);
       a.lse[(b * a.heads() + h) * a.queries + i] = top + std::log(total[r]);
     }
-    gemm(rows, d, last, sum(1), matrix<T>{p, stride}, values, sum(0), o, d);
+    gemm(rows, d, some, sum(1), matrix<T>{p + first, stride}, values.from_row(first), sum(0), o, d);
     for (std::int64_t r = 0; r < rows; ++r) scale_lanes<W>(o + r * d, 1 / total[r], d, a.out.at(b, i0 + r, h * d));
   }
 }
@@ -68,7 +72,7 @@ struct attention_forward_task {
 /// Computes the gradients for key-value head `g` of example `b` and for the query heads that read
 /// it. Recomputes the probabilities from the log-sum-exp, one block of query rows at a time.
 ///
-/// Computes the last block of rows first. It sees the most keys, so it writes dk and dv; the other
+/// Computes the last block of rows first. It sees the last keys, so it writes dk and dv; the other
 /// blocks add to them.
 template <int W, class T>
 [[gnu::always_inline]] inline void attention_backward_head(attention_problem<T> const& a, std::int64_t b,
@@ -97,41 +101,49 @@ template <int W, class T>
   sum* const slopes = a.soft_cap() > 0 ? scratch<sum, 12>(stride) : nullptr;
   matrix<T> const keys{a.k.at(b, 0, g * d), a.k.row_stride}, values{a.v.at(b, 0, g * d), a.v.row_stride, true};
 
+  auto const clear = [&](std::int64_t begin, std::int64_t end) {
+    for (auto j = begin; j < end; ++j)
+      std::fill_n(dk + j * k_stride, d, sum(0)), std::fill_n(dv + j * v_stride, d, sum(0));
+  };
   bool written = false;
   for (std::int64_t h = g * a.group(); h < (g + 1) * a.group(); ++h) {
     for (std::int64_t i0 = (a.queries - 1) / block * block; i0 >= 0; i0 -= block) {
-      auto const rows = std::min(block, a.queries - i0), last = a.visible(i0 + rows - 1);
+      auto const rows = std::min(block, a.queries - i0), last = a.visible(i0 + rows - 1), first = a.first_column(b, i0),
+                 some = last - first;
       T const *const q = a.q.at(b, i0, h * d), *const grad = a.grad.at(b, i0, h * d);
-      gemm(rows, last, d, a.scale(), matrix<T>{q, a.q.row_stride}, matrix<T>{keys.data, keys.stride, true}, sum(0), z,
+      matrix<T> const seen = keys.from_row(first);
+      gemm(rows, some, d, a.scale(), matrix<T>{q, a.q.row_stride}, matrix<T>{seen.data, seen.stride, true}, sum(0),
+           z + first, stride);
+      gemm(rows, some, d, sum(1), matrix<T>{grad, a.grad.row_stride}, values.from_column(first), sum(0), dz + first,
            stride);
-      gemm(rows, last, d, sum(1), matrix<T>{grad, a.grad.row_stride}, values, sum(0), dz, stride);
       for (std::int64_t r = 0; r < rows; ++r) {
         auto const i = i0 + r, n = a.visible(i);
         sum* const row = z + r * stride;
         T* const ds_row = ds + r * stride;
-        if (slopes != nullptr) soft_cap_lanes<W>(row, n, a.soft_cap(), slopes);
-        bool const sees = a.adjust(row, n, b, h, i);
+        if (slopes != nullptr) soft_cap_lanes<W>(row + first, n - first, a.soft_cap(), slopes + first);
+        bool const sees = a.adjust(row, first, n, b, h, i);
         auto const delta = dot_lanes<W>(grad + r * a.grad.row_stride, static_cast<T const*>(a.out.at(b, i, h * d)), d);
-        softmax_backward_lanes<W>(row, dz + r * stride, n, last, keep_factors<W>(a, words, factors, n, b, h, i),
-                                  a.lse[(b * a.heads() + h) * a.queries + i], delta, p + r * stride, ds_row);
+        sum const* const keep = keep_factors<W>(a, words, factors, n, b, h, i);
+        softmax_backward_lanes<W>(row + first, dz + r * stride + first, n - first, some,
+                                  keep == nullptr ? keep : keep + first, a.lse[(b * a.heads() + h) * a.queries + i],
+                                  delta, p + r * stride + first, ds_row + first);
         // scores of a query without visible keys are constants
-        if (!sees) std::fill_n(ds_row, n, T(0));
+        if (!sees) std::fill(ds_row + first, ds_row + n, T(0));
         if (a.dbias != nullptr) {
           auto* const db = a.dbias + a.bias_row(b, h, i);
-          for (std::int64_t j = 0; j < n; ++j) db[j] += static_cast<sum>(ds_row[j]);
+          for (std::int64_t j = first; j < n; ++j) db[j] += static_cast<sum>(ds_row[j]);
         }
         // The bias is added after the cap, so its gradient does not contain the cap's derivative.
-        if (slopes != nullptr) multiply_lanes<W>(ds_row, n, slopes);
+        if (slopes != nullptr) multiply_lanes<W>(ds_row + first, n - first, slopes + first);
       }
       if constexpr (direct) dq = a.dq.at(b, i0, h * d);
       auto const beta = static_cast<sum>(written);
-      gemm(rows, d, last, a.scale(), matrix<T>{ds, stride}, keys, sum(0), dq, q_stride);
-      gemm(last, d, rows, a.scale(), matrix<T>{ds, stride, true}, matrix<T>{q, a.q.row_stride}, beta, dk, k_stride);
-      gemm(last, d, rows, sum(1), matrix<T>{p, stride, true}, matrix<T>{grad, a.grad.row_stride}, beta, dv, v_stride);
-      if (!written) {
-        for (auto j = last; j < a.keys; ++j)
-          std::fill_n(dk + j * k_stride, d, sum(0)), std::fill_n(dv + j * v_stride, d, sum(0));
-      }
+      gemm(rows, d, some, a.scale(), matrix<T>{ds + first, stride}, seen, sum(0), dq, q_stride);
+      gemm(some, d, rows, a.scale(), matrix<T>{ds + first, stride, true}, matrix<T>{q, a.q.row_stride}, beta,
+           dk + first * k_stride, k_stride);
+      gemm(some, d, rows, sum(1), matrix<T>{p + first, stride, true}, matrix<T>{grad, a.grad.row_stride}, beta,
+           dv + first * v_stride, v_stride);
+      if (!written) clear(0, first), clear(last, a.keys);
       written = true;
       if constexpr (!direct) {
         for (std::int64_t r = 0; r < rows; ++r) scale_lanes<W>(dq + r * d, sum(1), d, a.dq.at(b, i0 + r, h * d));

@@ -31,7 +31,8 @@ struct cross_entropy_wants {
 
 /// Options of a cross-entropy call that backward needs in addition to the saved tensors.
 struct cross_entropy_state : torch::CustomClassHolder {
-  std::int64_t vocabulary = 0, first = 0, ignored = -100, chunk_rows = 0;
+  std::int64_t vocabulary = 0, first = 0, chunk_rows = 0;
+  label_targets targets;
   comm::group* ranks = nullptr;
   cross_entropy_wants wants;
 };
@@ -102,7 +103,7 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
                            .valid = head.valid(),
                            .labels = labels.const_data_ptr<std::int64_t>() + r0,
                            .first = head.first,
-                           .ignored = s.ignored,
+                           .targets = typed_targets<sum>(s.targets),
                            .top = top.template mutable_data_ptr<sum>(),
                            .stats = stats.template mutable_data_ptr<sum>()};
     over_rows<top_of_rows>(c);
@@ -110,7 +111,8 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
     over_rows<sums_of_rows>(c);
     s.ranks->all_reduce(stats, comm::reduce_op::sum);
     for (std::int64_t r = 0; r < rows; ++r) {
-      if (c.labels[r] != s.ignored) loss += static_cast<double>(std::log(c.stats[r]) - c.stats[rows + r]);
+      if (c.labels[r] != s.targets.ignored)
+        loss += static_cast<double>(c.all_targets(r) * std::log(c.stats[r]) - c.stats[rows + r]);
     }
     if (!s.wants.any()) continue;
     over_rows<gradient_of_rows>(c);
@@ -156,7 +158,7 @@ struct cross_entropy_function : tensors::recorded_function<cross_entropy_functio
     auto const& s = static_cast<cross_entropy_state const&>(*ctx->saved_data.at("state").toCapsule());
     if (at::GradMode::is_enabled()) {
       auto const f = [&](auto const& in) {
-        return composed::cross_entropy(in[0], {in[1], in[2], s.vocabulary, s.first}, saved[3], s.ignored, *s.ranks);
+        return composed::cross_entropy(in[0], {in[1], in[2], s.vocabulary, s.first}, saved[3], s.targets, *s.ranks);
       };
       auto all = composed::gradients_of(f, {saved[0], saved[1], saved[2]}, grads[0]);
       all.resize(5);
@@ -170,11 +172,11 @@ struct cross_entropy_function : tensors::recorded_function<cross_entropy_functio
 
 /// Returns the sum of the cross-entropy losses of all rows, computed on the CPU in chunks of rows.
 inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
-                                comm::group& ranks, cross_entropy_options const& options) {
+                                comm::group& ranks, label_targets const& targets, std::int64_t chunk_rows) {
   auto const wants = [](at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); };
   auto const state = c10::make_intrusive<cross_entropy_state>();
   state->vocabulary = head.vocabulary, state->first = head.first;
-  state->ignored = options.ignored, state->chunk_rows = options.chunk_rows;
+  state->targets = targets, state->chunk_rows = chunk_rows;
   state->ranks = &ranks;
   state->wants = {wants(hidden), wants(head.weight), wants(head.bias)};
   auto const bias = head.bias.defined() ? std::optional(head.bias) : std::nullopt;

@@ -38,8 +38,10 @@ struct matrix {
   std::int64_t stride;
   bool transposed = false;
 
-  /// Returns the operand without its first `i` rows.
+  /// `from_row` returns the operand without its first `i` rows, `from_column` without its first `i`
+  /// columns.
   matrix from_row(std::int64_t i) const { return {data + i * (transposed ? 1 : stride), stride, transposed}; }
+  matrix from_column(std::int64_t i) const { return {data + i * (transposed ? stride : 1), stride, transposed}; }
 };
 
 /// A pair of bf16 elements that are neighbours along the inner dimension of a product, in memory

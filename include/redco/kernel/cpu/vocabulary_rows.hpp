@@ -2,6 +2,7 @@
 
 #include <redco/kernel/cpu/attention_problem.hpp>
 #include <redco/kernel/cpu/lanes.hpp>
+#include <redco/kernel/vocabulary_shard.hpp>
 #include <redco/tensor/parallel.hpp>
 
 #include <algorithm>
@@ -12,6 +13,23 @@
 
 namespace redco::kernel::cpu {
 
+/// The targets of labels (see label_targets) with numbers of type `sum`.
+template <class sum>
+struct typed_targets {
+  std::int64_t ignored;
+  bool plain;
+  sum kept, spread, total;
+  sum const* weights;
+
+  explicit typed_targets(label_targets const& t)
+      : ignored(t.ignored),
+        plain(t.plain()),
+        kept(static_cast<sum>(t.kept)),
+        spread(static_cast<sum>(t.spread)),
+        total(static_cast<sum>(t.total)),
+        weights(t.weights.defined() ? t.weights.template const_data_ptr<sum>() : nullptr) {}
+};
+
 /// A chunk of the logits [rows, columns] that this rank's vocabulary shard gives, with `stride`
 /// elements between rows. Columns from `valid` on are padding.
 template <class T>
@@ -21,17 +39,34 @@ struct logit_chunk {
   T* logits;
   std::int64_t rows, columns, stride, valid;
   std::int64_t const* labels;  // global vocabulary entries
-  std::int64_t first, ignored;
+  std::int64_t first;
+  typed_targets<sum> targets;
   sum* top;  // [rows]: row maxima, of this shard, then of all shards
-  // [2, rows]: sums of exp(x - top), and x - top at the label (0 if another shard has it). First of
-  // this shard, then summed over all shards.
+  // [2, rows]: sums of exp(x - top), and sums of x - top times the target; for plain targets this
+  // is x - top at the label, 0 if another shard has it. First of this shard, then summed over all
+  // shards.
   sum* stats;
 
   /// Returns the column of the label of row `r` in this shard. Returns -1 if the label belongs to
   /// another shard or the row is ignored.
   std::int64_t label(std::int64_t r) const {
     auto const column = labels[r] - first;
-    return column >= 0 && column < valid && labels[r] != ignored ? column : -1;
+    return column >= 0 && column < valid && labels[r] != targets.ignored ? column : -1;
+  }
+
+  /// Returns the target of row `r` at its label, without the share that all entries have.
+  sum own_target(std::int64_t r) const {
+    return targets.weights != nullptr ? targets.kept * targets.weights[labels[r]] : targets.kept;
+  }
+
+  /// Returns the sum of the targets of row `r` over all entries.
+  sum all_targets(std::int64_t r) const {
+    return targets.plain ? sum(1) : own_target(r) + targets.spread * targets.total;
+  }
+
+  /// Returns the weight of column `j`, times the share of a target that all entries have.
+  sum spread_at(std::int64_t j) const {
+    return targets.weights != nullptr ? targets.spread * targets.weights[first + j] : targets.spread;
   }
 };
 
@@ -109,13 +144,19 @@ struct sums_of_rows {
       }
       c.stats[r] = total;
       auto const label = c.label(r);
-      c.stats[c.rows + r] = label >= 0 ? static_cast<sum>(row[label]) - top : sum(0);
+      sum of_label = label >= 0 ? static_cast<sum>(row[label]) - top : sum(0);
+      if (!c.targets.plain && c.labels[r] != c.targets.ignored) {
+        of_label *= c.own_target(r);
+        for (std::int64_t j = 0; j < c.valid; ++j) of_label += c.spread_at(j) * (static_cast<sum>(row[j]) - top);
+      }
+      c.stats[c.rows + r] = of_label;
     }
   }
 };
 
 /// A task that replaces the logits of rows [begin, end) by the gradient of each row's loss: the
-/// probabilities, minus one at the label. Padding and ignored rows become zero.
+/// probabilities times the sum of the targets, minus the targets. Padding and ignored rows become
+/// zero.
 template <class T>
 struct gradient_of_rows {
   logit_chunk<T> const& c;
@@ -125,25 +166,39 @@ struct gradient_of_rows {
   [[gnu::always_inline]] void operator()() const {
     for (auto r = begin; r < end; ++r) {
       T* const row = c.logits + r * c.stride;
-      if (c.labels[r] == c.ignored) {
+      if (c.labels[r] == c.targets.ignored) {
         std::fill_n(row, c.columns, T(0));
         continue;
       }
       auto const label = c.label(r);
       auto const lse = c.top[r] + std::log(c.stats[r]);
-      auto const at_label = label >= 0 ? std::exp(static_cast<sum_of<T>>(row[label]) - lse) - 1 : 0;
+      bool const plain = c.targets.plain;
+      auto const all = c.all_targets(r), own = plain ? sum_of<T>(1) : c.own_target(r);
+      auto const slope = [&](std::int64_t j) {
+        auto const p = std::exp(static_cast<sum_of<T>>(row[j]) - lse);
+        return plain ? p : p * all - c.spread_at(j);
+      };
+      auto const at_label = label >= 0 ? slope(label) - own : 0;
       if constexpr (std::is_same_v<T, double>) {
-        for (std::int64_t j = 0; j < c.valid; ++j) row[j] = std::exp(row[j] - lse);
+        for (std::int64_t j = 0; j < c.valid; ++j) row[j] = slope(j);
       } else {
-        typename lanes<W>::real x;
+        typename lanes<W>::real x, spread = {};
+        spread += c.targets.spread;
         std::int64_t j = 0;
         for (; j + W <= c.valid; j += W) {
           load_lanes<W>(x, row + j);
           x -= lse;
           exp_lanes<W>(x);
+          if (!plain) {
+            if (c.targets.weights != nullptr) {
+              load_lanes<W>(spread, c.targets.weights + c.first + j);
+              spread *= c.targets.spread;
+            }
+            x = x * all - spread;
+          }
           store_lanes<W>(row + j, x);
         }
-        for (; j < c.valid; ++j) row[j] = static_cast<T>(std::exp(static_cast<float>(row[j]) - lse));
+        for (; j < c.valid; ++j) row[j] = static_cast<T>(slope(j));
       }
       if (label >= 0) row[label] = static_cast<T>(at_label);
       std::fill(row + c.valid, row + c.columns, T(0));

@@ -24,6 +24,7 @@ struct kernel_score_block {
   std::int64_t window;
   bool const* mask;
   std::int64_t mask_stride;
+  std::int64_t const* documents;
   float const* bias;
   std::int64_t bias_example, bias_head, bias_query, bias_key;
   float* lse;
@@ -192,6 +193,8 @@ class attention_in_blocks {
       s.mask_stride = t_.k.size(1);
       s.mask = t_.mask.const_data_ptr<bool>() + part.example * s.mask_stride + part.key;
     }
+    if (o_.documents.defined())
+      s.documents = o_.documents.const_data_ptr<std::int64_t>() + part.example * s.queries + part.query;
     if (bias.defined()) {
       s.bias = bias.const_data_ptr<float>();
       if (bias.dim() == 2) {

@@ -16,6 +16,8 @@ struct score_block {
   i64 window;        // number of keys that a query may see; 0: no limit
   bool const* mask;  // true for keys that may be seen; null: all
   i64 mask_stride;   // elements between the masks of two examples
+  // Positions of the queries in their documents, [examples, queries]; may be null
+  i64 const* documents;
   float const* bias;
   i64 bias_example, bias_head, bias_query, bias_key;  // strides of the bias, in elements
   float* lse;  // logarithms of the sums of exponentials, [examples, heads, queries]
@@ -44,6 +46,10 @@ __device__ inline score_row row_of(score_block const& s, i64 n) {
   r.example = n / s.rows / s.heads;
   i64 const next = s.query0 + r.query + 1 - s.key0;
   r.low = s.window > 0 && next > s.window ? next - s.window : 0;
+  if (s.documents) {
+    i64 const start = next - 1 - s.documents[r.example * s.queries + r.query];
+    r.low = start > r.low ? start : r.low;
+  }
   r.high = s.causal && next < s.keys ? next : s.keys;
   r.sees = true;
   if (!s.mask) return r;

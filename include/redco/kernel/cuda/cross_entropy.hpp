@@ -25,13 +25,16 @@ struct kernel_logit_chunk {
   std::int64_t rows, columns, stride, valid;
   void const* labels;
   std::int64_t first, ignored;
+  void const* weights;
+  float kept, spread, total;
   void* top;
   void* stats;
 };
 
 /// Options of a cross-entropy call that backward needs in addition to the saved tensors.
 struct cross_entropy_state : torch::CustomClassHolder {
-  std::int64_t vocabulary = 0, first = 0, ignored = -100, chunk_rows = 0;
+  std::int64_t vocabulary = 0, first = 0, chunk_rows = 0;
+  label_targets targets;
   comm::group* ranks = nullptr;
   bool wants_hidden = false, wants_weight = false, wants_bias = false;
 
@@ -41,6 +44,14 @@ struct cross_entropy_state : torch::CustomClassHolder {
 struct head_gradients {
   at::Tensor hidden, weight, bias;
 };
+
+/// Returns the sum of the targets of each row over all entries, [rows] or a scalar; of no meaning
+/// for ignored rows.
+inline at::Tensor all_targets(label_targets const& t, at::Tensor const& labels) {
+  double const spread = t.spread * t.total;
+  if (!t.weights.defined()) return at::full({}, t.kept + spread, labels.options().dtype(at::kFloat));
+  return t.weights.index_select(0, labels.masked_fill(labels.eq(t.ignored), 0)) * t.kept + spread;
+}
 
 /// Returns the summed loss and computes the requested gradients of it on a CUDA device. The host
 /// never waits for the device.
@@ -69,15 +80,21 @@ inline at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard 
                                head.valid(),
                                tensors::read_by_kernel(here),
                                head.first,
-                               s.ignored,
+                               s.targets.ignored,
+                               s.targets.weights.defined() ? tensors::read_by_kernel(s.targets.weights) : nullptr,
+                               static_cast<float>(s.targets.kept),
+                               static_cast<float>(s.targets.spread),
+                               static_cast<float>(s.targets.total),
                                tensors::written_by_kernel(top),
                                tensors::written_by_kernel(stats)};
     tensors::launch_kernel(cross_entropy_source, "top_of_rows", logits, rows, c);
     s.ranks->all_reduce(top, comm::reduce_op::max);
     tensors::launch_kernel(cross_entropy_source, "sums_of_rows", logits, rows, c);
     s.ranks->all_reduce(stats, comm::reduce_op::sum);
-    auto const each = stats.narrow(0, 0, rows).log() - stats.narrow(0, rows, rows);
-    loss += each.to(at::kDouble).masked_fill(here.eq(s.ignored), 0).sum();
+    at::Tensor lse = stats.narrow(0, 0, rows).log();
+    if (!s.targets.plain()) lse = lse * all_targets(s.targets, here);
+    auto const each = lse - stats.narrow(0, rows, rows);
+    loss += each.to(at::kDouble).masked_fill(here.eq(s.targets.ignored), 0).sum();
     if (!s.wants_any()) continue;
     tensors::launch_kernel(cross_entropy_source, "gradient_of_rows", logits, rows, c);
     if (s.wants_hidden) {
@@ -114,7 +131,7 @@ struct cross_entropy_function : tensors::recorded_function<cross_entropy_functio
     auto const& s = static_cast<cross_entropy_state const&>(*ctx->saved_data.at("state").toCapsule());
     if (at::GradMode::is_enabled()) {
       auto const f = [&](auto const& in) {
-        return composed::cross_entropy(in[0], {in[1], in[2], s.vocabulary, s.first}, saved[3], s.ignored, *s.ranks);
+        return composed::cross_entropy(in[0], {in[1], in[2], s.vocabulary, s.first}, saved[3], s.targets, *s.ranks);
       };
       auto all = composed::gradients_of(f, {saved[0], saved[1], saved[2]}, grads[0]);
       all.resize(5);
@@ -128,11 +145,11 @@ struct cross_entropy_function : tensors::recorded_function<cross_entropy_functio
 /// Returns the sum of the cross-entropy losses of all rows, computed on a CUDA device in chunks of
 /// rows.
 inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
-                                comm::group& ranks, cross_entropy_options const& options) {
+                                comm::group& ranks, label_targets const& targets, std::int64_t chunk_rows) {
   auto const wants = [](at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); };
   auto const state = c10::make_intrusive<cross_entropy_state>();
   state->vocabulary = head.vocabulary, state->first = head.first;
-  state->ignored = options.ignored, state->chunk_rows = options.chunk_rows;
+  state->targets = targets, state->chunk_rows = chunk_rows;
   state->ranks = &ranks;
   state->wants_hidden = wants(hidden), state->wants_weight = wants(head.weight), state->wants_bias = wants(head.bias);
   auto const bias = head.bias.defined() ? std::optional(head.bias) : std::nullopt;

@@ -15,9 +15,14 @@ struct logit_chunk {
   i64 rows, columns, stride, valid;
   i64 const* labels;
   i64 first, ignored;  // global index of column 0; label of rows without a loss
+  // The target of a row with label y is `kept` times the weight of y at y, plus `spread` times its
+  // own weight at each entry. `weights` are those of all entries, null if they are 1; `total` is
+  // their sum.
+  float const* weights;
+  float kept, spread, total;
   float* top;          // [rows] maxima of this shard; after the all-reduce, of all shards
-  // [2, rows]: sums of exp(x - top), then x - top of the label (0 if another shard has the label).
-  // After the all-reduce both are sums over all shards.
+  // [2, rows]: sums of exp(x - top), then sums of x - top times the target. After the all-reduce
+  // both are sums over all shards.
   float* stats;
 };
 
@@ -26,6 +31,16 @@ struct logit_chunk {
 __device__ inline i64 label_of(logit_chunk const& c, i64 r) {
   i64 const column = c.labels[r] - c.first;
   return column >= 0 && column < c.valid && c.labels[r] != c.ignored ? column : -1;
+}
+
+// Returns the target of row r at its label, without the share that all entries have.
+__device__ inline float own_target(logit_chunk const& c, i64 r) {
+  return c.weights && c.labels[r] != c.ignored ? c.kept * c.weights[c.labels[r]] : c.kept;
+}
+
+// Returns the share of a target that column j has in each row.
+__device__ inline float spread_at(logit_chunk const& c, i64 j) {
+  return c.weights ? c.spread * c.weights[c.first + j] : c.spread;
 }
 
 REDCO_ENTRY void top_of_rows(logit_chunk c) {
@@ -42,25 +57,29 @@ REDCO_ENTRY void sums_of_rows(logit_chunk c) {
   for (i64 r = blockIdx.x; r < c.rows; r += gridDim.x) {
     element const* const row = c.logits + r * c.stride;
     float const top = c.top[r];
-    float part = 0;
-    for (i64 j = threadIdx.x; j < c.valid; j += blockDim.x) part += expf(wide(row[j]) - top);
+    float part = 0, share = 0;
+    for (i64 j = threadIdx.x; j < c.valid; j += blockDim.x) {
+      part += expf(wide(row[j]) - top);
+      if (c.spread != 0) share += spread_at(c, j) * (wide(row[j]) - top);
+    }
     part = sum_of_block(part);
+    if (c.spread != 0) share = sum_of_block(share);
     if (threadIdx.x != 0) continue;
     i64 const label = label_of(c, r);
     c.stats[r] = part;
-    c.stats[c.rows + r] = label >= 0 ? wide(row[label]) - top : 0.0f;
+    c.stats[c.rows + r] = (label >= 0 ? own_target(c, r) * (wide(row[label]) - top) : 0.0f) + share;
   }
 }
 
-// Replaces each row of logits by the gradient of its loss: the probabilities, minus 1 at the label.
-// The gradient is 0 in padding and in ignored rows.
+// Replaces each row of logits by the gradient of its loss: the probabilities times the sum of the
+// targets, minus the targets. The gradient is 0 in padding and in ignored rows.
 REDCO_ENTRY void gradient_of_rows(logit_chunk c) {
   for (i64 r = blockIdx.x; r < c.rows; r += gridDim.x) {
     element* const row = c.logits + r * c.stride;
     i64 const label = label_of(c, r), seen = c.labels[r] == c.ignored ? 0 : c.valid;
-    float const lse = c.top[r] + logf(c.stats[r]);
+    float const lse = c.top[r] + logf(c.stats[r]), own = own_target(c, r), all = own + c.spread * c.total;
     for (i64 j = threadIdx.x; j < c.columns; j += blockDim.x)
-      put(row[j], j < seen ? expf(wide(row[j]) - lse) - (j == label ? 1.0f : 0.0f) : 0.0f);
+      put(row[j], j < seen ? expf(wide(row[j]) - lse) * all - spread_at(c, j) - (j == label ? own : 0.0f) : 0.0f);
   }
 }
 )cuda"};

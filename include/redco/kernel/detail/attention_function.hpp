@@ -151,6 +151,7 @@ inline at::Tensor with_dense_rows(at::Tensor const& x) { return x.stride(2) == 1
 
 inline attention_options ready_options(attention_options o) {
   if (o.key_mask.defined()) o.key_mask = o.key_mask.contiguous();
+  if (o.documents.defined()) o.documents = o.documents.contiguous();
   return o;
 }
 
