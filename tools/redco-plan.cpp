@@ -6,16 +6,24 @@
 // Searches it for several hosts, with the measured links between one process on each host:
 //   mpirun -n 2 redco-plan --calibrate
 //   redco-plan config.json --ranks 4 --hosts 2 --batch 16 --sequence 256 --search
+// Draws the computations of pipeline stages, or proves those of a file:
+//   redco-plan --schedule 1f1b --n-pipeline-stages 4 --batch 8 --micro-batch 1 --output 1f1b.svg
+//   redco-plan --schedule mine.csv
 // Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh;
 // 65 the configuration; 74 output.
 #include <redco/report/answer_text.hpp>
 #include <redco/report/answered_report.hpp>
+#include <redco/report/pictures/pipeline_picture.hpp>
 #include <redco/report/program_text.hpp>
 #include <redco/report/report_format.hpp>
 #include <redco/report/run_request.hpp>
 #include <redco/report/search_text.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/step_memory.hpp>
+
+#include <redco/schedule/pipeline_table.hpp>
+#include <redco/schedule/pipeline_text.hpp>
+#include <redco/schedule/pipeline_time.hpp>
 
 #include <redco/cost/checks.hpp>
 #include <redco/cost/machine_file.hpp>
@@ -41,12 +49,14 @@
 #include <redco/meta/enum_texts.hpp>
 #include <redco/meta/fields.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,6 +107,9 @@ struct plan_options {
   bool facts = false;
   bool timeline = false;
   bool search = false;
+  std::optional<std::string> schedule;
+  int n_pipeline_stages = 1;
+  std::optional<int> chunks_per_stage;
   int hosts = 1;
   std::optional<bool> overlap;
   double gradient_bucket = redco::deployer_options().gradient_bucket;
@@ -163,6 +176,18 @@ struct plan_options {
             "prints the fastest combinations of mesh, micro-batch, dtype, recomputation and split of tokens "
             "that fit on --ranks")
             .in_group("report"),
+        field<"schedule">(&o::schedule,
+                          "prints the computations of pipeline stages, or draws them if --output ends in .svg: gpipe, "
+                          "1f1b, interleaved, zb-h1, v-half, or a file in PyTorch's notation. Takes no model")
+            .in_group("schedule"),
+        field<"n_pipeline_stages">(&o::n_pipeline_stages, "pipeline stages of --schedule")
+            .at_least(1)
+            .in_group("schedule"),
+        field<"chunks_per_stage">(&o::chunks_per_stage,
+                                  "parts of the model that each stage of --schedule computes; default: 2 for "
+                                  "interleaved and v-half, else 1")
+            .at_least(1)
+            .in_group("schedule"),
         field<"calibrate">(&o::calibrate,
                            "measures the speed of this machine for --search; under a launcher with one process on each "
                            "host, measures the links between the hosts. Takes no model")
@@ -336,12 +361,60 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   return report.fits() ? exit_code::done : exit_code::missed;
 }
 
+/// Returns the table of --schedule, from a kind of pipeline or from a file.
+redco::schedule::pipeline_table table_of(plan_options const& o) {
+  auto const kind = redco::schedule::pipeline_kind_texts.value_of(*o.schedule);
+  if (!kind) {
+    std::string kinds;
+    for (auto const& row : redco::schedule::pipeline_kind_texts.rows) kinds += std::string(row.text) + ", ";
+    if (!std::filesystem::exists(*o.schedule))
+      refuse("--schedule " + *o.schedule + " is no file; give one of " + kinds + "or the path of a file");
+    return redco::schedule::read_pipeline_file(*o.schedule);
+  }
+  bool const two =
+      *kind == redco::schedule::pipeline_kind::interleaved || *kind == redco::schedule::pipeline_kind::v_half;
+  std::int64_t const at_once = o.micro_batch.value_or(o.batch);
+  check_count("--batch", o.batch);
+  check_count("--micro-batch", at_once);
+  redco::schedule::pipeline_shape const shape{*kind, o.n_pipeline_stages, static_cast<int>((o.batch - 1) / at_once + 1),
+                                              o.chunks_per_stage.value_or(two ? 2 : 1)};
+  if (auto const why = redco::schedule::refusal_of(shape); !why.empty())
+    refuse("--schedule " + *o.schedule + " " + std::string(why) + ", but there are " + std::to_string(shape.stages) +
+           " stages, " + std::to_string(shape.micro_batches) + " micro-batches and " +
+           std::to_string(shape.chunks_per_stage) + " chunks per stage");
+  return redco::schedule::table_of(shape);
+}
+
+/// Writes the computations of --schedule, as a picture if --output ends in .svg. Forward, input
+/// gradients and weight gradients of a chunk take one unit of time each.
+exit_code draw_schedule(plan_options const& o) {
+  redco::schedule::pipeline_table const table = table_of(o);
+  auto const run = redco::schedule::simulate(table);
+  std::string const title = *o.schedule + ", " + std::to_string(table.stages()) + " stages, " +
+                            std::to_string(table.micro_batches) + " micro-batches";
+  bool const picture = o.output && o.output->extension() == ".svg";
+  write(o,
+        picture ? redco::report::pipeline_picture(table, run, title) : redco::report::pipeline_text(table, run, title));
+  return exit_code::done;
+}
+
 /// Throws `error` with exit code 64 for options that --search chooses itself, or that --calibrate
-/// does not use.
+/// or --schedule do not use.
 void check_alone(redco::options::resolved<plan_options> const& options) {
-  bool const measures = options.values.calibrate;
+  bool const measures = options.values.calibrate, draws = options.values.schedule.has_value();
+  constexpr std::string_view drawn[] = {"schedule", "n_pipeline_stages", "chunks_per_stage",
+                                        "batch",    "micro_batch",       "output"};
+  bool const of_file = draws && !redco::schedule::pipeline_kind_texts.value_of(*options.values.schedule);
   for (auto const& row : options.rows()) {
-    if (!options.given(row.name) || row.name == "machine" || row.name == (measures ? "calibrate" : "search")) continue;
+    if (!options.given(row.name)) continue;
+    if (draws) {
+      bool const used = std::find(std::begin(drawn), std::end(drawn), row.name) != std::end(drawn);
+      if (!used) refuse("--schedule draws a pipeline and takes no model; leave " + row.flag + " out");
+      if (of_file && row.name != "schedule" && row.name != "output")
+        refuse("--schedule reads stages and micro-batches from its file; leave " + row.flag + " out");
+      continue;
+    }
+    if (row.name == "machine" || row.name == (measures ? "calibrate" : "search")) continue;
     if (measures) refuse("--calibrate measures the machine and takes --machine only; leave " + row.flag + " out");
     for (std::string_view const chosen : {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute",
                                           "sequence_parallel", "format", "facts", "timeline"})
@@ -361,7 +434,14 @@ exit_code run(int argc, char const* const* argv) {
   auto const options = redco::options::resolve<plan_options>(
       static_cast<int>(words.size()), words.data(),
       "Prints what each rank of a run holds and sends, for the model of a Hugging Face config.json.");
-  if (options.values.search || options.values.calibrate) check_alone(options);
+  if (options.values.search || options.values.calibrate || options.values.schedule) check_alone(options);
+  if (!options.values.schedule)
+    for (char const* const name : {"n_pipeline_stages", "chunks_per_stage"})
+      if (options.given(name)) refuse(std::string("--") + name + " needs --schedule; plans have one stage");
+  if (options.values.schedule) {
+    if (!config.empty()) refuse("--schedule draws a pipeline and takes no model; leave " + config + " out");
+    return draw_schedule(options.values);
+  }
   if (options.values.calibrate) {
     if (!config.empty()) refuse("--calibrate measures the machine and takes no model; leave " + config + " out");
     calibrate(options.values);

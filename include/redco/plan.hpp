@@ -237,6 +237,7 @@
 #include <redco/report/pictures/confusion_matrix.hpp>
 #include <redco/report/pictures/contact_sheet.hpp>
 #include <redco/report/pictures/curves.hpp>
+#include <redco/report/pictures/pipeline_picture.hpp>
 #include <redco/report/program_text.hpp>
 #include <redco/report/report_answer.hpp>
 #include <redco/report/report_format.hpp>

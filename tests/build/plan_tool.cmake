@@ -177,3 +177,26 @@ get_filename_component(name "${TOOL}" NAME)
 set(TOOL "${WORK}/alone/${name}")
 expect(64 "alone/redco-calibrate cannot be run; build it next to redco-plan: cmake --build build/release --target redco-calibrate"
   --calibrate)
+
+# Pipelines, which need no model.
+expect(0 "^1f1b, 2 stages, 3 micro-batches:\n  stage 0: 0F0 0F1 0B0 0F2 0B1 0B2\n  stage 1: 1F0 1B0 1F1 1B1 1F2 1B2\n  \
+idle 25.0% of 12 units of time; chunks in flight per stage: 2, 1\n$"
+  --schedule 1f1b --n-pipeline-stages 2 --batch 6 --micro-batch 2)
+expect(0 "^interleaved, 2 stages, 4 micro-batches:\n.*idle 7.7%" --schedule interleaved --n-pipeline-stages 2 --batch 4 --micro-batch 1
+  --chunks-per-stage 3)
+expect(0 "^$" --schedule v-half --n-pipeline-stages 3 --batch 4 --micro-batch 1 --output v.svg)
+file(READ "${WORK}/v.svg" picture)
+if(NOT picture MATCHES "^<svg .*v-half, 3 stages, 4 micro-batches")
+  message(FATAL_ERROR "--schedule draws no picture:\n${picture}")
+endif()
+file(WRITE "${WORK}/mine.csv" "0F0,0B0\n1F0,1B0\n")
+expect(0 "^mine.csv, 2 stages, 1 micro-batches:" --schedule mine.csv)
+file(WRITE "${WORK}/wrong.csv" "0F0,0B0\n1F0,1Q0\n")
+expect(65 "^wrong.csv:2: \"1Q0\" is no computation" --schedule wrong.csv)
+expect(64 "--schedule 1f2b is no file; give one of gpipe, 1f1b, interleaved, zb-h1, v-half, or the path of a file" --schedule 1f2b)
+expect(64 "--schedule interleaved needs a number of micro-batches that is a multiple of its stages, but there are 2 stages, 3 micro-batches"
+  --schedule interleaved --n-pipeline-stages 2 --batch 3 --micro-batch 1)
+expect(64 "leave --batch out" --schedule mine.csv --batch 4)
+expect(64 "leave --n-model-shards out" --schedule gpipe --n-model-shards 2)
+expect(64 "leave config.json out" config.json --schedule gpipe)
+expect(64 "needs --schedule" config.json --n-pipeline-stages 2)

@@ -6,6 +6,9 @@
 #include <redco/report/pictures/confusion_matrix.hpp>
 #include <redco/report/pictures/contact_sheet.hpp>
 #include <redco/report/pictures/curves.hpp>
+#include <redco/report/pictures/pipeline_picture.hpp>
+#include <redco/schedule/pipeline_table.hpp>
+#include <redco/schedule/pipeline_time.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -257,6 +260,45 @@ TEST_CASE("a series with fewer values of y than of x is refused") {
   CHECK(refused([] {
           redco::report::curves({{"a", {1, 2}, {1}}});
         }).find("70 the series \"a\" has 2 values of x and 1 of y") == 0);
+}
+
+TEST_CASE("the boxes of a pipeline picture are at the times of their computations") {
+  using namespace redco::schedule;
+  pipeline_table const table = table_of({pipeline_kind::one_f_one_b, 2, 3});
+  pipeline_run const run = simulate(table, {{2, 3, 1, 1}, {3, 4, 1, 2}});
+  std::string const svg = redco::report::pipeline_picture(table, run, "two & unequal stages");
+  CHECK(well_formed(svg) == "");
+  auto const frame = frame_of(svg);
+  std::vector<std::vector<double>> boxes;
+  std::regex const box("<rect x=\"([^\"]*)\" y=\"([^\"]*)\" width=\"([^\"]*)\" height=\"([^\"]*)\" class=\"p-cell\"");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), box); at != std::sregex_iterator(); ++at)
+    boxes.push_back({std::stod((*at)[1]), std::stod((*at)[2]), std::stod((*at)[3])});
+  REQUIRE(boxes.size() == 12);
+  double const unit = frame[2] / static_cast<double>(run.makespan);
+  for (std::size_t stage = 0; stage < 2; ++stage)
+    for (std::size_t i = 0; i < 6; ++i) {
+      auto const& one = boxes[6 * stage + i];
+      CHECK(one[0] == Approx(frame[0] + unit * static_cast<double>(run.starts[stage][i])).margin(0.4));
+      CHECK(one[2] == Approx(unit * static_cast<double>(run.durations[stage][i])).margin(0.6));
+      CHECK((one[1] < frame[1] + frame[3] / 2) == (stage == 0));
+    }
+  CHECK(count_of(svg, "<title>1B2</title>") == 1);
+  CHECK(count_of(svg, "chunks in flight 2, 1") == 2);
+  // A picture with rows too low for numbers.
+  pipeline_table const large = table_of({pipeline_kind::one_f_one_b, 105, 200});
+  CHECK(well_formed(redco::report::pipeline_picture(large, simulate(large), "large")) == "");
+}
+
+TEST_CASE("the text of a pipeline has one line per stage, and its idle share") {
+  using namespace redco::schedule;
+  pipeline_table const table = table_of({pipeline_kind::one_f_one_b, 2, 13});
+  CHECK(redco::report::pipeline_text(table, simulate(table), "1f1b") ==
+        "1f1b:\n"
+        "  stage 0: 0F0 0F1 0B0 0F2 0B1 0F3 0B2 0F4 0B3 0F5 0B4 0F6 0B5 0F7 0B6 0F8 0B7 0F9 0B8 0F10 0B9 0F11 0B10 "
+        "0F12 ...\n"
+        "  stage 1: 1F0 1B0 1F1 1B1 1F2 1B2 1F3 1B3 1F4 1B4 1F5 1B5 1F6 1B6 1F7 1B7 1F8 1B8 1F9 1B9 1F10 1B10 1F11 "
+        "1B11 ...\n"
+        "  idle 7.1% of 42 units of time; chunks in flight per stage: 2, 1\n");
 }
 
 }  // namespace report_test

@@ -4,6 +4,7 @@
 #include <redco/schedule/pipeline_table.hpp>
 #include <redco/schedule/pipeline_time.hpp>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,10 @@ namespace redco::schedule {
 /// two lines, or a table in which simulate() finds a fault. The message about a communication such
 /// as "2SEND_F0" asks to remove it, because redco adds sends and receives.
 pipeline_table read_pipeline(std::string_view text, std::string const& source);
+
+/// Returns the table of a pipeline from the schedule file `path`, in the format of read_pipeline().
+/// Throws `error` with exit code 65 as read_pipeline() does, or if the file cannot be read.
+pipeline_table read_pipeline_file(std::filesystem::path const& path);
 
 /// Returns a sentence that describes a fault in the table of a pipeline, for error messages.
 std::string text_of(pipeline_fault const& fault, pipeline_table const& table);

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -113,6 +115,13 @@ REDCO_INLINE pipeline_table read_pipeline(std::string_view text, std::string con
   if (auto const fault = simulate(table).fault)
     refuse(line_of[static_cast<std::size_t>(fault.stage)], text_of(fault, table) + "; this schedule cannot run");
   return table;
+}
+
+REDCO_INLINE pipeline_table read_pipeline_file(std::filesystem::path const& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string const text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) throw error(exit_code::data, path.string() + " cannot be read; give the path of a schedule file");
+  return read_pipeline(text, path.string());
 }
 
 }  // namespace redco::schedule

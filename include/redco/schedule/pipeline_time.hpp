@@ -69,8 +69,8 @@ struct chunk_times {
 struct pipeline_run {
   /// First fault of the table. The other members describe the run up to the fault.
   pipeline_fault fault;
-  /// Start of each computation, indexed as pipeline_table::of_stage
-  std::vector<std::vector<std::int64_t>> starts;
+  /// Start and duration of each computation, indexed as pipeline_table::of_stage
+  std::vector<std::vector<std::int64_t>> starts, durations;
   std::int64_t makespan = 0;  ///< End of the last computation
   std::int64_t busy = 0;      ///< Sum of the durations of the computations of all stages
   /// Largest number of forwards of each stage that wait for the end of their last gradient, counted
@@ -102,7 +102,10 @@ class pipeline_simulation {
         clock_(table.stages(), 0),
         held_(table.stages(), 0) {
     run_.in_flight.assign(table.stages(), 0);
-    for (auto const& list : table.of_stage) run_.starts.emplace_back().reserve(list.size());
+    for (auto const& list : table.of_stage) {
+      run_.starts.emplace_back().reserve(list.size());
+      run_.durations.emplace_back().reserve(list.size());
+    }
   }
 
   constexpr pipeline_run run() {
@@ -174,6 +177,7 @@ class pipeline_simulation {
       start = std::max(start, *source + (table_.stage_of.data()[from] == own ? 0 : times[from].transfer));
     std::int64_t const duration = times[one.chunk].of(one.work);
     starts.push_back(start);
+    run_.durations.data()[stage].push_back(duration);
     run_.busy += duration;
     clock_.data()[stage] = *result = start + duration;
     if (one.work == stage_work::backward) *weights = *result;
