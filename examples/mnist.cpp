@@ -11,8 +11,8 @@
 #include <redco/train.hpp>
 
 #include <redco/report/pictures/confusion_matrix.hpp>
-#include <redco/data/hold_out.hpp>
 #include <redco/data/read_idx.hpp>
+#include <redco/data/read_texts.hpp>
 #include <redco/metrics/scores.hpp>
 
 #include <algorithm>

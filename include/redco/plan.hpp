@@ -130,7 +130,6 @@
 
 #include <redco/data/batches.hpp>
 #include <redco/data/examples.hpp>
-#include <redco/data/hold_out.hpp>
 #include <redco/data/images.hpp>
 #include <redco/data/jsonl_index.hpp>
 #include <redco/data/mixture.hpp>
@@ -143,6 +142,7 @@
 #include <redco/data/token_file.hpp>
 #include <redco/data/token_writer.hpp>
 #include <redco/data/tokenize_files.hpp>
+#include <redco/data/views.hpp>
 
 #include <redco/model/any_model.hpp>
 #include <redco/model/bert.hpp>

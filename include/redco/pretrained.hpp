@@ -21,7 +21,6 @@
 #include <redco/adapt/plan/adapter_folder.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
 
-#include <redco/data/hold_out.hpp>
 #include <redco/data/read_conversations.hpp>
 #include <redco/data/read_texts.hpp>
 

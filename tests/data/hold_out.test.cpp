@@ -1,4 +1,4 @@
-#include <redco/data/hold_out.hpp>
+#include <redco/data/read_texts.hpp>
 
 #include <redco/diag/error.hpp>
 

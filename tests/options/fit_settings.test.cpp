@@ -31,6 +31,8 @@ TEST_CASE("standard options are accepted, and counts below zero are refused by n
   CHECK(said({.epochs = -1}) == "64 epochs is -1: give 0 or more");
   CHECK(said({.max_steps = -2}).starts_with("64 max_steps is -2"));
   CHECK(said({.prefetch = -1}).starts_with("64 prefetch is -1"));
+  CHECK(said({.collate_threads = 0}) == "64 collate_threads is 0: give 1 or more");
+  CHECK(said({.prefetch = 0, .collate_threads = 2}).starts_with("64 collate_threads is 2 and prefetch is 0"));
   CHECK(said({.eval_every_steps = -3}).starts_with("64 eval_every_steps is -3"));
   CHECK(said({.save_every_steps = -4}).starts_with("64 save_every_steps is -4"));
   CHECK(said({.save_every_epochs = -5}).starts_with("64 save_every_epochs is -5"));
@@ -57,4 +59,10 @@ TEST_CASE("patience and the best state need an evaluation and a watched metric, 
   CHECK(said({.eval = held_out, .restore_best = true}).empty());
   CHECK(said({.eval_predictions = true}, 5, false).starts_with("64 eval_predictions and metrics need a prediction"));
   CHECK(said({.eval_predictions = true}, 5, true).empty());
+}
+
+TEST_CASE("the flag --collate-threads gives the number of threads, unless the program does") {
+  redco::training_flags const flags{.collate_threads = 4};
+  CHECK(redco::options::settings_of_fit(fit_options(), flags, 5, true).collate_threads == 4);
+  CHECK(redco::options::settings_of_fit(fit_options{.collate_threads = 2}, flags, 5, true).collate_threads == 2);
 }

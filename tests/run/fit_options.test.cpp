@@ -2,14 +2,22 @@
 
 #include "at_once.hpp"
 
+#include <redco/data/sampler.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/diag/run_position.hpp>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace fit_options_test {
 
@@ -104,6 +112,59 @@ TEST_CASE("ranks with different numbers of examples are refused at once") {
     CHECK(run.code == 65);
     CHECK(mentions(run, "rank 0 and rank 1 have different training examples in epoch 2: their number is 13 and 9"));
     CHECK(run.losses.size() == 4);
+  }
+}
+
+TEST_CASE("collate_threads is the number of threads that collate at once, and changes no result") {
+  std::atomic<int> inside{0};
+  std::atomic<bool> met{false};
+  run_test::behaviour meeting;
+  meeting.collate = [&](std::span<std::int64_t const>, redco::pipelines::collate_info const&) {
+    ++inside;
+    for (int round = 0; round < 5000 && !met; ++round) {
+      if (inside >= 3) met = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    --inside;
+  };
+  mlp_options o;
+  o.epochs = 2;
+  o.global_batch = 4;
+  o.prefetch = 0;
+  temporary_folder alone, several, two_ranks;
+  outcome const expected = fit_mlp(in(alone.path), o);
+  o.prefetch = 1;
+  o.collate_threads = 3;
+  outcome const run = fit_mlp(in(several.path), o, 13, meeting);
+  CHECK(met);
+  CHECK(run.losses == expected.losses);
+  CHECK(run_test::bit_equal(run.state, expected.state));
+  CHECK(run_test::difference(fit_mlp(in(two_ranks.path, {.dp = 2}), o).losses, expected.losses) < 1e-12);
+}
+
+TEST_CASE("a failure of collate names its step and examples, for any number of threads") {
+  redco::data::sampler const order(13, 42);
+  std::int64_t nine = 0;
+  while (order.at(0, nine) != 9) ++nine;
+  std::int64_t const step = nine / 4, last = std::min<std::int64_t>(13, 4 * step + 4);
+  std::string names;
+  for (std::int64_t at = 4 * step; at < last; ++at)
+    names += (names.empty() ? "" : ", ") + std::to_string(order.at(0, at));
+  run_test::behaviour failing;
+  failing.collate = [](std::span<std::int64_t const> ids, redco::pipelines::collate_info const&) {
+    if (std::ranges::count(ids, 9) > 0) throw std::out_of_range("no nine");
+  };
+  for (int const threads : {1, 3}) {
+    temporary_folder folder;
+    mlp_options o;
+    o.global_batch = 4;
+    o.collate_threads = threads;
+    outcome const run = fit_mlp(in(folder.path), o, 13, failing);
+    INFO(run.reason);
+    CHECK(run.code == 70);
+    CHECK(mentions(run, "step " + std::to_string(step + 1) + ", in collate: example" +
+                            (last - 4 * step > 1 ? "s " : " ") + names + ": no nine"));
+    CHECK(std::ssize(run.losses) == step);
   }
 }
 

@@ -1,15 +1,23 @@
 #include "mlp.hpp"
 
 #include <redco/workdir/read_manifest.hpp>
+#include <redco/data/mixture.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/data/token_file.hpp>
+#include <redco/data/token_writer.hpp>
+#include <redco/data/views.hpp>
 #include <redco/json/parse.hpp>
+#include <redco/random/uniform.hpp>
 
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using run_test::fit_mlp;
@@ -294,6 +302,97 @@ TEST_CASE("a resumed run may change its batch: every example of the epoch is sti
   CHECK(rest.log.find("global_batch is 3, was 4; max_steps is 0, was 2\n") != std::string::npos);
   std::sort(seen.begin(), seen.end());
   CHECK(seen == run_test::numbers(13));
+}
+
+namespace {
+
+using number_view = redco::data::example_view<std::int64_t>;
+using window = std::vector<std::int64_t>;
+
+/// Writes `count` ids below 251 to a token file.
+redco::data::token_file tokens(std::filesystem::path const& path, std::int64_t count, std::int64_t factor) {
+  redco::data::token_writer out(path, {.vocabulary = 251, .end = 0});
+  for (std::int64_t i = 1; i <= count; ++i) out.append(window{i * factor % 251});
+  out.finish();
+  return {path, 5};
+}
+
+/// Returns a number of the tokens and of the epoch's random numbers.
+std::int64_t drawn(window const& tokens, redco::random::stream s) {
+  return 100 * tokens.front() + std::ssize(tokens) + static_cast<std::int64_t>(redco::random::below(s, 0, 90));
+}
+
+/// The example of each step and index in the global batch, as a run collates them.
+using collated = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+
+/// Fits to a view up to a number of steps, and records the examples.
+outcome fit_view(redco::deployer_options const& where, mlp_options const& o, number_view const& data, collated& seen) {
+  std::mutex guard;
+  run_test::behaviour how;
+  how.collate = [&](std::span<std::int64_t const> ids, redco::pipelines::collate_info const& info) {
+    std::lock_guard const lock(guard);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      seen[{static_cast<std::int64_t>(info.step), info.first_example + static_cast<std::int64_t>(i)}] = ids[i];
+  };
+  return run_test::fit(where, run_test::mlp{}, run_test::mlp_pipeline(how), data, o);
+}
+
+/// Returns the examples of two epochs with 4 examples of a step, in the order of the sampler.
+collated in_keyed_order(number_view const& data, std::uint64_t seed) {
+  auto const size = std::ssize(data), steps = (size + 3) / 4;
+  redco::data::sampler const order(size, seed);
+  collated expected;
+  for (std::int64_t epoch = 0; epoch < 2; ++epoch) {
+    redco::data::reading_epoch const reading(epoch);
+    for (std::int64_t at = 0; at < size; ++at)
+      expected[{epoch * steps + at / 4, at % 4}] = data[static_cast<std::ptrdiff_t>(order.at(epoch, at))];
+  }
+  return expected;
+}
+
+}  // namespace
+
+TEST_CASE("token files, mixtures and packed views are read in the keyed order and resumed exactly, on every mesh") {
+  temporary_folder files;
+  auto const web = tokens(files / "web.ids", 42, 37), books = tokens(files / "books.ids", 27, 101);
+  std::vector<window> const documents{{5, 6, 7}, {9, 1}, {}, {4}, {3, 8, 2, 7, 9, 9, 1}, {12, 11}};
+  redco::data::mixture const mixed({.weights = {0.7, 0.3}, .seed = 3}, web, books);
+  auto const packed = documents | redco::data::pack(2) |
+                      redco::data::augment([](redco::data::packed_example const& one, redco::random::stream s) {
+                        return drawn(one.tokens, s) + 1000 * std::ssize(one.starts);
+                      });
+  for (number_view const& data : {web | redco::data::augment(drawn), mixed | redco::data::augment(drawn), packed}) {
+    INFO(data.size() << " examples");
+    mlp_options o = resume_options(0);
+    o.epochs = 2;
+    o.eval = {};
+    auto const at = [](std::filesystem::path const& workdir, redco::mesh mesh = {.dp = 1}) {
+      redco::deployer_options where = resume_at(workdir, mesh);
+      where.seed = 11;
+      return where;
+    };
+    temporary_folder whole, broken, divided;
+    collated unbroken_order, order, divided_order;
+    outcome const unbroken = fit_view(at(whole.path), o, data, unbroken_order);
+    REQUIRE(unbroken.reason.empty());
+    CHECK(unbroken_order == in_keyed_order(data, 11));
+    std::vector<double> losses;
+    outcome part;
+    for (std::int64_t const stop : {1, 2, 3, 0}) {
+      o.max_steps = stop;
+      part = fit_view(at(broken.path), o, data, order);
+      REQUIRE(part.code == 0);
+      losses.insert(losses.end(), part.losses.begin(), part.losses.end());
+    }
+    CHECK(losses == unbroken.losses);
+    CHECK(run_test::bit_equal(part.state, unbroken.state));
+    CHECK(order == unbroken_order);
+    o.micro_batch = 1;
+    o.collate_threads = 3;
+    CHECK(run_test::difference(unbroken.losses, fit_view(at(divided.path, {.dp = 2}), o, data, divided_order).losses) <
+          1e-12);
+    CHECK(divided_order == unbroken_order);
+  }
 }
 
 TEST_CASE("examples that change from epoch to epoch are resumed at the end of one and within one") {

@@ -140,11 +140,10 @@ inline redco::deployer_options in(std::filesystem::path const& workdir, redco::m
   return o;
 }
 
-/// Fits `model` to `data` once. Also calls the hook of `options`.
-template <class Model, class Pipeline>
-outcome fit(redco::deployer_options const& where, Model const& model, Pipeline const& pipeline,
-            std::vector<std::int64_t> const& data, options_of<Model, Pipeline> options,
-            redco::adamw const& optimizer = {.lr = 0.02}) {
+/// Fits `model` to `data`, a range of numbers, once. Also calls the hook of `options`.
+template <class Model, class Pipeline, class Data = std::vector<std::int64_t>>
+outcome fit(redco::deployer_options const& where, Model const& model, Pipeline const& pipeline, Data const& data,
+            options_of<Model, Pipeline> options, redco::adamw const& optimizer = {.lr = 0.02}) {
   silence const quiet;
   redco::deployer deployer(where);
   outcome run;

@@ -74,7 +74,51 @@ class gathered {
 template <example_range Range>
 gathered(Range const&, std::span<std::int64_t const>) -> gathered<example_of<Range>>;
 
+/// A guard that sets the epoch for which the calling thread reads examples, during its lifetime.
+/// Views with keyed randomness such as augment() use the epoch. It is 0 outside of training.
+class reading_epoch {
+ public:
+  explicit reading_epoch(std::int64_t epoch) : before_(std::exchange(current_, epoch)) {}
+  reading_epoch(reading_epoch const&) = delete;
+  reading_epoch& operator=(reading_epoch const&) = delete;
+  ~reading_epoch() { current_ = before_; }
+
+  /// Returns the epoch for which the calling thread reads examples.
+  static std::int64_t current() { return current_; }
+
+ private:
+  static inline thread_local std::int64_t current_ = 0;
+
+  std::int64_t before_;
+};
+
 }  // namespace redco::data
+
+namespace redco::data::detail {
+
+/// Returns a pointer to an lvalue range, which must outlive the pointer, or keeps an rvalue range.
+template <class Range>
+std::shared_ptr<std::remove_cvref_t<Range> const> kept(Range&& range) {
+  using held = std::remove_cvref_t<Range>;
+  if constexpr (std::is_lvalue_reference_v<Range>) {
+    return std::shared_ptr<held const>(std::shared_ptr<void>(), &range);
+  } else {
+    return std::make_shared<held const>(std::move(range));
+  }
+}
+
+/// Returns an example of a range. Requires 0 <= index < size of the range.
+template <example_range Range>
+decltype(auto) example_at(Range const& range, std::int64_t index) {
+  return ranges::begin(range)[static_cast<ranges::range_difference_t<Range const>>(index)];
+}
+
+template <example_range Range>
+std::int64_t count_of(Range const& range) {
+  return static_cast<std::int64_t>(ranges::size(range));
+}
+
+}  // namespace redco::data::detail
 
 namespace redco {
 
@@ -90,14 +134,8 @@ class examples {
     requires(!std::same_as<std::remove_cvref_t<Range>, examples> && data::example_range<std::remove_cvref_t<Range>> &&
              std::convertible_to<data::example_of<std::remove_cvref_t<Range>>, Example>)
   examples(Range&& range) {
-    using held = std::remove_cvref_t<Range>;
-    std::shared_ptr<held const> kept;
-    if constexpr (std::is_lvalue_reference_v<Range>) {
-      kept = std::shared_ptr<held const>(std::shared_ptr<void>(), &range);
-    } else {
-      kept = std::make_shared<held const>(std::move(range));
-    }
-    size_ = static_cast<std::int64_t>(ranges::size(*kept));
+    auto const kept = data::detail::kept(std::forward<Range>(range));
+    size_ = data::detail::count_of(*kept);
     gather_ = [kept](std::span<std::int64_t const> indices) { return data::gathered<Example>(*kept, indices); };
   }
 

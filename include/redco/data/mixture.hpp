@@ -77,17 +77,10 @@ class mixture {
 
   template <class Range>
   void add(Range&& range, std::uint64_t seed) {
-    using held = std::remove_cvref_t<Range>;
-    std::shared_ptr<held const> kept;
-    if constexpr (std::is_lvalue_reference_v<Range>) {
-      kept = std::shared_ptr<held const>(std::shared_ptr<void>(), &range);
-    } else {
-      kept = std::make_shared<held const>(std::move(range));
-    }
+    auto const kept = detail::kept(std::forward<Range>(range));
     std::uint64_t const own_seed = random::seed_of(seed, "mixture source " + std::to_string(sources_.size()));
-    sources_.push_back({sampler(static_cast<std::int64_t>(ranges::size(*kept)), own_seed), [kept](std::int64_t i) {
-                          return Example(ranges::begin(*kept)[static_cast<ranges::range_difference_t<held const>>(i)]);
-                        }});
+    sources_.push_back({sampler(detail::count_of(*kept), own_seed),
+                        [kept](std::int64_t i) { return Example(detail::example_at(*kept, i)); }});
   }
 
   std::shared_ptr<detail::shares const> order_;

@@ -59,6 +59,7 @@ namespace redco {
 struct training_flags {
   int epochs = 1;
   std::int64_t max_steps = 0, global_batch = 8, micro_batch = 0, warmup = 0;
+  int collate_threads = 1;
   double lr = 1e-3, weight_decay = 0.01, clip_norm = 1;
 
   static constexpr auto fields() {
@@ -75,6 +76,10 @@ struct training_flags {
                              "examples that a data-parallel shard computes at once; 0: all of its share")
             .at_least(0)
             .in_group("training"),
+        field<"collate_threads">(&o::collate_threads, "threads of each rank that make batches in advance")
+            .at_least(1)
+            .in_group("training")
+            .per_process(),
         field<"lr">(&o::lr, "peak of the learning rate, which then falls to 0").at_least(0).in_group("training"),
         field<"warmup">(&o::warmup, "updates until the peak").at_least(0).in_group("training"),
         field<"weight_decay">(&o::weight_decay, "weight decay of AdamW").at_least(0).in_group("training"),
@@ -102,9 +107,9 @@ struct fit_event {
 };
 
 /// Options of fitting a model to examples. `global_batch` counts examples over all ranks, so the
-/// steps do not depend on the mesh. If `epochs`, `max_steps`, `global_batch` or `micro_batch` is
-/// empty, the trainer's `training_flags` provide it, with the default that the member's comment
-/// names.
+/// steps do not depend on the mesh. If `epochs`, `max_steps`, `global_batch`, `micro_batch` or
+/// `collate_threads` is empty, the trainer's `training_flags` provide it, with the default that the
+/// member's comment names.
 template <class Example, class Output, class CustomStep>
 struct fit_options {
   std::optional<int> epochs = {};  ///< number of passes over the examples; default 1
@@ -115,7 +120,11 @@ struct fit_options {
   /// Number of examples that a replica computes at once. 0 (default): its whole share of the step.
   std::optional<std::int64_t> micro_batch = {};
 
-  int prefetch = 2;  ///< number of micro-batches that each rank's thread collates in advance
+  /// Number of micro-batches that each rank collates in advance, at least `collate_threads`. 0
+  /// collates in the step.
+  int prefetch = 2;
+  /// Number of threads of each rank that collate in advance; default 1. No result depends on it.
+  std::optional<int> collate_threads = {};
   /// Unit of the reported throughput, such as "tokens" or "images". If empty, the unit is derived
   /// from the members of the batch type.
   std::string unit = {};
@@ -172,7 +181,8 @@ struct fit_options {
     return redco::fields(
         field<"epochs">(&o::epochs).at_least(0).recorded(), field<"max_steps">(&o::max_steps).at_least(0).recorded(),
         field<"global_batch">(&o::global_batch).recorded(), field<"micro_batch">(&o::micro_batch).recorded(),
-        field<"prefetch">(&o::prefetch).at_least(0).per_process(), field<"unit">(&o::unit).per_process(),
+        field<"prefetch">(&o::prefetch).at_least(0).per_process(),
+        field<"collate_threads">(&o::collate_threads).at_least(1).per_process(), field<"unit">(&o::unit).per_process(),
         field<"eval_every_steps">(&o::eval_every_steps).at_least(0), field<"eval_predictions">(&o::eval_predictions),
         field<"sanity_check">(&o::sanity_check), field<"patience">(&o::patience).at_least(0).recorded(),
         field<"restore_best">(&o::restore_best), field<"save_every_steps">(&o::save_every_steps).at_least(0),

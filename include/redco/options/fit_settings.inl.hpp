@@ -27,6 +27,9 @@ REDCO_INLINE void check_fit(fit_settings const& s, int replicas) {
   });
   std::int64_t const known = s.has_train_of_epoch ? 1 : s.train_size;
   data::batches(data::sampler(known), {*s.global_batch, *s.micro_batch, replicas, 0});
+  if (*s.collate_threads > 1 && s.prefetch == 0)
+    throw error(exit_code::usage, "collate_threads is " + std::to_string(*s.collate_threads) +
+                                      " and prefetch is 0, which collates without a thread: raise prefetch");
   if (s.patience > 0 && s.eval_size == 0)
     throw error(exit_code::usage, "patience is " + std::to_string(s.patience) +
                                       " and there is no evaluation to be patient with: give eval, or patience 0");

@@ -4,6 +4,7 @@
 #include <redco/run/training_step.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/tensor_memory.hpp>
@@ -12,9 +13,13 @@
 #include <redco/data/batches.hpp>
 #include <redco/data/prepared_batch.hpp>
 #include <redco/data/sampler.hpp>
+#include <redco/diag/error.hpp>
 #include <redco/diag/run_position.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,20 +34,35 @@ struct batch_order {
   data::batches all;
   std::int64_t epoch = 0;
   data::collate_settings collate = {};
-  /// Number of micro-batches that the rank's collating thread makes in advance; 0 for no thread.
-  int prefetch = 0;
-  /// Function that the collating thread calls first, before its first micro-batch.
-  std::function<void()> on_thread_start = {};
+  /// Threads that make the rank's micro-batches in advance; none by default.
+  data::collate_threads ahead = {.depth = 0};
 };
 
-/// Returns a function that a rank's collating thread calls first. It makes error messages name the
-/// rank, and counts the thread's memory as memory of the rank.
+/// Returns a function that each of a rank's collating threads calls first. It makes error messages
+/// name the rank, and counts the thread's memory as memory of the rank.
 inline std::function<void()> prefetch_scope(rank_context const& rank) {
   return [memory = rank.memory, number = rank.rank] {
     diag::run_position::here() = {number, -1, "collate"};
     thread_local std::optional<tensors::memory_counter::scope> counting;
     counting.emplace(memory);
   };
+}
+
+/// Rethrows the exception in flight as `error`, with the indices of a micro-batch's examples in the
+/// message. The exit code is 70, or the code of an `error`.
+[[noreturn]] inline void rethrow_with_examples(data::micro_batch const& of) {
+  constexpr std::size_t most = 8;
+  std::size_t const count = of.examples.size();
+  std::string names = count == 1 ? "example " : "examples ";
+  for (std::size_t i = 0; i < std::min(count, most); ++i) names += (i > 0 ? ", " : "") + std::to_string(of.examples[i]);
+  if (count > most) names += " and " + std::to_string(count - most) + " more";
+  try {
+    throw;
+  } catch (error const& e) {
+    throw error(e.code(), names + ": " + e.what());
+  } catch (std::exception const& e) {
+    throw error(exit_code::internal, names + ": " + tensors::words_of(e));
+  }
 }
 
 /// An interface to the micro-batches of one rank: collates them one by one, and calls the

@@ -227,8 +227,11 @@ REDCO_INLINE void fit_loop::run_epoch() {
       order, {*options_.global_batch, *options_.micro_batch, replicas(), rank_.coordinate(shape::batch_axes)},
       position_);
   std::int64_t const done_before = length_.steps_per_epoch - all.steps();
-  auto const source =
-      job_.training({order, all, position_.epoch, {state_.seed(), step()}, options_.prefetch, prefetch_scope(rank_)});
+  auto const source = job_.training({order,
+                                     all,
+                                     position_.epoch,
+                                     {state_.seed(), step()},
+                                     {options_.prefetch, *options_.collate_threads, prefetch_scope(rank_)}});
   if (first()) {
     report_.steps = length_.steps;
     std::int64_t const here = std::min(length_.steps_per_epoch, done_before + length_.steps - step());

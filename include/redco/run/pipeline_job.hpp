@@ -59,12 +59,16 @@ class pipeline_batches final : public computed_batches {
         use_(use),
         source_(data::prepared_batches<Example, batch>(pipeline_, data_, how_.all, how_.order, how_.epoch, how_.collate,
                                                        use.length != nullptr ? *use.length : data::length_of<Example>(),
-                                                       how_.prefetch, how_.on_thread_start,
-                                                       placed_on(net_->store().device()))) {}
+                                                       how_.ahead, placed_on(net_->store().device()))) {}
 
   data::micro_batch const* next() override {
-    now_ = source_.next();
+    try {
+      now_ = source_.next();
+    } catch (...) {
+      rethrow_with_examples(how_.all[made_]);
+    }
     if (!now_) return nullptr;
+    ++made_;
     now_->way.arrive();
     return &now_->source;
   }
@@ -139,6 +143,7 @@ class pipeline_batches final : public computed_batches {
   uses use_;
   data::prefetch<placed_batch> source_;
   std::optional<placed_batch> now_;
+  std::int64_t made_ = 0;                ///< number of micro-batches that next() has returned
   std::vector<std::int64_t> predicted_;  ///< indices of the examples that this rank predicted
 };
 

@@ -96,7 +96,7 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   data::sampler const order(examples, seed);
   data::batches const all(order, {*settings_.global_batch, micro_batch, replicas, rank.coordinate(shape::batch_axes)},
                           at.position);
-  auto const source = job->training({order, all, at.position.epoch, {seed, at.step}, 0, prefetch_scope(rank)});
+  auto const source = job->training({order, all, at.position.epoch, {seed, at.step}});
   update_recorder recorder;
   computed_step done{{}, std::make_unique<activation_record>(keeps_activations), {}, {}};
   pass in = pass_of_step(where_, rank, seed, at.step);
