@@ -1,29 +1,35 @@
 #!/usr/bin/env python3
 """Compares the recipes of examples/ with plain PyTorch programs of the same networks and sizes, in
-turns in one run on one thread.
+turns in one run.
 
-  scripts/bench recipes [--runs 5] [--only ppo]      needs scripts/setup --peers
+  scripts/bench recipes [--runs 5] [--only ppo mnist] [--dtype bf16] [--threads 2]
 
 maml: meta-steps per second, each of 25 sinusoids, second order, one inner step. ddpg: steps of the
 pendulum per second, each with an update of critic and actor from 128 rows. ppo: steps of CartPole
-per second, 8 episodes x 128 steps for 16 minibatches of 256 rows. Prints one JSON line with the
-medians and their ratio for each recipe.
+per second, 8 episodes x 128 steps for 16 minibatches of 256 rows. The programs of the other recipes
+are in plain_recipes.py. Prints a JSON line for each recipe: the medians, the median of the ratios
+of times, and the median of the ratios of processor times. Needs scripts/setup --peers.
 """
 
 import argparse
+import dataclasses
 import json
 import math
+import os
 import pathlib
 import random
-import re
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
 import numpy as np
 import torch
 from torch import nn
+
+import plain_recipes
+from plain_recipes import UNCOUNTED, now, since
 
 root = pathlib.Path(__file__).resolve().parents[1]
 examples = root / "build/release/examples"
@@ -36,7 +42,7 @@ def mlp(*sizes, last=None, between=nn.ReLU):
     return nn.Sequential(*layers[:-1], *([last] if last else []))
 
 
-def maml_of_torch(steps, tasks=25, rate=0.01):
+def maml_of_torch(steps, _, tasks=25, rate=0.01):
     net = mlp(1, 40, 40, 1)
     optimizer = torch.optim.AdamW(net.parameters(), lr=2e-3, weight_decay=0)
 
@@ -47,9 +53,9 @@ def maml_of_torch(steps, tasks=25, rate=0.01):
                 x = torch.relu(x)
         return x
 
-    times = []
-    for _ in range(steps):
-        begin = time.perf_counter()
+    for step in range(steps):
+        if step == UNCOUNTED:
+            begin = now()
         optimizer.zero_grad()
         total = 0
         for _ in range(tasks):
@@ -64,19 +70,10 @@ def maml_of_torch(steps, tasks=25, rate=0.01):
         (total / tasks).backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 10)
         optimizer.step()
-        times.append(time.perf_counter() - begin)
-    return 1 / statistics.median(times[5:])
+    return since(begin, steps - UNCOUNTED)
 
 
-def maml_of_redco(steps):
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([examples / "maml", "--steps", str(steps), "--threads", "1", "--quiet", "--workdir", folder],
-                       check=True, stdout=subprocess.DEVNULL)
-        rows = [json.loads(line) for line in (pathlib.Path(folder) / "maml/metrics.jsonl").read_text().splitlines()]
-    return statistics.median(row["tasks_per_second"] for row in rows[5:]) / 25
-
-
-def ddpg_of_torch(steps, warmup=100, size=128):
+def ddpg_of_torch(steps, _, warmup=100, size=128):
     actor, critic = mlp(3, 64, 64, 1, last=nn.Tanh()), mlp(4, 64, 64, 1)
     steady_actor, steady_critic = mlp(3, 64, 64, 1, last=nn.Tanh()), mlp(4, 64, 64, 1)
     steady_actor.load_state_dict(actor.state_dict())
@@ -87,10 +84,9 @@ def ddpg_of_torch(steps, warmup=100, size=128):
     judges = torch.optim.Adam(critic.parameters(), lr=2e-3)
     rows = torch.empty(steps, 8)
     angle, speed = 1.0, 0.0
-    begin = time.perf_counter()
     for step in range(steps):
         if step == warmup:
-            begin = time.perf_counter()
+            begin = now()
         if step % 200 == 0:
             angle, speed = random.uniform(-math.pi, math.pi), random.uniform(-1, 1)
         seen = [math.cos(angle), math.sin(angle), speed]
@@ -125,14 +121,7 @@ def ddpg_of_torch(steps, warmup=100, size=128):
             for steady, own in ((steady_actor, actor), (steady_critic, critic)):
                 for a, b in zip(steady.parameters(), own.parameters()):
                     a.lerp_(b, 0.01)
-    return (steps - warmup) / (time.perf_counter() - begin)
-
-
-def ddpg_of_redco(steps):
-    with tempfile.TemporaryDirectory() as folder:
-        out = subprocess.run([examples / "ddpg", "--steps", str(steps), "--warmup", "100", "--threads", "1", "--quiet",
-                              "--workdir", folder], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return float(re.search(r"([0-9.]+) steps per second", out).group(1))
+    return since(begin, steps - warmup)
 
 
 class CartPole:
@@ -158,16 +147,17 @@ class CartPole:
         return terminated, terminated or self.steps == 500
 
 
-def ppo_of_torch(updates, count=8, horizon=128, size=256, epochs=4, discount=0.99, smoothing=0.95):
+def ppo_of_torch(updates, _, count=8, horizon=128, size=256, epochs=4, discount=0.99, smoothing=0.95):
     actor, critic = mlp(4, 64, 64, 2, between=nn.Tanh), mlp(4, 64, 64, 1, between=nn.Tanh)
     every = [*actor.parameters(), *critic.parameters()]
     optimizer = torch.optim.Adam(every, lr=1e-3, eps=1e-5)
-    poles, times = [CartPole() for _ in range(count)], []
+    poles = [CartPole() for _ in range(count)]
     seen, following = torch.empty(horizon, count, 4), torch.empty(horizon, count, 4)
     actions = torch.empty(horizon, count, 1, dtype=torch.long)
     terminated, ended = np.empty((horizon, count), np.float32), np.empty((horizon, count), np.float32)
     for update in range(updates):
-        begin = time.perf_counter()
+        if update == UNCOUNTED:
+            begin = now()
         with torch.no_grad():
             for t in range(horizon):
                 seen[t] = torch.tensor([pole.state for pole in poles])
@@ -201,38 +191,89 @@ def ppo_of_torch(updates, count=8, horizon=128, size=256, epochs=4, discount=0.9
                 (missed - surrogate - 0.01 * entropy).backward()
                 nn.utils.clip_grad_norm_(every, 0.5)
                 optimizer.step()
-        times.append(time.perf_counter() - begin)
-    return horizon * count / statistics.median(times[5:])
+    return since(begin, updates - UNCOUNTED)
 
 
-def ppo_of_redco(updates):
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """A recipe, and the same work in PyTorch: `train(steps, dtype)` returns the seconds and the
+    processor seconds of a step, as measured_redco() does."""
+
+    name: str
+    train: callable
+    steps: int
+    options: str = ""
+    counted: str = "--max-steps"  # the option that sets the number of steps
+    rows: str = "metrics.jsonl"
+    each: int = 1  # steps between two rows of the metrics
+    unit: int = 1  # steps of environments in a step
+    bf16: bool = True  # false: always in f32
+
+
+RECIPES = (
+    Recipe("maml", maml_of_torch, 80, counted="--steps", rows="maml/metrics.jsonl", bf16=False),
+    Recipe("ddpg", ddpg_of_torch, 1500, "--warmup 100", "--steps", each=100, bf16=False),
+    Recipe("ppo", ppo_of_torch, 60, "--env cartpole", "--updates", "cartpole/metrics.jsonl", unit=8 * 128, bf16=False),
+    Recipe("mnist", plain_recipes.mnist, 190),
+    Recipe("classification", plain_recipes.classification, 300),
+    Recipe("seq2seq", plain_recipes.seq2seq, 300, "--held-out 50"),
+    Recipe("dpo", plain_recipes.dpo, 240, "--held-out 50 --pairs 8000"),
+)
+
+
+def processor_seconds(process):
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measured_redco(recipe, dtype, threads):
+    """Runs a program until it has logged all steps. Returns the seconds and the processor seconds
+    of a step, from the first rows of the metrics on."""
+    first, last = UNCOUNTED // recipe.each or 1, recipe.steps // recipe.each
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([examples / "ppo", "--env", "cartpole", "--updates", str(updates), "--threads", "1", "--quiet",
-                        "--workdir", folder], check=True, stdout=subprocess.DEVNULL)
-        rows = (pathlib.Path(folder) / "cartpole/metrics.jsonl").read_text().splitlines()
-    return 8 * 128 * statistics.median(json.loads(row)["steps_per_second"] for row in rows[5:])
+        rows = pathlib.Path(folder) / recipe.rows
+        program = subprocess.Popen([examples / recipe.name, recipe.counted, str(recipe.steps), *recipe.options.split(), "--quiet",
+                                    "--dtype", dtype, "--threads", str(threads), "--workdir", folder],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        begun, count = None, 0
+        while count < last:
+            time.sleep(0.002)
+            ended = program.poll()
+            count = rows.read_text().count('per_second"') if rows.exists() else 0
+            if ended is not None and count < last:
+                sys.exit(f"recipes: {recipe.name} ended early, with exit code {ended}")
+            if begun is None and count >= first:
+                begun, begin = count, (time.perf_counter(), processor_seconds(program.pid))
+        end = (time.perf_counter(), processor_seconds(program.pid))
+        program.kill()
+        program.wait()
+    return [(after - before) / (count - begun) / recipe.each for before, after in zip(begin, end)]
 
 
-def compare(name, ours, theirs, steps, runs):
-    """Prints medians of programs in turns, and of the ratios of those that followed each other."""
-    found = [(ours(steps), theirs(steps)) for _ in range(runs)]
-    print(json.dumps({"recipe": name, "redco_per_second": round(statistics.median(a for a, _ in found), 1),
-                      "torch_per_second": round(statistics.median(b for _, b in found), 1),
-                      "ratio": round(statistics.median(a / b for a, b in found), 2)}), flush=True)
+def compare(recipe, dtype, threads, runs):
+    """Prints medians of the programs in turns, and of the ratios of those that followed each
+    other."""
+    found = [(measured_redco(recipe, dtype, threads), recipe.train(recipe.steps, dtype)) for _ in range(runs)]
+    line = {"recipe": recipe.name, "dtype": dtype, "threads": threads, "runs": runs}
+    for side, name in enumerate(("redco", "torch")):
+        line[name + "_per_second"] = round(recipe.unit / statistics.median(pair[side][0] for pair in found), 1)
+    for at, name in enumerate(("ratio", "processor_ratio")):
+        line[name] = round(statistics.median(theirs[at] / ours[at] for ours, theirs in found), 2)
+    print(json.dumps(line), flush=True)
 
 
 def main():
+    names = [recipe.name for recipe in RECIPES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", choices=("maml", "ddpg", "ppo"), default="", help="one recipe")
+    parser.add_argument("--only", nargs="+", choices=names, default=names, help="some recipes")
+    parser.add_argument("--dtype", choices=("f32", "bf16"), default="f32", help="bf16: PyTorch runs under autocast")
+    parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
-    torch.set_num_threads(1)
-    if args.only in ("", "maml"):
-        compare("maml", maml_of_redco, maml_of_torch, 80, args.runs)
-    if args.only in ("", "ddpg"):
-        compare("ddpg", ddpg_of_redco, ddpg_of_torch, 1500, args.runs)
-    if args.only in ("", "ppo"):
-        compare("ppo", ppo_of_redco, ppo_of_torch, 60, args.runs)
+    torch.set_num_threads(args.threads)
+    for recipe in RECIPES:
+        if recipe.name in args.only:
+            compare(recipe, args.dtype if recipe.bf16 else "f32", args.threads, args.runs)
 
 
 if __name__ == "__main__":
