@@ -30,8 +30,8 @@ at::Tensor entropy_part(at::Tensor const& whole, vocabulary_shard const& head) {
 }
 
 void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType type, double tolerance,
-                     cross_entropy_options const& options = {.chunk_rows = 5}) {
-  CAPTURE(ranks, vocabulary, with_bias, at::toString(type), options.ignored, options.smoothing,
+                     cross_entropy_options const& options = {.chunk_rows = 5}, double soft_cap = 0) {
+  CAPTURE(ranks, vocabulary, with_bias, soft_cap, at::toString(type), options.ignored, options.smoothing,
           options.weights.defined());
   auto const hidden = head_random({13, 6}, type, 1);
   auto const weight = head_random({vocabulary, 6}, type, 2),
@@ -43,8 +43,10 @@ void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::Sca
              w = weight.to(at::kDouble).detach().clone().requires_grad_();
   auto const b = with_bias ? bias.to(at::kDouble).detach().clone().requires_grad_() : at::Tensor();
   std::optional<at::Tensor> const weights = options.weights.defined() ? std::optional(options.weights) : std::nullopt;
-  auto const expected = at::cross_entropy_loss(at::linear(h, w, b), labels, weights, at::Reduction::Sum,
-                                               options.ignored, options.smoothing);
+  auto logits = at::linear(h, w, b);
+  if (soft_cap > 0) logits = at::tanh(logits / soft_cap) * soft_cap;
+  auto const expected =
+      at::cross_entropy_loss(logits, labels, weights, at::Reduction::Sum, options.ignored, options.smoothing);
   std::int64_t const counted = labels.ne(options.ignored).sum().item<std::int64_t>();
   (expected * 0.37).backward();
 
@@ -52,7 +54,8 @@ void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::Sca
   double worst = 0;
   std::vector<at::Tensor> hidden_parts(static_cast<std::size_t>(ranks)), sums(static_cast<std::size_t>(ranks));
   redco::comm::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
-    auto const head = head_shard(weight, bias, rank.rank, ranks);
+    auto head = head_shard(weight, bias, rank.rank, ranks);
+    head.soft_cap = soft_cap;
     auto const x = hidden.detach().clone().requires_grad_();
     auto const [sum, count] = cross_entropy(x, head, labels, rank.tp, options);
     (sum * 0.37).backward();
@@ -103,6 +106,20 @@ TEST_CASE("label smoothing, class weights and an ignored class equal torch's on 
         }
   cross_entropy_options const padded{.chunk_rows = 5, .smoothing = 0.2, .weights = at::arange(5, at::kDouble)};
   entropy_compare(4, 5, true, at::kDouble, 1e-12, padded);  // The last rank has padding only.
+}
+
+TEST_CASE("cross entropy of logits with a soft cap equals the dense one on any number of ranks") {
+  for (int const ranks : {1, 3}) {
+    for (double const soft_cap : {0.7, 4.0}) {
+      entropy_compare(ranks, 131, true, at::kDouble, 1e-12, {.chunk_rows = 5}, soft_cap);
+      entropy_compare(ranks, 131, false, at::kFloat, 4e-6, {.chunk_rows = 5}, soft_cap);
+      entropy_compare(ranks, 131, true, at::kBFloat16, 4e-2, {.chunk_rows = 5}, soft_cap);
+    }
+  }
+  cross_entropy_options const smooth{
+      .chunk_rows = 5, .smoothing = 0.3, .weights = head_random({131}, at::kDouble, 17).square()};
+  entropy_compare(3, 131, true, at::kDouble, 1e-12, smooth, 0.7);
+  entropy_compare(3, 131, false, at::kFloat, 2e-5, smooth, 4.0);
 }
 
 TEST_CASE("a large odd vocabulary with strided rows of logits gives the dense cross entropy") {
@@ -173,7 +190,9 @@ TEST_CASE("first and second derivatives of cross entropy agree with central diff
       // on each rank.
       auto const f = [&](std::vector<at::Tensor> const& x) {
         auto const h = redco::comm::enter(redco::tensor<redco::shape::replicated>(x[0]), rank.tp).local();
-        return cross_entropy(h, {x[1], x[2], 5, shard.first}, labels, rank.tp, {.chunk_rows = 3}).sum.square();
+        double const soft_cap = ranks == 3 ? 0 : 0.9;
+        return cross_entropy(h, {x[1], x[2], 5, shard.first, soft_cap}, labels, rank.tp, {.chunk_rows = 3})
+            .sum.square();
       };
       std::vector<at::Tensor> const hidden{head_random({4, 3}, at::kDouble, 10).requires_grad_()};
       // Every rank varies hidden in the same way. Weights and bias stay constant, because one

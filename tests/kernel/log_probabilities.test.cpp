@@ -21,8 +21,9 @@ using redco::kernel::vocabulary_shard;
 
 // Compares values and gradients with at::log_softmax and gather in f64. Each row has its own
 // gradient.
-void compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType type, double tolerance) {
-  CAPTURE(ranks, vocabulary, with_bias, at::toString(type));
+void compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType type, double tolerance,
+             double soft_cap = 0) {
+  CAPTURE(ranks, vocabulary, with_bias, soft_cap, at::toString(type));
   auto const hidden = head_random({13, 6}, type, 1), weight = head_random({vocabulary, 6}, type, 2),
              bias = with_bias ? head_random({vocabulary}, type, 3) : at::Tensor(),
              factors = head_random({13}, at::kDouble, 4);
@@ -31,7 +32,9 @@ void compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType 
 
   auto const leaf = [](at::Tensor const& x) { return x.to(at::kDouble).detach().clone().requires_grad_(); };
   auto const h = leaf(hidden), w = leaf(weight), b = with_bias ? leaf(bias) : at::Tensor();
-  auto const all = at::log_softmax(at::linear(h, w, b), 1);
+  auto logits = at::linear(h, w, b);
+  if (soft_cap > 0) logits = at::tanh(logits / soft_cap) * soft_cap;
+  auto const all = at::log_softmax(logits, 1);
   auto const expected = all.gather(1, labels.clamp_min(0).unsqueeze(1)).squeeze(1).masked_fill(labels.eq(-100), 0);
   (expected * factors).sum().backward();
 
@@ -39,7 +42,8 @@ void compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType 
   double worst = 0;
   std::vector<at::Tensor> hidden_parts(static_cast<std::size_t>(ranks)), values(static_cast<std::size_t>(ranks));
   redco::comm::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
-    auto const head = head_shard(weight, bias, rank.rank, ranks);
+    auto head = head_shard(weight, bias, rank.rank, ranks);
+    head.soft_cap = soft_cap;
     auto const x = hidden.detach().clone().requires_grad_();
     auto const found = log_probabilities(x, head, labels, rank.tp, {.chunk_rows = 5});
     (found * factors.to(found.scalar_type())).sum().backward();
@@ -76,6 +80,13 @@ TEST_CASE("log-probabilities of labels equal log_softmax and gather on any numbe
         compare(ranks, vocabulary, with_bias, at::kBFloat16, 8e-2);
       }
     }
+  }
+}
+
+TEST_CASE("log-probabilities of logits with a soft cap equal log_softmax on any number of ranks") {
+  for (int const ranks : {1, 3}) {
+    compare(ranks, 131, true, at::kDouble, 1e-12, 0.7);
+    compare(ranks, 131, false, at::kFloat, 1e-5, 4);
   }
 }
 
@@ -125,7 +136,9 @@ TEST_CASE("first and second derivatives of log-probabilities agree with central 
       auto const labels = at::tensor({4, -100, 0, 2}).to(at::kLong);
       auto const f = [&](std::vector<at::Tensor> const& x) {
         auto const h = redco::comm::enter(redco::tensor<redco::shape::replicated>(x[0]), rank.tp).local();
-        return log_probabilities(h, {x[1], x[2], 5, shard.first}, labels, rank.tp, {.chunk_rows = 3}).square();
+        return log_probabilities(h, {x[1], x[2], 5, shard.first, ranks == 1 ? 0.9 : 0}, labels, rank.tp,
+                                 {.chunk_rows = 3})
+            .square();
       };
       // Every rank varies hidden in the same way. Weights and bias vary on one rank only, because
       // one rank's change would not reach another rank.

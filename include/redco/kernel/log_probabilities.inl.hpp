@@ -21,21 +21,24 @@ namespace redco::kernel::detail {
 /// Options of a call of log_probabilities that backward needs in addition to the saved tensors.
 struct log_probability_state : torch::CustomClassHolder {
   std::int64_t vocabulary = 0, first = 0;
+  double soft_cap = 0;
   cross_entropy_options options;
   comm::group* ranks = nullptr;
 };
 
-/// The logits of some rows on this rank: [rows, columns] in f32 or f64, -infinity in the padding.
+/// The logits of some rows on this rank after the soft cap: [rows, columns] in f32 or f64,
+/// -infinity in the padding. `slope` holds the derivatives of the soft cap, if there is one.
 /// `column` [rows, 1] is the column of each row's label; `here` [rows, 1] is true if this rank has
 /// that column.
 struct label_logits {
-  at::Tensor logits, column, here;
+  at::Tensor logits, slope, column, here;
 
   label_logits(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels) {
     std::int64_t const columns = head.weight.size(0), valid = head.valid();
     at::Tensor const raw = at::empty({hidden.size(0), columns}, hidden.options());
     product_into(raw, hidden, head.weight.t(), head.bias);
-    logits = composed::widened(raw);
+    logits = head.capped(composed::widened(raw));
+    if (head.soft_cap > 0) slope = 1 - (logits / head.soft_cap).square();
     logits.narrow(1, valid, columns - valid).fill_(-std::numeric_limits<double>::infinity());
     at::Tensor const own = labels.unsqueeze(1) - head.first;
     here = own.ge(0).logical_and(own.lt(valid));
@@ -56,7 +59,7 @@ struct log_probability_function : tensors::recorded_function<log_probability_fun
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias, at::Tensor const& labels,
                             c10::intrusive_ptr<log_probability_state> const& state) {
-    vocabulary_shard const head{weight, bias.value_or(at::Tensor()), state->vocabulary, state->first};
+    vocabulary_shard const head{weight, bias.value_or(at::Tensor()), state->vocabulary, state->first, state->soft_cap};
     auto const type = hidden.options().dtype(composed::sum_type(hidden.scalar_type()));
     at::Tensor const result = at::empty({hidden.size(0)}, type), normaliser = at::empty({hidden.size(0)}, type);
     each_chunk(hidden.size(0), state->options.chunk_rows, [&](std::int64_t begin, std::int64_t rows) {
@@ -81,7 +84,7 @@ struct log_probability_function : tensors::recorded_function<log_probability_fun
     auto const& s = static_cast<log_probability_state const&>(*ctx->saved_data.at("state").toCapsule());
     if (at::GradMode::is_enabled()) {
       auto const f = [&](auto const& in) {
-        return -composed::row_losses(in[0], {in[1], in[2], s.vocabulary, s.first}, saved[3],
+        return -composed::row_losses(in[0], {in[1], in[2], s.vocabulary, s.first, s.soft_cap}, saved[3],
                                      label_targets{s.options.ignored}, *s.ranks);
       };
       auto all = composed::gradients_of(f, {saved[0], saved[1], saved[2]}, grads[0]);
@@ -89,7 +92,7 @@ struct log_probability_function : tensors::recorded_function<log_probability_fun
       return all;
     }
     at::Tensor const &hidden = saved[0], &labels = saved[3];
-    vocabulary_shard const head{saved[1], saved[2], s.vocabulary, s.first};
+    vocabulary_shard const head{saved[1], saved[2], s.vocabulary, s.first, s.soft_cap};
     auto const wants = [](at::Tensor const& x) { return x.defined() && x.requires_grad(); };
     auto const sum_of = [&](at::Tensor const& x) { return at::zeros(x.sizes(), grads[0].options()); };
     at::Tensor const of_hidden = wants(hidden) ? at::empty_like(hidden) : at::Tensor(),
@@ -101,6 +104,7 @@ struct log_probability_function : tensors::recorded_function<log_probability_fun
       label_logits const c(h, head, labels.narrow(0, begin, rows));
       at::Tensor const d = c.logits.sub_(saved[4].narrow(0, begin, rows).unsqueeze(1)).exp_().neg_();
       d.scatter_add_(1, c.column, c.here.to(d.scalar_type())).mul_(factor.narrow(0, begin, rows));
+      if (c.slope.defined()) d.mul_(c.slope);
       if (of_bias.defined()) of_bias.add_(d.sum(0));
       at::Tensor const narrow = d.to(hidden.scalar_type());
       if (of_hidden.defined()) product_into(of_hidden.narrow(0, begin, rows), narrow, head.weight);
@@ -126,7 +130,7 @@ REDCO_INLINE at::Tensor log_probabilities(at::Tensor const& hidden, vocabulary_s
     detail::count_labels("log_probabilities", all, vocabulary, ignored);
   });
   auto const state = c10::make_intrusive<detail::log_probability_state>();
-  state->vocabulary = head.vocabulary, state->first = head.first;
+  state->vocabulary = head.vocabulary, state->first = head.first, state->soft_cap = head.soft_cap;
   state->options = options, state->ranks = &ranks;
   auto const bias = head.bias.defined() ? std::optional(head.bias) : std::nullopt;
   return detail::log_probability_function::apply(hidden.contiguous(), head.weight.contiguous(), bias,

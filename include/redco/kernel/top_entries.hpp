@@ -21,7 +21,8 @@ struct largest_logits {
   at::Tensor log_sum;  ///< log of the sum of exp(logit) over the vocabulary, per row: f64 [N]
 };
 
-/// Returns the k largest logits of each row of hidden [N, d] x weight^T + bias, equal on all ranks.
+/// Returns the k largest logits of each row of hidden [N, d] x weight^T + bias, after the head's
+/// soft cap, equal on all ranks.
 /// All ranks must call it. Computes the logits of a few thousand columns at a time. Their
 /// exponentials are summed in f32 (f64 for f64), and these sums are added in f64. Communicates one
 /// all-gather of [N, 2 k + 2] elements.

@@ -15,10 +15,15 @@ struct vocabulary_shard {
   /// Number of entries of the whole vocabulary. Rows for later entries are padding.
   std::int64_t vocabulary = 0;
   std::int64_t first = 0;  ///< vocabulary entry of row 0 of this shard
+  /// Bound of the logits z, which become soft_cap * tanh(z / soft_cap). 0: no bound.
+  double soft_cap = 0;
 
   /// Returns the number of rows of this shard that belong to vocabulary entries; the rest is
   /// padding.
   std::int64_t valid() const { return std::clamp<std::int64_t>(vocabulary - first, 0, weight.size(0)); }
+
+  /// Returns the logits `z` after the soft cap, as a differentiable function of `z`.
+  at::Tensor capped(at::Tensor const& z) const { return soft_cap > 0 ? (z / soft_cap).tanh() * soft_cap : z; }
 };
 
 /// The targets of cross-entropy. In a row with label y, the target of entry c is the weight of y

@@ -32,8 +32,10 @@ enum class head_bias : unsigned char { none, trained, fixed };
 /// A head of a language model, which maps hidden states [B, T, Width] to logits over the
 /// vocabulary. Each rank holds a part of the vocabulary. If `When` is true, the head uses (is tied
 /// to) the embedding table with full name `Tied`, such as "wte.weight". Otherwise it owns "weight"
-/// [Vocabulary, Width]. `Bias` adds "bias" [Vocabulary].
-template <auto Vocabulary, auto Width, meta::fixed_string Tied = "", head_bias Bias = head_bias::none, auto When = true>
+/// [Vocabulary, Width]. `Bias` adds "bias" [Vocabulary]. If `SoftCap` is not 0, the logits z become
+/// SoftCap * tanh(z / SoftCap) (Gemma 2).
+template <auto Vocabulary, auto Width, meta::fixed_string Tied = "", head_bias Bias = head_bias::none, auto When = true,
+          auto SoftCap = 0>
 struct language_head {
   using layer_concept = leaf_tag;
   static constexpr bool always_tied = !Tied.view().empty() && std::is_same_v<std::remove_const_t<decltype(When)>, bool>;

@@ -48,7 +48,7 @@ namespace redco {
 inline mean cross_entropy(logits const& l, at::Tensor const& labels, nn::label_options const& options = {}) {
   double const count = nn::detail::count_labels(labels, l.vocabulary, options);
   auto const loss = kernel::cross_entropy(
-      l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row}, labels.flatten(), *l.tp,
+      l.hidden.local().flatten(0, -2), l.head(), labels.flatten(), *l.tp,
       {options.ignored, layers::loss_chunk_rows(l.vocabulary), options.smoothing, options.weights});
   return {loss.sum, count};
 }
@@ -78,8 +78,8 @@ namespace redco::nn {
 /// number if a label is outside the vocabulary.
 inline at::Tensor log_probabilities(logits const& l, at::Tensor const& labels) {
   detail::check_labels(labels, l.vocabulary);
-  return kernel::log_probabilities(l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row},
-                                   labels.flatten(), *l.tp, {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)})
+  return kernel::log_probabilities(l.hidden.local().flatten(0, -2), l.head(), labels.flatten(), *l.tp,
+                                   {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)})
       .view(labels.sizes());
 }
 

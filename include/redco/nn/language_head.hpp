@@ -9,12 +9,15 @@
 
 namespace redco {
 
-template <auto Vocabulary, auto Width, meta::fixed_string Tied, layers::head_bias Bias, auto When, class X>
-struct module<layers::language_head<Vocabulary, Width, Tied, Bias, When>, X> {
+template <auto Vocabulary, auto Width, meta::fixed_string Tied, layers::head_bias Bias, auto When, auto SoftCap,
+          class X>
+struct module<layers::language_head<Vocabulary, Width, Tied, Bias, When, SoftCap>, X> {
   template <class Config>
   explicit module(nn::builder<Config>& b)
-      : vocabulary(b.template extent<Vocabulary>()), tp_index(b.coordinate(shape::axis::tp)) {
-    bool const tied = layers::language_head<Vocabulary, Width, Tied, Bias, When>::is_tied(b.config());
+      : vocabulary(b.template extent<Vocabulary>()),
+        tp_index(b.coordinate(shape::axis::tp)),
+        soft_cap(static_cast<double>(b.template extent<SoftCap>())) {
+    bool const tied = layers::language_head<Vocabulary, Width, Tied, Bias, When, SoftCap>::is_tied(b.config());
     weight = tied ? b.tied(Tied.view()) : b.parameter("weight");
     if constexpr (Bias != layers::head_bias::none) bias = b.parameter("bias");
   }
@@ -24,12 +27,13 @@ struct module<layers::language_head<Vocabulary, Width, Tied, Bias, When>, X> {
     tensor<shape::entered> const hidden = nn::detail::entering(x, ctx.tp());
     tensors::saved_watch::expect(hidden.local());  // The loss saves the hidden states.
     at::Tensor const& table = ctx[weight];
-    return {hidden, table, ctx[bias], vocabulary, tp_index * table.size(0), &ctx.tp()};
+    return {hidden, table, ctx[bias], vocabulary, tp_index * table.size(0), &ctx.tp(), soft_cap};
   }
 
   parameter weight, bias;
   std::int64_t vocabulary;
   int tp_index;
+  double soft_cap;
 };
 
 }  // namespace redco

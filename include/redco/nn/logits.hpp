@@ -2,6 +2,7 @@
 
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/top_entries.hpp>
+#include <redco/kernel/vocabulary_shard.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
@@ -24,11 +25,16 @@ struct logits {
   /// Token id of the first row of `weight` on this shard
   std::int64_t first_row = 0;
   comm::group* tp = nullptr;
+  /// Bound of the logits z, which become soft_cap * tanh(z / soft_cap). 0: no bound.
+  double soft_cap = 0;
+
+  /// Returns this rank's part of the output head.
+  kernel::vocabulary_shard head() const { return {weight, bias, vocabulary, first_row, soft_cap}; }
 
   /// Returns the unsharded logits [B, T, vocabulary] on every rank. Unlike the other functions,
   /// holds all logits in memory.
   at::Tensor tensor() const {
-    redco::tensor<shape::split<-1>> const part(kernel::linear(hidden.local(), weight, bias));
+    redco::tensor<shape::split<-1>> const part(head().capped(kernel::linear(hidden.local(), weight, bias)));
     return comm::gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
   }
 
@@ -36,7 +42,7 @@ struct logits {
   /// memory.
   kernel::largest_logits top(std::int64_t k) const {
     at::Tensor const rows = hidden.local().flatten(0, -2);
-    return kernel::top_entries(rows, {weight, bias, vocabulary, first_row}, k, *tp);
+    return kernel::top_entries(rows, head(), k, *tp);
   }
 
   /// Returns the logits of the last position only, still uncomputed: hidden states [B, 1, width]

@@ -21,6 +21,7 @@ inline at::Tensor row_losses(at::Tensor const& hidden, vocabulary_shard const& h
   std::int64_t const valid = head.valid();
   at::Tensor logits = at::matmul(widened(hidden), widened(head.weight.narrow(0, 0, valid)).t());
   if (head.bias.defined()) logits = logits + widened(head.bias.narrow(0, 0, valid));
+  logits = head.capped(logits);
   at::Tensor const lowest = at::full({logits.size(0), 1}, -std::numeric_limits<double>::infinity(), logits.options());
   at::Tensor const top = ranks.all_reduced(at::cat({logits.detach(), lowest}, 1).amax(1), comm::reduce_op::max);
   at::Tensor const below = logits - top.unsqueeze(1), zero = at::zeros({}, logits.options());

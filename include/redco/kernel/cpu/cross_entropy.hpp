@@ -32,6 +32,7 @@ struct cross_entropy_wants {
 /// Options of a cross-entropy call that backward needs in addition to the saved tensors.
 struct cross_entropy_state : torch::CustomClassHolder {
   std::int64_t vocabulary = 0, first = 0, chunk_rows = 0;
+  double soft_cap = 0;
   label_targets targets;
   comm::group* ranks = nullptr;
   cross_entropy_wants wants;
@@ -104,6 +105,7 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
                            .labels = labels.const_data_ptr<std::int64_t>() + r0,
                            .first = head.first,
                            .targets = typed_targets<sum>(s.targets),
+                           .soft_cap = static_cast<sum>(head.soft_cap),
                            .top = top.template mutable_data_ptr<sum>(),
                            .stats = stats.template mutable_data_ptr<sum>()};
     over_rows<top_of_rows>(c);
@@ -134,7 +136,7 @@ struct cross_entropy_function : tensors::recorded_function<cross_entropy_functio
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias, at::Tensor const& labels,
                             c10::intrusive_ptr<cross_entropy_state> const& state) {
-    vocabulary_shard const head{weight, bias.value_or(at::Tensor()), state->vocabulary, state->first};
+    vocabulary_shard const head{weight, bias.value_or(at::Tensor()), state->vocabulary, state->first, state->soft_cap};
     head_gradients made;
     at::Tensor loss;
     auto const type = hidden.scalar_type();
@@ -158,7 +160,8 @@ struct cross_entropy_function : tensors::recorded_function<cross_entropy_functio
     auto const& s = static_cast<cross_entropy_state const&>(*ctx->saved_data.at("state").toCapsule());
     if (at::GradMode::is_enabled()) {
       auto const f = [&](auto const& in) {
-        return composed::cross_entropy(in[0], {in[1], in[2], s.vocabulary, s.first}, saved[3], s.targets, *s.ranks);
+        return composed::cross_entropy(in[0], {in[1], in[2], s.vocabulary, s.first, s.soft_cap}, saved[3], s.targets,
+                                       *s.ranks);
       };
       auto all = composed::gradients_of(f, {saved[0], saved[1], saved[2]}, grads[0]);
       all.resize(5);
@@ -175,7 +178,7 @@ inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const
                                 comm::group& ranks, label_targets const& targets, std::int64_t chunk_rows) {
   auto const wants = [](at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); };
   auto const state = c10::make_intrusive<cross_entropy_state>();
-  state->vocabulary = head.vocabulary, state->first = head.first;
+  state->vocabulary = head.vocabulary, state->first = head.first, state->soft_cap = head.soft_cap;
   state->targets = targets, state->chunk_rows = chunk_rows;
   state->ranks = &ranks;
   state->wants = {wants(hidden), wants(head.weight), wants(head.bias)};

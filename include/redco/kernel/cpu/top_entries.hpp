@@ -162,8 +162,9 @@ inline largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard con
   }
   for (std::int64_t at = 0; at < head.valid(); at += head_columns) {
     std::int64_t const columns = std::min(head_columns, head.valid() - at);
-    at::Tensor const logits = cpu::linear(hidden, head.weight.narrow(0, at, columns),
-                                          head.bias.defined() ? head.bias.narrow(0, at, columns) : head.bias);
+    at::Tensor const logits =
+        head.capped(cpu::linear(hidden, head.weight.narrow(0, at, columns),
+                                head.bias.defined() ? head.bias.narrow(0, at, columns) : head.bias));
     switch (logits.scalar_type()) {
       case at::kDouble: take_logits<double>(rows, logits, head.first + at); break;
       case at::kFloat: take_logits<float>(rows, logits, head.first + at); break;

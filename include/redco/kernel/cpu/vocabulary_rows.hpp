@@ -41,7 +41,8 @@ struct logit_chunk {
   std::int64_t const* labels;  // global vocabulary entries
   std::int64_t first;
   typed_targets<sum> targets;
-  sum* top;  // [rows]: row maxima, of this shard, then of all shards
+  sum soft_cap;  // bound of the logits; 0: none
+  sum* top;      // [rows]: row maxima, of this shard, then of all shards
   // [2, rows]: sums of exp(x - top), and sums of x - top times the target; for plain targets this
   // is x - top at the label, 0 if another shard has it. First of this shard, then summed over all
   // shards.
@@ -79,7 +80,24 @@ template <int W>
   load_lanes<W>(x, static_cast<float const*>(buffer));
 }
 
-/// A task that computes the maximum of each row of a chunk of logits, for rows [begin, end).
+/// Replaces the first n logits of a row by cap * tanh(logit / cap).
+template <int W, class T, class Sum>
+[[gnu::always_inline]] inline void soft_cap_row(T* row, std::int64_t n, Sum cap) {
+  std::int64_t j = 0;
+  if constexpr (!std::is_same_v<T, double>) {
+    typename lanes<W>::real x;
+    for (; j + W <= n; j += W) {
+      load_lanes<W>(x, row + j);
+      x /= cap;
+      tanh_lanes<W>(x);
+      store_lanes<W>(row + j, x * cap);
+    }
+  }
+  for (; j < n; ++j) row[j] = static_cast<T>(cap * std::tanh(static_cast<Sum>(row[j]) / cap));
+}
+
+/// A task that applies the soft cap to rows [begin, end) of a chunk of logits and computes the
+/// maximum of each row.
 template <class T>
 struct top_of_rows {
   logit_chunk<T> const& c;
@@ -90,6 +108,7 @@ struct top_of_rows {
     using sum = sum_of<T>;
     constexpr auto lowest = -std::numeric_limits<sum>::infinity();
     for (auto r = begin; r < end; ++r) {
+      if (c.soft_cap > 0) soft_cap_row<W>(c.logits + r * c.stride, c.valid, c.soft_cap);
       T const* const row = c.logits + r * c.stride;
       sum top = lowest;
       if constexpr (std::is_same_v<T, double>) {
@@ -154,9 +173,9 @@ struct sums_of_rows {
   }
 };
 
-/// A task that replaces the logits of rows [begin, end) by the gradient of each row's loss: the
-/// probabilities times the sum of the targets, minus the targets. Padding and ignored rows become
-/// zero.
+/// A task that replaces the logits of rows [begin, end) by the gradient of each row's loss. It is
+/// the probabilities times the sum of the targets, minus the targets, times the derivative of the
+/// soft cap. Padding and ignored rows become zero.
 template <class T>
 struct gradient_of_rows {
   logit_chunk<T> const& c;
@@ -174,19 +193,21 @@ struct gradient_of_rows {
       auto const lse = c.top[r] + std::log(c.stats[r]);
       bool const plain = c.targets.plain;
       auto const all = c.all_targets(r), own = plain ? sum_of<T>(1) : c.own_target(r);
-      auto const slope = [&](std::int64_t j) {
+      // Returns the gradient at column j, without the target of the label and the soft cap.
+      auto const gradient = [&](std::int64_t j) {
         auto const p = std::exp(static_cast<sum_of<T>>(row[j]) - lse);
         return plain ? p : p * all - c.spread_at(j);
       };
-      auto const at_label = label >= 0 ? slope(label) - own : 0;
+      auto const at_label = label >= 0 ? (gradient(label) - own) * slope(row[label]) : 0;
       if constexpr (std::is_same_v<T, double>) {
-        for (std::int64_t j = 0; j < c.valid; ++j) row[j] = slope(j);
+        for (std::int64_t j = 0; j < c.valid; ++j) row[j] = gradient(j) * slope(row[j]);
       } else {
-        typename lanes<W>::real x, spread = {};
+        typename lanes<W>::real x, bounded, spread = {};
         spread += c.targets.spread;
         std::int64_t j = 0;
         for (; j + W <= c.valid; j += W) {
           load_lanes<W>(x, row + j);
+          bounded = x;
           x -= lse;
           exp_lanes<W>(x);
           if (!plain) {
@@ -196,13 +217,25 @@ struct gradient_of_rows {
             }
             x = x * all - spread;
           }
+          if (c.soft_cap > 0) {
+            bounded /= c.soft_cap;
+            x *= 1.0f - bounded * bounded;
+          }
           store_lanes<W>(row + j, x);
         }
-        for (; j < c.valid; ++j) row[j] = static_cast<T>(slope(j));
+        for (; j < c.valid; ++j) row[j] = static_cast<T>(gradient(j) * slope(row[j]));
       }
       if (label >= 0) row[label] = static_cast<T>(at_label);
       std::fill(row + c.valid, row + c.columns, T(0));
     }
+  }
+
+ private:
+  /// Returns the derivative of the soft cap, given its result `logit`; 1 without a soft cap.
+  sum_of<T> slope(T logit) const {
+    if (!(c.soft_cap > 0)) return 1;
+    auto const bounded = static_cast<sum_of<T>>(logit) / c.soft_cap;
+    return 1 - bounded * bounded;
   }
 };
 

@@ -29,11 +29,13 @@ struct kernel_logit_chunk {
   float kept, spread, total;
   void* top;
   void* stats;
+  float soft_cap;
 };
 
 /// Options of a cross-entropy call that backward needs in addition to the saved tensors.
 struct cross_entropy_state : torch::CustomClassHolder {
   std::int64_t vocabulary = 0, first = 0, chunk_rows = 0;
+  double soft_cap = 0;
   label_targets targets;
   comm::group* ranks = nullptr;
   bool wants_hidden = false, wants_weight = false, wants_bias = false;
@@ -86,7 +88,8 @@ inline at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard 
                                static_cast<float>(s.targets.spread),
                                static_cast<float>(s.targets.total),
                                tensors::written_by_kernel(top),
-                               tensors::written_by_kernel(stats)};
+                               tensors::written_by_kernel(stats),
+                               static_cast<float>(head.soft_cap)};
     tensors::launch_kernel(cross_entropy_source, "top_of_rows", logits, rows, c);
     s.ranks->all_reduce(top, comm::reduce_op::max);
     tensors::launch_kernel(cross_entropy_source, "sums_of_rows", logits, rows, c);
@@ -115,7 +118,7 @@ struct cross_entropy_function : tensors::recorded_function<cross_entropy_functio
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias, at::Tensor const& labels,
                             c10::intrusive_ptr<cross_entropy_state> const& state) {
-    vocabulary_shard const head{weight, bias.value_or(at::Tensor()), state->vocabulary, state->first};
+    vocabulary_shard const head{weight, bias.value_or(at::Tensor()), state->vocabulary, state->first, state->soft_cap};
     head_gradients made;
     at::Tensor const loss = cross_entropy_pass(hidden, head, labels, *state, made);
     if (state->wants_any()) {
@@ -131,7 +134,8 @@ struct cross_entropy_function : tensors::recorded_function<cross_entropy_functio
     auto const& s = static_cast<cross_entropy_state const&>(*ctx->saved_data.at("state").toCapsule());
     if (at::GradMode::is_enabled()) {
       auto const f = [&](auto const& in) {
-        return composed::cross_entropy(in[0], {in[1], in[2], s.vocabulary, s.first}, saved[3], s.targets, *s.ranks);
+        return composed::cross_entropy(in[0], {in[1], in[2], s.vocabulary, s.first, s.soft_cap}, saved[3], s.targets,
+                                       *s.ranks);
       };
       auto all = composed::gradients_of(f, {saved[0], saved[1], saved[2]}, grads[0]);
       all.resize(5);
@@ -148,7 +152,7 @@ inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const
                                 comm::group& ranks, label_targets const& targets, std::int64_t chunk_rows) {
   auto const wants = [](at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); };
   auto const state = c10::make_intrusive<cross_entropy_state>();
-  state->vocabulary = head.vocabulary, state->first = head.first;
+  state->vocabulary = head.vocabulary, state->first = head.first, state->soft_cap = head.soft_cap;
   state->targets = targets, state->chunk_rows = chunk_rows;
   state->ranks = &ranks;
   state->wants_hidden = wants(hidden), state->wants_weight = wants(head.weight), state->wants_bias = wants(head.bias);

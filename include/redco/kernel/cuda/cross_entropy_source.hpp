@@ -24,6 +24,7 @@ struct logit_chunk {
   // [2, rows]: sums of exp(x - top), then sums of x - top times the target. After the all-reduce
   // both are sums over all shards.
   float* stats;
+  float soft_cap;  // bound of the logits; 0: none
 };
 
 // Returns the column of the label of row r. Returns -1 if the row is ignored or if another shard
@@ -43,11 +44,15 @@ __device__ inline float spread_at(logit_chunk const& c, i64 j) {
   return c.weights ? c.spread * c.weights[c.first + j] : c.spread;
 }
 
+// Applies the soft cap to the logits and computes the maximum of each row.
 REDCO_ENTRY void top_of_rows(logit_chunk c) {
   for (i64 r = blockIdx.x; r < c.rows; r += gridDim.x) {
-    element const* const row = c.logits + r * c.stride;
+    element* const row = c.logits + r * c.stride;
     float top = __uint_as_float(0xFF800000u);
-    for (i64 j = threadIdx.x; j < c.valid; j += blockDim.x) top = larger_of_two()(top, wide(row[j]));
+    for (i64 j = threadIdx.x; j < c.valid; j += blockDim.x) {
+      if (c.soft_cap > 0) put(row[j], c.soft_cap * tanhf(wide(row[j]) / c.soft_cap));
+      top = larger_of_two()(top, wide(row[j]));
+    }
     top = largest_of_block(top);
     if (threadIdx.x == 0) c.top[r] = top;
   }
@@ -72,14 +77,18 @@ REDCO_ENTRY void sums_of_rows(logit_chunk c) {
 }
 
 // Replaces each row of logits by the gradient of its loss: the probabilities times the sum of the
-// targets, minus the targets. The gradient is 0 in padding and in ignored rows.
+// targets, minus the targets, times the derivative of the soft cap. The gradient is 0 in padding and
+// in ignored rows.
 REDCO_ENTRY void gradient_of_rows(logit_chunk c) {
   for (i64 r = blockIdx.x; r < c.rows; r += gridDim.x) {
     element* const row = c.logits + r * c.stride;
     i64 const label = label_of(c, r), seen = c.labels[r] == c.ignored ? 0 : c.valid;
     float const lse = c.top[r] + logf(c.stats[r]), own = own_target(c, r), all = own + c.spread * c.total;
-    for (i64 j = threadIdx.x; j < c.columns; j += blockDim.x)
-      put(row[j], j < seen ? expf(wide(row[j]) - lse) * all - spread_at(c, j) - (j == label ? own : 0.0f) : 0.0f);
+    for (i64 j = threadIdx.x; j < c.columns; j += blockDim.x) {
+      float const bounded = c.soft_cap > 0 ? wide(row[j]) / c.soft_cap : 0.0f, slope = 1 - bounded * bounded;
+      float const gradient = expf(wide(row[j]) - lse) * all - spread_at(c, j) - (j == label ? own : 0.0f);
+      put(row[j], j < seen ? slope * gradient : 0.0f);
+    }
   }
 }
 )cuda"};
