@@ -52,7 +52,6 @@
 #include <redco/update/any_optimizer.hpp>
 #include <redco/update/gradient_norm.hpp>
 #include <redco/update/matrix.hpp>
-#include <redco/update/optimizer.hpp>
 #include <redco/update/parameter_settings.hpp>
 #include <redco/update/segment.hpp>
 #include <redco/update/update.hpp>

@@ -163,6 +163,67 @@ TEST_CASE("Muon trains alike on every mesh, and gathers what the plan says") {
   }
 }
 
+TEST_CASE("Adafactor trains alike on every mesh, with state per row and column, and sends what the plan says") {
+  std::vector<redco::mesh> const meshes{{.dp = 2}, {.tp = 2}, {.tp = 4}, {.dp = 2, .tp = 2}};
+  // The gradient of a key's bias is zero up to rounding, and Adafactor divides it by its size.
+  redco::optimizer::grouped const rule(redco::optimizer::adafactor{.weight_decay = 0.1, .clip_norm = 1},
+                                       {{.pattern = "*.k.bias", .rate = 1e-6}});
+  tensors const state = check_meshes(rule, meshes).state;
+  CHECK(state.at("optimizer.exp_avg_sq_row.h.0.attn.q.weight").dim() == 1);
+  CHECK(state.at("optimizer.exp_avg_sq_row.wte.weight").size(0) == state.at("wte.weight").size(0));
+  CHECK(state.at("optimizer.exp_avg_sq_col.wte.weight").size(0) == state.at("wte.weight").size(1));
+  CHECK(!state.contains("optimizer.exp_avg_sq.wte.weight"));
+  CHECK(state.contains("optimizer.exp_avg_sq.h.0.attn.q.bias"));
+  check_meshes(
+      redco::optimizer::averaged(redco::optimizer::adafactor{.lr = 0.02, .relative_step = false, .beta1 = 0.8}, 0.9),
+      {{.tp = 2}}, 1e-6);
+  run_test::silence const quiet;
+  temporary_folder const folder;
+  redco::deployer deployer(in(folder.path, {.dp = 2, .tp = 2}));
+  redco::trainer trainer(deployer, model, run_test::language(), rule);
+  language_options o = options_of_steps(2);
+  o.micro_batch = 1;
+  auto const result = trainer.verify(run_test::numbers(8), o);
+  CAPTURE(result.text());
+  CHECK(result.ok());
+  CHECK(result.messages_remark.empty());
+}
+
+TEST_CASE("a checkpoint of factored state is resumed on another mesh") {
+  temporary_folder const folder;
+  redco::optimizer::adafactor const rule{.clip_norm = 1};
+  tensors const whole = run(rule, in(folder.path / "whole", {.tp = 2}), 3).state;
+  for (redco::mesh const& mesh : {redco::mesh{.tp = 4}, redco::mesh{.dp = 2}, redco::mesh{}}) {
+    CAPTURE(mesh.dp, mesh.tp);
+    std::filesystem::path const copy = folder.path / ("copy" + std::to_string(mesh.dp) + std::to_string(mesh.tp));
+    std::filesystem::copy(folder.path / "whole", copy,
+                          std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
+    redco::deployer_options where = in(copy, mesh);
+    where.resume = "auto";
+    CHECK(run_test::bit_equal(run(rule, where, 3).state, whole));
+  }
+}
+
+TEST_CASE("a trainer updates by the rule that the command line's flags choose") {
+  temporary_folder const folder;
+  auto const state = [&](auto const& rule, char const* name) { return run(rule, in(folder.path / name), 2).state; };
+  redco::training_flags flags{.warmup = 1, .lr = 0.02, .rule = redco::optimizer::rule_kind::muon, .momentum = 0.7};
+  redco::linear_decay const rate{.peak = 0.02, .warmup = 1};
+  CHECK(run_test::bit_equal(
+      state(flags, "muon_flags"),
+      state(redco::optimizer::muon{.lr = rate, .momentum = 0.7, .weight_decay = 0.01, .clip_norm = 1}, "muon")));
+  flags.rule = redco::optimizer::rule_kind::schedule_free, flags.momentum.reset();
+  CHECK(run_test::bit_equal(
+      state(flags, "free_flags"),
+      state(redco::optimizer::schedule_free{.lr = {.peak = 0.02, .warmup = 1}, .weight_decay = 0.01, .clip_norm = 1},
+            "free")));
+  auto const all = redco::workdir::settings_of(model, flags.optimizer(), redco::dtype::f64);
+  CHECK(all.at("optimizer") == "schedule_free");
+  CHECK(all.at("optimizer.weight_decay") == "0.01");
+  flags.momentum = 0.5;
+  CHECK(run_test::code_of([&] { state(flags, "refused"); }) == 64);
+}
+
 TEST_CASE("Muon refuses a model without repeated blocks") {
   run_test::silence const quiet;
   temporary_folder const folder;

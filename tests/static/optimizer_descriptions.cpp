@@ -26,6 +26,11 @@ static_assert(redco::optimizer::demands_of(orthogonal).gathers && redco::optimiz
 static_assert(redco::optimizer::demands_of(orthogonal).matrix_slots == 1);
 static_assert(redco::optimizer::demands_of(redco::optimizer::averaged(orthogonal)).matrix_slots == 2);
 static_assert(!redco::optimizer::demands_of(redco::adamw{}).gathers);
+constexpr redco::optimizer::demands factored = redco::optimizer::demands_of(redco::optimizer::adafactor{.beta1 = 0.9});
+static_assert(factored.factors && !factored.gathers && factored.slots == 2 && factored.matrix_slots == 1);
+static_assert(redco::optimizer::matrix_slots(redco::optimizer::adafactor{}).form(1) ==
+              redco::optimizer::slot_form::columns);
+static_assert(slot_count<redco::optimizer::adafactor{}> == 1);
 constexpr double half(std::int64_t, std::int64_t) { return 0.5; }
 constexpr redco::sgd halved{.lr = half};
 static_assert(redco::optimizer::state_slots(halved).size() == 0 &&

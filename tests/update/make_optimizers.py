@@ -160,8 +160,36 @@ def muon(adjust, nesterov, decay):
         torch.Tensor.bfloat16 = in_bf16
 
 
+def adafactor(**settings):
+    """transformers' Adafactor of two matrices, a stack of two matrices and a vector."""
+    from transformers.optimization import Adafactor
+
+    shapes = [(3, 5), (6, 2), (2, 3, 4), (7,)]
+    p = start(58)
+
+    def cut(x):
+        return [part.view(shape) for part, shape in zip(x.split([math.prod(shape) for shape in shapes]), shapes)]
+
+    parts = [part.clone().requires_grad_() for part in cut(p)]
+    rule = Adafactor(parts, **settings)
+
+    def step(t):
+        for part, g in zip(parts, cut(gradient(p, t))):
+            part.grad = g
+        rule.step()
+        p.copy_(torch.cat([part.detach().flatten() for part in parts]))
+
+    def state():
+        names = ["exp_avg_sq_row", "exp_avg_sq_col", "exp_avg_sq"] + (["exp_avg"] if settings.get("beta1") else [])
+        return {name: torch.cat([rule.state[part][name].flatten() for part in parts if name in rule.state[part]]) for name in names}
+
+    return record(p, step, state)
+
+
 CASES = {"adamw_groups": adamw_groups, "lion": lion, "ademamix": ademamix, "averaged": averaged, "schedule_free": schedule_free,
-         "muon": lambda: muon("match_rms_adamw", True, 0.1), "muon_original": lambda: muon("original", False, 0.0)}
+         "muon": lambda: muon("match_rms_adamw", True, 0.1), "muon_original": lambda: muon("original", False, 0.0),
+         "adafactor": lambda: adafactor(lr=None, clip_threshold=0.7, weight_decay=0.1),
+         "adafactor_momentum": lambda: adafactor(lr=0.03, relative_step=False, scale_parameter=False, beta1=0.8, decay_rate=-0.6)}
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser()

@@ -181,6 +181,134 @@ TEST_CASE("Muon follows torch's on one rank and on matrices cut by columns, by r
   CHECK_THROWS(check_muon("muon", original, {}, {0, 1}));
 }
 
+namespace {
+
+/// Returns the part of `flat`, the recorded elements of all parameters, from element `begin` on, in
+/// the shape `shape`.
+at::Tensor recorded_part(at::Tensor const& flat, std::int64_t begin, redco::extents const& shape) {
+  std::vector<std::int64_t> const sizes(shape.size.begin(), shape.size.begin() + shape.rank);
+  return flat.narrow(0, begin, shape.count()).view(sizes);
+}
+
+/// Parameters of one segment, and the number of elements before them in the recorded case.
+struct whole_segment {
+  std::vector<redco::update::matrix> all;
+  std::int64_t first = 0;
+
+  void put(at::Tensor const& flat, at::Tensor const& to) const {
+    std::int64_t begin = first;
+    for (redco::update::matrix const& m : all) {
+      m.held(m.part(to)).copy_(m.own(recorded_part(flat, begin, m.plan.fact.shape)));
+      begin += m.plan.fact.shape.count();
+    }
+  }
+
+  /// Returns the largest difference of a slot of `s` from the recorded slot `flat`, whose padding
+  /// must be 0.
+  double slot_difference(redco::update::segment const& s, std::size_t i, redco::optimizer::slot_form form,
+                         at::Tensor const& flat) const {
+    double worst = 0;
+    std::int64_t begin = form == redco::optimizer::slot_form::whole && flat.numel() > 50 ? first : 0;
+    for (redco::update::matrix const& m : s.matrices) {
+      redco::update::matrix const of_slot{0, m.plan_of(form), m.rank};
+      at::Tensor const wanted = at::zeros_like(m.slot(s.slots[i], form));
+      of_slot.held(wanted).copy_(of_slot.own(recorded_part(flat, begin, of_slot.plan.fact.shape)));
+      if (wanted.numel() > 0) worst = std::max(worst, largest_difference(m.slot(s.slots[i], form), wanted));
+      begin += of_slot.plan.fact.shape.count();
+    }
+    return worst;
+  }
+};
+
+/// Updates the parameters of the case `name` on the mesh. The matrices [3, 5], [6, 2] and the stack
+/// [2, 3, 4] are cut along `dims`, the vector [7] is cut if `cut` is true.
+void check_adafactor(std::string const& name, redco::optimizer::adafactor const& rule, redco::mesh const& mesh,
+                     std::array<int, 3> dims, bool cut) {
+  CAPTURE(name, mesh.tp, dims[0], dims[1], dims[2], cut);
+  auto const expected = updates_of(name);
+  redco::comm::run_ranks(mesh, {.threads = 1}, [&](redco::rank_context& rank) {
+    std::vector<whole_segment> parts(2);
+    parts[1].first = 51;
+    std::int64_t held = 0;
+    for (auto const& [shape, dim] : {std::pair(redco::extents{3, 5}, dims[0]), std::pair(redco::extents{6, 2}, dims[1]),
+                                     std::pair(redco::extents{2, 3, 4}, dims[2])}) {
+      parts[0].all.push_back({held, matrix_entry(shape, dim, mesh), rank.rank});
+      held += parts[0].all.back().plan.local().count();
+    }
+    parts[1].all.push_back({0, matrix_entry({7}, cut ? 0 : -1, mesh), rank.rank});
+    std::vector<redco::update::segment> segments;
+    for (whole_segment const& part : parts) {
+      std::int64_t const n = &part == &parts[0] ? held : part.all[0].plan.local().count();
+      at::Tensor const param = at::zeros({n}, at::kDouble);
+      part.put(first_values(58), param);
+      segments.push_back(redco::update::make_segment(rule, param, at::zeros_like(param), true,
+                                                     at::zeros({n}, at::kBFloat16), part.all));
+    }
+    auto const must = [&](double difference, char const* of) {
+      if (!(difference < 1e-13))
+        throw redco::error(redco::exit_code::internal, name + ": " + of + " differ by " + std::to_string(difference));
+    };
+    at::Tensor values = first_values(58);
+    for (std::int64_t step = 1; step <= 5; ++step) {
+      at::Tensor const gradient = gradient_at(values, step) * 3;
+      values = tensor_of(expected["values"][static_cast<std::size_t>(step - 1)]);
+      for (std::size_t i = 0; i < 2; ++i) {
+        redco::update::segment& s = segments[i];
+        parts[i].put(gradient, s.grad);
+        double const rate = redco::optimizer::learning_rate_at(rule, step - 1, 5);
+        redco::update::update(rule, s, rate, step, 1.0 / 3, &rank);
+        at::Tensor const wanted = at::zeros_like(s.param);
+        parts[i].put(values, wanted);
+        must(largest_difference(s.param, wanted), "parameters");
+        must(at::equal(s.compute, s.param.to(at::kBFloat16)) ? 0 : 1, "copies");
+      }
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      redco::optimizer::slot_list const slots = redco::update::slots_of(rule, segments[i]);
+      for (int k = 0; k < slots.size(); ++k)
+        must(parts[i].slot_difference(segments[i], static_cast<std::size_t>(k), slots.form(k),
+                                      tensor_of(expected["state"][std::string(slots[k])])),
+             "slots");
+    }
+  });
+}
+
+}  // namespace
+
+TEST_CASE("Adafactor follows transformers' on one rank and on parameters cut along any dimension") {
+  redco::optimizer::adafactor const rule{.clip_threshold = 0.7, .weight_decay = 0.1};
+  redco::optimizer::adafactor const with_momentum{
+      .lr = 0.03, .relative_step = false, .scale_parameter = false, .beta1 = 0.8, .decay_rate = -0.6};
+  for (int const ranks : {1, 2, 4})
+    for (std::array<int, 3> const dims :
+         {std::array{0, 1, 2}, std::array{1, 0, 1}, std::array{-1, 0, 0}, std::array{1, -1, -1}}) {
+      check_adafactor("adafactor", rule, {.tp = ranks}, dims, dims[0] == 0);
+      check_adafactor("adafactor_momentum", with_momentum, {.tp = ranks}, dims, dims[0] != 0);
+    }
+  CHECK_THROWS(check_adafactor("adafactor", with_momentum, {}, {0, 1, 2}, false));
+}
+
+TEST_CASE("Adafactor counts equal parts of neighbouring ranks once") {
+  redco::mesh const mesh{.tp = 4};
+  redco::optimizer::adafactor const rule;
+  auto const updated = [&](redco::mesh const& on, redco::shape::remainder rest) {
+    at::Tensor result;
+    redco::comm::run_ranks(on, {.threads = 1}, [&](redco::rank_context& rank) {
+      redco::shard::entry e = matrix_entry({6, 2}, -1, on);
+      e.fact.split(redco::shape::axis::tp, 0, 2, rest);
+      redco::update::matrix const m{0, e, rank.rank};
+      at::Tensor const param = m.own(first_values(12).view({6, 2})).clone().flatten();
+      redco::update::segment s = redco::update::make_segment(rule, param, param.cos(), true, {}, {m});
+      redco::update::update(rule, s, 0.1, 1, 1, &rank);
+      at::Tensor const whole = m.gathered(m.part(s.param), &rank);
+      if (rank.rank == 0) result = whole.clone();
+    });
+    return result;
+  };
+  auto const shared = redco::shape::remainder::shared;
+  CHECK(largest_difference(updated(mesh, shared), updated({}, shared)) < 1e-15);
+}
+
 TEST_CASE("Muon gathers a matrix of which neighbouring ranks hold equal parts") {
   redco::mesh const mesh{.tp = 4};
   std::vector<int> equal(4);

@@ -26,7 +26,10 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, optimizer
     if (!fact.trained) continue;
     m.gradients += count * element;
     int const slots = demands.gathers && fact.is_hidden_matrix() ? demands.matrix_slots : demands.slots;
-    m.optimizer += slots * count * master;
+    bool const factored = demands.factors && fact.shape.rank > 1;
+    m.optimizer += (factored ? demands.matrix_slots : slots) * count * master;
+    for (int dim = factored ? -2 : 0; dim < 0; ++dim)
+      m.optimizer += shard::entry{fact, s.mesh}.without(dim).local().count() * fact.copies() * master;
   }
 }
 

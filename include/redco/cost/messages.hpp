@@ -74,6 +74,7 @@ struct messages {
 
   static constexpr std::string_view name_of_gradients = "gradients";
   static constexpr std::string_view name_of_matrices = "whole matrices";
+  static constexpr std::string_view name_of_factors = "sums of factored state";
 
   std::array<message_total, purposes + 16> all{};
   std::size_t used = purposes;
@@ -182,6 +183,25 @@ constexpr void gathers_of_matrices(simulation const& of, Gather const& gather) {
   }
 }
 
+/// Calls `sum(axis, times, numbers)` for the sums over whole parameters in an update with factored
+/// state, of `numbers` numbers each (see update_by for adafactor).
+template <class Sum>
+constexpr void sums_of_factors(simulation const& of, Sum const& sum) {
+  for (fact::parameter_fact const& fact : of.program().parameters) {
+    if (!fact.trained) continue;
+    shard::entry const e{fact, of.run().mesh};
+    int const rank = fact.shape.rank;
+    for (shape::place const& p : fact.places) {
+      if (p.dim < 0 || !e.is_split(p.axis)) continue;
+      std::int64_t stacked = 1;
+      for (int d = 0; d + 2 < rank; ++d) stacked *= e.local()[d];
+      bool const cuts_matrices = rank > 1 && p.dim >= rank - 2;
+      sum(p.axis, fact.copies(), 1 + (cuts_matrices ? e.without(p.dim - rank).local().count() : 0));
+      sum(p.axis, fact.copies(), cuts_matrices ? 2 * stacked : 1);
+    }
+  }
+}
+
 }  // namespace redco::cost::detail
 
 namespace redco::cost {
@@ -236,6 +256,11 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
     detail::gathers_of_matrices(of, [&](shape::axis over, std::int64_t times, std::int64_t of_one) {
       count(m.total({{}, messages::name_of_matrices, over, shape::collective::all_gather, s.mesh[over]}), times,
             of_one);
+    });
+  if (demands.factors)
+    detail::sums_of_factors(of, [&](shape::axis over, std::int64_t times, std::int64_t numbers) {
+      count(m.total({{}, messages::name_of_factors, over, shape::collective::all_reduce, s.mesh[over]}), times,
+            numbers * shape::size_of(accumulate_type(s.compute)));
     });
   count(m.all[messages::loss_total], 1, loss_total_numbers * shape::size_of(dtype::f64));
   count(m.all[messages::norm_of_gradients], 1, shape::size_of(dtype::f64));

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <redco/optimizer/muon.hpp>
+#include <redco/optimizer/optimizers.hpp>
 #include <redco/optimizer/state_slots.hpp>
+#include <redco/meta/enum_texts.hpp>
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace redco::optimizer {
@@ -78,6 +83,23 @@ struct averaged : Rule {
     slots.push_back("average");
     return slots;
   }
+};
+
+/// The update rules that an option of a program can choose.
+enum class rule_kind : unsigned char { adamw, sgd, lion, muon, ademamix, schedule_free, adafactor };
+
+inline constexpr auto rule_texts = meta::enum_texts<rule_kind>({{rule_kind::adamw, "adamw"},
+                                                                {rule_kind::sgd, "sgd"},
+                                                                {rule_kind::lion, "lion"},
+                                                                {rule_kind::muon, "muon"},
+                                                                {rule_kind::ademamix, "ademamix"},
+                                                                {rule_kind::schedule_free, "schedule_free"},
+                                                                {rule_kind::adafactor, "adafactor"}});
+constexpr std::string_view name_of(rule_kind kind) { return rule_texts.text_of(kind); }
+
+/// One of these rules with its settings. Converts to update::any_optimizer.
+struct chosen_rule {
+  std::variant<adamw, sgd, lion, muon, ademamix, schedule_free, adafactor> rule;
 };
 
 }  // namespace redco::optimizer

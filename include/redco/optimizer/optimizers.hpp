@@ -190,4 +190,50 @@ struct schedule_free {
   }
 };
 
+/// The optimizer Adafactor; its state of a matrix is one number per row and per column. For a
+/// parameter `p` with gradient `g` at update `t`, with rate r and b = 1 - t^decay_rate:
+/// - R = b R + (1 - b) mean of g^2 + eps1 over a row;  C likewise over a column
+/// - u = g / sqrt(R C / mean(R));  u /= max(1, rms(u) / clip_threshold)
+/// - p -= a (u + weight_decay p), where a = r max(eps2, rms(p)), or r without scale_parameter
+///
+/// Vectors average g^2 + eps1; with beta1, a moving average of a u moves p. Means are over whole
+/// parameters on every mesh. Source: Shazeer and Stern 2018; equals transformers' Adafactor.
+struct adafactor {
+  learning_rate lr = 1e-3;      ///< Rate, unless `relative_step` is true
+  bool relative_step = true;    ///< True for the rate min(0.01, 1 / sqrt(t))
+  bool scale_parameter = true;  ///< True to multiply the rate by the size of the parameter
+  double beta1 = 0;
+  double decay_rate = -0.8;
+  double eps1 = 1e-30;
+  double eps2 = 1e-3;
+  double clip_threshold = 1;
+  double weight_decay = 0;
+  /// True to apply weight decay to norms and biases too, as torch does with one parameter group.
+  bool decay_all = false;
+  /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
+  /// clipping.
+  double clip_norm = 0;
+
+  static constexpr std::string_view name = "adafactor";
+  static constexpr bool factors_matrices = true;
+  constexpr slot_list slots() const { return with_momentum({"exp_avg_sq"}); }
+  constexpr slot_list matrix_slots() const {
+    slot_list factors;
+    factors.push_back("exp_avg_sq_row", slot_form::rows);
+    factors.push_back("exp_avg_sq_col", slot_form::columns);
+    return with_momentum(factors);
+  }
+
+  /// Returns the rate at step `step` (from 0) of a run of `run_steps` steps.
+  double learning_rate_at(std::int64_t step, std::int64_t run_steps) const {
+    return relative_step ? std::min(0.01, 1 / std::sqrt(static_cast<double>(step + 1))) : lr.at(step, run_steps);
+  }
+
+ private:
+  constexpr slot_list with_momentum(slot_list all) const {
+    if (beta1 > 0) all.push_back("exp_avg");
+    return all;
+  }
+};
+
 }  // namespace redco::optimizer

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <redco/options/choices.hpp>
 #include <redco/data/examples.hpp>
-#include <redco/optimizer/optimizers.hpp>
+#include <redco/optimizer/groups.hpp>
 #include <redco/diag/blame.hpp>
 #include <redco/meta/fields.hpp>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -16,6 +18,9 @@
 #include <vector>
 
 namespace redco::options {
+
+template <>
+inline constexpr std::array choices<optimizer::rule_kind> = optimizer::rule_texts.values();
 
 /// A map of an evaluation's metrics: values by name.
 using metric_map = std::map<std::string, double>;
@@ -61,6 +66,8 @@ struct training_flags {
   std::int64_t max_steps = 0, global_batch = 8, micro_batch = 0, warmup = 0;
   int collate_threads = 1;
   double lr = 1e-3, weight_decay = 0.01, clip_norm = 1;
+  optimizer::rule_kind rule = optimizer::rule_kind::adamw;
+  std::optional<double> momentum = {}, beta1 = {}, beta2 = {};
 
   static constexpr auto fields() {
     using o = training_flags;
@@ -82,16 +89,29 @@ struct training_flags {
             .per_process(),
         field<"lr">(&o::lr, "peak of the learning rate, which then falls to 0").at_least(0).in_group("training"),
         field<"warmup">(&o::warmup, "updates until the peak").at_least(0).in_group("training"),
-        field<"weight_decay">(&o::weight_decay, "weight decay of AdamW").at_least(0).in_group("training"),
+        field<"optimizer">(&o::rule, "rule that updates the parameters").in_group("training"),
+        field<"momentum">(&o::momentum, "momentum of sgd (default 0) and muon (0.95)")
+            .at_least(0)
+            .at_most(1)
+            .in_group("training"),
+        field<"beta1">(&o::beta1, "decay of the average of gradients, of all rules but sgd")
+            .at_least(0)
+            .at_most(1)
+            .in_group("training"),
+        field<"beta2">(&o::beta2,
+                       "decay of the average of squares (lion: of gradients), of all rules but sgd, adafactor")
+            .at_least(0)
+            .at_most(1)
+            .in_group("training"),
+        field<"weight_decay">(&o::weight_decay, "weight decay of the optimizer").at_least(0).in_group("training"),
         field<"clip_norm">(&o::clip_norm, "largest gradient norm; 0: no clipping").at_least(0).in_group("training"));
   }
 
   friend bool operator==(training_flags const&, training_flags const&) = default;
 
-  /// Returns AdamW with the learning rates, weight decay and clipping norm of these flags.
-  adamw optimizer() const {
-    return {.lr = linear_decay{.peak = lr, .warmup = warmup}, .weight_decay = weight_decay, .clip_norm = clip_norm};
-  }
+  /// Returns the chosen rule with the learning rates, weight decay, clipping norm and averages of
+  /// these flags. Throws `error` with exit code 64 for a flag that the rule does not have.
+  redco::optimizer::chosen_rule optimizer() const;
 };
 
 /// The data of a step or an epoch that the user's functions `on_step` and `on_epoch` receive on
@@ -195,3 +215,8 @@ struct fit_options {
 };
 
 }  // namespace redco
+
+#include <redco/config.hpp>
+#ifndef REDCO_COMPILED
+#include <redco/options/fit_options.inl.hpp>
+#endif

@@ -91,9 +91,13 @@ inline std::array<double, columns> compare_parameter(updated_parameter const& ow
       in_units(difference(own.gradient, alone.gradient, own.box), scale(largest_gradient, all.gradient), t.gradient);
   found[of_update] = in_units(difference(own.update, alone.update, own.box, where), all.update, t.update);
   if (own.slots.size() != alone.slots.size()) found[of_slots] = infinite;
-  for (std::size_t i = 0; i < std::min(own.slots.size(), alone.slots.size()); ++i)
-    found[of_slots] = std::max(found[of_slots], in_units(difference(own.slots[i], alone.slots[i], own.box, where),
-                                                         scale(largest(alone.slots[i]), all.slots[i]), t.slot));
+  for (std::size_t i = 0; i < std::min(own.slots.size(), alone.slots.size()); ++i) {
+    // The mask is for elements of the parameter, and not for its rows or columns.
+    at::Tensor const mask = own.slots[i].sizes() == own.update.sizes() ? where : at::Tensor();
+    found[of_slots] =
+        std::max(found[of_slots], in_units(difference(own.slots[i], alone.slots[i], own.slot_boxes[i], mask),
+                                           scale(largest(alone.slots[i]), all.slots[i]), t.slot));
+  }
   found[has_gradient] = lr > 0 && largest_gradient > 0 ? 1 : 0;
   found[is_updated] = largest(own.update) > 0 ? 1 : 0;
   return found;

@@ -76,10 +76,12 @@ class network_state {
   std::vector<update::norm_range> norm_ranges;
 
  private:
-  /// The location of a parameter's optimizer state: a segment and an offset in its slots.
+  /// The location of a parameter's optimizer state: a segment, an offset in its slots, and the
+  /// index in its `matrices`, if the optimizer updates the parameter as a whole.
   struct slot_location {
     std::size_t segment = 0;
     std::int64_t begin = 0;
+    std::size_t matrix = 0;
   };
 
   /// A range [begin, end) of elements of the flat buffers.
@@ -92,7 +94,7 @@ class network_state {
                    std::vector<update::matrix> matrices);
   void add_norm_range(nn::stored_parameter const& s);
   std::vector<ckpt::state_part> master_parts(bool of_adapters) const;
-  ckpt::state_part part(std::string full_name, nn::stored_parameter const& s, at::Tensor local) const;
+  ckpt::state_part part(std::string full_name, shard::entry const& plan, at::Tensor local) const;
 
   int rank_;
   /// Place of each parameter's optimizer state, in the order of the store

@@ -37,17 +37,17 @@ REDCO_INLINE void network_state::set_values(std::vector<at::Tensor> const& param
 REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
   std::vector<ckpt::state_part> all;
   for (nn::stored_parameter const& s : store.parameters()) {
-    all.push_back(part(name + s.name, s, s.value));
-    if (store.has_masters()) all.push_back(part("master." + name + s.name, s, s.master));
+    all.push_back(part(name + s.name, s.plan, s.value));
+    if (store.has_masters()) all.push_back(part("master." + name + s.name, s.plan, s.master));
     if (!s.trainable) continue;
     slot_location const& location = locations_[static_cast<std::size_t>(&s - store.parameters().data())];
-    optimizer::slot_list const slots = update::slots_of(optimizer, segments[location.segment]);
+    update::segment const& segment = segments[location.segment];
+    optimizer::slot_list const slots = update::slots_of(optimizer, segment);
     for (int i = 0; i < slots.size(); ++i) {
-      at::Tensor const slot = segments[location.segment]
-                                  .slots[static_cast<std::size_t>(i)]
-                                  .narrow(0, location.begin, s.master.numel())
-                                  .view(s.master.sizes());
-      all.push_back(part("optimizer." + std::string(slots[i]) + "." + name + s.name, s, slot));
+      update::matrix const m =
+          segment.matrices.empty() ? update::matrix{location.begin, s.plan, rank_} : segment.matrices[location.matrix];
+      all.push_back(part("optimizer." + std::string(slots[i]) + "." + name + s.name, m.plan_of(slots.form(i)),
+                         m.slot(segment.slots[static_cast<std::size_t>(i)], slots.form(i))));
     }
   }
   return all;
@@ -55,14 +55,14 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
 
 REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts() const {
   std::vector<ckpt::state_part> all;
-  for (nn::stored_parameter const& s : store.parameters()) all.push_back(part(s.name, s, s.master));
+  for (nn::stored_parameter const& s : store.parameters()) all.push_back(part(s.name, s.plan, s.master));
   return all;
 }
 
 REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts(bool of_adapters) const {
   std::vector<ckpt::state_part> all;
   for (nn::stored_parameter const& s : store.parameters())
-    if (s.plan.fact.is_adapter() == of_adapters) all.push_back(part(s.name, s, s.master));
+    if (s.plan.fact.is_adapter() == of_adapters) all.push_back(part(s.name, s.plan, s.master));
   return all;
 }
 
@@ -93,7 +93,7 @@ REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_sett
       if (!all[i].trainable || !region.is_like(shard::region_of(all[i].plan, true))) continue;
       if (settings[i] != current && end > begin) end_segment();
       current = settings[i];
-      locations_[i] = {segments.size(), end - begin};
+      locations_[i] = {segments.size(), end - begin, matrices.size()};
       if (current.whole) matrices.push_back({end - begin, all[i].plan, rank_});
       end += all[i].master.numel();
     }
@@ -124,9 +124,9 @@ REDCO_INLINE void network_state::add_norm_range(nn::stored_parameter const& s) {
   }
 }
 
-REDCO_INLINE ckpt::state_part network_state::part(std::string full_name, nn::stored_parameter const& s,
+REDCO_INLINE ckpt::state_part network_state::part(std::string full_name, shard::entry const& plan,
                                                   at::Tensor local) const {
-  extents const &shape = s.plan.fact.shape, held = s.plan.logical(rank_), begin = s.plan.offset(rank_);
+  extents const &shape = plan.fact.shape, held = plan.logical(rank_), begin = plan.offset(rank_);
   auto const numbers = [](extents const& e) {
     return std::vector<std::int64_t>(e.size.begin(), e.size.begin() + e.rank);
   };
@@ -135,7 +135,7 @@ REDCO_INLINE ckpt::state_part network_state::part(std::string full_name, nn::sto
   p.shape = numbers(shape);
   p.local = std::move(local);
   p.box = {numbers(begin), numbers(held)};
-  p.owner = s.plan.owns(rank_);
+  p.owner = plan.owns(rank_);
   return p;
 }
 

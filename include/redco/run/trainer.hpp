@@ -11,7 +11,7 @@
 #include <redco/run/verified_loop.hpp>
 #include <redco/run/verify_result.hpp>
 #include <redco/nn/network.hpp>
-#include <redco/update/optimizer.hpp>
+#include <redco/update/update.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/run_request.hpp>
@@ -78,22 +78,9 @@ class trainer {
 
   template <update::optimizer Optimizer>
   trainer(deployer& where, M m, Pipeline pipeline, Optimizer const& optimizer, training_flags const& flags = {})
-      : model_(compared(where, std::move(m), optimizer)),
-        pipeline_(std::move(pipeline)),
-        optimizer_(optimizer),
-        flags_(flags),
-        runner_(where, run::planned(model_, where.mesh(), where),
-                workdir::settings_of(model_, optimizer, where.compute()),
-                [this, &where](rank_context const& rank, shard::dynamic_plan const& plan,
-                               std::vector<std::string> const& frozen) {
-                  return std::make_unique<run::trained_network<M>>(model_, plan, optimizer_, where.compute(),
-                                                                   where.options().seed, rank.rank, frozen,
-                                                                   where.device(rank.rank));
-                }) {
-    optimizer::check_rates(optimizer);
-  }
+      : trainer(by_rule(), where, std::move(m), std::move(pipeline), optimizer, flags) {}
   trainer(deployer& where, M m, Pipeline pipeline, training_flags const& flags)
-      : trainer(where, std::move(m), std::move(pipeline), flags.optimizer(), flags) {}
+      : trainer(by_rule(), where, std::move(m), std::move(pipeline), flags.optimizer(), flags) {}
   trainer(trainer const&) = delete;
   trainer& operator=(trainer const&) = delete;
 
@@ -197,9 +184,27 @@ class trainer {
   Pipeline const& pipeline() const { return pipeline_; }
 
  private:
+  struct by_rule {};
+
+  template <class Rule>
+  trainer(by_rule, deployer& where, M m, Pipeline pipeline, Rule const& rule, training_flags const& flags)
+      : model_(compared(where, std::move(m), rule)),
+        pipeline_(std::move(pipeline)),
+        optimizer_(rule),
+        flags_(flags),
+        runner_(where, run::planned(model_, where.mesh(), where), workdir::settings_of(model_, rule, where.compute()),
+                [this, &where](rank_context const& rank, shard::dynamic_plan const& plan,
+                               std::vector<std::string> const& frozen) {
+                  return std::make_unique<run::trained_network<M>>(model_, plan, optimizer_, where.compute(),
+                                                                   where.options().seed, rank.rank, frozen,
+                                                                   where.device(rank.rank));
+                }) {
+    optimizer::check_rates(optimizer_);
+  }
+
   /// Compares the model and the optimizer between all processes, and returns the model. Throws
   /// `error` with exit code 64 on all processes if they differ.
-  template <update::optimizer Optimizer>
+  template <class Optimizer>
   static M compared(deployer& where, M m, Optimizer const& optimizer) {
     where.agree([&](comm::agreement& all) {
       all.add("model", std::string(meta::type_name<M>()));

@@ -29,8 +29,9 @@ struct updated_parameter {
   at::Tensor gradient;
   /// Change of the parameter: its value after the update minus its value before.
   at::Tensor update;
-  /// Optimizer slots of the parameter after the update.
+  /// Optimizer slots of the parameter after the update, and their boxes.
   std::vector<at::Tensor> slots;
+  std::vector<safetensors::box> slot_boxes;
 };
 
 /// A record of one update of a network on one rank, for --verify.

@@ -52,8 +52,10 @@ REDCO_INLINE void update_recorder::updated(network_state const& state) {
   for (ckpt::state_part const& part : state.parts()) {
     if (!part.name.starts_with(prefix)) continue;
     std::string_view const name = std::string_view(part.name).substr(part.name.find('.', prefix.size()) + 1);
-    if (auto const at = indices.find(name); at != indices.end())
-      now_.parameters[at->second].slots.push_back(held_copy(part));
+    auto const at = indices.find(name);
+    if (at == indices.end()) continue;
+    now_.parameters[at->second].slots.push_back(held_copy(part));
+    now_.parameters[at->second].slot_boxes.push_back(part.box);
   }
 }
 

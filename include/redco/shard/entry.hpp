@@ -62,6 +62,18 @@ struct entry {
     return shape;
   }
 
+  /// Returns the entry of a tensor with this parameter's shape and cuts, but without dimension
+  /// `dim`, which is negative and counts from the last one. It describes sums over `dim`.
+  constexpr entry without(int dim) const {
+    entry other = *this;
+    int const gone = fact.shape.rank + dim;
+    other.fact.shape = {};
+    for (int d = 0; d < fact.shape.rank; ++d)
+      if (d != gone) other.fact.shape.push(fact.shape[d]);
+    for (shape::place& p : other.fact.places) p.dim = p.dim == gone ? -1 : p.dim > gone ? p.dim - 1 : p.dim;
+    return other;
+  }
+
   /// Returns the element index, in the complete parameter, of the first element of one row of the
   /// part of `rank`. Rows are counted without padding and extend along the last dimension.
   constexpr std::int64_t first_of_row(int rank, std::int64_t row) const {

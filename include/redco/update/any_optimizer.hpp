@@ -1,10 +1,9 @@
 #pragma once
 
-#include <redco/update/detail/evaluated.hpp>
-#include <redco/update/optimizer.hpp>
 #include <redco/update/segment.hpp>
 #include <redco/update/update.hpp>
 
+#include <redco/tensor/torch.hpp>
 #include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
@@ -17,6 +16,20 @@
 #include <type_traits>
 #include <vector>
 
+namespace redco::update::detail {
+
+/// Returns the values of the parameters in segment `s` that evaluations use instead of the trained
+/// ones: an average. They are undefined if the optimizer keeps none.
+template <class Description>
+at::Tensor evaluated(Description const& d, segment const& s) {
+  at::NoGradGuard const no_grad;
+  if constexpr (requires { bool(d.evaluates_average); }) return d.evaluates_average ? s.slots.back() : at::Tensor();
+  else if constexpr (requires { d.evaluated_at(0.5, 0.5); }) return d.evaluated_at(s.param, s.slots[0]);
+  else return {};
+}
+
+}  // namespace redco::update::detail
+
 namespace redco::update {
 
 /// A type-erased optimizer, so that the training code is compiled once for all optimizers.
@@ -24,18 +37,21 @@ namespace redco::update {
 class any_optimizer {
  public:
   template <class Description>
-    requires(!std::is_same_v<Description, any_optimizer>)
+    requires(!std::is_same_v<Description, any_optimizer> && !std::is_same_v<Description, optimizer::chosen_rule>)
   &&optimizer<Description> any_optimizer(Description const& d)
       : name(d.name),
   clip_norm(optimizer::clip_norm(d)), decay_all(optimizer::decay_all(d)), schedule(optimizer::schedule_of(d)),
   groups(optimizer::groups_of(d)), layer_decay(optimizer::layer_decay(d)),
-  updates_matrices(optimizer::updates_matrices(d)), slots_(optimizer::state_slots(d)),
-  matrix_slots_(optimizer::matrix_slots(d)),
+  updates_matrices(optimizer::updates_matrices(d)), factors_matrices(optimizer::factors_matrices(d)),
+  slots_(optimizer::state_slots(d)), matrix_slots_(optimizer::matrix_slots(d)),
   rate_([d](std::int64_t step, std::int64_t steps) { return optimizer::learning_rate_at(d, step, steps); }),
   update_([d](segment& s, double lr, std::int64_t step, double scale, rank_context* on) {
     update::update(d, s, lr, step, scale, on);
   }),
   evaluated_([d](segment const& s) { return detail::evaluated(d, s); }) {}
+
+  /// Returns an optimizer of the rule in `chosen`.
+  any_optimizer(optimizer::chosen_rule const& chosen);
 
   std::string name;
   /// Largest norm of the gradient; larger gradients are scaled down to it. 0 means no clipping.
@@ -49,6 +65,8 @@ class any_optimizer {
   double layer_decay;
   /// If true, each hidden matrix is updated as a whole.
   bool updates_matrices;
+  /// If true, each parameter is updated as a whole, and matrices have state per row and column.
+  bool factors_matrices;
 
   optimizer::slot_list const& slots() const { return slots_; }
   optimizer::slot_list const& matrix_slots() const { return matrix_slots_; }
@@ -76,3 +94,8 @@ inline std::optional<optimizer::learning_rate> schedule_of(any_optimizer const& 
 }
 
 }  // namespace redco::update
+
+#include <redco/config.hpp>
+#ifndef REDCO_COMPILED
+#include <redco/update/any_optimizer.inl.hpp>
+#endif

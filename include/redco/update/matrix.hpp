@@ -3,6 +3,7 @@
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shard/entry.hpp>
+#include <redco/optimizer/state_slots.hpp>
 
 #include <cstdint>
 
@@ -26,15 +27,24 @@ inline at::Tensor orthogonal(at::Tensor x, int iterations) {
 
 namespace redco::update {
 
-/// A matrix in a segment, for optimizers that update a matrix as a whole.
+/// A parameter in a segment, for optimizers that update a matrix or each parameter as a whole.
 struct matrix {
   std::int64_t begin = 0;  ///< Offset in the segment's flat buffers, in elements
-  shard::entry plan;       ///< Split of the matrix over the mesh
+  shard::entry plan;       ///< Split of the parameter over the mesh
   int rank = 0;            ///< Rank that holds the part in the segment
+  /// Offsets in the slots with one element per row, and in those with one per column
+  std::int64_t rows_begin = 0, columns_begin = 0;
 
   /// Returns a view of this rank's part in the flat buffer `flat` of the segment, including
   /// padding.
   at::Tensor part(at::Tensor const& flat) const;
+
+  /// Returns the plan of a slot of form `form`, and a view of this rank's part of the slot `flat`,
+  /// including padding.
+  shard::entry plan_of(optimizer::slot_form form) const {
+    return form == optimizer::slot_form::whole ? plan : plan.without(optimizer::missing_dim(form));
+  }
+  at::Tensor slot(at::Tensor const& flat, optimizer::slot_form form) const;
 
   /// Returns the region of this rank's part, or of a tensor of its shape, without padding.
   at::Tensor held(at::Tensor part) const;

@@ -13,9 +13,17 @@
 
 namespace redco::update {
 
-REDCO_INLINE at::Tensor matrix::part(at::Tensor const& flat) const {
-  extents const local = plan.local();
-  return flat.narrow(0, begin, local.count())
+REDCO_INLINE at::Tensor matrix::part(at::Tensor const& flat) const { return slot(flat, optimizer::slot_form::whole); }
+
+REDCO_INLINE at::Tensor matrix::slot(at::Tensor const& flat, optimizer::slot_form form) const {
+  using optimizer::slot_form;
+  extents const local = plan_of(form).local();
+  return flat
+      .narrow(0,
+              form == slot_form::rows      ? rows_begin
+              : form == slot_form::columns ? columns_begin
+                                           : begin,
+              local.count())
       .view(at::IntArrayRef(local.size.data(), static_cast<std::size_t>(local.rank)));
 }
 

@@ -12,7 +12,8 @@ namespace redco::update {
 struct parameter_settings {
   double rate = 1;                          ///< Factor of the learning rate
   std::optional<double> weight_decay = {};  ///< Weight decay that replaces the optimizer's
-  bool whole = false;                       ///< True for a matrix that is updated as a whole
+  bool whole = false;                       ///< True for a parameter that is updated as a whole
+  bool factored = false;                    ///< True for a matrix with state per row and column
 
   friend bool operator==(parameter_settings const&, parameter_settings const&) = default;
 };

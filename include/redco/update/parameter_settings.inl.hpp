@@ -68,7 +68,8 @@ REDCO_INLINE std::vector<parameter_settings> settings_of(any_optimizer const& op
     if (!used) throw error(exit_code::usage, of + " matches no parameter; the plan lists their names");
   }
   for (std::size_t i = 0; i < placed.size(); ++i)
-    all[i].whole = optimizer.updates_matrices && placed[i].plan.fact.is_hidden_matrix();
+    all[i].whole = optimizer.factors_matrices || (optimizer.updates_matrices && placed[i].plan.fact.is_hidden_matrix()),
+    all[i].factored = optimizer.factors_matrices && placed[i].plan.fact.shape.rank > 1;
   auto const is_whole = [](parameter_settings const& one) { return one.whole; };
   if (optimizer.updates_matrices && std::none_of(all.begin(), all.end(), is_whole))
     throw error(exit_code::usage, "the optimizer " + optimizer.name +

@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 
 namespace redco::workdir {
 
@@ -133,6 +134,16 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
   add_settings(all, name, static_cast<Rule const&>(value));
   add_settings(all, name + ".average_decay", value.average_decay);
   add_settings(all, name + ".evaluates_average", value.evaluates_average);
+}
+
+inline void add_settings(std::map<std::string, std::string>& all, std::string const& name,
+                         optimizer::chosen_rule const& chosen) {
+  std::visit(
+      [&](auto const& rule) {
+        add_settings(all, name, rule);
+        all[name] = rule.name;
+      },
+      chosen.rule);
 }
 
 }  // namespace redco::workdir::detail

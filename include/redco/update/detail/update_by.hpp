@@ -8,8 +8,8 @@
 namespace redco::update::detail {
 
 /// Throws `error` with exit code 70 if the tensors of segment `s` break the requirements in
-/// segment.hpp, or if `s` does not have `slots` tensors of optimizer state.
-void check_segment(segment const& s, int slots);
+/// segment.hpp, or if `s` does not have the tensors of optimizer state `slots`.
+void check_segment(segment const& s, optimizer::slot_list const& slots);
 
 /// Updates a segment by the rule of one of redco's own optimizers, here AdamW. See update::update
 /// for the parameters.

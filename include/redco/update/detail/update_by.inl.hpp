@@ -24,7 +24,7 @@ namespace redco::update::detail {
   throw error(exit_code::internal, "an optimizer segment " + why + "; see redco/update/segment.hpp");
 }
 
-REDCO_INLINE void check_segment(segment const& s, int slots) {
+REDCO_INLINE void check_segment(segment const& s, optimizer::slot_list const& slots) {
   auto const flat = [&](at::Tensor const& t, char const* name) {
     if (!t.defined() || t.dim() != 1 || !t.is_contiguous() || t.device() != s.param.device() ||
         t.numel() != s.param.numel())
@@ -35,11 +35,12 @@ REDCO_INLINE void check_segment(segment const& s, int slots) {
   flat(s.grad, "grad");
   if (s.param.scalar_type() != at::kFloat && s.param.scalar_type() != at::kDouble)
     refuse_segment(std::string("has masters of ") + c10::toString(s.param.scalar_type()) + ", not f32 or f64");
-  if (s.slots.size() != static_cast<std::size_t>(slots))
+  if (s.slots.size() != static_cast<std::size_t>(slots.size()))
     refuse_segment("has " + std::to_string(s.slots.size()) + " slots where the optimizer keeps " +
-                   std::to_string(slots));
-  for (auto const& slot : s.slots) {
-    flat(slot, "slot");
+                   std::to_string(slots.size()));
+  for (int i = 0; i < slots.size(); ++i) {
+    at::Tensor const& slot = s.slots[static_cast<std::size_t>(i)];
+    if (slots.form(i) == optimizer::slot_form::whole) flat(slot, "slot");
     if (slot.scalar_type() != s.param.scalar_type()) refuse_segment("has a slot of another dtype than its parameters");
   }
   if (s.compute.defined()) flat(s.compute, "compute copy");
