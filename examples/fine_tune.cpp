@@ -4,6 +4,9 @@
 //
 //   fine_tune --model FOLDER --text notes.txt --text more.jsonl --dtype bf16 --micro-batch 2
 //   fine_tune --model FOLDER --conversations chats.jsonl --dtype bf16 --micro-batch 2
+//
+// With --pack, a row of the batch holds as many texts as fit into --context, which do not see each
+// other.
 
 #include <redco/pretrained.hpp>
 
@@ -17,6 +20,7 @@ struct my_options {
   std::string key = "text";
   std::int64_t context = 512, hold_out = 20;
   double invalid_utf8 = 0;
+  bool pack = false;
 
   static constexpr auto fields() {
     using o = my_options;
@@ -30,27 +34,33 @@ struct my_options {
             .at_least(0)
             .at_most(1),
         redco::field<"context">(&o::context, "tokens of an example, at most the model's context").at_least(1),
+        redco::field<"pack">(&o::pack, "pack several texts into each example"),
         redco::field<"hold_out">(
             &o::hold_out, "distance of the examples that are kept for evaluation, such as 20: every 20th; 0: none")
             .at_least(0));
   }
 };
 
-/// Trains on the examples that `collate` makes a batch of, and saves the model.
-template <class Model, class Example>
+/// Trains on the answers in `texts`, and saves the model.
+template <class Model>
 void train(Model const& model, redco::pretrained_folder const& folder, my_options const& o, std::string const& config,
-           std::int64_t context, std::vector<Example> const& all) {
-  auto const examples = redco::data::hold_out_every(all, o.hold_out);
-  auto const lm =
-      redco::collate([&](std::span<Example const> some) { return redco::token_batch_of(some, folder.ids().padding); }) |
-      redco::loss([](auto const& net, redco::token_batch const& b) {
-        return redco::cross_entropy(net(b.input_ids), b.labels);
-      });
+           std::int64_t context, std::vector<redco::tokenizer::marked_ids> texts) {
+  using redco::text::packed, redco::text::packed_row;
+  auto const examples = redco::data::hold_out_every(std::move(texts), o.hold_out);
+  std::int64_t const longest = o.pack ? context : 0;
+  std::vector<packed_row> const rows = packed(examples.train, longest), held_out = packed(examples.held_out, longest);
+  if (o.pack) std::cout << examples.train.size() << " texts in " << rows.size() << " rows\n";
+  auto const lm = redco::collate([&](std::span<packed_row const> some) {
+                    return redco::token_batch_of(some, folder.ids().padding);
+                  }) |
+                  redco::loss([](auto const& net, redco::token_batch const& b) {
+                    return redco::cross_entropy(net(b.input_ids, redco::nn::documents{b.documents}), b.labels);
+                  });
   redco::deployer deployer(o.deployer);
   redco::trainer trainer(deployer, model, lm, o.training);
   trainer.start_from(folder);
   std::cout << trainer.report({.batch = o.training.global_batch, .sequence = context}, o.training.micro_batch) << '\n';
-  trainer.fit(examples.train, {.eval = examples.held_out, .config = config});
+  trainer.fit(rows, {.eval = held_out, .config = config});
   std::filesystem::path const saved = deployer.workdir() / "model";
   trainer.save_model(saved, folder.save_options());
   deployer.conclude("model saved in " + saved.string());
@@ -64,7 +74,10 @@ void fine_tune(Model const& model, redco::pretrained_folder const& folder, my_op
     throw redco::error(redco::exit_code::usage, "give --text or --conversations, and not both");
   if (o.conversations.empty()) {
     auto const texts = redco::read_texts(o.text, o.key, o.invalid_utf8);
-    train(model, folder, o, config, context, redco::token_windows(folder.encoded(texts), context));
+    std::vector<redco::tokenizer::marked_ids> all;
+    for (auto& ids : redco::token_windows(folder.encoded(texts), context))
+      all.push_back({ids, std::vector<bool>(ids.size(), true)});
+    train(model, folder, o, config, context, std::move(all));
     return;
   }
   std::vector<redco::data::conversation> chats;

@@ -158,6 +158,30 @@ file(WRITE "${WORK}/talks/chat_template.jinja"
 expect(0 "2 conversations, 0 of them cut at 24 tokens; 1 left out" fine_tune ${chats})
 expect(0 "\nOr not" generate --model "${WORK}/chatted/model" --chat --prompt "To be?" --max-new-tokens 7 ${predicts})
 expect(64 "give --text or --conversations, and not both" fine_tune ${chats} --text "${WORK}/chats.jsonl")
+# A batch of packed rows has the loss and the gradient of the texts alone.
+file(WRITE "${WORK}/prompts.jsonl" "{\"prompt\": \"To \", \"completion\": \"sleep\"}\n{\"prompt\": \"perchance \", \"completion\": \"to dream\"}\n\
+{\"prompt\": \"ay, there's \", \"completion\": \"the rub\"}\n{\"prompt\": \"For in\", \"completion\": \" that sleep\"}\n\
+{\"prompt\": \"of \", \"completion\": \"death\"}\n")
+foreach(case IN ITEMS alone:1x1 packed:1x1:--pack halves:2x1:--pack shards:1x2:--pack)
+  string(REPLACE ":" ";" case ${case})
+  list(GET case 0 name)
+  list(GET case 1 mesh)
+  list(SUBLIST case 2 -1 flags)
+  expect(0 "" fine_tune ${chats} --conversations "${WORK}/prompts.jsonl" --context 31 --global-batch 5 --max-steps 1 --dtype f64 --mesh ${mesh}
+    --workdir "${WORK}/pack_${name}" ${flags})
+  if(flags AND NOT out MATCHES "5 texts in [234] rows")
+    message(FATAL_ERROR "--pack packed nothing:\n${out}")
+  endif()
+  file(STRINGS "${WORK}/pack_${name}/metrics.jsonl" first LIMIT_COUNT 1)
+  string(REGEX MATCH "\"loss\":([0-9.]+),.*\"grad_norm\":([0-9.]+)" first "${first}")
+  string(SUBSTRING "${CMAKE_MATCH_1}" 0 12 loss)
+  string(SUBSTRING "${CMAKE_MATCH_2}" 0 12 norm)
+  if(name STREQUAL alone)
+    set(expected "${loss} ${norm}")
+  elseif(NOT "${loss} ${norm}" STREQUAL expected)
+    message(FATAL_ERROR "fine_tune --pack on ${mesh} has loss and norm ${loss} ${norm}, not ${expected}")
+  endif()
+endforeach()
 expect(64 "give --chat" generate --model "${WORK}/llama" --prompt "a" --system "b" ${predicts})
 expect(65 "has no chat template" generate --model "${WORK}/llama" --prompt "a" --chat ${predicts})
 

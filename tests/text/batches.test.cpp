@@ -92,6 +92,16 @@ TEST_CASE("texts are packed whole into rows, and labels are those of each text a
   CHECK(equal(padded.documents.narrow(0, 1, 1), {{0, 0, 0, 1, 2}}));
   CHECK(!redco::token_batch_of(std::vector<redco::text::packed_row>{{texts[0]}, {texts[1]}}, 9).documents.defined());
   CHECK_THROWS_AS(redco::text::packed(texts, 2), redco::error);
+  CHECK(redco::text::packed(texts, 0).size() == 4);
+
+  struct documents_of_row {
+    std::vector<std::int64_t> tokens, starts;
+  };
+  std::vector<documents_of_row> const rows{{{7, 8, 9, 5, 6}, {0, 3}}};
+  auto const stream = redco::token_batch_of(std::span(rows), 0);
+  CHECK(equal(stream.input_ids, {{7, 8, 9, 5}}));
+  CHECK(equal(stream.labels, {{8, 9, -100, 6}}));
+  CHECK(equal(stream.documents, {{0, 1, 2, 0}}));
 }
 
 namespace {

@@ -17,10 +17,11 @@
   PREFIX template std::shared_ptr<network<MODEL> const> make_network(MODEL const&, parameter_store const&, int, \
                                                                      mesh const&);
 
-#define REDCO_DECODER(PREFIX, MODEL)  \
-  REDCO_NETWORK(PREFIX, MODEL)        \
-  REDCO_CALL(PREFIX, MODEL)           \
-  REDCO_CALL(PREFIX, MODEL, key_mask) \
+#define REDCO_DECODER(PREFIX, MODEL)   \
+  REDCO_NETWORK(PREFIX, MODEL)         \
+  REDCO_CALL(PREFIX, MODEL)            \
+  REDCO_CALL(PREFIX, MODEL, key_mask)  \
+  REDCO_CALL(PREFIX, MODEL, documents) \
   REDCO_CALL(PREFIX, MODEL, key_mask, token_positions)
 
 #define REDCO_ENCODER_DECODER(PREFIX, MODEL) \

@@ -31,7 +31,7 @@ struct updated_parameter {
   at::Tensor update;
   /// Optimizer slots of the parameter after the update, and their boxes.
   std::vector<at::Tensor> slots;
-  std::vector<safetensors::box> slot_boxes;
+  std::vector<safetensors::box> slot_boxes = {};
 };
 
 /// A record of one update of a network on one rank, for --verify.

@@ -54,8 +54,8 @@ struct packed_row {
 };
 
 /// Packs texts, in their order, into rows of at most `context + 1` ids. A text is never divided: it
-/// goes into the first of the last 64 rows that has room, or begins a row. Throws `error` with exit
-/// code 65 for a text of more than `context + 1` ids.
+/// goes into the first of the last 64 rows that has room, or begins a row. If `context` is 0, each
+/// text is a row. Throws `error` with exit code 65 for a text of more than `context + 1` ids.
 std::vector<packed_row> packed(std::span<tokenizer::marked_ids const> texts, std::int64_t context);
 
 /// Shortens a text to at most `most` token ids: its first ids, then its last id (the end token).
@@ -117,6 +117,19 @@ token_batch token_batch_of(std::span<tokenizer::marked_ids const> texts, std::in
 /// each text alone: the first id of a text is no label. Pass the batch's `documents` to the
 /// network, so that texts do not see each other: `net(b.input_ids, nn::documents{b.documents})`.
 token_batch token_batch_of(std::span<text::packed_row const> rows, std::int64_t padding);
+
+/// Converts rows of documents, such as data::packed_example, to a training batch in the same way,
+/// right-padded with id `padding`. All ids but the first of a document are labels.
+template <class Row>
+  requires requires(Row const& row) {
+    std::vector<std::int64_t>(row.tokens);
+    std::vector<std::int64_t>(row.starts);
+  }
+token_batch token_batch_of(std::span<Row const> rows, std::int64_t padding) {
+  std::vector<text::packed_row> all;
+  for (Row const& row : rows) all.push_back({{row.tokens, std::vector<bool>(row.tokens.size(), true)}, row.starts});
+  return token_batch_of(std::span<text::packed_row const>(all), padding);
+}
 
 /// Converts texts to a training batch of bytes: ids and labels [B, T], with T at most `context`.
 /// The label of a byte is the next byte of its text. Shorter texts are right-padded with id 0 and

@@ -117,7 +117,7 @@ REDCO_INLINE std::vector<packed_row> packed(std::span<tokenizer::marked_ids cons
   std::vector<packed_row> rows;
   for (tokenizer::marked_ids const& text : texts) {
     std::int64_t const length = std::ssize(text.ids);
-    if (length > context + 1)
+    if (context > 0 && length > context + 1)
       throw error(exit_code::data, "a text of " + std::to_string(length) + " tokens does not fit into a row of " +
                                        std::to_string(context + 1) + ": cut it, or give longer rows");
     auto const first = rows.end() - std::min(open, std::ssize(rows));
