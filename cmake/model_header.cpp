@@ -5,6 +5,7 @@
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/type_name.hpp>
 
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -16,7 +17,7 @@
 namespace {
 
 /// Returns a value as C++ source: numbers with all digits of a double, enumerations with their
-/// type, aggregates as brace lists of their members.
+/// type, aggregates and arrays as brace lists of their members.
 template <class T>
 std::string written(T const& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -29,6 +30,10 @@ std::string written(T const& value) {
     return text;
   } else if constexpr (std::is_integral_v<T>) {
     return std::to_string(value);
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    std::string list;
+    for (auto const& one : value) list += (list.empty() ? "" : ", ") + written(one);
+    return "{" + list + "}";
   } else {
     std::string list;
     redco::meta::for_each_field(value,

@@ -2,7 +2,7 @@
 #include "refused.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/pretrained/stored_names/gpt2.hpp>
+#include <redco/pretrained/stored_names/gpt.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/pretrained/stored_names/t5.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
@@ -74,6 +74,33 @@ TEST_CASE("adapter matrices have PEFT's names and modules; the matrices of a fus
   CHECK(refused([] { location_of(of_llama, "layers.0.other.lora_A.weight", {2, 3}); }).starts_with("70 "));
   CHECK(redco::adapt::adapted_path("h.0.attn.q.lora_B.weight") == "h.0.attn.q");
   CHECK(redco::adapt::adapted_path("h.0.attn.q.weight").empty());
+}
+
+TEST_CASE("adapters of joined weights follow the sizes or the heads of the joined tensor, or are refused by name") {
+  auto const of_phi3 = redco::models::stored_names_of(
+      llama{{.width = 32, .ffn = 40, .heads = 4, .kv_heads = 2, .layers = 1, .fused_in_files = true}});
+  redco::adapt::adapter_location const v =
+      redco::adapt::adapter_location_of(of_phi3, "layers.0.self_attn.v.lora_B.weight", {16, 4}, {{8, 0}, {8, 4}});
+  CHECK(v.part.name == "base_model.model.model.layers.0.self_attn.qkv_proj.lora_B.weight");
+  CHECK(v.part.shape == numbers{64, 4});
+  CHECK(v.part.box == safetensors::box{{56, 0}, {8, 4}});
+  CHECK(redco::adapt::group_of(of_phi3, "layers.0.self_attn.v.lora_B.weight") == 0);
+  CHECK(refused([&] {
+          location_of(of_phi3, "layers.0.mlp.up.lora_B.weight", {40, 4});
+        }) ==
+        "64 the files of this model keep layers.0.mlp.up and another weight as one tensor, which PEFT adapts as one: "
+        "leave it out of the targets");
+  CHECK(redco::adapt::usual_targets(of_phi3) == "qkv");
+
+  auto const of_neox = redco::models::stored_names_of(redco::models::gpt_neox{{.width = 32, .heads = 4, .layers = 1}});
+  CHECK(redco::adapt::group_of(of_neox, "layers.0.attention.k.lora_B.weight") == 8);
+  CHECK(redco::adapt::group_of(of_neox, "layers.0.attention.qkv.lora_A.weight") == 0);
+  redco::adapt::adapter_location const k =
+      redco::adapt::adapter_location_of(of_neox, "layers.0.attention.k.lora_B.weight", {32, 4}, {{16, 0}, {8, 4}});
+  CHECK(k.part.name == "base_model.model.gpt_neox.layers.0.attention.query_key_value.lora_B.weight");
+  CHECK(k.part.shape == numbers{96, 4});
+  // Head 2 of k follows 2 * 3 + 1 groups of 8 rows.
+  CHECK(k.part.box == safetensors::box{{56, 0}, {8, 4}});
 }
 
 TEST_CASE("adapters have PEFT's target layers by default") {

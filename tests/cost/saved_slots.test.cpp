@@ -6,8 +6,10 @@
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/gpt_neox.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/olmo2.hpp>
 #include <redco/model/opt.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
@@ -73,6 +75,8 @@ TEST_CASE("the slots of every family add up to the planned activations") {
   check_both_forms<redco::gpt2>();
   check_both_forms<redco::gptj>();
   check_both_forms<redco::llama>();
+  check_both_forms<redco::models::gpt_neox>();
+  check_both_forms<redco::models::olmo2>();
   check_both_forms<redco::opt>();
   check_both_forms<redco::models::opt_post_norm>();
   check_both_forms<redco::roberta>();

@@ -5,7 +5,7 @@
 #include <redco/ckpt/save_model.hpp>
 #include <redco/comm/thread_world.hpp>
 #include <redco/pretrained/stored_names/bart.hpp>
-#include <redco/pretrained/stored_names/gpt2.hpp>
+#include <redco/pretrained/stored_names/gpt.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/pretrained/stored_names/roberta.hpp>
 #include <redco/shard/plan.hpp>

@@ -5,7 +5,9 @@
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/embeddings.hpp>
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 namespace {
@@ -61,7 +63,11 @@ TEST_CASE("rows rotate by the given positions, each example by its own") {
 TEST_CASE("stretching scales long waves by the factor, keeps short ones, and interpolates between them") {
   redco::layers::rotary_angles const plain{.dims = 8, .theta = 10000, .scaling = {}};
   redco::layers::rotary_angles stretched = plain;
-  stretched.scaling = {.factor = 8, .low_frequency = 1, .high_frequency = 4, .context = 1000};
+  stretched.scaling = {.kind = redco::layers::rotary_kind::llama3,
+                       .factor = 8,
+                       .low_frequency = 1,
+                       .high_frequency = 4,
+                       .context = 1000};
   auto const angle = [](redco::layers::rotary_angles const& a, std::int64_t pair) {
     at::Tensor const x = at::zeros({1, 1, 8}, at::kDouble);
     x[0][0][pair] = 1;
@@ -76,10 +82,63 @@ TEST_CASE("stretching scales long waves by the factor, keeps short ones, and int
   CHECK(angle(stretched, 3) == Approx(angle(plain, 3) / 8));
 }
 
+TEST_CASE("each kind of rotary frequencies rotates like transformers, by lengths on both sides of its limit") {
+  using redco::layers::rotary_kind;
+  redco::layers::rotary_scaling const yarn{.kind = rotary_kind::yarn,
+                                           .factor = 4,
+                                           .low_frequency = 0.5,
+                                           .high_frequency = 8,
+                                           .context = 64,
+                                           .amplitude = 1.138629436111989};
+  redco::layers::rotary_scaling fractions = yarn, usual = yarn;
+  fractions.whole_pairs = false;
+  usual.low_frequency = 1, usual.high_frequency = 32;
+  redco::layers::rotary_scaling const longrope{.kind = rotary_kind::longrope,
+                                               .context = 24,
+                                               .amplitude = 1.198419202103781,
+                                               .divisors = {{1, 1.25, 1.5, 2, 2.5, 3}, 6},
+                                               .long_divisors = {{1.5, 2, 3, 5, 8, 13}, 6}};
+  redco::layers::rotary_scaling const dynamic{.kind = rotary_kind::dynamic, .factor = 3, .context = 96};
+  struct expectation {
+    redco::layers::rotary_scaling scaling;
+    std::int64_t length;
+    std::array<double, 6> frequencies;
+  };
+  // inv_freq of transformers 5.24 for heads of 12 features and a theta of 5000, in f32
+  expectation const all[] = {
+      {{.kind = rotary_kind::linear, .factor = 2.5},
+       3,
+       {0.400000006, 0.0967308432, 0.0233921409, 0.00565685425, 0.0013679805, 0.000330814917}},
+      {dynamic, 96, {1, 0.241827101, 0.0584803522, 0.0141421361, 0.0034199513, 0.000827037264}},
+      {dynamic, 97, {1, 0.240343377, 0.0577649474, 0.0138834249, 0.00333678909, 0.00080197549}},
+      {dynamic, 130, {1, 0.209231079, 0.0437776409, 0.00915964507, 0.00191648211, 0.000400987774}},
+      {yarn, 3, {1, 0.181370318, 0.0292401761, 0.00353553402, 0.000854987826, 0.000206759316}},
+      {fractions, 3, {1, 0.164769739, 0.01738986, 0.00353553402, 0.000854987826, 0.000206759316}},
+      {usual, 3, {1, 0.151141942, 0.014620088, 0.00353553402, 0.000854987826, 0.000206759316}},
+      {longrope, 24, {1, 0.193461686, 0.0389869027, 0.00707106804, 0.0013679805, 0.000275679078}},
+      {longrope, 25, {0.666666687, 0.12091355, 0.0194934513, 0.00282842689, 0.000427493913, 6.36182522e-05}},
+      {{.kind = rotary_kind::llama3, .factor = 8, .low_frequency = 1, .high_frequency = 4, .context = 64},
+       3,
+       {1, 0.133434296, 0.00731004402, 0.00176776701, 0.000427493913, 0.000103379658}}};
+  for (expectation const& one : all) {
+    INFO("kind " << static_cast<int>(one.scaling.kind) << ", length " << one.length);
+    kernel::rotation const by{1, 12, {.dims = 12, .theta = 5000, .scaling = one.scaling}, one.length - 1};
+    at::Tensor const y =
+        kernel::rotate(at::cat({at::ones({1, 1, 6}, at::kDouble), at::zeros({1, 1, 6}, at::kDouble)}, 2), by,
+                       at::full({1, 1}, 2, at::kLong));
+    for (std::int64_t i = 0; i < 6; ++i) {
+      double const angle = 2 * one.frequencies[static_cast<std::size_t>(i)], u = y[0][0][i].item<double>(),
+                   v = y[0][0][i + 6].item<double>();
+      CHECK(u == Approx(one.scaling.amplitude * std::cos(angle)).margin(1e-6));
+      CHECK(v == Approx(one.scaling.amplitude * std::sin(angle)).epsilon(1e-6));
+    }
+  }
+}
+
 TEST_CASE("first and second derivatives of rotated attention with a window and a distance bias are exact") {
   std::int64_t const heads = 2, kv_heads = 1, width = 4, length = 4;
   auto const attend = [&](gradcheck::tensor_list const& in) {
-    kernel::rotation const by{heads + kv_heads, width, {.dims = 2, .theta = 30, .scaling = {}}};
+    kernel::rotation const by{heads + kv_heads, width, {.dims = 2, .theta = 30, .scaling = {.amplitude = 1.3}}};
     kernel::attention_options o{.heads = heads, .kv_heads = kv_heads, .causal = true, .window = 3, .bias = in[1]};
     o.distance0 = length - 1;
     return kernel::self_attention(kernel::rotate(in[0] * 1, by), o);

@@ -4,6 +4,7 @@
 #include <redco/diag/error.hpp>
 
 #include "gradcheck.hpp"
+#include "sharded.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -85,4 +86,42 @@ TEST_CASE("norms are differentiable twice, with respect to their parameters too"
   t.pop_back();
   CHECK(gradcheck::first([](auto const& x) { return norm_of(x, false); }, t) < 1e-7);
   CHECK(gradcheck::second([](auto const& x) { return norm_of(x, false); }, t) < 1e-6);
+}
+
+TEST_CASE("an rms norm of features that are split over ranks equals that of all features, with its gradients") {
+  auto const whole = norm_inputs(7, 10);
+  auto const expected = norm_results(norm_reference, whole, false, at::kDouble);
+  // Both ranks hold the last two features, as key-value heads that ranks share.
+  std::int64_t const parts[2][2] = {{0, 5}, {5, 10}};
+  redco::comm::run_ranks({.dp = 1, .tp = 2}, {}, [&](redco::rank_context& rank) {
+    auto const [begin, end] = parts[rank.rank];
+    gradcheck::tensor_list own{whole[0].slice(1, begin, end).clone().requires_grad_(),
+                               whole[1].slice(0, begin, end).clone().requires_grad_()};
+    auto const y = redco::kernel::split_rms_norm(own[0], own[1], 1e-6, {&rank.tp}, 10);
+    auto const g = gradcheck::weights_for(expected.back(), 0.2).slice(1, begin, end);
+    auto const found = torch::autograd::grad({y}, own, {g});
+    sharded::must(at::allclose(y, expected[2].slice(1, begin, end), 1e-12, 1e-12), "the values of its features");
+    sharded::must(at::allclose(found[0], expected[0].slice(1, begin, end), 1e-11, 1e-11), "the gradient of x");
+    sharded::must(at::allclose(found[1], expected[1].slice(0, begin, end), 1e-11, 1e-11), "the gradient of the weight");
+
+    // Features that both ranks hold count on both. Each rank has a part of their gradient.
+    gradcheck::tensor_list shared{whole[0].clone().requires_grad_(), whole[1].clone().requires_grad_()};
+    auto const z = redco::kernel::split_rms_norm(shared[0], shared[1], 1e-6, {&rank.tp}, 20);
+    auto const part = gradcheck::weights_for(expected.back(), 0.2) * (rank.rank == 0 ? 0.25 : 0.75);
+    auto const both = torch::autograd::grad({z}, shared, {part});
+    sharded::must(at::allclose(z, expected[2], 1e-12, 1e-12), "the values of shared features");
+    for (std::size_t i = 0; i < 2; ++i)
+      sharded::must(at::allclose(rank.tp.all_reduce(both[i]), expected[i], 1e-11, 1e-11), "the sum of gradients");
+  });
+}
+
+TEST_CASE("first and second derivatives of a split rms norm are exact") {
+  auto const norm = [](gradcheck::tensor_list const& t) {
+    return redco::kernel::split_rms_norm(t[0], t[1], 1e-6, {}, 8);
+  };
+  auto inputs = norm_inputs(3, 5);
+  inputs.pop_back();
+  for (auto& t : inputs) t.requires_grad_();
+  CHECK(gradcheck::first(norm, inputs) < 1e-8);
+  CHECK(gradcheck::second(norm, inputs) < 1e-7);
 }

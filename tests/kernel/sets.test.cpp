@@ -64,6 +64,7 @@ std::vector<set_case> all_set_cases(redco::comm::group& one) {
         [next = next](in t) { return kernel::activated(kernel::linear_before(next, t[0], t[1], t[2]), next); });
   add("layer norm", {x, w, b}, [](in t) { return kernel::layer_norm(t[0], t[1], t[2], 1e-5); });
   add("rms norm", {x, w}, [](in t) { return kernel::rms_norm(t[0], t[1], 1e-6); });
+  add("split rms norm", {x, w}, [](in t) { return kernel::split_rms_norm(t[0], t[1], 1e-6, {}, 31); });
   add("gelu tanh", {x}, [](in t) { return kernel::gelu(t[0]); });
   add("gelu erf", {x}, [](in t) { return kernel::gelu(t[0], kernel::gelu_form::erf); });
   add("gelu logistic", {x}, [](in t) { return kernel::gelu(t[0], kernel::gelu_form::logistic); });

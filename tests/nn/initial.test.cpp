@@ -7,9 +7,11 @@
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gpt_neo.hpp>
+#include <redco/model/gpt_neox.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/model.hpp>
+#include <redco/model/olmo2.hpp>
 #include <redco/model/opt.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/vit.hpp>
@@ -187,6 +189,8 @@ TEST_CASE("families start with the deviations of their classes in transformers")
   check_family(gptj{}, all(0.02));
   check_family(opt{}, all(0.02));
   check_family(llama{}, all(0.02));
+  check_family(models::olmo2{}, all(0.02));
+  check_family(models::gpt_neox{}, all(0.02));
   check_family(bart{}, all(0.02));
   check_family(bert{}, all(0.02));
   check_family(roberta{}, all(0.02));

@@ -25,7 +25,7 @@ from safetensors.torch import load_file, save_file
 import reference
 
 PREFIX = {"gpt2": "transformer.", "gptj": "transformer.", "gpt_neo": "transformer.", "llama": "model.", "mistral": "model.",
-          "qwen2": "model.", "qwen3": "model.", "opt": "model.", "bart": "model.", "t5": "", "bert": "bert.", "roberta": "roberta.",
+          "qwen2": "model.", "qwen3": "model.", "smollm3": "model.", "phi3": "model.", "olmo2": "model.", "gpt_neox": "gpt_neox.", "opt": "model.", "bart": "model.", "t5": "", "bert": "bert.", "roberta": "roberta.",
           "vit": "vit."}
 BASE_OF_BART = "bart-without-bias"
 MESHES = ("1x1", "1x2")
@@ -50,6 +50,9 @@ def stored_as_base(tensors, config):
         base |= {"h.0.attn.bias": torch.ones(1, 1, 4, 4), "h.1.attn.masked_bias": torch.tensor(-1e4)}
     if family == "gpt_neo":
         base |= {"h.0.attn.attention.bias": torch.ones(1, 1, 4, 4), "h.0.attn.attention.masked_bias": torch.tensor(-1e9)}
+    if family == "gpt_neox":
+        base |= {"layers.0.attention.bias": torch.ones(1, 1, 4, 4), "layers.1.attention.masked_bias": torch.tensor(-1e9),
+                 "layers.1.attention.rotary_emb.inv_freq": torch.ones(1)}
     if family in ("llama", "mistral", "qwen2", "qwen3"):
         base["layers.1.self_attn.rotary_emb.inv_freq"] = torch.ones(3)
     if family == "bart":

@@ -1,7 +1,7 @@
 #include "parity/parity.hpp"
 
 #include <redco/pretrained/from_config/gptj.hpp>
-#include <redco/pretrained/stored_names/gptj.hpp>
+#include <redco/pretrained/stored_names/gpt.hpp>
 
 [[maybe_unused]] static bool const known =
     parity::register_family<redco::pretrained::gptj_from_config, parity::task::decoder>();

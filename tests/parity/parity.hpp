@@ -95,9 +95,9 @@ class check {
     redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
       redco::run::trained_network<M> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {},
                                            tested_device());
-      using names = redco::models::stored_names<M>;
-      load_model(weights, redco::models::stored_table_of<M>(), state.master_parts(), rank);
-      save_model(saved.path, names::names, state.master_parts(), rank.world, as_it_was);
+      redco::models::stored_table const table = redco::models::stored_table_of(model);
+      load_model(weights, table, state.master_parts(), rank);
+      save_model(saved.path, table.names, state.master_parts(), rank.world, as_it_was);
       if (!data_.fresh.empty()) return;
       state.store.publish();
       std::int64_t const rows = data_.inputs.at("labels").size(0);
@@ -112,7 +112,7 @@ class check {
           std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
     if (!data_.fresh.empty()) return;
     data_.expect(weights.files->bytes_read() <= bytes_of_files(weights), "bytes of the weights were read twice");
-    expect_saved(data_, weights, saved.path, redco::models::stored_table_of<M>());
+    expect_saved(data_, weights, saved.path, redco::models::stored_table_of(model));
     expect_files(data_, as_it_was, saved.path);
   }
 
@@ -201,16 +201,17 @@ class check {
   template <class State>
   void check_gradients(State& state, double weight, adamw const& optimizer) {
     std::int64_t elements = 0, undecided = 0;
+    auto const names = redco::models::stored_names_of(state.net->model());
     for (ckpt::state_part const& part : state.master_parts()) {
       redco::nn::stored_parameter const& p = *state.store.find(part.name);
       if (!p.trainable) continue;
-      redco::models::stored_match const match = find_stored_name(redco::models::stored_names<M>::names, part.name);
+      redco::models::stored_match const match = find_stored_name(names, part.name);
       at::Tensor expected = data_.expected.at("grad." + match.theirs);
       at::Tensor found = redco::tensors::to_cpu(p.gradient / weight);
       if (match.row->transposed) expected = expected.t();
       while (expected.dim() > found.dim()) expected = expected.squeeze(0);
       double const largest = expected.abs().max().template item<double>();
-      expected = expected.narrow(0, match.row->part * part.shape[0], part.shape[0]);
+      expected = rows_of(*match.row, expected, part.shape[0]);
       for (std::int64_t d = 0; d < found.dim(); ++d) {
         auto const at = static_cast<std::size_t>(d);
         expected = expected.narrow(d, part.box.offset[at], part.box.shape[at]);
@@ -224,6 +225,12 @@ class check {
     data_.expect(100 * undecided <= elements, std::to_string(undecided) + " gradients of " + std::to_string(elements) +
                                                   " are too small to say where a step goes");
     state.store.publish();
+  }
+
+  /// Returns the `count` rows of a parameter in the tensor that a file has for several.
+  static at::Tensor rows_of(redco::models::stored_name const& row, at::Tensor const& joined, std::int64_t count) {
+    if (row.group > 0) return joined.unflatten(0, {-1, row.parts, row.group}).select(1, row.part).flatten(0, 1);
+    return joined.narrow(0, row.rows > 0 ? row.first : row.part * count, count);
   }
 
   /// Corrects elements whose first AdamW step is undecided, and returns their number. This step

@@ -15,12 +15,14 @@ results that transformers computes with them.
 
 Biases are not 0 and weights of norms not 1, so that a forgotten one shows. Weights are drawn until
 rounding cannot change an id or the sign of a ReLU's input. A case names the draw that fits; `python
-reference.py` prints the draws of all cases.
+reference.py` prints the draws of all cases. `python reference.py FOLDER NAME...` writes the folders
+of the named cases into FOLDER, such as ../files/parity.
 """
 import copy
 import dataclasses
 import itertools
 import json
+import sys
 import tempfile
 from pathlib import Path
 
@@ -59,6 +61,13 @@ def rope(theta, **scaling):
     return {"rope_theta": theta} | ({"rope_scaling": scaling} if scaling else {})
 
 
+def longrope():
+    """Rotary angles of a Phi-3 whose heads have 8 rotated features of 10."""
+    kind = {"type": "longrope", "short_factor": [1.0, 1.5, 2.0, 2.5], "long_factor": [1.5, 3.0, 5.0, 7.5]}
+    share = {"partial_rotary_factor": 0.8}
+    return {"rope_parameters": kind | share | {"rope_theta": 10000.0}} if NEWER else {"rope_scaling": kind} | share
+
+
 def cases():
     ids = {"vocab_size": 97, "bos_token_id": 1, "eos_token_id": 2}
     padded = ids | {"pad_token_id": 0}
@@ -66,6 +75,8 @@ def cases():
            "embd_pdrop": 0.0, "attn_pdrop": 0.0}
     llama = padded | {"hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4,
                       "num_key_value_heads": 2, "max_position_embeddings": 64}
+    neox = padded | {"hidden_size": 32, "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4,
+                     "max_position_embeddings": 33, "rotary_pct": 0.25}
     opt = {"vocab_size": 97, "hidden_size": 24, "num_attention_heads": 4, "num_hidden_layers": 2, "ffn_dim": 40,
            "max_position_embeddings": 33, "dropout": 0.0, "attention_dropout": 0.0}
     bart = {"vocab_size": 97, "d_model": 24, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 2,
@@ -78,6 +89,8 @@ def cases():
     vit = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40, "num_channels": 3}
     stretched = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                  "original_max_position_embeddings": 32}
+    # transformers 4.57 does not compute its cache again where the positions of Phi-3 switch
+    switch = 12 if NEWER else 24
     yield Case("gpt2", hf.GPT2Config(**gpt, n_embd=24), draw=10)
     yield Case("gpt2-inner", hf.GPT2Config(**gpt, n_embd=24, n_inner=36), draw=3)
     yield Case("gptj", hf.GPTJConfig(**gpt, n_embd=40, rotary_dim=4), draw=6)
@@ -87,6 +100,19 @@ def cases():
     yield Case("llama", hf.LlamaConfig(**llama), draw=1)
     yield Case("llama-tied", hf.LlamaConfig(**llama, tie_word_embeddings=True, **rope(700.0)), draw=3)
     yield Case("llama-stretched", hf.LlamaConfig(**llama, **rope(500000.0, **stretched)), draw=2)
+    yield Case("llama-linear", hf.LlamaConfig(**llama, **rope(10000.0, rope_type="linear", factor=2.5)), draw=1)
+    yield Case("llama-dynamic", hf.LlamaConfig(**llama | {"max_position_embeddings": 12}, **rope(10000.0, rope_type="dynamic", factor=3.0)), draw=2)
+    yield Case("llama-yarn", hf.LlamaConfig(**llama, head_dim=12, **rope(
+        10000.0, rope_type="yarn", factor=4.0, beta_fast=8.0, beta_slow=0.5, original_max_position_embeddings=16)), draw=1)
+    yield Case("smollm3", hf.SmolLM3Config(**llama | {"num_hidden_layers": 3, "no_rope_layers": [0, 1, 0]}), draw=2)
+    yield Case("phi3", hf.Phi3Config(**padded | {"hidden_size": 40, "intermediate_size": 40, "num_hidden_layers": 2,
+                                                 "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 40,
+                                                 "original_max_position_embeddings": switch, "sliding_window": 6}, **longrope()), draw=1)
+    yield Case("olmo2", hf.Olmo2Config(**llama))
+    yield Case("olmo2-tied", hf.Olmo2Config(**llama, attention_bias=True, tie_word_embeddings=True), draw=4)
+    yield Case("gpt-neox", hf.GPTNeoXConfig(**neox), draw=1)
+    yield Case("gpt-neox-sequential", hf.GPTNeoXConfig(**neox | {
+        "use_parallel_residual": False, "attention_bias": False, "rotary_pct": 0.5}), draw=6)
     yield Case("mistral", hf.MistralConfig(**llama, sliding_window=5), draw=1)
     yield Case("qwen2", hf.Qwen2Config(**llama, tie_word_embeddings=True), draw=8)
     yield Case("qwen3", hf.Qwen3Config(**llama, head_dim=10), draw=2)
@@ -328,4 +354,7 @@ if __name__ == "__main__":
     hf.logging.set_verbosity_error()
     torch.set_num_threads(1)
     for one in cases():
-        print(one.name, drawn(one)[3], flush=True)
+        if len(sys.argv) == 1:
+            print(one.name, drawn(one)[3], flush=True)
+        elif one.name in sys.argv[2:]:
+            print(one.name, write(one, Path(sys.argv[1]) / one.name), flush=True)

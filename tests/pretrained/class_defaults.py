@@ -36,6 +36,13 @@ FAMILIES = {
     "mistral": dict(SWIGLU, head_dim=32, sliding_window=7),
     "qwen2": dict(SWIGLU, use_sliding_window=True, sliding_window=7, max_window_layers=0),
     "qwen3": dict(SWIGLU, head_dim=32, attention_bias=True, use_sliding_window=True, sliding_window=7, max_window_layers=0),
+    "smollm3": dict(SWIGLU, attention_bias=True, mlp_bias=True, tie_word_embeddings=False, no_rope_layer_interval=2, pad_token_id=4),
+    "phi3": dict(SWIGLU, sliding_window=7, pad_token_id=4),
+    "olmo2": dict(SWIGLU, attention_bias=True, pad_token_id=4),
+    "gpt_neox": dict(vocab_size=600, max_position_embeddings=512, hidden_size=8192, intermediate_size=100, num_hidden_layers=3,
+                     num_attention_heads=32, hidden_act="relu", layer_norm_eps=1e-3, attention_dropout=0.3, hidden_dropout=0.2,
+                     initializer_range=0.5, tie_word_embeddings=True, use_parallel_residual=False, attention_bias=False,
+                     rotary_pct=0.5, rotary_emb_base=500.0),
     "opt": dict(vocab_size=600, max_position_embeddings=512, hidden_size=1536, ffn_dim=100, num_hidden_layers=3,
                 num_attention_heads=24, word_embed_proj_dim=100, do_layer_norm_before=False, dropout=0.3, attention_dropout=0.2,
                 activation_function="gelu", init_std=0.5, pad_token_id=4),
@@ -51,13 +58,15 @@ FAMILIES = {
                 hidden_dropout_prob=0.3, attention_probs_dropout_prob=0.2, initializer_range=0.5, layer_norm_eps=1e-3, image_size=448,
                 patch_size=32, num_channels=5, qkv_bias=False),
 }
+# Names in rope_parameters of keys that newer versions keep there
+ROTARY_NAMES = {"rope_theta": "rope_theta", "rotary_emb_base": "rope_theta", "rotary_pct": "partial_rotary_factor"}
 ROTARY = dict(rope_type="llama3", factor=4.0, low_freq_factor=2.0, high_freq_factor=5.0, original_max_position_embeddings=100)
 
 
 def value_without(family, base, key):
     config = AutoConfig.for_model(family, **{k: v for k, v in base.items() if k != key})
-    if key == "rope_theta" and not hasattr(config, key):
-        return config.rope_parameters[key]
+    if key in ROTARY_NAMES and not hasattr(config, key):
+        return config.rope_parameters[ROTARY_NAMES[key]]
     if key == "head_dim" and getattr(config, key) is None:
         return config.hidden_size // config.num_attention_heads
     return getattr(config, key)

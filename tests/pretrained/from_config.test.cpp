@@ -8,6 +8,7 @@
 #include <redco/json/parse.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -207,6 +208,107 @@ TEST_CASE("a Mistral with a null window has none, and one without the key has th
   CHECK(window(R"(, "sliding_window": 7)") == 7);
 }
 
+redco::models::llama_config llama_of(std::string const& members) {
+  redco::models::llama_config found;
+  redco::json::json_value const config = redco::json::parse_json("{" + members + "}", "c.json");
+  redco::pretrained::model_from_config(config, "c.json", [&](auto const& m) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::llama>) found = m.config;
+    return 0;
+  });
+  return found;
+}
+
+TEST_CASE("rotary positions are read with their kind, its defaults, and the context that they reach") {
+  using redco::layers::rotary_kind;
+  auto const read = [](std::string const& scaling) { return llama_of(llama + R"(, "rope_scaling": )" + scaling); };
+  auto const linear = read(R"({"type": "linear", "factor": 4})");
+  CHECK((linear.scaling.kind == rotary_kind::linear && linear.scaling.factor == 4 && linear.context == 512));
+  auto const dynamic = read(R"({"rope_type": "dynamic", "type": "dynamic", "factor": 1.5})");
+  CHECK((dynamic.scaling.kind == rotary_kind::dynamic && dynamic.scaling.context == 128 && dynamic.context == 192));
+  auto const yarn = read(R"({"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 64})").scaling;
+  CHECK((yarn.kind == rotary_kind::yarn && yarn.context == 64 && yarn.low_frequency == 1 && yarn.high_frequency == 32));
+  CHECK(yarn.whole_pairs);
+  CHECK(yarn.amplitude == Approx(1.138629436111989));  // 0.1 ln 4 + 1
+  auto const scaled =
+      read(R"({"rope_type": "yarn", "factor": 4, "mscale": 0.7, "mscale_all_dim": 0.4, "truncate": false,
+                               "beta_fast": 8, "beta_slow": 0.5})")
+          .scaling;
+  CHECK((scaled.low_frequency == 0.5 && scaled.high_frequency == 8 && scaled.context == 128 && !scaled.whole_pairs));
+  CHECK(scaled.amplitude == Approx(1.0394038191422568));  // of transformers 5.24
+  CHECK(read(R"({"rope_type": "yarn", "factor": 4, "attention_factor": 1.25})").scaling.amplitude == 1.25);
+  std::string const lists = R"("short_factor": [1, 1.25, 1.5, 2, 2.5, 3], "long_factor": [1.5, 2, 3, 5, 8, 13])";
+  auto const longrope = read(R"({"rope_type": "longrope", "original_max_position_embeddings": 32, )" + lists + "}");
+  CHECK((longrope.scaling.kind == rotary_kind::longrope && longrope.scaling.context == 32 && longrope.context == 128));
+  CHECK((longrope.scaling.divisors.count == 6 && longrope.scaling.divisors.values[1] == 1.25F));
+  CHECK((longrope.scaling.long_divisors.count == 6 && longrope.scaling.long_divisors.values[5] == 13));
+  CHECK(longrope.scaling.amplitude == Approx(std::sqrt(1 + std::log(4.0) / std::log(32.0))));
+  CHECK(refusal(llama + R"(, "original_max_position_embeddings": 16, "rope_scaling": {"rope_type": "longrope",
+                              "original_max_position_embeddings": 32, )" +
+                lists + "}")
+            .find("two different \"original_max_position_embeddings\"") != std::string::npos);
+  CHECK(refusal(llama +
+                R"(, "rope_scaling": {"rope_type": "longrope", "factor": 3, "original_max_position_embeddings": 32, )" +
+                lists + "}")
+            .find("the context is 4.0 times the length in training") != std::string::npos);
+}
+
+TEST_CASE("a SmolLM3 does not rotate the blocks of its list or interval, and refuses windows") {
+  std::string const smollm3 =
+      R"("model_type": "smollm3", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
+      "intermediate_size": 80, "num_attention_heads": 4, "num_hidden_layers": 5, "pad_token_id": 0)";
+  auto const unrotated = [&](std::string const& more) { return llama_of(smollm3 + more).unrotated.bits[0]; };
+  CHECK(unrotated("") == 0b01000);
+  CHECK(unrotated(R"(, "no_rope_layer_interval": 2)") == 0b01010);
+  CHECK(unrotated(R"(, "no_rope_layers": [0, 1, 1, 0, 1])") == 0b01001);
+  CHECK(refusal(smollm3 + R"(, "no_rope_layers": [0, 1, 1, 0])").find("for each of the 5 layers") != std::string::npos);
+  CHECK(refusal(smollm3 + R"(, "no_rope_layers": [0, 1, 2, 0, 1])").find("write 0 or 1") != std::string::npos);
+  CHECK(refusal(smollm3 + R"(, "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention",
+                                "sliding_attention", "sliding_attention"])")
+            .find("a sliding window is not supported") != std::string::npos);
+}
+
+TEST_CASE("a Phi-3 has windows shorter than its context, longrope under older names, and no other kind") {
+  std::string const phi3 = R"("model_type": "phi3", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
+      "intermediate_size": 80, "num_attention_heads": 4, "num_hidden_layers": 2, "pad_token_id": 0)";
+  CHECK(llama_of(phi3).window == 0);
+  CHECK(llama_of(phi3 + R"(, "sliding_window": 127)").window == 127);
+  CHECK(llama_of(phi3 + R"(, "sliding_window": 128)").window == 0);
+  CHECK(llama_of(phi3 + R"(, "partial_rotary_factor": 0.5)").rotary_dims == 6);
+  for (std::string const name : {"longrope", "su", "yarn"}) {
+    auto const read = llama_of(phi3 + R"(, "original_max_position_embeddings": 64, "rope_scaling": {"type": ")" + name +
+                               R"(", "short_factor": [1, 1, 1, 1, 1, 1], "long_factor": [2, 2, 2, 2, 2, 2]})");
+    CHECK((read.scaling.kind == redco::layers::rotary_kind::longrope && read.scaling.context == 64));
+  }
+  CHECK(refusal(phi3 + R"(, "rope_scaling": {"type": "linear", "factor": 2})")
+            .find("supported are \"default\", \"longrope\"") != std::string::npos);
+  CHECK(refusal(phi3 + R"(, "resid_pdrop": 0.1)").find("\"resid_pdrop\" is 0.1") != std::string::npos);
+  CHECK(refusal(phi3 + R"(, "partial_rotary_factor": 0.25)").find("3 rotated features") != std::string::npos);
+}
+
+TEST_CASE("a GPT-NeoX reads its positions under old and new names, which must agree") {
+  std::string const neox = R"("model_type": "gpt_neox", "vocab_size": 96, "hidden_size": 64, "intermediate_size": 80,
+      "num_attention_heads": 4, "num_hidden_layers": 2)";
+  auto const read = [&](std::string const& more) {
+    redco::models::gpt_neox_config found;
+    redco::json::json_value const config = redco::json::parse_json("{" + neox + more + "}", "c.json");
+    redco::pretrained::model_from_config(config, "c.json", [&](auto const& m) {
+      if constexpr (requires { m.config.parallel; }) found = m.config;
+      return 0;
+    });
+    return found;
+  };
+  CHECK((read("").rotary_dims == 4 && read("").theta == 10000));
+  auto const old = read(R"(, "rotary_pct": 0.5, "rotary_emb_base": 5000, "rope_theta": 5000)");
+  CHECK((old.rotary_dims == 8 && old.theta == 5000));
+  auto const nested =
+      read(R"(, "rope_parameters": {"partial_rotary_factor": 0.75, "rope_theta": 700, "rope_type": "default"})");
+  CHECK((nested.rotary_dims == 12 && nested.theta == 700));
+  CHECK(refusal(neox + R"(, "rotary_pct": 0.5, "partial_rotary_factor": 0.25)").find("two different") !=
+        std::string::npos);
+  CHECK(refusal(neox + R"(, "rotary_emb_base": 500, "rope_parameters": {"rope_theta": 600})").find("two different") !=
+        std::string::npos);
+}
+
 TEST_CASE("missing, absurd, contradictory, unknown and unsupported settings are refused with a cure") {
   auto const with = [](std::string const& more) { return refusal(gpt2 + ", " + more); };
   CHECK(refusal(R"("n_embd": 48)") == "c.json: \"model_type\" is missing; it names the family of a model");
@@ -246,12 +348,24 @@ TEST_CASE("missing, absurd, contradictory, unknown and unsupported settings are 
   CHECK(refusal(llama + R"(, "head_dim": 268435456)").find("are too many") != std::string::npos);
   CHECK(refusal(llama + R"(, "rope_theta": 1e4, "rope_parameters": {"rope_theta": 5e5})").find("two different") !=
         std::string::npos);
-  CHECK(refusal(llama + R"(, "rope_scaling": {"rope_type": "yarn"})") ==
-        "c.json: rope_scaling: \"rope_type\" is \"yarn\", which is not supported; only \"default\" and \"llama3\" are");
-  for (std::string const kind : {"linear", "dynamic", "longrope", "su", "mrope", "proportional"})
+  for (std::string const kind : {"su", "mrope", "proportional"})
     for (std::string const key : {"rope_type", "type"})
-      CHECK(refusal(llama + R"(, "rope_scaling": {")" + key + R"(": ")" + kind + R"(", "factor": 2.0})")
-                .find("\"rope_type\" is \"" + kind + "\", which is not supported") != std::string::npos);
+      CHECK(refusal(llama + R"(, "rope_scaling": {")" + key + R"(": ")" + kind + R"(", "factor": 2.0})") ==
+            "c.json: rope_scaling: \"rope_type\" is \"" + kind +
+                "\", which is not supported; supported are \"default\", \"linear\", \"dynamic\", \"yarn\", "
+                "\"longrope\", \"llama3\"");
+  for (std::string const kind : {"linear", "dynamic", "yarn", "llama3"})
+    CHECK(refusal(llama + R"(, "rope_parameters": {"rope_type": ")" + kind + R"("})") ==
+          "c.json: rope_parameters: \"factor\" is missing, without which angles cannot be stretched; add it");
+  CHECK(refusal(llama + R"(, "rope_scaling": {"rope_type": "yarn", "type": "linear", "factor": 2})")
+            .find("both name the kind of positions") != std::string::npos);
+  CHECK(
+      refusal(llama +
+              R"(, "rope_scaling": {"rope_type": "longrope", "short_factor": [1, 1], "long_factor": [2, 2, 2]})") ==
+      "c.json: rope_scaling: \"short_factor\" must be a list of 6 positive numbers, one per pair of rotated features, "
+      "and at most 64; correct the list");
+  CHECK(refusal(llama + R"(, "partial_rotary_factor": 0.5)").find("\"partial_rotary_factor\" is 0.5") !=
+        std::string::npos);
   CHECK(refusal(llama + R"(, "rope_scaling": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1,
                                    "high_freq_factor": 4, "beta_scale": 2})")
             .find("c.json: rope_scaling: \"beta_scale\" is 2, which speaks of a factor on values") == 0);

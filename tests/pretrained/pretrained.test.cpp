@@ -252,7 +252,7 @@ TEST_CASE("weights have the names of the whole model, and the log lists tensors 
 }
 
 TEST_CASE("old names of norms are known, and a tensor under two names is refused") {
-  redco::models::stored_table const table = redco::models::stored_table_of<redco::bert>();
+  redco::models::stored_table const table = redco::models::stored_table_of(redco::bert{});
   CHECK(redco::pretrained::name_in_table("embeddings.LayerNorm.gamma", table) == "bert.embeddings.LayerNorm.weight");
   CHECK(redco::pretrained::name_in_table("bert.encoder.layer.3.output.LayerNorm.beta", table) ==
         "bert.encoder.layer.3.output.LayerNorm.bias");

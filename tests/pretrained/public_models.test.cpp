@@ -76,7 +76,7 @@ std::set<std::string> parameters_of(M const& model) {
 
 template <class M>
 void check_names(M const& model, redco::json::json_value const& entry, redco::json::json_value const& layouts) {
-  redco::models::stored_table const table = redco::models::stored_table_of<M>();
+  redco::models::stored_table const table = redco::models::stored_table_of(model);
   std::set<std::string> stored, named;
   for (auto const& pattern : layouts.at(entry.at("tensors").get<std::string>()))
     for (std::string const& side : sides_of(pattern.get<std::string>())) expand(side, layers_of(model, side), stored);

@@ -35,6 +35,19 @@ TEST_CASE("a part of a fused, transposed tensor follows the parts before it, wit
   CHECK(k.box == redco::safetensors::box{{0, 14}, {5, 4}});
 }
 
+TEST_CASE("parameters of different sizes have rows of their own in a joined tensor, or take turns by groups of rows") {
+  std::array const sizes{
+      redco::models::stored_name{.ours = "k", .theirs = "qkv", .part = 1, .parts = 3, .first = 12, .rows = 20}};
+  redco::pretrained::stored_part const k = redco::pretrained::stored_part_of(sizes, "k", {4, 5}, {{2, 1}, {2, 3}});
+  CHECK(k.shape == numbers{20, 5});
+  CHECK(k.box == redco::safetensors::box{{14, 1}, {2, 3}});
+  std::array const turns{redco::models::stored_name{.ours = "v", .theirs = "qkv", .part = 2, .parts = 3, .group = 4}};
+  // Rows 5 and 6 of v are rows 1 and 2 of its second group, after 3 + 2 groups of 4 rows.
+  redco::pretrained::stored_part const v = redco::pretrained::stored_part_of(turns, "v", {8, 5}, {{5, 0}, {2, 5}});
+  CHECK(v.shape == numbers{24, 5});
+  CHECK(v.box == redco::safetensors::box{{21, 0}, {2, 5}});
+}
+
 TEST_CASE("extents of 1 come first") {
   redco::pretrained::stored_part const part = redco::pretrained::stored_part_of(part_names, "cls", {9}, {{3}, {2}});
   CHECK(part.shape == numbers{1, 1, 9});

@@ -8,7 +8,7 @@
 #include <redco/text/batches.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/pretrained/stored_names/gpt2.hpp>
+#include <redco/pretrained/stored_names/gpt.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/optimizer/learning_rate.hpp>

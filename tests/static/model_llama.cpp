@@ -1,10 +1,12 @@
-// LLaMA, Mistral and Qwen2: number of parameters of the public models, splits and their reasons,
-// legal widths, messages of a block.
+// LLaMA, Mistral, Qwen, SmolLM3, Phi-3, OLMo 2 and GPT-NeoX: number of parameters of the public
+// models, splits and their reasons, legal widths, messages of a block.
 #include "model_facts.hpp"
 
 #include <redco/cost/simulation.hpp>
 #include <redco/shard/legal.hpp>
+#include <redco/model/gpt_neox.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/olmo2.hpp>
 
 namespace {
 
@@ -46,6 +48,30 @@ static_assert(numbers<qwen2_7b>() == 7'615'616'512);
 static_assert(numbers<qwen2_half_b>() == 494'032'768);
 static_assert(numbers<qwen3_8b>() == 8'190'735'360);
 static_assert(numbers<qwen3_half_b>() == 596'049'920);
+constexpr redco::llama smollm3_3b{redco::models::smollm3_3b};
+constexpr redco::llama phi3_mini{
+    {.vocab = 32064, .context = 4096, .width = 3072, .ffn = 8192, .norm_epsilon = 1e-5, .fused_in_files = true}};
+constexpr redco::models::olmo2 olmo2_1b{redco::models::olmo2_1b};
+constexpr redco::models::gpt_neox pythia_160m{redco::models::pythia_160m};
+static_assert(numbers<smollm3_3b>() == 3'075'098'624);
+static_assert(numbers<phi3_mini>() == 3'821'079'552);
+static_assert(numbers<olmo2_1b>() == 1'484'916'736);
+static_assert(numbers<pythia_160m>() == 162'322'944);
+
+// SmolLM3 does not rotate every fourth of its 36 blocks.
+static_assert(redco::llama::attention::scores(smollm3_3b.config).unrotated.has(35) &&
+              !redco::llama::attention::scores(smollm3_3b.config).unrotated.has(34));
+
+// Pythia's attention and feed-forward read one input, so a block reduces their sum once; without
+// parallel residual connections it reduces twice.
+constexpr redco::models::gpt_neox one_by_one{{.parallel = false}};
+static_assert(reductions<pythia_160m>("layers.*", false, 12) == 1 &&
+              reductions<one_by_one>("layers.*", false, 44) == 2);
+
+// OLMo 2 normalises queries and keys over all heads: the weights are split by heads, and two more
+// messages of a block sum the squares, forward and backward.
+static_assert(part<olmo2_1b>("layers.*.self_attn.q_norm.weight", 4, reason::norm) == extents{512});
+static_assert(reductions<olmo2_1b>("layers.*", false, 16) == 4 && reductions<olmo2_1b>("layers.*", true, 16) == 4);
 
 // A tied table is stated once, and the head has no weight of its own.
 static_assert(count<llama_1b>("embed_tokens.weight") == 1 && count<llama_1b>("lm_head.weight") == 0);
@@ -119,7 +145,8 @@ static_assert(without_attention(16384, 4096) == 16384 * without_attention(1, 1))
 static_assert(without_attention(4096, 4096) == 4096 * without_attention(1, 1));
 static_assert(without_attention(1000, 1000) == 1000 * without_attention(1, 1));
 static_assert(redco::llama::attention::scores(qwen2_7b.config).rotary.theta == 1e6);
-constexpr redco::models::llama_config stretched{.scaling = {.factor = 8, .context = 64}};
+constexpr redco::models::llama_config stretched{
+    .scaling = {.kind = redco::layers::rotary_kind::llama3, .factor = 8, .context = 64}};
 static_assert(redco::llama::attention::scores(stretched).rotary.scaling.factor == 8);
 
 }  // namespace

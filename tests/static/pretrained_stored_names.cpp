@@ -4,8 +4,10 @@
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gpt_neo.hpp>
+#include <redco/model/gpt_neox.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/olmo2.hpp>
 #include <redco/model/opt.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/model/t5.hpp>
@@ -20,7 +22,7 @@ inline constexpr int tables = (0 + ... + static_cast<int>(requires { sizeof(redc
 
 using namespace redco;
 static_assert(tables<own_model> == 1);
-static_assert(tables<bart, bert, gpt2, gpt_neo, gptj, llama, opt, redco::models::opt_post_norm, roberta, t5,
-                     redco::models::t5_gated, vit> == 0);
+static_assert(tables<bart, bert, gpt2, gpt_neo, gptj, llama, opt, redco::models::gpt_neox, redco::models::olmo2,
+                     redco::models::opt_post_norm, roberta, t5, redco::models::t5_gated, vit> == 0);
 
 }  // namespace

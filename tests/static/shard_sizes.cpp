@@ -6,9 +6,11 @@
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gpt_neo.hpp>
+#include <redco/model/gpt_neox.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/model.hpp>
+#include <redco/model/olmo2.hpp>
 #include <redco/model/opt.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
@@ -43,6 +45,7 @@ constexpr bool sound() {
          !redco::shard::constant_facts_of<made<redco::models::sequence_parallel<M>>>.mistake;
 }
 static_assert(sound<gpt2>() && sound<gpt_neo>() && sound<llama>() && sound<gptj>() && sound<opt>());
+static_assert(sound<redco::models::olmo2>() && sound<redco::models::gpt_neox>());
 static_assert(sound<redco::models::opt_post_norm>() && sound<bart>() && sound<t5>() &&
               sound<redco::models::t5_gated>() && sound<bert>() && sound<roberta>() && sound<vit>());
 

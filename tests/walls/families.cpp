@@ -1,21 +1,59 @@
 #include "walls/training.hpp"
 
+#include "parity/reference.hpp"
+#include "test_files.hpp"
+
 #include <redco/generate/generate.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/ckpt/load_weights.hpp>
+#include <redco/pretrained/pretrained.hpp>
+#include <redco/pretrained/stored_names/gpt.hpp>
+#include <redco/pretrained/stored_names/llama.hpp>
+#include <redco/model/gpt_neox.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/olmo2.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/optimizer/optimizers.hpp>
 
 #include <cstdint>
+#include <filesystem>
+#include <string>
 #include <vector>
-
-// Decodes token by token, where positions, windows and distances count from the cache. Reference
-// numbers do not cover this.
 
 namespace {
 
 using namespace redco;
+
+/// Compares logits and greedy ids of a folder of reference values, on one rank and two shards.
+template <class M>
+void check_folder(std::string const& name) {
+  INFO(name);
+  std::filesystem::path const path = test_files() / "parity" / name;
+  parity::tensors const inputs = parity::read_all(path / "inputs.safetensors"),
+                        expected = parity::read_all(path / "expected.safetensors");
+  pretrained_folder const folder(path);
+  M const& model = folder.model<M>();
+  at::Tensor const seen = inputs.at("attention_mask").to(at::kBool), prompts = expected.at("prompt_ids");
+  for (mesh const& shape : {mesh{.dp = 1}, {.tp = 2}})
+    redco::comm::run_ranks(shape, {}, [&](rank_context& rank) {
+      redco::run::trained_network<M> const state(model, plan_of(model, shape), adamw{}, dtype::f64, 5, rank.rank, {});
+      load_model(folder.weights(), redco::models::stored_table_of(model), state.master_parts(), rank);
+      state.store.publish();
+      at::NoGradGuard const quiet;
+      pass const in = redco::nn::evaluation_pass(rank);
+      bound_network<M> const net(state.net, in);
+      at::Tensor const off = net(inputs.at("input_ids"), key_mask{seen}).tensor() - expected.at("logits");
+      double const worst = off.abs().masked_fill(seen.logical_not().unsqueeze(-1), 0).max().template item<double>();
+      sharded::must(worst < 1e-4, "logits of transformers");
+      at::Tensor const found = generate(net.with(key_mask{expected.at("prompt_mask").to(at::kBool)}), prompts,
+                                        {.max_new_tokens = 12, .stop_ids = {2}, .pad = 0});
+      sharded::must(found.equal(expected.at("greedy")), "greedy ids of transformers");
+    });
+}
+
+// Decodes token by token, where positions, windows and distances count from the cache. Reference
+// numbers do not cover this.
 
 template <class M, class Prepare>
 void check_decoding(M const& model, Prepare const& prepare) {
@@ -41,6 +79,12 @@ void check_decoding(M const& model, Prepare const& prepare) {
 }
 
 }  // namespace
+
+TEST_CASE("decoders with each kind of rotary positions, blocks and norms compute like transformers") {
+  for (char const* name : {"llama-dynamic", "llama-yarn", "smollm3", "phi3"}) check_folder<llama>(name);
+  for (char const* name : {"gpt-neox", "gpt-neox-sequential"}) check_folder<models::gpt_neox>(name);
+  check_folder<models::olmo2>("olmo2");
+}
 
 TEST_CASE("rotary positions and a sliding window count from the cache") {
   llama const model{

@@ -77,7 +77,7 @@ void check_peft(pretrained_folder const& folder, adapter_folder const& adapter, 
   at::Tensor const ids = expected.at("input_ids");
   redco::comm::run_ranks(on, {}, [&](rank_context& rank) {
     redco::run::trained_network<M> state(model, plan_of(model, on), adamw{}, dtype::f64, 5, rank.rank, {});
-    run::load_weights(state, folder.weights(), redco::models::stored_table_of<Frozen>(), rank);
+    run::load_weights(state, folder.weights(), redco::models::stored_table_of(Frozen{model.config}), rank);
     walls::share const mine = walls::share_of(ids.size(0), rank);
     auto const own = [&](char const* name) { return expected.at(name).slice(0, mine.begin, mine.end); };
     auto const logits = [&] {

@@ -31,10 +31,12 @@ inline adapter_parts adapter_parts_of(std::span<models::stored_name const> names
   adapter_parts found;
   for (ckpt::state_part const& part : parts) {
     ckpt::detail::check_part(part);
-    adapter_location location = adapter_location_of(names, part.name, part.shape, part.box);
-    found.parts.push_back(
-        {location.part.name, location.part.shape, ckpt::detail::held_values(part), location.part.box, part.owner});
-    found.locations.push_back(std::move(location));
+    for (ckpt::state_part const& cut : ckpt::cut_rows(part, group_of(names, part.name))) {
+      adapter_location location = adapter_location_of(names, cut.name, cut.shape, cut.box);
+      found.parts.push_back(
+          {location.part.name, location.part.shape, ckpt::detail::held_values(cut), location.part.box, cut.owner});
+      found.locations.push_back(std::move(location));
+    }
   }
   return found;
 }

@@ -171,7 +171,7 @@ REDCO_INLINE void load_model(safetensors::weights_source const& weights, models:
   detail::wanted_tensors wanted;
   detail::together(rank.world, [&] {
     named = pretrained::named_as(weights, table);
-    wanted = detail::wanted_of(named, table, parts);
+    wanted = detail::wanted_of(named, table, detail::cut_by_groups(table.names, parts));
     safetensors::refuse_differences(
         weights.files->directory().string(),
         safetensors::differences(named.tensors, wanted.table, {.unread = wanted.unread, .any_float = true}),

@@ -65,7 +65,7 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
   std::vector<std::string> order;
   detail::together(world, [&] {
     pretrained::check_type_to_save(options);
-    own = detail::in_files(names, parts);
+    own = detail::in_files(names, detail::cut_by_groups(names, parts));
     std::set<std::string_view> seen;
     for (state_part const& part : own) {
       if (seen.insert(part.name).second) order.push_back(part.name);

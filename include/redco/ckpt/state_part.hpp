@@ -6,11 +6,13 @@
 #include <redco/safetensors/names.hpp>
 #include <redco/diag/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redco::ckpt::detail {
@@ -83,6 +85,24 @@ inline at::Tensor held_values(state_part const& part) {
 }  // namespace redco::ckpt::detail
 
 namespace redco::ckpt {
+
+/// Returns `part`, cut at each multiple of `group` rows of the unsharded tensor. If `group` is 0,
+/// the part stays whole.
+inline std::vector<state_part> cut_rows(state_part const& part, std::int64_t group) {
+  if (group == 0 || part.box.shape.empty()) return {part};
+  std::vector<state_part> all;
+  std::int64_t const first = part.box.offset[0], end = first + part.box.shape[0];
+  for (std::int64_t begin = first; begin < end;) {
+    std::int64_t const stop = std::min(end, (begin / group + 1) * group);
+    state_part cut = part;
+    cut.local = part.local.narrow(0, begin - first, stop - begin);
+    cut.box.offset[0] = begin;
+    cut.box.shape[0] = stop - begin;
+    all.push_back(std::move(cut));
+    begin = stop;
+  }
+  return all;
+}
 
 /// Returns the number of bytes of the tensors in a checkpoint. `parts`: one rank's parts of all
 /// tensors; each tensor is counted whole, not by its part.

@@ -53,23 +53,34 @@ class decoding {
   /// Returns the logits [B, 1] of the token that follows `input` [B, T]. `input` continues the
   /// tokens of all earlier calls.
   logits next(at::Tensor const& input) {
-    std::int64_t const begin = cache_.length(), length = input.size(1);
-    logits const result = masked(begin, length, [&](auto const& net) { return net(input).last(); });
-    cache_.advance(length);
-    return result;
+    std::int64_t const limit = net_.base().cache_limit(), before = cache_.length();
+    if (limit > 0) seen_ = before > 0 ? at::cat({seen_, input}, 1) : input;
+    if (before > 0 && before <= limit && before + input.size(1) > limit) {
+      cache_ = nn::key_value_cache(net_.base().cache_slots(), cache_.capacity());
+      return following(seen_);
+    }
+    return following(input);
   }
 
   /// Replaces the rows of the decoder's state: the new row i continues the old row rows[i]. Beam
   /// search calls it after each step.
   void select_rows(at::Tensor const& rows) {
     cache_.select_rows(rows);
-    for (at::Tensor* const by_row : {&shown_, &positions_, &shown_source_})
+    for (at::Tensor* const by_row : {&shown_, &positions_, &shown_source_, &seen_})
       if (by_row->defined()) *by_row = by_row->index_select(0, rows);
   }
 
  private:
   template <class Key>
   static constexpr bool has_entry = bound_network<M, Items...>::template has<Key>;
+
+  /// Returns the logits of the token that follows `input`, which continues the cached tokens.
+  logits following(at::Tensor const& input) {
+    std::int64_t const begin = cache_.length(), length = input.size(1);
+    logits const result = masked(begin, length, [&](auto const& net) { return net(input).last(); });
+    cache_.advance(length);
+    return result;
+  }
 
   /// Calls `use` with the network, bound to the masks and positions for `length` tokens from
   /// position `begin` on.
@@ -95,6 +106,7 @@ class decoding {
   nn::key_value_cache cache_;
   redco::pass pass_;
   at::Tensor shown_, positions_, shown_source_;
+  at::Tensor seen_;  // All tokens so far, if the network limits the cache
 };
 
 }  // namespace redco::generation

@@ -26,9 +26,9 @@ struct rotation {
 };
 
 /// Returns x [B, T, columns] with its heads rotated by their positions (Su et al. 2021).
-/// `positions` is int64 [B or 1, T]; if undefined, row t has the position by.first + t. May modify
-/// x, so use only the result. Angles are computed in f64. Autograd saves only the positions.
-/// Differentiable to any order.
+/// `positions` is int64 [B or 1, T]; if undefined, row t has the position by.first + t. Frequencies
+/// that depend on a length take by.first + T tokens. May modify x, so use only the result. Angles
+/// are computed in f64. Autograd saves only the positions. Differentiable to any order.
 at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions = {});
 
 }  // namespace redco::kernel

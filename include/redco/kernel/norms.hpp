@@ -21,6 +21,15 @@ at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor 
 /// `error` with exit code 70 if weight has another size.
 at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon);
 
+/// Like rms_norm, for x and weight whose features are split over `ranks`: x / sqrt(sum(x^2) / count
+/// + epsilon) * weight. The sum is over the last dimension of all ranks' parts. `count` is the
+/// number of features on all ranks; features that several ranks hold count on each.
+///
+/// Sums one number per row over the ranks, in forward and in backward. Autograd saves x, weight,
+/// and 1 / root mean square of each row. Differentiable to any order.
+at::Tensor split_rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon,
+                          comm::replica_round const& ranks, double count);
+
 /// Mean and variance of each channel of a tensor [B, C, ...], over the examples of all replicas
 /// that run a round of micro-batches together. Computed in f32, or f64 for f64 inputs.
 struct batch_statistics {

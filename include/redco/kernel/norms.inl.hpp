@@ -48,6 +48,14 @@ REDCO_INLINE at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, 
       [&] { return composed::norm<false>(x, weight, {}, epsilon).y; });
 }
 
+REDCO_INLINE at::Tensor split_rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon,
+                                       comm::replica_round const& ranks, double count) {
+  detail::check_norm("split_rms_norm", x, weight, {});
+  return detail::dispatch(
+      x, [&] { return cpu::split_rms_norm(x, weight, epsilon, ranks, count); },
+      [&] { return composed::split_rms_norm(x, weight, epsilon, ranks, count); });
+}
+
 REDCO_INLINE batch_statistics batch_statistics_of(at::Tensor const& x, comm::replica_round const& round) {
   at::NoGradGuard const no_grad;
   auto const [variance, mean] = at::var_mean(composed::widened(x), composed::all_but_channels(x), at::Scalar(0));

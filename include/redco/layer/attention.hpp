@@ -180,7 +180,8 @@ struct attention {
     w.workspace("key_value_gradient", key_values);
     w.weight_gradient({heads * dim, width}, 0, heads);
     w.weight_gradient({2 * kv * dim, width}, 0, kv);
-    if (sizes.query_key_norm) norm_facts(w, dim, kv);
+    if (sizes.query_key_norm && sizes.norm_over_heads) whole_norm_facts(w, dim, kv, shared, input);
+    if (sizes.query_key_norm && !sizes.norm_over_heads) norm_facts(w, dim, kv);
 
     w.save("q");
     if constexpr (Kind == attention_kind::cross)
@@ -257,6 +258,43 @@ struct attention {
     };
     norm("k_norm", kv);
     norm("q_norm", queries.units);
+  }
+
+  /// Like norm_facts, for a normalisation over all heads together. The weights are split by heads
+  /// like queries and keys, and ranks sum the squares of their parts. `shared`: remainder of the
+  /// key-value heads. `input`: input of the attention layer.
+  static constexpr void whole_norm_facts(fact::recorder& w, std::int64_t dim, std::int64_t kv, shape::remainder shared,
+                                         fact::flow const& input) {
+    fact::flow const queries = w.activation;
+    std::int64_t const rows = queries.shape[0], length = queries.shape[1], heads = queries.units;
+    auto const weight = [&](std::string_view name, std::int64_t units, shape::remainder rest) {
+      fact::parameter_fact fact;
+      fact.shape = {units * dim};
+      fact.split(shape::axis::tp, 0, units, rest);
+      fact.decay = false;
+      fact.start = {fact::initial::kind::ones, 0};
+      fact.why = fact::reason::norm;
+      w.inside(name, [&] { w.parameter("weight", fact); });
+    };
+    weight("q_norm", heads, shape::remainder::refused);
+    weight("k_norm", kv, shared);
+    if (kv != heads) w.share(kv, {kv * dim}, {heads * dim}, heads, input);
+
+    auto const norm = [&](std::string_view name, std::int64_t units) {
+      w.inside(name, [&] {
+        fact::flow part{{rows, length, units * dim}, 2, units};
+        w.save("input", part.shape, 2, fact::width_kind::compute, units);
+        w.save("inverse_deviation", {rows, length}, -1, fact::width_kind::accumulate);
+        w.message(shape::collective::all_reduce, false, {rows, length}, fact::width_kind::accumulate);
+        w.produce(part.shape, 2, units);
+        w.backward(part);
+        w.workspace("normalised", part, fact::width_kind::accumulate);
+        w.workspace("weighted_gradient", part, fact::width_kind::accumulate);
+        w.message(shape::collective::all_reduce, true, {rows, length}, fact::width_kind::accumulate);
+      });
+    };
+    norm("k_norm", kv);
+    norm("q_norm", heads);
   }
 };
 

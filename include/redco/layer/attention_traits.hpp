@@ -2,6 +2,8 @@
 
 #include <redco/layer/extent_of.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -28,8 +30,10 @@ struct attention_form {
   double query_deviation = 0;
   /// Standard deviation of the initial weights of the output projection; 0: the model's default.
   double output_deviation = 0;
-  /// True to normalise queries and keys within each head by their root mean square
+  /// True to normalise queries and keys by their root mean square, within each head
   bool query_key_norm = false;
+  /// True if the root mean square of `query_key_norm` is over all heads together
+  bool norm_over_heads = false;
   double norm_epsilon = 0;
 };
 
@@ -37,15 +41,37 @@ struct attention_form {
 /// (`halves`, LLaMA), or 2i and 2i + 1 (`neighbours`, GPT-J).
 enum class rotary_pairs : unsigned char { halves, neighbours };
 
-/// The scaling of rotary frequencies of LLaMA 3.1, for sequences longer than in training. A
-/// frequency whose wavelength exceeds context / low_frequency is divided by `factor`. A frequency
-/// whose wavelength is below context / high_frequency is unchanged. Between both, frequencies are
-/// interpolated. A `factor` of 1 means no scaling.
+/// Kinds of rotary frequencies, named as in Hugging Face configs (`standard` is "default" there).
+/// All others scale the frequencies of `standard` for sequences longer than in training.
+enum class rotary_kind : unsigned char { standard, linear, dynamic, yarn, longrope, llama3 };
+
+/// A list of divisors of rotary frequencies, one per feature pair. Its capacity is fixed, so that
+/// it can be part of a constexpr config.
+struct rotary_divisors {
+  static constexpr std::size_t capacity = 64;
+  std::array<float, capacity> values = {};
+  std::size_t count = 0;
+
+  constexpr float const* begin() const { return values.data(); }
+  constexpr float const* end() const { return values.data() + count; }
+  friend constexpr bool operator==(rotary_divisors const&, rotary_divisors const&) = default;
+};
+
+/// The scaling of rotary frequencies. Each kind uses some of the members; the table in
+/// docs/pretrained.md lists the formulas.
 struct rotary_scaling {
-  double factor = 1;
+  rotary_kind kind = rotary_kind::standard;
+  double factor = 1;  ///< Divisor of frequencies; for `dynamic`, factor on the growth of theta
+  /// Turns within `context`: pairs with fewer turns are divided by `factor` (yarn, llama3)
   double low_frequency = 1;
+  /// Turns within `context`: pairs with more turns are unchanged (yarn, llama3)
   double high_frequency = 4;
   std::int64_t context = 8192;  ///< Sequence length in training, in tokens
+  double amplitude = 1;         ///< Factor on rotated queries and keys (yarn, longrope)
+  /// True to round the borders between divided and unchanged pairs to whole pairs (yarn)
+  bool whole_pairs = true;
+  rotary_divisors divisors = {};       ///< Divisors up to `context` tokens (longrope)
+  rotary_divisors long_divisors = {};  ///< Divisors for longer sequences (longrope)
 
   friend constexpr bool operator==(rotary_scaling const&, rotary_scaling const&) = default;
 };
@@ -62,6 +88,20 @@ struct rotary_angles {
   friend constexpr bool operator==(rotary_angles const&, rotary_angles const&) = default;
 };
 
+/// A set of blocks of a model, by index from 0 to 127.
+struct block_set {
+  static constexpr std::int64_t capacity = 128;
+  std::array<std::uint64_t, 2> bits = {};
+
+  constexpr bool has(std::int64_t block) const {
+    return block >= 0 && block < capacity && ((bits[static_cast<std::size_t>(block / 64)] >> (block % 64)) & 1) != 0;
+  }
+  constexpr void add(std::int64_t block) {
+    bits[static_cast<std::size_t>(block / 64)] |= std::uint64_t{1} << (block % 64);
+  }
+  friend constexpr bool operator==(block_set const&, block_set const&) = default;
+};
+
 /// The options for attention scores, which are scale * q k^T, with a soft cap, plus biases. Each
 /// trait (option) of an attention layer changes some of them in its function `apply(config,
 /// head_dim, scores)`.
@@ -73,6 +113,7 @@ struct attention_scores {
   /// kind of attention allows.
   std::int64_t window = 0;
   rotary_angles rotary = {};
+  block_set unrotated = {};  ///< Blocks whose attention layers have no rotary positions
 };
 
 }  // namespace redco::layers
@@ -162,8 +203,9 @@ struct output_deviation {
 
 /// A trait (option) of self-attention that normalises queries and keys of each head by their root
 /// mean square (Henry et al. 2020), before rotation. The weights "q_norm.weight" and
-/// "k_norm.weight" [head_dim] are shared by all heads. No effect if `Enabled` is false.
-template <auto Enabled = true, auto Epsilon = real{1e-6}>
+/// "k_norm.weight" [head_dim] are shared by all heads. If `OverHeads` is true, the root mean square
+/// is over all heads together, and each feature has a weight. No effect if `Enabled` is false.
+template <auto Enabled = true, auto Epsilon = real{1e-6}, bool OverHeads = false>
 struct query_key_norm {
   static constexpr std::string_view trait_name = "query_key_norm";
   static constexpr bool of_self_attention = true;
@@ -171,16 +213,17 @@ struct query_key_norm {
   template <class Config>
   static constexpr void apply(Config const& config, attention_form& form) {
     form.query_key_norm = extent_of<Enabled>(config);
+    form.norm_over_heads = OverHeads;
     form.norm_epsilon = static_cast<double>(extent_of<Epsilon>(config));
   }
 };
 
 /// A trait (option) of self-attention that adds rotary positions (Su et al. 2021): the first `Dims`
 /// features of each query and key head are rotated by angles position * frequency (0: all
-/// features). Queries and keys are rotated in place before they are saved. Backward computes the
-/// angles again and rotates the gradients back.
+/// features), except in the blocks `Unrotated`, a `block_set`. Queries and keys are rotated in
+/// place before they are saved. Backward computes the angles again and rotates the gradients back.
 template <auto Theta = real{10000}, auto Dims = 0, rotary_pairs Pairs = rotary_pairs::halves,
-          auto Scaling = rotary_scaling{}>
+          auto Scaling = rotary_scaling{}, auto Unrotated = block_set{}>
 struct rotary {
   static constexpr std::string_view trait_name = "rotary";
   static constexpr bool of_self_attention = true;
@@ -190,6 +233,7 @@ struct rotary {
     std::int64_t const dims = extent_of<Dims>(config);
     scores.rotary = {dims > 0 ? dims : head_dim, static_cast<double>(extent_of<Theta>(config)), Pairs,
                      extent_of<Scaling>(config)};
+    scores.unrotated = extent_of<Unrotated>(config);
   }
 };
 

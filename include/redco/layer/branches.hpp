@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/tree.hpp>
 #include <redco/layer/wrappers.hpp>
@@ -54,6 +55,44 @@ struct residual {
 };
 
 }  // namespace redco
+
+namespace redco::layers::detail {
+
+template <class Y, class Z>
+struct either_out {
+  using type = Y;
+  static_assert(std::is_same_v<Y, Z>,
+                "redco[S008]: the two layers of a choice give different layouts; close the split of both");
+};
+
+}  // namespace redco::layers::detail
+
+namespace redco::layers {
+
+/// A choice between two layers by a value of the config: `Then` if `When` is true, otherwise
+/// `Else`. Both must give one layout. A plan has the parameters of the chosen layer only.
+template <auto When, layer Then, layer Else>
+struct either {
+  using layer_concept = layer_tag;
+  using subs = parts<part<"", Then>, part<"", Else>>;
+  template <class Other, class Another>
+  using rebind = either<When, Other, Another>;
+  static constexpr bool unnamed = is_unnamed<Then> || is_unnamed<Else>;
+
+  using then_layer = unpaired_t<Then>;
+  using else_layer = unpaired_t<Else>;
+
+  template <class X>
+  using out = typename detail::either_out<out_t<then_layer, X>, out_t<else_layer, X>>::type;
+
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
+    if (extent_of<When>(config)) then_layer::template facts<X>(config, w);
+    else else_layer::template facts<X>(config, w);
+  }
+};
+
+}  // namespace redco::layers
 
 namespace redco::layers::detail {
 

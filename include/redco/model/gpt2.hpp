@@ -83,7 +83,7 @@ struct gpt2 {
 namespace redco::models {
 
 /// A table of the names of GPT-2's parameters in Hugging Face files, defined in
-/// pretrained/stored_names/gpt2.hpp.
+/// pretrained/stored_names/gpt.hpp.
 template <>
 struct stored_names<gpt2>;
 

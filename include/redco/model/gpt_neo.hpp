@@ -88,7 +88,7 @@ struct gpt_neo {
 namespace redco::models {
 
 /// A table of the names of GPT-Neo's parameters in Hugging Face files, defined in
-/// pretrained/stored_names/gpt_neo.hpp.
+/// pretrained/stored_names/gpt.hpp.
 template <>
 struct stored_names<gpt_neo>;
 

@@ -78,7 +78,7 @@ struct gptj {
 namespace redco::models {
 
 /// A table of the names of GPT-J's parameters in Hugging Face files, defined in
-/// pretrained/stored_names/gptj.hpp.
+/// pretrained/stored_names/gpt.hpp.
 template <>
 struct stored_names<gptj>;
 

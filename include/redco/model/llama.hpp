@@ -45,6 +45,10 @@ struct llama_config {
   std::int64_t window = 0;
   /// True to normalise queries and keys within each head by their root mean square
   bool query_key_norm = false;
+  std::int64_t rotary_dims = 0;      ///< Number of features per head that are rotated; 0: all
+  layers::block_set unrotated = {};  ///< Blocks without rotary positions
+  /// True if files store q, k and v as one tensor, and gate and up as another
+  bool fused_in_files = false;
 
   constexpr layers::projection_biases biases() const { return {attention_bias || qkv_bias, attention_bias}; }
 };
@@ -54,7 +58,8 @@ struct llama_config {
 namespace redco {
 
 /// A LLaMA model (Touvron et al. 2023; Llama 3: Dubey et al. 2024). A config makes it a Mistral
-/// (Jiang et al. 2023), Qwen2 (Yang et al. 2024) or Qwen3 (Yang et al. 2025). Blocks have RMS norms
+/// (Jiang et al. 2023), Qwen2 (Yang et al. 2024), Qwen3 (Yang et al. 2025), Phi-3 (Abdin et al.
+/// 2024) or SmolLM3 (Bakouch et al. 2025). Blocks have RMS norms
 /// before each branch, a gated feed-forward, rotary positions and grouped key-value heads. Initial
 /// weights are drawn from a normal distribution.
 struct llama {
@@ -70,7 +75,8 @@ struct llama {
       layers::query_key_norm<&models::llama_config::query_key_norm, epsilon>,
       layers::attention_dropout<&models::llama_config::attention_dropout>,
       layers::sliding_window<&models::llama_config::window>,
-      layers::rotary<&models::llama_config::theta, 0, layers::rotary_pairs::halves, &models::llama_config::scaling>>;
+      layers::rotary<&models::llama_config::theta, &models::llama_config::rotary_dims, layers::rotary_pairs::halves,
+                     &models::llama_config::scaling, &models::llama_config::unrotated>>;
   using attention_branch =
       residual<sequential<named<"input_layernorm", rms_norm<width, epsilon>>, named<"self_attn", attention>>>;
   using mlp = sequential<gated<width, ffn, layers::activation<&models::llama_config::activation>, mlp_bias>,
@@ -125,5 +131,18 @@ inline constexpr llama_config qwen3_8b{.vocab = 151936,
                                        .layers = 36,
                                        .theta = 1000000,
                                        .query_key_norm = true};
+
+/// Sizes and options of SmolLM3-3B, a LLaMA without rotary positions in every fourth block:
+/// `constexpr redco::llama model{redco::models::smollm3_3b};`.
+inline constexpr llama_config smollm3_3b{.vocab = 128256,
+                                         .context = 65536,
+                                         .width = 2048,
+                                         .heads = 16,
+                                         .kv_heads = 4,
+                                         .layers = 36,
+                                         .theta = 5000000,
+                                         .padding = 128004,
+                                         .tied = true,
+                                         .unrotated = {{0x0000000888888888, 0}}};
 
 }  // namespace redco::models

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace redco::models {
 
@@ -24,6 +26,13 @@ struct stored_name {
   /// shape.
   int ones = 0;
   bool zero = false;  ///< True if redco's parameter becomes zero when the file does not contain it
+  /// First row of redco's parameter in the file's tensor, which has `rows` rows. Used if `rows` >
+  /// 0, for joined parameters of different sizes.
+  std::int64_t first = 0;
+  std::int64_t rows = 0;
+  /// Number of adjacent rows that the file's tensor takes from each of the joined parameters in
+  /// turn, such as those of a head; 0: each parameter as a whole.
+  std::int64_t group = 0;
 };
 
 /// A table of the names that the parameters of model M have in weights files. By default, names in
@@ -32,6 +41,7 @@ struct stored_name {
 ///   static constexpr std::array unread{std::string_view("...")};  patterns of tensors to ignore
 ///   static constexpr std::string_view base = "...";  name prefix that headless base files lack
 ///   static constexpr std::array heads{std::string_view("...")};  layers that base files lack
+///   static std::vector<stored_name> names_of(config const&);  if names depend on the config
 template <class M>
 struct stored_names {
   static constexpr std::array<stored_name, 0> names{};
@@ -41,15 +51,22 @@ struct stored_names {
 /// A model's table of parameter names in files (`stored_names`) as a run-time value, independent of
 /// the model's type.
 struct stored_table {
-  std::span<stored_name const> names = {};
+  std::vector<stored_name> names = {};
   std::span<std::string_view const> unread = {};
   std::string_view base = {};
   std::span<std::string_view const> heads = {};
 };
 
+/// Returns the rows of the table of tensor names in files for the given model.
 template <class M>
-constexpr stored_table stored_table_of() {
-  stored_table table{.names = stored_names<M>::names, .unread = stored_names<M>::unread, .base = {}, .heads = {}};
+std::vector<stored_name> stored_names_of(M const& model) {
+  if constexpr (requires { stored_names<M>::names_of(model.config); }) return stored_names<M>::names_of(model.config);
+  else return {stored_names<M>::names.begin(), stored_names<M>::names.end()};
+}
+
+template <class M>
+stored_table stored_table_of(M const& model) {
+  stored_table table{.names = stored_names_of(model), .unread = stored_names<M>::unread, .base = {}, .heads = {}};
   if constexpr (requires { stored_names<M>::base; }) table.base = stored_names<M>::base;
   if constexpr (requires { stored_names<M>::heads; }) table.heads = stored_names<M>::heads;
   return table;

@@ -37,6 +37,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
         tp_index(b.coordinate(shape::axis::tp)),
         dropout(b.probability(form.dropout)),
         norm_epsilon(form.norm_epsilon),
+        norm_over_heads(form.norm_over_heads),
         site(b.site()),
         cache_slot(b.cache_slot()) {
     if constexpr (cross) {
@@ -50,6 +51,10 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
       if (form.biases.qkv) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
       sides = b.side_products({"q", "k", "v"}, "qkv");
     }
+    if (scores.unrotated.has(b.block_index())) scores.rotary.dims = 0;
+    // The first block with rotary positions by "longrope" sets the limit for all.
+    if (scores.rotary.dims > 0 && scores.rotary.scaling.kind == layers::rotary_kind::longrope)
+      b.limit_cache(scores.rotary.scaling.context);
     if (form.query_key_norm) norm_weight = b.parameters({"q_norm.weight", "k_norm.weight"});
     o_weight = b.parameter("o.weight");
     if (form.biases.o) o_bias = b.parameter("o.bias");
@@ -68,6 +73,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
   int sharers;
   int tp_index;
   double dropout, norm_epsilon;
+  bool norm_over_heads;
   std::uint32_t site;
   std::size_t cache_slot;
   /// Handles to weight and bias of the query projection; empty except in cross-attention
@@ -97,18 +103,34 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     return qkv.split_with_sizes({heads * head_dim, kv_heads * head_dim, kv_heads * head_dim}, -1);
   }
 
-  /// Returns `qkv` (queries, keys and values, packed along the last dimension) with each head of
-  /// the queries and keys divided by its root mean square. Returns `qkv` unchanged if the layer has
-  /// no norm weights.
+  /// Returns `qkv` (queries, keys and values, packed along the last dimension) with queries and
+  /// keys divided by their root mean square, of each head or of all heads. Returns `qkv` unchanged
+  /// if the layer has no norm weights.
   template <class Context>
   at::Tensor normed(at::Tensor const& qkv, Context const& ctx) const {
     if (!norm_weight) return qkv;
+    if (norm_over_heads) return normed_over_heads(qkv, ctx);
     auto const weights = comm::enter(tensor<shape::replicated>(ctx[norm_weight]), ctx.tp()).local().chunk(2);
     auto const parts = parts_of(qkv);
     auto const norm = [&](std::size_t part) {
       at::Tensor const by_head = parts[part].contiguous().unflatten(-1, {-1, head_dim});
       return nn::detail::in_layer(part == 0 ? "q_norm" : "k_norm", by_head,
                                   [&] { return kernel::rms_norm(by_head, weights[part], norm_epsilon).flatten(-2); });
+    };
+    return at::cat({norm(0), norm(1), parts[2]}, -1);
+  }
+
+  template <class Context>
+  at::Tensor normed_over_heads(at::Tensor const& qkv, Context const& ctx) const {
+    auto const weights = shared(norm_weight, ctx).split_with_sizes({heads * head_dim, kv_heads * head_dim});
+    auto const parts = parts_of(qkv);
+    comm::replica_round const ranks{&ctx.tp()};
+    auto const norm = [&](std::size_t part) {
+      at::Tensor const own = parts[part].contiguous();
+      auto const count = static_cast<double>(own.size(-1) * ctx.tp().size());
+      return nn::detail::in_layer(part == 0 ? "q_norm" : "k_norm", own, [&] {
+        return kernel::split_rms_norm(own, weights[part], norm_epsilon, ranks, count);
+      });
     };
     return at::cat({norm(0), norm(1), parts[2]}, -1);
   }

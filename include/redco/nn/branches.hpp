@@ -7,6 +7,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace redco {
@@ -30,6 +31,29 @@ struct module<residual<Branch>, X> {
   }
 
   module<typename residual<Branch>::body, X> branch;
+};
+
+}  // namespace redco
+
+namespace redco {
+
+template <auto When, class Then, class Else, class X>
+struct module<layers::either<When, Then, Else>, X> {
+  using layer = layers::either<When, Then, Else>;
+  using then_module = module<typename layer::then_layer, X>;
+  using else_module = module<typename layer::else_layer, X>;
+  using any = std::variant<then_module, else_module>;
+
+  template <class Config>
+  explicit module(nn::builder<Config>& b)
+      : chosen(b.template extent<When>() ? any(std::in_place_index<0>, b) : any(std::in_place_index<1>, b)) {}
+
+  template <class Context>
+  tensor<layers::out_t<layer, X>> operator()(tensor<X> const& x, Context const& ctx) const {
+    return std::visit([&](auto const& one) -> tensor<layers::out_t<layer, X>> { return one(x, ctx); }, chosen);
+  }
+
+  any chosen;
 };
 
 }  // namespace redco

@@ -124,6 +124,11 @@ class builder_base {
   /// layer that caches a tensor.
   std::size_t cache_slot() { return cache_slots_++; }
   std::size_t cache_slots() const { return cache_slots_; }
+  /// Declares that keys which a layer caches for sequences of up to `length` positions are wrong
+  /// for longer sequences, so that decoding computes them again.
+  void limit_cache(std::int64_t length) { cache_limit_ = length; }
+  /// Returns the length of the last call of limit_cache(), or 0 without a call.
+  std::int64_t cache_limit() const { return cache_limit_; }
 
   /// Calls `body`, which builds the next block of a `repeat`. Returns true if this rank runs the
   /// block. A block of a nested `repeat` runs on the rank that runs the enclosing block.
@@ -139,6 +144,10 @@ class builder_base {
     body();
     return runs;
   }
+
+  /// Returns the index of the block of an outermost `repeat` that is being built, counted over all
+  /// outermost `repeat`s, or -1 outside of blocks.
+  std::int64_t block_index() const { return in_block_ ? made_blocks_ - 1 : -1; }
 
   /// Calls `body` while `component` is appended to the path of the current layer, and returns the
   /// result of `body`.
@@ -164,6 +173,7 @@ class builder_base {
   std::string here_;
   std::uint32_t sites_ = 0;
   std::size_t cache_slots_ = 0;
+  std::int64_t cache_limit_ = 0;
   std::vector<stored_parameter> statistics_;
   detail::side_maker* maker_ = nullptr;
   std::vector<std::shared_ptr<detail::side_source const>> sources_;

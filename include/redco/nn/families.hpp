@@ -39,7 +39,9 @@
   REDCO_DECODER(PREFIX, gpt2)                     \
   REDCO_DECODER(PREFIX, gpt_neo)                  \
   REDCO_DECODER(PREFIX, llama)                    \
+  REDCO_DECODER(PREFIX, models::olmo2)            \
   REDCO_DECODER(PREFIX, gptj)                     \
+  REDCO_DECODER(PREFIX, models::gpt_neox)         \
   REDCO_DECODER(PREFIX, opt)                      \
   REDCO_DECODER(PREFIX, models::opt_post_norm)    \
   REDCO_ENCODER_DECODER(PREFIX, bart)             \

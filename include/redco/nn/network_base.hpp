@@ -6,6 +6,7 @@
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -23,6 +24,9 @@ class network_base {
   /// They are created once.
   parameter_values const& constants() const { return constants_; }
   std::size_t cache_slots() const { return cache_slots_; }
+  /// Returns the largest number of positions for which cached keys are right. Decoding computes the
+  /// cache again when a sequence becomes longer. 0: no limit.
+  std::int64_t cache_limit() const { return cache_limit_; }
   /// Returns true if some layer communicates with other replicas during forward or backward in
   /// training. Batch norm does so.
   bool meets_replicas() const { return !statistics_.empty(); }
@@ -45,6 +49,7 @@ class network_base {
     values_ = parameter_values(b.taken(), true);
     constants_ = values_.detached();
     cache_slots_ = b.cache_slots();
+    cache_limit_ = b.cache_limit();
     statistics_ = b.all_statistics();
     side_products_ = b.all_side_products();
   }
@@ -53,6 +58,7 @@ class network_base {
   parameter_store const* store_;
   parameter_values values_{{}, true}, constants_{{}};
   std::size_t cache_slots_ = 0;
+  std::int64_t cache_limit_ = 0;
   std::vector<stored_parameter> statistics_;
   std::vector<std::shared_ptr<detail::side_source const>> side_products_;
 };

@@ -4,9 +4,7 @@
 // config.json can describe.
 #include <redco/pretrained/stored_names/bart.hpp>
 #include <redco/pretrained/stored_names/bert.hpp>
-#include <redco/pretrained/stored_names/gpt2.hpp>
-#include <redco/pretrained/stored_names/gpt_neo.hpp>
-#include <redco/pretrained/stored_names/gptj.hpp>
+#include <redco/pretrained/stored_names/gpt.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/pretrained/stored_names/opt.hpp>
 #include <redco/pretrained/stored_names/roberta.hpp>

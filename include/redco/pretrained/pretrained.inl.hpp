@@ -42,7 +42,7 @@ REDCO_INLINE pretrained_folder::pretrained_folder(std::filesystem::path const& p
 }
 
 REDCO_INLINE models::stored_table pretrained_folder::table() const {
-  return std::visit([]<class M>(M const&) { return models::stored_table_of<M>(); }, config_.model);
+  return std::visit([](auto const& model) { return models::stored_table_of(model); }, config_.model);
 }
 
 REDCO_INLINE std::vector<std::string> pretrained_folder::notices() const {

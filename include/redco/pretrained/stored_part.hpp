@@ -28,6 +28,16 @@ struct stored_part {
   int ones = 0;
 };
 
+/// Changes the location `stored` of a parameter with `rows` rows (the first dimension) to the
+/// location in the tensor that the file has for several parameters. `row` must join parameters. If
+/// `row.group` > 0, the location's box must be within a group of rows.
+inline void join_rows(models::stored_name const& row, std::int64_t rows, stored_part& stored) {
+  std::int64_t& offset = stored.box.offset[0];
+  if (row.group > 0) offset = (offset / row.group * row.parts + row.part) * row.group + offset % row.group;
+  else offset += row.rows > 0 ? row.first : row.part * rows;
+  stored.shape[0] = row.rows > 0 ? row.rows : row.parts * rows;
+}
+
 /// Returns the location in a file of `box` of the parameter `ours`, which has the given
 /// shape. `names` is the model's table of tensor names in files. Throws `error` with exit code 70
 /// if the table has no matching row for the parameter.
@@ -43,10 +53,7 @@ inline stored_part stored_part_of(std::span<models::stored_name const> names, st
     throw error(exit_code::internal, "the model's table of file names cuts or transposes its parameter " +
                                          safetensors::shown(ours) + ", which has not the extents for it; mend the row");
   stored_part stored{in_file.theirs, shape, box, row.transposed, row.ones};
-  if (row.parts > 1) {
-    stored.shape[0] *= row.parts;
-    stored.box.offset[0] += row.part * shape[0];
-  }
+  if (row.parts > 1) join_rows(row, shape[0], stored);
   std::vector<std::int64_t>* const all[] = {&stored.shape, &stored.box.shape, &stored.box.offset};
   if (row.transposed)
     for (auto* const numbers : all) std::swap((*numbers)[0], (*numbers)[1]);

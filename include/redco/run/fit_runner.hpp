@@ -66,7 +66,7 @@ class fit_runner {
   void start_from(safetensors::weights_source weights, models::stored_table const& table);
   /// Makes the first fit start its LoRA adapters from files in PEFT's format. `names`: names of the
   /// frozen model's weights in its own files.
-  void start_adapters_from(safetensors::weights_source weights, std::span<models::stored_name const> names);
+  void start_adapters_from(safetensors::weights_source weights, std::vector<models::stored_name> names);
 
   /// Saves the networks' weights to a folder, under the file names of parameters in `names`. LoRA
   /// adapters are merged into the weights. Throws `error` with exit code 70 before the first fit.

@@ -135,8 +135,8 @@ REDCO_INLINE void fit_runner::start_from(safetensors::weights_source weights, mo
 }
 
 REDCO_INLINE void fit_runner::start_adapters_from(safetensors::weights_source weights,
-                                                  std::span<models::stored_name const> names) {
-  start_adapters_ = [weights = std::move(weights), names](network_state& state, rank_context& rank) {
+                                                  std::vector<models::stored_name> names) {
+  start_adapters_ = [weights = std::move(weights), names = std::move(names)](network_state& state, rank_context& rank) {
     load_adapters(state, weights, names, rank);
   };
 }

@@ -99,8 +99,8 @@ class inference {
       auto state =
           std::make_unique<run::trained_network<M>>(m, plan, sgd{}, where_.compute(), where_.options().seed, rank.rank,
                                                     std::vector<std::string>{"*"}, where_.device(rank.rank));
-      if (weights != nullptr) run::load_weights(*state, *weights, models::stored_table_of<M>(), rank);
-      if (adapters != nullptr) run::load_adapters(*state, *adapters, models::stored_names<M>::names, rank);
+      if (weights != nullptr) run::load_weights(*state, *weights, models::stored_table_of(m), rank);
+      if (adapters != nullptr) run::load_adapters(*state, *adapters, models::stored_names_of(m), rank);
       state->store.publish();
       states_[static_cast<std::size_t>(rank.rank)] = std::move(state);
     });

@@ -133,7 +133,7 @@ class trainer {
   /// with exit code 65 if there are no weights. If the weights do not fit the model, fit() throws
   /// `error` with exit code 65 and the first 20 differences.
   void start_from(safetensors::weights_source weights) {
-    runner_.start_from(std::move(weights), models::stored_table_of<M>());
+    runner_.start_from(std::move(weights), models::stored_table_of(model_));
   }
   void start_from(std::filesystem::path const& files) { start_from(workdir::open_weights(files)); }
   /// Makes the first fit start from the weights of a `pretrained_folder` (Hugging Face format).
@@ -149,7 +149,7 @@ class trainer {
   /// If the adapters do not fit the model, fit() throws `error` with exit code 65.
   template <adapt::adapting Folder>
   void start_from(Folder const& adapter) {
-    runner_.start_adapters_from(adapter.weights(), models::stored_names<M>::names);
+    runner_.start_adapters_from(adapter.weights(), models::stored_names_of(model_));
   }
 
   /// Adds `state` to the checkpoints of fits: any type that cereal can serialize or that has
@@ -167,14 +167,14 @@ class trainer {
   /// folder. LoRA adapters are merged into the weights. `start_from` and `inference` read the
   /// folder. Throws `error` with exit code 70 before the first fit, 74 if writing fails.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
-    runner_.save_model(directory, models::stored_names<M>::names, options);
+    runner_.save_model(directory, models::stored_names_of(model_), options);
   }
 
   /// Saves only the LoRA adapters of a `with_lora` model to the folder `directory`, in PEFT's
   /// format; `options` has its settings. Throws the errors of `redco::adapt::save_adapter`, and
   /// `error` with exit code 70 before the first fit.
   void save_adapter(std::filesystem::path const& directory, adapt::save_adapter_options const& options = {}) const {
-    runner_.save_adapter(directory, models::stored_names<M>::names, model_.config.lora, options);
+    runner_.save_adapter(directory, models::stored_names_of(model_), model_.config.lora, options);
   }
 
   /// Returns the trained network and optimizer of each rank, by rank; null before the first fit and

@@ -15,7 +15,9 @@
   REDCO_FACTS(PREFIX, gpt2)                  \
   REDCO_FACTS(PREFIX, gpt_neo)               \
   REDCO_FACTS(PREFIX, llama)                 \
+  REDCO_FACTS(PREFIX, models::olmo2)         \
   REDCO_FACTS(PREFIX, gptj)                  \
+  REDCO_FACTS(PREFIX, models::gpt_neox)      \
   REDCO_FACTS(PREFIX, opt)                   \
   REDCO_FACTS(PREFIX, models::opt_post_norm) \
   REDCO_FACTS(PREFIX, bart)                  \

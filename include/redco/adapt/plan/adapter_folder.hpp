@@ -46,7 +46,7 @@ class adapter_folder {
   /// Returns the model `frozen` with the folder's adapters. Throws the errors of options().
   template <model M>
   with_lora<M> model(M const& frozen) const {
-    return {{frozen.config, options(models::stored_names<M>::names)}};
+    return {{frozen.config, options(models::stored_names_of(frozen))}};
   }
 
   safetensors::weights_source const& weights() const { return weights_; }

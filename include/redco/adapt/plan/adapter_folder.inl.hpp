@@ -151,10 +151,13 @@ REDCO_INLINE lora_options adapter_folder::options(std::span<models::stored_name 
   constexpr std::string_view prefix = "base_model.model.", a_end = ".lora_A.weight", b_end = ".lora_B.weight",
                              weight = ".weight";
   auto const refuse = [&](std::string const& why) { throw error(exit_code::data, folder_.string() + " " + why); };
-  // Returns the path of a row's weight; "qkv" ends the path of a fused weight.
+  auto const is_qkv = [](models::stored_name const& row) {
+    return row.ours.ends_with(".q.weight") || row.ours.ends_with(".k.weight") || row.ours.ends_with(".v.weight");
+  };
+  // Returns the path of a row's weight; "qkv" ends the path of q, k and v stored as one.
   auto const path_of = [&](models::stored_name const& row) {
     std::string path(row.ours.substr(0, row.ours.size() - weight.size()));
-    if (row.parts > 1) path.replace(path.rfind('.') + 1, std::string::npos, "qkv");
+    if (row.parts > 1 && is_qkv(row)) path.replace(path.rfind('.') + 1, std::string::npos, "qkv");
     return path;
   };
   std::set<std::string> adapted, all;
@@ -177,6 +180,9 @@ REDCO_INLINE lora_options adapter_folder::options(std::span<models::stored_name 
     if (row == names.end())
       refuse("adapts " + safetensors::shown(theirs) +
              ", which this model has not; give the model that it was trained with");
+    if (row->parts > 1 && !is_qkv(*row))
+      refuse("adapts " + safetensors::shown(theirs) + ", in which files join two weights of the model, which is" +
+             std::string(adapt::detail::merge_cure));
     adapted.insert(path_of(*row));
   }
   std::set<std::string> targets;

@@ -33,12 +33,17 @@ struct adapter_location {
   bool transposed = false;
 };
 
+/// Returns the number of adjacent rows that PEFT's file takes from the adapter parameter `ours` in
+/// turn with other parameters; 0 if it has the parameter as a whole.
+std::int64_t group_of(std::span<models::stored_name const> names, std::string const& ours);
+
 /// Returns the position in PEFT's file of the adapter parameter `ours`, such as
 /// "layers.0.self_attn.q.lora_B.weight". `names`: names of the frozen model's weights in its own
-/// files. If a file stores several weights as one tensor, PEFT has one A for all of them and
-/// concatenates their B matrices. Throws `error` with exit code 64 if such weights have different
-/// A, or if weights that are stored separately share one A. Throws it with 70 if `names` lacks the
-/// weight.
+/// files. If a file stores several weights as one tensor, PEFT has one A for all of them and joins
+/// their B matrices; `box` must then be within a group of group_of().
+///
+/// Throws `error` with exit code 64 if such weights have different A, or if separate weights share
+/// one A. Throws it with 70 if `names` lacks the weight.
 adapter_location adapter_location_of(std::span<models::stored_name const> names, std::string const& ours,
                                      std::vector<std::int64_t> const& shape, safetensors::box const& box);
 

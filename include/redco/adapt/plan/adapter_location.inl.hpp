@@ -13,6 +13,13 @@
 
 namespace redco::adapt {
 
+REDCO_INLINE std::int64_t group_of(std::span<models::stored_name const> names, std::string const& ours) {
+  if (!ours.ends_with(".lora_B.weight")) return 0;
+  models::stored_name const* const row =
+      models::find_stored_name(names, std::string(adapted_path(ours)) + ".weight").row;
+  return row != nullptr ? row->group : 0;
+}
+
 REDCO_INLINE adapter_location adapter_location_of(std::span<models::stored_name const> names, std::string const& ours,
                                                   std::vector<std::int64_t> const& shape, safetensors::box const& box) {
   constexpr std::string_view weight = ".weight", prefix = "base_model.model.";
@@ -30,6 +37,11 @@ REDCO_INLINE adapter_location adapter_location_of(std::span<models::stored_name 
                 "the files of this model keep q, k and v apart, and so does PEFT: name the targets "
                 "q, k and v instead of " +
                     path);
+  bool const is_qkv = path.ends_with(".q") || path.ends_with(".k") || path.ends_with(".v");
+  if (!as_one && row.parts > 1 && !is_qkv)
+    throw error(exit_code::usage, "the files of this model keep " + path +
+                                      " and another weight as one tensor, which PEFT adapts as one: leave it out of "
+                                      "the targets");
   if (!is_b && !as_one && row.parts > 1)
     throw error(exit_code::usage,
                 "the files of this model keep q, k and v as one tensor, which PEFT adapts as one: "
@@ -43,10 +55,7 @@ REDCO_INLINE adapter_location adapter_location_of(std::span<models::stored_name 
   adapter_location found{{std::string(prefix) + without_weight(theirs) + end, shape, box},
                          without_weight(pattern.substr(in_block)),
                          row.transposed};
-  if (is_b) {
-    found.part.shape[0] *= row.parts;
-    found.part.box.offset[0] += row.part * shape[0];
-  }
+  if (is_b && row.parts > 1) pretrained::join_rows(row, shape[0], found.part);
   return found;
 }
 

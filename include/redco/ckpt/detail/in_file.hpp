@@ -6,15 +6,29 @@
 
 #include <redco/tensor/torch.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace redco::ckpt::detail {
 
+/// Returns the parts, cut into groups of rows where the model's files join parameters by groups.
+inline std::vector<state_part> cut_by_groups(std::span<models::stored_name const> names,
+                                             std::span<state_part const> parts) {
+  std::vector<state_part> all;
+  for (state_part const& part : parts) {
+    models::stored_name const* const row = models::find_stored_name(names, part.name).row;
+    for (state_part& cut : cut_rows(part, row != nullptr ? row->group : 0)) all.push_back(std::move(cut));
+  }
+  return all;
+}
+
 /// Converts parts of a model's parameters to the layout of the model's files. Each result has the
-/// name, shape and box of the file's tensor, and views the part's values without padding. Throws
-/// `error` with exit code 70 if `names` has no row for a part, or if a part does not fit its row.
+/// name, shape and box of the file's tensor, and views the part's values without padding. `parts`
+/// must be cut by groups. Throws `error` with exit code 70 if `names` has no row for a part, or if
+/// a part does not fit its row.
 inline std::vector<state_part> in_files(std::span<models::stored_name const> names, std::span<state_part const> parts) {
   std::vector<state_part> stored;
   stored.reserve(parts.size());

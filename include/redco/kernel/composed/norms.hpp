@@ -37,6 +37,19 @@ norm_result norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const
   return result;
 }
 
+/// Returns 1 / root mean square of each row of `wide`, whose features are split over `ranks`. Every
+/// rank must call it.
+inline at::Tensor split_rstd(at::Tensor const& wide, double epsilon, comm::replica_round const& ranks, double count) {
+  return (ranks.sum((wide * wide).sum(-1)) / count).add(epsilon).rsqrt();
+}
+
+/// Computes rms norm over features that are split over `ranks` with ATen operators.
+inline at::Tensor split_rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon,
+                                 comm::replica_round const& ranks, double count) {
+  at::Tensor const wide = widened(x);
+  return (wide * split_rstd(wide, epsilon, ranks, count).unsqueeze(-1) * weight).to(x.scalar_type());
+}
+
 inline std::vector<std::int64_t> all_but_channels(at::Tensor const& x) {
   std::vector<std::int64_t> dims{0};
   for (std::int64_t d = 2; d < x.dim(); ++d) dims.push_back(d);

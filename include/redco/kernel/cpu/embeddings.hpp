@@ -53,36 +53,38 @@ inline at::Tensor lookup(at::Tensor const& table, at::Tensor const& local_ids, b
 }
 
 /// A table of the cosines and sines of rotary positions, each [rows, dims / 2], for a list of
-/// positions.
+/// positions in sequences of `length` tokens.
 template <class T>
 struct rotation_table {
   layers::rotary_angles angles;
+  std::int64_t length = 0;
   std::vector<std::int64_t> positions;
   std::vector<T> cosines, sines;
 
   rotation_table() = default;
-  rotation_table(layers::rotary_angles const& a, std::vector<std::int64_t> const& p) : angles(a), positions(p) {
-    std::int64_t const half = a.dims / 2;
-    std::vector<double> each(static_cast<std::size_t>(half));
-    for (std::int64_t i = 0; i < half; ++i) each[static_cast<std::size_t>(i)] = composed::frequency(a, i);
+  rotation_table(layers::rotary_angles const& a, std::int64_t tokens, std::vector<std::int64_t> const& p)
+      : angles(a), length(tokens), positions(p) {
+    std::vector<double> const each = composed::frequencies(a, length);
+    double const amplitude = a.scaling.amplitude;
     cosines.reserve(positions.size() * each.size()), sines.reserve(positions.size() * each.size());
     for (std::int64_t const at : positions) {
       for (double const one : each) {
         double const angle = static_cast<double>(at) * one;
-        cosines.push_back(static_cast<T>(std::cos(angle)));
-        sines.push_back(static_cast<T>(std::sin(angle)));
+        cosines.push_back(static_cast<T>(amplitude * std::cos(angle)));
+        sines.push_back(static_cast<T>(amplitude * std::sin(angle)));
       }
     }
   }
 };
 
 /// Returns the table of cosines and sines for these positions. Reuses this thread's last table if
-/// angles and positions are equal, as in all layers of one step.
+/// all arguments are equal, as in all layers of one step.
 template <class T>
-rotation_table<T> const& rotation_table_of(layers::rotary_angles const& angles,
+rotation_table<T> const& rotation_table_of(layers::rotary_angles const& angles, std::int64_t length,
                                            std::vector<std::int64_t> const& positions) {
   thread_local rotation_table<T> last;
-  if (last.angles != angles || last.positions != positions) last = rotation_table<T>(angles, positions);
+  if (last.angles != angles || last.length != length || last.positions != positions)
+    last = rotation_table<T>(angles, length, positions);
   return last;
 }
 
@@ -112,7 +114,7 @@ void rotate_in_place_as(at::Tensor const& x, rotation const& by, at::Tensor cons
   } else {
     for (std::int64_t t = 0; t < rows; ++t) at.push_back(by.first + t);
   }
-  rotation_table<sum> const& table = rotation_table_of<sum>(by.angles, at);
+  rotation_table<sum> const& table = rotation_table_of<sum>(by.angles, by.first + rows, at);
   bool const each_example = static_cast<std::int64_t>(at.size()) != rows;
   auto* const data = static_cast<T*>(x.data_ptr());
   tensors::parallel(batch * rows, 64, [&](std::int64_t begin, std::int64_t end) {

@@ -164,6 +164,44 @@ at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const&
   return norm_function<Centered>::apply(x, maybe(weight), maybe(bias), epsilon);
 }
 
+/// The differentiable function of rms norm over features that are split over ranks.
+struct split_rms_norm_function : tensors::recorded_function<split_rms_norm_function> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, at::Tensor const& weight,
+                            double epsilon, comm::replica_round const& ranks, double count) {
+    at::Tensor const wide = composed::widened(x), rstd = composed::split_rstd(wide, epsilon, ranks, count);
+    ctx->save_for_backward({x, weight, tensors::save_as("inverse_deviation", rstd)});
+    ctx->saved_data["ranks"] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(ranks.ranks));
+    ctx->saved_data["epsilon"] = epsilon;
+    ctx->saved_data["count"] = count;
+    return (wide * rstd.unsqueeze(-1) * weight).to(x.scalar_type());
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& g) {
+    auto const saved = ctx->get_saved_variables();
+    at::Tensor const &x = saved[0], &weight = saved[1], rstd = saved[2].unsqueeze(-1);
+    double const epsilon = ctx->saved_data["epsilon"].toDouble(), count = ctx->saved_data["count"].toDouble();
+    comm::replica_round const ranks{reinterpret_cast<comm::group*>(ctx->saved_data["ranks"].toInt()), false};
+    if (at::GradMode::is_enabled()) {
+      auto const f = [&](auto const& in) { return composed::split_rms_norm(in[0], in[1], epsilon, ranks, count); };
+      auto all = composed::gradients_of(f, {x, weight}, g[0]);
+      all.resize(5);
+      return all;
+    }
+    at::Tensor const gradient = composed::widened(g[0]), normalised = x * rstd;
+    at::Tensor dx = gradient * weight;
+    at::Tensor const mean = ranks.sum((dx * normalised).sum(-1)).unsqueeze(-1) / count;
+    dx.sub_(normalised * mean).mul_(rstd);
+    at::Tensor const dweight = (gradient * normalised).flatten(0, -2).sum(0);
+    return {dx.to(x.scalar_type()), dweight.to(weight.scalar_type()), {}, {}, {}};
+  }
+};
+
+inline at::Tensor split_rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon,
+                                 comm::replica_round const& ranks, double count) {
+  return split_rms_norm_function::apply(x, weight, epsilon, ranks, count);
+}
+
 struct batch_norm_function : tensors::recorded_function<batch_norm_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, at::Tensor const& weight,
                             at::Tensor const& bias, batch_statistics const& of, comm::replica_round const& round,

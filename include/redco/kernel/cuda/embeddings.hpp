@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/kernel/composed/embeddings.hpp>
 #include <redco/kernel/cuda/rotate_source.hpp>
 #include <redco/kernel/embeddings.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
@@ -7,6 +8,8 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/attention_traits.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -14,33 +17,30 @@ namespace redco::kernel::cuda {
 
 /// Parameters of rotary positions as the argument of the CUDA kernel.
 struct kernel_rotary_parameters {
-  std::int64_t batch, rows, batch_stride, row_stride, heads, head_dim, dims, first, context;
-  double theta, factor, low_frequency, high_frequency;
+  std::int64_t batch, rows, batch_stride, row_stride, heads, head_dim, dims, first;
   int neighbours, positions_of_each_example;
-  float sign;
+  float sign, amplitude;
+  std::array<double, 256> frequencies;
 };
 
 /// Rotates x in place by the angles of its positions if `sign` is 1, and back if it is -1.
 inline void rotate_in_place(at::Tensor const& x, rotation const& by, at::Tensor const& some_positions, double sign) {
   at::Tensor const positions = some_positions.defined() ? some_positions.to(x.device()).contiguous() : at::Tensor();
-  layers::rotary_scaling const& s = by.angles.scaling;
   std::int64_t const batch = x.size(0), rows = x.size(1);
-  kernel_rotary_parameters const parameters{batch,
-                                            rows,
-                                            x.stride(0),
-                                            x.stride(1),
-                                            by.heads,
-                                            by.head_dim,
-                                            by.angles.dims,
-                                            by.first,
-                                            s.context,
-                                            by.angles.theta,
-                                            s.factor,
-                                            s.low_frequency,
-                                            s.high_frequency,
-                                            by.angles.pairs == layers::rotary_pairs::neighbours,
-                                            positions.defined() && positions.numel() != rows,
-                                            static_cast<float>(sign)};
+  kernel_rotary_parameters parameters{batch,
+                                      rows,
+                                      x.stride(0),
+                                      x.stride(1),
+                                      by.heads,
+                                      by.head_dim,
+                                      by.angles.dims,
+                                      by.first,
+                                      by.angles.pairs == layers::rotary_pairs::neighbours,
+                                      positions.defined() && positions.numel() != rows,
+                                      static_cast<float>(sign),
+                                      static_cast<float>(by.angles.scaling.amplitude),
+                                      {}};
+  std::ranges::copy(composed::frequencies(by.angles, by.first + rows), parameters.frequencies.begin());
   tensors::launch_kernel(rotate_source, "rotate_rows", x, tensors::blocks_for(batch * rows * (by.angles.dims / 2)),
                          tensors::written_by_kernel(x), tensors::read_by_kernel(positions), parameters);
 }
@@ -78,6 +78,8 @@ struct rotate_function : tensors::recorded_function<rotate_function> {
 };
 
 inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions) {
+  // The kernel's parameters have room for 256 pairs.
+  if (by.angles.dims > 512) return composed::rotate(x, by, positions);
   return rotate_function::apply(x, std::optional(positions), by, 1.0);
 }
 

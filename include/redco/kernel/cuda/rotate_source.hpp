@@ -8,22 +8,11 @@ namespace redco::kernel::cuda {
 /// features of all heads of a row. Angles are computed in f64.
 inline constexpr tensors::kernel_source rotate_source{"rotate", R"cuda(
 struct rotary_parameters {
-  i64 batch, rows, batch_stride, row_stride, heads, head_dim, dims, first, context;
-  double theta, factor, low_frequency, high_frequency;
+  i64 batch, rows, batch_stride, row_stride, heads, head_dim, dims, first;
   int neighbours, positions_of_each_example;
-  float sign;
+  float sign, amplitude;
+  double frequencies[256];  // Radians per position by which each pair is rotated
 };
-
-// Returns the angle, in radians per position, by which pair i is rotated.
-__device__ inline double frequency(rotary_parameters const& by, i64 i) {
-  double const plain = pow(by.theta, -2 * static_cast<double>(i) / static_cast<double>(by.dims));
-  if (by.factor == 1) return plain;
-  double const waves = static_cast<double>(by.context) * plain / 6.283185307179586;
-  if (waves < by.low_frequency) return plain / by.factor;
-  if (waves > by.high_frequency) return plain;
-  double const mix = (waves - by.low_frequency) / (by.high_frequency - by.low_frequency);
-  return plain * (mix + (1 - mix) / by.factor);
-}
 
 // Rotates x in place. `positions` is [batch or 1, rows]. If `positions` is null, row t has the
 // position first + t.
@@ -32,8 +21,9 @@ REDCO_ENTRY void rotate_rows(element* x, i64 const* positions, rotary_parameters
   for (i64 i = first_of_grid(); i < by.batch * by.rows * half; i += size_of_grid()) {
     i64 const pair = i % half, row = i / half, b = row / by.rows, t = row % by.rows;
     i64 const position = positions ? positions[by.positions_of_each_example ? row : t] : by.first + t;
-    double const angle = static_cast<double>(position) * frequency(by, pair);
-    float const c = static_cast<float>(cos(angle)), s = by.sign * static_cast<float>(sin(angle));
+    double const angle = static_cast<double>(position) * by.frequencies[pair];
+    float const c = static_cast<float>(by.amplitude * cos(angle));
+    float const s = by.sign * static_cast<float>(by.amplitude * sin(angle));
     element* const here = x + b * by.batch_stride + t * by.row_stride + pair * step;
     for (i64 h = 0; h < by.heads; ++h) {
       element* const one = here + h * by.head_dim;

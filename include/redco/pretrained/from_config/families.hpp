@@ -5,12 +5,11 @@
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/pretrained/from_config/gpt2.hpp>
 #include <redco/pretrained/from_config/gpt_neo.hpp>
+#include <redco/pretrained/from_config/gpt_neox.hpp>
 #include <redco/pretrained/from_config/gptj.hpp>
 #include <redco/pretrained/from_config/llama.hpp>
-#include <redco/pretrained/from_config/mistral.hpp>
+#include <redco/pretrained/from_config/olmo2.hpp>
 #include <redco/pretrained/from_config/opt.hpp>
-#include <redco/pretrained/from_config/qwen2.hpp>
-#include <redco/pretrained/from_config/qwen3.hpp>
 #include <redco/pretrained/from_config/roberta.hpp>
 #include <redco/pretrained/from_config/t5.hpp>
 #include <redco/pretrained/from_config/vit.hpp>
@@ -36,8 +35,9 @@ struct family_list {};
 /// write a header in this folder and add its type to this list.
 using config_families =
     family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config, qwen3_from_config,
-                gpt_neo_from_config, gptj_from_config, opt_from_config, t5_from_config, bart_from_config,
-                bert_from_config, roberta_from_config, vit_from_config>;
+                smollm3_from_config, phi3_from_config, olmo2_from_config, gpt_neo_from_config, gptj_from_config,
+                gpt_neox_from_config, opt_from_config, t5_from_config, bart_from_config, bert_from_config,
+                roberta_from_config, vit_from_config>;
 
 }  // namespace redco::pretrained
 

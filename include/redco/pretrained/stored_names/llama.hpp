@@ -1,16 +1,19 @@
 #pragma once
 
 #include <redco/model/llama.hpp>
+#include <redco/model/olmo2.hpp>
 #include <redco/model/stored_name.hpp>
 
 #include <array>
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace redco {
 
-/// Table of the names that the tensors of LLaMA, Mistral and Qwen have in files. A head tied to the
-/// embedding may be stored twice; the copy is not read. Biases, and the norms of queries and keys,
-/// are optional.
+/// Table of the names that the tensors of LLaMA, Mistral, Qwen, SmolLM3 and Phi-3 have in files. A
+/// head tied to the embedding may be stored twice; the copy is not read. Biases, and the norms of
+/// queries and keys, are optional.
 template <>
 struct models::stored_names<llama> {
   static constexpr std::array names{
@@ -37,6 +40,46 @@ struct models::stored_names<llama> {
       models::stored_name{"lm_head.weight", "lm_head.weight"}};
   static constexpr std::array<std::string_view, 3> unread{"model.layers.*.self_attn.rotary_emb.inv_freq",
                                                           "model.rotary_emb.inv_freq", "lm_head.weight"};
+  static constexpr std::string_view base = "model.";
+  static constexpr std::array<std::string_view, 1> heads{"lm_head"};
+
+  /// Returns the table for a model of this config. Files of Phi-3 store q, k and v as one tensor,
+  /// and gate and up as another.
+  static std::vector<stored_name> names_of(llama_config const& config) {
+    std::vector<stored_name> all(names.begin(), names.end());
+    if (!config.fused_in_files) return all;
+    std::int64_t const head = config.head_dim > 0 ? config.head_dim : config.width / config.heads,
+                       q = config.heads * head, kv = config.kv_heads * head;
+    auto const join = [&](std::string_view ours, std::string_view theirs, int part, int parts, std::int64_t first,
+                          std::int64_t rows) {
+      for (stored_name& row : all)
+        if (row.ours == ours)
+          row = {.ours = ours, .theirs = theirs, .part = part, .parts = parts, .first = first, .rows = rows};
+    };
+    std::string_view const qkv = "model.layers.*.self_attn.qkv_proj.weight",
+                           both = "model.layers.*.mlp.gate_up_proj.weight";
+    join("layers.*.self_attn.q.weight", qkv, 0, 3, 0, q + 2 * kv);
+    join("layers.*.self_attn.k.weight", qkv, 1, 3, q, q + 2 * kv);
+    join("layers.*.self_attn.v.weight", qkv, 2, 3, q + kv, q + 2 * kv);
+    join("layers.*.mlp.gate.weight", both, 0, 2, 0, 2 * config.ffn);
+    join("layers.*.mlp.up.weight", both, 1, 2, config.ffn, 2 * config.ffn);
+    return all;
+  }
+};
+
+/// Table of the names that OLMo 2's tensors have in files: those of LLaMA, except for the norms of
+/// the blocks.
+template <>
+struct models::stored_names<models::olmo2> {
+  static constexpr std::array names = [] {
+    auto all = stored_names<llama>::names;
+    for (stored_name& row : all)
+      if (row.ours == "layers.*.input_layernorm.weight")
+        row = {.ours = "layers.*.post_feedforward_layernorm.weight",
+               .theirs = "model.layers.*.post_feedforward_layernorm.weight"};
+    return all;
+  }();
+  static constexpr std::array<std::string_view, 1> unread{"lm_head.weight"};
   static constexpr std::string_view base = "model.";
   static constexpr std::array<std::string_view, 1> heads{"lm_head"};
 };
