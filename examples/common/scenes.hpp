@@ -47,7 +47,7 @@ struct description {
 /// A picture and its description.
 struct scene {
   description shown;
-  std::vector<float> pixels;  ///< `[3, side, side]`: red, green, blue from 0 to 1; rows from the top
+  std::vector<float> pixels;  ///< `[3, side, side]`: red, green and blue, 0 to 1, from the top
 };
 
 /// Returns true for a fifth of all descriptions. Held-out scenes show these descriptions, and
