@@ -115,7 +115,7 @@ class recorder : public detail::size_checks {
   /// tensors that backward reads at this moment.
   constexpr void backward(flow const& input) {
     state({.kind = event_kind::moment, .tensor = activation});
-    if (!is_input(input)) workspace("input_gradient", input);
+    if (has_gradient(input)) workspace("input_gradient", input);
     workspace("output_gradient", activation);
   }
 
@@ -199,10 +199,14 @@ class recorder : public detail::size_checks {
   /// callable.
   constexpr void uncounted() { state({.kind = event_kind::uncounted}); }
 
+  /// Declares that the current activation has no gradient, such as features of the context.
+  constexpr void end_gradient() { constant_ = activation.id; }
+
   /// Declares that a replicated activation enters column-parallel layers, so that its gradient is
-  /// all-reduced after their backward. Does nothing for the model's input, which has no gradient.
+  /// all-reduced after their backward. Does nothing for an activation without gradient, such as the
+  /// model's input.
   constexpr void enter(flow const& entering) {
-    if (is_input(entering)) return;
+    if (!has_gradient(entering)) return;
     state({.kind = event_kind::enter, .tensor = entering});
     reduces(entering, entering);
     std::int64_t copies = blocks_.count();
@@ -225,7 +229,7 @@ class recorder : public detail::size_checks {
   /// complete gradient. `other` are the weight's other rows, cut into `units`.
   constexpr void share(std::int64_t parts, extents rows, extents other, std::int64_t units, flow const& input) {
     begin_moment(parts);
-    if (!is_input(input)) workspace("input_gradient", input);
+    if (has_gradient(input)) workspace("input_gradient", input);
     extents both = rows;
     both[0] *= 2;
     workspace("shared_gradients", {both, 0, parts, -1});
@@ -282,6 +286,8 @@ class recorder : public detail::size_checks {
   }
 
  private:
+  constexpr bool has_gradient(flow const& f) const { return f.id != 0 && f.id != constant_; }
+
   /// The repeated block that is being declared, in the innermost `repeat`.
   struct block {
     int input = -1;
@@ -339,6 +345,8 @@ class recorder : public detail::size_checks {
   /// Number of tensor-parallel ranks; events declared now happen only with more ranks. 0: always.
   std::int64_t min_shards_exclusive_ = 0;
   std::int64_t forward_message_ = 0;
+  /// flow::id of the latest activation without gradient; 0: the model's input
+  int constant_ = 0;
 };
 
 }  // namespace redco::fact

@@ -147,3 +147,32 @@ struct patch_embedding {
 };
 
 }  // namespace redco
+
+namespace redco::layers {
+
+/// A layer that joins patches to images [B, Channels, H, W], the inverse of the cut of
+/// `patch_embedding`. The input [B, T, Channels * Rows * Columns] has one token for each patch, row
+/// by row. `Down` is the number of patches in a column of an image.
+template <auto Channels, auto Rows, auto Down, auto Columns = Rows>
+struct image_of_patches {
+  using layer_concept = leaf_tag;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::alike, X, shape::replicated>::type;
+
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
+    std::int64_t const channels = w.size("channels", extent_of<Channels>(config)),
+                       rows = w.size("rows of a patch", extent_of<Rows>(config)),
+                       columns = w.size("columns of a patch", extent_of<Columns>(config)),
+                       down = w.size("patches in a column", extent_of<Down>(config));
+    if (!w.expect_rank(3)) return;
+    w.expect_features(channels * rows * columns);
+    fact::flow const input = w.activation;
+    w.multiple("patches", input.shape[1], "patches in a column", down);
+    w.produce({input.shape[0], channels, down * rows, input.shape[1] / down * columns});
+    w.backward(input);
+  }
+};
+
+}  // namespace redco::layers

@@ -65,6 +65,25 @@ struct token_types {
   }
 };
 
+/// A layer that returns features [B, Width] of times t, the context entry `timesteps` [B]. The
+/// features are cosines, then sines, of t 10000^(-2 i / Width) for i = 0 ... Width / 2 - 1 (Vaswani
+/// et al. 2017). The layer's input [B, ...] only gives the number of examples.
+template <auto Width>
+struct timestep_embedding {
+  using layer_concept = leaf_tag;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::alike, X, shape::replicated>::type;
+
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
+    std::int64_t const width = w.size("features", extent_of<Width>(config));
+    w.multiple("features", width, "features of a frequency", 2);
+    w.produce({w.activation.shape[0], width});
+    w.end_gradient();
+  }
+};
+
 /// A layer that returns the first token of each example: [B, T, Width] becomes [B, Width]. Copies
 /// the token, so that the other tokens can be freed. Gathers the tokens first if they are split
 /// over ranks.

@@ -3,11 +3,37 @@
 #include <redco/layer/extent_of.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/fact/finish.hpp>
+#include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/recorder.hpp>
 
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+
+namespace redco::layers::detail {
+
+/// Declares to the recorder `w` the parameters "weight" [outputs, features] and "bias" of a linear
+/// function of the condition, the encoder's output [B, features], and its product. Both start at
+/// zero. X is the layout of the input of the layer that reads the product.
+template <class X>
+constexpr void condition_facts(fact::recorder& w, std::int64_t features, std::int64_t outputs) {
+  if (!w.expect_rank(w.encoded, 2)) return;
+  w.expect(w.encoded, "features", -1, features);
+  fact::parameter_fact weight;
+  weight.shape = {outputs, features};
+  weight.why = fact::reason::stated;
+  fact::parameter_fact bias = weight;
+  bias.shape = {outputs};
+  bias.decay = false;
+  w.parameter("weight", weight);
+  w.parameter("bias", bias);
+  std::int64_t const examples = w.encoded.shape[0];
+  fact::shared_parameter_facts<X>(w, {examples, outputs});
+  w.read(w.encoded);
+  w.multiply(examples, features, outputs);
+}
+
+}  // namespace redco::layers::detail
 
 namespace redco::layers {
 
@@ -60,6 +86,69 @@ struct norm_layer {
     sums.split_dim = input.split_dim < 0 ? -1 : 1;
     sums.units = input.split_dim < 0 ? 0 : blocks;
     w.workspace("parameter_gradient_sums", sums, fact::width_kind::accumulate);
+  }
+};
+
+/// A layer normalisation of [B, T, Width] whose scale and shift depend on a condition (Peebles and
+/// Xie 2023): (x - mean) / sqrt(variance + Epsilon) * (1 + scale) + shift. The condition is the
+/// encoder's output [B, Condition]. "weight" [2 Width, Condition] and "bias" compute scale, then
+/// shift; both start at zero.
+template <auto Width, auto Condition = Width, auto Epsilon = real{1e-6}>
+struct adaptive_layer_norm {
+  using layer_concept = leaf_tag;
+  static constexpr bool unnamed = true;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::features_alike, X,
+                                     std::conditional_t<shape::is_feature_split<X>, X, reduction_layout_t<X>>>::type;
+
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
+    std::int64_t const width = w.size("features", extent_of<Width>(config));
+    if (!w.expect_rank(3)) return;
+    w.expect_features(width);
+    detail::condition_facts<X>(w, w.size("features of the condition", extent_of<Condition>(config)), 2 * width);
+
+    fact::flow const input = w.activation;
+    extents const scale = {input.shape[0], 1, width}, rows = {input.shape[0], input.shape[1], 1};
+    w.save("input");
+    w.save("mean", rows, input.split_dim, fact::width_kind::accumulate, input.units);
+    w.save("inverse_deviation", rows, input.split_dim, fact::width_kind::accumulate, input.units);
+    w.save("normed", input.shape, input.split_dim, fact::width_kind::compute, input.units);
+    w.save("scale", scale, -1, fact::width_kind::compute);
+    w.produce(input.shape, input.split_dim, input.units);
+    w.backward(input);
+    w.workspace("normed_gradient", input);
+    w.weight_gradient({2 * width, extent_of<Condition>(config)}, -1, 0);
+  }
+};
+
+/// A layer that multiplies the features of [B, T, Width] by gates (Peebles and Xie 2023). The gates
+/// are a linear function of a condition, the encoder's output [B, Condition]. "weight" [Width,
+/// Condition] and "bias" start at zero, so a residual branch that ends with the layer is zero at
+/// first.
+template <auto Width, auto Condition = Width>
+struct adaptive_gate {
+  using layer_concept = leaf_tag;
+  static constexpr bool unnamed = true;
+
+  template <class X>
+  using out = typename adaptive_layer_norm<Width, Condition>::template out<X>;
+
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
+    std::int64_t const width = w.size("features", extent_of<Width>(config));
+    if (!w.expect_rank(3)) return;
+    w.expect_features(width);
+    detail::condition_facts<X>(w, w.size("features of the condition", extent_of<Condition>(config)), width);
+
+    fact::flow const input = w.activation;
+    w.save("input");
+    w.save("gate", {input.shape[0], 1, width}, -1, fact::width_kind::compute);
+    w.produce(input.shape, input.split_dim, input.units);
+    w.backward(input);
+    w.workspace("gate_gradient", input);
+    w.weight_gradient({width, extent_of<Condition>(config)}, -1, 0);
   }
 };
 

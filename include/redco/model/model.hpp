@@ -105,4 +105,22 @@ constexpr extents input_of(M const& m, workload const& load) {
   }
 }
 
+/// True if an encoder-decoder model declares the shape of the encoder's input in a function
+/// `source(workload)`, such as that of images.
+template <class M>
+inline constexpr bool states_source = requires(M const& m, workload const& load) {
+  m.source(load);
+};
+
+/// Returns the complete shape of the input of a model's encoder for a workload. It is the result of
+/// the model's function `source(workload)` if there is one, otherwise [batch, source].
+template <model M>
+constexpr extents source_of(M const& m, workload const& load) {
+  if constexpr (states_source<M>) {
+    return m.source(load);
+  } else {
+    return input_of(m, of_source(load));
+  }
+}
+
 }  // namespace redco::models

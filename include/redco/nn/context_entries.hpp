@@ -74,10 +74,15 @@ struct encoder_mask {
 
 namespace redco::nn {
 
-/// A context entry with the encoder's output [B, S, width], which the decoder's cross-attention
-/// reads.
+/// A context entry with the encoder's output. The decoder's cross-attention reads [B, S, width];
+/// layers that depend on a condition, such as `adaptive_layer_norm`, read [B, width].
 struct encoder_states {
   tensor<shape::replicated> value;
+};
+
+/// A context entry with the time t of each example, [B], which a `timestep_embedding` layer reads.
+struct timesteps {
+  at::Tensor value;
 };
 
 /// A context entry with the token type (segment) of each token, int64 [B, T]: 0 for the first

@@ -66,4 +66,23 @@ struct module<patch_embedding<Channels, Rows, Width, Columns>, X> {
   std::int64_t patch_rows, patch_columns;
 };
 
+template <auto Channels, auto Rows, auto Down, auto Columns, class X>
+struct module<layers::image_of_patches<Channels, Rows, Down, Columns>, X> {
+  template <class Config>
+  explicit module(nn::builder<Config>& b)
+      : channels(b.template extent<Channels>()),
+        rows(b.template extent<Rows>()),
+        columns(b.template extent<Columns>()),
+        down(b.template extent<Down>()) {}
+
+  template <class Context>
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const&) const {
+    // [B, patches down, patches across, C, rows, columns]
+    at::Tensor const patches = x.local().unflatten(2, {channels, rows, columns}).unflatten(1, {down, -1});
+    return patches.permute({0, 3, 1, 4, 2, 5}).flatten(4).flatten(2, 3);
+  }
+
+  std::int64_t channels, rows, columns, down;
+};
+
 }  // namespace redco

@@ -7,6 +7,7 @@
 #include <redco/layer/embeddings.hpp>
 #include <redco/diag/error.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -147,6 +148,28 @@ struct module<class_token<Width>, X> {
   }
 
   parameter weight;
+};
+
+template <auto Width, class X>
+struct module<layers::timestep_embedding<Width>, X> {
+  template <class Config>
+  explicit module(nn::builder<Config>& b) : width(b.template extent<Width>()) {}
+
+  template <class Context>
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    if constexpr (Context::template require<nn::timesteps>()) {
+      at::ScalarType const type = x.local().scalar_type(), wide = type == at::kDouble ? type : at::kFloat;
+      at::Tensor const times = ctx.template get<nn::timesteps>().to(wide).unsqueeze(1);
+      at::Tensor const rates =
+          at::exp(at::arange(0, width, 2, times.options()) * (-std::log(10000.0) / static_cast<double>(width)));
+      at::Tensor const angles = times * rates;
+      return at::cat({angles.cos(), angles.sin()}, 1).to(type);
+    } else {
+      return {};
+    }
+  }
+
+  std::int64_t width;
 };
 
 template <class X>

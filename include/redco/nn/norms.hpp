@@ -1,7 +1,9 @@
 #pragma once
 
+#include <redco/nn/context_entries.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/parameter_store.hpp>
+#include <redco/kernel/linear.hpp>
 #include <redco/kernel/norms.hpp>
 #include <redco/layer/norms.hpp>
 #include <redco/diag/error.hpp>
@@ -55,6 +57,64 @@ struct module<rms_norm<Width, Epsilon>, X> {
 
   parameter weight;
   double epsilon;
+};
+
+}  // namespace redco
+
+namespace redco::nn::detail {
+
+/// A linear function of the condition, the encoder's output [B, features]: the part of a layer that
+/// depends on it. The layer's input has layout X.
+template <shape::layout X>
+struct of_condition {
+  template <class Config>
+  explicit of_condition(builder<Config>& b) : weight(b.parameter("weight")), bias(b.parameter("bias")) {}
+
+  /// Returns the function's value [B, 1, outputs].
+  template <class Context>
+  at::Tensor operator()(Context const& ctx) const {
+    if constexpr (Context::template require<encoder_states>()) {
+      at::Tensor const product = kernel::linear(ctx.template get<encoder_states>().local(), ctx[weight], ctx[bias]);
+      return shared_parameter<X>(product, ctx.tp()).unsqueeze(1);
+    } else {
+      return {};
+    }
+  }
+
+  parameter weight, bias;
+};
+
+}  // namespace redco::nn::detail
+
+namespace redco {
+
+template <auto Width, auto Condition, auto Epsilon, class X>
+struct module<layers::adaptive_layer_norm<Width, Condition, Epsilon>, X> {
+  template <class Config>
+  explicit module(nn::builder<Config>& b) : modulation(b), epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
+    auto const parts = modulation(ctx).chunk(2, -1);
+    at::Tensor const normed = kernel::layer_norm(x.local(), {}, {}, epsilon);
+    return x.like(at::addcmul(parts[1], normed, parts[0] + 1));
+  }
+
+  nn::detail::of_condition<X> modulation;
+  double epsilon;
+};
+
+template <auto Width, auto Condition, class X>
+struct module<layers::adaptive_gate<Width, Condition>, X> {
+  template <class Config>
+  explicit module(nn::builder<Config>& b) : gate(b) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
+    return x.like(x.local() * gate(ctx));
+  }
+
+  nn::detail::of_condition<X> gate;
 };
 
 template <auto Groups, auto Channels, auto Epsilon, class X>

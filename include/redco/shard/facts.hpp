@@ -29,7 +29,7 @@ namespace redco::shard::detail {
 /// layers declare for this workload. If sizes are wrong, the program contains the first mistake.
 template <model M>
 constexpr fact::program record(M const& m, workload const& load) {
-  fact::recorder w(models::input_of(m, load), models::input_of(m, models::of_source(load)), models::states_input<M>);
+  fact::recorder w(models::input_of(m, load), models::source_of(m, load), models::states_input<M>);
   models::net_of<M>::template facts<shape::replicated>(m.config, w);
   // The user receives unsharded results
   fact::detail::unshard_facts<layers::out_t<models::net_of<M>, shape::replicated>>(w);
