@@ -28,8 +28,8 @@ struct cross_entropy_options {
 
 /// Returns the sum of torch's cross_entropy of labels [N] for the logits hidden [N, d] x weight^T +
 /// bias, which the head may bound by a soft cap. The columns of the logits are split over `ranks`.
-/// All ranks must call it, and `ranks` must outlive the graph. The gradient of `hidden` is a pending
-/// sum, so `hidden` must be `entered`.
+/// All ranks must call it, and `ranks` must outlive the graph. The gradient of `hidden` is a
+/// pending sum, so `hidden` must be `entered`.
 ///
 /// Computes chunk_rows rows at a time, together with the gradients, which autograd saves. The
 /// README of kernel/ lists memory and messages. Throws `error` with exit code 65 for a label

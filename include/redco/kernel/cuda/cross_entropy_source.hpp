@@ -77,8 +77,8 @@ REDCO_ENTRY void sums_of_rows(logit_chunk c) {
 }
 
 // Replaces each row of logits by the gradient of its loss: the probabilities times the sum of the
-// targets, minus the targets, times the derivative of the soft cap. The gradient is 0 in padding and
-// in ignored rows.
+// targets, minus the targets, times the derivative of the soft cap. The gradient is 0 in padding
+// and in ignored rows.
 REDCO_ENTRY void gradient_of_rows(logit_chunk c) {
   for (i64 r = blockIdx.x; r < c.rows; r += gridDim.x) {
     element* const row = c.logits + r * c.stride;
