@@ -15,6 +15,7 @@
 
 #include <redco/pretrained.hpp>
 
+#include <redco/report/pictures/confusion_matrix.hpp>
 #include <redco/metrics/correlation.hpp>
 #include <redco/metrics/scores.hpp>
 
@@ -106,6 +107,13 @@ int learn(Model const& model, redco::tokenizer::any_tokenizer const& tokenizer, 
   auto const score = [&](auto some, auto said) { return scores(some, said, regression); };
   auto const result = trainer.fit(train, {.eval = held_out, .metrics = score, .config = config});
   trainer.save_model(deployer.workdir() / "model", files);
+  if (!regression) {
+    auto const said = redco::predictor(trainer).predict(held_out, o.training.global_batch);
+    std::vector<std::int64_t> const found(said.begin(), said.end());
+    std::vector<std::int64_t> right;
+    for (example const& e : held_out) right.push_back(static_cast<std::int64_t>(e.label));
+    deployer.keep_picture("confusion", redco::report::confusion_matrix(found, right, data.names));
+  }
 
   std::string const name = regression ? "pearson" : "accuracy";
   double const reached = result.evaluation.at(name), bound = regression ? 0.9 : 0.95;

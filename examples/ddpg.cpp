@@ -5,6 +5,7 @@
 //
 //   ddpg --mesh 1x2 --workdir run ...     all options: --help
 
+#include "common/frames.hpp"
 #include "common/pendulum.hpp"
 
 #include <redco/train.hpp>
@@ -158,7 +159,12 @@ int main(int argc, char** argv) {
       at::NoGradGuard const plain;
       redco::pass const in = worker.pass(0, 0, false);
       double const mean = played(act.in(in));
+      auto const frames = filmed(pendulum{.angle = 3}, pendulum::episode, [&](pendulum& now) {
+        now.swing(2 * act.in(in)(at::tensor(at::ArrayRef<float>(now.seen())).view({1, 3})).item<double>());
+        return true;
+      });
       if (!rank.first_of_process) return;
+      deployer.keep_picture("episode", redco::report::strip(frames, "an episode of 200 steps"));
       mean_return = mean;
       per_second = static_cast<double>(o.steps - o.warmup) / took.count();
     });

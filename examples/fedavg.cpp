@@ -10,6 +10,8 @@
 
 #include <redco/train.hpp>
 
+#include <redco/report/pictures/confusion_matrix.hpp>
+
 #include <algorithm>
 #include <iostream>
 #include <numeric>
@@ -119,7 +121,10 @@ double averaged(my_options const& o, std::string const& split, std::string const
     at::NoGradGuard const plain;
     redco::pass const in = worker.pass(0, 0, false);
     at::Tensor const said = all.in(in)(unseen.pixels).argmax(1);
-    if (rank.first_of_process) right = said.eq(unseen.labels).to(at::kDouble).mean().item<double>();
+    if (!rank.first_of_process) return;
+    right = said.eq(unseen.labels).to(at::kDouble).mean().item<double>();
+    where.keep_picture("confusion",
+                       redco::report::confusion_matrix(values(said.cpu()), values(unseen.labels), digit_names));
   });
   return right;
 }

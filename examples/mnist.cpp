@@ -39,10 +39,6 @@ digits read_digits(std::filesystem::path const& folder, std::string const& part)
   return {at::tensor(pixels).view({-1, side * side}).to(at::kFloat).div(255), at::tensor(shown).to(at::kLong)};
 }
 
-std::vector<std::int64_t> values(at::Tensor const& x) {
-  return {x.const_data_ptr<std::int64_t>(), x.const_data_ptr<std::int64_t>() + x.numel()};
-}
-
 struct my_options {
   redco::options::blockless_options deployer;
   std::string data;
@@ -90,8 +86,7 @@ int main(int argc, char** argv) {
     redco::inference const best(deployer, classifier, job, deployer.workdir() / "ckpts" / "max_accuracy");
     auto const said = redco::predictor(best).predict(unseen.singles(), 50);
     double const right = score(unseen.singles(), said).at("accuracy");
-    std::vector<std::string> const names = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
-    deployer.keep_picture("confusion", redco::report::confusion_matrix(said, values(unseen.labels), names));
+    deployer.keep_picture("confusion", redco::report::confusion_matrix(said, values(unseen.labels), digit_names));
     deployer.conclude("the best checkpoint names " + std::to_string(right * 100) +
                       " of 100 unseen digits rightly (bound 98)");
     bool const standard = o.training == my_options{}.training && o.images == my_options{}.images;

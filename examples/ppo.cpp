@@ -12,6 +12,7 @@
 #include "common/advantages.hpp"
 #include "common/cart_pole.hpp"
 #include "common/episodes.hpp"
+#include "common/frames.hpp"
 #include "common/minibatches.hpp"
 
 #include <redco/train.hpp>
@@ -89,6 +90,19 @@ double mean_return(Actor const& actor) {
   return (r.reward * first).sum().template item<double>() / 100;
 }
 
+/// Returns a picture of an episode of the greedy policy.
+template <class Environment, class Actor>
+std::string filmstrip(Actor const& actor) {
+  at::NoGradGuard const plain;
+  std::mt19937 random(7);
+  auto const frames = filmed(Environment::somewhere(random), Environment::longest, [&](Environment& now) {
+    at::Tensor const seen = at::tensor(at::ArrayRef<double>(now.seen())).view({1, -1});
+    now.step(actor(seen).argmax(1).template item<std::int64_t>());
+    return !now.terminated();
+  });
+  return redco::report::strip(frames, "an episode of " + std::to_string(frames.size() - 1) + " steps");
+}
+
 /// Trains a policy. Returns true if its mean return is high enough.
 template <class Environment>
 bool trained(my_options const& o, std::string const& config) {
@@ -132,7 +146,8 @@ bool trained(my_options const& o, std::string const& config) {
     }
     redco::pass const in = worker.pass(0, 0, false);
     double const mean = mean_return<Environment>(actor.in(in));
-    if (rank.first_of_process) reached = mean;
+    std::string const film = filmstrip<Environment>(actor.in(in));
+    if (rank.first_of_process) where.keep_picture("episode", film), reached = mean;
   });
   std::cout << Environment::name << ": mean return of 100 episodes " << reached << " (bound " << Environment::solved
             << ")\n";

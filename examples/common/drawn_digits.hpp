@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 /// Images and the digits that they show.
@@ -35,6 +36,13 @@ struct digits {
     return {at::cat(all_pixels), at::cat(all_labels)};
   }
 };
+
+/// Returns the values of an i64 tensor, such as labels.
+inline std::vector<std::int64_t> values(at::Tensor const& x) {
+  return {x.const_data_ptr<std::int64_t>(), x.const_data_ptr<std::int64_t>() + x.numel()};
+}
+
+inline std::vector<std::string> const digit_names{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 /// A way to draw seven-segment digits. Each digit is turned, moved and stretched at random.
 struct drawing {

@@ -45,9 +45,14 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_verify_test(pairs classification 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --global-batch 5)
   redco_verify_test(worker ddpg 2 "verify: 2x1 and one rank agree in 4 updates" --mesh 2x1 --dtype f64 --warmup 3)
   redco_verify_test(batch_norm mnist 2 "verify: 2x1 and one rank agree in 2 updates" --mesh 2x1 --images 60)
+  set(picture_of_ppo episode)
+  set(picture_of_ddpg episode)
+  foreach(name mnist fedavg classification)
+    set(picture_of_${name} confusion)
+  endforeach()
   function(redco_recipe_test name result)
     redco_add_test(recipe.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}> "-DARGUMENTS=${ARGN}"
-      "-DRESULT=${result}" ${redco_mpirun} -DWORK=${PROJECT_BINARY_DIR}/tests/recipe_${name}
+      "-DRESULT=${result}" "-DPICTURE=${picture_of_${name}}" ${redco_mpirun} -DWORK=${PROJECT_BINARY_DIR}/tests/recipe_${name}
       -P ${PROJECT_SOURCE_DIR}/tests/examples/recipes.cmake)
   endfunction()
   redco_recipe_test(maml "after one step ([0-9.]+), of ordinary pretraining" --steps 300 --batch 6)

@@ -1,7 +1,7 @@
 # Runs a recipe in a short form. The result must be equal on one rank, on two replicas, on two
 # shards, after a signal and a resume, and with ranks that are processes.
 #   cmake -DPROGRAM= "-DARGUMENTS=--steps;20" "-DRESULT=regex with (the number)" -DMPIRUN= -DWORK=
-#     -P recipes.cmake
+#     [-DPICTURE=episode] -P recipes.cmake
 
 include(${CMAKE_CURRENT_LIST_DIR}/../processes/processes.cmake)
 
@@ -24,6 +24,9 @@ function(same name found)
 endfunction()
 
 result_of(1x1 one)
+if(PICTURE)
+  execute_process(COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/pictures.py ${WORK}/1x1 ${PICTURE} COMMAND_ERROR_IS_FATAL ANY)
+endif()
 foreach(mesh 2x1 1x2)
   result_of(${mesh} found --mesh ${mesh})
   same(${mesh} "${found}")
