@@ -76,4 +76,21 @@ inline redco::data::table draw(std::size_t count, std::uint64_t seed, bool grade
   return all;
 }
 
+/// Draws `count` single sentences in active or passive voice. The label is the name of who does it,
+/// one of the two names in the sentence.
+inline redco::data::table draw_agents(std::size_t count, std::uint64_t seed, bool held_out) {
+  choices random{std::mt19937_64(2 * seed + held_out)};
+  redco::data::table all{.path = "generated", .columns = {"text", "label"}};
+  while (all.rows.size() < count) {
+    event one{random.below(people.size()), random.below(verbs.size()), 0};
+    one.patient = random.other(one.agent, people.size());
+    if (reserved(one) != held_out) continue;
+    std::string const place = random.one_of(3) ? places[random.below(places.size())] : "";
+    bool const passive = random.one_of(2), never = random.one_of(3);
+    all.rows.push_back({sentence(one, passive, never) + place, people[one.agent]});
+    all.lines.push_back(static_cast<std::int64_t>(all.rows.size()));
+  }
+  return all;
+}
+
 }  // namespace sentence_pairs

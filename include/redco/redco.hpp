@@ -49,6 +49,8 @@
 #include <redco/kernel/top_entries.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>
 
+#include <redco/optimizer/privacy.hpp>
+
 #include <redco/update/any_optimizer.hpp>
 #include <redco/update/gradient_norm.hpp>
 #include <redco/update/matrix.hpp>
@@ -70,6 +72,7 @@
 #include <redco/nn/context.hpp>
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/example_norms.hpp>
 #include <redco/nn/families.hpp>
 #include <redco/nn/gradient_watch.hpp>
 #include <redco/nn/in_layer.hpp>

@@ -116,3 +116,29 @@ TEST_CASE("uniform numbers of a deviation are within its range and bit-equal whe
   CHECK(std::sqrt(squares / n) == Approx(0.5).epsilon(0.01));
   CHECK((farthest > 0.86 && farthest <= 0.5 * std::sqrt(3.0)));
 }
+
+TEST_CASE("a Poisson sample has each index independently with its probability") {
+  constexpr std::int64_t n = 7;
+  std::vector<int> alone(n), together(n);
+  std::size_t empty = 0;
+  for (std::uint64_t step = 0; step < 20000; ++step) {
+    auto const sample = redco::random::poisson_sample(redco::random::make_stream(42, 5, step, 0), n, 0.3);
+    REQUIRE(std::is_sorted(sample.begin(), sample.end()));
+    REQUIRE(std::adjacent_find(sample.begin(), sample.end()) == sample.end());
+    empty += sample.empty();
+    bool const first = !sample.empty() && sample.front() == 0;
+    for (std::int64_t const i : sample) {
+      ++alone[static_cast<std::size_t>(i)];
+      together[static_cast<std::size_t>(i)] += first;
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    CHECK(std::abs(alone[i] - 6000) < 300);
+    CHECK(std::abs(together[i] - (i == 0 ? 6000 : 1800)) < 250);
+  }
+  CHECK(std::abs(static_cast<double>(empty) - 20000 * std::pow(0.7, 7)) < 180);
+  redco::random::stream const key = redco::random::make_stream(1, 2, 3, 4);
+  CHECK(redco::random::poisson_sample(key, 900, 1).size() == 900);
+  auto const small = redco::random::poisson_sample(key, 50, 0.5), large = redco::random::poisson_sample(key, 90, 0.5);
+  CHECK(std::equal(small.begin(), small.end(), large.begin()));
+}

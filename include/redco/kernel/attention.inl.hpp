@@ -3,7 +3,6 @@
 #include <redco/kernel/attention.hpp>
 
 #include <redco/kernel/composed/attention.hpp>
-#include <redco/kernel/composed/gathered_attention.hpp>
 #include <redco/kernel/cpu/attention.hpp>
 #include <redco/kernel/cuda/attention.hpp>
 #include <redco/kernel/detail/attention_function.hpp>

@@ -6,6 +6,7 @@
 #include <redco/kernel/cpu/embeddings.hpp>
 #include <redco/kernel/cuda/embeddings.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
+#include <redco/kernel/parameter_uses.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -37,9 +38,10 @@ REDCO_INLINE at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, s
   at::Tensor const local = foreign ? at::where((shifted < 0).logical_or(shifted >= rows), -1, shifted) : ids;
   std::int64_t const own_padding = padding - (foreign ? first_row : 0);
   std::int64_t const left_out = padding >= 0 && own_padding >= 0 && own_padding < rows ? own_padding : -1;
-  return detail::dispatch(
+  at::Tensor const y = detail::dispatch(
       table, [&] { return cpu::lookup(table, local, foreign, left_out); },
       [&] { return composed::lookup(table, local, left_out); });
+  return reported_lookup(y, table, local, left_out);
 }
 
 REDCO_INLINE at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions) {

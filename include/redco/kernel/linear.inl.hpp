@@ -8,21 +8,24 @@
 #include <redco/kernel/cpu/linear.hpp>
 #include <redco/kernel/cpu/small_linear.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
+#include <redco/kernel/parameter_uses.hpp>
 #include <redco/tensor/without_dispatch.hpp>
 #include <redco/config.hpp>
 
 namespace redco::kernel {
 
 REDCO_INLINE at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-  return detail::dispatch(
+  at::Tensor const y = detail::dispatch(
       x, [&] { return cpu::linear(x, weight, bias); }, [&] { return at::linear(x, weight, bias); });
+  return reported_linear(y, x, weight, bias);
 }
 
 REDCO_INLINE at::Tensor linear_before(after_linear next, at::Tensor const& x, at::Tensor const& weight,
                                       at::Tensor const& bias) {
   auto const two = [&] { return linear(x, weight, bias); };
   auto const one = [&] {
-    return tensors::is_recorded(x, weight, bias) && cpu::is_small_linear(x, weight, bias)
+    return tensors::is_recorded(x, weight, bias) && cpu::is_small_linear(x, weight, bias) &&
+                   parameter_uses::current() == nullptr
                ? cpu::small_linear(x, weight, bias, next)
                : two();
   };

@@ -7,6 +7,7 @@
 #include <redco/kernel/cpu/norms.hpp>
 #include <redco/kernel/cuda/norms.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
+#include <redco/kernel/parameter_uses.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -34,18 +35,20 @@ namespace redco::kernel {
 REDCO_INLINE at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                                    double epsilon) {
   detail::check_norm("layer_norm", x, weight, bias);
-  return detail::dispatch(
+  at::Tensor const y = detail::dispatch(
       x, [&] { return cuda::norm<true>(x, weight, bias, epsilon); },
       [&] { return cpu::norm<true>(x, weight, bias, epsilon); },
       [&] { return composed::norm<true>(x, weight, bias, epsilon).y; });
+  return reported_norm(y, weight, bias, [x, epsilon] { return composed::norm_hat<true>(x, epsilon).y; });
 }
 
 REDCO_INLINE at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon) {
   detail::check_norm("rms_norm", x, weight, {});
-  return detail::dispatch(
+  at::Tensor const y = detail::dispatch(
       x, [&] { return cuda::norm<false>(x, weight, {}, epsilon); },
       [&] { return cpu::norm<false>(x, weight, {}, epsilon); },
       [&] { return composed::norm<false>(x, weight, {}, epsilon).y; });
+  return reported_norm(y, weight, {}, [x, epsilon] { return composed::norm_hat<false>(x, epsilon).y; });
 }
 
 REDCO_INLINE at::Tensor split_rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon,

@@ -4,7 +4,10 @@
 
 #include <redco/kernel/cpu/top_entries.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
+#include <redco/tensor/torch.hpp>
 #include <redco/config.hpp>
+
+#include <cstdint>
 
 namespace redco::kernel::composed {
 

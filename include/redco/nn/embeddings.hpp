@@ -4,6 +4,7 @@
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/embeddings.hpp>
+#include <redco/kernel/parameter_uses.hpp>
 #include <redco/layer/embeddings.hpp>
 #include <redco/diag/error.hpp>
 
@@ -87,7 +88,7 @@ struct module<positions<Context, Width, Offset, Counted>, X> {
       throw error(exit_code::data, "a sequence of " + std::to_string(first + length) +
                                        " tokens is longer than the model's " + std::to_string(table.size(0) - offset) +
                                        " positions; cut it");
-    return table.narrow(0, offset + first, length);
+    return kernel::per_example(table, table.narrow(0, offset + first, length), ids.local().size(0), 3);
   }
 
   parameter weight;
@@ -125,11 +126,12 @@ struct module<layers::token_types<Types, Width>, X> {
   explicit module(nn::builder<Config>& b) : weight(b.parameter("weight")) {}
 
   template <class Context>
-  tensor<shape::replicated> operator()(tensor<X> const&, Context const& ctx) const {
+  tensor<shape::replicated> operator()(tensor<X> const& ids, Context const& ctx) const {
+    at::Tensor const& table = ctx[weight];
     if constexpr (Context::template has<nn::token_type_ids>) {
-      return kernel::lookup(ctx[weight], ctx.template get<nn::token_type_ids>(), 0, ctx[weight].size(0));
+      return kernel::lookup(table, ctx.template get<nn::token_type_ids>(), 0, table.size(0));
     } else {
-      return ctx[weight].narrow(0, 0, 1);
+      return kernel::per_example(table, table.narrow(0, 0, 1), ids.local().size(0), 3);
     }
   }
 

@@ -70,6 +70,11 @@ class parameter_store {
     if (has_masters()) values_.copy_(masters_);
   }
 
+  /// Adds normal numbers of the given standard deviation to the gradients of `rank`, which must be
+  /// summed over the replicas already. The numbers are keyed by seed, step, name and global element
+  /// index, so they are equal on every mesh and on all ranks that hold an element.
+  void add_noise(double deviation, int rank, std::uint64_t seed, std::uint64_t step) const;
+
  private:
   void lay_out();
   void allocate();

@@ -11,9 +11,38 @@
 #include <redco/meta/glob.hpp>
 #include <redco/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
+
+namespace redco::nn::detail {
+
+/// Returns the part of `local`, a rank's part of a parameter, that holds elements of the parameter.
+inline at::Tensor without_padding(at::Tensor local, extents const& held) {
+  for (int d = 0; d < held.rank; ++d) local = local.narrow(d, 0, held[d]);
+  return local;
+}
+
+/// Returns random numbers of mean 0 for the part of a parameter that `rank` holds, without padding.
+/// Each number depends on the key and the element's global index.
+inline at::Tensor drawn(stored_parameter const& p, int rank, random::stream key, double deviation, bool uniform) {
+  extents const held = p.plan.logical(rank);
+  // A row of the innermost dimension is a run of consecutive global indices.
+  std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
+  at::Tensor const all = at::empty({rows, inner}, p.master.options().device(tensors::cpu_device()));
+  AT_DISPATCH_FLOATING_TYPES(all.scalar_type(), "drawn", [&] {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      auto const first = static_cast<std::uint64_t>(p.plan.first_of_row(rank, r));
+      scalar_t* const row = all.data_ptr<scalar_t>() + r * inner;
+      if (uniform) random::fill_uniform(row, first, inner, key, 0.0, deviation);
+      else random::fill_normal(row, first, inner, key, 0.0, deviation);
+    }
+  });
+  return all.view(at::IntArrayRef(held.size.data(), static_cast<std::size_t>(held.rank)));
+}
+
+}  // namespace redco::nn::detail
 
 namespace redco::nn {
 
@@ -86,9 +115,7 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std
   at::NoGradGuard const no_grad;
   fact::parameter_fact const& fact = p.plan.fact;
   if (fact.start.draw == fact::initial::kind::zeros) return;
-  extents const held = p.plan.logical(rank);
-  at::Tensor part = p.master;
-  for (int d = 0; d < held.rank; ++d) part = part.narrow(d, 0, held[d]);
+  at::Tensor const part = detail::without_padding(p.master, p.plan.logical(rank));
   if (fact.start.draw == fact::initial::kind::ones) {
     part.fill_(1);
     return;
@@ -97,20 +124,20 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std
     part.fill_(std::numeric_limits<double>::quiet_NaN());
     return;
   }
-  // A row of the innermost dimension is a run of consecutive global indices.
   random::stream const key = random::make_stream(seed, random::site_of(p.name), 0, 0);
-  std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
-  at::Tensor const drawn = at::empty({rows, inner}, part.options().device(tensors::cpu_device()));
   bool const uniform = fact.start.draw == fact::initial::kind::uniform;
-  AT_DISPATCH_FLOATING_TYPES(drawn.scalar_type(), "initialise", [&] {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      auto const first = static_cast<std::uint64_t>(p.plan.first_of_row(rank, r));
-      scalar_t* const row = drawn.data_ptr<scalar_t>() + r * inner;
-      if (uniform) fill_uniform(row, first, inner, key, 0.0, fact.start.deviation);
-      else fill_normal(row, first, inner, key, 0.0, fact.start.deviation);
-    }
-  });
-  part.copy_(drawn.view(part.sizes()));
+  part.copy_(detail::drawn(p, rank, key, fact.start.deviation, uniform));
+}
+
+REDCO_INLINE void parameter_store::add_noise(double deviation, int rank, std::uint64_t seed, std::uint64_t step) const {
+  at::NoGradGuard const no_grad;
+  std::uint64_t const own = random::seed_of(seed, "gradient noise");
+  for (stored_parameter const& p : parameters_) {
+    if (!p.trainable) continue;
+    at::Tensor const noise =
+        detail::drawn(p, rank, random::make_stream(own, random::site_of(p.name), step, 0), deviation, false);
+    detail::without_padding(p.gradient, p.plan.logical(rank)).add_(noise.to(p.gradient.device()));
+  }
 }
 
 REDCO_INLINE parameter leaves::take(std::vector<std::string> const& names) {

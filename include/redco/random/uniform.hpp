@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <numbers>
+#include <vector>
 
 namespace redco::random::detail {
 
@@ -49,6 +50,16 @@ constexpr std::uint64_t below(stream s, std::uint64_t index, std::uint64_t n) no
     std::uint64_t const bits = std::uint64_t{block[1]} << 32 | block[0];
     if (bits <= ~rest) return bits % n;
   }
+}
+
+/// Returns a Poisson sample of the integers in [0, n), in ascending order: each integer is in the
+/// sample with the given probability, independently of the others. The sample may be empty. It
+/// depends only on the stream, n and the probability.
+inline std::vector<std::int64_t> poisson_sample(stream s, std::int64_t n, double probability) {
+  std::vector<std::int64_t> sample;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (uniform_at(s, static_cast<std::uint64_t>(i)) < probability) sample.push_back(i);
+  return sample;
 }
 
 }  // namespace redco::random

@@ -69,6 +69,13 @@ class network_state {
   update::any_optimizer optimizer;
   /// Number of updates that changed the parameters; Adam's bias corrections use it.
   std::int64_t updates = 0;
+  /// Noise that each step adds to the sum of the gradients over the replicas, for private training;
+  /// none by default. `deviation`: standard deviation. `seed`: keeps the noise secret.
+  struct gradient_noise {
+    double deviation = 0;
+    std::uint64_t seed = 0;
+  };
+  gradient_noise noise;
   /// Ranges of the flat buffer that the optimizer updates, one for each trained range whose
   /// parameters have equal settings.
   std::vector<update::segment> segments;

@@ -141,6 +141,8 @@ REDCO_INLINE void step_executor::update() {
                                       std::to_string(result_.lr) + ": give a finite number from 0 on");
   if (!counted) return;
   double const divisor = facts_.several_terms ? 1 : result_.weight;
+  if (state_.noise.deviation > 0)
+    state_.store.add_noise(state_.noise.deviation, rank_.rank, state_.noise.seed, static_cast<std::uint64_t>(at_.step));
   double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
   result_.grad_norm = update::gradient_norm(square, rank_.group(shape::model_axes), divisor);
   check_finite("gradient norm", result_.grad_norm);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/kernel/attention.hpp>
 #include <redco/kernel/attention_options.hpp>
 #include <redco/kernel/composed/dropout.hpp>
 #include <redco/kernel/composed/widened.hpp>
@@ -74,6 +75,18 @@ inline at::Tensor self_attention(at::Tensor const& qkv, attention_options const&
   std::int64_t const d = qkv.size(2) / (o.heads + 2 * o.kv_heads), of_keys = o.kv_heads * d;
   auto const parts = qkv.split_with_sizes({o.heads * d, of_keys, of_keys}, 2);
   return attention(parts[0], parts[1], parts[2], o);
+}
+
+/// Returns rows of x [entries, width] as a tensor [R, S, width]. `indices` [R, S] holds the indices
+/// of the rows.
+inline at::Tensor gathered(at::Tensor const& x, at::Tensor const& indices) {
+  return x.index_select(0, indices.to(x.device()).flatten()).view({indices.size(0), indices.size(1), x.size(1)});
+}
+
+/// Computes attention to cached keys and values with ATen operators. First copies the keys and
+/// values of each row of `q` to a contiguous tensor.
+inline at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, attention_options const& o) {
+  return attention(q, gathered(seen.keys, seen.indices), gathered(seen.values, seen.indices), o);
 }
 
 }  // namespace redco::kernel::composed

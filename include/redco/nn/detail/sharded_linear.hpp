@@ -5,6 +5,7 @@
 #include <redco/nn/pending_sum.hpp>
 #include <redco/nn/side_products.hpp>
 #include <redco/kernel/linear.hpp>
+#include <redco/kernel/parameter_uses.hpp>
 #include <redco/comm/lane.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
@@ -76,7 +77,7 @@ pending_sum leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Te
                            side_products const& sides, Context const& ctx) {
   if (ctx.tp().size() == 1) return tensor<shape::partial>(sides.added_to(kernel::linear(x, weight, bias), x, ctx));
   std::vector<at::Tensor> addends;
-  if (bias.defined()) addends.push_back(bias);
+  if (bias.defined()) addends.push_back(kernel::per_example(bias, bias, x.size(0), x.dim()));
   if (ctx.pass().is_worth_overlapping(x.numel() / x.size(-1), weight.size(0) * x.element_size())) {
     pending_sum::products all{{x}, {weight}};
     for (product_of_halves const& one : sides.products(x, ctx)) {

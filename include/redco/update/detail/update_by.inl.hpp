@@ -5,7 +5,6 @@
 #include <redco/update/detail/adam_kernel.hpp>
 #include <redco/update/detail/composed.hpp>
 #include <redco/update/detail/cuda.hpp>
-#include <redco/update/detail/decay_of.hpp>
 #include <redco/update/detail/run_kernel.hpp>
 #include <redco/update/detail/sgd_kernel.hpp>
 #include <redco/tensor/kernel_set.hpp>

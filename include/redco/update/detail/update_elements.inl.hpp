@@ -2,7 +2,6 @@
 
 #include <redco/update/detail/update_elements.hpp>
 
-#include <redco/update/detail/decay_of.hpp>
 #include <redco/update/detail/element_kernel.hpp>
 #include <redco/update/detail/element_rules.hpp>
 #include <redco/update/detail/run_kernel.hpp>
