@@ -112,14 +112,14 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tests/dpo_numbers)
   # The loss of the first weights is above 2.
   redco_recipe_test(dp_sgd "held-out loss ([01][.][0-9]+)" --examples 3000 --steps 25 --batch 60 --micro-batch 17 --epsilon 80)
-  redco_verify_test(dp_sgd dp_sgd 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --dtype f64 --examples 200 --batch 9)
+  redco_verify_test(dp_sgd dp_sgd 2 "verify: 1x2 and one rank agree in 3 updates" --mesh 1x2 --dtype f64 --examples 200 --batch 9)
   redco_add_test(recipe.dp_sgd_options COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:dp_sgd>
     "-DARGUMENTS=--examples;300;--batch;2;--steps;4"
     "-DCHANGES=--examples 400;--batch 3;--steps 5;--epsilon 4;--delta 1e-4;--clip 0.5;--lr 0.01;--warmup 2;--seed 1"
     -DWORK=${PROJECT_BINARY_DIR}/tests/dp_sgd_options -P ${CMAKE_CURRENT_SOURCE_DIR}/examples/recipe_options.cmake)
   foreach(refused "--epsilon;0;privacy with epsilon 0.0*: give a number above 0"
       "--delta;1;privacy with delta 1.0*: give a probability in .0, 1."
-      "--batch;50001;privacy with sampling 1.00002: give a probability in .0, 1.")
+      "--batch;50001;privacy with sampling 1.00002.*: give a probability in .0, 1.")
     list(GET refused 0 option)
     list(GET refused 1 value)
     list(GET refused 2 words)
