@@ -69,7 +69,7 @@ namespace {
 using redco::error;
 using redco::exit_code;
 
-enum class optimizer_kind { adamw, adam, sgd, lion, ademamix, schedule_free, muon };
+enum class optimizer_kind { adamw, adam, sgd, lion, ademamix, schedule_free, muon, adafactor };
 
 constexpr auto optimizer_texts = redco::meta::enum_texts<optimizer_kind>({
     {optimizer_kind::adamw, "adamw"},
@@ -79,6 +79,7 @@ constexpr auto optimizer_texts = redco::meta::enum_texts<optimizer_kind>({
     {optimizer_kind::ademamix, "ademamix"},
     {optimizer_kind::schedule_free, "schedule_free"},
     {optimizer_kind::muon, "muon"},
+    {optimizer_kind::adafactor, "adafactor"},
 });
 constexpr std::string_view name_of(optimizer_kind kind) { return optimizer_texts.text_of(kind); }
 
@@ -204,7 +205,7 @@ struct plan_options {
 struct kept_state {
   std::string_view name;
   redco::optimizer::slot_list kept, kept_of_matrices;
-  bool updates_matrices;
+  bool updates_matrices, factors_matrices;
 
   constexpr redco::optimizer::slot_list slots() const { return kept; }
   constexpr redco::optimizer::slot_list matrix_slots() const { return kept_of_matrices; }
@@ -213,7 +214,7 @@ struct kept_state {
 kept_state state_of(optimizer_kind kind) {
   auto const state = []<class Rule>(Rule const& rule) {
     return kept_state{Rule::name, redco::optimizer::state_slots(rule), redco::optimizer::matrix_slots(rule),
-                      redco::optimizer::updates_matrices(rule)};
+                      redco::optimizer::updates_matrices(rule), redco::optimizer::factors_matrices(rule)};
   };
   switch (kind) {
     case optimizer_kind::adam: return state(redco::adam{});
@@ -222,6 +223,7 @@ kept_state state_of(optimizer_kind kind) {
     case optimizer_kind::ademamix: return state(redco::optimizer::ademamix{});
     case optimizer_kind::schedule_free: return state(redco::optimizer::schedule_free{});
     case optimizer_kind::muon: return state(redco::optimizer::muon{});
+    case optimizer_kind::adafactor: return state(redco::optimizer::adafactor{});
     case optimizer_kind::adamw: break;
   }
   return state(redco::adamw{});
