@@ -282,15 +282,16 @@ TEST_CASE("Adafactor follows transformers' on one rank and on parameters cut alo
   for (int const ranks : {1, 2, 4})
     for (std::array<int, 3> const dims :
          {std::array{0, 1, 2}, std::array{1, 0, 1}, std::array{-1, 0, 0}, std::array{1, -1, -1}}) {
-      check_adafactor("adafactor", rule, {.tp = ranks}, dims, dims[0] == 0);
-      check_adafactor("adafactor_momentum", with_momentum, {.tp = ranks}, dims, dims[0] != 0);
+      CHECK_NOTHROW(check_adafactor("adafactor", rule, {.tp = ranks}, dims, dims[0] == 0));
+      CHECK_NOTHROW(check_adafactor("adafactor_momentum", with_momentum, {.tp = ranks}, dims, dims[0] != 0));
     }
   CHECK_THROWS(check_adafactor("adafactor", with_momentum, {}, {0, 1, 2}, false));
 }
 
 TEST_CASE("Adafactor counts equal parts of neighbouring ranks once") {
   redco::mesh const mesh{.tp = 4};
-  redco::optimizer::adafactor const rule;
+  // With clipping, wrong sums of this update cancel.
+  redco::optimizer::adafactor const rule{.clip_threshold = 5};
   auto const updated = [&](redco::mesh const& on, redco::shape::remainder rest) {
     at::Tensor result;
     redco::comm::run_ranks(on, {.threads = 1}, [&](redco::rank_context& rank) {
