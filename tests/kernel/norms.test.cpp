@@ -22,6 +22,10 @@ at::Tensor norm_of(gradcheck::tensor_list const& t, bool centered) {
   return centered ? redco::kernel::layer_norm(t[0], t[1], t[2], 1e-5) : redco::kernel::rms_norm(t[0], t[1], 1e-6);
 }
 
+at::Tensor norm_around_one(gradcheck::tensor_list const& t, bool) {
+  return redco::kernel::rms_norm(t[0], t[1], 1e-6, 1);
+}
+
 at::Tensor norm_reference(gradcheck::tensor_list const& t, bool centered) {
   std::int64_t const n = t[0].size(-1);
   return centered ? at::layer_norm(t[0], {n}, t[1], t[2], 1e-5)
@@ -66,6 +70,31 @@ TEST_CASE("norms and their gradients equal the reference in f64, f32 and bf16 fo
       }
 }
 
+TEST_CASE("an rms norm with offset 1 multiplies by 1 + weight in f32, also for weights in bf16") {
+  for (std::int64_t const n : {5, 37}) {
+    auto inputs = norm_inputs(63, n);
+    inputs[1] = inputs[1] - 1.5;
+    auto const reference = [](gradcheck::tensor_list const& t, bool) {
+      return norm_reference({t[0], 1 + t[1]}, false);
+    };
+    for (auto const& [dtype, bound] :
+         {std::pair(at::kDouble, 1e-11), std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 2e-2)}) {
+      INFO("n " << n << " " << dtype);
+      auto rounded = inputs;
+      for (auto& t : rounded) t = t.to(dtype).to(at::kDouble);
+      auto const ours = norm_results(norm_around_one, inputs, false, dtype),
+                 expected = norm_results(reference, rounded, false, at::kDouble);
+      for (std::size_t i = 0; i < ours.size(); ++i)
+        CHECK((ours[i] - expected[i]).abs().max().item().toDouble() / (1 + expected[i].abs().max().item().toDouble()) <
+              bound);
+    }
+  }
+  // 1 + 2^-10 is 1 in bf16
+  at::Tensor const x = at::full({1, 2}, 3.0f), w = at::full({2}, 1.0 / 1024, at::kBFloat16);
+  CHECK(redco::kernel::rms_norm(x, w, 0, 1)[0][0].item<float>() == Approx(1 + 1.0 / 1024).epsilon(1e-6));
+  CHECK(redco::kernel::rms_norm(x.to(at::kDouble), w, 0, 1)[0][0].item<double>() == Approx(1 + 1.0 / 1024));
+}
+
 TEST_CASE("norms read strided and empty inputs and parameters of another dtype") {
   auto const t = norm_inputs(24, 38);
   auto const x = t[0].to(at::kFloat).view({4, 6, 38}).transpose(0, 1);
@@ -86,6 +115,8 @@ TEST_CASE("norms are differentiable twice, with respect to their parameters too"
   t.pop_back();
   CHECK(gradcheck::first([](auto const& x) { return norm_of(x, false); }, t) < 1e-7);
   CHECK(gradcheck::second([](auto const& x) { return norm_of(x, false); }, t) < 1e-6);
+  CHECK(gradcheck::first([](auto const& x) { return norm_around_one(x, false); }, t) < 1e-7);
+  CHECK(gradcheck::second([](auto const& x) { return norm_around_one(x, false); }, t) < 1e-6);
 }
 
 TEST_CASE("an rms norm of features that are split over ranks equals that of all features, with its gradients") {

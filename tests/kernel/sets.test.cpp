@@ -65,6 +65,7 @@ std::vector<set_case> all_set_cases(redco::comm::group& one) {
   add("layer norm", {x, w, b}, [](in t) { return kernel::layer_norm(t[0], t[1], t[2], 1e-5); });
   add("rms norm", {x, w}, [](in t) { return kernel::rms_norm(t[0], t[1], 1e-6); });
   add("split rms norm", {x, w}, [](in t) { return kernel::split_rms_norm(t[0], t[1], 1e-6, {}, 31); });
+  add("rms norm of 1 + weight", {x, w}, [](in t) { return kernel::rms_norm(t[0], t[1], 1e-6, 1); });
   add("gelu tanh", {x}, [](in t) { return kernel::gelu(t[0]); });
   add("gelu erf", {x}, [](in t) { return kernel::gelu(t[0], kernel::gelu_form::erf); });
   add("gelu logistic", {x}, [](in t) { return kernel::gelu(t[0], kernel::gelu_form::logistic); });
@@ -118,10 +119,11 @@ std::vector<set_case> all_set_cases(redco::comm::group& one) {
     return kernel::self_attention(t[0], o);
   });
   at::Tensor const labels = at::tensor({4, -100, 0, 10, 7}, at::kLong);
-  add("cross entropy", {set_sample({5, 3}, 0.2), set_sample({11, 3}, 1.2), set_sample({11}, 2.2)},
-      [labels, &one](in t) {
-        return kernel::cross_entropy(t[0], {t[1], t[2], 11, 0}, labels, one, {.chunk_rows = 2}).sum;
-      });
+  for (auto const& [name, soft_cap] : {std::pair("cross entropy", 0.0), std::pair("cross entropy, soft cap", 1.4)})
+    add(name, {set_sample({5, 3}, 0.2), set_sample({11, 3}, 1.2), set_sample({11}, 2.2)},
+        [labels, &one, soft_cap = soft_cap](in t) {
+          return kernel::cross_entropy(t[0], {t[1], t[2], 11, 0, soft_cap}, labels, one, {.chunk_rows = 2}).sum;
+        });
   at::Tensor const weights = at::arange(11, at::kDouble) * 0.3;
   for (auto const& [smoothing, weighted] : {std::pair(0.3, false), std::pair(0.0, true), std::pair(0.3, true)}) {
     kernel::cross_entropy_options options{.ignored = 7, .chunk_rows = 2, .smoothing = smoothing};

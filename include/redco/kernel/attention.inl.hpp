@@ -139,14 +139,13 @@ REDCO_INLINE at::Tensor gathered_attention(at::Tensor const& q, gathered_keys co
                                            attention_options const& options) {
   at::NoGradGuard const no_grad;
   detail::check_gathered(q, seen, options);
+  // Code for other devices first copies the keys and values of each row to a contiguous tensor.
+  auto const keys = [&] { return composed::gathered(seen.keys, seen.indices); };
+  auto const values = [&] { return composed::gathered(seen.values, seen.indices); };
   return detail::dispatch(
-      q,
-      [&] {
-        return detail::cross_attention_by<cuda::attention_kernels>(
-            q, composed::gathered(seen.keys, seen.indices), composed::gathered(seen.values, seen.indices), options);
-      },
+      q, [&] { return detail::cross_attention_by<cuda::attention_kernels>(q, keys(), values(), options); },
       [&] { return cpu::gathered_attention(q, seen, options); },
-      [&] { return composed::gathered_attention(q, seen, options); });
+      [&] { return composed::attention(q, keys(), values(), options); });
 }
 
 }  // namespace redco::kernel

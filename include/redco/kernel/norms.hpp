@@ -13,13 +13,13 @@ namespace redco::kernel {
 /// `error` with exit code 70 if weight or bias has another size.
 at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon);
 
-/// Returns x / sqrt(mean(x^2) + epsilon) * weight over the last dimension. weight [features] may be
-/// undefined and may have another dtype than x. Computed in f32 for bf16. Differentiable to any
-/// order.
+/// Returns x / sqrt(mean(x^2) + epsilon) * (offset + weight) over the last dimension. weight
+/// [features] may be undefined and may have another dtype than x; an undefined weight makes the
+/// factor 1. Computed in f32 for bf16, also offset + weight. Differentiable to any order.
 ///
 /// Autograd saves x, weight, and 1 / root mean square of each row (f32, f64 for f64). Throws
 /// `error` with exit code 70 if weight has another size.
-at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon);
+at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon, double offset = 0);
 
 /// Like rms_norm, for x and weight whose features are split over `ranks`: x / sqrt(sum(x^2) / count
 /// + epsilon) * weight. The sum is over the last dimension of all ranks' parts. `count` is the

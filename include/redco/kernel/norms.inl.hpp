@@ -42,12 +42,12 @@ REDCO_INLINE at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight
   return reported_norm(y, weight, bias, [x, epsilon] { return composed::norm_hat<true>(x, epsilon).y; });
 }
 
-REDCO_INLINE at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon) {
+REDCO_INLINE at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon, double offset) {
   detail::check_norm("rms_norm", x, weight, {});
   at::Tensor const y = detail::dispatch(
-      x, [&] { return cuda::norm<false>(x, weight, {}, epsilon); },
-      [&] { return cpu::norm<false>(x, weight, {}, epsilon); },
-      [&] { return composed::norm<false>(x, weight, {}, epsilon).y; });
+      x, [&] { return cuda::norm<false>(x, weight, {}, epsilon, offset); },
+      [&] { return cpu::norm<false>(x, weight, {}, epsilon, offset); },
+      [&] { return composed::norm<false>(x, weight, {}, epsilon, offset).y; });
   return reported_norm(y, weight, {}, [x, epsilon] { return composed::norm_hat<false>(x, epsilon).y; });
 }
 

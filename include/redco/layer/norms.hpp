@@ -41,10 +41,15 @@ namespace redco::layers {
 /// these groups of rows are then added in order.
 inline constexpr std::int64_t norm_block_rows = 64;
 
+/// Returns the initial value of a norm's weight whose factor is `offset` + weight.
+constexpr fact::initial norm_start(int offset) {
+  return {offset == 0 ? fact::initial::kind::ones : fact::initial::kind::zeros, 0};
+}
+
 /// A base of layer_norm and rms_norm, which normalise over the last dimension with learned weights.
 /// Features must not be split over ranks. `Statistics` is the number of values that are saved per
-/// row for backward.
-template <auto Width, int Statistics, bool Bias>
+/// row for backward. The factor of a feature is `Offset` + its weight, initially 1.
+template <auto Width, int Statistics, bool Bias, int Offset = 0>
 struct norm_layer {
   using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
@@ -62,7 +67,7 @@ struct norm_layer {
     fact::parameter_fact weight;
     weight.shape = {width};
     weight.decay = false;
-    weight.start = {fact::initial::kind::ones, 0};
+    weight.start = norm_start(Offset);
     weight.why = fact::reason::norm;
     w.parameter("weight", weight);
     fact::shared_parameter_facts<X>(w, weight.shape);
@@ -162,9 +167,12 @@ template <auto Width, auto Epsilon = layers::real{1e-5}>
 struct layer_norm : layers::norm_layer<Width, 2, true> {};
 
 /// A root-mean-square normalisation over the last dimension (Zhang and Sennrich 2019): x /
-/// sqrt(mean(x^2) + Epsilon) * weight.
-template <auto Width, auto Epsilon = layers::real{1e-6}>
-struct rms_norm : layers::norm_layer<Width, 1, false> {};
+/// sqrt(mean(x^2) + Epsilon) * (Offset + weight). `Offset` is 0, or 1 as in Gemma, whose weights
+/// are initially 0.
+template <auto Width, auto Epsilon = layers::real{1e-6}, int Offset = 0>
+struct rms_norm : layers::norm_layer<Width, 1, false, Offset> {
+  static_assert(Offset == 0 || Offset == 1);
+};
 
 /// A group normalisation layer (Wu and He 2018) over [B, Channels, ...]. The channels of each
 /// example are divided into Groups consecutive groups, and each group is normalised: (x - mean) /

@@ -44,15 +44,15 @@ struct module<layer_norm<Width, Epsilon>, X> {
   double epsilon;
 };
 
-template <auto Width, auto Epsilon, class X>
-struct module<rms_norm<Width, Epsilon>, X> {
+template <auto Width, auto Epsilon, int Offset, class X>
+struct module<rms_norm<Width, Epsilon, Offset>, X> {
   template <class Config>
   explicit module(nn::builder<Config>& b)
       : weight(b.parameter("weight")), epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(kernel::rms_norm(x.local(), nn::shared_parameter<X>(ctx[weight], ctx.tp()), epsilon));
+    return x.like(kernel::rms_norm(x.local(), nn::shared_parameter<X>(ctx[weight], ctx.tp()), epsilon, Offset));
   }
 
   parameter weight;

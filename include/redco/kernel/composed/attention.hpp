@@ -69,6 +69,12 @@ inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::
   return at::matmul(p, v).transpose(1, 2).flatten(2).to(q_in.scalar_type());
 }
 
+/// Returns rows of x [entries, width] as a tensor [R, S, width]. `indices` [R, S] holds the indices
+/// of the rows.
+inline at::Tensor gathered(at::Tensor const& x, at::Tensor const& indices) {
+  return x.index_select(0, indices.to(x.device()).flatten()).view({indices.size(0), indices.size(1), x.size(1)});
+}
+
 /// Computes self-attention of the packed tensor qkv by its definition with ATen operators, as the
 /// reference.
 inline at::Tensor self_attention(at::Tensor const& qkv, attention_options const& o) {

@@ -24,12 +24,18 @@ norm_result norm_hat(at::Tensor const& x, double epsilon) {
   return {centered * rstd, mean, rstd};
 }
 
+/// Returns the factor offset + weight of a norm, at least in f32 if `offset` is not 0.
+inline at::Tensor norm_factor(at::Tensor const& weight, double offset) {
+  return offset == 0 ? weight : widened(weight) + offset;
+}
+
 /// Computes layer norm (if Centered) or rms norm with ATen operators, as the reference. `weight`
 /// and `bias` may be undefined.
 template <bool Centered>
-norm_result norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
+norm_result norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon,
+                 double offset = 0) {
   auto result = norm_hat<Centered>(x, epsilon);
-  if (weight.defined()) result.y = result.y * weight;
+  if (weight.defined()) result.y = result.y * norm_factor(weight, offset);
   if (bias.defined()) result.y = result.y + bias;
   result.y = result.y.to(x.scalar_type());
   result.rstd = result.rstd.squeeze(-1);

@@ -25,9 +25,11 @@ struct norm_gradients {
 
 inline bool norm_has_vectors(at::Tensor const& x) { return x.scalar_type() != at::kDouble && x.numel() > 0; }
 
-/// Returns the weight or bias `p` of a norm as contiguous f32, as the kernels need it. The result
-/// is undefined if `p` is.
-inline at::Tensor norm_parameter(at::Tensor const& p) { return p.defined() ? p.to(at::kFloat).contiguous() : p; }
+/// Returns the weight or bias `p` of a norm, plus `offset`, as contiguous f32, as the kernels need
+/// it. The result is undefined if `p` is.
+inline at::Tensor norm_parameter(at::Tensor const& p, double offset = 0) {
+  return p.defined() ? composed::norm_factor(p.to(at::kFloat), offset).contiguous() : p;
+}
 
 inline float const* norm_data(at::Tensor const& p) { return p.defined() ? p.const_data_ptr<float>() : nullptr; }
 
@@ -35,10 +37,10 @@ inline float const* norm_data(at::Tensor const& p) { return p.defined() ? p.cons
 /// create_graph. The statistics are recomputed from x, so that they are differentiated too.
 template <bool Centered>
 norm_gradients norm_backward_plain(at::Tensor const& g, at::Tensor const& x, at::Tensor const& weight, bool want_bias,
-                                   at::ScalarType bias_type, double epsilon) {
+                                   at::ScalarType bias_type, double epsilon, double offset) {
   auto const [hat, mean, rstd] = composed::norm_hat<Centered>(x, epsilon);
   auto const wide = g.to(hat.scalar_type());
-  auto const weighted = weight.defined() ? wide * weight : wide;
+  auto const weighted = weight.defined() ? wide * composed::norm_factor(weight, offset) : wide;
   auto dx = weighted - hat * (weighted * hat).mean(-1, true);
   if (Centered) dx = dx - weighted.mean(-1, true);
   norm_gradients result;
@@ -51,14 +53,14 @@ norm_gradients norm_backward_plain(at::Tensor const& g, at::Tensor const& x, at:
 
 template <bool Centered, class T>
 composed::norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weight, at::Tensor const& bias,
-                                  double epsilon) {
+                                  double epsilon, double offset) {
   auto const x = any.contiguous();
   std::int64_t const n = x.size(-1), rows = x.numel() / n;
   auto const statistics = x.options().dtype(at::kFloat);
   auto const shape = x.sizes().slice(0, static_cast<std::size_t>(x.dim() - 1));
   composed::norm_result const result{at::empty_like(x), Centered ? at::empty(shape, statistics) : at::Tensor(),
                                      at::empty(shape, statistics)};
-  auto const w = norm_parameter(weight), b = norm_parameter(bias);
+  auto const w = norm_parameter(weight, offset), b = norm_parameter(bias);
   norm_forward_rows<Centered, T> const all{x.const_data_ptr<T>(),
                                            norm_data(w),
                                            norm_data(b),
@@ -85,8 +87,8 @@ composed::norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weigh
 template <bool Centered, class T>
 norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const& any, at::Tensor const& weight,
                                     at::Tensor const& mean, at::Tensor const& rstd, bool want_bias,
-                                    at::ScalarType bias_type) {
-  auto const g = gradient.contiguous(), x = any.contiguous(), w = norm_parameter(weight);
+                                    at::ScalarType bias_type, double offset) {
+  auto const g = gradient.contiguous(), x = any.contiguous(), w = norm_parameter(weight, offset);
   std::int64_t const n = x.size(-1), rows = x.numel() / n;
   constexpr std::int64_t block = layers::norm_block_rows, grain = 16384;
   std::int64_t const blocks = (rows + block - 1) / block;
@@ -126,15 +128,17 @@ struct norm_function : tensors::recorded_function<norm_function<Centered>> {
   // apply accepts an undefined parameter only as an empty optional.
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& some_weight, std::optional<at::Tensor> const& some_bias,
-                            double epsilon) {
+                            double epsilon, double offset) {
     auto const weight = some_weight.value_or(at::Tensor()), bias = some_bias.value_or(at::Tensor());
     bool const vectors = norm_has_vectors(x);
-    auto const result = !vectors                        ? composed::norm<Centered>(x, weight, bias, epsilon)
-                        : x.scalar_type() == at::kFloat ? norm_kernel<Centered, float>(x, weight, bias, epsilon)
-                                                        : norm_kernel<Centered, at::BFloat16>(x, weight, bias, epsilon);
+    auto const result = !vectors ? composed::norm<Centered>(x, weight, bias, epsilon, offset)
+                        : x.scalar_type() == at::kFloat
+                            ? norm_kernel<Centered, float>(x, weight, bias, epsilon, offset)
+                            : norm_kernel<Centered, at::BFloat16>(x, weight, bias, epsilon, offset);
     ctx->save_for_backward(
         {x, weight, tensors::save_as("mean", result.mean), tensors::save_as("inverse_deviation", result.rstd)});
     ctx->saved_data["epsilon"] = epsilon;
+    ctx->saved_data["offset"] = offset;
     ctx->saved_data["bias"] = bias.defined();
     ctx->saved_data["bias_type"] = static_cast<std::int64_t>(bias.defined() ? bias.scalar_type() : at::kFloat);
     return result.y;
@@ -147,21 +151,24 @@ struct norm_function : tensors::recorded_function<norm_function<Centered>> {
     bool const want_bias = ctx->saved_data["bias"].toBool();
     auto const bias_type = static_cast<at::ScalarType>(ctx->saved_data["bias_type"].toInt());
     bool const vectors = norm_has_vectors(x) && !at::GradMode::is_enabled();
+    double const offset = ctx->saved_data["offset"].toDouble();
     auto const grads =
         !vectors ? norm_backward_plain<Centered>(g[0], x, weight, want_bias, bias_type,
-                                                 ctx->saved_data["epsilon"].toDouble())
+                                                 ctx->saved_data["epsilon"].toDouble(), offset)
         : x.scalar_type() == at::kFloat
-            ? norm_backward_kernel<Centered, float>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type)
-            : norm_backward_kernel<Centered, at::BFloat16>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type);
-    return {grads.x, grads.weight, grads.bias, at::Tensor()};
+            ? norm_backward_kernel<Centered, float>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type, offset)
+            : norm_backward_kernel<Centered, at::BFloat16>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type,
+                                                           offset);
+    return {grads.x, grads.weight, grads.bias, at::Tensor(), at::Tensor()};
   }
 };
 
 /// Computes layer norm (if Centered) or rms norm on the CPU. `weight` and `bias` may be undefined.
 template <bool Centered>
-at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
+at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon,
+                double offset = 0) {
   auto const maybe = [](at::Tensor const& p) { return p.defined() ? std::optional(p) : std::nullopt; };
-  return norm_function<Centered>::apply(x, maybe(weight), maybe(bias), epsilon);
+  return norm_function<Centered>::apply(x, maybe(weight), maybe(bias), epsilon, offset);
 }
 
 /// The differentiable function of rms norm over features that are split over ranks.

@@ -14,16 +14,18 @@
 
 namespace redco::kernel::cuda {
 
-/// Returns the weight or bias `p` of a norm as contiguous f32, as the kernels need it. The result
-/// is undefined if `p` is.
-inline at::Tensor norm_parameter(at::Tensor const& p) { return p.defined() ? p.to(at::kFloat).contiguous() : p; }
+/// Returns the weight or bias `p` of a norm, plus `offset`, as contiguous f32, as the kernels need
+/// it. The result is undefined if `p` is.
+inline at::Tensor norm_parameter(at::Tensor const& p, double offset = 0) {
+  return p.defined() ? composed::norm_factor(p.to(at::kFloat), offset).contiguous() : p;
+}
 
 inline std::int64_t norm_blocks(std::int64_t rows) { return std::min<std::int64_t>(rows, 65536); }
 
 template <bool Centered>
 composed::norm_result norm_forward(at::Tensor const& any, at::Tensor const& weight, at::Tensor const& bias,
-                                   double epsilon) {
-  auto const x = any.contiguous(), w = norm_parameter(weight), b = norm_parameter(bias);
+                                   double epsilon, double offset) {
+  auto const x = any.contiguous(), w = norm_parameter(weight, offset), b = norm_parameter(bias);
   std::int64_t const n = x.size(-1), rows = n == 0 ? 0 : x.numel() / n;
   auto const statistics = x.options().dtype(at::kFloat);
   auto const shape = x.sizes().slice(0, static_cast<std::size_t>(x.dim() - 1));
@@ -41,8 +43,8 @@ composed::norm_result norm_forward(at::Tensor const& any, at::Tensor const& weig
 template <bool Centered>
 torch::autograd::variable_list norm_backward(at::Tensor const& gradient, at::Tensor const& any,
                                              at::Tensor const& weight, at::Tensor const& mean, at::Tensor const& rstd,
-                                             std::optional<at::ScalarType> bias) {
-  auto const g = gradient.contiguous(), x = any.contiguous(), w = norm_parameter(weight);
+                                             std::optional<at::ScalarType> bias, double offset) {
+  auto const g = gradient.contiguous(), x = any.contiguous(), w = norm_parameter(weight, offset);
   std::int64_t const n = x.size(-1), rows = n == 0 ? 0 : x.numel() / n;
   constexpr std::int64_t each = 64;
   std::int64_t const sums = (rows + each - 1) / each;
@@ -68,12 +70,13 @@ template <bool Centered>
 struct norm_function : tensors::recorded_function<norm_function<Centered>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& some_weight, std::optional<at::Tensor> const& some_bias,
-                            double epsilon) {
+                            double epsilon, double offset) {
     auto const weight = some_weight.value_or(at::Tensor()), bias = some_bias.value_or(at::Tensor());
-    auto const result = norm_forward<Centered>(x, weight, bias, epsilon);
+    auto const result = norm_forward<Centered>(x, weight, bias, epsilon, offset);
     ctx->save_for_backward(
         {x, weight, tensors::save_as("mean", result.mean), tensors::save_as("inverse_deviation", result.rstd)});
     ctx->saved_data["epsilon"] = epsilon;
+    ctx->saved_data["offset"] = offset;
     if (bias.defined()) ctx->saved_data["bias_type"] = static_cast<std::int64_t>(bias.scalar_type());
     return result.y;
   }
@@ -85,16 +88,18 @@ struct norm_function : tensors::recorded_function<norm_function<Centered>> {
     std::optional<at::ScalarType> bias;
     if (auto const type = ctx->saved_data.find("bias_type"); type != ctx->saved_data.end())
       bias = static_cast<at::ScalarType>(type->second.toInt());
+    double const offset = ctx->saved_data["offset"].toDouble();
     torch::autograd::variable_list all;
     if (at::GradMode::is_enabled()) {
       double const epsilon = ctx->saved_data["epsilon"].toDouble();
       all = composed::gradients_of(
-          [&](auto const& in) { return composed::norm<Centered>(in[0], in[1], {}, epsilon).y; }, {x, weight}, g[0]);
+          [&](auto const& in) { return composed::norm<Centered>(in[0], in[1], {}, epsilon, offset).y; }, {x, weight},
+          g[0]);
       all.push_back(bias ? composed::widened(g[0]).reshape({-1, x.size(-1)}).sum(0).to(*bias) : at::Tensor());
     } else {
-      all = norm_backward<Centered>(g[0], x, weight, saved[2], saved[3], bias);
+      all = norm_backward<Centered>(g[0], x, weight, saved[2], saved[3], bias, offset);
     }
-    all.resize(4);
+    all.resize(5);
     return all;
   }
 };
@@ -102,9 +107,10 @@ struct norm_function : tensors::recorded_function<norm_function<Centered>> {
 /// Computes layer norm (if Centered) or rms norm on a CUDA device. `weight` and `bias` may be
 /// undefined.
 template <bool Centered>
-at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
+at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon,
+                double offset = 0) {
   auto const maybe = [](at::Tensor const& p) { return p.defined() ? std::optional(p) : std::nullopt; };
-  return norm_function<Centered>::apply(x, maybe(weight), maybe(bias), epsilon);
+  return norm_function<Centered>::apply(x, maybe(weight), maybe(bias), epsilon, offset);
 }
 
 }  // namespace redco::kernel::cuda
