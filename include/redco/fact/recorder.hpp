@@ -240,6 +240,10 @@ class recorder : public detail::size_checks {
     min_shards_exclusive_ = 0;
   }
 
+  /// Returns the blocks of the outermost `repeat` that are being declared. Outside of repeats,
+  /// returns a slice of one block.
+  constexpr block_slice blocks() const { return blocks_.depth > 0 ? blocks_[0] : block_slice{}; }
+
   /// Declares that a layer has a bias to add after the reduction of its pending sum.
   constexpr void addend() { ++addends_; }
   /// Returns the number of biases declared since the last reduction of a pending sum, and sets this

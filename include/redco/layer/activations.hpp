@@ -65,8 +65,9 @@ struct activation : featurewise_layer {
 /// Layer with the exact GELU function (Hendrycks and Gimpel 2016): x/2 * (1 + erf(x / sqrt(2))).
 using exact_gelu = activation<activation_kind::gelu>;
 
-/// A layer that multiplies its input by the constant Factor.
-template <auto Factor>
+/// A layer that multiplies its input by the constant Factor, which is first rounded to the compute
+/// dtype if `Rounded` is true.
+template <auto Factor, bool Rounded = false>
 struct scale : featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {

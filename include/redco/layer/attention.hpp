@@ -181,7 +181,7 @@ struct attention {
     w.weight_gradient({heads * dim, width}, 0, heads);
     w.weight_gradient({2 * kv * dim, width}, 0, kv);
     if (sizes.query_key_norm && sizes.norm_over_heads) whole_norm_facts(w, dim, kv, shared, input);
-    if (sizes.query_key_norm && !sizes.norm_over_heads) norm_facts(w, dim, kv);
+    if (sizes.query_key_norm && !sizes.norm_over_heads) norm_facts(w, dim, kv, norm_start(sizes.norm_offset));
 
     w.save("q");
     if constexpr (Kind == attention_kind::cross)
@@ -192,7 +192,7 @@ struct attention {
     fact::flow const attended = w.activation;
     w.save("output");
     bool const sized = heads == extent_of<Heads>(config) && sizes.head_dim > 0;
-    std::int64_t const window = sized ? scores(config).window : 0, seen = window > 0 && window < keys ? window : keys;
+    std::int64_t const seen = sized ? seen_keys(scores(config), w.blocks(), keys) : keys;
     w.multiply(rows * heads * length, dim, seen);  // The scores.
     w.multiply(rows * heads * length, seen, dim);  // The weighted sums of values.
     w.backward(queries);
@@ -231,16 +231,27 @@ struct attention {
     return f.head_dim > 0;
   }
 
+  /// Returns the number of keys to which a query attends at most, of `keys` keys: the mean over the
+  /// blocks of a slice, rounded down.
+  static constexpr std::int64_t seen_keys(attention_scores const& s, fact::block_slice const& slice,
+                                          std::int64_t keys) {
+    std::int64_t const windowed = s.window > 0 && s.window < keys ? s.window : keys;
+    if (s.full_blocks == block_set{} || slice.count() < 1) return windowed;
+    std::int64_t full = 0;
+    for (std::int64_t i = slice.first; i < slice.times; i += slice.step) full += s.full_blocks.has(slice.base + i);
+    return windowed + (keys - windowed) * full / slice.count();
+  }
+
   /// Declares to the recorder `w` the parameters, saved tensors and messages of the normalisation
   /// of queries and keys. The recorder's current activation must be the queries. Each rank uses the
   /// norm weights for its own heads, so their gradients are summed over the ranks.
-  static constexpr void norm_facts(fact::recorder& w, std::int64_t dim, std::int64_t kv) {
+  static constexpr void norm_facts(fact::recorder& w, std::int64_t dim, std::int64_t kv, fact::initial start) {
     fact::flow const queries = w.activation;
     std::int64_t const rows = queries.shape[0], length = queries.shape[1];
     fact::parameter_fact weight;
     weight.shape = {dim};
     weight.decay = false;
-    weight.start = {fact::initial::kind::ones, 0};
+    weight.start = start;
     weight.why = fact::reason::norm;
     for (std::string_view const name : {"q_norm", "k_norm"}) w.inside(name, [&] { w.parameter("weight", weight); });
     w.message(shape::collective::all_reduce, true, {2 * dim});

@@ -35,6 +35,7 @@ struct attention_form {
   /// True if the root mean square of `query_key_norm` is over all heads together
   bool norm_over_heads = false;
   double norm_epsilon = 0;
+  int norm_offset = 0;  ///< The factor of a feature is norm_offset + its norm weight
 };
 
 /// Choices of the feature pairs that rotate together: i and i + half of the rotated features
@@ -114,6 +115,19 @@ struct attention_scores {
   std::int64_t window = 0;
   rotary_angles rotary = {};
   block_set unrotated = {};  ///< Blocks whose attention layers have no rotary positions
+  /// Blocks whose queries attend to all keys. Their rotary angles have `full_theta` and
+  /// `full_scaling`.
+  block_set full_blocks = {};
+  double full_theta = 0;
+  rotary_scaling full_scaling = {};
+
+  /// Returns the options of the attention layer in a block of the outermost `repeat`.
+  constexpr attention_scores of_block(std::int64_t block) const {
+    attention_scores own = *this;
+    if (full_blocks.has(block)) own.window = 0, own.rotary.theta = full_theta, own.rotary.scaling = full_scaling;
+    if (unrotated.has(block)) own.rotary.dims = 0;
+    return own;
+  }
 };
 
 }  // namespace redco::layers
@@ -203,10 +217,12 @@ struct output_deviation {
 
 /// A trait (option) of self-attention that normalises queries and keys of each head by their root
 /// mean square (Henry et al. 2020), before rotation. The weights "q_norm.weight" and
-/// "k_norm.weight" [head_dim] are shared by all heads. If `OverHeads` is true, the root mean square
-/// is over all heads together, and each feature has a weight. No effect if `Enabled` is false.
-template <auto Enabled = true, auto Epsilon = real{1e-6}, bool OverHeads = false>
+/// "k_norm.weight" [head_dim] are shared by all heads. The factor of a feature is `Offset` + its
+/// weight, as in rms_norm. If `OverHeads` is true, the root mean square is over all heads together,
+/// and each feature has a weight; `Offset` is then 0. No effect if `Enabled` is false.
+template <auto Enabled = true, auto Epsilon = real{1e-6}, bool OverHeads = false, int Offset = 0>
 struct query_key_norm {
+  static_assert(!OverHeads || Offset == 0, "query_key_norm over all heads has no offset");
   static constexpr std::string_view trait_name = "query_key_norm";
   static constexpr bool of_self_attention = true;
 
@@ -215,6 +231,7 @@ struct query_key_norm {
     form.query_key_norm = extent_of<Enabled>(config);
     form.norm_over_heads = OverHeads;
     form.norm_epsilon = static_cast<double>(extent_of<Epsilon>(config));
+    form.norm_offset = Offset;
   }
 };
 
@@ -246,6 +263,33 @@ struct sliding_window {
   template <class Config>
   static constexpr void apply(Config const& config, std::int64_t, attention_scores& scores) {
     scores.window = extent_of<Keys>(config);
+  }
+};
+
+/// A trait (option) of causal attention in a stack whose blocks differ (Gemma 3). Queries of the
+/// blocks `Blocks`, a `block_set`, attend to all earlier keys, with the rotary angles of `Theta`
+/// and `Scaling`. The other blocks have the options of the traits `sliding_window` and `rotary`.
+template <auto Blocks, auto Theta, auto Scaling = rotary_scaling{}>
+struct full_in_blocks {
+  static constexpr std::string_view trait_name = "full_in_blocks";
+  static constexpr bool of_self_attention = true;
+
+  template <class Config>
+  static constexpr void apply(Config const& config, std::int64_t, attention_scores& scores) {
+    scores.full_blocks = extent_of<Blocks>(config);
+    scores.full_theta = static_cast<double>(extent_of<Theta>(config));
+    scores.full_scaling = extent_of<Scaling>(config);
+  }
+};
+
+/// A trait (option) of attention that multiplies q k^T by `Factor` instead of 1 / sqrt(head_dim).
+template <auto Factor>
+struct score_factor {
+  static constexpr std::string_view trait_name = "score_factor";
+
+  template <class Config>
+  static constexpr void apply(Config const& config, std::int64_t, attention_scores& scores) {
+    scores.scale = static_cast<double>(extent_of<Factor>(config));
   }
 };
 

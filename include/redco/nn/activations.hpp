@@ -40,14 +40,16 @@ struct module<layers::activation<Kind>, X> {
   layers::activation_kind kind;
 };
 
-template <auto Factor, class X>
-struct module<layers::scale<Factor>, X> {
+template <auto Factor, bool Rounded, class X>
+struct module<layers::scale<Factor, Rounded>, X> {
   template <class Config>
   explicit module(nn::builder<Config>& b) : factor(static_cast<double>(b.template extent<Factor>())) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return factor == 1 ? x : x.like(x.local() * factor);
+    if (factor == 1) return x;
+    if constexpr (Rounded) return x.like(x.local() * at::scalar_tensor(factor, x.local().scalar_type()).item());
+    else return x.like(x.local() * factor);
   }
 
   double factor;

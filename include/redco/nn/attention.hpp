@@ -32,12 +32,13 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
       : heads(b.template extent<Heads>() / b.size(shape::axis::tp)),
         kv_heads(std::max<std::int64_t>(1, form.key_value_heads / b.size(shape::axis::tp))),
         head_dim(form.head_dim),
-        scores(layer::scores(b.config())),
+        scores(layer::scores(b.config()).of_block(b.block_index())),
         sharers(static_cast<int>(std::max<std::int64_t>(1, b.size(shape::axis::tp) / form.key_value_heads))),
         tp_index(b.coordinate(shape::axis::tp)),
         dropout(b.probability(form.dropout)),
         norm_epsilon(form.norm_epsilon),
         norm_over_heads(form.norm_over_heads),
+        norm_offset(form.norm_offset),
         site(b.site()),
         cache_slot(b.cache_slot()) {
     if constexpr (cross) {
@@ -51,7 +52,6 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
       if (form.biases.qkv) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
       sides = b.side_products({"q", "k", "v"}, "qkv");
     }
-    if (scores.unrotated.has(b.block_index())) scores.rotary.dims = 0;
     // The first block with rotary positions by "longrope" sets the limit for all.
     if (scores.rotary.dims > 0 && scores.rotary.scaling.kind == layers::rotary_kind::longrope)
       b.limit_cache(scores.rotary.scaling.context);
@@ -74,6 +74,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
   int tp_index;
   double dropout, norm_epsilon;
   bool norm_over_heads;
+  double norm_offset;
   std::uint32_t site;
   std::size_t cache_slot;
   /// Handles to weight and bias of the query projection; empty except in cross-attention
@@ -114,8 +115,9 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     auto const parts = parts_of(qkv);
     auto const norm = [&](std::size_t part) {
       at::Tensor const by_head = parts[part].contiguous().unflatten(-1, {-1, head_dim});
-      return nn::detail::in_layer(part == 0 ? "q_norm" : "k_norm", by_head,
-                                  [&] { return kernel::rms_norm(by_head, weights[part], norm_epsilon).flatten(-2); });
+      return nn::detail::in_layer(part == 0 ? "q_norm" : "k_norm", by_head, [&] {
+        return kernel::rms_norm(by_head, weights[part], norm_epsilon, norm_offset).flatten(-2);
+      });
     };
     return at::cat({norm(0), norm(1), parts[2]}, -1);
   }
