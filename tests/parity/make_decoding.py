@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes folders of reference numbers like those of ../shared/parity. Cases: sliding windows in all
-layers or in every second layer, norms of queries and keys, and the settings of decoding.
+layers or in some layers, soft caps, norms of queries and keys, and the settings of decoding.
 
     python make_decoding.py --parity ../../../shared/parity --out ../files/parity
 
@@ -37,12 +37,15 @@ QWEN2 = {
 }
 QWEN3 = {"no_triple_twice": dict(RULES, no_repeat_ngram_size=3, length_penalty=0.6)}
 NEO = {"short": dict(RULES, length_penalty=-0.5)}
+GEMMA = {"short": dict(RULES, length_penalty=-0.5)}
 # generation_config.json of facebook/bart-large-cnn
 CNN = {"cnn": dict(num_beams=4, length_penalty=2.0, min_length=56, max_length=142, no_repeat_ngram_size=3, early_stopping=True,
                    forced_bos_token_id=0, forced_eos_token_id=2)}
 # Limits of a decoding, and settings that config.json has too: these are never left out.
 KEPT = {"num_beams", "max_new_tokens", "max_length", "forced_eos_token_id"}
 MESHES = ["1x1", "2x1", "1x2"]
+# Meshes with more ranks than key-value heads, if those of MESHES have none.
+MORE_MESHES = {"gemma2-caps": ["1x4"]}
 NOISE = 1e-5
 SCORES_OFF = 2e-5  # error of fp32 relative to fp64: a fifth of the tolerance
 
@@ -63,6 +66,16 @@ def cases(tp):
     yield tp.Case("gpt-neo-turns", hf.GPTNeoConfig(
         vocab_size=97, pad_token_id=0, bos_token_id=1, eos_token_id=2, hidden_size=24, intermediate_size=40, num_layers=3, num_heads=4,
         max_position_embeddings=64, attention_types=[[["global", "local"], 1], [["global"], 1]], window_size=4)), NEO
+    gemma = dict(vocab_size=97, pad_token_id=0, bos_token_id=1, eos_token_id=2, num_attention_heads=4, max_position_embeddings=64,
+                 sliding_window=4)
+    yield tp.Case("gemma2-caps", hf.Gemma2Config(
+        hidden_size=24, intermediate_size=40, num_hidden_layers=3, num_key_value_heads=2, head_dim=10, query_pre_attn_scalar=13,
+        attn_logit_softcapping=1.5, final_logit_softcapping=4.0, **gemma)), GEMMA
+    # Only the sixth of the seven layers has no window.
+    yield tp.Case("gemma3-bases", hf.Gemma3TextConfig(
+        hidden_size=16, intermediate_size=20, num_hidden_layers=7, num_key_value_heads=1, head_dim=6, query_pre_attn_scalar=37,
+        rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 300.0},
+                         "sliding_attention": {"rope_type": "default", "rope_theta": 20.0}}, **gemma)), GEMMA
 
 
 class Noise(hf.LogitsProcessor):
@@ -141,8 +154,8 @@ def settings_show(model, prompt, decodings) -> bool:
 def rounding_is_hidden(model, prompt, options, found) -> bool:
     if any(not torch.equal(found.sequences, decoded(model, prompt, options, noise=i).sequences) for i in range(3)):
         return False
-    # Eager attention gives nan in rows whose keys are all masked
-    model.double().set_attn_implementation("sdpa")
+    # Eager attention gives nan in rows whose keys are all masked, except that of Gemma 2 (see main)
+    model.double().set_attn_implementation("sdpa" if model._supports_sdpa else "eager")
     wide = decoded(model, prompt, options)
     model.float().set_attn_implementation("eager")
     if not torch.equal(found.sequences, wide.sequences):
@@ -156,7 +169,7 @@ def add_decodings(folder, tp, task, decodings):
     prompt = {"input_ids": expected["prompt_ids"], "attention_mask": expected["prompt_mask"]}
     meta = json.loads((folder / "meta.json").read_text())
     ids = {k: v for k, v in model.generation_config.to_dict().items() if k.endswith("token_id") and v is not None}
-    meta["meshes"], meta["decodings"] = MESHES, {}
+    meta["meshes"], meta["decodings"] = MESHES + MORE_MESHES.get(folder.name, []), {}
     for name, options in decodings.items():
         found = decoded(model, prompt, options)
         expected[name] = found.sequences
@@ -165,6 +178,36 @@ def add_decodings(folder, tp, task, decodings):
         meta["decodings"][name] = ids | options
     save_file({k: v.contiguous() for k, v in expected.items()}, folder / "expected.safetensors")
     (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
+
+
+def around_one(model):
+    """Gives norms that multiply by 1 + weight the factors of other norms."""
+    with torch.no_grad():
+        for module in model.modules():
+            if "Norm" in type(module).__name__:
+                module.weight.sub_(1)
+    return model
+
+
+def rescale_around_one(model, batch, seed):
+    """Like rescale_logits of make_parity.py, for a last norm that multiplies by 1 + weight."""
+    chance = torch.Generator().manual_seed(seed + 1_000_000_000)
+    with torch.no_grad():
+        factor, weight = 1.2 / model(**batch).logits.std(), model.model.norm.weight
+        signs = 2 * torch.randint(2, weight.shape, generator=chance) - 1
+        weight.copy_((1 + weight) * factor * signs - 1)
+
+
+def soften_masks():
+    """Lets Gemma 2 compute in fp64: softmax is in fp32, where the fp64 mask would be -inf."""
+    module = hf.models.gemma2.modeling_gemma2
+    attend = module.eager_attention_forward
+
+    def softened(layer, query, key, value, attention_mask, **options):
+        mask = None if attention_mask is None else attention_mask.clamp(min=torch.finfo(torch.float32).min)
+        return attend(layer, query, key, value, mask, **options)
+
+    module.eager_attention_forward = softened
 
 
 def main():
@@ -178,7 +221,8 @@ def main():
     hf.logging.set_verbosity_error()
     hf.logging.disable_progress_bar()
     torch.set_num_threads(1)
-    robust = tp.beams_are_robust
+    soften_masks()
+    robust, build, rescale = tp.beams_are_robust, tp.build, tp.rescale_logits
     for index, (case, decodings) in enumerate(cases(tp)):
         if args.only not in case.name:
             continue
@@ -188,6 +232,9 @@ def main():
             return ok and settings_show(model, prompt, decodings), gap
 
         tp.beams_are_robust = strictly_robust
+        gemma = case.name.startswith("gemma")
+        tp.build = (lambda *given: around_one(build(*given))) if gemma else build
+        tp.rescale_logits = rescale_around_one if gemma else rescale
         folder = args.out / case.name
         tp.write_case(case, folder, 14_000_000 + index * 10_000)
         tp.verify_case(case, folder)

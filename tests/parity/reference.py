@@ -68,6 +68,14 @@ def longrope():
     return {"rope_parameters": kind | share | {"rope_theta": 10000.0}} if NEWER else {"rope_scaling": kind} | share
 
 
+def two_bases(full, sliding):
+    """Rotary bases of Gemma 3 as the config class of this version takes them."""
+    if NEWER:
+        return {"rope_parameters": {kind: {"rope_theta": base, "rope_type": "default"}
+                                    for kind, base in (("full_attention", full), ("sliding_attention", sliding))}}
+    return {"rope_theta": full, "rope_local_base_freq": sliding}
+
+
 def cases():
     ids = {"vocab_size": 97, "bos_token_id": 1, "eos_token_id": 2}
     padded = ids | {"pad_token_id": 0}
@@ -77,6 +85,7 @@ def cases():
                       "num_key_value_heads": 2, "max_position_embeddings": 64}
     neox = padded | {"hidden_size": 32, "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4,
                      "max_position_embeddings": 33, "rotary_pct": 0.25}
+    gemma = llama | {"head_dim": 10, "num_hidden_layers": 3, "sliding_window": 4}
     opt = {"vocab_size": 97, "hidden_size": 24, "num_attention_heads": 4, "num_hidden_layers": 2, "ffn_dim": 40,
            "max_position_embeddings": 33, "dropout": 0.0, "attention_dropout": 0.0}
     bart = {"vocab_size": 97, "d_model": 24, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 2,
@@ -116,6 +125,9 @@ def cases():
     yield Case("mistral", hf.MistralConfig(**llama, sliding_window=5), draw=1)
     yield Case("qwen2", hf.Qwen2Config(**llama, tie_word_embeddings=True), draw=8)
     yield Case("qwen3", hf.Qwen3Config(**llama, head_dim=10), draw=2)
+    yield Case("gemma2", hf.Gemma2Config(**gemma, query_pre_attn_scalar=13, attn_logit_softcapping=2.0, final_logit_softcapping=4.0))
+    yield Case("gemma3", hf.Gemma3TextConfig(
+        **gemma | {"num_hidden_layers": 7, "num_key_value_heads": 1}, query_pre_attn_scalar=37, **two_bases(300.0, 20.0)))
     yield Case("opt", hf.OPTConfig(**opt), draw=6)
     yield Case("opt-postnorm", hf.OPTConfig(**opt, word_embed_proj_dim=12, do_layer_norm_before=False), draw=4)
     yield Case("bart", hf.BartConfig(**bart), "seq2seq", draw=2)
@@ -163,10 +175,15 @@ def random_model(case, chance):
     return model
 
 
+def around_one(module):
+    """Returns true for a norm that multiplies by 1 + weight."""
+    return type(module).__name__ in ("Gemma2RMSNorm", "Gemma3RMSNorm")
+
+
 def distribution(path, module, name, parameter):
     """Mean and standard deviation of a parameter."""
     if "Norm" in type(module).__name__:
-        return (1.0, 0.2) if name == "weight" else (0.0, 0.2)
+        return (1.0, 0.2) if name == "weight" and not around_one(module) else (0.0, 0.2)
     if name == "bias":
         return 0.0, 0.2
     if isinstance(module, torch.nn.Embedding):
@@ -190,10 +207,13 @@ def spread_logits(model, batch, chance):
         for hook in hooks:
             hook.remove()
         tied = order[-1].weight is getattr(model.get_input_embeddings(), "weight", None)
-        for name, parameter in order[-2 if tied else -1].named_parameters(recurse=False):
-            parameter.mul_(factor)
+        last = order[-2 if tied else -1]
+        for name, parameter in last.named_parameters(recurse=False):
+            one = 1 if around_one(last) else 0
+            parameter.add_(one).mul_(factor)
             if tied and name == "weight":
                 parameter.mul_(2 * torch.randint(2, parameter.shape, generator=chance) - 1)
+            parameter.sub_(one)
 
 
 # ---------------------------------------------------------------- inputs

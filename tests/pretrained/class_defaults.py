@@ -23,6 +23,10 @@ GPT = dict(vocab_size=600, n_positions=512, n_embd=1536, n_head=24, n_layer=3, n
 SWIGLU = dict(vocab_size=600, max_position_embeddings=512, hidden_size=8192, intermediate_size=100, num_hidden_layers=3,
               num_attention_heads=64, num_key_value_heads=16, hidden_act="gelu", rms_norm_eps=1e-3, rope_theta=500.0,
               attention_dropout=0.3, initializer_range=0.5, tie_word_embeddings=True)
+GEMMA = dict(vocab_size=600, max_position_embeddings=512, hidden_size=8192, intermediate_size=100, num_hidden_layers=13,
+             num_attention_heads=64, num_key_value_heads=16, head_dim=32, hidden_activation="relu", rms_norm_eps=1e-3, rope_theta=500.0,
+             attention_bias=True, attention_dropout=0.3, query_pre_attn_scalar=100, sliding_window=7, pad_token_id=4,
+             initializer_range=0.5, tie_word_embeddings=False)
 BERT = dict(vocab_size=600, max_position_embeddings=500, type_vocab_size=3, hidden_size=1536, intermediate_size=100,
             num_hidden_layers=3, num_attention_heads=24, hidden_act="relu", hidden_dropout_prob=0.3, attention_probs_dropout_prob=0.2,
             initializer_range=0.5, layer_norm_eps=1e-3, pad_token_id=4)
@@ -43,6 +47,8 @@ FAMILIES = {
                      num_attention_heads=32, hidden_act="relu", layer_norm_eps=1e-3, attention_dropout=0.3, hidden_dropout=0.2,
                      initializer_range=0.5, tie_word_embeddings=True, use_parallel_residual=False, attention_bias=False,
                      rotary_pct=0.5, rotary_emb_base=500.0),
+    "gemma2": dict(GEMMA, attn_logit_softcapping=7.0, final_logit_softcapping=5.0),
+    "gemma3_text": dict(GEMMA, rope_local_base_freq=300.0),
     "opt": dict(vocab_size=600, max_position_embeddings=512, hidden_size=1536, ffn_dim=100, num_hidden_layers=3,
                 num_attention_heads=24, word_embed_proj_dim=100, do_layer_norm_before=False, dropout=0.3, attention_dropout=0.2,
                 activation_function="gelu", init_std=0.5, pad_token_id=4),
@@ -59,14 +65,16 @@ FAMILIES = {
                 patch_size=32, num_channels=5, qkv_bias=False),
 }
 # Names in rope_parameters of keys that newer versions keep there
-ROTARY_NAMES = {"rope_theta": "rope_theta", "rotary_emb_base": "rope_theta", "rotary_pct": "partial_rotary_factor"}
+ROTARY_NAMES = {"rope_theta": "rope_theta", "rotary_emb_base": "rope_theta", "rotary_pct": "partial_rotary_factor",
+                "rope_local_base_freq": "rope_theta"}
 ROTARY = dict(rope_type="llama3", factor=4.0, low_freq_factor=2.0, high_freq_factor=5.0, original_max_position_embeddings=100)
 
 
 def value_without(family, base, key):
     config = AutoConfig.for_model(family, **{k: v for k, v in base.items() if k != key})
     if key in ROTARY_NAMES and not hasattr(config, key):
-        return config.rope_parameters[ROTARY_NAMES[key]]
+        kind = {"rope_theta": "full_attention", "rope_local_base_freq": "sliding_attention"}.get(key)
+        return config.rope_parameters.get(kind, config.rope_parameters)[ROTARY_NAMES[key]]
     if key == "head_dim" and getattr(config, key) is None:
         return config.hidden_size // config.num_attention_heads
     return getattr(config, key)

@@ -154,6 +154,74 @@ TEST_CASE("a Qwen3 norms queries and keys in heads of 128 features unless it say
         std::string::npos);
 }
 
+TEST_CASE("a Gemma has windows, soft caps and rotary bases as its config says") {
+  std::string const sizes =
+      R"("vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48, "intermediate_size": 80,
+      "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 10, "num_hidden_layers": 7, "sliding_window": 5)";
+  std::string const gemma2 = R"("model_type": "gemma2", )" + sizes, gemma3 = R"("model_type": "gemma3_text", )" + sizes;
+  auto const read = [](std::string const& members) {
+    redco::models::gemma_config found;
+    redco::json::json_value const config = redco::json::parse_json("{" + members + "}", "c.json");
+    redco::pretrained::model_from_config(config, "c.json", [&](auto const& m) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::models::gemma>) found = m.config;
+      return 0;
+    });
+    return found;
+  };
+  // Returns the numbers of the first seven blocks without a window.
+  auto const full = [&](std::string const& members) {
+    redco::models::gemma_config const found = read(members);
+    CHECK(found.window == 5);
+    std::vector<int> all;
+    for (int i = 0; i < 7; ++i)
+      if (found.full_blocks.has(i)) all.push_back(i);
+    return all;
+  };
+  using list = std::vector<int>;
+  CHECK(full(gemma2) == list{1, 3, 5});
+  CHECK(full(gemma3) == list{5});
+  CHECK(full(gemma3 + R"(, "sliding_window_pattern": 3)") == list{2, 5});
+  std::string const types = R"(, "layer_types": ["full_attention", "full_attention", "sliding_attention",
+      "sliding_attention", "full_attention", "sliding_attention", "sliding_attention"], "_sliding_window_pattern": 6)";
+  CHECK(full(gemma3 + types) == list{0, 1, 4});
+  CHECK(full(gemma2 + types) == list{0, 1, 4});
+
+  redco::models::gemma_config const two =
+      read(gemma2 + R"(, "query_pre_attn_scalar": 16, "final_logit_softcapping": 7.5,
+      "attn_logit_softcapping": null, "pad_token_id": null, "rope_parameters": {"rope_theta": 500.0}, "tie_word_embeddings": false)");
+  CHECK((two.logit_cap == 7.5 && two.score_cap == 0 && two.score_factor() == 0.25 && two.padding == -1 && !two.tied));
+  CHECK((two.theta == 500 && two.local_theta == 500 && !two.query_key_norm));
+  redco::models::gemma_config const plain = read(gemma3);
+  CHECK((plain.logit_cap == 0 && plain.score_cap == 0 && plain.padding == 0 && plain.tied && plain.query_key_norm));
+  CHECK((plain.theta == 1e6 && plain.local_theta == 1e4));
+  for (std::string const bases :
+       {R"("rope_theta": 300, "rope_local_base_freq": 20.0, "rope_scaling": null)",
+        R"("rope_parameters": {"full_attention": {"rope_theta": 300.0, "rope_type": "default"},
+                               "sliding_attention": {"rope_theta": 20.0}})"}) {
+    redco::models::gemma_config const found = read(gemma3 + ", " + bases);
+    CHECK((found.theta == 300 && found.local_theta == 20));
+  }
+
+  auto const refuses = [&](std::string const& members, std::string const& words) {
+    std::string const why = refusal(members);
+    INFO(why);
+    CHECK(why.find(words) != std::string::npos);
+  };
+  refuses(gemma3 + R"(, "attn_logit_softcapping": 50.0)", "\"attn_logit_softcapping\" is 50.0, which is not supported");
+  refuses(gemma3 + R"(, "use_bidirectional_attention": true)", "only false is");
+  refuses(gemma3 + R"(, "rope_parameters": {"chunked_attention": {"rope_theta": 300.0}})", "chunked_attention");
+  refuses(gemma3 + R"(, "rope_theta": 10.0, "rope_parameters": {"full_attention": {"rope_theta": 300.0}})",
+          "two different \"rope_theta\"");
+  refuses(gemma2 + R"(, "layer_types": ["full_attention"])", "write one type for each of 7 layers");
+  refuses(gemma2 + R"(, "layer_types": [1, 2, 3, 4, 5, 6, 7])", "is 1, which is not supported");
+  refuses(gemma2 + R"(, "hidden_act": "gelu")", "name two functions");
+  refuses(R"("model_type": "gemma2", "head_dim": 7)", "rotary positions cannot pair");
+  refuses(R"("model_type": "gemma2", "sliding_window": null)", "layer 0 has a sliding window; write its size");
+  refuses(R"("model_type": "gemma2", "num_hidden_layers": 129)", "at most 128 are");
+  refuses(R"("model_type": "gemma3", "text_config": {}, "vision_config": {"hidden_size": 8})",
+          "\"model_type\" is \"gemma3\", a model of several parts (\"vision_config\")");
+}
+
 TEST_CASE("every second layer of a GPT-Neo has a sliding window, as its list of types says") {
   std::string const neo =
       R"("model_type": "gpt_neo", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48, "num_heads": 4,

@@ -2,6 +2,7 @@
 // writes its files with our names by mistake. A user's model needs no table.
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
+#include <redco/model/gemma.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gpt_neo.hpp>
 #include <redco/model/gpt_neox.hpp>
@@ -22,7 +23,8 @@ inline constexpr int tables = (0 + ... + static_cast<int>(requires { sizeof(redc
 
 using namespace redco;
 static_assert(tables<own_model> == 1);
-static_assert(tables<bart, bert, gpt2, gpt_neo, gptj, llama, opt, redco::models::gpt_neox, redco::models::olmo2,
-                     redco::models::opt_post_norm, roberta, t5, redco::models::t5_gated, vit> == 0);
+static_assert(tables<bart, bert, redco::models::gemma, gpt2, gpt_neo, gptj, llama, opt, redco::models::gpt_neox,
+                     redco::models::olmo2, redco::models::opt_post_norm, roberta, t5, redco::models::t5_gated, vit> ==
+              0);
 
 }  // namespace

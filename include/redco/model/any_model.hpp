@@ -2,6 +2,7 @@
 
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
+#include <redco/model/gemma.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gpt_neo.hpp>
 #include <redco/model/gpt_neox.hpp>
@@ -17,14 +18,14 @@
 namespace redco::models {
 
 /// Model types of the library that continue a text (decoders).
-using decoders = std::variant<gpt2, gpt_neo, llama, olmo2, gptj, gpt_neox, opt, opt_post_norm>;
+using decoders = std::variant<gpt2, gpt_neo, llama, olmo2, gemma, gptj, gpt_neox, opt, opt_post_norm>;
 
 /// Model types of the library that read one text and generate another (encoder-decoders), as in
 /// translation.
 using encoder_decoders = std::variant<bart, t5, t5_gated>;
 
 /// Model types of the library that can be read from a Hugging Face config.json, with any sizes.
-using any_model = std::variant<gpt2, gpt_neo, llama, olmo2, gptj, gpt_neox, opt, opt_post_norm, bart, t5, t5_gated,
-                               bert, roberta, vit>;
+using any_model = std::variant<gpt2, gpt_neo, llama, olmo2, gemma, gptj, gpt_neox, opt, opt_post_norm, bart, t5,
+                               t5_gated, bert, roberta, vit>;
 
 }  // namespace redco::models

@@ -4,6 +4,7 @@
 // config.json can describe.
 #include <redco/pretrained/stored_names/bart.hpp>
 #include <redco/pretrained/stored_names/bert.hpp>
+#include <redco/pretrained/stored_names/gemma.hpp>
 #include <redco/pretrained/stored_names/gpt.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/pretrained/stored_names/opt.hpp>

@@ -3,6 +3,7 @@
 #include <redco/pretrained/from_config/bart.hpp>
 #include <redco/pretrained/from_config/bert.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/gemma.hpp>
 #include <redco/pretrained/from_config/gpt2.hpp>
 #include <redco/pretrained/from_config/gpt_neo.hpp>
 #include <redco/pretrained/from_config/gpt_neox.hpp>
@@ -35,9 +36,9 @@ struct family_list {};
 /// write a header in this folder and add its type to this list.
 using config_families =
     family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config, qwen3_from_config,
-                smollm3_from_config, phi3_from_config, olmo2_from_config, gpt_neo_from_config, gptj_from_config,
-                gpt_neox_from_config, opt_from_config, t5_from_config, bart_from_config, bert_from_config,
-                roberta_from_config, vit_from_config>;
+                smollm3_from_config, phi3_from_config, olmo2_from_config, gemma2_from_config, gemma3_from_config,
+                gpt_neo_from_config, gptj_from_config, gpt_neox_from_config, opt_from_config, t5_from_config,
+                bart_from_config, bert_from_config, roberta_from_config, vit_from_config>;
 
 }  // namespace redco::pretrained
 
@@ -62,6 +63,10 @@ models::any_model read_family(config_reader& c, family_list<Family...>) {
   std::string const wanted = type->get<std::string>();
   models::any_model found;
   if (((wanted == Family::name && (found = as_any_model(Family::read(c)), true)) || ...)) return found;
+  for (char const* const key : {"vision_config", "audio_config", "text_config"})
+    if (c.names(key))
+      c.refuse(c.is("model_type", *type) + ", a model of several parts (\"" + key +
+               "\"), which is not supported; give the folder of a model of texts alone");
   std::string list, near = meta::nearest(wanted, names);
   for (std::string const& name : names) list += (list.empty() ? "" : ", ") + name;
   c.refuse(c.is("model_type", *type) + ", which is not supported; " +

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <redco/pretrained/from_config/common_keys.hpp>
+#include <redco/pretrained/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/swiglu_keys.hpp>
+#include <redco/model/gemma.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/json/value.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace redco::pretrained::detail {
+
+/// Returns a bound of values from a config.json: `standard` if the key is absent, 0 if it is null.
+inline double read_soft_cap(config_reader& c, std::string_view key, double standard) {
+  return c.real(key, c.names(key) ? 0 : standard, 1e-6, 1e6);
+}
+
+/// Reads from a config.json which blocks have no sliding window: the key `layer_types`, or else
+/// every block whose number, counted from 1, is a multiple of `period`.
+inline layers::block_set read_full_blocks(config_reader& c, std::int64_t count, std::int64_t period) {
+  if (count > layers::block_set::capacity)
+    c.refuse(std::to_string(count) + " layers are not supported; at most " +
+             std::to_string(layers::block_set::capacity) + " are");
+  json::json_value const* const types = c.find("layer_types");
+  if (types == nullptr) return models::every_block(period);
+  if (!types->is_array() || types->size() != static_cast<std::size_t>(count))
+    c.refuse(c.is("layer_types", *types) + "; write one type for each of " + std::to_string(count) + " layers");
+  layers::block_set full;
+  for (std::int64_t i = 0; i < count; ++i) {
+    json::json_value const& one = (*types)[static_cast<std::size_t>(i)];
+    if (one != "full_attention" && one != "sliding_attention")
+      c.refuse(c.is("layer_types", one) + ", which is not supported; \"full_attention\" and \"sliding_attention\" are");
+    if (one == "full_attention") full.add(i);
+  }
+  return full;
+}
+
+/// Reads the keys of a config.json that Gemma 2 and Gemma 3 share, except those of rotary
+/// positions. Absent keys keep the values of `g`. `period`: see read_full_blocks.
+inline void read_gemma_keys(config_reader& c, models::gemma_config& g, known_classes const& classes,
+                            std::int64_t period) {
+  read_common_keys(c, classes);
+  g.vocab = c.extent({"vocab_size"}, g.vocab);
+  g.context = c.extent({"max_position_embeddings"}, g.context);
+  g.width = c.extent({"hidden_size"}, g.width);
+  g.ffn = c.extent({"intermediate_size"}, g.ffn);
+  g.heads = c.extent({"num_attention_heads"}, g.heads);
+  g.kv_heads = c.extent({"num_key_value_heads"}, g.kv_heads);
+  g.head_dim = c.extent({"head_dim"}, g.head_dim);
+  g.layers = c.extent({"num_hidden_layers"}, g.layers);
+  if (g.head_dim % 2 != 0)
+    c.refuse("heads have " + std::to_string(g.head_dim) +
+             " features, which rotary positions cannot pair; make them even");
+  if (g.head_dim > config_reader::most / g.heads)
+    c.refuse(std::to_string(g.heads) + " heads of " + std::to_string(g.head_dim) +
+             " features are too many; correct one of them");
+  if (g.heads % g.kv_heads != 0)
+    c.refuse(std::to_string(g.heads) + " heads are not divisible by " + std::to_string(g.kv_heads) +
+             " key-value heads; correct one of them");
+  g.full_blocks = read_full_blocks(c, g.layers, period);
+  g.window = c.extent({"sliding_window"}, c.names("sliding_window") ? 0 : g.window);
+  for (std::int64_t i = 0; i < g.layers; ++i)
+    if (g.window == 0 && !g.full_blocks.has(i))
+      c.refuse("\"sliding_window\" is null, but layer " + std::to_string(i) + " has a sliding window; write its size");
+  g.query_scalar = c.real("query_pre_attn_scalar", g.query_scalar, 1e-6, 1e12);
+  g.logit_cap = read_soft_cap(c, "final_logit_softcapping", g.logit_cap);
+  g.attention_bias = c.flag("attention_bias", false);
+  g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
+  g.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : g.padding, -1);
+  if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
+  g.activation = read_activation(c, "hidden_activation", g.activation);
+  if (read_activation(c, "hidden_act", g.activation) != g.activation)
+    c.refuse("\"hidden_act\" and \"hidden_activation\" name two functions; remove the wrong one");
+  g.norm_epsilon = c.real("rms_norm_eps", g.norm_epsilon, 1e-30, 1);
+  g.deviation = read_deviation(c);
+  g.tied = c.flag("tie_word_embeddings", g.tied);
+  c.only("use_bidirectional_attention", false);
+  c.skip({"_sliding_window_pattern"});
+}
+
+}  // namespace redco::pretrained::detail
+
+namespace redco::pretrained {
+
+/// A reader that makes a Gemma 2 model from the keys of a config.json.
+struct gemma2_from_config {
+  static constexpr std::string_view name = "gemma2";
+
+  static models::gemma read(config_reader& c) {
+    models::gemma model;
+    models::gemma_config& g = model.config;
+    detail::read_gemma_keys(c, g, {"Gemma2ForCausalLM", {}, {"Gemma2Model"}}, 2);
+    g.score_cap = detail::read_soft_cap(c, "attn_logit_softcapping", g.score_cap);
+    models::llama_config angles{.context = g.context};
+    read_rotary_keys(c, angles, rotary_stretch::none);
+    g.theta = g.local_theta = angles.theta;
+    g.scaling = g.local_scaling = angles.scaling;
+    c.finish();
+    return model;
+  }
+};
+
+/// A reader that makes a Gemma 3 model of texts from the keys of a config.json.
+struct gemma3_from_config {
+  static constexpr std::string_view name = "gemma3_text";
+
+  static models::gemma read(config_reader& c) {
+    models::gemma model{
+        {.vocab = 262208, .context = 131072, .theta = 1000000, .score_cap = 0, .logit_cap = 0, .query_key_norm = true}};
+    models::gemma_config& g = model.config;
+    detail::read_gemma_keys(c, g, {"Gemma3ForCausalLM", {}, {"Gemma3TextModel"}},
+                            c.extent({"sliding_window_pattern"}, 6));
+    c.only("attn_logit_softcapping", nullptr);
+    json::json_value const* const parameters = c.find("rope_parameters");
+    json::json_value const none = json::json_value::object();
+    config_reader by_kind(parameters != nullptr ? *parameters : none, c.source() + ": rope_parameters");
+    read_angles(c, by_kind, {"full_attention", "rope_theta", "rope_scaling"}, g, g.theta, g.scaling);
+    read_angles(c, by_kind, {"sliding_attention", "rope_local_base_freq", ""}, g, g.local_theta, g.local_scaling);
+    by_kind.refuse_unknown();
+    c.finish();
+    return model;
+  }
+
+ private:
+  /// Keys of the rotary positions of one kind of blocks: the name of the kind under
+  /// "rope_parameters", and the keys of older files for the base and the scaling.
+  struct angle_keys {
+    std::string_view kind, theta, scaling;
+  };
+
+  static void read_angles(config_reader& c, config_reader& by_kind, angle_keys const& keys,
+                          models::gemma_config const& g, double& theta, layers::rotary_scaling& scaling) {
+    json::json_value object = json::json_value::object();
+    auto const copy = [&](json::json_value const* value, char const* name) {
+      if (value != nullptr) object[name] = *value;
+    };
+    copy(c.find(keys.theta), "rope_theta");
+    if (!keys.scaling.empty()) copy(c.find(keys.scaling), "rope_scaling");
+    copy(by_kind.find(keys.kind), "rope_parameters");
+    config_reader own(object, c.source() + ": " + std::string(keys.kind));
+    models::llama_config angles{.context = g.context, .theta = theta};
+    read_rotary_keys(own, angles, rotary_stretch::none);
+    theta = angles.theta;
+    scaling = angles.scaling;
+  }
+};
+
+}  // namespace redco::pretrained
