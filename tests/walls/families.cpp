@@ -37,7 +37,7 @@ void check_folder(std::string const& name) {
   at::Tensor const seen = inputs.at("attention_mask").to(at::kBool), prompts = expected.at("prompt_ids");
   for (mesh const& shape : {mesh{.dp = 1}, {.tp = 2}})
     redco::comm::run_ranks(shape, {}, [&](rank_context& rank) {
-      redco::run::trained_network<M> const state(model, plan_of(model, shape), adamw{}, dtype::f64, 5, rank.rank, {});
+      redco::run::trained_network<M> state(model, plan_of(model, shape), adamw{}, dtype::f64, 5, rank.rank, {});
       load_model(folder.weights(), redco::models::stored_table_of(model), state.master_parts(), rank);
       state.store.publish();
       at::NoGradGuard const quiet;
