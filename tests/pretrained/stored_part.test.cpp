@@ -43,8 +43,8 @@ TEST_CASE("parameters of different sizes have rows of their own in a joined tens
   CHECK(k.box == redco::safetensors::box{{14, 1}, {2, 3}});
   std::array const turns{redco::models::stored_name{.ours = "v", .theirs = "qkv", .part = 2, .parts = 3, .group = 4}};
   // Rows 5 and 6 of v are rows 1 and 2 of its second group, after 3 + 2 groups of 4 rows.
-  redco::pretrained::stored_part const v = redco::pretrained::stored_part_of(turns, "v", {8, 5}, {{5, 0}, {2, 5}});
-  CHECK(v.shape == numbers{24, 5});
+  redco::pretrained::stored_part const v = redco::pretrained::stored_part_of(turns, "v", {12, 5}, {{5, 0}, {2, 5}});
+  CHECK(v.shape == numbers{36, 5});
   CHECK(v.box == redco::safetensors::box{{21, 0}, {2, 5}});
 }
 
