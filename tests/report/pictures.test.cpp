@@ -256,6 +256,23 @@ TEST_CASE("a contact sheet is bounded, and a strip keeps the first and the last 
   CHECK(well_formed(frames) == "");
 }
 
+TEST_CASE("a caption wider than its image is wrapped at spaces, in rows of at most four images") {
+  auto const sheet = [](std::string const& caption) {
+    std::vector<redco::report::picture_tile> tiles(9, {1, 1, 1, {9}, {}});
+    tiles[4].caption = caption;
+    return redco::report::contact_sheet(tiles, "all");
+  };
+  std::string const wide = sheet("a yellow triangle at the incomprehensibly deep bottom");
+  for (char const* const line : {">a yellow<", ">triangle at<", ">the<", ">incomprehensi\u2026<", ">deep bottom<"}) {
+    INFO(line);
+    CHECK(wide.find(line) != std::string::npos);
+  }
+  CHECK(count_of(wide, "<image x=\"6\" ") == 3);  // rows
+  CHECK(count_of(sheet("a cat"), "<image x=\"6\" ") == 2);
+  CHECK(sheet("a cat").find(">a cat<") != std::string::npos);
+  CHECK(well_formed(wide) == "");
+}
+
 TEST_CASE("a series with fewer values of y than of x is refused") {
   CHECK(refused([] {
           redco::report::curves({{"a", {1, 2}, {1}}});

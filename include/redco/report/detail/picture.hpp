@@ -4,9 +4,11 @@
 #include <redco/log/text.hpp>
 #include <redco/meta/utf8.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace redco::report::detail {
 
@@ -59,6 +61,19 @@ inline std::string fitted(std::string_view text, double width, double size = 11)
   if (text_width(valid, size) <= width) return valid;
   double const most = width / (0.62 * size) - 1;
   return std::string(log::fit(valid, most > 0 ? static_cast<std::size_t>(most) : 0)) + "\u2026";
+}
+
+/// Returns the words of `text` as lines that are not wider than `width`: a wider word loses its end.
+inline std::vector<std::string> wrapped(std::string_view text, double width, double size = 11) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    std::string_view const word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (!lines.empty() && text_width(lines.back(), size) + text_width(word, size) + text_width(" ", size) <= width)
+      lines.back() += " " + fitted(word, width, size);
+    else lines.push_back(fitted(word, width, size));
+  }
+  return lines;
 }
 
 /// Returns the title of a picture, at its upper left corner.

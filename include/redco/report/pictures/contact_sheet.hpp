@@ -29,8 +29,8 @@ std::string png_of(picture_tile const& image);
 /// Returns bytes as base64, for URLs of the kind "data:image/png;base64,...".
 std::string base64_of(std::string_view bytes);
 
-/// Returns an SVG picture of small images in rows of `columns` images (0: at most 8), with their
-/// captions. Shows at most 200 images, and of large images only every nth pixel. Throws the errors
+/// Returns an SVG picture of small images in rows of `columns` images, with their captions. 0: at
+/// most 8 images in a row, or 4 if a caption needs several lines. Shows at most 200 images, and of large images only every nth pixel. Throws the errors
 /// of png_of().
 std::string contact_sheet(std::span<picture_tile const> images, std::string const& title = {}, int columns = 0);
 

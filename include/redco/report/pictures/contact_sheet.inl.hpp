@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <string>
 #include <utility>
 
 namespace redco::report::detail {
@@ -73,31 +75,36 @@ REDCO_INLINE std::string contact_sheet(std::span<picture_tile const> images, std
   constexpr std::size_t most = 200;
   constexpr double gap = 6, margin = 6;
   auto const shown = images.first(std::min(images.size(), most));
-  int const fitting = std::clamp(static_cast<int>(shown.size()), 3, 8);
-  int const across = columns > 0 ? std::min(columns, 16) : fitting;
-  double const cell = (detail::picture_width - 2 * margin - gap * (across - 1)) / across;
-  bool const captions = std::any_of(shown.begin(), shown.end(), [](auto const& one) { return !one.caption.empty(); });
+  auto const cell_of = [](int across) { return (detail::picture_width - 2 * margin - gap * (across - 1)) / across; };
+  int across = columns > 0 ? std::min(columns, 16) : std::clamp(static_cast<int>(shown.size()), 3, 8);
+  bool const long_captions = std::any_of(shown.begin(), shown.end(), [&](auto const& one) {
+    return detail::text_width(one.caption, 9) > cell_of(across);
+  });
+  if (columns <= 0 && long_captions) across = std::min(across, 4);
+  double const cell = cell_of(across);
   std::string inside = detail::picture_title(title);
   double y = 24;
   for (std::size_t first = 0; first < shown.size(); first += std::size_t(across)) {
     auto const row = shown.subspan(first, std::min(std::size_t(across), shown.size() - first));
     double height = 0;
+    std::size_t most_lines = 0;
     for (picture_tile const& image : row) {
       detail::check_size(image);
       height = std::max(height, cell * std::min(4.0, double(image.height) / image.width));
+      most_lines = std::max(most_lines, detail::wrapped(image.caption, cell, 9).size());
     }
     double x = margin;
     for (picture_tile const& image : row) {
       inside += "<image x=\"" + detail::coordinate(x) + "\" y=\"" + detail::coordinate(y) + "\" width=\"" +
                 detail::coordinate(cell) + "\" height=\"" + detail::coordinate(height) +
                 "\" href=\"data:image/png;base64," + base64_of(png_of(detail::reduced(image, 256))) + "\"/>";
-      if (!image.caption.empty())
-        inside += detail::svg_text(x + cell / 2, y + height + 10, detail::fitted(image.caption, cell, 9),
-                                   "p-mid p-small p-soft");
+      double line = y + height;
+      for (std::string const& words : detail::wrapped(image.caption, cell, 9))
+        inside += detail::svg_text(x + cell / 2, line += 10, words, "p-mid p-small p-soft");
       inside += "\n";
       x += cell + gap;
     }
-    y += height + (captions ? 16 : gap);
+    y += height + gap + 10 * static_cast<double>(most_lines);
   }
   if (shown.size() < images.size()) {
     inside += detail::svg_text(margin, y + 8,
