@@ -63,7 +63,7 @@ inline std::string fitted(std::string_view text, double width, double size = 11)
   return std::string(log::fit(valid, most > 0 ? static_cast<std::size_t>(most) : 0)) + "\u2026";
 }
 
-/// Returns the words of `text` as lines that are not wider than `width`: a wider word loses its end.
+/// Returns the words of `text` in lines not wider than `width`. A wider word loses its end.
 inline std::vector<std::string> wrapped(std::string_view text, double width, double size = 11) {
   std::vector<std::string> lines;
   while (!text.empty()) {

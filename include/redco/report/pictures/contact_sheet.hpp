@@ -30,8 +30,8 @@ std::string png_of(picture_tile const& image);
 std::string base64_of(std::string_view bytes);
 
 /// Returns an SVG picture of small images in rows of `columns` images, with their captions. 0: at
-/// most 8 images in a row, or 4 if a caption needs several lines. Shows at most 200 images, and of large images only every nth pixel. Throws the errors
-/// of png_of().
+/// most 8 images in a row, or 4 if a caption needs several lines. Shows at most 200 images, and of
+/// large images only every nth pixel. Throws the errors of png_of().
 std::string contact_sheet(std::span<picture_tile const> images, std::string const& title = {}, int columns = 0);
 
 /// Returns an SVG picture of the frames of an episode in their order, six in a row. Of more than 12
