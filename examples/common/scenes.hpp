@@ -84,6 +84,27 @@ inline description describe(choices& random, bool held_out) {
   }
 }
 
+/// Paints a shape over `pixels`, with the centre (x0, y0) and radius `r` in pixels. `light` is the
+/// brightness of its color.
+inline void paint(std::vector<float>& pixels, description::thing const& one, double x0, double y0, double r,
+                  double light) {
+  auto const covers = [&](double x, double y) {
+    if (one.shape == 0) return x * x + y * y <= r * r;
+    if (one.shape == 1) return std::max(std::abs(x), std::abs(y)) <= 0.88 * r;
+    return y <= 0.85 * r && std::abs(x) <= 0.6 * (y + r);
+  };
+  for (int pixel = 0; pixel < side * side; ++pixel) {
+    int inside_points = 0;
+    for (int point = 0; point < 9; ++point)
+      inside_points += covers(pixel % side + (point % 3 + 0.5) / 3 - x0, pixel / side + (point / 3 + 0.5) / 3 - y0);
+    float const covered = static_cast<float>(inside_points) / 9;
+    for (std::size_t plane = 0; plane < 3; ++plane) {
+      float& value = pixels[plane * side * side + static_cast<std::size_t>(pixel)];
+      value += covered * (static_cast<float>(light) * rgb[one.color][plane] - value);
+    }
+  }
+}
+
 /// Draws a description: sizes, places, the shade of the background and the brightness are random.
 inline scene draw(description const& shown, choices& random) {
   double const radius = random.between(6, 7.5), small_radius = random.between(3.2, 4), gap = random.between(1, 3);
@@ -98,26 +119,12 @@ inline scene draw(description const& shown, choices& random) {
   small_across = std::clamp(small_across, small_radius + 1, side - 1 - small_radius);
 
   scene made{shown, std::vector<float>(3 * side * side, static_cast<float>(dark))};
-  auto const paint = [&](description::thing const& one, double middle, double other, double r, double light) {
-    double const x0 = beside ? middle : other, y0 = beside ? other : middle;
-    auto const covers = [&](double x, double y) {
-      if (one.shape == 0) return x * x + y * y <= r * r;
-      if (one.shape == 1) return std::max(std::abs(x), std::abs(y)) <= 0.88 * r;
-      return y <= 0.85 * r && std::abs(x) <= 0.6 * (y + r);
-    };
-    for (int pixel = 0; pixel < side * side; ++pixel) {
-      int inside_points = 0;
-      for (int point = 0; point < 9; ++point)
-        inside_points += covers(pixel % side + (point % 3 + 0.5) / 3 - x0, pixel / side + (point / 3 + 0.5) / 3 - y0);
-      float const covered = static_cast<float>(inside_points) / 9;
-      for (std::size_t plane = 0; plane < 3; ++plane) {
-        float& value = made.pixels[plane * side * side + static_cast<std::size_t>(pixel)];
-        value += covered * (static_cast<float>(light) * rgb[one.color][plane] - value);
-      }
-    }
+  auto const put = [&](description::thing const& one, double middle, double other, double r) {
+    double const light = random.between(0.85, 1);
+    paint(made.pixels, one, beside ? middle : other, beside ? other : middle, r, light);
   };
-  paint(shown.large, along, across, radius, random.between(0.85, 1));
-  paint(shown.small, small_along, small_across, small_radius, random.between(0.85, 1));
+  put(shown.large, along, across, radius);
+  put(shown.small, small_along, small_across, small_radius);
   return made;
 }
 
@@ -127,6 +134,32 @@ inline scene example(std::uint64_t seed, std::uint64_t index, bool held_out) {
   choices random(seed, index, held_out);
   description const shown = describe(random, held_out);
   return draw(shown, random);
+}
+
+inline constexpr std::array<char const*, 4> corners{"top left", "top right", "bottom left", "bottom right"};
+
+/// A picture of one shape in a corner: "a red circle at the top left".
+struct lone_thing {
+  description::thing shown;
+  std::size_t corner;         ///< Index into `corners`
+  std::vector<float> pixels;  ///< `[3, side, side]`, like those of a `scene`
+
+  std::string caption() const {
+    return "a " + std::string(colors[shown.color]) + " " + shapes[shown.shape] + " at the " + corners[corner];
+  }
+};
+
+/// Returns the picture of one shape with the index `index`, a pure function of the arguments. Any
+/// caption can be held out, but no picture is drawn twice.
+inline lone_thing lone_example(std::uint64_t seed, std::uint64_t index, bool held_out) {
+  choices random(seed, index, held_out);
+  lone_thing made{{random.below(shapes.size()), random.below(colors.size())}, random.below(corners.size()), {}};
+  double const radius = random.between(5.5, 7.5), dark = random.between(0, 0.25);
+  double const x = random.between(radius + 1, 11), y = random.between(radius + 1, 11);
+  made.pixels.assign(3 * side * side, static_cast<float>(dark));
+  paint(made.pixels, made.shown, made.corner % 2 == 0 ? x : side - x, made.corner < 2 ? y : side - y, radius,
+        random.between(0.85, 1));
+  return made;
 }
 
 }  // namespace scenes

@@ -64,12 +64,13 @@ TEST_CASE("a transposed convolution adds its kernels at strided positions") {
 }
 
 /// A diffusion transformer (Peebles and Xie 2023) of images with 2 x 3 patches of 2 x 3 pixels. Its
-/// condition is the first token of a text, and a time. With `Split`, the tokens are split over the
-/// ranks, and the result is the patches.
+/// condition is the first token of a text, and a time. With `Split`, the condition has the mean of the
+/// text instead, the tokens of the image are split over the ranks, and the result is the patches.
 template <bool Split>
 struct painter {
   using text =
-      sequential<named<"words", embedding<7, 12>>, redco::layers::first_token,
+      sequential<named<"words", embedding<7, 12>>,
+                 std::conditional_t<Split, redco::layers::mean_of_tokens, redco::layers::first_token>,
                  named<"time", residual<sequential<redco::layers::timestep_embedding<6>, named<"up", linear<6, 10>>,
                                                    silu, named<"down", linear<10, 12>>>>>,
                  silu>;
@@ -94,7 +95,7 @@ struct painter {
 at::Tensor words() { return at::tensor({5, 1, 0, 2, 6, 6}, at::kLong).view({2, 3}); }
 at::Tensor times() { return at::tensor({0.25, 3.5}, at::kDouble); }
 
-at::Tensor plain_patches(tensor_map const& p, at::Tensor const& x) {
+at::Tensor plain_patches(tensor_map const& p, at::Tensor const& x, bool mean = true) {
   auto const at = [&](std::string const& name, at::Tensor const& y) {
     return at::linear(y, p.at(name + ".weight"), p.at(name + ".bias"));
   };
@@ -104,7 +105,8 @@ at::Tensor plain_patches(tensor_map const& p, at::Tensor const& x) {
     for (int i = 0; i < 3; ++i) features.push_back(std::cos(t * std::pow(10000, -i / 3.0)));
     for (int i = 0; i < 3; ++i) features.push_back(std::sin(t * std::pow(10000, -i / 3.0)));
   }
-  at::Tensor const read = p.at("encoder.words.weight").index_select(0, words().select(1, 0));
+  at::Tensor const rows = at::embedding(p.at("encoder.words.weight"), words());
+  at::Tensor const read = mean ? (rows.select(1, 0) + rows.select(1, 1) + rows.select(1, 2)) / 3 : rows.select(1, 0);
   at::Tensor const timed = at("encoder.time.up", at::tensor(features, at::kDouble).view({2, 6}));
   at::Tensor const condition = at::silu(read + at("encoder.time.down", at::silu(timed)));
   auto const normed = [&](std::string const& name, at::Tensor const& y) {
@@ -127,7 +129,7 @@ at::Tensor plain_patches(tensor_map const& p, at::Tensor const& x) {
 }
 
 at::Tensor plain_image(tensor_map const& p, at::Tensor const& x) {
-  at::Tensor const out = plain_patches(p, x);  // [2, 6, 12]
+  at::Tensor const out = plain_patches(p, x, false);  // [2, 6, 12]
   std::vector<at::Tensor> rows;
   for (int down = 0; down < 2; ++down) {
     std::vector<at::Tensor> row;
@@ -144,7 +146,8 @@ TEST_CASE("a diffusion transformer is modulated by a text and a time") {
   at::Tensor const x = images({2, 2, 4, 9});
   check_module<painter<false>>(x, plain_image, {1, 2}, use);
   check_module<painter<false>>(x, plain_image, {2}, use, {.recompute = true});
-  check_module<painter<true>>(x, plain_patches, {1, 2}, use);
+  check_module<painter<true>>(
+      x, [](tensor_map const& p, at::Tensor const& pixels) { return plain_patches(p, pixels); }, {1, 2}, use);
 }
 
 TEST_CASE("a diffusion transformer saves and sends what its facts state") {

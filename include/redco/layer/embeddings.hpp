@@ -103,6 +103,10 @@ struct first_token {
   }
 };
 
+/// A layer that returns the mean of the tokens of each example: [B, T, Width] becomes [B, Width].
+/// Gathers the tokens first if they are split over ranks.
+struct mean_of_tokens : first_token {};
+
 }  // namespace redco::layers
 
 namespace redco {

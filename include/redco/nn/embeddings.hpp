@@ -185,4 +185,15 @@ struct module<layers::first_token, X> {
   }
 };
 
+template <class X>
+struct module<layers::mean_of_tokens, X> {
+  template <class Config>
+  explicit module(nn::builder<Config>&) {}
+
+  template <class Context>
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    return nn::detail::unshard(x, ctx.pass()).mean(1);
+  }
+};
+
 }  // namespace redco
