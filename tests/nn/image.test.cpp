@@ -64,8 +64,8 @@ TEST_CASE("a transposed convolution adds its kernels at strided positions") {
 }
 
 /// A diffusion transformer (Peebles and Xie 2023) of images with 2 x 3 patches of 2 x 3 pixels. Its
-/// condition is the first token of a text, and a time. With `Split`, the condition has the mean of the
-/// text instead, the tokens of the image are split over the ranks, and the result is the patches.
+/// condition is a text and a time: the text's first token, or with `Split` the mean of its tokens.
+/// With `Split`, the tokens of the image are split over the ranks, and the result is the patches.
 template <bool Split>
 struct painter {
   using text =
