@@ -1,6 +1,6 @@
 // Writes the model of a config.json as a C++ header: `model_header CONFIG NAME`. Exit codes: 0
 // done; 64 arguments; 65 the configuration.
-#include <redco/pretrained/read_config.hpp>
+#include <redco/pretrained/pretrained.hpp>
 
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/type_name.hpp>

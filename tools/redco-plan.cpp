@@ -31,7 +31,7 @@
 
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/pretrained/pretrained.hpp>
-#include <redco/model/has_encoder.hpp>
+#include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
 
 #include <redco/options/deployer_options.hpp>
@@ -317,17 +317,18 @@ exit_code search(Model const& model, kept_state const& optimizer, plan_options c
 
 template <class Model>
 exit_code plan(Model const& model, kept_state const& optimizer, plan_options const& o, std::string const& file) {
-  std::int64_t context = redco::pretrained::config_reader::most;
-  if constexpr (requires { model.config.context; }) {
-    context = model.config.context;
-  } else if constexpr (requires { model.input({}); }) {
+  std::int64_t context = redco::models::context_of(model, 0);
+  if constexpr (redco::models::states_input<Model>) {
     if (o.sequence) refuse("--sequence has no meaning for a model with a fixed input size; leave it out");
     context = 1;
-  } else if (!o.sequence) {
-    refuse("--sequence is missing: this model family has no context to use as the default");
+  } else if (context == 0) {
+    if (!o.sequence) refuse("--sequence is missing: this model family has no context to use as the default");
+    context = redco::pretrained::config_reader::most;
   }
   if (o.source && !redco::models::has_encoder<redco::models::net_of<Model>>)
     refuse("--source has no meaning for a model without an encoder before its decoder; leave it out");
+  if (o.source && redco::models::states_source<Model>)
+    refuse("--source has no meaning for a model whose encoder reads images; leave it out");
   std::int64_t const sequence = o.sequence.value_or(context), micro_batch = o.micro_batch.value_or(o.batch);
   check_count("--batch", o.batch);
   check_count("--micro-batch", micro_batch);

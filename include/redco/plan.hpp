@@ -146,7 +146,6 @@
 
 #include <redco/model/any_model.hpp>
 #include <redco/model/bert.hpp>
-#include <redco/model/has_encoder.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
@@ -181,7 +180,6 @@
 #include <redco/pretrained/generate_options.hpp>
 #include <redco/pretrained/generation_config.hpp>
 #include <redco/pretrained/pretrained.hpp>
-#include <redco/pretrained/read_config.hpp>
 #include <redco/pretrained/save_model_options.hpp>
 #include <redco/pretrained/stored_part.hpp>
 #include <redco/pretrained/weights_folder.hpp>

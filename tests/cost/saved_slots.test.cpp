@@ -13,6 +13,7 @@
 #include <redco/model/opt.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
+#include <redco/model/vision_encoder_decoder.hpp>
 #include <redco/model/vit.hpp>
 #include <redco/options/value_text.hpp>
 #include <redco/layer/activations.hpp>
@@ -83,6 +84,7 @@ TEST_CASE("the slots of every family add up to the planned activations") {
   check_both_forms<redco::t5>();
   check_both_forms<redco::models::t5_gated>();
   check_both_forms<redco::vit>();
+  check_both_forms<redco::models::vision_encoder_decoder>();
 }
 
 TEST_CASE("slots have the names of their layers in each block") {

@@ -40,7 +40,7 @@ namespace parity {
 using namespace redco;
 
 /// The batch of a family: the way to call the network, and its labels.
-enum class task { decoder, encoder_decoder, tokens_to_class, image_to_class };
+enum class task { decoder, encoder_decoder, tokens_to_class, image_to_class, image_to_text };
 
 /// Rows [begin, end) of the batch.
 struct share {
@@ -64,6 +64,8 @@ auto with_result(Net const& net, tensors const& in, share const& mine, Use&& use
     return use(
         net(of("decoder_input_ids"), encoder_input{of("input_ids")}, encoder_mask{of("attention_mask").to(at::kBool)}),
         of("labels"));
+  } else if constexpr (Task == task::image_to_text) {
+    return use(net(of("decoder_input_ids"), encoder_input{of("pixel_values")}), of("labels"));
   } else if constexpr (Task == task::tokens_to_class) {
     auto const masked = net.with(key_mask{of("attention_mask").to(at::kBool)});
     if (in.contains("token_type_ids"))
@@ -102,7 +104,7 @@ class check {
       state.store.publish();
       std::int64_t const rows = data_.inputs.at("labels").size(0);
       share const mine{rows * rank.dp_index() / on.dp, rows * (rank.dp_index() + 1) / on.dp};
-      constexpr bool generates = Task == task::decoder || Task == task::encoder_decoder;
+      constexpr bool generates = Task != task::tokens_to_class && Task != task::image_to_class;
       if constexpr (generates && !redco::models::is_sequence_parallel<M>) check_generation(state, rank);
       check_step(state, optimizer, rank, mine);
     });
@@ -139,12 +141,17 @@ class check {
   void check_generation(State const& state, rank_context& rank) {
     pass const in = redco::nn::evaluation_pass(rank);
     bound_network<M> const net(state.net, in);
-    at::Tensor const prompts = data_.expected.at("prompt_ids"), shown = data_.expected.at("prompt_mask").to(at::kBool);
-    if constexpr (Task == task::decoder) {
-      check_continuations(net.with(key_mask{shown}), prompts);
+    auto const starts = [&](at::Tensor const& sources) {
+      return at::full({sources.size(0), 1}, data_.generation_id("decoder_start_token_id"), at::kLong);
+    };
+    if constexpr (Task == task::image_to_text) {
+      at::Tensor const images = data_.expected.at("prompt_pixels");
+      check_continuations(net.with(encoder_input{images}), starts(images));
     } else {
-      check_continuations(net.with(encoder_input{prompts}, encoder_mask{shown}),
-                          at::full({prompts.size(0), 1}, data_.generation_id("decoder_start_token_id"), at::kLong));
+      at::Tensor const prompts = data_.expected.at("prompt_ids"),
+                       shown = data_.expected.at("prompt_mask").to(at::kBool);
+      if constexpr (Task == task::decoder) check_continuations(net.with(key_mask{shown}), prompts);
+      else check_continuations(net.with(encoder_input{prompts}, encoder_mask{shown}), starts(prompts));
     }
   }
 

@@ -8,8 +8,8 @@ results that transformers computes with them.
                            labels of -100 do not count. Images: pixel_values [3, C, H, W].
     expected.safetensors   logits, loss, loss_after_step, and the gradient of each parameter, named
                            "grad." and its name in model.safetensors. Of models that generate also
-                           prompt_ids and prompt_mask [3, *], greedy, beam4, beam4_all, and the
-                           scores of both.
+                           prompt_ids and prompt_mask [3, *], or prompt_pixels, greedy, beam4,
+                           beam4_all, and the scores of both.
     meta.json              the optimizer, the settings of generation, and the tolerances of the
                            comparison
 
@@ -32,7 +32,9 @@ from safetensors.torch import load_file, save_file
 
 NEWER = int(hf.__version__.split(".")[0]) >= 5
 AUTO = {"causal": hf.AutoModelForCausalLM, "seq2seq": hf.AutoModelForSeq2SeqLM,
-        "classify": hf.AutoModelForSequenceClassification, "image": hf.AutoModelForImageClassification}
+        "classify": hf.AutoModelForSequenceClassification, "image": hf.AutoModelForImageClassification,
+        "caption": hf.AutoModelForImageTextToText}
+GENERATING = ("causal", "seq2seq", "caption")
 NEW_TOKENS, BEAMS = 12, 4
 ADAMW = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01}
 TOLERANCES = {"logits_atol": 1e-4, "loss_rtol": 1e-5, "loss_after_step_rtol": 1e-5, "grad_rtol_of_max": 1e-4, "grad_atol": 1e-6,
@@ -138,6 +140,17 @@ def cases():
     yield Case("roberta", hf.RobertaConfig(**encoder, type_vocab_size=1), "classify", hidden_label=True)
     yield Case("vit", hf.ViTConfig(**vit, image_size=32, patch_size=16, num_labels=10), "image")
     yield Case("vit-24x40", hf.ViTConfig(**vit, image_size=[24, 40], patch_size=[8, 4], num_labels=3), "image")
+    yield Case("vit-gpt2", pair(gpt, image_size=[24, 40], patch_size=[8, 4], hidden_size=20), "caption", draw=11)
+    yield Case("vit-gpt2-one-width", pair(gpt, image_size=32, patch_size=16, hidden_size=24), "caption", draw=3)
+
+
+def pair(gpt, **vit):
+    """A ViT encoder with a GPT-2 decoder."""
+    image = hf.ViTConfig(num_hidden_layers=1, num_attention_heads=2, intermediate_size=36, hidden_dropout_prob=0.0,
+                         attention_probs_dropout_prob=0.0, **vit)
+    text = hf.GPT2Config(**gpt, n_embd=24, n_inner=40)
+    return hf.VisionEncoderDecoderConfig.from_encoder_decoder_configs(image, text, decoder_start_token_id=96, pad_token_id=95,
+                                                                      eos_token_id=96)
 
 
 def end_ids(config):
@@ -170,7 +183,7 @@ def random_model(case, chance):
                     parameter.mul_(case.config.d_kv ** -0.5)  # T5 does not divide its scores
         if hasattr(model, "final_logits_bias") and case.name != "bart-without-bias":
             model.final_logits_bias.copy_(0.3 * torch.randn(model.final_logits_bias.shape, generator=chance))
-        if case.task in ("causal", "seq2seq"):
+        if case.task in GENERATING:
             model.get_output_embeddings().weight[end_ids(case.config)] *= 1.6  # some hypotheses end early
     return model
 
@@ -220,7 +233,7 @@ def spread_logits(model, batch, chance):
 
 def draw_rows(lengths, sides, config, chance):
     """Words of random ids and their mask, each row padded on its side to the longest."""
-    words = [i for i in range(FIRST_WORD, config.vocab_size) if i not in {*end_ids(config), pad_id(config)}]
+    words = [i for i in range(FIRST_WORD, config.get_text_config(decoder=True).vocab_size) if i not in {*end_ids(config), pad_id(config)}]
     ids = torch.full((len(lengths), max(lengths)), pad_id(config))
     mask = torch.zeros_like(ids)
     for row, (length, side) in enumerate(zip(lengths, sides)):
@@ -230,11 +243,17 @@ def draw_rows(lengths, sides, config, chance):
     return ids, mask
 
 
+def draw_images(config, chance):
+    size = config.image_size if isinstance(config.image_size, list) else [config.image_size] * 2
+    return {"pixel_values": torch.randn(3, config.num_channels, *size, generator=chance)}
+
+
 def draw_batch(case, chance):
     config = case.config
+    if case.task == "caption":
+        return draw_images(config.encoder, chance) | draw_targets(config, chance)
     if case.task == "image":
-        size = config.image_size if isinstance(config.image_size, list) else [config.image_size] * 2
-        return {"pixel_values": torch.randn(3, config.num_channels, *size, generator=chance),
+        return {**draw_images(config, chance),
                 "labels": torch.randint(config.num_labels, (3,), generator=chance)}
     ids, mask = draw_rows((19, 16, 15), ("right", "left", "right"), config, chance)
     batch = {"input_ids": ids, "attention_mask": mask}
@@ -248,17 +267,24 @@ def draw_batch(case, chance):
         batch["labels"][0, 9] = -100
         batch["labels"][1, 3] = -100  # the label of the first word; the columns before it are padding
     else:
-        labels, used = draw_rows((17, 15, 12), ("right",) * 3, config, chance)
-        labels[range(3), used.sum(1) - 1] = end_ids(config)[0]
-        labels = labels.masked_fill(used == 0, -100)
-        labels[0, 7] = -100
-        starts = torch.full((3, 1), config.decoder_start_token_id)
-        batch["decoder_input_ids"] = torch.cat([starts, labels[:, :-1].masked_fill(labels[:, :-1] == -100, pad_id(config))], 1)
-        batch["labels"] = labels
+        batch |= draw_targets(config, chance)
     return batch
 
 
+def draw_targets(config, chance):
+    """Texts that a decoder after an encoder should write, as its input and as labels."""
+    labels, used = draw_rows((17, 15, 12), ("right",) * 3, config, chance)
+    labels[range(3), used.sum(1) - 1] = end_ids(config)[0]
+    labels = labels.masked_fill(used == 0, -100)
+    labels[0, 7] = -100
+    starts = torch.full((3, 1), config.decoder_start_token_id)
+    return {"decoder_input_ids": torch.cat([starts, labels[:, :-1].masked_fill(labels[:, :-1] == -100, pad_id(config))], 1),
+            "labels": labels}
+
+
 def draw_prompts(case, chance):
+    if case.task == "caption":
+        return draw_images(case.config.encoder, chance)
     ids, mask = draw_rows((7, 4, 2), ("left",) * 3, case.config, chance)
     return {"input_ids": ids, "attention_mask": mask}
 
@@ -281,7 +307,9 @@ def continued(model, prompts, beams, results, noise=None):
 
 def generated(model, prompts):
     greedy, best, all_of = (continued(model, prompts, *how) for how in ((1, 1), (BEAMS, 1), (BEAMS, BEAMS)))
-    return {"prompt_ids": prompts["input_ids"], "prompt_mask": prompts["attention_mask"], "greedy": greedy.sequences,
+    names = {"input_ids": "prompt_ids", "attention_mask": "prompt_mask", "pixel_values": "prompt_pixels"}
+    return {names[name]: value for name, value in prompts.items()} | {
+            "greedy": greedy.sequences,
             "beam4": best.sequences, "sequences_scores": best.sequences_scores, "beam4_all": all_of.sequences,
             "beam4_all_scores": all_of.sequences_scores}
 
@@ -294,7 +322,7 @@ def trained(model, batch):
     gradients = copy.deepcopy(model)
     with torch.no_grad():
         for parameter, copied in zip(model.parameters(), gradients.parameters()):
-            copied.copy_(parameter.grad)
+            copied.copy_(0 if parameter.grad is None else parameter.grad)  # a ViT's pooler has no part in a caption
     with tempfile.TemporaryDirectory() as folder:  # names in files differ from those of modules
         gradients.save_pretrained(folder)
         named = load_file(Path(folder) / "model.safetensors")
@@ -348,7 +376,7 @@ def drawn(case):
         batch = draw_batch(case, chance)
         model = random_model(case, chance)
         spread_logits(model, batch, chance)
-        prompts = draw_prompts(case, chance) if case.task in ("causal", "seq2seq") else None
+        prompts = draw_prompts(case, chance) if case.task in GENERATING else None
         if relu_is_safe(model, batch) and (prompts is None or generation_is_safe(model, prompts)):
             return model, batch, prompts, draw
     raise AssertionError("unreachable")

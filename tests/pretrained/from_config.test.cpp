@@ -512,6 +512,50 @@ TEST_CASE("a ViT reads images and patches that are not square") {
     CHECK(refusal(vit_with(R"(, "image_size": )" + wrong)).find("\"image_size\" is ") != std::string::npos);
 }
 
+TEST_CASE("an encoder of images and a decoder of texts are read from their own configurations") {
+  std::string const vit = R"("model_type": "vit", "image_size": 32, "patch_size": 16, "hidden_size": 20,
+    "intermediate_size": 36, "num_attention_heads": 2, "num_hidden_layers": 1, "batch_size": 3)";
+  std::string const reads = R"(, "n_inner": 40, "is_decoder": true, "add_cross_attention": true)";
+  auto const with = [](std::string const& encoder, std::string const& decoder, std::string const& more = "") {
+    return R"("model_type": "vision-encoder-decoder", "is_encoder_decoder": true, "decoder_start_token_id": 1,
+      "encoder": {)" +
+           encoder + R"(}, "decoder": {)" + decoder + "}" + more;
+  };
+  std::int64_t const v = 20, d = 48;
+  std::int64_t const encoder = (4 + 1) * v + v + 3 * 16 * 16 * v + v + 4 * v * v + 4 * v + 2 * 36 * v + 36 + v + 6 * v;
+  std::int64_t const block = 8 * d * d + 8 * d + 2 * 40 * d + 40 + d + 6 * d;
+  std::int64_t const decoder = (97 + 48) * d + 2 * block + 2 * d;
+  CHECK(numbers_of(with(vit, gpt2 + reads)) == encoder + (v + 1) * d + decoder);
+  CHECK(numbers_of(with(vit, gpt2 + reads, R"(, "tie_word_embeddings": false)")) == encoder + (v + 1) * d + decoder);
+
+  redco::json::json_value const config =
+      redco::json::parse_json("{" + with(vit, gpt2 + reads + R"(, "summary_type": "x")") + "}", "c.json");
+  redco::pretrained::config_reader reader(config, "c.json");
+  reader.find("model_type");
+  auto const model = redco::pretrained::vision_encoder_decoder_from_config::read(reader);
+  CHECK((model.config.decoder.ffn() == 40 && model.config.encoder.ffn == 36));
+  CHECK(reader.unused() ==
+        std::vector<std::string>{"decoder_start_token_id", "encoder.batch_size", "decoder.summary_type"});
+
+  auto const refuses = [&](std::string const& members, std::string const& why) {
+    INFO(why);
+    std::string const found = refusal(members);
+    INFO(found);
+    CHECK(found.find(why) != std::string::npos);
+  };
+  refuses(with(vit, gpt2), "\"decoder\" does not have \"add_cross_attention\": true");
+  refuses(with(R"("model_type": "deit")", gpt2 + reads),
+          R"("encoder" describes a model whose "model_type" is "deit", which is not supported; only "vit" is)");
+  refuses(with(vit, llama + reads), R"("decoder" describes a model whose "model_type" is "llama")");
+  refuses(R"("model_type": "vision-encoder-decoder", "is_encoder_decoder": true, "decoder": {})",
+          "\"encoder\" is missing");
+  refuses(with(vit, gpt2 + reads + R"(, "cross_attention_hidden_size": 20)"),
+          "c.json: decoder: \"cross_attention_hidden_size\" is 20, which is not supported");
+  refuses(with(vit + R"(, "qk_norm": true)", gpt2 + reads), "c.json: encoder: \"qk_norm\" is true");
+  refuses(with(vit, gpt2 + reads, R"(, "num_image_tokens": 4)"), "\"num_image_tokens\" is 4, which speaks of");
+  refuses(with(vit, gpt2 + reads, R"(, "architectures": ["Blip"])"), "VisionEncoderDecoderModel is");
+}
+
 TEST_CASE("configurations of the reference models are understood", "[outside]") {
   auto const folder = shared_folder() / "parity";
   if (!std::filesystem::exists(folder)) return skip("no reference data in " + folder.string());

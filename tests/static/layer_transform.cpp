@@ -3,7 +3,6 @@
 #include <redco/shard/plan.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/model/has_encoder.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/layer/activations.hpp>

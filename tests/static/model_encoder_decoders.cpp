@@ -1,10 +1,12 @@
-// T5 with either feed-forward, and BART: number of parameters of the public models, splits, legal
-// widths, messages, shared tables.
+// T5 with either feed-forward, BART, and ViT with GPT-2: number of parameters of the public models,
+// splits, legal widths, messages, shared tables.
 #include "model_facts.hpp"
 
 #include <redco/shard/keep_replicated.hpp>
 #include <redco/model/bart.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
+#include <redco/model/vision_encoder_decoder.hpp>
 
 namespace {
 
@@ -114,6 +116,41 @@ static_assert(reductions<bart_large>("encoder.layers.*", true, 12) == 2);
 static_assert(reductions<bart_large>("decoder.layers.*", false, 12) == 3);
 static_assert(reductions<bart_large>("decoder.layers.*", true, 12) == 4);
 static_assert(redco::models::bart_config{.scale_embedding = true}.embedding_factor() == 32);
+
+// nlpconnect/vit-gpt2-image-captioning has 239,195,904 parameters, among them the ViT's pooler with
+// 768 * 769. Equal widths need no projection.
+constexpr redco::vit vit_base{{.width = 768, .ffn = 3072, .heads = 12, .layers = 12}};
+constexpr redco::models::vision_encoder_decoder captioner{{vit_base.config, {}}};
+static_assert(numbers<captioner>() == 239'195'904 - 768 * 769);
+static_assert(count<captioner>("encoder.enc_to_dec_proj.weight") == 0);
+static_assert(part<captioner>("decoder.h.*.crossattention.k.weight", 4, reason::heads) == extents{192, 768});
+static_assert(part<captioner>("decoder.h.*.attn.k.weight", 4, reason::heads) == extents{192, 768});
+static_assert(part<captioner>("encoder.layer.*.output.weight", 2, reason::row) == extents{768, 1536});
+static_assert(part<captioner>("decoder.wte.weight", 2, reason::vocabulary) == extents{25129, 768});
+static_assert(at<captioner>("decoder.h.*.crossattention.o.weight", 1).fact.start.deviation ==
+              redco::models::gpt2_config{}.branch_end());
+static_assert(legal_widths<captioner>({1, 2, 3, 4, 6, 12}));
+static_assert(reductions<captioner>("encoder.layer.*", false, 12) == 2 &&
+              reductions<captioner>("encoder.layer.*", true, 12) == 2);
+static_assert(reductions<captioner>("decoder.h.*", false, 12) == 3 &&
+              reductions<captioner>("decoder.h.*", true, 12) == 4);
+// The encoder reads images, whatever the length of the text. A query attends to each of 197 tokens.
+static_assert(redco::models::has_encoder<redco::models::vision_encoder_decoder::net>);
+static_assert(redco::models::source_of(captioner, {2, 8, 5}) == extents{2, 3, 224, 224});
+static_assert(redco::models::source_of(t5_11b, {2, 8, 5}) == extents{2, 5});
+constexpr redco::models::sequence_parallel<redco::models::vision_encoder_decoder> by_tokens{captioner.config};
+static_assert(redco::models::source_of(by_tokens, {2, 8, 5}) == extents{2, 3, 224, 224});
+static_assert(tensor_at<captioner>("encoder.embeddings.patch_embeddings", "pixels").shape == extents{2, 3, 224, 224});
+static_assert(tensor_at<captioner>("decoder.h.*.crossattention", "key_value").shape == extents{2, 197, 2 * 768});
+static_assert(redco::models::context_of(captioner, 7) == 1024 && redco::models::context_of(t5_11b, 7) == 7);
+
+constexpr redco::models::vision_encoder_decoder narrow{{{.image = 32, .width = 12, .ffn = 24, .heads = 3, .layers = 1},
+                                                        {.vocab = 11, .width = 16, .heads = 4, .layers = 2}}};
+static_assert(part<narrow>("encoder.enc_to_dec_proj.weight", 1, reason::declared) == extents{16, 12});
+static_assert(part<narrow>("encoder.enc_to_dec_proj.bias", 1, reason::declared) == extents{16});
+static_assert(part<narrow>("decoder.h.*.crossattention.v.weight", 1, reason::heads) == extents{16, 16});
+static_assert(at<narrow>("decoder.h.*.crossattention.o.weight", 1).fact.start.deviation == 0.01);
+static_assert(legal_widths<narrow>({1}));
 
 }  // namespace
 

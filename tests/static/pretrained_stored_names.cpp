@@ -12,6 +12,7 @@
 #include <redco/model/opt.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/model/t5.hpp>
+#include <redco/model/vision_encoder_decoder.hpp>
 #include <redco/model/vit.hpp>
 
 namespace {
@@ -24,7 +25,7 @@ inline constexpr int tables = (0 + ... + static_cast<int>(requires { sizeof(redc
 using namespace redco;
 static_assert(tables<own_model> == 1);
 static_assert(tables<bart, bert, redco::models::gemma, gpt2, gpt_neo, gptj, llama, opt, redco::models::gpt_neox,
-                     redco::models::olmo2, redco::models::opt_post_norm, roberta, t5, redco::models::t5_gated, vit> ==
-              0);
+                     redco::models::olmo2, redco::models::opt_post_norm, roberta, t5, redco::models::t5_gated,
+                     redco::models::vision_encoder_decoder, vit> == 0);
 
 }  // namespace

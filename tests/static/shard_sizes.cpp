@@ -14,6 +14,7 @@
 #include <redco/model/opt.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
+#include <redco/model/vision_encoder_decoder.hpp>
 #include <redco/model/vit.hpp>
 #include <redco/layer/activations.hpp>
 #include <redco/layer/attention.hpp>
@@ -47,7 +48,8 @@ constexpr bool sound() {
 static_assert(sound<gpt2>() && sound<gpt_neo>() && sound<llama>() && sound<gptj>() && sound<opt>());
 static_assert(sound<redco::models::olmo2>() && sound<redco::models::gpt_neox>());
 static_assert(sound<redco::models::opt_post_norm>() && sound<bart>() && sound<t5>() &&
-              sound<redco::models::t5_gated>() && sound<bert>() && sound<roberta>() && sound<vit>());
+              sound<redco::models::t5_gated>() && sound<bert>() && sound<roberta>() && sound<vit>() &&
+              sound<redco::models::vision_encoder_decoder>());
 
 /// Returns true if the first mistake of a net over `Input` is this one, between these layers.
 template <class Net, class Input = void>

@@ -12,8 +12,8 @@
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/model/has_encoder.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/adapt/plan/adapter_folder.hpp>

@@ -6,6 +6,7 @@
 #include <redco/nn/network.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/model/model.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
@@ -29,13 +30,11 @@ class decoding {
         cache_(net.base().cache_slots(), length + more, copies),
         pass_(nn::decoding_pass(net.pass(), cache_)) {
     if (length < 1) throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
-    if constexpr (requires { net.base().model().config.context; }) {
-      std::int64_t const context = net.base().model().config.context;
-      if (length + more > context)
-        throw error(exit_code::usage, "a prompt of " + std::to_string(length) + " and " + std::to_string(more) +
-                                          " new tokens exceed the context of " + std::to_string(context) +
-                                          ": ask for fewer");
-    }
+    std::int64_t const context = models::context_of(net.base().model(), length + more);
+    if (length + more > context)
+      throw error(exit_code::usage, "a prompt of " + std::to_string(length) + " and " + std::to_string(more) +
+                                        " new tokens exceed the context of " + std::to_string(context) +
+                                        ": ask for fewer");
     if constexpr (has_entry<key_mask>) {
       at::Tensor const prompt = tensors::to_cpu(net.template get<key_mask>());
       if (!prompt.any(1).all().template item<bool>())

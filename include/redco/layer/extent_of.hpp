@@ -29,13 +29,36 @@ constexpr double fan_in_deviation(std::int64_t inputs, double gain = 1) {
   return gain / square_root(3.0 * static_cast<double>(inputs));
 }
 
+}  // namespace redco::layers
+
+namespace redco::layers::detail {
+
+template <class T, class Config>
+Config owner_of(T Config::*);
+
+/// True if `Extent` points to a member of a class to which `Config` converts. `Config` then joins
+/// the configs of several models.
+template <auto Extent, class Config>
+constexpr bool is_of_part() {
+  if constexpr (std::is_member_pointer_v<decltype(Extent)> && !std::is_invocable_v<decltype(Extent), Config const&>)
+    return std::is_convertible_v<Config const&, decltype(owner_of(Extent)) const&>;
+  else return false;
+}
+
+}  // namespace redco::layers::detail
+
+namespace redco::layers {
+
 /// Returns the value of a template argument `Extent` of a layer for a model's config. A literal is
 /// its own value. A member pointer or a captureless callable is applied to `config`, so that one
-/// layer type serves every size.
+/// layer type serves every size. A member pointer of another class is applied to the part of
+/// `config` to which `config` converts.
 template <auto Extent, class Config>
 constexpr auto extent_of(Config const& config) {
   using extent = decltype(Extent);
-  if constexpr (!std::is_invocable_v<extent, Config const&>) {
+  if constexpr (detail::is_of_part<Extent, Config>()) {
+    return extent_of<Extent>(static_cast<decltype(detail::owner_of(Extent)) const&>(config));
+  } else if constexpr (!std::is_invocable_v<extent, Config const&>) {
     return Extent;
   } else if constexpr (std::is_member_object_pointer_v<extent>) {
     return config.*Extent;

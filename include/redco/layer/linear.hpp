@@ -131,17 +131,17 @@ namespace redco::layers {
 template <auto In, auto Out, auto Bias = true>
 using replicated_linear = linear<In, Out, Bias, cut::replicated>;
 
-/// A linear layer without bias that converts from In to Out features, replicated on every rank. If
-/// In equals Out, the layer returns its input and has no parameters.
-template <auto In, auto Out>
-struct projection : replicated_linear<In, Out, false> {
+/// A linear layer that converts from In to Out features, replicated on every rank, by default
+/// without bias. If In equals Out, the layer returns its input and has no parameters.
+template <auto In, auto Out, auto Bias = false>
+struct projection : replicated_linear<In, Out, Bias> {
   using unpaired = projection;
   using overridden = projection;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     if (extent_of<In>(config) != extent_of<Out>(config)) {
-      replicated_linear<In, Out, false>::template facts<X>(config, w);
+      replicated_linear<In, Out, Bias>::template facts<X>(config, w);
     } else {
       w.expect_features(w.size("features", extent_of<In>(config)));
     }

@@ -11,6 +11,7 @@
 #include <redco/model/olmo2.hpp>
 #include <redco/model/opt.hpp>
 #include <redco/model/t5.hpp>
+#include <redco/model/vision_encoder_decoder.hpp>
 #include <redco/model/vit.hpp>
 
 #include <variant>
@@ -26,6 +27,6 @@ using encoder_decoders = std::variant<bart, t5, t5_gated>;
 
 /// Model types of the library that can be read from a Hugging Face config.json, with any sizes.
 using any_model = std::variant<gpt2, gpt_neo, llama, olmo2, gemma, gptj, gpt_neox, opt, opt_post_norm, bart, t5,
-                               t5_gated, bert, roberta, vit>;
+                               t5_gated, bert, roberta, vit, vision_encoder_decoder>;
 
 }  // namespace redco::models

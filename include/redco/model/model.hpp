@@ -1,7 +1,9 @@
 #pragma once
 
+#include <redco/layer/encoder_decoder.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/tree.hpp>
+#include <redco/fact/path.hpp>
 #include <redco/shape/extents.hpp>
 
 #include <cstdint>
@@ -122,5 +124,41 @@ constexpr extents source_of(M const& m, workload const& load) {
     return input_of(m, of_source(load));
   }
 }
+
+/// Returns the largest number of tokens for which a model, or its decoder, has positions. Returns
+/// `otherwise` if the model's config names no such limit.
+template <model M>
+constexpr std::int64_t context_of(M const& m, std::int64_t otherwise) {
+  if constexpr (requires { m.config.context; }) {
+    return m.config.context;
+  } else if constexpr (requires { m.config.decoder.context; }) {
+    return m.config.decoder.context;
+  } else {
+    return otherwise;
+  }
+}
+
+}  // namespace redco::models
+
+namespace redco::models::detail {
+
+template <class L>
+inline constexpr bool is_encoder_decoder = false;
+template <class Encoder, class Decoder>
+inline constexpr bool is_encoder_decoder<layers::encoder_decoder<Encoder, Decoder>> = true;
+
+struct reads_with_an_encoder {
+  template <class L, fact::path>
+  static constexpr bool holds = is_encoder_decoder<L>;
+};
+
+}  // namespace redco::models::detail
+
+namespace redco::models {
+
+/// True if the layer tree `Net` of a model contains an encoder-decoder. Only such models use
+/// `workload::source`, the length of the encoder's input.
+template <layer Net>
+inline constexpr bool has_encoder = layers::any_layer<Net, detail::reads_with_an_encoder>;
 
 }  // namespace redco::models

@@ -52,8 +52,11 @@ struct sequence_parallel {
   decltype(M::config) config;
 
   template <class Same = M>
-    requires requires(Same const& m, workload const& load) { m.input(load); }
+    requires states_input<Same>
   constexpr extents input(workload const& load) const { return Same{config}.input(load); }
+  template <class Same = M>
+    requires states_source<Same>
+  constexpr extents source(workload const& load) const { return Same{config}.source(load); }
 
   static_assert(
       repeats_blocks<M>,

@@ -35,6 +35,10 @@
   REDCO_CALL(PREFIX, MODEL, key_mask) \
   REDCO_CALL(PREFIX, MODEL, key_mask, token_type_ids)
 
+#define REDCO_DESCRIBER(PREFIX, MODEL) \
+  REDCO_NETWORK(PREFIX, MODEL)         \
+  REDCO_CALL(PREFIX, MODEL, encoder_input)
+
 #define REDCO_NETWORKS_OF_FAMILIES(PREFIX)        \
   REDCO_DECODER(PREFIX, gpt2)                     \
   REDCO_DECODER(PREFIX, gpt_neo)                  \
@@ -51,7 +55,8 @@
   REDCO_ENCODER(PREFIX, bert)                     \
   REDCO_ENCODER(PREFIX, roberta)                  \
   REDCO_NETWORK(PREFIX, vit)                      \
-  REDCO_CALL(PREFIX, vit)
+  REDCO_CALL(PREFIX, vit)                         \
+  REDCO_DESCRIBER(PREFIX, models::vision_encoder_decoder)
 
 namespace redco::nn {
 #ifdef REDCO_COMPILES_FAMILIES

@@ -57,9 +57,9 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   nn::detail::side_products sides;
 };
 
-template <auto In, auto Out, class X>
-struct module<layers::projection<In, Out>, X> {
-  using linear_module = module<layers::replicated_linear<In, Out, false>, X>;
+template <auto In, auto Out, auto Bias, class X>
+struct module<layers::projection<In, Out, Bias>, X> {
+  using linear_module = module<layers::replicated_linear<In, Out, Bias>, X>;
 
   template <class Config>
   explicit module(nn::builder<Config>& b) {

@@ -10,4 +10,5 @@
 #include <redco/pretrained/stored_names/opt.hpp>
 #include <redco/pretrained/stored_names/roberta.hpp>
 #include <redco/pretrained/stored_names/t5.hpp>
+#include <redco/pretrained/stored_names/vision_encoder_decoder.hpp>
 #include <redco/pretrained/stored_names/vit.hpp>

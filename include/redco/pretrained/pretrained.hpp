@@ -2,7 +2,6 @@
 
 #include <redco/pretrained/any_stored_names.hpp>
 #include <redco/pretrained/generation_config.hpp>
-#include <redco/pretrained/read_config.hpp>
 #include <redco/pretrained/save_model_options.hpp>
 #include <redco/model/any_model.hpp>
 #include <redco/model/model.hpp>
@@ -52,6 +51,24 @@ class first_use {
 };
 
 }  // namespace redco::pretrained::detail
+
+namespace redco::pretrained {
+
+/// A model that a config.json describes, with further information from the file.
+struct configured {
+  models::any_model model;
+  std::string family;        ///< Value of the key model_type in the config.json
+  std::string architecture;  ///< Name of the transformers class with an equal computation
+  /// Keys of the config.json that change neither sizes nor the computation.
+  std::vector<std::string> unused;
+};
+
+/// Returns the model that a Hugging Face config.json, `file`, describes. Throws `error` with exit
+/// code 65 for keys that are missing, unknown, contradictory, out of range or not supported; the
+/// message names the key.
+configured read_config(std::filesystem::path const& file);
+
+}  // namespace redco::pretrained
 
 namespace redco {
 

@@ -2,6 +2,7 @@
 
 #include <redco/pretrained/pretrained.hpp>
 
+#include <redco/pretrained/from_config/families.hpp>
 #include <redco/pretrained/named_as.hpp>
 #include <redco/pretrained/weights_folder.hpp>
 #include <redco/log/run_log.hpp>
@@ -18,6 +19,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <system_error>
+
+namespace redco::pretrained {
+
+REDCO_INLINE configured read_config(std::filesystem::path const& file) {
+  json::json_value const config = json::read_json(file);
+  config_reader c(config, file.string());
+  models::any_model model = detail::read_family(c, config_families{});
+  return {std::move(model), config["model_type"].get<std::string>(), c.architecture(), c.unused()};
+}
+
+}  // namespace redco::pretrained
 
 namespace redco {
 

@@ -6,7 +6,6 @@
 #include <redco/report/run_request.hpp>
 #include <redco/report/shard_report.hpp>
 
-#include <redco/model/has_encoder.hpp>
 #include <redco/model/model.hpp>
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>

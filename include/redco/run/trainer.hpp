@@ -22,7 +22,6 @@
 #include <redco/shard/plan.hpp>
 #include <redco/workdir/open_weights.hpp>
 #include <redco/workdir/settings_of.hpp>
-#include <redco/model/has_encoder.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/options/fit_options.hpp>

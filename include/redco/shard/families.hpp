@@ -26,7 +26,8 @@
   REDCO_FACTS(PREFIX, models::t5_gated)      \
   REDCO_FACTS(PREFIX, bert)                  \
   REDCO_FACTS(PREFIX, roberta)               \
-  REDCO_FACTS(PREFIX, vit)
+  REDCO_FACTS(PREFIX, vit)                   \
+  REDCO_FACTS(PREFIX, models::vision_encoder_decoder)
 
 namespace redco::shard {
 #ifdef REDCO_COMPILES_FAMILIES

@@ -164,6 +164,11 @@ class config_reader {
       if (this->names(name) && std::find(unused_.begin(), unused_.end(), name) == unused_.end())
         unused_.emplace_back(name);
   }
+  /// Marks the unused keys of `part`, a reader of an object within this config.json, as unused,
+  /// with `prefix` before their names.
+  void skip(std::string const& prefix, config_reader const& part) {
+    for (std::string const& name : part.unused()) unused_.push_back(prefix + name);
+  }
   /// Returns the keys of the config.json that were passed to skip(). After a call of finish(), also
   /// returns the keys that no model family read.
   std::vector<std::string> const& unused() const { return unused_; }

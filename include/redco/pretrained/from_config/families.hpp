@@ -13,6 +13,7 @@
 #include <redco/pretrained/from_config/opt.hpp>
 #include <redco/pretrained/from_config/roberta.hpp>
 #include <redco/pretrained/from_config/t5.hpp>
+#include <redco/pretrained/from_config/vision_encoder_decoder.hpp>
 #include <redco/pretrained/from_config/vit.hpp>
 
 #include <redco/model/any_model.hpp>
@@ -38,7 +39,8 @@ using config_families =
     family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config, qwen3_from_config,
                 smollm3_from_config, phi3_from_config, olmo2_from_config, gemma2_from_config, gemma3_from_config,
                 gpt_neo_from_config, gptj_from_config, gpt_neox_from_config, opt_from_config, t5_from_config,
-                bart_from_config, bert_from_config, roberta_from_config, vit_from_config>;
+                bart_from_config, bert_from_config, roberta_from_config, vit_from_config,
+                vision_encoder_decoder_from_config>;
 
 }  // namespace redco::pretrained
 
