@@ -2,7 +2,7 @@
 
 // Pictures of two shapes, and captions such as "a red circle above a small blue square". Captions
 // with equal words differ in meaning: the relation names the place of the first shape as seen from
-// the second, and the second shape is the small one.
+// the second, and the second shape is the small one. Also pictures of one shape in a corner.
 
 #include <redco/random/uniform.hpp>
 

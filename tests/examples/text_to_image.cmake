@@ -14,7 +14,7 @@ function(painted name result)
   file(SHA256 ${WORK}/${name}/pictures/painted.png hash)
   set(${result} ${hash} PARENT_SCOPE)
   # The sheet with captions, and the page that shows it
-  file(STRINGS ${WORK}/${name}/pictures/painted.svg captions REGEX "a [a-z]+ (circle|square|triangle) at the")
+  file(STRINGS ${WORK}/${name}/pictures/painted.svg captions REGEX ">a (red|green|blue|yellow|purple|white)")
   file(STRINGS ${WORK}/${name}/report.html shown REGEX "painted")
   if(NOT captions OR NOT shown)
     message(FATAL_ERROR "${name}: painted.svg has no captions, or report.html does not show it")
