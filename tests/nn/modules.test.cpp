@@ -7,6 +7,7 @@
 #include <redco/tensor/tensor.hpp>
 
 #include <array>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -344,6 +345,21 @@ TEST_CASE("names and prescribed deviations change no value") {
   check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return apply_linear(p, "outer.b", tanh_gelu(apply_linear(p, "outer.a", x)));
   });
+}
+
+TEST_CASE("a factor can be rounded to the compute dtype before the product") {
+  // sqrt(3072) is 55.5 in bf16. Results are rounded to multiples of 2.
+  using net = model_of<sequential<redco::layers::scale<redco::layers::real{55.4256258}, true>, b_alone>, input<4>>;
+  at::Tensor y;
+  redco::comm::run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
+    at::NoGradGuard const no_grad;
+    redco::nn::parameter_store const store(shard::placed_parameters(plan_of(net{}, rank.mesh)), 0, dtype::bf16, 1);
+    store.find("alone.weight")->value.copy_(at::eye(4)), store.find("alone.bias")->value.zero_();
+    auto const network = std::make_shared<redco::nn::network<net> const>(net{}, store, 0, rank.mesh);
+    pass const in = redco::nn::evaluation_pass(rank);
+    y = bound_network<net>(network, in)(at::tensor({9.0, -9.0, 1.0, 0.0}).view({1, 4}));
+  });
+  CHECK(at::equal(y.to(at::kFloat), at::tensor({500.0f, -500.0f, 55.5f, 0.0f}).view({1, 4})));
 }
 
 TEST_CASE("a user's own layer type is planned and computed like any other") {
