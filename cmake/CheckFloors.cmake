@@ -25,7 +25,7 @@ function(read_lines path result)
   set(${result} "${lines}" PARENT_SCOPE)
 endfunction()
 
-set(system_headers "^[a-z_0-9]+$|^(sys|linux|net|netinet|arpa)/|^(unistd|fcntl|poll|pthread|sched|signal|spawn|dlfcn|netdb|\
+set(system_headers "^[a-z_0-9]+$|^(sys|linux|net|netinet|arpa)/|^(unistd|malloc|fcntl|poll|pthread|sched|signal|spawn|dlfcn|netdb|\
 immintrin|cpuid|x86intrin|arm_neon|cxxabi|dirent|termios|time|errno|execinfo|sysexits)\\.h$")
 
 # Checks one include: `file` of room `room` (empty: an umbrella) includes `target`.

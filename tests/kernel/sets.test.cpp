@@ -11,6 +11,7 @@
 #include <redco/kernel/embeddings.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/norms.hpp>
+#include <redco/kernel/pools.hpp>
 #include <redco/kernel/recurrent.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/in_process_group.hpp>
@@ -23,7 +24,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -91,6 +94,13 @@ std::vector<set_case> all_set_cases(redco::comm::group& one) {
     comm::replica_round const alone{};
     return kernel::batch_norm(t[0], t[1], t[2], kernel::batch_statistics_of(t[0], alone), alone, 1e-5);
   });
+  add("batch norm of images", {set_sample({3, 5, 3, 13}, 0.2) + 4, set_sample({5}, 1.2), set_sample({5}, 2.2)},
+      [](in t) {
+        comm::replica_round const alone{};
+        return kernel::batch_norm(t[0], t[1], t[2], kernel::batch_statistics_of(t[0], alone), alone, 1e-5);
+      });
+  for (std::int64_t const window : {2, 3})
+    add("max pool", {set_sample({2, 3, 7, 11}, 0.2)}, [window](in t) { return kernel::max_pool(t[0], window); });
   add("self-attention", {set_sample({2, 9, 5 * 4}, 0.2)},
       [](in t) { return kernel::self_attention(t[0], attention_of(3, 1)); });
   at::Tensor documents = at::arange(9).remainder(4).repeat({2, 1});
@@ -180,6 +190,55 @@ TEST_CASE("both kernel sets give the same values, gradients and second derivativ
         CHECK(apart(fast.gradients[i], reference.gradients[i]) < bound);
       for (std::size_t i = 0; i < fast.second.size(); ++i) CHECK(apart(fast.second[i], reference.second[i]) < 1e-10);
     }
+}
+
+TEST_CASE("batch norm in f32 over uneven replicas equals batch norm of the whole batch") {
+  at::Tensor const images = set_sample({3, 5, 3, 13}, 0.2) + 4, weight = set_sample({5}, 1.2),
+                   bias = set_sample({5}, 2.2), g = set_sample({3, 5, 3, 13}, 0.9);
+  tensor_list whole;
+  for (at::Tensor const& x : {images, weight, bias}) whole.push_back(x.clone().requires_grad_());
+  at::Tensor const y = at::batch_norm(whole[0], whole[1], whole[2], {}, {}, true, 0.1, 1e-5, false);
+  y.backward(g);
+  auto const groups = redco::comm::in_process_group::make("replicas", 2);
+  std::vector<tensor_list> found(2);
+  std::vector<std::thread> threads;
+  for (std::int64_t rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      auto const own = [&](at::Tensor const& x) { return x.narrow(0, 2 * rank, 2 - rank).to(at::kFloat).clone(); };
+      redco::comm::replica_round const round{groups[static_cast<std::size_t>(rank)].get(), false};
+      tensor_list const leaves{own(images).requires_grad_(), weight.to(at::kFloat).requires_grad_(),
+                               bias.to(at::kFloat).requires_grad_()};
+      auto const statistics = kernel::batch_statistics_of(leaves[0], round);
+      at::Tensor const part = kernel::batch_norm(leaves[0], leaves[1], leaves[2], statistics, round, 1e-5);
+      part.backward(own(g));
+      found[static_cast<std::size_t>(rank)] = {part.detach(), leaves[0].grad(), leaves[1].grad(), leaves[2].grad()};
+    });
+  for (std::thread& thread : threads) thread.join();
+  auto const both = [&](std::size_t i) { return at::cat({found[0][i], found[1][i]}).to(at::kDouble); };
+  CHECK(apart(both(0), y.detach()) < 1e-5);
+  CHECK(apart(both(1), whole[0].grad()) < 1e-5);
+  for (std::size_t i : {2, 3}) CHECK(apart((found[0][i] + found[1][i]).to(at::kDouble), whole[i - 1].grad()) < 1e-5);
+}
+
+TEST_CASE("max pooling chooses the first of equal pixels, and the last NaN, as ATen does") {
+  at::Tensor const pixels = at::arange(2 * 3 * 7 * 11).mul(37).remainder(4).view({2, 3, 7, 11});
+  for (at::ScalarType const type : {at::kDouble, at::kFloat, at::kBFloat16}) {
+    at::Tensor const x = pixels.to(type);
+    for (std::int64_t const column : {4, 5}) x[1][2][2][column].fill_(std::numeric_limits<double>::quiet_NaN());
+    auto const pooled = [&](auto const& pool) {
+      at::Tensor const leaf = x.clone().requires_grad_(), y = pool(leaf);
+      y.backward(at::arange(1, y.numel() + 1).view(y.sizes()).to(type));
+      return std::pair(y.detach(), leaf.grad());
+    };
+    for (std::int64_t const window : {2, 3}) {
+      INFO(type << ", windows of " << window);
+      auto const ours = pooled([&](at::Tensor const& leaf) { return redco::kernel::max_pool(leaf, window); });
+      auto const atens = pooled([&](at::Tensor const& leaf) { return at::max_pool2d(leaf, {window, window}); });
+      CHECK(at::allclose(ours.first, atens.first, 0, 0, true));
+      CHECK(ours.first.isnan().sum().item<std::int64_t>() == 1);
+      CHECK(ours.second.equal(atens.second));
+    }
+  }
 }
 
 TEST_CASE("kernels of device text on the CPU give the reference's results with one and with several threads") {

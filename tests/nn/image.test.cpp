@@ -3,7 +3,6 @@
 
 #include <redco/nn/convolutions.hpp>
 #include <redco/nn/norms.hpp>
-#include <redco/nn/pools.hpp>
 #include <redco/model/model.hpp>
 
 #include <cmath>

@@ -7,6 +7,9 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
+
+#include <sys/resource.h>
 
 namespace {
 
@@ -89,3 +92,25 @@ TEST_CASE("blocks return to the thread that took them, and to the system after t
   CHECK(late->sum().item<std::int64_t>() == 16 * mib);
   late.reset();
 }
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("smaller tensors keep their pages from one step to the next") {
+  redco::tensors::kept_memory::install();
+  auto const step = [] {
+    std::vector<at::Tensor> saved;
+    for (std::int64_t i = 0; i < 40; ++i) saved.push_back(bytes(mib + 64 * i).fill_(1));
+  };
+  auto const faults = [] {
+    rusage used{};
+    ::getrusage(RUSAGE_THREAD, &used);
+    return used.ru_minflt;
+  };
+  std::thread([&] {
+    for (int i = 0; i < 3; ++i) step();
+    long const before = faults();
+    for (int i = 0; i < 20; ++i) step();
+    // The pages of one step are 10,240.
+    CHECK(faults() - before < 10'240);
+  }).join();
+}
+#endif

@@ -4,6 +4,7 @@
 
 #include <redco/kernel/composed/norms.hpp>
 #include <redco/kernel/composed/widened.hpp>
+#include <redco/kernel/cpu/batch_norm.hpp>
 #include <redco/kernel/cpu/norms.hpp>
 #include <redco/kernel/cuda/norms.hpp>
 #include <redco/kernel/detail/dispatch.hpp>
@@ -61,7 +62,8 @@ REDCO_INLINE at::Tensor split_rms_norm(at::Tensor const& x, at::Tensor const& we
 
 REDCO_INLINE batch_statistics batch_statistics_of(at::Tensor const& x, comm::replica_round const& round) {
   at::NoGradGuard const no_grad;
-  auto const [variance, mean] = at::var_mean(composed::widened(x), composed::all_but_channels(x), at::Scalar(0));
+  auto const [variance, mean] = detail::dispatch(
+      x, [&] { return cpu::channel_moments(x); }, [&] { return composed::channel_moments(x); });
   std::int64_t const channels = mean.numel();
   auto const own = static_cast<double>(x.numel() / channels);
   at::Tensor const sums = round.sum(at::cat({mean * own, at::full({1}, own, mean.options())}));

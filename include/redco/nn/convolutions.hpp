@@ -2,7 +2,9 @@
 
 #include <redco/nn/module.hpp>
 #include <redco/kernel/linear.hpp>
+#include <redco/kernel/pools.hpp>
 #include <redco/layer/convolutions.hpp>
+#include <redco/layer/pools.hpp>
 
 #include <cstdint>
 
@@ -83,6 +85,32 @@ struct module<layers::image_of_patches<Channels, Rows, Down, Columns>, X> {
   }
 
   std::int64_t channels, rows, columns, down;
+};
+
+template <auto Kernel, class X>
+struct module<max_pool<Kernel>, X> {
+  template <class Config>
+  explicit module(nn::builder<Config>& b) : kernel_size(b.template extent<Kernel>()) {}
+
+  template <class Context>
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const&) const {
+    return kernel::max_pool(x.local(), kernel_size);
+  }
+
+  std::int64_t kernel_size;
+};
+
+template <auto Kernel, class X>
+struct module<average_pool<Kernel>, X> {
+  template <class Config>
+  explicit module(nn::builder<Config>& b) : kernel_size(b.template extent<Kernel>()) {}
+
+  template <class Context>
+  tensor<shape::replicated> operator()(tensor<X> const& x, Context const&) const {
+    return at::avg_pool2d(x.local(), {kernel_size, kernel_size});
+  }
+
+  std::int64_t kernel_size;
 };
 
 }  // namespace redco

@@ -12,7 +12,6 @@
 #include <redco/nn/network.hpp>
 #include <redco/nn/norms.hpp>
 #include <redco/nn/opaque.hpp>
-#include <redco/nn/pools.hpp>
 #include <redco/nn/recurrent.hpp>
 #include <redco/nn/repeat.hpp>
 #include <redco/nn/sequential.hpp>

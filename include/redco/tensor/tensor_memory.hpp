@@ -62,7 +62,7 @@ inline std::shared_ptr<memory_counter> const& library_memory() {
 /// used bytes. The blocks return to the system when the kept_memory::scope ends.
 class kept_memory {
  public:
-  /// Size in bytes of the smallest block that is cached; malloc caches smaller blocks itself.
+  /// Size in bytes of the smallest block that is cached; malloc keeps smaller blocks.
   static constexpr std::size_t least = std::size_t{8} << 20;
 
   /// A scope during which freed memory blocks of large CPU tensors of this thread are cached.
@@ -79,8 +79,9 @@ class kept_memory {
     std::shared_ptr<kept_memory> mine_ = std::make_shared<kept_memory>(), before_;
   };
 
-  /// Installs an allocator with these caches for libtorch's CPU tensors, once per process. Does
-  /// nothing if the program has set an allocator of its own.
+  /// Installs an allocator with these caches for libtorch's CPU tensors, once per process, unless
+  /// the program has set an allocator of its own. Lets glibc's malloc keep freed pages of smaller
+  /// blocks, unless the environment sets MALLOC_TRIM_THRESHOLD_ or MALLOC_MMAP_THRESHOLD_.
   static void install();
 
   /// Returns the number of bytes that this cache holds for reuse.

@@ -89,10 +89,4 @@ inline at::Tensor gathered(at::Tensor const& x, at::Tensor const& indices) {
   return x.index_select(0, indices.to(x.device()).flatten()).view({indices.size(0), indices.size(1), x.size(1)});
 }
 
-/// Computes attention to cached keys and values with ATen operators. First copies the keys and
-/// values of each row of `q` to a contiguous tensor.
-inline at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, attention_options const& o) {
-  return attention(q, gathered(seen.keys, seen.indices), gathered(seen.values, seen.indices), o);
-}
-
 }  // namespace redco::kernel::composed

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 namespace redco::kernel::composed {
@@ -56,6 +57,28 @@ inline at::Tensor split_rms_norm(at::Tensor const& x, at::Tensor const& weight, 
   return (wide * split_rstd(wide, epsilon, ranks, count).unsqueeze(-1) * weight).to(x.scalar_type());
 }
 
+struct norm_gradients {
+  at::Tensor x, weight, bias;
+};
+
+/// Computes the backward of a norm with ATen's differentiable operators, for f64 and for
+/// create_graph. The statistics are recomputed from x, so that they are differentiated too.
+template <bool Centered>
+norm_gradients norm_backward(at::Tensor const& g, at::Tensor const& x, at::Tensor const& weight, bool want_bias,
+                             at::ScalarType bias_type, double epsilon, double offset) {
+  auto const [hat, mean, rstd] = norm_hat<Centered>(x, epsilon);
+  auto const wide = g.to(hat.scalar_type());
+  auto const weighted = weight.defined() ? wide * norm_factor(weight, offset) : wide;
+  auto dx = weighted - hat * (weighted * hat).mean(-1, true);
+  if (Centered) dx = dx - weighted.mean(-1, true);
+  norm_gradients result;
+  result.x = (dx * rstd).to(x.scalar_type());
+  std::int64_t const n = x.size(-1);
+  if (weight.defined()) result.weight = (wide * hat).reshape({-1, n}).sum(0).to(weight.scalar_type());
+  if (want_bias) result.bias = wide.reshape({-1, n}).sum(0).to(bias_type);
+  return result;
+}
+
 inline std::vector<std::int64_t> all_but_channels(at::Tensor const& x) {
   std::vector<std::int64_t> dims{0};
   for (std::int64_t d = 2; d < x.dim(); ++d) dims.push_back(d);
@@ -67,6 +90,11 @@ inline at::Tensor along_channels(at::Tensor const& channels, at::Tensor const& x
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.dim()), 1);
   sizes[1] = channels.numel();
   return channels.view(sizes);
+}
+
+/// Returns the biased variance and the mean of each channel of x [B, C, ...], in f32 (f64 for f64).
+inline std::tuple<at::Tensor, at::Tensor> channel_moments(at::Tensor const& x) {
+  return at::var_mean(widened(x), all_but_channels(x), at::Scalar(0));
 }
 
 /// Computes batch norm of `x` with ATen operators. Mean and variance are computed from `x` as

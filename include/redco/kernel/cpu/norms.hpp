@@ -1,10 +1,8 @@
 #pragma once
 
-#include <redco/kernel/composed/gradients_of.hpp>
 #include <redco/kernel/composed/norms.hpp>
 #include <redco/kernel/cpu/norm_rows.hpp>
 #include <redco/kernel/norms.hpp>
-#include <redco/comm/group.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/saved_tensors.hpp>
@@ -17,11 +15,8 @@
 
 namespace redco::kernel::cpu {
 
+using composed::norm_gradients;
 using composed::norm_result;
-
-struct norm_gradients {
-  at::Tensor x, weight, bias;
-};
 
 inline bool norm_has_vectors(at::Tensor const& x) { return x.scalar_type() != at::kDouble && x.numel() > 0; }
 
@@ -32,24 +27,6 @@ inline at::Tensor norm_parameter(at::Tensor const& p, double offset = 0) {
 }
 
 inline float const* norm_data(at::Tensor const& p) { return p.defined() ? p.const_data_ptr<float>() : nullptr; }
-
-/// Computes the backward of a norm with ATen's differentiable operators, for f64 and for
-/// create_graph. The statistics are recomputed from x, so that they are differentiated too.
-template <bool Centered>
-norm_gradients norm_backward_plain(at::Tensor const& g, at::Tensor const& x, at::Tensor const& weight, bool want_bias,
-                                   at::ScalarType bias_type, double epsilon, double offset) {
-  auto const [hat, mean, rstd] = composed::norm_hat<Centered>(x, epsilon);
-  auto const wide = g.to(hat.scalar_type());
-  auto const weighted = weight.defined() ? wide * composed::norm_factor(weight, offset) : wide;
-  auto dx = weighted - hat * (weighted * hat).mean(-1, true);
-  if (Centered) dx = dx - weighted.mean(-1, true);
-  norm_gradients result;
-  result.x = (dx * rstd).to(x.scalar_type());
-  std::int64_t const n = x.size(-1);
-  if (weight.defined()) result.weight = (wide * hat).reshape({-1, n}).sum(0).to(weight.scalar_type());
-  if (want_bias) result.bias = wide.reshape({-1, n}).sum(0).to(bias_type);
-  return result;
-}
 
 template <bool Centered, class T>
 composed::norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weight, at::Tensor const& bias,
@@ -153,8 +130,8 @@ struct norm_function : tensors::recorded_function<norm_function<Centered>> {
     bool const vectors = norm_has_vectors(x) && !at::GradMode::is_enabled();
     double const offset = ctx->saved_data["offset"].toDouble();
     auto const grads =
-        !vectors ? norm_backward_plain<Centered>(g[0], x, weight, want_bias, bias_type,
-                                                 ctx->saved_data["epsilon"].toDouble(), offset)
+        !vectors ? composed::norm_backward<Centered>(g[0], x, weight, want_bias, bias_type,
+                                                     ctx->saved_data["epsilon"].toDouble(), offset)
         : x.scalar_type() == at::kFloat
             ? norm_backward_kernel<Centered, float>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type, offset)
             : norm_backward_kernel<Centered, at::BFloat16>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type,
@@ -207,51 +184,6 @@ struct split_rms_norm_function : tensors::recorded_function<split_rms_norm_funct
 inline at::Tensor split_rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon,
                                  comm::replica_round const& ranks, double count) {
   return split_rms_norm_function::apply(x, weight, epsilon, ranks, count);
-}
-
-struct batch_norm_function : tensors::recorded_function<batch_norm_function> {
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, at::Tensor const& weight,
-                            at::Tensor const& bias, batch_statistics const& of, comm::replica_round const& round,
-                            double epsilon) {
-    ctx->save_for_backward(
-        {x, weight, bias, tensors::save_as("mean", of.mean), tensors::save_as("variance", of.variance)});
-    ctx->saved_data["count"] = of.count;
-    ctx->saved_data["ranks"] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(round.ranks));
-    ctx->saved_data["gaps"] = round.gaps;
-    ctx->saved_data["epsilon"] = epsilon;
-    return batch_norm_with(x, weight, bias, of.mean, of.variance, epsilon);
-  }
-
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
-                                                 torch::autograd::variable_list const& g) {
-    auto const saved = ctx->get_saved_variables();
-    at::Tensor const &x = saved[0], &weight = saved[1], &bias = saved[2], &mean = saved[3], &variance = saved[4];
-    double const count = ctx->saved_data["count"].toDouble(), epsilon = ctx->saved_data["epsilon"].toDouble();
-    comm::replica_round const round{reinterpret_cast<comm::group*>(ctx->saved_data["ranks"].toInt()),
-                                    ctx->saved_data["gaps"].toBool()};
-    if (at::GradMode::is_enabled()) {
-      auto const f = [&](auto const& in) { return composed::batch_norm(in[0], in[1], in[2], count, round, epsilon); };
-      auto all = composed::gradients_of(f, {x, weight, bias}, g[0]);
-      all.resize(6);
-      return all;
-    }
-    // First the gradients for constant statistics, then the terms that the statistics add.
-    auto const wide_weight = composed::widened(weight);
-    auto [dx, dweight, dbias] = at::native_batch_norm_backward(g[0].contiguous(), x, wide_weight, mean, variance, mean,
-                                                               variance, false, epsilon, {true, true, true});
-    at::Tensor const sums = round.sum(at::cat({dweight, dbias})) / count;
-    std::int64_t const channels = mean.numel();
-    at::Tensor const scale = (variance + epsilon).rsqrt(),
-                     slope = scale * scale * wide_weight * sums.narrow(0, 0, channels);
-    at::Tensor const shift = scale * wide_weight * sums.narrow(0, channels, channels) - slope * mean;
-    dx.sub_(composed::along_channels(slope, x) * x).sub_(composed::along_channels(shift, x));
-    return {dx, dweight.to(weight.scalar_type()), dbias.to(weight.scalar_type()), {}, {}, {}};
-  }
-};
-
-inline at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
-                             batch_statistics const& statistics, comm::replica_round const& round, double epsilon) {
-  return batch_norm_function::apply(x, weight, bias, statistics, round, epsilon);
 }
 
 }  // namespace redco::kernel::cpu
