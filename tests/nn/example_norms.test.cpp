@@ -41,7 +41,8 @@ struct classified {
   template <class Net>
   at::Tensor operator()(Net const& net, std::int64_t first, std::int64_t count) const {
     at::Tensor const x = ids().narrow(0, first, count), types = (at::arange(tokens) > 3).to(at::kLong).expand_as(x);
-    at::Tensor const seen = (at::arange(tokens) < tokens - 1).expand_as(x);  // padding too, so that it has gradients
+    // Padding is seen too, so that it has gradients.
+    at::Tensor const seen = (at::arange(tokens) < tokens - 1).expand_as(x);
     at::Tensor const said = net(x, key_mask{seen}, nn::token_type_ids{types});
     at::Tensor const labels = at::arange(first, first + count, at::kLong).remainder(3);
     return at::cross_entropy_loss(said, labels, {}, at::Reduction::None);
