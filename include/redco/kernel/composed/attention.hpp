@@ -83,10 +83,4 @@ inline at::Tensor self_attention(at::Tensor const& qkv, attention_options const&
   return attention(parts[0], parts[1], parts[2], o);
 }
 
-/// Returns rows of x [entries, width] as a tensor [R, S, width]. `indices` [R, S] holds the indices
-/// of the rows.
-inline at::Tensor gathered(at::Tensor const& x, at::Tensor const& indices) {
-  return x.index_select(0, indices.to(x.device()).flatten()).view({indices.size(0), indices.size(1), x.size(1)});
-}
-
 }  // namespace redco::kernel::composed

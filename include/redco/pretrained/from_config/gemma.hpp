@@ -2,6 +2,7 @@
 
 #include <redco/pretrained/from_config/common_keys.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/rotary_keys.hpp>
 #include <redco/pretrained/from_config/swiglu_keys.hpp>
 #include <redco/model/gemma.hpp>
 #include <redco/model/llama.hpp>
@@ -96,7 +97,7 @@ struct gemma2_from_config {
     detail::read_gemma_keys(c, g, {"Gemma2ForCausalLM", {}, {"Gemma2Model"}}, 2);
     g.score_cap = detail::read_soft_cap(c, "attn_logit_softcapping", g.score_cap);
     models::llama_config angles{.context = g.context};
-    read_rotary_keys(c, angles, rotary_stretch::none);
+    read_rotary_keys(c, angles, g.head_dim);
     g.theta = g.local_theta = angles.theta;
     g.scaling = g.local_scaling = angles.scaling;
     c.finish();
@@ -143,7 +144,7 @@ struct gemma3_from_config {
     copy(by_kind.find(keys.kind), "rope_parameters");
     config_reader own(object, c.source() + ": " + std::string(keys.kind));
     models::llama_config angles{.context = g.context, .theta = theta};
-    read_rotary_keys(own, angles, rotary_stretch::none);
+    read_rotary_keys(own, angles, g.head_dim);
     theta = angles.theta;
     scaling = angles.scaling;
   }
