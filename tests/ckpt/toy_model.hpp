@@ -8,7 +8,6 @@
 #include <redco/shape/mesh.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,7 +36,7 @@ inline std::vector<toy_parameter> const& toy_parameters() {
   return all;
 }
 
-inline constexpr std::array toy_names{
+inline std::vector<redco::models::stored_name> const toy_names{
     redco::models::stored_name{"wte.weight", "t.wte.weight"},
     redco::models::stored_name{"h.*.q.weight", "t.h.*.attn.weight", true, 0, 2},
     redco::models::stored_name{"h.*.k.weight", "t.h.*.attn.weight", true, 1, 2},

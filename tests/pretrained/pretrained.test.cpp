@@ -89,7 +89,10 @@ TEST_CASE("a folder's config.json gives the family, its sizes and the keys witho
     auto unused = folder.unused();
     std::sort(unused.begin(), unused.end());
     CHECK(unused == std::vector<std::string>{"bos_token_id", "use_cache"});
-    CHECK(folder.visit([](auto const& m) { return m.config.layers; }) == 3);
+    CHECK(folder.visit([](auto const& m) {
+      if constexpr (requires { m.config.layers; }) return m.config.layers;
+      else return m.config.decoder.layers;
+    }) == 3);
   }
 }
 

@@ -53,7 +53,9 @@ template <class M>
 std::int64_t layers_of(M const& model, std::string const& pattern) {
   if constexpr (requires { model.config.decoder_layers; })
     if (pattern.find("decoder.") != std::string::npos) return model.config.decoder_layers;
-  return model.config.layers;
+  if constexpr (requires { model.config.encoder.layers; })
+    return pattern.starts_with("encoder.") ? model.config.encoder.layers : model.config.decoder.layers;
+  else return model.config.layers;
 }
 
 /// Returns the patterns of both sides of an encoder-decoder, whose numbers of layers may differ.
