@@ -62,7 +62,7 @@ template <class Y, class Z>
 struct either_out {
   using type = Y;
   static_assert(std::is_same_v<Y, Z>,
-                "redco[S008]: the two layers of a choice give different layouts; close the split of both");
+                "redco[S008]: two layouts are mixed; close the split of both layers of a choice");
 };
 
 }  // namespace redco::layers::detail
