@@ -106,8 +106,11 @@ inline void paint(std::vector<float>& pixels, description::thing const& one, dou
 }
 
 /// Draws a description: sizes, places, the shade of the background and the brightness are random.
-inline scene draw(description const& shown, choices& random) {
-  double const radius = random.between(6, 7.5), small_radius = random.between(3.2, 4), gap = random.between(1, 3);
+/// `grown`: pixels, 0 to 1, by which the radius of the small shape is larger. A large shape around
+/// a small one grows too.
+inline scene draw(description const& shown, choices& random, double grown = 0) {
+  double const radius = random.between(6, 7.5) + (shown.relation == 4 ? 1.5 * grown : 0);
+  double const small_radius = random.between(3.2, 4) + grown, gap = random.between(1, 3);
   double const length = 2 * (radius + gap / 2 + small_radius);
   double const start = random.between(1, side - 1 - length), across = random.between(radius + 1, side - 1 - radius);
   double const shift = random.between(-4, 4), inside = random.between(-1.5, 1.5), dark = random.between(0, 0.25);
@@ -129,11 +132,11 @@ inline scene draw(description const& shown, choices& random) {
 }
 
 /// Returns the scene with the index `index`, a pure function of the arguments: a reserved one if
-/// `held_out`.
-inline scene example(std::uint64_t seed, std::uint64_t index, bool held_out) {
+/// `held_out`. `grown`: size of the small shape, as for draw().
+inline scene example(std::uint64_t seed, std::uint64_t index, bool held_out, double grown = 0) {
   choices random(seed, index, held_out);
   description const shown = describe(random, held_out);
-  return draw(shown, random);
+  return draw(shown, random, grown);
 }
 
 inline constexpr std::array<char const*, 4> corners{"top left", "top right", "bottom left", "bottom right"};

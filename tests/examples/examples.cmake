@@ -89,7 +89,7 @@ foreach(program ddpg fedavg maml ppo)
     message(FATAL_ERROR "${program} offers an option that it cannot use, or lacks one that it can use:\n${help}")
   endif()
 endforeach()
-foreach(program IN ITEMS classification ddpg dpo fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo seq2seq)
+foreach(program IN ITEMS captioning classification ddpg dpo fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo seq2seq)
   execute_process(COMMAND "${PROGRAMS}/${program}" --help OUTPUT_VARIABLE help)
   if(NOT help MATCHES "--dtype f32.bf16.f64 ")
     message(FATAL_ERROR "${program} offers other types than f32, bf16 and f64:\n${help}")
@@ -97,7 +97,7 @@ foreach(program IN ITEMS classification ddpg dpo fedavg fine_tune generate langu
 endforeach()
 # The help lists a program's own options under its name and all others in named groups. Each option
 # has a sentence and is required, optional or has a default. Each number has a range.
-foreach(program IN ITEMS ddpg dpo fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo seq2seq)
+foreach(program IN ITEMS captioning ddpg dpo fedavg fine_tune generate language_modeling lora maml mnist own_layer ppo seq2seq)
   execute_process(COMMAND "${PROGRAMS}/${program}" --help OUTPUT_VARIABLE help)
   if(NOT help MATCHES "^usage: ${program} .OPTIONS.\n[^\n]+\n\noptions of ${program}:\n  --.*\n\ngeneral:\n  --config .*\n\nmesh:\n.*\ncomputation:\n")
     message(FATAL_ERROR "${program} --help is not in groups:\n${help}")

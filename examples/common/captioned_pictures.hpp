@@ -1,0 +1,140 @@
+#pragma once
+
+// Pictures with captions, those of tables or drawn scenes, and pictures that show what a model has
+// learnt about them.
+
+#include <redco/tensor/torch.hpp>
+#include <redco/report/pictures/contact_sheet.hpp>
+#include <redco/data/images.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
+#include <redco/diag/error.hpp>
+
+#include "scenes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace captioned {
+
+/// A caption, and the index of its picture in the data.
+struct example {
+  std::string caption;
+  std::int64_t index;
+  bool held_out;
+  std::int64_t covered = -1;  ///< Patch of the picture that the model does not see; -1: none
+
+  operator std::string() const { return caption; }
+};
+
+/// A caption that a model writes, and the log-probabilities of the true caption's tokens.
+struct answer {
+  std::string written;
+  std::vector<float> log_p;
+
+  operator std::string() const { return written; }
+  template <class Archive>
+  void serialize(Archive& all) {
+    all(written, log_p);
+  }
+};
+
+/// Converts colours from 0 to 1, `[height, width, 3]`, to an image.
+inline redco::data::image image_of(at::Tensor const& colours) {
+  at::Tensor const bytes = colours.mul(255).round().to(at::kByte).contiguous();
+  auto const* const first = bytes.const_data_ptr<std::uint8_t>();
+  return {bytes.size(0), bytes.size(1), {first, first + bytes.numel()}};
+}
+
+/// Returns the colours of an image from 0 to 1, `[height, width, 3]`.
+inline at::Tensor colours_of(redco::data::image const& picture) {
+  return at::tensor(picture.pixels).view({picture.height, picture.width, 3}).to(at::kFloat) / 255;
+}
+
+inline redco::report::picture_tile tile_of(redco::data::image const& picture, std::string caption) {
+  return {static_cast<int>(picture.width), static_cast<int>(picture.height), 3, picture.pixels, std::move(caption)};
+}
+
+/// Pictures with captions, to learn and to measure: those of two tables, or drawn scenes.
+struct pictures {
+  std::uint64_t seed;  ///< Seed of the scenes
+  std::optional<redco::data::image_set> train = {}, eval = {};
+
+  /// Returns the examples of a table, or `count` scenes. Reads every picture of a table, and so
+  /// throws the errors of redco::data::image_set.
+  std::vector<example> examples(bool held_out, std::int64_t count) const {
+    std::vector<example> all;
+    auto const add = [&](std::string caption) { all.push_back({std::move(caption), std::ssize(all), held_out}); };
+    if (train) {
+      for (redco::data::image_example const& one : held_out ? *eval : *train) add(one.text);
+    } else {
+      while (std::ssize(all) < count) {
+        scenes::choices random(seed, all.size(), held_out);
+        add(scenes::describe(random, held_out).caption());
+      }
+    }
+    return all;
+  }
+
+  redco::data::image operator()(example const& one) const {
+    if (train) return (one.held_out ? *eval : *train)[one.index].picture;
+    scenes::scene const drawn = scenes::example(seed, static_cast<std::uint64_t>(one.index), one.held_out, 1);
+    return image_of(at::tensor(drawn.pixels).view({3, scenes::side, scenes::side}).permute({1, 2, 0}));
+  }
+};
+
+/// The scale of colours that a model reads: (colour - mean) / deviation, for colours from 0 to 1.
+struct colour_scale {
+  at::Tensor mean = at::full({3}, 0.5), deviation = at::full({3}, 0.5);
+
+  /// Reads the scale from a preprocessor_config.json, if there is one. Throws `error` with exit
+  /// code 65 if the file has lists of other than three numbers.
+  static colour_scale read(std::filesystem::path const& file) {
+    colour_scale scale;
+    if (!std::filesystem::exists(file)) return scale;
+    redco::json::json_value const settings = redco::json::read_json(file);
+    for (auto const& [key, to] : {std::pair{"image_mean", &scale.mean}, {"image_std", &scale.deviation}}) {
+      redco::json::json_value const list = settings.value(key, redco::json::json_value{0.5, 0.5, 0.5});
+      bool const numbers = std::all_of(list.begin(), list.end(), [](auto const& x) { return x.is_number(); });
+      if (!list.is_array() || list.size() != 3 || !numbers)
+        throw redco::error(redco::exit_code::data,
+                           file.string() + ": \"" + key + "\" is no list of three numbers; correct it");
+      *to = at::tensor(list.get<std::vector<float>>());
+    }
+    return scale;
+  }
+};
+
+/// Returns a picture once for each token of its caption. A patch is dark unless the token becomes
+/// less likely when the patch is covered. `answers`: the answer to the whole picture, then the
+/// answers with each patch covered, row by row. A row has `columns` patches.
+inline std::vector<redco::report::picture_tile> likely_patches(example const& one, redco::data::image const& picture,
+                                                               std::int64_t columns,
+                                                               redco::tokenizer::any_tokenizer const& tokenizer,
+                                                               std::span<answer const> answers) {
+  std::vector<at::Tensor> all;
+  for (answer const& a : answers) all.push_back(at::tensor(a.log_p));
+  at::Tensor const log_p = at::stack(all), loss = (log_p[0] - log_p.slice(0, 1)).clamp_min(0);
+  at::Tensor const light = (loss / loss.amax(0, true).clamp_min(0.1) * 0.8 + 0.2).view({-1, columns, log_p.size(1)});
+  std::vector<redco::report::picture_tile> tiles;
+  std::vector<std::int64_t> const ids = tokenizer.encode(one.caption);
+  for (std::int64_t t = 0; t < std::min(log_p.size(1), std::ssize(ids)); ++t) {
+    at::Tensor const shade = light.select(2, t)
+                                 .repeat_interleave(picture.height / light.size(0), 0)
+                                 .repeat_interleave(picture.width / columns, 1);
+    tiles.push_back(tile_of(image_of(colours_of(picture) * shade.unsqueeze(2)),
+                            tokenizer.decode(std::span(ids).subspan(static_cast<std::size_t>(t), 1))));
+  }
+  return tiles;
+}
+
+}  // namespace captioned
