@@ -87,7 +87,7 @@ struct pictures {
 
   redco::data::image operator()(example const& one) const {
     if (train) return (one.held_out ? *eval : *train)[one.index].picture;
-    scenes::scene const drawn = scenes::example(seed, static_cast<std::uint64_t>(one.index), one.held_out, 1);
+    scenes::scene const drawn = scenes::example(seed, static_cast<std::uint64_t>(one.index), one.held_out, 1.5);
     return image_of(at::tensor(drawn.pixels).view({3, scenes::side, scenes::side}).permute({1, 2, 0}));
   }
 };

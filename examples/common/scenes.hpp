@@ -106,7 +106,7 @@ inline void paint(std::vector<float>& pixels, description::thing const& one, dou
 }
 
 /// Draws a description: sizes, places, the shade of the background and the brightness are random.
-/// `grown`: pixels, 0 to 1, by which the radius of the small shape is larger. A large shape around
+/// `grown`: pixels, 0 to 2, by which the radius of the small shape is larger. A large shape around
 /// a small one grows too.
 inline scene draw(description const& shown, choices& random, double grown = 0) {
   double const radius = random.between(6, 7.5) + (shown.relation == 4 ? 1.5 * grown : 0);

@@ -85,8 +85,8 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   redco_verify_test(text_to_image text_to_image 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --dtype f64 ${pictures})
   redco_add_test(recipe.text_to_image_options COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:text_to_image>
     -DWORK=${PROJECT_BINARY_DIR}/tests/text_to_image_options -P ${CMAKE_CURRENT_SOURCE_DIR}/examples/text_to_image.cmake)
-  # The loss of the first weights is about 3.
-  redco_recipe_test(captioning "held-out loss (0[.][0-9]+)" --examples 600 --held-out 20 --global-batch 8 --warmup 5)
+  # A model that does not see the picture stays above 0.69.
+  redco_recipe_test(captioning "held-out loss (0[.][0-5][0-9]+)" --examples 1600 --held-out 20 --global-batch 8 --warmup 10)
   redco_verify_test(captioning captioning 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2 --dtype f64 --examples 100 --held-out 8)
   redco_add_test(recipe.captioning_data COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:captioning>
     -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${PROJECT_BINARY_DIR}/tests/captioning_data

@@ -166,7 +166,8 @@ foreach(case IN ITEMS alone:1x1 packed:1x1:--pack halves:2x1:--pack shards:1x2:-
   string(REPLACE ":" ";" case ${case})
   list(GET case 0 name)
   list(GET case 1 mesh)
-  list(SUBLIST case 2 -1 flags)
+  set(flags ${case})
+  list(REMOVE_AT flags 0 1)
   expect(0 "" fine_tune ${chats} --conversations "${WORK}/prompts.jsonl" --context 31 --global-batch 5 --max-steps 1 --dtype f64 --mesh ${mesh}
     --workdir "${WORK}/pack_${name}" ${flags})
   if(flags AND NOT out MATCHES "5 texts in [234] rows")
