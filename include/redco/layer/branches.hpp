@@ -61,8 +61,7 @@ namespace redco::layers::detail {
 template <class Y, class Z>
 struct either_out {
   using type = Y;
-  static_assert(std::is_same_v<Y, Z>,
-                "redco[S008]: two layouts are mixed; close the split of both layers of a choice");
+  static_assert(std::is_same_v<Y, Z>, "redco[S008]: two layouts are mixed; close the split of both layers of a choice");
 };
 
 }  // namespace redco::layers::detail

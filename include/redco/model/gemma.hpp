@@ -75,7 +75,8 @@ struct gemma {
   using norm = rms_norm<width, epsilon, 1>;
   using attention = causal_attention<
       width, &gemma_config::heads, key_value_heads<&gemma_config::kv_heads>, layers::head_dim<&gemma_config::head_dim>,
-      layers::biased<&gemma_config::attention_bias>, layers::query_key_norm<&gemma_config::query_key_norm, epsilon, false, 1>,
+      layers::biased<&gemma_config::attention_bias>,
+      layers::query_key_norm<&gemma_config::query_key_norm, epsilon, false, 1>,
       layers::attention_dropout<&gemma_config::attention_dropout>, layers::score_factor<&gemma_config::score_factor>,
       layers::soft_capped<&gemma_config::score_cap>, layers::sliding_window<&gemma_config::window>,
       layers::rotary<&gemma_config::local_theta, 0, layers::rotary_pairs::halves, &gemma_config::local_scaling>,
