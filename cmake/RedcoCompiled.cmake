@@ -144,6 +144,10 @@ char const redco::needs_redco_compiled::in_every_file_or_none = 0;
 " @ONLY)
     add_library(redco_plan_compiled STATIC EXCLUDE_FROM_ALL ${plan_sources} "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp")
     target_link_libraries(redco_plan_compiled PRIVATE redco::plan)
+    # A tree of rooms above the torch line has no torch sources, and a library needs one.
+    if(NOT torch_sources)
+      set(torch_sources "${PROJECT_BINARY_DIR}/redco_compiled/config.cpp")
+    endif()
     add_library(redco_compiled STATIC EXCLUDE_FROM_ALL ${torch_sources})
     target_link_libraries(redco_compiled PRIVATE redco::redco)
     target_precompile_headers(redco_compiled REUSE_FROM redco_torch_pch)
