@@ -59,9 +59,9 @@ namespace redco {
 
 /// A LLaMA model (Touvron et al. 2023; Llama 3: Dubey et al. 2024). A config makes it a Mistral
 /// (Jiang et al. 2023), Qwen2 (Yang et al. 2024), Qwen3 (Yang et al. 2025), Phi-3 (Abdin et al.
-/// 2024) or SmolLM3 (Bakouch et al. 2025). Blocks have RMS norms
-/// before each branch, a gated feed-forward, rotary positions and grouped key-value heads. Initial
-/// weights are drawn from a normal distribution.
+/// 2024) or SmolLM3 (Bakouch et al. 2025). Blocks have RMS norms before each branch, a gated
+/// feed-forward, rotary positions and grouped key-value heads. Initial weights are drawn from a
+/// normal distribution.
 struct llama {
   static constexpr auto vocab = &models::llama_config::vocab;
   static constexpr auto width = &models::llama_config::width;

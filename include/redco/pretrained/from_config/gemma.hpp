@@ -31,12 +31,8 @@ inline layers::block_set read_full_blocks(config_reader& c, std::int64_t count, 
   if (!types->is_array() || types->size() != static_cast<std::size_t>(count))
     c.refuse(c.is("layer_types", *types) + "; write one type for each of " + std::to_string(count) + " layers");
   layers::block_set full;
-  for (std::int64_t i = 0; i < count; ++i) {
-    json::json_value const& one = (*types)[static_cast<std::size_t>(i)];
-    if (one != "full_attention" && one != "sliding_attention")
-      c.refuse(c.is("layer_types", one) + ", which is not supported; \"full_attention\" and \"sliding_attention\" are");
-    if (one == "full_attention") full.add(i);
-  }
+  for (std::int64_t i = 0; i < count; ++i)
+    if (!is_sliding(c, (*types)[static_cast<std::size_t>(i)])) full.add(i);
   return full;
 }
 
@@ -45,23 +41,9 @@ inline layers::block_set read_full_blocks(config_reader& c, std::int64_t count, 
 inline void read_gemma_keys(config_reader& c, models::gemma_config& g, known_classes const& classes,
                             std::int64_t period) {
   read_common_keys(c, classes);
-  g.vocab = c.extent({"vocab_size"}, g.vocab);
-  g.context = c.extent({"max_position_embeddings"}, g.context);
-  g.width = c.extent({"hidden_size"}, g.width);
-  g.ffn = c.extent({"intermediate_size"}, g.ffn);
-  g.heads = c.extent({"num_attention_heads"}, g.heads);
+  read_decoder_sizes(c, g);
   g.kv_heads = c.extent({"num_key_value_heads"}, g.kv_heads);
-  g.head_dim = c.extent({"head_dim"}, g.head_dim);
-  g.layers = c.extent({"num_hidden_layers"}, g.layers);
-  if (g.head_dim % 2 != 0)
-    c.refuse("heads have " + std::to_string(g.head_dim) +
-             " features, which rotary positions cannot pair; make them even");
-  if (g.head_dim > config_reader::most / g.heads)
-    c.refuse(std::to_string(g.heads) + " heads of " + std::to_string(g.head_dim) +
-             " features are too many; correct one of them");
-  if (g.heads % g.kv_heads != 0)
-    c.refuse(std::to_string(g.heads) + " heads are not divisible by " + std::to_string(g.kv_heads) +
-             " key-value heads; correct one of them");
+  check_decoder_sizes(c, g, g.head_dim);
   g.full_blocks = read_full_blocks(c, g.layers, period);
   g.window = c.extent({"sliding_window"}, c.names("sliding_window") ? 0 : g.window);
   for (std::int64_t i = 0; i < g.layers; ++i)
@@ -70,13 +52,9 @@ inline void read_gemma_keys(config_reader& c, models::gemma_config& g, known_cla
   g.query_scalar = c.real("query_pre_attn_scalar", g.query_scalar, 1e-6, 1e12);
   g.logit_cap = read_soft_cap(c, "final_logit_softcapping", g.logit_cap);
   g.attention_bias = c.flag("attention_bias", false);
-  g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
-  g.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : g.padding, -1);
-  if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
   g.activation = read_activation(c, "hidden_activation", g.activation);
   if (read_activation(c, "hidden_act", g.activation) != g.activation)
     c.refuse("\"hidden_act\" and \"hidden_activation\" name two functions; remove the wrong one");
-  g.norm_epsilon = c.real("rms_norm_eps", g.norm_epsilon, 1e-30, 1);
   g.deviation = read_deviation(c);
   g.tied = c.flag("tie_word_embeddings", g.tied);
   c.only("use_bidirectional_attention", false);

@@ -9,6 +9,47 @@
 #include <string>
 #include <string_view>
 
+namespace redco::pretrained::detail {
+
+/// Reads the keys of a config.json that have the sizes of a decoder, except the number of key-value
+/// heads, and its epsilon, padding and attention dropout. Absent keys keep the values of `g`.
+template <class Config>
+void read_decoder_sizes(config_reader& c, Config& g) {
+  g.vocab = c.extent({"vocab_size"}, g.vocab);
+  g.context = c.extent({"max_position_embeddings"}, g.context);
+  g.width = c.extent({"hidden_size"}, g.width);
+  g.ffn = c.extent({"intermediate_size"}, g.ffn);
+  g.heads = c.extent({"num_attention_heads"}, g.heads);
+  g.head_dim = c.extent({"head_dim"}, g.head_dim);
+  g.layers = c.extent({"num_hidden_layers"}, g.layers);
+  g.norm_epsilon = c.real("rms_norm_eps", g.norm_epsilon, 1e-30, 1);
+  g.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : g.padding, -1);
+  g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
+}
+
+/// Throws `error` with exit code 65 if sizes of a decoder contradict each other. `dim`: features of
+/// a head.
+template <class Config>
+void check_decoder_sizes(config_reader& c, Config const& g, std::int64_t dim) {
+  if (dim > config_reader::most / g.heads)
+    c.refuse(std::to_string(g.heads) + " heads of " + std::to_string(dim) +
+             " features are too many; correct one of them");
+  if (g.heads % g.kv_heads != 0)
+    c.refuse(std::to_string(g.heads) + " heads are not divisible by " + std::to_string(g.kv_heads) +
+             " key-value heads; correct one of them");
+  if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
+}
+
+/// Returns true if `type`, an element of the key "layer_types", names a layer with a sliding
+/// window, and false if it names one without. Throws `error` with exit code 65 for other elements.
+inline bool is_sliding(config_reader& c, json::json_value const& type) {
+  if (type != "full_attention" && type != "sliding_attention")
+    c.refuse(c.is("layer_types", type) + ", which is not supported; \"full_attention\" and \"sliding_attention\" are");
+  return type == "sliding_attention";
+}
+
+}  // namespace redco::pretrained::detail
+
 namespace redco::pretrained {
 
 /// Reads the keys of a config.json that LLaMA, Mistral and Qwen share. Sizes that are absent keep
@@ -18,27 +59,12 @@ template <class Config>
 std::int64_t read_swiglu_keys(config_reader& c, Config& g, known_classes const& classes,
                               rotary_key_names const& names = {}) {
   read_common_keys(c, classes);
-  g.vocab = c.extent({"vocab_size"}, g.vocab);
-  g.context = c.extent({"max_position_embeddings"}, g.context);
-  g.width = c.extent({"hidden_size"}, g.width);
-  g.ffn = c.extent({"intermediate_size"}, g.ffn);
-  g.heads = c.extent({"num_attention_heads"}, g.heads);
+  detail::read_decoder_sizes(c, g);
   g.kv_heads =
       c.extent({"num_key_value_heads"}, g.kv_heads == 0 || c.names("num_key_value_heads") ? g.heads : g.kv_heads);
-  g.head_dim = c.extent({"head_dim"}, g.head_dim);
-  g.layers = c.extent({"num_hidden_layers"}, g.layers);
-  g.norm_epsilon = c.real("rms_norm_eps", g.norm_epsilon, 1e-30, 1);
-  g.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : g.padding, -1);
-  g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
   if (g.head_dim == 0) check_heads(c, g.width, g.heads);
   std::int64_t const dim = g.head_dim > 0 ? g.head_dim : g.width / g.heads;
-  if (dim > config_reader::most / g.heads)
-    c.refuse(std::to_string(g.heads) + " heads of " + std::to_string(dim) +
-             " features are too many; correct one of them");
-  if (g.kv_heads > g.heads || g.heads % g.kv_heads != 0)
-    c.refuse(std::to_string(g.heads) + " heads are not divisible by " + std::to_string(g.kv_heads) +
-             " key-value heads; correct one of them");
-  if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
+  detail::check_decoder_sizes(c, g, dim);
   g.activation = read_activation(c, "hidden_act", g.activation);
   g.deviation = read_deviation(c);
   g.tied = c.flag("tie_word_embeddings", g.tied);
@@ -54,12 +80,7 @@ inline std::int64_t read_qwen_window(config_reader& c, std::int64_t layers) {
   std::int64_t sliding = used ? std::max<std::int64_t>(layers - whole, 0) : 0;
   if (json::json_value const* const types = c.find("layer_types"); types != nullptr) {
     sliding = 0;
-    for (json::json_value const& one : *types) {
-      if (one != "full_attention" && one != "sliding_attention")
-        c.refuse(c.is("layer_types", one) +
-                 ", which is not supported; \"full_attention\" and \"sliding_attention\" are");
-      sliding += one == "sliding_attention";
-    }
+    for (json::json_value const& one : *types) sliding += detail::is_sliding(c, one);
   }
   if (sliding != 0 && sliding != layers)
     c.refuse(
