@@ -37,6 +37,12 @@ struct label_targets {
   at::Tensor weights = {};
   double total = 0;  ///< sum of the weights of all entries
 
+  /// Returns the target of each row at its label, without the share that all entries have, [rows];
+  /// of no meaning for ignored rows. Requires weights.
+  at::Tensor own_of(at::Tensor const& labels) const {
+    return weights.index_select(0, labels.masked_fill(labels.eq(ignored), 0)) * kept;
+  }
+
   /// Returns true if the target is 1 at the label and 0 elsewhere.
   bool plain() const { return kept == 1 && !weights.defined(); }
 };

@@ -28,9 +28,7 @@ inline at::Tensor row_losses(at::Tensor const& hidden, vocabulary_shard const& h
   at::Tensor const entries = at::arange(valid, labels.options()) + head.first;
   at::Tensor of_label = at::where(labels.unsqueeze(1).eq(entries), below, zero).sum(1), all;
   if (!t.plain()) {
-    at::Tensor const counted = at::where(labels.ne(t.ignored), labels, at::zeros({}, labels.options()));
-    at::Tensor const own =
-        t.weights.defined() ? t.weights.index_select(0, counted) * t.kept : at::full({}, t.kept, logits.options());
+    at::Tensor const own = t.weights.defined() ? t.own_of(labels) : at::full({}, t.kept, logits.options());
     at::Tensor const spread =
         t.weights.defined() ? below * t.weights.narrow(0, std::min(head.first, head.vocabulary), valid) : below;
     of_label = of_label * own + spread.sum(1) * t.spread;

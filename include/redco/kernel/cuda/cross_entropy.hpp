@@ -52,7 +52,7 @@ struct head_gradients {
 inline at::Tensor all_targets(label_targets const& t, at::Tensor const& labels) {
   double const spread = t.spread * t.total;
   if (!t.weights.defined()) return at::full({}, t.kept + spread, labels.options().dtype(at::kFloat));
-  return t.weights.index_select(0, labels.masked_fill(labels.eq(t.ignored), 0)) * t.kept + spread;
+  return t.own_of(labels) + spread;
 }
 
 /// Returns the summed loss and computes the requested gradients of it on a CUDA device. The host
