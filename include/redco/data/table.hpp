@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/diag/error.hpp>
+#include <redco/meta/trimmed.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -60,8 +60,7 @@ namespace detail {
 
 /// Returns the text of a number: `field` without spaces and tabs around it and without a plus sign.
 inline std::string_view number_text(std::string_view field) {
-  std::size_t const begin = std::min(field.find_first_not_of(" \t"), field.size());
-  field = field.substr(begin, field.find_last_not_of(" \t") + 1 - begin);
+  field = meta::trimmed(field, " \t");
   if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
   return field;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/meta/trimmed.hpp>
 #include <redco/config.hpp>
 #include <redco/schedule/pipeline_text.hpp>
 
@@ -48,12 +49,6 @@ inline std::string_view take_until(std::string_view& text, char end) {
   return part;
 }
 
-inline std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  std::size_t const begin = std::min(text.find_first_not_of(blanks), text.size());
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
-}
-
 }  // namespace redco::schedule::detail
 
 namespace redco::schedule {
@@ -83,10 +78,10 @@ REDCO_INLINE pipeline_table read_pipeline(std::string_view text, std::string con
   };
   for (std::size_t line = 1; !text.empty(); ++line) {
     std::string_view row = detail::take_until(text, '\n');
-    if (detail::without_blanks(row).empty()) continue;
+    if (meta::trimmed(row).empty()) continue;
     std::vector<stage_op> list;
     while (!row.empty()) {
-      std::string_view const cell = detail::without_blanks(detail::take_until(row, ','));
+      std::string_view const cell = meta::trimmed(detail::take_until(row, ','));
       if (cell.empty()) continue;
       auto const one = detail::stage_op_of(cell);
       if (!one && (cell.find("SEND") != cell.npos || cell.find("RECV") != cell.npos))

@@ -6,6 +6,7 @@
 #include <redco/tokenizer/detail/tokenizer_settings.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/meta/trimmed.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -68,12 +69,6 @@ inline std::size_t common_prefix(std::string_view a, std::string_view b) {
       std::mismatch(a.begin(), a.begin() + std::ssize(a.substr(0, b.size())), b.begin()).first - a.begin());
 }
 
-inline std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  std::size_t const begin = std::min(text.find_first_not_of(blanks), text.size());
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
-}
-
 /// The texts of a template for the beginning of a conversation.
 struct chat_beginning {
   std::string before;    ///< text of the messages before an answer
@@ -87,7 +82,7 @@ struct chat_beginning {
 inline std::optional<std::pair<std::size_t, std::size_t>> answer_in(std::string_view whole,
                                                                     std::span<chat_message const> messages,
                                                                     chat_beginning const& texts, std::size_t before) {
-  std::string_view const content = trimmed(messages.back().content);
+  std::string_view const content = meta::trimmed(messages.back().content);
   std::size_t const begin = common_prefix(texts.asked, whole), found = whole.find(content, begin),
                     last = texts.answered.rfind(content);
   // a template that always writes the beginning of an answer
@@ -95,7 +90,7 @@ inline std::optional<std::pair<std::size_t, std::size_t>> answer_in(std::string_
   if (always_asks || begin < before || found == std::string_view::npos || last == std::string::npos)
     return std::nullopt;
   if (messages.size() > 1) {
-    std::string_view const question = trimmed(messages[messages.size() - 2].content);
+    std::string_view const question = meta::trimmed(messages[messages.size() - 2].content);
     if (whole.substr(before, begin - before).find(question) == std::string_view::npos) return std::nullopt;
   }
   // The text after the content, as far as it is equal when other messages follow. Two tags may
