@@ -3,12 +3,15 @@
 #include <redco/fact/block_slices.hpp>
 #include <redco/fact/path.hpp>
 
+#include <redco/shape/blocks.hpp>
 #include <redco/shape/extents.hpp>
 #include <redco/shape/place.hpp>
+#include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/meta/enum_texts.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -97,6 +100,14 @@ struct parameter_fact {
   /// Repeated blocks that have this parameter; empty outside repeats. For each repeat, the name has
   /// a component `*` or a slice such as `0::2`.
   block_slices blocks;
+  /// Number of blocks of outermost `repeat`s that the model runs before this parameter's layer, or
+  /// before the outermost `repeat` that contains the layer.
+  std::int64_t blocks_before = 0;
+  /// Positions of the layers outside blocks that read the parameter; empty for a parameter in a
+  /// block. A layer's position is the number of blocks that run before it. The range of a parameter
+  /// that blocks read, such as T5's table of distances, has the indices of these blocks.
+  std::array<shape::block_range, 4> readers{};
+  std::size_t reader_count = 0;
   initial start;
   reason why = reason::stated;
 
@@ -132,6 +143,28 @@ struct parameter_fact {
   constexpr bool is_hidden_matrix() const {
     return shape.rank == 2 && trained && blocks.depth > 0 && why != reason::vocabulary && why != reason::position &&
            why != reason::token_type && why != reason::class_token;
+  }
+
+  /// Adds layers that read the parameter, at these positions. Throws `error` with exit code 70 for a
+  /// fifth range of positions.
+  constexpr void read_at(shape::block_range const& positions) {
+    if (reader_count == readers.size())
+      throw error(exit_code::internal, "a parameter is read by layers at more than four positions of the model");
+    readers[reader_count++] = positions;
+  }
+
+  /// Returns the pipeline stages that read the parameter. `block` is the index of the parameter's
+  /// block in its outermost `repeat`; unused for a parameter outside blocks.
+  constexpr shape::stage_set stages(shape::stage_cuts const& cuts, std::int64_t block) const {
+    if (cuts.size() == 1) return {};
+    shape::stage_set readers_of{0};
+    auto const add = [&](int first, int last) {
+      for (int stage = first; stage <= last; ++stage) readers_of.bits |= std::uint64_t{1} << stage;
+    };
+    if (blocks.depth > 0) add(cuts.stage_of(blocks_before + block), cuts.stage_of(blocks_before + block));
+    for (std::size_t i = 0; i < reader_count; ++i)
+      add(cuts.stage_of(readers[i].begin), cuts.stage_of(readers[i].end - 1));
+    return readers_of;
   }
 
   /// Returns the number of parameters that this declaration covers: one for each repeated block, or

@@ -50,9 +50,9 @@ class recorder : public detail::size_checks {
   /// Returns the recorded program by move. The recorder must not be used afterwards.
   constexpr program take() { return std::move(program_); }
 
-  /// Declares a parameter of the current layer. `leaf` is its name within the layer, such as
-  /// "weight".
-  constexpr void parameter(std::string_view leaf, parameter_fact fact) {
+  /// Declares a parameter of the current layer, and returns its index in program::parameters. `leaf`
+  /// is its name within the layer, such as "weight".
+  constexpr std::size_t parameter(std::string_view leaf, parameter_fact fact) {
     fact.name = here_;
     fact.name.push(leaf);
     check_length(fact.name);
@@ -61,7 +61,24 @@ class recorder : public detail::size_checks {
     if (deviation > 0 && fact.start.draw == initial::kind::normal) fact.start.deviation = deviation;
     program_.events.push_back(
         {.kind = event_kind::parameter, .count = static_cast<std::int64_t>(program_.parameters.size())});
+    fact.blocks_before = blocks_before_;
+    fact.reader_count = 0;
+    if (blocks_.depth == 0) fact.read_at({blocks_before_, blocks_before_ + 1});
     program_.parameters.push_back(fact);
+    return program_.parameters.size() - 1;
+  }
+
+  /// Declares that the current layer, outside blocks, reads the parameter `name` (its full name) of
+  /// another layer, as a tied head does.
+  constexpr void read_parameter(std::string_view name) {
+    for (parameter_fact& fact : program_.parameters)
+      if (fact.name.view() == name) fact.read_at({blocks_before_, blocks_before_ + 1});
+  }
+
+  /// Declares that all blocks declared since the parameter with index `index` read it.
+  constexpr void read_in_blocks(std::size_t index) {
+    shape::block_range& first = program_.parameters[index].readers[0];
+    if (blocks_before_ > first.begin) first.end = blocks_before_;
   }
 
   /// Declares that forward saves the current activation for backward under the name `slot`. An
@@ -264,6 +281,13 @@ class recorder : public detail::size_checks {
     layer_ = outer_layer;
   }
 
+  /// Declares the `times` blocks of a `repeat`: calls `body`, which calls repeated() for each slice.
+  template <class Body>
+  constexpr void row(std::int64_t times, Body&& body) {
+    body();
+    if (blocks_.depth == 0) blocks_before_ += times;
+  }
+
   /// Declares all equal blocks of a slice: calls `body`, which declares one block, and appends `*`
   /// or the slice to the path. If block types alternate, call it once for each type, in the order
   /// of the slices.
@@ -343,6 +367,8 @@ class recorder : public detail::size_checks {
   int layer_ = -1;
   block_slices blocks_;
   block block_;
+  /// Number of blocks of outermost `repeat`s that are declared completely
+  std::int64_t blocks_before_ = 0;
   int last_ = 0;  ///< Number of the latest activation (flow::id)
   /// Number of biases to add after the next reduction of a pending sum
   std::int64_t addends_ = 0;

@@ -134,6 +134,7 @@ struct embedding {
     weight.start = {fact::initial::kind::normal, 1.0};
     weight.why = fact::reason::vocabulary;
     if constexpr (Tied.view().empty()) w.parameter("weight", weight);
+    else w.read_parameter(Tied.view());
 
     extents const ids = w.activation.shape;
     w.save_batch_or_local("local_ids", ids, fact::width_kind::index);

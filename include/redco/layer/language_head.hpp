@@ -61,7 +61,8 @@ struct language_head {
     weight.split(shape::axis::tp, 0, rows, shape::remainder::padded);
     weight.start = {fact::initial::kind::normal, fan_in_deviation(width)};
     weight.why = fact::reason::vocabulary;
-    if (!is_tied(config)) w.parameter("weight", weight);
+    if (is_tied(config)) w.read_parameter(Tied.view());
+    else w.parameter("weight", weight);
     if constexpr (Bias != head_bias::none) {
       fact::parameter_fact bias = weight;
       bias.shape = {rows};

@@ -138,7 +138,7 @@ struct repeat {
     std::int64_t last = 0;
     ((last = Rows::begin), ...);
     if (w.size("blocks", times, last, fact::mistake::blocks) == times)
-      (Rows::template row_facts<X>(config, w, times), ...);
+      w.row(times, [&] { (Rows::template row_facts<X>(config, w, times), ...); });
   }
 };
 

@@ -6,6 +6,7 @@
 #include <redco/layer/wrappers.hpp>
 #include <redco/fact/recorder.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace redco::layers {
@@ -35,7 +36,8 @@ struct with_distance_bias : detail::forwarding<Body> {
     table.split(shape::axis::tp, 1, heads);
     table.start = {fact::initial::kind::normal, 1.0 / square_root(static_cast<double>(buckets))};
     table.why = fact::reason::heads;
-    w.inside("relative_attention_bias", [&] { w.parameter("weight", table); });
+    std::size_t index = 0;
+    w.inside("relative_attention_bias", [&] { index = w.parameter("weight", table); });
 
     fact::flow const input = w.activation;
     std::int64_t const distances = 2 * input.shape[1] - 1;
@@ -47,6 +49,7 @@ struct with_distance_bias : detail::forwarding<Body> {
     w.weight_gradient(table.shape, 1, heads);
     w.activation = input;
     w.carrying(bias, [&] { Body::template facts<X>(config, w); });
+    w.read_in_blocks(index);
   }
 };
 

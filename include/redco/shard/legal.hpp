@@ -191,8 +191,8 @@ struct legal {
       "range of at least one of its blocks");
   static_assert(
       shard::plannable(Mesh),
-      "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and no plan "
-      "cuts a model into pipeline stages yet");
+      "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and at most 64 "
+      "pipeline stages");
   static_assert(
       diag::verdict<check<shard::legality::heads>{Mesh, asked::units, asked::found}, blamed>{},
       "redco[S001]: the number of heads is not divisible by the mesh width; choose a width that divides the heads");

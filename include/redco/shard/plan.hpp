@@ -2,12 +2,15 @@
 
 #include <redco/shard/entry.hpp>
 #include <redco/shard/facts.hpp>
+#include <redco/shard/stages.hpp>
 #include <redco/model/model.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,14 +24,17 @@ template <class Entries>
 struct plan {
   redco::mesh mesh;
   Entries entries{};
+  shape::stage_cuts stages = {};  ///< Blocks of each pipeline stage
 };
 
 /// Plan (split of every parameter) of a model whose sizes are known only at run time
 using dynamic_plan = plan<std::vector<entry>>;
 
-/// Returns true if plans support the mesh: each axis has at least one rank, and there is one
-/// pipeline stage. Plans do not support several stages.
-constexpr bool plannable(mesh const& on) { return on.pp == 1 && on.dp > 0 && on.ep > 0 && on.tp > 0; }
+/// Returns true if plans support the mesh: each axis has at least one rank, and there are at most 64
+/// pipeline stages.
+constexpr bool plannable(mesh const& on) {
+  return on.pp > 0 && on.pp <= shape::stage_cuts::capacity && on.dp > 0 && on.ep > 0 && on.tp > 0;
+}
 
 /// Returns the index of the first parameter in `facts` that the mesh cannot hold, or facts.size()
 /// if it can hold all.
@@ -73,20 +79,22 @@ std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const
   return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along), cure);
 }
 
-/// Returns the plan (the split of each parameter over the mesh) for a list of parameters, in the
-/// order of the list. Throws the errors of plan_of().
-dynamic_plan plan_from(std::vector<fact::parameter_fact> const& facts, mesh const& on);
+/// Returns the plan (the split of each parameter over the mesh) for a model's program. `asked` is
+/// the number of blocks of each pipeline stage, or empty to balance the work. Throws the errors of
+/// plan_of().
+dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked);
 
 }  // namespace redco::shard::detail
 
 namespace redco {
 
 /// Returns the plan (the split of each parameter over the mesh) of a model whose sizes are known at
-/// run time. Throws `error` with exit code 64 if the mesh has several pipeline stages or cannot
-/// hold the model; the message lists the legal numbers of ranks.
+/// run time. `stages` is the number of blocks of each pipeline stage; if it is empty, all stages get
+/// about equal work. Throws `error` with exit code 64 if the mesh cannot hold the model or `stages`
+/// does not fit the model; the message lists the legal numbers of ranks or stages.
 template <model M>
-shard::dynamic_plan plan_of(M const& m, mesh const& on) {
-  return shard::detail::plan_from(shard::facts_of(m).parameters, on);
+shard::dynamic_plan plan_of(M const& m, mesh const& on, std::vector<std::int64_t> const& stages = {}) {
+  return shard::detail::plan_from(shard::facts_of(m), on, stages);
 }
 
 /// Returns the plan (the split of each parameter over the mesh) of a constexpr model. Requires
@@ -94,8 +102,10 @@ shard::dynamic_plan plan_of(M const& m, mesh const& on) {
 template <auto const& Model>
 constexpr auto plan_of(mesh const& on) {
   constexpr auto const& facts = shard::constant_facts_of<Model>.parameters;
-  shard::plan<std::array<shard::entry, facts.size()>> result{on, {}};
+  shard::plan<std::array<shard::entry, facts.size()>> result{on, {}, {}};
   for (std::size_t i = 0; i < facts.size(); ++i) result.entries[i] = {facts[i], on};
+  if (on.pp > 1)
+    result.stages = shard::balanced_stages(shard::work_of_blocks(shard::detail::record(Model, workload{})), on.pp);
   return result;
 }
 
@@ -114,19 +124,21 @@ struct placed_parameter {
 
 namespace redco::shard::detail {
 
-void expand(std::vector<placed_parameter> const& from, std::size_t level, std::vector<placed_parameter>& to);
+void expand(std::vector<placed_parameter> const& from, shape::stage_cuts const& stages, std::size_t level,
+            std::vector<placed_parameter>& to);
 
 }  // namespace redco::shard::detail
 
 namespace redco::shard {
 
 /// Returns the parameters of a plan with one element per repeated block, block after block. Within
-/// a block, they are in the order in which layers declare them.
+/// a block, they are in the order in which layers declare them. Each element states the pipeline
+/// stages that hold the parameter.
 template <class Entries>
 std::vector<placed_parameter> placed_parameters(plan<Entries> const& p) {
   std::vector<placed_parameter> named, result;
   for (entry const& e : p.entries) named.push_back({std::string(e.fact.name.view()), e});
-  detail::expand(named, 0, result);
+  detail::expand(named, p.stages, 0, result);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <redco/config.hpp>
 
 #include <cstdint>
+#include <iterator>
 
 namespace redco::shard::detail {
 
@@ -21,15 +22,50 @@ REDCO_INLINE std::string illegal_mesh_message(fact::parameter_fact const& fact, 
          " do not divide; legal widths are " + list + ": " + cure;
 }
 
-REDCO_INLINE dynamic_plan plan_from(std::vector<fact::parameter_fact> const& facts, mesh const& on) {
+/// Returns the cut of a model with `blocks` blocks into the pipeline stages of the mesh `on`, where
+/// `asked` has the number of blocks of each stage. Throws `error` with exit code 64 if the numbers
+/// do not fit.
+inline shape::stage_cuts asked_stages(std::vector<std::int64_t> const& asked, std::int64_t blocks, mesh const& on) {
+  shape::stage_cuts cuts;
+  std::int64_t end = 0;
+  bool is_empty = false;
+  for (std::int64_t const one : asked) {
+    is_empty = is_empty || one < 1;
+    end += one;
+    if (cuts.size() < shape::stage_cuts::capacity) cuts.push(end);
+  }
+  if (std::ssize(asked) == on.pp && end == blocks && !is_empty) return cuts;
+  std::string text;
+  for (std::int64_t const one : asked) text += (text.empty() ? "" : ",") + std::to_string(one);
+  throw error(exit_code::usage, "stages " + text + ": the model has " + std::to_string(blocks) +
+                                    " blocks and the run " + std::to_string(on.pp) + " pipeline stages; give " +
+                                    std::to_string(on.pp) + " numbers from 1 on whose sum is " +
+                                    std::to_string(blocks));
+}
+
+/// Returns the cut of a model's blocks into the pipeline stages of the mesh `on`. Throws `error`
+/// with exit code 64 if there are more stages than blocks, or `asked` does not fit.
+inline shape::stage_cuts stages_of(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked) {
+  if (on.pp == 1 && asked.size() < 2) return {};
+  std::vector<std::int64_t> const work = work_of_blocks(of);
+  if (!asked.empty()) return asked_stages(asked, std::ssize(work), on);
+  if (on.pp <= std::ssize(work)) return balanced_stages(work, on.pp);
+  throw error(exit_code::usage,
+              "mesh " + options::to_text(on) + ": a pipeline stage runs at least one block, and the model has " +
+                  std::to_string(work.size()) + " blocks for " + std::to_string(on.pp) + " stages; give " +
+                  (work.empty() ? std::string("1 stage") : "1 to " + std::to_string(work.size()) + " stages") +
+                  " with --n-pipeline-stages");
+}
+
+REDCO_INLINE dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked) {
+  std::vector<fact::parameter_fact> const& facts = of.parameters;
   if (!plannable(on))
-    throw error(exit_code::usage,
-                "mesh " + options::to_text(on) +
-                    ": no plan cuts a model into pipeline stages yet; give pp 1 and the other axes at "
-                    "least 1");
+    throw error(exit_code::usage, "mesh " + options::to_text(on) +
+                                      ": give at least 1 rank along each axis, and at most " +
+                                      std::to_string(shape::stage_cuts::capacity) + " pipeline stages");
   if (std::size_t const bad = first_illegal(facts, on); bad < facts.size())
     throw error(exit_code::usage, illegal_mesh_message(facts, bad, on));
-  dynamic_plan result{on, {}};
+  dynamic_plan result{on, {}, stages_of(of, on, asked)};
   for (fact::parameter_fact const& fact : facts) result.entries.push_back({fact, on});
   return result;
 }
@@ -43,12 +79,13 @@ inline std::string_view number_in(std::string_view name) {
   return name.substr(begin, name.find('.', mark) - begin);
 }
 
-REDCO_INLINE void expand(std::vector<placed_parameter> const& from, std::size_t level,
+REDCO_INLINE void expand(std::vector<placed_parameter> const& from, shape::stage_cuts const& stages, std::size_t level,
                          std::vector<placed_parameter>& to) {
   for (std::size_t i = 0; i < from.size();) {
     std::string_view const name = from[i].name, number = number_in(name);
     if (number.empty()) {
       to.push_back(from[i++]);
+      if (level == 0) to.back().plan.stages = to.back().plan.fact.stages(stages, 0);
       continue;
     }
     auto const at = static_cast<std::size_t>(number.data() - name.data());
@@ -65,8 +102,9 @@ REDCO_INLINE void expand(std::vector<placed_parameter> const& from, std::size_t 
         if (!p.plan.fact.blocks[level].has(block)) continue;
         one.push_back(p);
         one.back().name.replace(at, number_in(p.name).size(), std::to_string(first.base + block));
+        if (level == 0) one.back().plan.stages = p.plan.fact.stages(stages, first.base + block);
       }
-      expand(one, level + 1, to);
+      expand(one, stages, level + 1, to);
     }
   }
 }
