@@ -76,6 +76,9 @@ struct program {
   std::vector<parameter_fact> parameters;
   std::vector<message_fact> messages;
   mistake_fact mistake;  ///< First mistake in the sizes of the model, if there is one
+  flow encoder_states;   ///< Encoder's output, which blocks of a decoder read; of rank 0 if there is none
+  /// Number of blocks of outermost `repeat`s that the encoder has; 0 without an encoder
+  std::int64_t encoder_blocks = 0;
 
   /// Returns the path of the layer that declared the event `e`. Requires that `e.layer` is not -1.
   constexpr std::string_view layer_of(event const& e) const { return layers[static_cast<std::size_t>(e.layer)].view(); }

@@ -281,6 +281,12 @@ class recorder : public detail::size_checks {
     layer_ = outer_layer;
   }
 
+  /// Declares that the current activation is the encoder's output, which later blocks read.
+  constexpr void end_encoder() {
+    encoded = program_.encoder_states = activation;
+    program_.encoder_blocks = blocks_before_;
+  }
+
   /// Declares the `times` blocks of a `repeat`: calls `body`, which calls repeated() for each slice.
   template <class Body>
   constexpr void row(std::int64_t times, Body&& body) {

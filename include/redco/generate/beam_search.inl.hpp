@@ -47,7 +47,8 @@ REDCO_INLINE void beams::check(double largest, std::int64_t row, std::int64_t ro
 
 REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_t count) const {
   if (auto const forced = forced_id(options_, length_, generated_)) {
-    std::int64_t const rows = next.hidden.local().size(0);
+    // In the first step, a row serves all beams of its prompt.
+    std::int64_t const rows = generated_ == 0 ? prompts_ : prompts_ * options_.beams;
     at::Tensor const log_p = at::full({rows, count}, -std::numeric_limits<double>::infinity(), at::kDouble);
     log_p.select(1, 0).zero_();
     return {log_p, at::full({rows, count}, *forced, at::kLong)};

@@ -26,9 +26,8 @@ at::Tensor next_tokens(logits const& from, at::Tensor const& seen, generate_opti
 at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& seen, generate_options const& options,
                         pass const& in, std::int64_t step);
 
-/// Calls the option `on_tokens` with the new ids [B], on the first rank of the tensor-parallel
-/// group. Returns its result on all ranks of the group: false ends decoding. Returns true if the
-/// option is not set.
+/// Calls the option `on_tokens` with the new ids [B], on the first rank of a replica. Returns its
+/// result on all ranks of the replica: false ends decoding. Returns true if the option is not set.
 bool goes_on(at::Tensor const& ids, generate_options const& options, pass const& in);
 
 inline at::Tensor next_tokens(logits const& from, at::Tensor const& seen, generate_options const& options,
@@ -44,12 +43,13 @@ inline at::Tensor next_tokens(logits const& from, at::Tensor const& seen, genera
 
 inline bool goes_on(at::Tensor const& ids, generate_options const& options, pass const& in) {
   if (!options.on_tokens) return true;
+  comm::group& replica = in.rank != nullptr ? in.rank->group(shape::replica_axes) : *in.tp;
   at::Tensor const answer = at::ones({1}, at::kByte);
-  if (in.tp->rank() == 0) {
+  if (replica.rank() == 0) {
     std::span const all(ids.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(ids.size(0)));
     answer.fill_(options.on_tokens(all) ? 1 : 0);
   }
-  in.tp->broadcast(answer, 0);
+  replica.broadcast(answer, 0);
   return answer.item<std::uint8_t>() != 0;
 }
 

@@ -29,7 +29,7 @@ struct encoder_decoder {
       fact::detail::unshard_facts<out_t<Encoder, X>>(w);
     });
     w.save("states");  // Saved once, however many blocks of the decoder read the states.
-    w.encoded = w.activation;
+    w.end_encoder();
     w.activation = input;
     w.inside("decoder", [&] { Decoder::template facts<X>(config, w); });
   }

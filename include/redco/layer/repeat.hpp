@@ -151,6 +151,14 @@ inline constexpr bool is_repeat = false;
 template <auto Times, class... Blocks>
 inline constexpr bool is_repeat<repeat<Times, Blocks...>> = true;
 
+template <class L, class Parts>
+inline constexpr bool has_repeat_in = false;
+/// True if the layer is a `repeat` or contains one.
+template <class L>
+inline constexpr bool has_repeat = is_repeat<L> || has_repeat_in<L, parts_of<L>>;
+template <class L, class... Parts>
+inline constexpr bool has_repeat_in<L, parts<Parts...>> = (has_repeat<typename Parts::layer> || ...);
+
 /// Returns a tuple with the type `Row`, or an empty tuple if the range of `Row` has no blocks.
 template <class Row>
 constexpr auto row_if() {

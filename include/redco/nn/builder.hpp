@@ -44,7 +44,7 @@ class builder_base {
 
   /// `parameter` returns a handle to the parameter named `leaf` of the layer that is being built.
   /// `parameters` returns one handle to several parameters that are adjacent in memory, joined into
-  /// one matrix. Handles are empty if another rank runs the layer's block.
+  /// one matrix. Handles are empty if only other pipeline stages hold the parameters.
   redco::parameter parameter(std::string_view leaf) { return parameters({leaf}); }
   redco::parameter parameters(std::initializer_list<std::string_view> names) {
     return parameters(std::span(names.begin(), names.size()));
@@ -55,6 +55,7 @@ class builder_base {
     for (Name const& name : names) full.push_back(path_of(name));
     return absent_ ? redco::parameter() : leaves_.take(full);
   }
+  /// Returns the handle of a parameter that another layer owns, by the parameter's full name.
   redco::parameter tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
 
   /// `stored` returns the entry of the parameter `leaf` of the current layer in the parameter
@@ -69,7 +70,7 @@ class builder_base {
   detail::side_products side_products(std::initializer_list<std::string_view> weights, std::string_view whole = {}) {
     if (maker_ == nullptr) return {};
     auto made = maker_->make(*this, {weights.begin(), weights.size()}, whole);
-    if (made && !absent_) sources_.push_back(made);
+    if (made && !is_elsewhere(*weights.begin())) sources_.push_back(made);
     return detail::side_products(std::move(made));
   }
   /// Runs `body` and returns its result. Layers that are built inside `body` get their side
@@ -96,15 +97,16 @@ class builder_base {
   /// declares another initialisation.
   void start(std::string_view leaf, at::Tensor const& value) { leaves_.start(path_of(leaf), value); }
 
-  /// Returns true while the builder builds modules of a block that another rank runs. Such modules
-  /// get no parameters on this rank.
-  bool absent() const { return absent_; }
+  /// Returns true if only other pipeline stages hold the current layer's parameter `leaf`.
+  bool is_elsewhere(std::string_view leaf) const { return absent_ || leaves_.is_elsewhere(path_of(leaf)); }
 
   /// Returns the store's entry of the current layer's tensor `leaf`, a running statistic. A
   /// statistic is not trained and not seen by autograd. Registers the entry so that it is kept
-  /// equal on all replicas.
+  /// equal on all replicas. The entry is empty if only other pipeline stages hold it.
   stored_parameter const& statistics(std::string_view leaf) {
-    if (!absent_) statistics_.push_back(leaves_.stored(path_of(leaf)));
+    static stored_parameter const none;
+    if (is_elsewhere(leaf)) return none;
+    statistics_.push_back(leaves_.stored(path_of(leaf)));
     return leaves_.stored(path_of(leaf));
   }
   std::vector<stored_parameter> const& all_statistics() const { return statistics_; }
@@ -144,6 +146,9 @@ class builder_base {
     body();
     return runs;
   }
+
+  /// Returns the number of blocks of outermost `repeat`s that were built so far.
+  std::int64_t blocks_before() const { return made_blocks_; }
 
   /// Returns the index of the block of an outermost `repeat` that is being built, counted over all
   /// outermost `repeat`s, or -1 outside of blocks.

@@ -47,10 +47,13 @@ namespace redco {
 /// the vocabulary, 64 if `options` are wrong.
 inline mean cross_entropy(logits const& l, at::Tensor const& labels, nn::label_options const& options = {}) {
   double const count = nn::detail::count_labels(labels, l.vocabulary, options);
-  auto const loss = kernel::cross_entropy(
-      l.hidden.local().flatten(0, -2), l.head(), labels.flatten(), *l.tp,
-      {options.ignored, layers::loss_chunk_rows(l.vocabulary), options.smoothing, options.weights});
-  return {loss.sum, count};
+  at::Tensor const sum = nn::detail::of_last_stage(l.stages, [&] {
+    return kernel::cross_entropy(
+               l.hidden.local().flatten(0, -2), l.head(), labels.flatten(), *l.tp,
+               {options.ignored, layers::loss_chunk_rows(l.vocabulary), options.smoothing, options.weights})
+        .sum;
+  });
+  return {sum, count};
 }
 
 /// Returns the cross entropy of int64 labels [N...] under unsharded logits `whole_logits` [N...,
@@ -78,9 +81,11 @@ namespace redco::nn {
 /// number if a label is outside the vocabulary.
 inline at::Tensor log_probabilities(logits const& l, at::Tensor const& labels) {
   detail::check_labels(labels, l.vocabulary);
-  return kernel::log_probabilities(l.hidden.local().flatten(0, -2), l.head(), labels.flatten(), *l.tp,
-                                   {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)})
-      .view(labels.sizes());
+  return detail::of_last_stage(l.stages, [&] {
+    return kernel::log_probabilities(l.hidden.local().flatten(0, -2), l.head(), labels.flatten(), *l.tp,
+                                     {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)})
+        .view(labels.sizes());
+  });
 }
 
 }  // namespace redco::nn

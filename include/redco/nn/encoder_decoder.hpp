@@ -5,9 +5,11 @@
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/nn/stage_link.hpp>
 #include <redco/layer/encoder_decoder.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace redco {
 
@@ -16,23 +18,45 @@ struct module<layers::encoder_decoder<Encoder, Decoder>, X> {
   template <class Config>
   explicit module(nn::builder<Config>& b)
       : encoder(b.inside("encoder", [&] { return module<Encoder, X>(b); })),
+        encoder_end(b.blocks_before()),
         decoder(b.inside("decoder", [&] { return module<Decoder, X>(b); })),
         cache_slot(b.cache_slot()) {}
 
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
-    nn::key_value_cache* const cache = ctx.pass().cache;
-    auto const encoded = [&] { return encode(ctx).local(); };
-    tensor<shape::replicated> const states(cache == nullptr ? encoded() : cache->once(cache_slot, encoded));
+    tensor<shape::replicated> const states(states_of(ctx));
     return nn::detail::in_layer("decoder", x, ctx.pass(),
                                 [&] { return decoder(x, ctx.with(nn::encoder_states{states})); });
   }
 
   module<Encoder, X> encoder;
+  /// Number of blocks of outermost `repeat`s up to the end of the encoder
+  std::int64_t encoder_end;
   module<Decoder, X> decoder;
   std::size_t cache_slot;
 
  private:
+  /// Returns the encoder's output. With a key-value cache, it is computed in the first call only. A
+  /// pipeline stage that begins inside the decoder receives it from the preceding stage.
+  template <class Context>
+  at::Tensor states_of(Context const& ctx) const {
+    nn::key_value_cache* const cache = ctx.pass().cache;
+    nn::stage_link* const stage = ctx.pass().stage;
+    auto const encoded = [&] { return encode(ctx).local(); };
+    if (stage == nullptr) return cache == nullptr ? encoded() : cache->once(cache_slot, encoded);
+    auto const of_stage = [&] {
+      at::Tensor const own = encoded();
+      return stage->is_before() ? stage->received().states : own;
+    };
+    if (cache == nullptr) return of_stage();
+    if (cache->has(cache_slot)) stage->start_at(encoder_end);
+    // A stage that ends inside the encoder has no states; it keeps an empty tensor in their place.
+    return cache->once(cache_slot, [&] {
+      at::Tensor const states = of_stage();
+      return states.defined() ? states : at::empty({0});
+    });
+  }
+
   /// Returns the encoder's output for the encoder's input in the context. Runs the encoder without
   /// key-value cache, and with the encoder's mask as key mask.
   template <class Context>
@@ -55,8 +79,11 @@ struct module<layers::encoder_decoder<Encoder, Decoder>, X> {
 
   template <class Context>
   tensor<shape::replicated> encode_in(tensor<X> const& source, Context const& ctx) const {
-    return nn::detail::in_layer("encoder", source, ctx.pass(),
-                                [&] { return nn::detail::unshard(encoder(source, ctx), ctx.pass()); });
+    return nn::detail::in_layer("encoder", source, ctx.pass(), [&]() -> tensor<shape::replicated> {
+      auto const y = encoder(source, ctx);
+      if (nn::detail::is_elsewhere(ctx.pass())) return {};
+      return nn::detail::unshard(y, ctx.pass());
+    });
   }
 };
 

@@ -30,6 +30,9 @@ class key_value_cache {
   /// the capacity.
   kernel::gathered_keys append(std::size_t slot, at::Tensor const& k, at::Tensor const& v);
 
+  /// Returns true if once() was called for this slot.
+  bool has(std::size_t slot) const { return slots_[slot].keys.defined(); }
+
   /// Calls make() at the first call for this slot, stores its result (such as a distance bias) and
   /// returns it. Later calls return the stored tensor, even if rows and positions have changed.
   template <class Make>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/nn/stage_link.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/top_entries.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>
@@ -15,7 +16,7 @@ namespace redco {
 /// computed. cross_entropy and sampling compute the logits in chunks. `tensor()` computes all
 /// logits at once.
 struct logits {
-  /// Hidden states [B, T, width].
+  /// Hidden states [B, T, width]; undefined on pipeline stages before the last.
   redco::tensor<shape::entered> hidden;
   /// Weight of the output head, [rows of this shard, width]; padded on the last shard.
   at::Tensor weight;
@@ -27,6 +28,9 @@ struct logits {
   comm::group* tp = nullptr;
   /// Bound of the logits z, which become soft_cap * tanh(z / soft_cap). 0: no bound.
   double soft_cap = 0;
+  /// Group of the pipeline stages, which all get what the last one computes; null if this rank
+  /// computes it itself.
+  comm::group* stages = nullptr;
 
   /// Returns this rank's part of the output head.
   kernel::vocabulary_shard head() const { return {weight, bias, vocabulary, first_row, soft_cap}; }
@@ -34,24 +38,41 @@ struct logits {
   /// Returns the unsharded logits [B, T, vocabulary] on every rank. Unlike the other functions,
   /// holds all logits in memory.
   at::Tensor tensor() const {
-    redco::tensor<shape::split<-1>> const part(head().capped(kernel::linear(hidden.local(), weight, bias)));
-    return comm::gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
+    return nn::detail::of_last_stage(stages, [&] {
+      redco::tensor<shape::split<-1>> const part(head().capped(kernel::linear(hidden.local(), weight, bias)));
+      return comm::gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
+    });
   }
 
   /// Returns the k largest logits of each of the B * T positions, without holding all logits in
   /// memory.
   kernel::largest_logits top(std::int64_t k) const {
-    at::Tensor const rows = hidden.local().flatten(0, -2);
-    return kernel::top_entries(rows, head(), k, *tp);
+    kernel::largest_logits best;
+    if (hidden.local().defined()) best = kernel::top_entries(hidden.local().flatten(0, -2), head(), k, *tp);
+    for (at::Tensor* const one : {&best.logits, &best.entries, &best.log_sum})
+      *one = nn::detail::of_last_stage(stages, [&] { return *one; });
+    return best;
   }
 
   /// Returns the logits of the last position only, still uncomputed: hidden states [B, 1, width]
   /// with the same head.
   logits last() const {
     logits one = *this;
-    one.hidden = redco::tensor<shape::entered>(hidden.local().narrow(1, hidden.local().size(1) - 1, 1));
+    if (hidden.local().defined())
+      one.hidden = redco::tensor<shape::entered>(hidden.local().narrow(1, hidden.local().size(1) - 1, 1));
     return one;
   }
 };
 
 }  // namespace redco
+
+namespace redco::nn::detail {
+
+/// Returns the logits `y`, which only the last pipeline stage can compute, with the group of all
+/// stages to share them. `stages` is null if only the last stage returns to its user.
+inline logits given_to_all(logits y, comm::group* stages) {
+  y.stages = stages;
+  return y;
+}
+
+}  // namespace redco::nn::detail

@@ -4,6 +4,9 @@
 #include <redco/nn/check_saved.hpp>
 #include <redco/nn/context.hpp>
 #include <redco/nn/context_entries.hpp>
+#include <redco/nn/evaluated_stage.hpp>
+#include <redco/nn/stage_link.hpp>
+#include <redco/nn/stage_shapes.hpp>
 #include <redco/nn/detail/stepped.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/logits.hpp>
@@ -26,6 +29,7 @@
 #include <redco/diag/blame.hpp>
 
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -57,10 +61,11 @@ class network : public network_base {
  private:
   network(M const& m, parameter_store const& store, leaves from, int rank, mesh const& on,
           shape::block_range const& blocks)
-      : network(m, store, builder(m.config, from, rank, on, blocks)) {}
+      : network(m, store, builder(m.config, from, rank, on, blocks), blocks, on.pp > 1) {}
 
   template <class Builder>
-  network(M const& m, parameter_store const& store, Builder b) : network_base(store), model_(m), modules_(b) {
+  network(M const& m, parameter_store const& store, Builder b, shape::block_range const& blocks, bool is_stage)
+      : network_base(store, blocks, is_stage), model_(m), modules_(b) {
     shard::check_literal_sizes<M>();
     hold(b);
   }
@@ -101,7 +106,7 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
   auto const y = net.modules()(tensor<shape::replicated>(x), ctx);
   static_assert(gives<std::remove_const_t<decltype(y)>, typename results_of<M>::module>,
                 "a module gives another layout than its layer type says");
-  auto result = unshard(y, ctx.pass());
+  auto result = is_elsewhere(ctx.pass()) ? nothing_of<decltype(unshard(y, ctx.pass()))>() : unshard(y, ctx.pass());
   if (layers != nullptr) layers->leave(seen(result));
   return result;
 }
@@ -110,12 +115,14 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
 
 namespace redco::nn {
 
-/// Returns a new network of a model over a parameter store, which must outlive the network.
+/// Returns a new network of a model over a parameter store, which must outlive the network. `blocks`
+/// is the range of blocks that this rank runs as a pipeline stage.
 /// Networks of the library's model families are compiled once (families.hpp). Compile error:
 /// redco[R001] for a temporary store.
 template <model M>
-std::shared_ptr<network<M> const> make_network(M const& m, parameter_store const& store, int rank, mesh const& on) {
-  return std::make_shared<network<M> const>(m, store, rank, on);
+std::shared_ptr<network<M> const> make_network(M const& m, parameter_store const& store, int rank, mesh const& on,
+                                               shape::block_range const& blocks = {}) {
+  return std::make_shared<network<M> const>(m, store, rank, on, blocks);
 }
 template <model M, detail::temporary<parameter_store> Store>
 auto make_network(M const& m, Store&& store, int rank, mesh const& on) {
@@ -150,6 +157,7 @@ class bound_network {
   /// libtorch throws in a layer.
   auto operator()(at::Tensor const& input) const {
     at::Tensor const x = nn::detail::as_input(input, net_->store());
+    if (net_->is_stage()) return staged(x);
     nn::context<Entries...> const ctx(*pass_, pass_->calls++, net_, values_, entries_);
     auto const run = [&] { return nn::detail::forward(*net_, x, ctx); };
     return pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
@@ -258,6 +266,23 @@ class bound_network {
   bound_network(std::shared_ptr<nn::network<M> const> net, nn::parameter_values values, redco::pass const& in,
                 Entries... entries)
       : net_(std::move(net)), values_(std::move(values)), pass_(&in), entries_(std::move(entries)...) {}
+
+  /// Runs this rank's pipeline stage on `x`. In a call without training, all stages return the
+  /// model's output. In a training call, throws nn::stage_ended unless the stage is the last.
+  typename nn::detail::results_of<M>::user staged(at::Tensor const& x) const {
+    std::optional<nn::evaluated_stage> evaluated;
+    redco::pass in = *pass_;
+    if (in.stage == nullptr) in.stage = &evaluated.emplace(net_->blocks(), nn::detail::stages_of(in));
+    at::Tensor source;
+    if constexpr (has<encoder_input>) source = get<encoder_input>();
+    in.stage->begin([&] {
+      return nn::detail::stage_input(net_->model(), net_->store(), in, net_->blocks().begin, x, source);
+    });
+    nn::context<Entries...> const ctx(in, pass_->calls++, net_, values_, entries_);
+    auto const y = nn::detail::forward(*net_, x, ctx);
+    in.stage->end();
+    return nn::detail::given_to_all(y, in.stage->sharing());
+  }
 
   /// Calls `run` (one call of the network on `x`) and compares the tensors that autograd saves with
   /// the saved tensors that the layers declare. Parameters, the input and tensors of the context

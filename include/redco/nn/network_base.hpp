@@ -4,6 +4,7 @@
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/side_products.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/shape/blocks.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +39,14 @@ class network_base {
   std::vector<std::shared_ptr<detail::side_source const>> const& side_products() const { return side_products_; }
   parameter_store const& store() const { return *store_; }
 
+  /// Returns true if this rank runs only a pipeline stage of the network.
+  bool is_stage() const { return is_stage_; }
+  /// Returns the blocks that this rank runs, counted over all outermost `repeat`s.
+  shape::block_range const& blocks() const { return blocks_; }
+
  protected:
-  explicit network_base(parameter_store const& store) : store_(&store) {}
+  network_base(parameter_store const& store, shape::block_range const& blocks, bool is_stage)
+      : store_(&store), blocks_(blocks), is_stage_(is_stage) {}
   ~network_base() = default;
 
   /// Stores everything that the builder `b` has collected while modules were built: autograd
@@ -56,6 +63,8 @@ class network_base {
 
  private:
   parameter_store const* store_;
+  shape::block_range blocks_;
+  bool is_stage_;
   parameter_values values_{{}, true}, constants_{{}};
   std::size_t cache_slots_ = 0;
   std::int64_t cache_limit_ = 0;

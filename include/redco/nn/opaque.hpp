@@ -108,8 +108,8 @@ struct module<opaque<M>, X> {
       for (layers::parameter_shape const& p : M::parameters) parameters.push_back(b.parameter(p.name));
     } else {
       callable = nn::detail::made_with<M>(b.seed());
-      if (b.absent()) return;
       nn::detail::for_each_owned(*callable, [&](std::string const& name, at::Tensor& t) {
+        if (b.is_elsewhere(name)) return;
         b.start(name, t);
         parameters.push_back(b.parameter(name));
         at::Tensor const& leaf = b.taken().back();

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace redco::nn {
@@ -33,12 +34,13 @@ struct stored_parameter {
   at::Tensor gradient;
 };
 
-/// A store of all parameters of one rank in flat buffers. Parameters with equal weight decay whose
+/// A store of all parameters that one rank holds in flat buffers. Parameters with equal weight decay whose
 /// gradients are summed over the same mesh axes form a region. They are adjacent, in the order of
 /// the plan, so that an optimizer needs one call per region.
 class parameter_store {
  public:
-  /// Allocates and initialises the parameters of `rank` in dtype `compute`. Random values are keyed
+  /// Allocates and initialises the parameters of `rank` in dtype `compute`. Parameters in `placed`
+  /// that only other pipeline stages hold are left out. Random values are keyed
   /// by seed, name and global element index, so they are equal on every mesh. Padding is zero.
   /// `frozen` lists patterns of names of parameters that are not trained. Throws `error` with exit
   /// code 64 if a pattern matches no name.
@@ -48,6 +50,8 @@ class parameter_store {
   std::span<stored_parameter const> parameters() const { return parameters_; }
 
   stored_parameter const* find(std::string_view name) const;
+  /// Returns true if the plan has the parameter `name` and only other pipeline stages hold it.
+  bool is_elsewhere(std::string_view name) const { return elsewhere_.contains(std::string(name)); }
 
   /// Returns the regions of the flat buffers (ranges of elements whose parameters are trained
   /// alike), in elements.
@@ -85,6 +89,7 @@ class parameter_store {
   at::Device device_;
   std::vector<stored_parameter> parameters_;
   std::unordered_map<std::string, std::size_t> index_;
+  std::unordered_set<std::string> elsewhere_;  ///< Names of parameters that only other stages hold
   shard::regions regions_;
   at::Tensor values_, masters_, gradients_;
 };
@@ -97,13 +102,13 @@ class leaves {
   explicit leaves(parameter_store const& store) : store_(store) {}
 
   /// Returns a handle to a new autograd leaf that covers the parameters `names`, joined in this
-  /// order along the first dimension. Throws `error` with exit code 64 if only some of the
-  /// parameters are frozen.
+  /// order along the first dimension. The handle is empty if only other pipeline stages hold the
+  /// parameters. Throws `error` with exit code 64 if only some of the parameters are frozen.
   parameter take(std::vector<std::string> const& names);
 
   /// Returns the handle of the leaf that take() made for the parameter `name`, so that another
-  /// layer can read the same (tied) parameter. Throws `error` with exit code 70 if there is no such
-  /// leaf.
+  /// layer can read the same (tied) parameter. The handle is empty if only other pipeline stages
+  /// hold the parameter. Throws `error` with exit code 70 if there is no such leaf.
   parameter tied(std::string const& name) const;
 
   /// Sets the first value of the parameter `name`, which a layer initialises with the tensor of a
@@ -115,6 +120,7 @@ class leaves {
   stored_parameter const& stored(std::string const& name) const;
 
   bool has(std::string const& name) const { return store_.find(name) != nullptr; }
+  bool is_elsewhere(std::string const& name) const { return store_.is_elsewhere(name); }
 
   /// Returns the seed of the random numbers that the layer at `path` draws while it is constructed.
   std::uint64_t seed_of(std::string_view path) const { return store_.seed_of(path); }

@@ -55,7 +55,8 @@ REDCO_INLINE parameter_store::parameter_store(std::vector<shard::placed_paramete
     stored_parameter s{p.name, p.plan, 0, p.plan.fact.trained, {}, {}, {}};
     for (std::size_t i = 0; i < frozen.size(); ++i)
       if (meta::glob(frozen[i], p.name)) s.trainable = false, used[i] = true;
-    parameters_.push_back(std::move(s));
+    if (p.plan.is_held_by(rank)) parameters_.push_back(std::move(s));
+    else elsewhere_.insert(p.name);
   }
   for (std::size_t i = 0; i < frozen.size(); ++i)
     if (!used[i])
@@ -141,6 +142,7 @@ REDCO_INLINE void parameter_store::add_noise(double deviation, int rank, std::ui
 }
 
 REDCO_INLINE parameter leaves::take(std::vector<std::string> const& names) {
+  if (is_elsewhere(names.front())) return {};
   parameter const here{static_cast<std::int32_t>(taken_.size())};
   taken_.push_back(leaf_of(names));
   for (std::string const& name : names) by_name_[name] = here;
@@ -148,6 +150,7 @@ REDCO_INLINE parameter leaves::take(std::vector<std::string> const& names) {
 }
 
 REDCO_INLINE parameter leaves::tied(std::string const& name) const {
+  if (is_elsewhere(name)) return {};
   auto const at = by_name_.find(name);
   if (at == by_name_.end())
     throw error(exit_code::internal,

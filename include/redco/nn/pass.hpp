@@ -18,6 +18,7 @@ namespace redco::nn {
 class key_value_cache;
 class layer_watch;
 class parameter_watch;
+class stage_link;
 
 }  // namespace redco::nn
 
@@ -50,6 +51,8 @@ struct pass {
   nn::key_value_cache* cache = nullptr;
   nn::parameter_watch* watch = nullptr;  ///< Observer of each use of a parameter; may be null
   nn::layer_watch* layers = nullptr;     ///< Observer of each layer's input and output; may be null
+  /// Connection to other pipeline stages; null if this rank runs the whole network, and in blocks
+  nn::stage_link* stage = nullptr;
   /// Lane (communication thread) that exchanges data between shards while products are computed;
   /// null: communication does not overlap products.
   comm::lane* shard_lane = nullptr;

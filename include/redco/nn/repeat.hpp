@@ -3,6 +3,8 @@
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/recomputed.hpp>
+#include <redco/nn/context_entries.hpp>
+#include <redco/nn/stage_link.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/shape/blocks.hpp>
@@ -40,19 +42,24 @@ struct module<repeat<Times, Blocks...>, X> {
   explicit module(nn::builder<Config>& b) {
     auto const times = static_cast<std::size_t>(b.template extent<Times>());
     begin = b.taken().size();
+    row_begin = b.blocks_before();
     blocks.reserve(times);
     make_rows<0>(b, times, layers::detail::rows_of<Blocks...>());
+    row_end = b.blocks_before();
   }
 
   /// Runs the blocks of this rank (by default all, or those of its pipeline stage) one after
-  /// another. Returns the last block's output.
+  /// another. Returns the last block's output. If the pipeline stage begins or ends here, receives
+  /// the first block's input or sends the last block's output.
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& outer) const {
     recomputed_blocks const again = at::GradMode::is_enabled() ? outer.pass().recompute : recomputed_blocks();
     pass inner = outer.pass();
     inner.recompute = {};  // A repeat inside a recomputed block runs again with that block.
+    nn::stage_link* const stage = std::exchange(inner.stage, nullptr);
     Context const ctx = outer.in(inner);
-    tensor<X> y = x;
+    tensor<X> y = stage != nullptr && stage->enters(row_begin, row_end) ? nn::detail::arrived<X>(stage->received()) : x;
+    if (stage != nullptr && stage->is_outside()) return y;
     // A recomputed block takes the context's tensors as inputs, so the closure must not keep them
     // alive. It holds empty tensors, because an undefined tensor is an entry that is not set.
     auto const context_tensors = again.any() ? ctx.tensors() : std::vector<at::Tensor>();
@@ -70,6 +77,11 @@ struct module<repeat<Times, Blocks...>, X> {
       y = y.like(nn::detail::in_layer(std::to_string(i), y.local(),
                                       [&] { return nn::recomputed(run, std::move(inputs), parameters_of(i, outer)); }));
     }
+    if (stage != nullptr && stage->leaves(row_begin, row_end)) {
+      if constexpr (Context::template has<nn::encoder_states>)
+        stage->leave({y.local(), outer.template get<nn::encoder_states>().local()});
+      else stage->leave({y.local(), {}});
+    }
     return y;
   }
 
@@ -82,6 +94,8 @@ struct module<repeat<Times, Blocks...>, X> {
   std::size_t begin;
   /// Range [first_run, end_run) of block indices that this rank runs
   std::size_t first_run = 0, end_run = 0;
+  /// Range [row_begin, row_end) of this module's blocks, counted over all outermost `repeat`s
+  std::int64_t row_begin = 0, row_end = 0;
 
  private:
   /// Builds all blocks of the ranges in the list. `First` is the alternative of `any_block` for the

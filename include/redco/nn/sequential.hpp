@@ -2,11 +2,13 @@
 
 #include <redco/nn/activations.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/stage_link.hpp>
 #include <redco/kernel/activations.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/activations.hpp>
+#include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
 
 #include <type_traits>
@@ -48,6 +50,7 @@ inline constexpr bool may_fuse<Next, First, Context> = activation_of<Next>::may_
 
 /// The modules of a `sequential` as a linked list: each holds the next. Modules are constructed and
 /// called from the first to the last. A pending sum over the shards between two modules is reduced.
+/// Modules that another pipeline stage runs are skipped.
 template <class... Links>
 struct linked_modules;
 
@@ -62,6 +65,8 @@ struct linked_modules<Last> {
 
   template <class X, class Context>
   auto operator()(tensor<X> x, Context const& ctx) const {
+    if constexpr (!layers::detail::has_repeat<typename Last::layer>)
+      if (is_elsewhere(ctx.pass())) return nothing_of<decltype(first(std::move(x), ctx))>();
     return first(std::move(x), ctx);
   }
   /// Runs the modules after the first module on `y`, the first module's output.
@@ -84,6 +89,8 @@ struct linked_modules<First, Rest...> {
 
   template <class X, class Context>
   auto operator()(tensor<X> x, Context const& ctx) const {
+    if constexpr (!layers::detail::has_repeat<typename First::layer>)
+      if (is_elsewhere(ctx.pass())) return rest(nothing_of<typename linked_modules<Rest...>::input>(), ctx);
     if constexpr (may_fuse<typename linked_modules<Rest...>::first_module, decltype(first), Context>) {
       kernel::after_linear const next = fused(rest.first.kind);
       if (next != kernel::after_linear::nothing && first.is_whole(ctx)) {

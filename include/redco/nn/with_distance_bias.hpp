@@ -3,6 +3,7 @@
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/stage_link.hpp>
 #include <redco/kernel/embeddings.hpp>
 #include <redco/layer/with_distance_bias.hpp>
 
@@ -31,6 +32,9 @@ struct module<layers::with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, 
 
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
+    nn::stage_link const* const stage = ctx.pass().stage;
+    // Without the table, this pipeline stage runs no block of the body.
+    if (stage != nullptr && !table) return body(x, ctx.with(nn::distance_bias{at::Tensor()}));
     nn::key_value_cache* const cache = ctx.pass().cache;
     at::Tensor const bias = cache == nullptr
                                 ? bias_of(ctx[table], tokens_of(x, ctx))
@@ -54,7 +58,8 @@ struct module<layers::with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, 
   }
 
   template <class Context>
-  static std::int64_t tokens_of(tensor<X> const& x, [[maybe_unused]] Context const& ctx) {
+  static std::int64_t tokens_of(tensor<X> const& x, Context const& ctx) {
+    if (nn::detail::is_elsewhere(ctx.pass())) return ctx.pass().stage->received().tokens;
     if constexpr (shape::is_token_split<X>) {
       return x.tokens();
     } else {

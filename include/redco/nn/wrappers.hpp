@@ -2,6 +2,7 @@
 
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/stage_link.hpp>
 #include <redco/kernel/activations.hpp>
 #include <redco/layer/wrappers.hpp>
 
@@ -73,6 +74,7 @@ struct module<layers::with_split_tokens<L>, X> {
     if constexpr (shape::is_token_split<X>) {
       return inner(std::move(x), ctx);
     } else {
+      if (nn::detail::is_elsewhere(ctx.pass())) return inner(tensor<split>(), ctx);
       auto mine = comm::scatter_tokens(x, ctx.tp());
       x = {};  // Frees the input before the blocks run, unless backward needs it.
       return inner(std::move(mine), ctx);

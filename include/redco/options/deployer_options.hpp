@@ -19,12 +19,19 @@ namespace redco::options {
 ///
 /// Throws `error` with exit code 64 unless both numbers are positive and `n_model_shards` divides
 /// `ranks`.
-inline mesh mesh_of(int ranks, int n_model_shards) {
-  if (ranks < 1 || n_model_shards < 1 || ranks % n_model_shards != 0)
+inline mesh mesh_of(int ranks, int n_model_shards, int n_pipeline_stages = 1) {
+  std::int64_t const of_replica = std::int64_t{n_model_shards} * n_pipeline_stages;
+  if (ranks >= 1 && of_replica >= 1 && ranks % of_replica == 0)
+    return {.pp = n_pipeline_stages, .dp = static_cast<int>(ranks / of_replica), .tp = n_model_shards};
+  if (n_pipeline_stages == 1)
     throw error(exit_code::usage, std::to_string(ranks) + " ranks cannot hold copies of " +
                                       std::to_string(n_model_shards) +
                                       " model shards each: make --ranks a multiple of --n-model-shards");
-  return {.dp = ranks / n_model_shards, .tp = n_model_shards};
+  throw error(exit_code::usage, std::to_string(ranks) + " ranks cannot hold copies of " +
+                                    std::to_string(n_pipeline_stages) + " pipeline stages of " +
+                                    std::to_string(n_model_shards) +
+                                    " model shards each: make --ranks a multiple of --n-pipeline-stages times "
+                                    "--n-model-shards");
 }
 
 }  // namespace redco::options
@@ -36,6 +43,9 @@ namespace redco {
 struct deployer_options {
   std::optional<int> ranks = {};
   int n_model_shards = 1;
+  int n_pipeline_stages = 1;
+  std::vector<std::int64_t> stages = {};
+  std::string schedule = "1f1b";
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
@@ -66,7 +76,16 @@ struct deployer_options {
         field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model")
             .at_least(1)
             .in_group("mesh"),
-        field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above").in_group("mesh"),
+        field<"n_pipeline_stages">(&o::n_pipeline_stages,
+                                   "pipeline stages, each a consecutive part of the model's blocks on its own ranks")
+            .at_least(1)
+            .in_group("mesh"),
+        field<"stages">(&o::stages, "number of blocks of each pipeline stage, such as 3,3,2; default: about equal work")
+            .in_group("mesh"),
+        field<"schedule">(&o::schedule, "order in which pipeline stages compute micro-batches: 1f1b or gpipe")
+            .in_group("mesh"),
+        field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name, instead of numbers above")
+            .in_group("mesh"),
         field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints").in_group("checkpoints"),
         field<"seed">(&o::seed, "seed of parameters, dropout and the order of examples").in_group("computation"),
         field<"device">(&o::device,

@@ -15,16 +15,20 @@ namespace redco::options {
 REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
   constexpr std::int64_t most_threads = 1024;
   auto const refuse = [](std::string const& message) { throw error(exit_code::usage, message); };
-  int const ranks_by_default = how.processes > 1 ? how.processes : o.n_model_shards;
-  mesh const m = o.mesh ? *o.mesh : mesh_of(o.ranks.value_or(ranks_by_default), o.n_model_shards);
+  std::int64_t const of_replica = std::int64_t{o.n_model_shards} * o.n_pipeline_stages;
+  if (of_replica > most_threads)
+    refuse("--n-pipeline-stages " + std::to_string(o.n_pipeline_stages) + " of --n-model-shards " +
+           std::to_string(o.n_model_shards) + " ranks each: give at most " + std::to_string(most_threads) +
+           " ranks per replica");
+  int const ranks_by_default = how.processes > 1 ? how.processes : static_cast<int>(of_replica);
+  mesh const m = o.mesh ? *o.mesh
+                        : mesh_of(o.ranks.value_or(ranks_by_default), o.n_model_shards, o.n_pipeline_stages);
   std::int64_t const ranks = m.ranks();
   std::string const text = to_text(m);
   for (shape::axis const a : shape::all_axes)
     if (m[a] < 1) refuse("--mesh " + text + " has no ranks: give numbers from 1 on");
-  if (m.pp > 1 || m.ep > 1)
-    refuse("--mesh " + text +
-           " can be planned at most, nothing runs pipeline stages or expert-parallel ranks yet: "
-           "give dp and tp only");
+  if (m.ep > 1)
+    refuse("--mesh " + text + " can be planned at most, nothing runs expert-parallel ranks yet: give dp, tp and pp only");
   if (ranks % how.processes != 0)
     refuse(how.launcher + " started " + std::to_string(how.processes) + " processes for the " + std::to_string(ranks) +
            (ranks == 1 ? " rank" : " ranks") + " of mesh " + text +

@@ -119,7 +119,8 @@ REDCO_INLINE verify_result fit_runner::verify(options::fit_settings const& setti
   workdir::shared_weights const warm_start(settings.warm_start);
   workdir::shared_weights const* const warm = settings.warm_start.empty() ? nullptr : &warm_start;
   auto const network = [&](rank_context& rank) {
-    shard::dynamic_plan plan{rank.mesh, plan_.entries};
+    shard::dynamic_plan plan{rank.mesh, plan_.entries, {}};
+    if (rank.mesh.pp > 1) plan.stages = plan_.stages;
     for (shard::entry& one : plan.entries) one.mesh = rank.mesh;
     auto state = make_network_(rank, plan, settings.frozen);
     load_start(*state, rank, warm);

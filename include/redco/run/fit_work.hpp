@@ -86,8 +86,9 @@ class fit_work final : public step_work {
             .in_one = source_.own_step() || graphs_ != nullptr};
   }
 
-  terms loss(comm::replica_round const& round) override {
+  terms loss(comm::replica_round const& round, nn::stage_link* stage) override {
     next(round);
+    now_.stage = stage;
     return user_call("loss", step_, [&] { return source_.loss(now_); });
   }
 

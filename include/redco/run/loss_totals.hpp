@@ -103,6 +103,9 @@ at::Tensor sum_to_differentiate(terms const& loss, std::vector<double> const& co
 /// parameter's gradient is no longer a view of the flat buffer.
 void add_gradient(network_state const& state, at::Tensor const& sum);
 
+/// Throws `error` with exit code 70 if a parameter's gradient is no longer a view of the flat buffer.
+void check_gradients(network_state const& state);
+
 inline at::Tensor sum_to_differentiate(terms const& loss, std::vector<double> const& counts) {
   if (counts.empty() && loss.all.size() != 1)
     throw error(exit_code::usage, "a step of one's own adds a loss of " + std::to_string(loss.all.size()) +

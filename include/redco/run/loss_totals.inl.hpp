@@ -45,9 +45,9 @@ REDCO_INLINE void loss_totals::read_devices() {
 
 REDCO_INLINE bool loss_totals::reduce(rank_context& rank, bool flag) {
   read_devices();
-  // All ranks of a replica hold equal sums, so only one of them contributes. The other ranks
-  // contribute values that are not finite, so that no rank's failure is lost.
-  if (rank.coordinate(shape::replica_axes) != 0)
+  // All shards of the last pipeline stage hold equal sums, so only one of them contributes. The other
+  // ranks contribute values that are not finite, so that no rank's failure is lost.
+  if (rank.tp_index() != 0 || rank.coordinate(shape::axis::pp) + 1 != rank.mesh.pp)
     for (double& sum : sums_) sum = std::isfinite(sum) ? 0 : sum;
   sums_.back() = flag ? 1 : 0;
   if (rank.world.size() == 1) return sums_.back() > 0;
@@ -92,6 +92,10 @@ REDCO_INLINE void add_gradient(network_state const& state, at::Tensor const& sum
           "NoGradGuard, whole-number types); compute it from what the network returns");
     sum.backward();
   }
+  check_gradients(state);
+}
+
+REDCO_INLINE void check_gradients(network_state const& state) {
   // A user's backward(create_graph=true) replaces `.grad`, and the flat gradient would stay zero.
   for (at::Tensor const& leaf : state.network().parameters()) {
     if (!leaf.requires_grad()) continue;

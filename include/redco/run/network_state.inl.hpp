@@ -19,7 +19,11 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
                                           update::any_optimizer with, dtype compute, std::uint64_t seed, int rank,
                                           std::vector<std::string> const& frozen, at::Device device)
     : store(placed, rank, compute, seed, frozen, device), optimizer(std::move(with)), rank_(rank) {
-  add_segments(update::settings_of(optimizer, placed));
+  std::vector<update::parameter_settings> const all = update::settings_of(optimizer, placed);
+  std::vector<update::parameter_settings> held;
+  for (std::size_t i = 0; i < placed.size(); ++i)
+    if (placed[i].plan.is_held_by(rank)) held.push_back(all[i]);
+  add_segments(held);
   for (nn::stored_parameter const& s : store.parameters())
     if (s.trainable) add_norm_range(s);
 }

@@ -32,7 +32,7 @@ shard::dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
   fact::program const facts = shard::facts_of(m);
   check_widths(facts.parameters, on, where.options(), options::launched());
   cost::check_recomputed(facts, where.options().recompute);
-  return plan_of(m, on);
+  return plan_of(m, on, where.options().stages);
 }
 
 }  // namespace redco::run

@@ -4,6 +4,7 @@
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/network_state.hpp>
 #include <redco/run/step_work.hpp>
+#include <redco/run/trained_stage.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
@@ -12,6 +13,7 @@
 #include <redco/schedule/step_of.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -58,11 +60,13 @@ class step_executor {
 
  private:
   void execute(schedule::step_op const& one);
+  void forward(schedule::step_op const& one);
   comm::replica_round round_of(schedule::step_op const& one);
   void total_counts() { counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps}); }
-  void backward();
+  void backward(std::int32_t micro);
   void share_statistics() const;
   void reduce(shard::region const& sum);
+  void exchange_shared();
   void total();
   void update();
 
@@ -70,12 +74,15 @@ class step_executor {
   rank_context& rank_;
   schedule::step_facts facts_;
   step_watch* watch_;
+  std::optional<trained_stage> stage_;  ///< empty if this rank runs the whole network
   shard::regions sums_;  ///< ranges of the flat gradient, each summed over its own mesh axes
   std::optional<gradient_buckets> buckets_;
   step_work* work_ = nullptr;
   step_position at_;
   comm::replica_round round_;   ///< micro-batches that all replicas compute now
   terms loss_;                  ///< loss of the current micro-batch; empty after its backward
+  /// Losses of the micro-batches in flight, with pipeline stages
+  std::map<std::int32_t, terms> losses_;
   std::vector<double> counts_;  ///< count of each term of the current loss, over all replicas
   bool last_ = false;
   loss_totals totals_;

@@ -21,6 +21,7 @@ namespace redco::run {
 REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts,
                                           std::int64_t bucket, step_watch* watch)
     : state_(state), rank_(rank), facts_(facts), watch_(watch), sums_(state.store.regions().sums()) {
+  if (state_.network().is_stage()) stage_.emplace(state_, rank_, facts_);
   facts_.regions = std::distance(sums_.begin(), sums_.end());
   facts_.meets_replicas = state.network().meets_replicas();
   if (facts_.several_terms && facts_.rounds > 1)
@@ -47,14 +48,11 @@ REDCO_INLINE step_result step_executor::finish(step_position const& at) {
 REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
   using schedule::op;
   switch (one.operation) {
-    case schedule::op::forward:
-      loss_ = work_->loss(round_of(one));
-      count(loss_);
-      break;
+    case schedule::op::forward: forward(one); break;
     case schedule::op::total_counts: total_counts(); break;
     case schedule::op::backward:
       last_ = one.micro + 1 == facts_.micro_batches;
-      user_call("backward", at_.step, [&] { backward(); });
+      user_call("backward", at_.step, [&] { backward(one.micro); });
       break;
     case schedule::op::compute: work_->compute(*this, round_of(one)); break;
     case schedule::op::end_round: round_.finish(); break;
@@ -63,12 +61,26 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
     case schedule::op::reduce: reduce(sums_.begin()[one.region]); break;
     case schedule::op::total: total(); break;
     case schedule::op::update: update(); break;
-    case schedule::op::send:
+    case schedule::op::send: stage_->send_to_neighbour(one.micro, one.other < one.chunk); break;
     case schedule::op::receive:
-      throw error(exit_code::internal, "a step with " + std::string(name_of(one.operation)) +
-                                           " needs pipeline stages, which this run does not have");
+      // Hidden states arrive when forward calls the network, because their shape follows from the
+      // call.
+      if (one.other > one.chunk) stage_->receive_gradients(one.micro);
+      break;
+    case schedule::op::exchange_shared: exchange_shared(); break;
   }
   if (watch_ != nullptr) watch_->executed(one);
+}
+
+REDCO_INLINE void step_executor::forward(schedule::step_op const& one) {
+  comm::replica_round const& round = round_of(one);
+  if (!stage_) {
+    loss_ = work_->loss(round, nullptr);
+    return count(loss_);
+  }
+  loss_ = stage_->forward(one.micro, [&] { return work_->loss(round, &*stage_); });
+  if (stage_->is_last()) count(loss_);
+  losses_[one.micro] = std::exchange(loss_, {});
 }
 
 /// Returns the round (micro-batches that all replicas compute at once) of an operation. If layers
@@ -86,17 +98,18 @@ REDCO_INLINE void step_executor::count(terms const& loss) {
 REDCO_INLINE void step_executor::differentiate(terms const& loss) {
   loss_ = loss;
   if (facts_.several_terms) total_counts();
-  backward();
+  backward(0);
 }
 
 /// Runs backward of the current loss. In the last backward of the step, buckets of gradients are
 /// sent as backward completes them, unless another gradient watch is active on the network.
-REDCO_INLINE void step_executor::backward() {
-  terms const loss = std::exchange(loss_, {});
+REDCO_INLINE void step_executor::backward(std::int32_t micro) {
+  terms const loss = !stage_ ? std::exchange(loss_, {}) : std::move(losses_.extract(micro).mapped());
   std::optional<nn::gradient_watch> ends;
   if (buckets_ && last_ && !nn::gradient_watch::on(state_.network()))
     ends.emplace(state_.network(), [this](parameter which) { buckets_->end(which); });
-  add_gradient(state_, sum_to_differentiate(loss, counts_));
+  if (!stage_) return add_gradient(state_, sum_to_differentiate(loss, counts_));
+  stage_->backward(micro, stage_->is_last() ? sum_to_differentiate(loss, counts_) : at::Tensor());
 }
 
 /// Copies batch norm's running statistics from replica 0, which is in every round, to all.
@@ -114,6 +127,11 @@ REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
   if (rank_.group(sum.summed_over).size() == 1) return;
   comm::collective_label const label("gradients");
   rank_.group(sum.summed_over).all_reduce(state_.store.gradients().narrow(0, sum.begin, sum.size()));
+}
+
+REDCO_INLINE void step_executor::exchange_shared() {
+  if (buckets_) buckets_->wait();
+  stage_->exchange_shared();
 }
 
 REDCO_INLINE void step_executor::total() {

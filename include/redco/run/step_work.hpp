@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/network_state.hpp>
+#include <redco/nn/stage_link.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/loss.hpp>
@@ -42,8 +43,9 @@ class step_work {
   step_work& operator=(step_work const&) = delete;
   virtual ~step_work() = default;
 
-  /// Runs forward of the next micro-batch and returns the loss. Does not run backward.
-  virtual terms loss(comm::replica_round const& round) = 0;
+  /// Runs forward of the next micro-batch and returns the loss. Does not run backward. `stage`: this
+  /// rank's pipeline stage; null if the rank runs the whole network.
+  virtual terms loss(comm::replica_round const& round, nn::stage_link* stage) = 0;
 
   /// Runs forward and backward of the next micro-batch and adds its loss and gradients to the step.
   virtual void compute(step_executor& step, comm::replica_round const& round) = 0;
@@ -92,6 +94,8 @@ decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
   diag::in_user_function const here(function, step);
   try {
     return std::forward<F>(f)();
+  } catch (nn::stage_ended const&) {
+    throw;
   } catch (error const& e) {
     throw failure(e.code(), e.what());
   } catch (std::exception const& e) {

@@ -139,6 +139,7 @@ class step_run {
     switch (one.operation) {
       case op::total: return meeting{shape::every_axis, op::total, 0};
       case op::reduce: return meeting{all_.sums.at(static_cast<std::size_t>(one.region)), op::reduce, one.region};
+      case op::exchange_shared: return meeting{shape::axis::pp, op::exchange_shared, 0};
       case op::share_statistics: return meeting{shape::batch_axes, op::share_statistics, 0};
       case op::send:
       case op::receive:

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <redco/schedule/pipeline_table.hpp>
 #include <redco/meta/enum_texts.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,9 @@ enum class op : std::uint8_t {
   /// Operation: starts to sum the gradients of a group of parameters over ranks; the sum is
   /// complete before the update.
   reduce,
+  /// Operation: adds the gradients of parameters that several pipeline stages hold, such as tied
+  /// embeddings, over these stages.
+  exchange_shared,
   total,   ///< Operation: sums the loss and its counts over all ranks
   update,  ///< Operation: waits for all sums, clips gradients and updates parameters
 };
@@ -43,6 +48,7 @@ inline constexpr auto op_texts = meta::enum_texts<op>({
     {op::send, "send"},
     {op::receive, "receive"},
     {op::reduce, "reduce"},
+    {op::exchange_shared, "exchange_shared"},
     {op::total, "total"},
     {op::update, "update"},
 });
@@ -81,19 +87,49 @@ struct step_facts {
   /// True if forward and backward of a micro-batch cannot be separated, because the user wrote the
   /// step or the step is a recorded CUDA graph.
   bool in_one = false;
+  int stages = 1;  ///< Number of pipeline stages
+  int stage = 0;   ///< Index of this rank's pipeline stage
+  /// Order in which the stages compute micro-batches; one with one chunk of blocks per stage
+  pipeline_kind schedule = pipeline_kind::one_f_one_b;
 
   friend constexpr bool operator==(step_facts const&, step_facts const&) = default;
 };
 
-/// Returns the operations of a rank in an optimizer step, in order. The backward of each
-/// micro-batch follows its forward directly, so that saved tensors of only one micro-batch are in
-/// memory.
+}  // namespace redco::schedule
+
+namespace redco::schedule::detail {
+
+/// Adds the forwards and backwards of one pipeline stage to `all`, in the order of the schedule,
+/// with the receives before them and the sends after them.
+constexpr void add_pipeline(step_facts const& of, std::vector<step_op>& all) {
+  if (of.micro_batches == 0) return;
+  pipeline_table const table = table_of({of.schedule, of.stages, static_cast<int>(of.micro_batches), 1});
+  auto const chunk = static_cast<std::int16_t>(of.stage);
+  for (stage_op const& one : table.of_stage[static_cast<std::size_t>(of.stage)]) {
+    bool const forward = one.work == stage_work::forward;
+    auto const before = static_cast<std::int16_t>(chunk + (forward ? -1 : 1)),
+               after = static_cast<std::int16_t>(chunk + (forward ? 1 : -1));
+    auto const exists = [&of](std::int16_t other) { return other >= 0 && other < of.stages; };
+    if (exists(before)) all.push_back({op::receive, one.micro, chunk, before, -1});
+    all.push_back({forward ? op::forward : op::backward, one.micro, chunk, -1, -1});
+    if (exists(after)) all.push_back({op::send, one.micro, chunk, after, -1});
+  }
+}
+
+}  // namespace redco::schedule::detail
+
+namespace redco::schedule {
+
+/// Returns the operations of a rank in an optimizer step, in order. Without pipeline stages, the
+/// backward of each micro-batch follows its forward directly, so that saved tensors of only one
+/// micro-batch are in memory. Requires gpipe or one_f_one_b for several stages.
 constexpr std::vector<step_op> step_of(step_facts const& of) {
   std::vector<step_op> all;
   auto const add = [&all](op operation, std::int64_t micro) {
     all.push_back({operation, static_cast<std::int32_t>(micro), 0, -1, -1});
   };
-  for (std::int64_t i = 0; i < of.micro_batches; ++i) {
+  if (of.stages > 1) detail::add_pipeline(of, all);
+  for (std::int64_t i = 0; of.stages == 1 && i < of.micro_batches; ++i) {
     if (of.in_one) {
       add(op::compute, i);
     } else {
@@ -110,6 +146,7 @@ constexpr std::vector<step_op> step_of(step_facts const& of) {
     add(op::total_counts, 0);
   }
   for (std::int64_t r = 0; r < of.regions; ++r) all.push_back({op::reduce, -1, -1, -1, static_cast<std::int16_t>(r)});
+  if (of.stages > 1) all.push_back({op::exchange_shared});
   all.push_back({op::total});
   all.push_back({op::update});
   return all;

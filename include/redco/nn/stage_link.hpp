@@ -1,0 +1,156 @@
+#pragma once
+
+#include <redco/nn/pass.hpp>
+#include <redco/comm/collectives.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/tensor/tensor.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/shape/blocks.hpp>
+#include <redco/shape/layout.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace redco::nn {
+
+/// The tensors that one pipeline stage sends to the next: hidden states after a block, and the
+/// encoder's states (undefined if no decoder block comes before the cut).
+struct stage_tensors {
+  at::Tensor hidden, states;
+  std::int64_t tokens = 0;  ///< Tokens of one example in the hidden states over all shards
+};
+
+/// An exception that ends a user's loss function on a pipeline stage without the model's output. It
+/// is not derived from std::exception, so that user code does not catch it by mistake.
+struct stage_ended {};
+
+/// The connection of a rank's network to the preceding and the next pipeline stage. A pass (settings
+/// of a forward call) refers to it. Modules ask it which part of the network runs on this rank:
+/// layers before the stage's first block and after its last block are skipped. Skipped modules
+/// return undefined tensors.
+class stage_link {
+ public:
+  /// `blocks`: the blocks of this stage, counted over all outermost `repeat`s. `is_last`: true for
+  /// the stage that computes the model's output.
+  stage_link(shape::block_range const& blocks, bool is_last) : blocks_(blocks), is_last_(is_last) {}
+  stage_link(stage_link const&) = delete;
+  stage_link& operator=(stage_link const&) = delete;
+  virtual ~stage_link() = default;
+
+  bool is_last() const { return is_last_; }
+
+  /// Returns true while a call of the network has not reached this stage's part, or has left it.
+  bool is_outside() const { return at_ != position::inside; }
+  /// Returns true while a call of the network has not reached this stage's part.
+  bool is_before() const { return at_ == position::before; }
+
+  /// Begins a call of the network. `shapes` makes empty tensors like those that the preceding stage
+  /// sends.
+  void begin(std::function<stage_tensors()> shapes) {
+    shapes_ = std::move(shapes);
+    received_ = {};
+    start_at(0);
+  }
+
+  /// Begins the call at the layers before the block with index `block`; earlier layers do not run.
+  void start_at(std::int64_t block) {
+    at_ = blocks_.begin > block ? position::before : block < blocks_.end ? position::inside : position::after;
+  }
+
+  /// Returns the tensors of the preceding stage; waits for them in the first call of received().
+  stage_tensors const& received() {
+    if (!received_.hidden.defined()) received_ = receive(shapes_());
+    return received_;
+  }
+
+  /// Returns true if this stage begins after one of the blocks [begin, end) of a `repeat`, or directly
+  /// after the last of them, and the call has not reached it. The stage's part begins then.
+  bool enters(std::int64_t begin, std::int64_t end) {
+    if (!is_before() || blocks_.begin <= begin || blocks_.begin > end) return false;
+    at_ = position::inside;
+    return true;
+  }
+
+  /// Returns true if the stage's part ends among the blocks [begin, end) of a `repeat` and another
+  /// stage follows.
+  bool leaves(std::int64_t begin, std::int64_t end) const {
+    return at_ == position::inside && !is_last_ && blocks_.end > begin && blocks_.end <= end;
+  }
+
+  /// Ends the stage's part and sends its results to the next stage. `states` is ignored if the edge
+  /// does not carry the encoder's states.
+  void leave(stage_tensors const& results) {
+    at_ = position::after;
+    send(results);
+  }
+
+  /// Ends a call of the network. Throws stage_ended in a training call if this stage is not the last.
+  virtual void end() = 0;
+
+  /// Returns the group of all stages in calls that give the model's output to all of them. Returns
+  /// null in training calls, which give it to the last stage only.
+  virtual comm::group* sharing() const = 0;
+
+ private:
+  enum class position : std::uint8_t { before, inside, after };
+
+  /// Waits for tensors from the preceding stage. Returns them in `empty`, or in tensors of equal
+  /// shapes.
+  virtual stage_tensors receive(stage_tensors const& empty) = 0;
+  virtual void send(stage_tensors const& results) = 0;
+
+  shape::block_range blocks_;
+  bool is_last_;
+  position at_ = position::inside;
+  std::function<stage_tensors()> shapes_;
+  stage_tensors received_;
+};
+
+}  // namespace redco::nn
+
+namespace redco::nn::detail {
+
+/// Returns true if another pipeline stage runs the layer that is called now.
+inline bool is_elsewhere(pass const& in) { return in.stage != nullptr && in.stage->is_outside(); }
+
+/// Returns `hidden`, received from the preceding stage, as a tensor with layout X.
+template <shape::layout X>
+tensor<X> arrived(stage_tensors const& from) {
+  if constexpr (shape::is_token_split<X>) return tensor<X>(from.hidden, from.tokens);
+  else return tensor<X>(from.hidden);
+}
+
+/// Returns the value that a skipped module returns in place of a `Result`.
+template <class Result>
+Result nothing_of() {
+  if constexpr (std::is_default_constructible_v<Result>) return Result();
+  else return Result(tensor<shape::partial>());
+}
+
+/// Returns the group of the ranks along the mesh axis pp. Throws `error` with exit code 70 for a
+/// pass that cannot call other pipeline stages: one with gradients, or without the rank's groups.
+comm::group& stages_of(pass const& in);
+
+/// Returns the tensor that `compute` returns on the last stage, on all stages. `stages` is the group
+/// of the stages, or null if every rank has the model's output.
+template <class Compute>
+at::Tensor of_last_stage(comm::group* stages, Compute const& compute) {
+  if (stages == nullptr) return compute();
+  int const last = stages->size() - 1;
+  return comm::broadcast_unknown(stages->rank() == last ? compute() : at::Tensor(), *stages, last);
+}
+
+/// Returns the model's output `y`, which only the last stage has, as every stage returns it to its
+/// user. `stages` is the group of the stages; null if only the last stage returns.
+inline at::Tensor given_to_all(at::Tensor const& y, comm::group* stages) {
+  return of_last_stage(stages, [&] { return y; });
+}
+
+}  // namespace redco::nn::detail
+
+#include <redco/config.hpp>
+#ifndef REDCO_COMPILED
+#include <redco/nn/stage_link.inl.hpp>
+#endif

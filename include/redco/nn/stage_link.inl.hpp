@@ -1,0 +1,22 @@
+#pragma once
+
+#include <redco/nn/stage_link.hpp>
+
+#include <redco/comm/rank_context.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+namespace redco::nn::detail {
+
+REDCO_INLINE comm::group& stages_of(pass const& in) {
+  if (in.rank == nullptr)
+    throw error(exit_code::internal,
+                "a pass without the rank's groups calls a network with pipeline stages: make it with evaluation_pass");
+  if (in.training || at::GradMode::is_enabled())
+    throw error(exit_code::usage,
+                "a network with pipeline stages is called with gradients outside of a trainer's loss function: train "
+                "it by a trainer, or give --n-pipeline-stages 1");
+  return in.rank->group(shape::axis::pp);
+}
+
+}  // namespace redco::nn::detail
