@@ -6,6 +6,7 @@
 #include "comm/values.hpp"
 
 #include <redco/comm/rank_context.hpp>
+#include <redco/comm/ticket.hpp>
 #include <redco/tensor/describe.hpp>
 
 #include <cstddef>
@@ -139,6 +140,97 @@ inline void messages_keep_their_order(redco::rank_context& me) {
   must(at::equal(first, values({4}, at::kLong, left)), "the first of tag 8");
   must(at::equal(second, values({4}, at::kLong, left + 40)), "the second of tag 8");
   must(at::equal(third, values({5, 3}, at::kFloat, left)), "tag 7, sent first, received last");
+}
+
+/// Checks that send_later() does not wait for its receiver. All ranks send messages of more than
+/// 1 MiB to each other before any rank receives. Then they receive in another order.
+inline void messages_are_sent_later(redco::rank_context& me) {
+  redco::comm::group& world = me.world;
+  auto const first = [](int from, int to) { return values({300'001}, at::kFloat, 10 * from + to); };
+  auto const second = [](int from, int to) { return values({41, 7}, at::kLong, 10 * from + to + 3); };
+  std::vector<at::Tensor> kept;
+  std::vector<redco::comm::ticket> tickets;
+  for (int step = 1; step < world.size(); ++step) {
+    int const to = (world.rank() + step) % world.size();
+    kept.push_back(first(world.rank(), to).clone());  // no view of another tensor
+    tickets.push_back(world.send_later(kept.back(), to, 5));
+    tickets.push_back(world.send_later(second(world.rank(), to).t(), to, 6));  // strided; freed by the caller
+    tickets.push_back(world.send_later(first(world.rank(), to) + 1, to, 5));
+    tickets.push_back(world.send_later(at::empty({0, 3}), to, 7));
+  }
+  for (int step = 1; step < world.size(); ++step) {
+    int const from = (world.rank() + step) % world.size();
+    at::Tensor const large = at::empty({300'001}), larger = at::empty({300'001});
+    at::Tensor const small = at::empty({41, 7}, at::kLong);
+    world.recv(at::empty({0, 3}), from, 7);
+    world.recv(small.t(), from, 6);
+    world.recv(large, from, 5);
+    world.recv(larger, from, 5);
+    must(at::equal(small, second(from, world.rank())), "the message with tag 6");
+    must(at::equal(large, first(from, world.rank())), "the first message with tag 5");
+    must(at::equal(larger, first(from, world.rank()) + 1), "the second message with tag 5");
+  }
+  for (redco::comm::ticket& one : tickets) {
+    must(one.pending(), "a ticket holds its message");
+    world.wait(one);
+    must(!one.pending(), "a ticket without a message");
+    world.wait(one);
+  }
+  for (at::Tensor const& one : kept) must(one.storage().use_count() == 1, "nothing else holds the memory");
+}
+
+/// Checks that send_later() counts calls and bytes as send() does.
+inline void later_messages_count_as_sent(redco::rank_context& me) {
+  redco::comm::group& world = me.world;
+  int const right = (world.rank() + 1) % world.size(), left = (world.rank() + world.size() - 1) % world.size();
+  at::Tensor const mine = values({2'001}, at::kDouble, world.rank()), got = at::empty({2'001}, at::kDouble);
+  auto const counted = [&](auto const& sends) {
+    world.barrier();
+    redco::shape::traffic const before = world.counters();
+    world.reset_counters();
+    if (world.rank() != 0) sends();
+    world.recv(got, left, 2);
+    if (world.rank() == 0) sends();
+    redco::shape::traffic const made = world.counters();
+    world.count(before);
+    return made;
+  };
+  redco::shape::traffic const blocking = counted([&] { world.send(mine, right, 2); });
+  redco::comm::ticket ticket;
+  redco::shape::traffic const later = counted([&] { ticket = world.send_later(mine, right, 2); });
+  world.wait(ticket);
+  using redco::shape::collective;
+  auto const& sent = later[collective::send];
+  must(later == blocking, "counts of send");
+  must(sent.calls == 1 && sent.payload_bytes == 16'008, "one message");
+  must(sent.host_bytes == 0 || sent.host_bytes == 16'008, "a message to another process is counted once");
+  must(later[collective::recv].calls == 1 && later[collective::recv].payload_bytes == 16'008, "counts of recv");
+}
+
+/// Checks the groups over the mesh axis pp: each has the ranks with equal indices on the other axes,
+/// in the order of stages. Neighbouring stages send each other large messages in both directions.
+inline void stages_send_both_ways(redco::rank_context& me) {
+  using redco::shape::axis;
+  redco::comm::group& stages = me.group(axis::pp);
+  int const stage = me.coordinate(axis::pp), replica_ranks = me.mesh.ranks() / me.mesh.pp;
+  must(stages.size() == me.mesh.pp && stages.rank() == stage, "the stages of the mesh");
+  auto const rank_of = [&](int other) { return me.rank + (other - stage) * replica_ranks; };
+  std::vector<redco::comm::ticket> tickets;
+  constexpr int micro_batches = 3;
+  for (int micro = 0; micro < micro_batches; ++micro)
+    for (int const to : {stage + 1, stage - 1})
+      if (to >= 0 && to < stages.size())
+        tickets.push_back(stages.send_later(values({300'000}, at::kFloat, me.rank) + micro, to, to > stage ? 1 : 2));
+  for (int micro = 0; micro < micro_batches; ++micro) {
+    for (int const from : {stage + 1, stage - 1}) {
+      if (from < 0 || from >= stages.size()) continue;
+      at::Tensor const got = at::empty({300'000});
+      stages.recv(got, from, from < stage ? 1 : 2);
+      must(at::equal(got, values({300'000}, at::kFloat, rank_of(from)) + micro),
+           "message " + std::to_string(micro) + " of stage " + std::to_string(from));
+    }
+  }
+  for (redco::comm::ticket& one : tickets) stages.wait(one);
 }
 
 }  // namespace comm_test

@@ -130,6 +130,10 @@ class holding_group final : public redco::comm::group {
   }
   void do_broadcast(at::Tensor const&, int) override { must(false, "no such call"); }
   void do_send(at::Tensor const&, int, int) override { must(false, "no such call"); }
+  std::unique_ptr<comm::ticket::message> do_send_later(at::Tensor const&, int, int) override {
+    must(false, "no such call");
+    return nullptr;
+  }
   void do_recv(at::Tensor const&, int, int) override { must(false, "no such call"); }
   void do_barrier() override { must(false, "no such call"); }
   void do_meet(comm::detail::operand const&) override { must(false, "no such call"); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/comm/detail/mpi_choice.hpp>
+#include <redco/comm/ticket.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/collective.hpp>
 #include <redco/shape/traffic.hpp>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -172,6 +174,20 @@ class group {
   /// must not rely on that.
   void send(at::Tensor const& x, int peer, int tag = 0);
 
+  /// Starts to send `x` to rank `peer` and returns without waiting for the receiver. The caller may
+  /// free `x`, but must not modify it before wait() returns: a contiguous tensor is sent without a
+  /// copy. Counters count the call like send(). Example:
+  ///
+  ///     comm::ticket sent = me.group(axis::pp).send_later(activation, next);
+  ///     // computes and receives
+  ///     me.group(axis::pp).wait(sent);
+  ticket send_later(at::Tensor const& x, int peer, int tag = 0);
+
+  /// Blocks until the message of `sent` no longer uses its tensor, and removes the message from
+  /// `sent`. Does nothing if `sent` has no message. Callers must not rely on whether the peer has
+  /// received the tensor.
+  void wait(ticket& sent);
+
   /// Fills `x` with the oldest tensor that `peer` sent with this tag. Throws `error` if the sent
   /// tensor has another shape or dtype.
   void recv(at::Tensor const& x, int peer, int tag = 0);
@@ -203,6 +219,7 @@ class group {
   virtual void do_all_to_all(at::Tensor const& x, at::Tensor const& out, row_counts const& rows) = 0;
   virtual void do_broadcast(at::Tensor const& x, int root) = 0;
   virtual void do_send(at::Tensor const& x, int peer, int tag) = 0;
+  virtual std::unique_ptr<ticket::message> do_send_later(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_recv(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_barrier() = 0;
   /// Waits for all ranks and compares `brought`, their arguments to a collective that another

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 namespace redco::comm {
 
@@ -157,6 +159,18 @@ REDCO_INLINE void group::send(at::Tensor const& x, int peer, int tag) {
   count(shape::collective::send, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
   do_send(x.detach().contiguous(), peer, tag);
+}
+
+REDCO_INLINE ticket group::send_later(at::Tensor const& x, int peer, int tag) {
+  check_peer(peer, shape::collective::send, false);
+  count(shape::collective::send, static_cast<std::int64_t>(x.nbytes()));
+  at::NoGradGuard const no_grad;
+  return ticket(do_send_later(x.detach().contiguous(), peer, tag));
+}
+
+REDCO_INLINE void group::wait(ticket& sent) {
+  std::unique_ptr<ticket::message> const message = std::move(sent.sent_);
+  if (message) message->wait(deadline_);
 }
 
 REDCO_INLINE void group::recv(at::Tensor const& x, int peer, int tag) {

@@ -25,6 +25,8 @@ struct in_process_group::shared {
   bool as_on_devices;
   detail::meeting meeting;
   detail::mailbox mailbox;
+
+  detail::point_to_point messages() { return {meeting, mailbox}; }
 };
 
 REDCO_INLINE std::vector<std::unique_ptr<group>> in_process_group::make(std::string const& name,
@@ -136,12 +138,15 @@ REDCO_INLINE void in_process_group::do_broadcast(at::Tensor const& x, int root) 
 }
 
 REDCO_INLINE void in_process_group::do_send(at::Tensor const& x, int peer, int tag) {
-  detail::point_to_point{state_->meeting, state_->mailbox}.send(me_, static_cast<std::size_t>(peer), tag, x);
+  state_->messages().send(me_, static_cast<std::size_t>(peer), tag, x);
+}
+
+REDCO_INLINE std::unique_ptr<ticket::message> in_process_group::do_send_later(at::Tensor const& x, int peer, int tag) {
+  return state_->messages().send_later(state_, me_, static_cast<std::size_t>(peer), tag, x);
 }
 
 REDCO_INLINE void in_process_group::do_recv(at::Tensor const& x, int peer, int tag) {
-  detail::point_to_point{state_->meeting, state_->mailbox}.receive(me_, static_cast<std::size_t>(peer), tag, x,
-                                                                   deadline());
+  state_->messages().receive(me_, static_cast<std::size_t>(peer), tag, x, deadline());
 }
 
 REDCO_INLINE void in_process_group::do_barrier() { state_->meeting.open(me_, {}, deadline()); }

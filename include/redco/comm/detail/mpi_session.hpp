@@ -97,6 +97,7 @@ class mpi_session final : public process_session {
     std::vector<MPI_Request>& all = requests_of(some);
     for (std::size_t i = 0; i < all.size(); ++i)
       if (some.receives[i] && all[i] != MPI_REQUEST_NULL) MPI_Cancel(&all[i]);
+    drop_complete();
     abandoned_.push_back(std::move(some));
   }
 
@@ -117,6 +118,7 @@ class mpi_session final : public process_session {
     if (launcher_signal::came_before(std::chrono::milliseconds(800))) launcher_signal::pass_on();
     if (left_) return;
     take_notices();
+    drop_complete();
     for (int peer = 0; peer < size_; ++peer)
       if (peer != rank_ && peers_[static_cast<std::size_t>(peer)].leaves) tell({peer}, alive, 0, exit_code::done, "");
   }
@@ -255,13 +257,19 @@ class mpi_session final : public process_session {
   /// Returns true if none of this process's own notices and abandoned messages is in flight any
   /// more.
   bool nothing_is_under_way() {
-    auto const done = [](std::vector<MPI_Request>& some) {
-      int all = 0;
-      return MPI_Testall(static_cast<int>(some.size()), some.data(), &all, MPI_STATUSES_IGNORE) == MPI_SUCCESS &&
-             all != 0;
-    };
-    return std::all_of(sent_notices_.begin(), sent_notices_.end(), [&](telling& one) { return done(one.requests); }) &&
-           std::all_of(abandoned_.begin(), abandoned_.end(), [&](messages& one) { return done(requests_of(one)); });
+    drop_complete();
+    return abandoned_.empty() &&
+           std::all_of(sent_notices_.begin(), sent_notices_.end(), [](telling& one) { return all_done(one.requests); });
+  }
+
+  static bool all_done(std::vector<MPI_Request>& some) {
+    int all = 0;
+    return MPI_Testall(static_cast<int>(some.size()), some.data(), &all, MPI_STATUSES_IGNORE) == MPI_SUCCESS &&
+           all != 0;
+  }
+
+  void drop_complete() {
+    std::erase_if(abandoned_, [](messages& one) { return all_done(requests_of(one)); });
   }
 
   static void check(char const* call, int code) {

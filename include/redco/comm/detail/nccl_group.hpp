@@ -62,6 +62,7 @@ class nccl_group final : public group {
   void do_all_to_all(at::Tensor const& x, at::Tensor const& out, row_counts const& rows) override;
   void do_broadcast(at::Tensor const& x, int root) override;
   void do_send(at::Tensor const& x, int peer, int tag) override;
+  std::unique_ptr<ticket::message> do_send_later(at::Tensor const& x, int peer, int tag) override;
   void do_recv(at::Tensor const& x, int peer, int tag) override;
   void do_barrier() override { cpu_group().do_barrier(); }
   void do_meet(operand const& brought) override { cpu_group().do_meet(brought); }

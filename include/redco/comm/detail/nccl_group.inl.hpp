@@ -121,6 +121,10 @@ REDCO_INLINE void nccl_group::do_send(at::Tensor const& x, int peer, int tag) {
   cpu_group().do_send(by_.one_process ? x : x.to(tensors::cpu_device()), peer, tag);
 }
 
+REDCO_INLINE std::unique_ptr<ticket::message> nccl_group::do_send_later(at::Tensor const& x, int peer, int tag) {
+  return cpu_group().do_send_later(by_.one_process ? x : x.to(tensors::cpu_device()), peer, tag);
+}
+
 REDCO_INLINE void nccl_group::do_recv(at::Tensor const& x, int peer, int tag) {
   if (by_.one_process || tensors::in_cpu_memory(x)) return cpu_group().do_recv(x, peer, tag);
   at::Tensor const arrived = at::empty_like(x, x.options().device(tensors::cpu_device()));

@@ -128,43 +128,60 @@ class process_exchange {
     session_.receive(some, data, bytes, processes_[party], tags_.of_collective(number_, line_, message_tags::payload));
   }
 
-  /// Sends a tensor from member `from` to member `to` of another process. First sends a description
-  /// of the tensor (shape, dtype, tag), then its elements. Blocks until both are sent.
-  void send_message(call const& of, std::size_t from, std::size_t to, at::Tensor const& x) const {
+  /// Starts to send a tensor from member `from` to member `to` of another process. Sends `head`, the
+  /// description of the tensor (shape, dtype, tag), then the elements. The result holds the memory of
+  /// both. Pass it to finish_message() or leave().
+  messages send_message(operand const& head, std::size_t from, std::size_t to, at::Tensor const& x) const {
     messages some;
     some.tensors = {x};
-    some.bytes.resize(sizeof of.operands);
-    std::memcpy(some.bytes.data(), &of.operands, sizeof of.operands);
+    some.bytes.resize(sizeof head);
+    std::memcpy(some.bytes.data(), &head, sizeof head);
     int const tag = tags_.of_point_to_point(number_, members_[from], members_[to]);
-    session_.send(some, some.bytes.data(), sizeof of.operands, process_of(to), tag);
+    session_.send(some, some.bytes.data(), sizeof head, process_of(to), tag);
     session_.send(some, x.data_ptr(), x.nbytes(), process_of(to), tag);
-    finish(some, of, {members_[to]});
+    return some;
+  }
+
+  /// Waits until the message `some` from member `from` to member `to` is sent. Throws `error` if the
+  /// run fails, the receiver has ended, or the deadline of the call passes.
+  void finish_message(messages& some, call const& of, std::size_t from, std::size_t to) const {
+    finish(some, of, members_[from], {members_[to]});
+  }
+
+  /// Leaves messages to the session, which keeps their memory until they are complete.
+  void leave(messages&& some) const {
+    if (!some.peers.empty()) session_.abandon(std::move(some));
   }
 
   /// Receives the next point-to-point message from member `from` to member `to`. Returns the user's
-  /// tag and the tensor.
-  std::pair<int, at::Tensor> receive_message(call const& of, std::size_t from, std::size_t to) const {
+  /// tag and the tensor. The tensor is `x` itself if the message fits the receive call: its
+  /// tag, shape and dtype are equal to those of `of` and `x`.
+  std::pair<int, at::Tensor> receive_message(call const& of, std::size_t from, std::size_t to,
+                                             at::Tensor const& x) const {
     int const tag = tags_.of_point_to_point(number_, members_[from], members_[to]);
     messages opening;
     opening.bytes.resize(sizeof(operand));
     session_.receive(opening, opening.bytes.data(), sizeof(operand), process_of(from), tag);
-    finish(opening, of, {members_[from]});
+    finish(opening, of, members_[to], {members_[from]});
     operand head;
     std::memcpy(&head, opening.bytes.data(), sizeof head);
-    at::Tensor const content = at::empty({head.extents.data(), static_cast<std::size_t>(head.dims)}, head.type);
+    at::IntArrayRef const extents(head.extents.data(), static_cast<std::size_t>(head.dims));
+    bool const fits = head.argument == of.operands.argument && head.type == x.scalar_type() && extents == x.sizes();
+    at::Tensor const content = fits ? x : at::empty(extents, head.type);
     messages some;
     some.tensors = {content};
     session_.receive(some, content.data_ptr(), content.nbytes(), process_of(from), tag);
-    finish(some, of, {members_[from]});
+    finish(some, of, members_[to], {members_[from]});
     return {static_cast<int>(head.argument), content};
   }
 
   /// Waits until all messages in `some` are complete. Throws `error` if the run fails, a peer has
   /// ended, or the deadline of the call passes.
-  void finish(messages& some, call const& of) const { finish(some, of, members_); }
+  void finish(messages& some, call const& of) const { finish(some, of, members_[begins_[me_]], members_); }
 
  private:
-  void finish(messages& some, call const& of, std::vector<int> const& with) const {
+  /// Waits for `some` on behalf of rank `me`. The messages are from or to the ranks `with`.
+  void finish(messages& some, call const& of, int me, std::vector<int> const& with) const {
     using clock = std::chrono::steady_clock;
     // Messages that a peer sent before it ended arrive within this time.
     constexpr auto under_way = std::chrono::milliseconds(200);
@@ -194,10 +211,9 @@ class process_exchange {
         std::vector<int> const late = late_of(with, some);
         if (late.empty()) return;
         session_.abandon(std::move(some));
-        lose_peers(*life_, members_[begins_[me_]], where(), late, of.deadline);
+        lose_peers(*life_, me, where(), late, of.deadline);
       }
-      if (!waiting && (turn >= offers || now > begin + moment))
-        waiting.emplace(*life_, members_[begins_[me_]], where());
+      if (!waiting && (turn >= offers || now > begin + moment)) waiting.emplace(*life_, me, where());
       if (turn < offers) {
         std::this_thread::yield();
         continue;

@@ -13,6 +13,7 @@
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,6 +22,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,6 +58,37 @@ class process_group final : public group {
     std::size_t from;
     int tag;
     at::Tensor content;
+  };
+
+  /// A tensor that a rank sends to a rank of another process. The transport reads the tensor itself.
+  class begun_message final : public ticket::message {
+   public:
+    begun_message(process_group& by, std::size_t to, int tag, at::Tensor const& x)
+        : state_(by.state_),
+          from_(by.me()),
+          to_(to),
+          number_(by.here().calls(by.seat_)),
+          head_(operand::of(shape::collective::send, x, tag)),
+          words_(message_text(shape::collective::send, x, tag)),
+          sent_(state_->others.send_message(head_, from_, to_, x)) {
+      by.count_sent(shape::collective::send, static_cast<std::int64_t>(x.nbytes()));
+    }
+    ~begun_message() override { state_->others.leave(std::move(sent_)); }
+
+    void wait(std::chrono::milliseconds limit) override {
+      collective_label const purpose(label_);
+      state_->others.finish_message(sent_, {head_, number_, limit, words_}, from_, to_);
+      sent_ = {};
+    }
+
+   private:
+    std::shared_ptr<process_state> state_;
+    std::size_t from_, to_;
+    std::uint64_t number_;  ///< number of collectives that the rank had begun when it sent the tensor
+    operand head_;
+    std::string words_;
+    std::string_view label_ = collective_label::current();
+    messages sent_;
   };
 
   process_group(std::shared_ptr<process_state> all, std::size_t seat, std::size_t members)
@@ -245,9 +278,16 @@ class process_group final : public group {
     if (here().line().failed()) throw here().line().cause();
     auto const to = static_cast<std::size_t>(peer);
     if (is_here(to)) return point_to_point{here(), state_->post}.send(seat_, to - state_->first(), tag, x);
-    operand const head = operand::of(shape::collective::send, x, tag);
-    others().send_message(call_of(head), me(), to, x);
-    count_sent(shape::collective::send, static_cast<std::int64_t>(x.nbytes()));
+    begun_message(*this, to, tag, x).wait(deadline());
+  }
+
+  std::unique_ptr<ticket::message> do_send_later(at::Tensor const& x, int peer, int tag) override {
+    check(x);
+    if (here().line().failed()) throw here().line().cause();
+    auto const to = static_cast<std::size_t>(peer);
+    if (is_here(to))
+      return point_to_point{here(), state_->post}.send_later(state_, seat_, to - state_->first(), tag, x);
+    return std::make_unique<begun_message>(*this, to, tag, x);
   }
 
   void do_recv(at::Tensor const& x, int peer, int tag) override {
@@ -260,8 +300,9 @@ class process_group final : public group {
     operand const wanted = operand::of(shape::collective::recv, x, tag);
     while (found == early_.end()) {
       process_exchange::call call = call_of(wanted);
-      call.words = recv_text(x, tag);
-      auto [its_tag, content] = others().receive_message(call, from, me());
+      call.words = message_text(shape::collective::recv, x, tag);
+      auto [its_tag, content] = others().receive_message(call, from, me(), x);
+      if (content.is_same(x)) return;
       early_.push_back({from, its_tag, std::move(content)});
       found = is_it(early_.back()) ? std::prev(early_.end()) : early_.end();
     }

@@ -68,8 +68,9 @@ class process_session {
   virtual bool finished(messages& some) = 0;
   /// Returns the numbers of the processes whose messages in `some` are not complete.
   virtual std::vector<int> missing(messages& some) = 0;
-  /// Keeps incomplete messages and their memory until the end of the process. Used after a failure,
-  /// because a transport may still read or write the memory.
+  /// Keeps incomplete messages and their memory until the messages are complete, at most until the
+  /// end of the process. Used after a failure and for messages that nobody waits for, because a
+  /// transport may still read or write the memory.
   virtual void abandon(messages&& some) = 0;
 
   /// Sends a notice (a message about a failure or an ended rank) to all other processes.

@@ -76,6 +76,7 @@ class socket_session final : public process_session {
 
   void abandon(messages&& some) override {
     std::lock_guard const lock(mutex_);
+    drop_complete();
     abandoned_.push_back(std::move(some));
   }
 
@@ -106,6 +107,7 @@ class socket_session final : public process_session {
   void keep() override {
     std::lock_guard const lock(mutex_);
     move_all();
+    drop_complete();
     if (left_) return;
     for (connection& one : peers_)
       if (one.left() && one.open()) one.tell(wire::alive_tag, "");
@@ -175,6 +177,8 @@ class socket_session final : public process_session {
     std::vector<flag> const& all = flags_of(some);
     return std::all_of(all.begin(), all.end(), [](flag const& one) { return one->load(); });
   }
+
+  void drop_complete() { std::erase_if(abandoned_, all_done); }
 
   static flag add(messages& to, int peer, bool receives) {
     to.peers.push_back(peer);
