@@ -72,6 +72,10 @@ namespace redco::nn::detail {
 /// stages to share them. `stages` is null if only the last stage returns to its user.
 inline logits given_to_all(logits y, comm::group* stages) {
   y.stages = stages;
+  if (stages == nullptr) return y;
+  at::Tensor const vocabulary = at::full({1}, y.vocabulary, at::kLong);
+  stages->broadcast(vocabulary, stages->size() - 1);
+  y.vocabulary = vocabulary.item<std::int64_t>();
   return y;
 }
 

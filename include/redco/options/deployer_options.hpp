@@ -44,7 +44,7 @@ struct deployer_options {
   std::optional<int> ranks = {};
   int n_model_shards = 1;
   int n_pipeline_stages = 1;
-  std::vector<std::int64_t> stages = {};
+  std::string stages = {};
   std::string schedule = "1f1b";
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";

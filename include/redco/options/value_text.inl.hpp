@@ -120,4 +120,20 @@ REDCO_INLINE recomputed_blocks parse_recomputed_blocks(std::string_view text) {
                                     "the first three, or range:4:8 for blocks 4 to 7, counted from 0");
 }
 
+REDCO_INLINE std::vector<std::int64_t> parse_stages(std::string_view text) {
+  std::vector<std::int64_t> blocks;
+  for (std::string_view rest = text; !text.empty();) {
+    std::size_t const comma = rest.find(',');
+    int number = 0;
+    if (!detail::read_extent(rest.substr(0, comma), number))
+      throw error(exit_code::usage, "'" + std::string(text) +
+                                        "' names no pipeline stages; write the number of blocks of each, at least 1: "
+                                        "3,3,2");
+    blocks.push_back(number);
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  return blocks;
+}
+
 }  // namespace redco::options

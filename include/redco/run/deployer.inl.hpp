@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/deployer.hpp>
+#include <redco/run/stage_choices.hpp>
 
 #include <redco/run/process_choices.hpp>
 #include <redco/run/verified_loop.hpp>
@@ -81,6 +82,7 @@ inline deployer_options compared(deployer_options options) {
 /// contradict each other or this build of redco cannot compute them.
 inline mesh runnable_mesh(deployer_options const& o) {
   mesh const m = options::mesh_of(o);
+  check_stage_options(o, m);
   if (tensors::kernel_set_in_use() == tensors::kernel_set::composed && o.check_saved)
     throw error(exit_code::usage,
                 "--check-saved compares with what the fastest kernels keep: unset REDCO_KERNELS in the environment");

@@ -8,6 +8,7 @@
 #include <redco/run/fit_result.hpp>
 #include <redco/run/fit_work.hpp>
 #include <redco/run/run_state.hpp>
+#include <redco/run/stage_choices.hpp>
 #include <redco/run/step.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
@@ -276,7 +277,8 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, data::batch_step 
   pass in = state_.pass(0, 0);
   in.check_saved = where_.options().check_saved && step() == state_.first_step();
   fit_work work(source, in, step(), graphs_ ? &*graphs_ : nullptr);
-  step_executor one(network_, rank_, work.facts(at, job_.several_terms()), where_.gradient_bucket());
+  step_executor one(network_, rank_, work.facts(at, job_.several_terms(), schedule_of(where_.options())),
+                    where_.gradient_bucket());
   step_result const result = one.run(work, {step(), length_.steps, where_.stop_requested() != 0});
   if (step() == report_.measured_step) end_measure();
   state_.end_step();

@@ -78,12 +78,15 @@ class fit_work final : public step_work {
     if (graphs != nullptr && source.own_step()) step_graphs::refuse("the program takes its steps itself");
   }
 
-  schedule::step_facts facts(data::batch_step const& at, bool several_terms) const {
+  /// Returns the numbers from which the operations of the step follow. `order`: order in which
+  /// pipeline stages compute micro-batches.
+  schedule::step_facts facts(data::batch_step const& at, bool several_terms, schedule::pipeline_kind order) const {
     return {.micro_batches = at.micro_batches,
             .rounds = at.rounds,
             .full_rounds = at.full_rounds,
             .several_terms = several_terms,
-            .in_one = source_.own_step() || graphs_ != nullptr};
+            .in_one = source_.own_step() || graphs_ != nullptr,
+            .schedule = order};
   }
 
   terms loss(comm::replica_round const& round, nn::stage_link* stage) override {

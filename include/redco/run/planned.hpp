@@ -1,12 +1,14 @@
 #pragma once
 
 #include <redco/run/deployer.hpp>
+#include <redco/run/stage_choices.hpp>
 #include <redco/report/run_request.hpp>
 #include <redco/cost/checks.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/options/deployer_options.hpp>
 #include <redco/options/launch.hpp>
+#include <redco/options/value_text.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/program.hpp>
 #include <redco/shape/mesh.hpp>
@@ -32,7 +34,8 @@ shard::dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
   fact::program const facts = shard::facts_of(m);
   check_widths(facts.parameters, on, where.options(), options::launched());
   cost::check_recomputed(facts, where.options().recompute);
-  return plan_of(m, on, where.options().stages);
+  check_stage_layers(facts, on);
+  return plan_of(m, on, options::parse_stages(where.options().stages));
 }
 
 }  // namespace redco::run

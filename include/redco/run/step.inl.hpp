@@ -22,6 +22,16 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
                                           std::int64_t bucket, step_watch* watch)
     : state_(state), rank_(rank), facts_(facts), watch_(watch), sums_(state.store.regions().sums()) {
   if (state_.network().is_stage()) stage_.emplace(state_, rank_, facts_);
+  if (stage_ && facts_.in_one)
+    throw error(
+        exit_code::usage,
+        "a train_step with pipeline stages: a step of the program's own cannot be cut into stages; leave it out, "
+        "or give --n-pipeline-stages 1");
+  if (stage_ && facts_.several_terms)
+    throw error(
+        exit_code::usage,
+        "a loss of several terms with pipeline stages: only the last stage knows their counts; return one term, "
+        "or give --n-pipeline-stages 1");
   facts_.regions = std::distance(sums_.begin(), sums_.end());
   facts_.meets_replicas = state.network().meets_replicas();
   if (facts_.several_terms && facts_.rounds > 1)

@@ -4,6 +4,7 @@
 #include <redco/nn/stage_link.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/comm/ticket.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/schedule/step_of.hpp>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <vector>
 
 namespace redco::run {
 
@@ -41,8 +43,9 @@ class trained_stage final : public nn::stage_link {
   /// and start at the received gradients. Adds the gradients of parameters to the flat gradient.
   void backward(std::int32_t micro, at::Tensor const& loss);
 
-  /// Adds up the gradients of parameters that several stages hold, in the order of the stages. All
-  /// stages then have the same sum. Call it after the sum over the replicas.
+  /// Waits until the messages of the step are sent. Then adds up the gradients of parameters that
+  /// several stages hold, in the order of the stages, so that all of these stages have the sum. Call
+  /// it after the sum over the replicas.
   void exchange_shared();
 
   void end() override;
@@ -59,11 +62,14 @@ class trained_stage final : public nn::stage_link {
   nn::stage_tensors receive(nn::stage_tensors const& empty) override;
   void send(nn::stage_tensors const& results) override { now().output = results; }
   micro_batch& now() { return in_flight_.at(current_); }
+  void send_tensors(nn::stage_tensors const& all, int peer);
+  void receive_tensors(nn::stage_tensors const& all, int peer);
 
   network_state const& network_;
   comm::group& stages_;  ///< ranks along the mesh axis pp
   std::int32_t current_ = 0;
   std::map<std::int32_t, micro_batch> in_flight_;
+  std::vector<comm::ticket> sent_;  ///< messages of the step whose tensors may be in use
 };
 
 }  // namespace redco::run

@@ -18,19 +18,6 @@ namespace redco::run::detail {
 inline constexpr int states_tag = 0;
 inline constexpr int shared_tag = 1;
 
-inline void send_tensors(comm::group& stages, int peer, nn::stage_tensors const& all) {
-  comm::collective_label const label("pipeline stages");
-  stages.send(all.hidden, peer, states_tag);
-  if (all.states.defined()) stages.send(all.states, peer, states_tag);
-}
-
-/// Fills the tensors of `all` with those that `peer` sent.
-inline void receive_tensors(comm::group& stages, int peer, nn::stage_tensors const& all) {
-  comm::collective_label const label("pipeline stages");
-  stages.recv(all.hidden, peer, states_tag);
-  if (all.states.defined()) stages.recv(all.states, peer, states_tag);
-}
-
 /// Returns the gradient of `input`, or zeros if the stage's output does not depend on it.
 inline at::Tensor gradient_of(at::Tensor const& input) {
   return input.grad().defined() ? input.grad() : at::zeros_like(input);
@@ -40,13 +27,25 @@ inline at::Tensor gradient_of(at::Tensor const& input) {
 
 namespace redco::run {
 
-REDCO_INLINE trained_stage::trained_stage(network_state const& network, rank_context& rank,
-                                          schedule::step_facts& facts)
+REDCO_INLINE trained_stage::trained_stage(network_state const& network, rank_context& rank, schedule::step_facts& facts)
     : nn::stage_link(network.network().blocks(), rank.coordinate(shape::axis::pp) + 1 == rank.mesh.pp),
       network_(network),
       stages_(rank.group(shape::axis::pp)) {
   facts.stages = stages_.size();
   facts.stage = stages_.rank();
+}
+
+REDCO_INLINE void trained_stage::send_tensors(nn::stage_tensors const& all, int peer) {
+  comm::collective_label const label("pipeline stages");
+  sent_.push_back(stages_.send_later(all.hidden, peer, detail::states_tag));
+  if (all.states.defined()) sent_.push_back(stages_.send_later(all.states, peer, detail::states_tag));
+}
+
+/// Fills the tensors of `all` with those that `peer` sent.
+REDCO_INLINE void trained_stage::receive_tensors(nn::stage_tensors const& all, int peer) {
+  comm::collective_label const label("pipeline stages");
+  stages_.recv(all.hidden, peer, detail::states_tag);
+  if (all.states.defined()) stages_.recv(all.states, peer, detail::states_tag);
 }
 
 REDCO_INLINE terms trained_stage::forward(std::int32_t micro, std::function<terms()> const& loss) {
@@ -64,7 +63,7 @@ REDCO_INLINE terms trained_stage::forward(std::int32_t micro, std::function<term
 }
 
 REDCO_INLINE nn::stage_tensors trained_stage::receive(nn::stage_tensors const& empty) {
-  detail::receive_tensors(stages_, stages_.rank() - 1, empty);
+  receive_tensors(empty, stages_.rank() - 1);
   empty.hidden.requires_grad_();
   if (empty.states.defined()) empty.states.requires_grad_();
   return now().input = empty;
@@ -77,10 +76,10 @@ REDCO_INLINE void trained_stage::end() {
 
 REDCO_INLINE void trained_stage::send_to_neighbour(std::int32_t micro, bool backward) {
   micro_batch& of = in_flight_.at(micro);
-  if (!backward) return detail::send_tensors(stages_, stages_.rank() + 1, of.output);
+  if (!backward) return send_tensors(of.output, stages_.rank() + 1);
   nn::stage_tensors gradients{detail::gradient_of(of.input.hidden), {}};
   if (of.input.states.defined()) gradients.states = detail::gradient_of(of.input.states);
-  detail::send_tensors(stages_, stages_.rank() - 1, gradients);
+  send_tensors(gradients, stages_.rank() - 1);
   in_flight_.erase(micro);
 }
 
@@ -88,7 +87,7 @@ REDCO_INLINE void trained_stage::receive_gradients(std::int32_t micro) {
   micro_batch& of = in_flight_.at(micro);
   of.output_gradients.hidden = at::empty_like(of.output.hidden);
   if (of.output.states.defined()) of.output_gradients.states = at::empty_like(of.output.states);
-  detail::receive_tensors(stages_, stages_.rank() + 1, of.output_gradients);
+  receive_tensors(of.output_gradients, stages_.rank() + 1);
 }
 
 REDCO_INLINE void trained_stage::backward(std::int32_t micro, at::Tensor const& loss) {
@@ -111,12 +110,15 @@ REDCO_INLINE void trained_stage::backward(std::int32_t micro, at::Tensor const& 
 REDCO_INLINE void trained_stage::exchange_shared() {
   comm::collective_label const label("gradients of shared parameters");
   at::NoGradGuard const no_grad;
+  for (comm::ticket& one : sent_) stages_.wait(one);
+  sent_.clear();
   for (nn::stored_parameter const& p : network_.store.parameters()) {
     shape::stage_set const holders = p.plan.stages;
     if (!p.trainable || holders.count(stages_.size()) < 2) continue;
     int const first = holders.first();
     if (stages_.rank() != first) {
-      stages_.send(p.gradient, first, detail::shared_tag);
+      comm::ticket sent = stages_.send_later(p.gradient, first, detail::shared_tag);
+      stages_.wait(sent);
       stages_.recv(p.gradient, first, detail::shared_tag);
       continue;
     }
@@ -127,7 +129,9 @@ REDCO_INLINE void trained_stage::exchange_shared() {
       at::Tensor(p.gradient).add_(other);
     }
     for (int stage = first + 1; stage < stages_.size(); ++stage)
-      if (holders.has(stage)) stages_.send(p.gradient, stage, detail::shared_tag);
+      if (holders.has(stage)) sent_.push_back(stages_.send_later(p.gradient, stage, detail::shared_tag));
+    for (comm::ticket& one : sent_) stages_.wait(one);
+    sent_.clear();
   }
 }
 

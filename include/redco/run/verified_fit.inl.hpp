@@ -5,6 +5,7 @@
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_work.hpp>
 #include <redco/run/run_state.hpp>
+#include <redco/run/stage_choices.hpp>
 #include <redco/run/step.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/data/sampler.hpp>
@@ -107,7 +108,7 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   }
   data::batch_step const next = all.step(0);
   fit_work work(*source, in, at.step);
-  step_executor one(*at.network, rank, work.facts(next, job->several_terms()),
+  step_executor one(*at.network, rank, work.facts(next, job->several_terms(), schedule_of(where_.options())),
                     replicas > 1 ? where_.gradient_bucket() : 0, &recorder);
   step_measure::begin(rank, at.network->store.device());
   step_result const result = one.run(work, {at.step, options::run_length_of(settings_, examples).steps});

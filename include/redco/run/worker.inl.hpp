@@ -38,6 +38,10 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
   if (options.log_every < 1)
     throw error(exit_code::usage,
                 "a worker with log_every " + std::to_string(options.log_every) + ": give 1 or more steps");
+  if (rank.mesh.pp > 1)
+    throw error(exit_code::usage,
+                "a worker with pipeline stages: its steps are the program's own, which stages do not support; give "
+                "--n-pipeline-stages 1");
   if (where.options().cuda_graph) run::step_graphs::refuse("a worker's steps are the program's own");
   if (where.verified() != nullptr) verifier_ = std::make_unique<run::loop_verifier>(*where.verified(), rank);
   if (rank_.rank == 0 && !verifier_) {
