@@ -48,8 +48,10 @@ struct module<layers::encoder_decoder<Encoder, Decoder>, X> {
       at::Tensor const own = encoded();
       return stage->is_before() ? stage->received().states : own;
     };
+    bool const kept = cache != nullptr && cache->has(cache_slot);
+    if (kept) stage->skip_encoder(encoder_end);
+    else stage->begin_encoder();
     if (cache == nullptr) return of_stage();
-    if (cache->has(cache_slot)) stage->start_at(encoder_end);
     // A stage that ends inside the encoder has no states; it keeps an empty tensor in their place.
     return cache->once(cache_slot, [&] {
       at::Tensor const states = of_stage();

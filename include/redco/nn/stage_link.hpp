@@ -51,18 +51,23 @@ class stage_link {
   void begin(std::function<stage_tensors()> shapes) {
     shapes_ = std::move(shapes);
     received_ = {};
+    sends_states_ = false;
     start_at(0);
   }
 
-  /// Begins the call at the layers before the block with index `block`; earlier layers do not run.
-  void start_at(std::int64_t block) {
-    at_ = blocks_.begin > block ? position::before : block < blocks_.end ? position::inside : position::after;
-  }
+  /// Declares that this call computes the encoder's states, which stages inside the decoder send.
+  void begin_encoder() { sends_states_ = true; }
+
+  /// Begins the call after the encoder, which has `encoder_blocks` blocks, because each stage has kept
+  /// the encoder's states of an earlier call.
+  void skip_encoder(std::int64_t encoder_blocks) { start_at(encoder_blocks); }
 
   /// Returns the tensors of the preceding stage; waits for them in the first call of received().
   stage_tensors const& received() {
-    if (!received_.hidden.defined()) received_ = receive(shapes_());
-    return received_;
+    if (received_.hidden.defined()) return received_;
+    stage_tensors empty = shapes_();
+    if (!sends_states_) empty.states = at::Tensor();
+    return received_ = receive(empty);
   }
 
   /// Returns true if this stage begins after one of the blocks [begin, end) of a `repeat`, or directly
@@ -79,10 +84,10 @@ class stage_link {
     return at_ == position::inside && !is_last_ && blocks_.end > begin && blocks_.end <= end;
   }
 
-  /// Ends the stage's part and sends its results to the next stage. `states` is ignored if the edge
-  /// does not carry the encoder's states.
-  void leave(stage_tensors const& results) {
+  /// Ends the stage's part and sends its results to the next stage.
+  void leave(stage_tensors results) {
     at_ = position::after;
+    if (!sends_states_) results.states = at::Tensor();
     send(results);
   }
 
@@ -96,6 +101,11 @@ class stage_link {
  private:
   enum class position : std::uint8_t { before, inside, after };
 
+  /// Sets the position to the layers before the block with index `block`.
+  void start_at(std::int64_t block) {
+    at_ = blocks_.begin > block ? position::before : block < blocks_.end ? position::inside : position::after;
+  }
+
   /// Waits for tensors from the preceding stage. Returns them in `empty`, or in tensors of equal
   /// shapes.
   virtual stage_tensors receive(stage_tensors const& empty) = 0;
@@ -104,6 +114,7 @@ class stage_link {
   shape::block_range blocks_;
   bool is_last_;
   position at_ = position::inside;
+  bool sends_states_ = false;  ///< true if edges inside a decoder carry the encoder's states
   std::function<stage_tensors()> shapes_;
   stage_tensors received_;
 };

@@ -77,7 +77,7 @@ struct scales {
 };
 
 /// Indices of the numbers that compare one parameter. The ranks take the maximum of each number.
-enum column : std::size_t { of_gradient, of_update, of_slots, has_gradient, is_updated, columns };
+enum column : std::size_t { of_gradient, of_update, of_slots, has_gradient, is_updated, is_held, columns };
 
 inline std::array<double, columns> compare_parameter(updated_parameter const& own, updated_parameter const& alone,
                                                      scales const& all, double lr, verify_tolerance const& t) {
@@ -100,7 +100,16 @@ inline std::array<double, columns> compare_parameter(updated_parameter const& ow
   }
   found[has_gradient] = lr > 0 && largest_gradient > 0 ? 1 : 0;
   found[is_updated] = largest(own.update) > 0 ? 1 : 0;
+  found[is_held] = 1;
   return found;
+}
+
+/// Returns the record of the parameter `name` in an update, or null if a rank of another pipeline
+/// stage holds the parameter.
+inline updated_parameter const* find(update_record const& of, std::string const& name) {
+  for (updated_parameter const& p : of.parameters)
+    if (p.name == name) return &p;
+  return nullptr;
 }
 
 /// Returns a phrase that names the first difference in an update; empty if nothing differs. If only
@@ -144,11 +153,13 @@ REDCO_INLINE compared_update compare_updates(rank_context& rank, std::string con
       verify_tolerance::of(c10::elementSize(alone.loss_type) < c10::elementSize(computed) ? alone.loss_type : computed);
   // An update in which nothing counted (all labels masked) has no recorded parameters.
   bool const updates = !own.parameters.empty() && !alone.parameters.empty();
-  if (own.network != alone.network || (updates && own.parameters.size() != alone.parameters.size()))
+  auto const refuse = [&](std::size_t parameters) {
     throw error(exit_code::internal, name + ": the mesh updates other parameters than one rank does (" +
-                                         std::to_string(own.parameters.size()) + " of \"" + own.network + "\", " +
+                                         std::to_string(parameters) + " of \"" + own.network + "\", " +
                                          std::to_string(alone.parameters.size()) + " of \"" + alone.network +
                                          "\"): take the same steps on every mesh");
+  };
+  if (own.network != alone.network) refuse(own.parameters.size());
   step_result const &here = own.result, &there = alone.result;
   std::vector<double> numbers{detail::relative(here.loss, there.loss, tolerance.loss),
                               detail::relative(here.grad_norm, there.grad_norm, tolerance.norm),
@@ -159,19 +170,28 @@ REDCO_INLINE compared_update compare_updates(rank_context& rank, std::string con
       numbers[0] = std::max(numbers[0], detail::relative(value, at->second, tolerance.loss));
   std::size_t const of_step = numbers.size();
   detail::scales const all(alone);
-  for (std::size_t i = 0; updates && i < own.parameters.size(); ++i) {
-    auto const found = detail::compare_parameter(own.parameters[i], alone.parameters[i], all, here.lr, tolerance);
+  std::size_t held = 0;
+  for (std::size_t i = 0; updates && i < alone.parameters.size(); ++i) {
+    updated_parameter const* const mine = detail::find(own, alone.parameters[i].name);
+    std::array<double, columns> found{};
+    if (mine != nullptr) found = detail::compare_parameter(*mine, alone.parameters[i], all, here.lr, tolerance);
+    held += mine != nullptr ? 1 : 0;
     numbers.insert(numbers.end(), found.begin(), found.end());
   }
+  if (updates && held != own.parameters.size()) refuse(own.parameters.size());
   comm::collective_label const label("verification");
   rank.world.all_reduce(at::from_blob(numbers.data(), {static_cast<std::int64_t>(numbers.size())}, at::kDouble),
                         comm::reduce_op::max);
   compared_update result{{}, tolerance, {}};
   result.step = {name,      numbers[0],      numbers[1],     numbers[2],       there.loss,
                  here.loss, there.grad_norm, here.grad_norm, there.weight != 0};
-  for (std::size_t i = 0; updates && i < own.parameters.size(); ++i) {
+  held = 0;
+  for (std::size_t i = 0; updates && i < alone.parameters.size(); ++i)
+    held += numbers[of_step + i * columns + is_held] > 0 ? 1 : 0;
+  if (updates && held != alone.parameters.size()) refuse(held);
+  for (std::size_t i = 0; updates && i < alone.parameters.size(); ++i) {
     double const* const of = numbers.data() + of_step + i * columns;
-    std::string const& parameter = own.parameters[i].name;
+    std::string const& parameter = alone.parameters[i].name;
     std::size_t const dot = parameter.rfind('.');
     verify_row row{(own.network.empty() ? "" : own.network + ".") + parameter,
                    dot == std::string::npos ? "the model itself" : parameter.substr(0, dot)};

@@ -53,7 +53,7 @@ REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
   if (differing > 0) {
     verify_step const& one = compared[static_cast<std::size_t>(differing - 1)].step;
     result.forward_differs = one.loss > 1 || one.count > 1;
-    result.layer = first_layer(differing, result.forward_differs, result.tolerance.gradient);
+    if (where_.mesh().pp == 1) result.layer = first_layer(differing, result.forward_differs, result.tolerance.gradient);
   }
   return result;
 }
@@ -128,6 +128,7 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
 REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, computed_step const& own,
                                                  verify_result& result) const {
   result.messages_remark = !with_.planned              ? "the model has an encoder"
+                           : rank.mesh.pp > 1          ? "the mesh has pipeline stages"
                            : !settings_.frozen.empty() ? "the fit freezes parameters that the plan trains"
                                                        : own.not_planned;
   if (!result.messages_remark.empty()) {
