@@ -62,7 +62,7 @@ struct work final : run::step_work {
   }
   void compute(run::step_executor& step, comm::replica_round const& round) override {
     redco::run::training_step own(step);
-    own.add(loss(round));
+    own.add(loss(round, nullptr));
   }
 
  private:
