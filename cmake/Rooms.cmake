@@ -6,8 +6,8 @@ set(REDCO_FLOOR_2 shape json random metrics)
 set(REDCO_FLOOR_3 optimizer pipeline tokenizer safetensors log fact)
 set(REDCO_FLOOR_4 layer data)
 set(REDCO_FLOOR_5 model options)
-set(REDCO_FLOOR_6 shard pretrained workdir)
-set(REDCO_FLOOR_7 cost schedule)
+set(REDCO_FLOOR_6 shard pretrained workdir schedule)
+set(REDCO_FLOOR_7 cost)
 set(REDCO_FLOOR_8 report compat)
 # The torch line: the floors above this line, and the folders plan/ of the rooms below it, compile
 # without torch.

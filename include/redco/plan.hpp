@@ -105,6 +105,7 @@
 #include <redco/fact/program.hpp>
 #include <redco/fact/recorder.hpp>
 #include <redco/fact/side_products.hpp>
+#include <redco/fact/stage_of.hpp>
 
 #include <redco/layer/activations.hpp>
 #include <redco/layer/attention.hpp>

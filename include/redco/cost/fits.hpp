@@ -29,7 +29,7 @@ constexpr budget_check check_budget() {
   // Wrong sizes and an illegal mesh have their own errors.
   constexpr auto const& facts = shard::constant_facts_of<Model>.parameters;
   if (shard::constant_facts_of<Model>.mistake || !shard::plannable(Mesh) ||
-      shard::first_illegal(facts, Mesh) < facts.size())
+      Mesh.pp > shard::constant_facts_of<Model>.most_stages || shard::first_illegal(facts, Mesh) < facts.size())
     return {Mesh};
   memory const m = cost_of<Model>(Optimizer, setup{Mesh, Load, Compute, Recompute}).memory;
   return {Mesh,

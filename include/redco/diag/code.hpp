@@ -94,6 +94,11 @@ inline constexpr diagnosis diagnoses[] = {
       "only a column-parallel layer takes an entered value", "token ids are replicated"}},
     {"S009", "an override matches nothing", "The pattern has a typing error, or its layer no longer exists.",
      "name something that the plan has"},
+    {"S010", "the model cannot be cut into so many pipeline stages",
+     "A pipeline stage runs at least one block of the model's outermost repeats, and there are at most 64 stages. A "
+     "model without blocks, or with its repeat inside a branch such as redco::residual, has one stage. The type in the "
+     "message shows the stages and the largest number.",
+     "choose at most as many stages as it has blocks"},
     // C: memory of a job
     {"C001", "the job does not fit in the memory of a rank",
      "Parameters, gradients, optimizer state, activations and workspace of one rank together exceed the budget.",

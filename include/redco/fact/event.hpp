@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/fact/block_slices.hpp>
+#include <redco/shape/blocks.hpp>
 #include <redco/shape/extents.hpp>
 #include <redco/meta/enum_texts.hpp>
 
@@ -82,6 +83,12 @@ enum class event_kind : std::uint8_t {
   /// Event: the layer declares neither the tensors that it saves nor its operations (a user's
   /// opaque callable).
   uncounted,
+  /// Event: a pipeline stage receives `event::tensor` from the preceding stage. Backward sends the
+  /// tensor's gradient back. Only programs of stages have it (see stage_of()).
+  receive,
+  /// Event: a pipeline stage sends `event::tensor` to the next stage. Backward receives the
+  /// tensor's gradient. Only programs of stages have it.
+  send,
 };
 
 inline constexpr auto event_texts = meta::enum_texts<event_kind>({
@@ -104,6 +111,8 @@ inline constexpr auto event_texts = meta::enum_texts<event_kind>({
     {event_kind::loss_workspace, "chunk"},
     {event_kind::loss_sum, "sum"},
     {event_kind::uncounted, "uncounted"},
+    {event_kind::receive, "receive"},
+    {event_kind::send, "send"},
 });
 
 /// Returns the word for an event kind in the printed form of a model's program.
@@ -141,6 +150,9 @@ struct event {
   /// True for a `save` event whose tensor shares storage with the tensor of the preceding `save`
   /// event: the two are adjacent along the last dimension.
   bool adjacent = false;
+  /// Blocks of the model whose pipeline stages all run the event, which is outside blocks; empty if
+  /// the event runs on one stage.
+  shape::block_range on_stages_of = {0, 0};
 };
 
 }  // namespace redco::fact

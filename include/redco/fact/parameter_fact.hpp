@@ -145,8 +145,8 @@ struct parameter_fact {
            why != reason::token_type && why != reason::class_token;
   }
 
-  /// Adds layers that read the parameter, at these positions. Throws `error` with exit code 70 for a
-  /// fifth range of positions.
+  /// Adds layers that read the parameter, at these positions. Throws `error` with exit code 70 for
+  /// a fifth range of positions.
   constexpr void read_at(shape::block_range const& positions) {
     if (reader_count == readers.size())
       throw error(exit_code::internal, "a parameter is read by layers at more than four positions of the model");

@@ -76,9 +76,14 @@ struct program {
   std::vector<parameter_fact> parameters;
   std::vector<message_fact> messages;
   mistake_fact mistake;  ///< First mistake in the sizes of the model, if there is one
-  flow encoder_states;   ///< Encoder's output, which blocks of a decoder read; of rank 0 if there is none
-  /// Number of blocks of outermost `repeat`s that the encoder has; 0 without an encoder
-  std::int64_t encoder_blocks = 0;
+  /// Output of the model's encoder, which blocks of the decoder read; rank 0 if the model has none.
+  flow encoded = {};
+  std::int64_t encoder_blocks = 0;  ///< Number of blocks that run before `encoded` is complete
+  /// True if pipeline stages may begin at every block. False if an outermost `repeat` is inside a
+  /// branch, such as residual<repeat<...>>, because the branch begins and ends outside of its
+  /// blocks.
+  bool has_cuttable_rows = true;
+  path repeat_in_branch = {};  ///< Path of the first outermost `repeat` inside a branch
 
   /// Returns the path of the layer that declared the event `e`. Requires that `e.layer` is not -1.
   constexpr std::string_view layer_of(event const& e) const { return layers[static_cast<std::size_t>(e.layer)].view(); }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/fact/block_slices.hpp>
-#include <redco/fact/detail/size_checks.hpp>
+#include <redco/fact/detail/saved_records.hpp>
 #include <redco/fact/event.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/path.hpp>
@@ -23,12 +23,12 @@ class side_products;
 /// A recorder of a model's program. Each layer type's function `facts` calls it to declare
 /// parameters, tensors saved for backward, messages and changes of the activation. Each call
 /// becomes an event of the program. The same code runs at compile time and at run time.
-class recorder : public detail::size_checks {
+class recorder : public detail::saved_records {
  public:
   /// Starts to record a model with input shapes `input` and `encoder_input`. `stated` is false if
   /// the model does not declare its input. Then the first layer may add a dimension of features to
   /// the input shape [batch, sequence].
-  constexpr recorder(extents input, extents encoder_input, bool stated) : detail::size_checks(stated) {
+  constexpr recorder(extents input, extents encoder_input, bool stated) : detail::saved_records(stated) {
     activation.shape = input;
     source.shape = encoder_input;
     program_.events.reserve(512);
@@ -50,8 +50,8 @@ class recorder : public detail::size_checks {
   /// Returns the recorded program by move. The recorder must not be used afterwards.
   constexpr program take() { return std::move(program_); }
 
-  /// Declares a parameter of the current layer, and returns its index in program::parameters. `leaf`
-  /// is its name within the layer, such as "weight".
+  /// Declares a parameter of the current layer, and returns its index in program::parameters.
+  /// `leaf` is its name within the layer, such as "weight".
   constexpr std::size_t parameter(std::string_view leaf, parameter_fact fact) {
     fact.name = here_;
     fact.name.push(leaf);
@@ -75,56 +75,33 @@ class recorder : public detail::size_checks {
       if (fact.name.view() == name) fact.read_at({blocks_before_, blocks_before_ + 1});
   }
 
-  /// Declares that all blocks declared since the parameter with index `index` read it.
-  constexpr void read_in_blocks(std::size_t index) {
-    shape::block_range& first = program_.parameters[index].readers[0];
-    if (blocks_before_ > first.begin) first.end = blocks_before_;
+  /// Declares a layer whose result all blocks in `body` read, such as T5's biases by distance.
+  /// Calls `layer`, which declares the layer, and then `body` with the activation from before the
+  /// layer. During backward of `body`, a gradient of the result stays in memory. Each pipeline
+  /// stage that has some of the blocks computes the layer itself.
+  template <class Layer, class Body>
+  constexpr void for_blocks(Layer&& layer, Body&& body) {
+    flow const input = activation;
+    std::size_t const parameters = program_.parameters.size(), begin = program_.events.size();
+    shape::block_range blocks{blocks_before_, blocks_before_};
+    layer();
+    std::size_t const declared = program_.parameters.size(), end = program_.events.size();
+    flow const result = std::exchange(activation, input);
+    waiting(result, body);
+    if (blocks_.depth > 0 || blocks_before_ == blocks.begin) return;
+    blocks.end = blocks_before_;
+    for (std::size_t i = parameters; i < declared; ++i) program_.parameters[i].readers[0] = blocks;
+    for (std::size_t i = begin; i <= end; ++i) program_.events[i].on_stages_of = blocks;
+    program_.events.back().on_stages_of = blocks;
   }
 
-  /// Declares that forward saves the current activation for backward under the name `slot`. An
-  /// activation that two layers save is stored once.
-  constexpr void save(std::string_view slot) { state({.kind = event_kind::save, .slot = slot, .tensor = activation}); }
-
-  /// Declares that forward saves for backward, under the name `slot`, a tensor that is not the
-  /// current activation.
-  constexpr void save(std::string_view slot, extents shape, int split_dim, width_kind kind, std::int64_t units = 0) {
-    state({.kind = event_kind::save, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
-  }
-
-  /// Declares that forward saves a tensor in one storage with the tensor declared before: both are
-  /// adjacent slices along the last dimension.
-  constexpr void save_adjacent(std::string_view slot, extents shape, int split_dim, width_kind kind,
-                               std::int64_t units = 0) {
-    state({.kind = event_kind::save,
-           .width = kind,
-           .slot = slot,
-           .tensor = {shape, split_dim, units, -1},
-           .adjacent = true});
-  }
-
-  /// Declares that forward saves a tensor of the batch, such as the token ids, which needs no extra
-  /// memory.
-  constexpr void save_batch(std::string_view slot, extents shape, width_kind kind) {
-    state({.kind = event_kind::batch, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}});
-  }
-
-  /// Declares that forward saves a tensor of the batch, which needs no extra memory. If there are
-  /// several tensor-parallel ranks, forward instead saves a tensor of equal shape computed from it.
-  constexpr void save_batch_or_local(std::string_view slot, extents shape, width_kind kind) {
-    save_batch(slot, shape, kind);
-    state({.kind = event_kind::save,
-           .width = kind,
-           .slot = slot,
-           .tensor = {shape, -1, 0, -1},
-           .min_shards_exclusive = 1});
-  }
-
-  /// Declares a tensor that the loss makes. `lasts` is its lifetime: until the loss's backward
-  /// (`event_kind::loss`), or while the loss is computed (`loss_workspace`). `loss_sum` is an
-  /// accumulator that lives while the loss is computed, and is then converted to a `loss` tensor.
-  constexpr void loss(event_kind lasts, std::string_view slot, extents shape, int split_dim, std::int64_t units,
-                      width_kind kind = width_kind::compute) {
-    state({.kind = lasts, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
+  /// Declares that the current activation is the output of the model's encoder, which blocks of the
+  /// decoder read. Forward saves it once, however many blocks read it.
+  constexpr void end_encoder() {
+    save("states");
+    encoded = activation;
+    program_.encoded = activation;
+    program_.encoder_blocks = blocks_before_;
   }
 
   /// Declares one moment of the layer's backward, at which the gradients of `input` and of the
@@ -152,14 +129,19 @@ class recorder : public detail::size_checks {
   }
 
   /// Calls `body`, which declares a branch, such as that of a residual connection. During the
-  /// branch's backward, a gradient with the shape of `waiting` stays in memory.
+  /// branch's backward, a gradient with the shape of `kept` stays in memory.
   template <class Body>
-  constexpr void carrying(flow const& waiting, Body&& body) {
-    // A copy, because `waiting` may be the activation itself, which changes.
-    flow const like = waiting;
-    state({.kind = event_kind::branch, .slot = "gradient", .tensor = like});
+  constexpr void carrying(flow const& kept, Body&& body) {
+    beside([&] { waiting(kept, body); });
+  }
+
+  /// Calls `body`, which declares a layer while an activation from before the layer is kept for
+  /// after the layer. Blocks of `body` cannot be cut into pipeline stages.
+  template <class Body>
+  constexpr void beside(Body&& body) {
+    ++branches_;
     body();
-    state({.kind = event_kind::branch_end, .slot = "gradient", .tensor = like});
+    --branches_;
   }
 
   /// Declares that the next activation is computed from the tensor `other` as well as from the
@@ -281,15 +263,14 @@ class recorder : public detail::size_checks {
     layer_ = outer_layer;
   }
 
-  /// Declares that the current activation is the encoder's output, which later blocks read.
-  constexpr void end_encoder() {
-    encoded = program_.encoder_states = activation;
-    program_.encoder_blocks = blocks_before_;
-  }
-
-  /// Declares the `times` blocks of a `repeat`: calls `body`, which calls repeated() for each slice.
+  /// Declares the `times` blocks of a `repeat`: calls `body`, which calls repeated() for each
+  /// slice.
   template <class Body>
   constexpr void row(std::int64_t times, Body&& body) {
+    if (blocks_.depth == 0 && branches_ > 0 && program_.has_cuttable_rows) {
+      program_.has_cuttable_rows = false;
+      program_.repeat_in_branch = here_;
+    }
     body();
     if (blocks_.depth == 0) blocks_before_ += times;
   }
@@ -320,6 +301,15 @@ class recorder : public detail::size_checks {
   }
 
  private:
+  template <class Body>
+  constexpr void waiting(flow const& kept, Body&& body) {
+    // A copy, because `kept` may be the activation itself, which changes.
+    flow const like = kept;
+    state({.kind = event_kind::branch, .slot = "gradient", .tensor = like});
+    body();
+    state({.kind = event_kind::branch_end, .slot = "gradient", .tensor = like});
+  }
+
   constexpr bool has_gradient(flow const& f) const { return f.id != 0 && f.id != constant_; }
 
   /// The repeated block that is being declared, in the innermost `repeat`.
@@ -329,20 +319,6 @@ class recorder : public detail::size_checks {
     /// True if the input of the first block is the model's input, which has no gradient
     bool from_batch = false;
   };
-
-  /// Returns the index of the current layer in program::layers; adds the layer if necessary.
-  constexpr int layer() {
-    if (layer_ < 0) {
-      layer_ = static_cast<int>(program_.layers.size());
-      program_.layers.push_back(here_);
-    }
-    return layer_;
-  }
-
-  constexpr void state(event e) {
-    e.layer = layer();
-    program_.events.push_back(e);
-  }
 
   /// Declares a moment of backward that belongs to no layer: a gradient sum over ranks. It happens
   /// only with more than `min_shards_exclusive` tensor-parallel ranks.
@@ -369,13 +345,12 @@ class recorder : public detail::size_checks {
     program_.messages.push_back(fact);
   }
 
-  /// Index in program::layers of the current layer; -1: the layer has no event yet
-  int layer_ = -1;
   block_slices blocks_;
   block block_;
   /// Number of blocks of outermost `repeat`s that are declared completely
   std::int64_t blocks_before_ = 0;
-  int last_ = 0;  ///< Number of the latest activation (flow::id)
+  int branches_ = 0;  ///< Number of branches that are being declared, one inside the other
+  int last_ = 0;      ///< Number of the latest activation (flow::id)
   /// Number of biases to add after the next reduction of a pending sum
   std::int64_t addends_ = 0;
   /// Number of tensor-parallel ranks; events declared now happen only with more ranks. 0: always.

@@ -29,7 +29,7 @@ constexpr stage_edge stage_edge_at(program const& of, std::int64_t block) {
     if (before < block && block <= before + e.blocks.times) result.hidden = e.tensor;
     if (e.blocks.is_last_slice()) before += e.blocks.times;
   }
-  if (block > of.encoder_blocks) result.states = of.encoder_states;
+  if (block > of.encoder_blocks) result.states = of.encoded;
   return result;
 }
 

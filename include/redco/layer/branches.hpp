@@ -190,7 +190,7 @@ struct sum {
   static constexpr void branch_facts(Config const& config, fact::recorder& w, fact::flow const& input,
                                      std::array<fact::flow, N>& outputs, std::size_t at) {
     w.activation = input;
-    Link::layer::template facts<typename Link::input>(config, w);
+    w.beside([&] { Link::layer::template facts<typename Link::input>(config, w); });
     if (at > 0) w.expect_like(outputs[at - 1]);
     outputs[at] = w.activation;
   }

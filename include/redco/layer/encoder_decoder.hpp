@@ -28,7 +28,6 @@ struct encoder_decoder {
       Encoder::template facts<X>(config, w);
       fact::detail::unshard_facts<out_t<Encoder, X>>(w);
     });
-    w.save("states");  // Saved once, however many blocks of the decoder read the states.
     w.end_encoder();
     w.activation = input;
     w.inside("decoder", [&] { Decoder::template facts<X>(config, w); });

@@ -6,7 +6,6 @@
 #include <redco/layer/wrappers.hpp>
 #include <redco/fact/recorder.hpp>
 
-#include <cstddef>
 #include <cstdint>
 
 namespace redco::layers {
@@ -36,20 +35,16 @@ struct with_distance_bias : detail::forwarding<Body> {
     table.split(shape::axis::tp, 1, heads);
     table.start = {fact::initial::kind::normal, 1.0 / square_root(static_cast<double>(buckets))};
     table.why = fact::reason::heads;
-    std::size_t index = 0;
-    w.inside("relative_attention_bias", [&] { index = w.parameter("weight", table); });
-
-    fact::flow const input = w.activation;
-    std::int64_t const distances = 2 * input.shape[1] - 1;
-    w.save("buckets", {distances}, -1, fact::width_kind::index);
-    w.produce({heads, distances}, 0, heads);
-    fact::flow const bias = w.activation;
-    w.save("bias");
-    w.backward({});
-    w.weight_gradient(table.shape, 1, heads);
-    w.activation = input;
-    w.carrying(bias, [&] { Body::template facts<X>(config, w); });
-    w.read_in_blocks(index);
+    std::int64_t const distances = 2 * w.activation.shape[1] - 1;
+    auto const look_up = [&] {
+      w.inside("relative_attention_bias", [&] { w.parameter("weight", table); });
+      w.save("buckets", {distances}, -1, fact::width_kind::index);
+      w.produce({heads, distances}, 0, heads);
+      w.save("bias");
+      w.backward({});
+      w.weight_gradient(table.shape, 1, heads);
+    };
+    w.for_blocks(look_up, [&] { Body::template facts<X>(config, w); });
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/shard/stages.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/program.hpp>
@@ -9,16 +10,18 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace redco::shard {
 
-/// The parts of a model's program that a constexpr variable can hold: parameters, messages, and the
-/// first mistake in the model's sizes.
+/// The parts of a model's program that a constexpr variable can hold: parameters, messages, the
+/// first mistake in the model's sizes, and the largest number of pipeline stages.
 template <std::size_t Parameters, std::size_t Messages>
 struct constant_facts {
   std::array<fact::parameter_fact, Parameters> parameters{};
   std::array<fact::message_fact, Messages> messages{};
   fact::mistake_fact mistake{};
+  std::int64_t most_stages = 1;
 };
 
 }  // namespace redco::shard
@@ -70,6 +73,7 @@ constexpr fact_room recorded_room() {
     for (std::size_t i = 0; i < room.messages; ++i) room.facts.messages[i] = p.messages[i];
   }
   room.facts.mistake = constant_mistake(Model, p.mistake);
+  room.facts.most_stages = most_stages(p);
   return room;
 }
 
@@ -84,6 +88,7 @@ constexpr auto recorded_facts() {
   if constexpr (room.is_enough()) copy(room.facts);
   else copy(record(Model, Load));
   facts.mistake = room.facts.mistake;
+  facts.most_stages = room.facts.most_stages;
   return facts;
 }
 

@@ -3,6 +3,7 @@
 #include <redco/shard/entry.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/blame.hpp>
 
 #include <cstddef>
@@ -109,6 +110,15 @@ struct width_check {
   constexpr bool passed() const { return found != Broken; }
 };
 
+/// A check inside legal<>: fails if the mesh has more pipeline stages than the model permits. The
+/// members are printed in the compile error.
+struct stage_check {
+  int stages = 1;
+  std::int64_t most = 1;  ///< Largest number of stages into which the model can be cut
+
+  constexpr bool passed() const { return stages <= most; }
+};
+
 template <auto const& Model, mesh Mesh>
 struct mesh_verdict {
   static constexpr auto const& facts = constant_facts_of<Model>.parameters;
@@ -119,6 +129,10 @@ struct mesh_verdict {
   static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh) : legality::ok;
   static constexpr shape::place broken = at < facts.size() ? illegal_place(facts[at], Mesh) : shape::place{};
   static constexpr std::int64_t units = broken.units;
+
+  /// Largest number of pipeline stages; a model with wrong sizes has a separate error.
+  static constexpr std::int64_t most_stages =
+      constant_facts_of<Model>.mistake ? Mesh.pp : constant_facts_of<Model>.most_stages;
 
   static constexpr int most_widths = 8;
   /// Returns the legal number of ranks with index `i` (from 0) along the mesh axis at fault, or 0
@@ -160,7 +174,7 @@ namespace redco {
 ///
 /// The error shows the parameter at fault and the legal numbers of ranks, or the layers at fault
 /// and their sizes. Codes for sizes: redco[L004] to [L006] and [L009] to [L011]. Codes for splits:
-/// redco[S001] heads, [S002] key-value heads, [S003] other.
+/// redco[S001] heads, [S002] key-value heads, [S003] other. Code for pipeline stages: redco[S010].
 template <auto const& Model, mesh Mesh>
 struct legal {
   using sizes = shard::detail::size_verdict<Model>;
@@ -189,10 +203,12 @@ struct legal {
       diag::verdict<shard::detail::size_check<fact::mistake::blocks>{sizes::found.kind}, typename sizes::blamed>{},
       "redco[L011]: a rewrite names blocks that the model does not have; name a repeat by its path, such as \"h\", and a "
       "range of at least one of its blocks");
+  static_assert(shard::plannable(Mesh) || (Mesh.pp > shape::stage_cuts::capacity),
+                "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis");
   static_assert(
-      shard::plannable(Mesh),
-      "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and at most 64 "
-      "pipeline stages");
+      diag::verdict<shard::detail::stage_check{Mesh.pp, asked::most_stages}>{},
+      "redco[S010]: the model cannot be cut into so many pipeline stages; choose at most as many stages as it has "
+      "blocks");
   static_assert(
       diag::verdict<check<shard::legality::heads>{Mesh, asked::units, asked::found}, blamed>{},
       "redco[S001]: the number of heads is not divisible by the mesh width; choose a width that divides the heads");

@@ -30,8 +30,8 @@ struct plan {
 /// Plan (split of every parameter) of a model whose sizes are known only at run time
 using dynamic_plan = plan<std::vector<entry>>;
 
-/// Returns true if plans support the mesh: each axis has at least one rank, and there are at most 64
-/// pipeline stages.
+/// Returns true if plans support the mesh: each axis has at least one rank, and there are at most
+/// 64 pipeline stages.
 constexpr bool plannable(mesh const& on) {
   return on.pp > 0 && on.pp <= shape::stage_cuts::capacity && on.dp > 0 && on.ep > 0 && on.tp > 0;
 }
@@ -79,6 +79,11 @@ std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const
   return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along), cure);
 }
 
+/// Returns the cut of a model's blocks into the pipeline stages of the mesh `on`. Throws `error`
+/// with exit code 64 if there are more stages than blocks, if the blocks are inside a branch, or if
+/// `asked` (the number of blocks of each stage; empty: balanced) does not fit.
+shape::stage_cuts stages_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked);
+
 /// Returns the plan (the split of each parameter over the mesh) for a model's program. `asked` is
 /// the number of blocks of each pipeline stage, or empty to balance the work. Throws the errors of
 /// plan_of().
@@ -89,9 +94,9 @@ dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std:
 namespace redco {
 
 /// Returns the plan (the split of each parameter over the mesh) of a model whose sizes are known at
-/// run time. `stages` is the number of blocks of each pipeline stage; if it is empty, all stages get
-/// about equal work. Throws `error` with exit code 64 if the mesh cannot hold the model or `stages`
-/// does not fit the model; the message lists the legal numbers of ranks or stages.
+/// run time. `stages` is the number of blocks of each pipeline stage; if it is empty, all stages
+/// get about equal work. Throws `error` with exit code 64 if the mesh cannot hold the model or
+/// `stages` does not fit the model; the message lists the legal numbers of ranks or stages.
 template <model M>
 shard::dynamic_plan plan_of(M const& m, mesh const& on, std::vector<std::int64_t> const& stages = {}) {
   return shard::detail::plan_from(shard::facts_of(m), on, stages);

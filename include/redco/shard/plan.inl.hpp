@@ -43,17 +43,21 @@ inline shape::stage_cuts asked_stages(std::vector<std::int64_t> const& asked, st
                                     std::to_string(blocks));
 }
 
-/// Returns the cut of a model's blocks into the pipeline stages of the mesh `on`. Throws `error`
-/// with exit code 64 if there are more stages than blocks, or `asked` does not fit.
-inline shape::stage_cuts stages_of(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked) {
+REDCO_INLINE shape::stage_cuts stages_from(fact::program const& of, mesh const& on,
+                                           std::vector<std::int64_t> const& asked) {
   if (on.pp == 1 && asked.size() < 2) return {};
+  if (!of.has_cuttable_rows)
+    throw error(exit_code::usage, "mesh " + options::to_text(on) + ": the blocks '" +
+                                      std::string(of.repeat_in_branch.view()) +
+                                      "' are inside a branch, such as redco::residual, which pipeline stages cannot "
+                                      "share; give 1 stage with --n-pipeline-stages, or put the branch into the block");
   std::vector<std::int64_t> const work = work_of_blocks(of);
   if (!asked.empty()) return asked_stages(asked, std::ssize(work), on);
   if (on.pp <= std::ssize(work)) return balanced_stages(work, on.pp);
   throw error(exit_code::usage,
               "mesh " + options::to_text(on) + ": a pipeline stage runs at least one block, and the model has " +
                   std::to_string(work.size()) + " blocks for " + std::to_string(on.pp) + " stages; give " +
-                  (work.empty() ? std::string("1 stage") : "1 to " + std::to_string(work.size()) + " stages") +
+                  (work.size() < 2 ? std::string("1 stage") : "1 to " + std::to_string(most_stages(of)) + " stages") +
                   " with --n-pipeline-stages");
 }
 
@@ -65,7 +69,7 @@ REDCO_INLINE dynamic_plan plan_from(fact::program const& of, mesh const& on, std
                                       std::to_string(shape::stage_cuts::capacity) + " pipeline stages");
   if (std::size_t const bad = first_illegal(facts, on); bad < facts.size())
     throw error(exit_code::usage, illegal_mesh_message(facts, bad, on));
-  dynamic_plan result{on, {}, stages_of(of, on, asked)};
+  dynamic_plan result{on, {}, stages_from(of, on, asked)};
   for (fact::parameter_fact const& fact : facts) result.entries.push_back({fact, on});
   return result;
 }

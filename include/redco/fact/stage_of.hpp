@@ -1,0 +1,173 @@
+#pragma once
+
+#include <redco/fact/block_slices.hpp>
+#include <redco/fact/event.hpp>
+#include <redco/fact/parameter_fact.hpp>
+#include <redco/fact/program.hpp>
+
+#include <redco/shape/blocks.hpp>
+#include <redco/shape/stage_cuts.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace redco::fact::detail {
+
+/// A copy of the events, parameters and messages of a model's program that one pipeline stage runs.
+class stage_program {
+ public:
+  constexpr stage_program(program const& whole, shape::stage_cuts const& cuts, int stage)
+      : whole_(whole), cuts_(cuts), stage_(stage), own_(cuts.blocks(stage)) {
+    result_.layers = whole.layers;
+    result_.messages = whole.messages;
+    result_.mistake = whole.mistake;
+    result_.encoded = whole.encoded;
+    result_.encoder_blocks = whole.encoder_blocks;
+  }
+
+  constexpr program run() {
+    if (stage_ > 0) cross(event_kind::receive, own_.begin);
+    std::int64_t before = 0;  // number of blocks of the stacks before the current event
+    for (std::size_t i = 0; i < whole_.events.size(); ++i) {
+      event const& e = whole_.events[i];
+      if (e.kind == event_kind::repeat) {
+        i = copy_row(i, before);
+        before += e.blocks.times;
+      } else if (e.kind == event_kind::parameter) {
+        parameter_fact const& fact = whole_.parameters[static_cast<std::size_t>(e.count)];
+        if (fact.stages(cuts_, 0).has(stage_)) add_parameter(e, fact);
+      } else if (e.on_stages_of.is_empty() ? cuts_.stage_of(before) == stage_
+                                           : !own_.overlap(e.on_stages_of).is_empty()) {
+        result_.events.push_back(e);
+      }
+    }
+    if (stage_ + 1 < cuts_.size()) cross(event_kind::send, own_.end);
+    return std::move(result_);
+  }
+
+ private:
+  /// Range [begin, end] of indices of the events of one block type of a stack.
+  struct kind_events {
+    std::size_t begin = 0, end = 0;
+  };
+
+  /// Returns the block types of the outermost stack whose first event has index `begin`.
+  constexpr std::vector<kind_events> kinds_of(std::size_t begin) const {
+    std::vector<kind_events> kinds;
+    int depth = 0;
+    for (std::size_t i = begin;; ++i) {
+      event const& e = whole_.events[i];
+      if (e.kind == event_kind::repeat && depth++ == 0) kinds.push_back({i, i});
+      if (e.kind != event_kind::repeat_end || --depth > 0) continue;
+      kinds.back().end = i;
+      if (e.blocks.is_last_slice()) return kinds;
+    }
+  }
+
+  constexpr event const& output_of(kind_events const& kind) const { return whole_.events[kind.end]; }
+
+  /// Copies the stage's blocks of the stack whose first event has index `begin`. `before` blocks
+  /// run before the stack. Returns the index of the last event of the stack.
+  constexpr std::size_t copy_row(std::size_t begin, std::int64_t before) {
+    std::vector<kind_events> const kinds = kinds_of(begin);
+    block_slice const whole = whole_.events[begin].blocks;
+    shape::block_range const blocks = own_.overlap({before, before + whole.times});
+    std::int64_t const first = blocks.begin - before, times = blocks.end - blocks.begin;
+    for (std::int64_t i = 0; i < std::min(times, whole.step); ++i) {
+      auto const kind = [&](std::int64_t block) { return kinds[static_cast<std::size_t>(block % whole.step)]; };
+      block_slice const slice{times, i, whole.step, whole.base + first, whole.is_part};
+      int const from = first + i == 0 ? whole_.events[begin].from : output_of(kind(first + i - 1)).tensor.id;
+      copy_kind(kind(first + i), slice, from, blocks.has(0));
+    }
+    return kinds.back().end;
+  }
+
+  /// Copies the events of one block type of a stack, for the blocks `slice`. `from` is the number
+  /// of the activation that the first of these blocks reads.
+  constexpr void copy_kind(kind_events const& kind, block_slice const& slice, int from, bool has_first_block) {
+    std::int64_t const count = slice.count(), all = whole_.events[kind.begin].blocks.count();
+    for (std::size_t i = kind.begin; i <= kind.end; ++i) {
+      event e = whole_.events[i];
+      if (i == kind.begin || i == kind.end) e.blocks = slice;
+      if (i == kind.begin) e.from = from;
+      if (e.kind == event_kind::message) {
+        // The first block of a model sends one message less if its input has no gradient.
+        std::int64_t& copies = result_.messages[static_cast<std::size_t>(e.count)].copies;
+        bool const less = copies % all != 0;
+        copies = (copies + (less ? 1 : 0)) / all * count - (less && has_first_block ? 1 : 0);
+      }
+      if (e.kind == event_kind::parameter) {
+        parameter_fact fact = whole_.parameters[static_cast<std::size_t>(e.count)];
+        fact.blocks.slices[0] = slice;
+        add_parameter(e, fact);
+      } else {
+        result_.events.push_back(e);
+      }
+    }
+  }
+
+  constexpr void add_parameter(event e, parameter_fact const& fact) {
+    e.count = static_cast<std::int64_t>(result_.parameters.size());
+    result_.events.push_back(e);
+    result_.parameters.push_back(fact);
+  }
+
+  /// Adds events of the kind `crosses` (receive or send) for the tensors that pass the cut before
+  /// block `block`. The activation passes each cut. The encoder's output passes a cut if blocks on
+  /// both sides read it.
+  constexpr void cross(event_kind crosses, std::int64_t block) {
+    event const at_cut = output_before(block);
+    result_.events.push_back({.kind = crosses, .layer = at_cut.layer, .slot = "block_input", .tensor = at_cut.tensor});
+    if (whole_.encoded.shape.rank == 0 || block <= whole_.encoder_blocks) return;
+    for (event e : whole_.events) {
+      if (e.kind != event_kind::save || e.tensor.id != whole_.encoded.id) continue;
+      event const states{.kind = crosses, .layer = e.layer, .slot = "states", .tensor = whole_.encoded};
+      result_.events.push_back(states);
+      e.tensor = whole_.encoded;
+      if (crosses == event_kind::receive) result_.events.push_back(e);
+      return;
+    }
+  }
+
+  /// Returns the event at which the block before `block` ends.
+  constexpr event output_before(std::int64_t block) const {
+    std::int64_t before = 0;
+    for (std::size_t i = 0;; ++i) {
+      event const& e = whole_.events[i];
+      if (e.kind != event_kind::repeat) continue;
+      std::vector<kind_events> const kinds = kinds_of(i);
+      if (block <= before + e.blocks.times)
+        return output_of(kinds[static_cast<std::size_t>((block - 1 - before) % e.blocks.step)]);
+      before += e.blocks.times;
+      i = kinds.back().end;
+    }
+  }
+
+  program const& whole_;
+  shape::stage_cuts const& cuts_;
+  int stage_;
+  shape::block_range own_;  ///< Blocks of the stage
+  program result_;
+};
+
+}  // namespace redco::fact::detail
+
+namespace redco::fact {
+
+/// Returns the program of one pipeline stage: its blocks, the layers outside blocks that it runs,
+/// and the parameters that these layers read. The first stage runs the layers before all blocks.
+/// Layers between two stacks of blocks run on the stage of the block that follows them. The last
+/// stage runs the layers after all blocks. At each cut, the program has a `receive` or `send` event
+/// for each tensor that passes the cut. With one stage, returns the program `whole`.
+///
+/// `cuts` must be a cut of all blocks of the model, whose stacks can be cut
+/// (program::has_cuttable_rows).
+constexpr program stage_of(program const& whole, shape::stage_cuts const& cuts, int stage) {
+  if (cuts.size() == 1) return whole;
+  return detail::stage_program(whole, cuts, stage).run();
+}
+
+}  // namespace redco::fact
