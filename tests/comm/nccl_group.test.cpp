@@ -48,6 +48,8 @@ TEST_CASE("NCCL moves data exactly, and sums run in rank order if requested") {
     nccl_world{{.dp = ranks}}.run([](rank_context& me) {
       comm_test::cuts_are_turned(me);
       comm_test::messages_keep_their_order(me);
+      comm_test::messages_are_sent_later(me);
+      comm_test::later_messages_count_as_sent(me);
     });
     nccl_world{{.dp = ranks}, true}.run([](rank_context& me) {
       comm_test::reductions_are_in_rank_order(me);
@@ -236,7 +238,11 @@ TEST_CASE("a rank has one device, and members of several processes send messages
     me.world.all_reduce(at::ones({3}, at::kMeta));
   });
   CHECK(mentions(moved, "this rank's is cpu, and got a tensor on meta; a rank has one device"));
-  nccl_world{.shape = {.dp = 3}, .one_process = false}.run(comm_test::messages_keep_their_order);
+  nccl_world{.shape = {.dp = 3}, .one_process = false}.run([](rank_context& me) {
+    comm_test::messages_keep_their_order(me);
+    comm_test::messages_are_sent_later(me);
+  });
+  nccl_world{.shape = {.pp = 3, .tp = 2}}.run(comm_test::stages_send_both_ways);
   CHECK(count_fake().alive == 0);
 }
 

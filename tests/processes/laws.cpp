@@ -79,6 +79,8 @@ void laws(rank_context& me) {
   comm_test::parts_are_gathered_and_scattered(me);
   comm_test::cuts_are_turned(me);
   comm_test::messages_keep_their_order(me);
+  comm_test::messages_are_sent_later(me);
+  comm_test::later_messages_count_as_sent(me);
   int const last = me.world.size() - 1;
   for (std::string const& text : {std::string(), std::string("a\0b", 3), std::string(100'000, 'x')}) {
     std::string const mine = me.rank == last ? text : "another of rank " + std::to_string(me.rank);
@@ -192,6 +194,30 @@ void sent_bytes(rank_context& me, int each) {
   }
 }
 
+/// Checks that a large message arrives while its sender computes and calls no group, and that the
+/// message of a destroyed ticket arrives.
+void messages_move_by_themselves(rank_context& me, int each) {
+  int const last = me.world.size() - 1;
+  if (each == me.world.size()) return;
+  at::Tensor const large = comm_test::values({1'000'000}, at::kFloat, me.rank), got = at::empty({1'000'000});
+  redco::comm::ticket sent;
+  me.world.barrier();
+  auto const begin = std::chrono::steady_clock::now();
+  if (me.rank == 0) sent = me.world.send_later(large, last, 3);
+  if (me.rank == 0) std::this_thread::sleep_for(std::chrono::seconds(3));
+  if (me.rank == last) {
+    me.world.recv(got, 0, 3);
+    must(std::chrono::steady_clock::now() < begin + std::chrono::seconds(2), "the message arrives during the sleep");
+  }
+  me.world.wait(sent);
+  if (me.rank == 0) (void)me.world.send_later(large + 1, last, 4);
+  me.world.barrier();
+  if (me.rank != last) return;
+  must(at::equal(got, comm_test::values({1'000'000}, at::kFloat, 0)), "the message of the sleeping rank");
+  me.world.recv(got, 0, 4);
+  must(at::equal(got, comm_test::values({1'000'000}, at::kFloat, 0) + 1), "the message of a destroyed ticket");
+}
+
 void failures(redco::comm::world& world, int ranks, int each) {
   auto const own = failure_of(world, [](rank_context& me) {
     at::Tensor const x = at::ones({20'000});
@@ -222,6 +248,24 @@ void failures(redco::comm::world& world, int ranks, int each) {
     if (me.rank == 1) me.world.recv(at::empty({4}), 0, 4);
   });
   must(mentions(message, "rank 0 sent Float [3], rank 1 expects Float [4]"), message.what());
+  auto const unreceived = failure_of(world, [&](rank_context& me) {
+    me.world.set_deadline(std::chrono::milliseconds(300));
+    redco::comm::ticket sent;
+    if (me.rank == 0) {
+      redco::comm::collective_label const label("activations");
+      sent = me.world.send_later(at::ones({1'000'000}), ranks - 1, 4);
+    }
+    me.world.wait(sent);
+    if (me.rank == ranks - 1) std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
+  });
+  if (redco::options::launched().host.empty()) {  // by MPI; TCP stores the message in the receiver's process
+    must(unreceived.code() == redco::exit_code::peer_lost, unreceived.what());
+    must(mentions(unreceived,
+                  "rank 0: waited 300 ms in send of Float [1000000] with tag 4 for 'activations', call 0 of"),
+         unreceived.what());
+  } else {
+    must(unreceived.code() == redco::exit_code::done, unreceived.what());
+  }
   auto const late = failure_of(world, [](rank_context& me) {
     me.world.barrier();
     me.world.set_deadline(std::chrono::milliseconds(300));
@@ -317,9 +361,12 @@ int main(int argc, char** argv) {
         hold(planes);
         hold([run](rank_context& me) { comm_test::drawn_calls(me, static_cast<std::uint64_t>(run)).make(200); });
         hold(lanes);
+        hold([&o](rank_context& me) { messages_move_by_themselves(me, o.each); });
         if (!in_rank_order) hold([&o](rank_context& me) { sent_bytes(me, o.each); });
         if (ranks > 1) failures(*world, ranks, o.each);
       }
+      redco::mesh const stages = ranks % 2 == 0 ? redco::mesh{.pp = ranks / 2, .tp = 2} : redco::mesh{.pp = ranks};
+      redco::comm::make_world(stages, waits)->run(comm_test::stages_send_both_ways);
       world->run([](rank_context& me) {
         must(me.world.counters() == redco::shape::traffic{}, "a run counts from nothing");
         me.world.barrier();

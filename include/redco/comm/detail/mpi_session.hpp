@@ -135,7 +135,13 @@ class mpi_session final : public process_session {
   }
 
   void leave(int code) noexcept override try {
-    std::unique_lock const alone(mutex_, std::try_to_lock);
+    mover_.stop();
+    std::unique_lock alone(mutex_, std::try_to_lock);
+    // Another thread holds the lock for a moment only, unless MPI does not return.
+    for (int turn = 0; turn < 100 && !alone; ++turn) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      (void)alone.try_lock();
+    }
     if (!alone || std::exchange(left_, true)) return;
     for (int other = 0; other < size_; ++other)
       if (other != rank_ && answers_.silent(other)) return;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -130,7 +131,7 @@ class process_exchange {
 
   /// Starts to send a tensor from member `from` to member `to` of another process. Sends `head`, the
   /// description of the tensor (shape, dtype, tag), then the elements. The result holds the memory of
-  /// both. Pass it to finish_message() or leave().
+  /// both; pass it to finish_message() or leave().
   messages send_message(operand const& head, std::size_t from, std::size_t to, at::Tensor const& x) const {
     messages some;
     some.tensors = {x};
@@ -142,14 +143,21 @@ class process_exchange {
     return some;
   }
 
+  /// Moves the bytes of the message `some` on another thread until finish_message() or leave().
+  void move_meanwhile(messages& some) const {
+    if (!session_.finished(some)) session_.mover().add(some);
+  }
+
   /// Waits until the message `some` from member `from` to member `to` is sent. Throws `error` if the
   /// run fails, the receiver has ended, or the deadline of the call passes.
   void finish_message(messages& some, call const& of, std::size_t from, std::size_t to) const {
+    if (std::exception_ptr const failure = session_.mover().remove(some)) std::rethrow_exception(failure);
     finish(some, of, members_[from], {members_[to]});
   }
 
   /// Leaves messages to the session, which keeps their memory until they are complete.
   void leave(messages&& some) const {
+    (void)session_.mover().remove(some);
     if (!some.peers.empty()) session_.abandon(std::move(some));
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/comm/detail/begun_message.hpp>
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/operand.hpp>
@@ -22,7 +23,6 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,37 +58,6 @@ class process_group final : public group {
     std::size_t from;
     int tag;
     at::Tensor content;
-  };
-
-  /// A tensor that a rank sends to a rank of another process. The transport reads the tensor itself.
-  class begun_message final : public ticket::message {
-   public:
-    begun_message(process_group& by, std::size_t to, int tag, at::Tensor const& x)
-        : state_(by.state_),
-          from_(by.me()),
-          to_(to),
-          number_(by.here().calls(by.seat_)),
-          head_(operand::of(shape::collective::send, x, tag)),
-          words_(message_text(shape::collective::send, x, tag)),
-          sent_(state_->others.send_message(head_, from_, to_, x)) {
-      by.count_sent(shape::collective::send, static_cast<std::int64_t>(x.nbytes()));
-    }
-    ~begun_message() override { state_->others.leave(std::move(sent_)); }
-
-    void wait(std::chrono::milliseconds limit) override {
-      collective_label const purpose(label_);
-      state_->others.finish_message(sent_, {head_, number_, limit, words_}, from_, to_);
-      sent_ = {};
-    }
-
-   private:
-    std::shared_ptr<process_state> state_;
-    std::size_t from_, to_;
-    std::uint64_t number_;  ///< number of collectives that the rank had begun when it sent the tensor
-    operand head_;
-    std::string words_;
-    std::string_view label_ = collective_label::current();
-    messages sent_;
   };
 
   process_group(std::shared_ptr<process_state> all, std::size_t seat, std::size_t members)
@@ -278,7 +247,7 @@ class process_group final : public group {
     if (here().line().failed()) throw here().line().cause();
     auto const to = static_cast<std::size_t>(peer);
     if (is_here(to)) return point_to_point{here(), state_->post}.send(seat_, to - state_->first(), tag, x);
-    begun_message(*this, to, tag, x).wait(deadline());
+    begun(to, tag, x)->wait(deadline());
   }
 
   std::unique_ptr<ticket::message> do_send_later(at::Tensor const& x, int peer, int tag) override {
@@ -287,7 +256,9 @@ class process_group final : public group {
     auto const to = static_cast<std::size_t>(peer);
     if (is_here(to))
       return point_to_point{here(), state_->post}.send_later(state_, seat_, to - state_->first(), tag, x);
-    return std::make_unique<begun_message>(*this, to, tag, x);
+    std::unique_ptr<begun_message> message = begun(to, tag, x);
+    message->move_meanwhile();
+    return message;
   }
 
   void do_recv(at::Tensor const& x, int peer, int tag) override {
@@ -379,6 +350,12 @@ class process_group final : public group {
     });
     others().finish(some, call);
     return rows;
+  }
+
+  /// Starts to send `x` to member `to`, which is in another process.
+  std::unique_ptr<begun_message> begun(std::size_t to, int tag, at::Tensor const& x) {
+    count_sent(shape::collective::send, static_cast<std::int64_t>(x.nbytes()));
+    return std::make_unique<begun_message>(state_, me(), to, here().calls(seat_), tag, x);
   }
 
   void copy_from_first(at::Tensor const& out) const {
