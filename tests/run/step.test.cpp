@@ -51,7 +51,7 @@ struct work final : run::step_work {
   work(redco::run::trained_network<M> const& net, rank_context& me, bool several)
       : net_(net), me_(me), several_(several) {}
 
-  terms loss(comm::replica_round const& round, redco::nn::stage_link*) override {
+  terms loss(std::int32_t, comm::replica_round const& round, redco::nn::stage_link*) override {
     in_ = redco::nn::training_pass(me_).with_round(round);
     std::int64_t const first = 10 * me_.coordinate(redco::shape::batch_axes) + 2 * next_++;
     run_test::mlp_batch const b = run_test::mlp_batch_of(std::vector<std::int64_t>{first, first + 1});
@@ -62,7 +62,7 @@ struct work final : run::step_work {
   }
   void compute(run::step_executor& step, comm::replica_round const& round) override {
     redco::run::training_step own(step);
-    own.add(loss(round, nullptr));
+    own.add(loss(0, round, nullptr));
   }
 
  private:

@@ -158,12 +158,12 @@ struct parameter_fact {
   constexpr shape::stage_set stages(shape::stage_cuts const& cuts, std::int64_t block) const {
     if (cuts.size() == 1) return {};
     shape::stage_set readers_of{0};
-    auto const add = [&](int first, int last) {
-      for (int stage = first; stage <= last; ++stage) readers_of.bits |= std::uint64_t{1} << stage;
+    auto const add = [&](std::int64_t first, std::int64_t last) {
+      for (int chunk = cuts.chunk_of(first); chunk <= cuts.chunk_of(last); ++chunk)
+        readers_of.bits |= std::uint64_t{1} << (chunk % cuts.stages());
     };
-    if (blocks.depth > 0) add(cuts.stage_of(blocks_before + block), cuts.stage_of(blocks_before + block));
-    for (std::size_t i = 0; i < reader_count; ++i)
-      add(cuts.stage_of(readers[i].begin), cuts.stage_of(readers[i].end - 1));
+    if (blocks.depth > 0) add(blocks_before + block, blocks_before + block);
+    for (std::size_t i = 0; i < reader_count; ++i) add(readers[i].begin, readers[i].end - 1);
     return readers_of;
   }
 

@@ -7,8 +7,8 @@
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/extent_of.hpp>
-#include <redco/shape/blocks.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
@@ -28,7 +28,7 @@ namespace redco::nn {
 /// modules: modules of other stages' blocks get empty parameter handles.
 class builder_base {
  public:
-  builder_base(leaves& from, int rank, mesh const& on, shape::block_range const& blocks = {})
+  builder_base(leaves& from, int rank, mesh const& on, shape::stage_blocks const& blocks = {})
       : leaves_(from), rank_(rank), mesh_(on), blocks_(blocks) {}
 
   /// Returns the dropout probability `p`. Throws `error` with exit code 64 if `p` is not in [0, 1).
@@ -171,7 +171,7 @@ class builder_base {
   leaves& leaves_;
   int rank_;
   mesh mesh_;
-  shape::block_range blocks_;
+  shape::stage_blocks blocks_;
   /// Number of blocks of outermost `repeat`s that were built so far
   std::int64_t made_blocks_ = 0;
   bool in_block_ = false, absent_ = false;
@@ -189,7 +189,7 @@ class builder_base {
 template <class Config>
 class builder : public builder_base {
  public:
-  builder(Config const& config, leaves& from, int rank, mesh const& on, shape::block_range const& blocks = {})
+  builder(Config const& config, leaves& from, int rank, mesh const& on, shape::stage_blocks const& blocks = {})
       : builder_base(from, rank, on, blocks), config_(config) {}
 
   Config const& config() const { return config_; }

@@ -48,15 +48,13 @@ struct module<layers::encoder_decoder<Encoder, Decoder>, X> {
       at::Tensor const own = encoded();
       return stage->is_before() ? stage->received().states : own;
     };
-    bool const kept = cache != nullptr && cache->has(cache_slot);
-    if (kept) stage->skip_encoder(encoder_end);
+    // The first call of decoding has an empty cache, also in the later chunks of a stage.
+    if (cache != nullptr && cache->length() > 0) stage->skip_encoder(encoder_end);
     else stage->begin_encoder();
     if (cache == nullptr) return of_stage();
-    // A stage that ends inside the encoder has no states; it keeps an empty tensor in their place.
-    return cache->once(cache_slot, [&] {
-      at::Tensor const states = of_stage();
-      return states.defined() ? states : at::empty({0});
-    });
+    if (at::Tensor const states = cache->length() > 0 ? at::Tensor() : of_stage(); states.defined())
+      return cache->once(cache_slot, [&] { return states; });
+    return cache->kept(cache_slot);
   }
 
   /// Returns the encoder's output for the encoder's input in the context. Runs the encoder without

@@ -15,7 +15,7 @@
                                                                   context<__VA_ARGS__> const&);
 #define REDCO_NETWORK(PREFIX, MODEL)                                                                            \
   PREFIX template std::shared_ptr<network<MODEL> const> make_network(MODEL const&, parameter_store const&, int, \
-                                                                     mesh const&, shape::block_range const&);
+                                                                     mesh const&, shape::stage_blocks const&);
 
 #define REDCO_DECODER(PREFIX, MODEL)   \
   REDCO_NETWORK(PREFIX, MODEL)         \

@@ -30,8 +30,8 @@ class key_value_cache {
   /// the capacity.
   kernel::gathered_keys append(std::size_t slot, at::Tensor const& k, at::Tensor const& v);
 
-  /// Returns true if once() was called for this slot.
-  bool has(std::size_t slot) const { return slots_[slot].keys.defined(); }
+  /// Returns the tensor that once() stored for this slot; undefined before.
+  at::Tensor const& kept(std::size_t slot) const { return slots_[slot].keys; }
 
   /// Calls make() at the first call for this slot, stores its result (such as a distance bias) and
   /// returns it. Later calls return the stored tensor, even if rows and positions have changed.

@@ -4,10 +4,8 @@
 #include <redco/nn/check_saved.hpp>
 #include <redco/nn/context.hpp>
 #include <redco/nn/context_entries.hpp>
-#include <redco/nn/evaluated_stage.hpp>
-#include <redco/nn/stage_link.hpp>
-#include <redco/nn/stage_shapes.hpp>
 #include <redco/nn/detail/stepped.hpp>
+#include <redco/nn/evaluated_stage.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
@@ -16,6 +14,8 @@
 #include <redco/nn/parameter.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/nn/stage_link.hpp>
+#include <redco/nn/stage_shapes.hpp>
 #include <redco/nn/watches.hpp>
 #include <redco/tensor/saved_tensors.hpp>
 #include <redco/tensor/tensor.hpp>
@@ -24,8 +24,8 @@
 #include <redco/model/model.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/shape/blocks.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/blame.hpp>
 
 #include <memory>
@@ -47,9 +47,9 @@ class network : public network_base {
  public:
   using net_module = module<models::net_of<M>, shape::replicated>;
 
-  /// Builds the modules of the model on one rank. `blocks` is the range of blocks that this rank
-  /// runs as a pipeline stage. Modules of other blocks get no parameters.
-  network(M const& m, parameter_store const& store, int rank, mesh const& on, shape::block_range const& blocks = {})
+  /// Builds the modules of the model on one rank. `blocks` are the blocks that this rank runs
+  /// as a pipeline stage. Modules of other blocks get no parameters.
+  network(M const& m, parameter_store const& store, int rank, mesh const& on, shape::stage_blocks const& blocks = {})
       : network(m, store, leaves(store), rank, on, blocks) {}
   template <detail::temporary<parameter_store> Store>
   network(M const& m, Store&& store, int rank, mesh const& on)
@@ -60,11 +60,11 @@ class network : public network_base {
 
  private:
   network(M const& m, parameter_store const& store, leaves from, int rank, mesh const& on,
-          shape::block_range const& blocks)
+          shape::stage_blocks const& blocks)
       : network(m, store, builder(m.config, from, rank, on, blocks), blocks, on.pp > 1) {}
 
   template <class Builder>
-  network(M const& m, parameter_store const& store, Builder b, shape::block_range const& blocks, bool is_stage)
+  network(M const& m, parameter_store const& store, Builder b, shape::stage_blocks const& blocks, bool is_stage)
       : network_base(store, blocks, is_stage), model_(m), modules_(b) {
     shard::check_literal_sizes<M>();
     hold(b);
@@ -116,12 +116,12 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
 namespace redco::nn {
 
 /// Returns a new network of a model over a parameter store, which must outlive the network. `blocks`
-/// is the range of blocks that this rank runs as a pipeline stage.
+/// are the blocks that this rank runs as a pipeline stage.
 /// Networks of the library's model families are compiled once (families.hpp). Compile error:
 /// redco[R001] for a temporary store.
 template <model M>
 std::shared_ptr<network<M> const> make_network(M const& m, parameter_store const& store, int rank, mesh const& on,
-                                               shape::block_range const& blocks = {}) {
+                                               shape::stage_blocks const& blocks = {}) {
   return std::make_shared<network<M> const>(m, store, rank, on, blocks);
 }
 template <model M, detail::temporary<parameter_store> Store>
@@ -272,16 +272,18 @@ class bound_network {
   typename nn::detail::results_of<M>::user staged(at::Tensor const& x) const {
     std::optional<nn::evaluated_stage> evaluated;
     redco::pass in = *pass_;
-    if (in.stage == nullptr) in.stage = &evaluated.emplace(net_->blocks(), nn::detail::stages_of(in));
+    if (in.stage == nullptr) in.stage = &evaluated.emplace(net_->blocks().cuts(), nn::detail::stages_of(in));
     at::Tensor source;
     if constexpr (has<encoder_input>) source = get<encoder_input>();
-    in.stage->begin([&] {
-      return nn::detail::stage_input(net_->model(), net_->store(), in, net_->blocks().begin, x, source);
-    });
-    nn::context<Entries...> const ctx(in, pass_->calls++, net_, values_, entries_);
-    auto const y = nn::detail::forward(*net_, x, ctx);
-    in.stage->end();
-    return nn::detail::given_to_all(y, in.stage->sharing());
+    std::uint32_t const call = pass_->calls++;
+    while (true) {
+      in.stage->begin([&](std::int64_t block) {
+        return nn::detail::stage_input(net_->model(), net_->store(), in, block, x, source);
+      });
+      nn::context<Entries...> const ctx(in, call, net_, values_, entries_);
+      auto const y = nn::detail::forward(*net_, x, ctx);
+      if (in.stage->end()) return nn::detail::given_to_all(y, in.stage->sharing());
+    }
   }
 
   /// Calls `run` (one call of the network on `x`) and compares the tensors that autograd saves with

@@ -4,7 +4,7 @@
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/side_products.hpp>
 #include <redco/tensor/torch.hpp>
-#include <redco/shape/blocks.hpp>
+#include <redco/shape/stage_cuts.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,10 +42,10 @@ class network_base {
   /// Returns true if this rank runs only a pipeline stage of the network.
   bool is_stage() const { return is_stage_; }
   /// Returns the blocks that this rank runs, counted over all outermost `repeat`s.
-  shape::block_range const& blocks() const { return blocks_; }
+  shape::stage_blocks const& blocks() const { return blocks_; }
 
  protected:
-  network_base(parameter_store const& store, shape::block_range const& blocks, bool is_stage)
+  network_base(parameter_store const& store, shape::stage_blocks const& blocks, bool is_stage)
       : store_(&store), blocks_(blocks), is_stage_(is_stage) {}
   ~network_base() = default;
 
@@ -63,7 +63,7 @@ class network_base {
 
  private:
   parameter_store const* store_;
-  shape::block_range blocks_;
+  shape::stage_blocks blocks_;
   bool is_stage_;
   parameter_values values_{{}, true}, constants_{{}};
   std::size_t cache_slots_ = 0;

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <redco/nn/context_entries.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/recomputed.hpp>
-#include <redco/nn/context_entries.hpp>
 #include <redco/nn/stage_link.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/repeat.hpp>
@@ -64,7 +64,8 @@ struct module<repeat<Times, Blocks...>, X> {
     // alive. It holds empty tensors, because an undefined tensor is an entry that is not set.
     auto const context_tensors = again.any() ? ctx.tensors() : std::vector<at::Tensor>();
     auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(context_tensors.size(), at::empty({0}))) : ctx;
-    for (std::size_t i = first_run; i < end_run; ++i) {
+    auto const [first, last] = run_now(stage);
+    for (std::size_t i = first; i < last; ++i) {
       if (!again.has(static_cast<std::int64_t>(i))) {
         y = nn::detail::in_layer(std::to_string(i), y, ctx.pass(), [&] { return computed(blocks[i], y, ctx); });
         continue;
@@ -98,6 +99,13 @@ struct module<repeat<Times, Blocks...>, X> {
   std::int64_t row_begin = 0, row_end = 0;
 
  private:
+  /// Returns the range of indices of the blocks that the current call runs.
+  std::pair<std::size_t, std::size_t> run_now(nn::stage_link const* stage) const {
+    if (stage == nullptr) return {first_run, end_run};
+    shape::block_range const row = stage->blocks().overlap({row_begin, row_end});
+    return {static_cast<std::size_t>(row.begin - row_begin), static_cast<std::size_t>(row.end - row_begin)};
+  }
+
   /// Builds all blocks of the ranges in the list. `First` is the alternative of `any_block` for the
   /// first block type of the first range.
   template <std::size_t First, class Config, shape::block_range Range, class... Kinds, class... Others>

@@ -7,6 +7,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/layout.hpp>
+#include <redco/shape/stage_cuts.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -28,28 +29,35 @@ struct stage_ended {};
 
 /// The connection of a rank's network to the preceding and the next pipeline stage. A pass (settings
 /// of a forward call) refers to it. Modules ask it which part of the network runs on this rank:
-/// layers before the stage's first block and after its last block are skipped. Skipped modules
+/// layers before the first block of a chunk and after its last block are skipped. Skipped modules
 /// return undefined tensors.
 class stage_link {
  public:
-  /// `blocks`: the blocks of this stage, counted over all outermost `repeat`s. `is_last`: true for
-  /// the stage that computes the model's output.
-  stage_link(shape::block_range const& blocks, bool is_last) : blocks_(blocks), is_last_(is_last) {}
+  explicit stage_link(shape::stage_cuts const& cuts) : cuts_(cuts) {}
   stage_link(stage_link const&) = delete;
   stage_link& operator=(stage_link const&) = delete;
   virtual ~stage_link() = default;
 
-  bool is_last() const { return is_last_; }
+  /// Returns the index of the chunk (consecutive blocks) that the current call runs.
+  int chunk() const { return chunk_; }
+  bool has_several_chunks() const { return cuts_.size() > cuts_.stages(); }
+  bool is_last_chunk() const { return chunk_ + 1 == cuts_.size(); }
+  /// Returns the stage that runs the chunk before or after the current one.
+  int stage_before() const { return (chunk_ - 1) % cuts_.stages(); }
+  int stage_after() const { return (chunk_ + 1) % cuts_.stages(); }
+  /// Returns the blocks of the current chunk, counted over all outermost `repeat`s.
+  shape::block_range blocks() const { return cuts_.blocks(chunk_); }
 
   /// Returns true while a call of the network has not reached this stage's part, or has left it.
   bool is_outside() const { return at_ != position::inside; }
   /// Returns true while a call of the network has not reached this stage's part.
   bool is_before() const { return at_ == position::before; }
 
-  /// Begins a call of the network. `shapes` makes empty tensors like those that the preceding stage
-  /// sends.
-  void begin(std::function<stage_tensors()> shapes) {
+  /// Begins a call of the network, which runs one chunk. `shapes` makes empty tensors like those that
+  /// the preceding stage sends to the chunk that begins with a block.
+  void begin(std::function<stage_tensors(std::int64_t block)> shapes) {
     shapes_ = std::move(shapes);
+    chunk_ = next_chunk();
     received_ = {};
     sends_states_ = false;
     start_at(0);
@@ -65,23 +73,26 @@ class stage_link {
   /// Returns the tensors of the preceding stage; waits for them in the first call of received().
   stage_tensors const& received() {
     if (received_.hidden.defined()) return received_;
-    stage_tensors empty = shapes_();
+    stage_tensors empty = shapes_(blocks().begin);
     if (!sends_states_) empty.states = at::Tensor();
     return received_ = receive(empty);
   }
 
-  /// Returns true if this stage begins after one of the blocks [begin, end) of a `repeat`, or directly
+  /// Returns true if the chunk has one of the blocks [begin, end).
+  bool runs_any(std::int64_t begin, std::int64_t end) const { return blocks().begin < end && blocks().end > begin; }
+
+  /// Returns true if the chunk begins after one of the blocks [begin, end) of a `repeat`, or directly
   /// after the last of them, and the call has not reached it. The stage's part begins then.
   bool enters(std::int64_t begin, std::int64_t end) {
-    if (!is_before() || blocks_.begin <= begin || blocks_.begin > end) return false;
+    if (!is_before() || blocks().begin <= begin || blocks().begin > end) return false;
     at_ = position::inside;
     return true;
   }
 
-  /// Returns true if the stage's part ends among the blocks [begin, end) of a `repeat` and another
-  /// stage follows.
+  /// Returns true if the chunk ends among the blocks [begin, end) of a `repeat` and another chunk
+  /// follows.
   bool leaves(std::int64_t begin, std::int64_t end) const {
-    return at_ == position::inside && !is_last_ && blocks_.end > begin && blocks_.end <= end;
+    return at_ == position::inside && !is_last_chunk() && blocks().end > begin && blocks().end <= end;
   }
 
   /// Ends the stage's part and sends its results to the next stage.
@@ -91,8 +102,9 @@ class stage_link {
     send(results);
   }
 
-  /// Ends a call of the network. Throws stage_ended in a training call if this stage is not the last.
-  virtual void end() = 0;
+  /// Ends the current chunk. Returns true if it is the last one of the stage's call. Throws
+  /// stage_ended in a training call unless the chunk is the model's last.
+  virtual bool end() = 0;
 
   /// Returns the group of all stages in calls that give the model's output to all of them. Returns
   /// null in training calls, which give it to the last stage only.
@@ -103,19 +115,22 @@ class stage_link {
 
   /// Sets the position to the layers before the block with index `block`.
   void start_at(std::int64_t block) {
-    at_ = blocks_.begin > block ? position::before : block < blocks_.end ? position::inside : position::after;
+    auto const [begin, end] = blocks();
+    at_ = begin > block ? position::before : block < end ? position::inside : position::after;
   }
 
   /// Waits for tensors from the preceding stage. Returns them in `empty`, or in tensors of equal
   /// shapes.
   virtual stage_tensors receive(stage_tensors const& empty) = 0;
   virtual void send(stage_tensors const& results) = 0;
+  /// Returns the index of the chunk that the next call of the network runs.
+  virtual int next_chunk() const = 0;
 
-  shape::block_range blocks_;
-  bool is_last_;
+  shape::stage_cuts cuts_;
+  int chunk_ = 0;
   position at_ = position::inside;
   bool sends_states_ = false;  ///< true if edges inside a decoder carry the encoder's states
-  std::function<stage_tensors()> shapes_;
+  std::function<stage_tensors(std::int64_t block)> shapes_;
   stage_tensors received_;
 };
 

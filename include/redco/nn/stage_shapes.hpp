@@ -8,8 +8,8 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/cost/local_extents.hpp>
 #include <redco/shard/facts.hpp>
-#include <redco/fact/stage_edge.hpp>
 #include <redco/model/model.hpp>
+#include <redco/fact/stage_edge.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ inline stage_tensors empty_tensors(fact::stage_edge const& edge, parameter_store
 }
 
 /// Returns empty tensors like those that the preceding pipeline stage sends in a call on `input` and
-/// the encoder's input `source` (undefined without encoder). The stage begins with block `block`.
+/// the encoder's input `source` (undefined without encoder). The chunk of the stage begins with block `block`.
 template <model M>
 stage_tensors stage_input(M const& m, parameter_store const& store, pass const& in, std::int64_t block,
                           at::Tensor const& input, at::Tensor const& source) {

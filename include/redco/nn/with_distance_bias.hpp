@@ -28,13 +28,15 @@ struct module<layers::with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, 
         buckets(b.template extent<Buckets>()),
         farthest(b.template extent<Farthest>()),
         cache_slot(b.cache_slot()),
-        body(b) {}
+        body_begin(b.blocks_before()),
+        body(b),
+        body_end(b.blocks_before()) {}
 
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
     nn::stage_link const* const stage = ctx.pass().stage;
-    // Without the table, this pipeline stage runs no block of the body.
-    if (stage != nullptr && !table) return body(x, ctx.with(nn::distance_bias{at::Tensor()}));
+    if (stage != nullptr && !stage->runs_any(body_begin, body_end))
+      return body(x, ctx.with(nn::distance_bias{at::Tensor()}));
     nn::key_value_cache* const cache = ctx.pass().cache;
     at::Tensor const bias = cache == nullptr
                                 ? bias_of(ctx[table], tokens_of(x, ctx))
@@ -46,7 +48,10 @@ struct module<layers::with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, 
   parameter table;
   std::int64_t buckets, farthest;
   std::size_t cache_slot;
+  /// Range [body_begin, body_end) of the body's blocks, counted over all outermost `repeat`s
+  std::int64_t body_begin;
   module<Body, X> body;
+  std::int64_t body_end;
 
  private:
   /// Returns the bias of each head for each distance (key position minus query position) from

@@ -46,6 +46,7 @@ struct deployer_options {
   int n_pipeline_stages = 1;
   std::string stages = {};
   std::string schedule = "1f1b";
+  int chunks_per_stage = 1;
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
@@ -82,7 +83,12 @@ struct deployer_options {
             .in_group("mesh"),
         field<"stages">(&o::stages, "number of blocks of each pipeline stage, such as 3,3,2; default: about equal work")
             .in_group("mesh"),
-        field<"schedule">(&o::schedule, "order in which pipeline stages compute micro-batches: 1f1b or gpipe")
+        field<"schedule">(&o::schedule,
+                          "order in which pipeline stages compute micro-batches: 1f1b, gpipe or interleaved")
+            .in_group("mesh"),
+        field<"chunks_per_stage">(&o::chunks_per_stage,
+                                  "parts of the model's blocks that each stage runs, at least 2 for interleaved")
+            .at_least(1)
             .in_group("mesh"),
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name, instead of numbers above")
             .in_group("mesh"),

@@ -80,6 +80,12 @@ class computed_batches {
   /// last one. The pointer is valid until the next call.
   virtual data::micro_batch const* next() = 0;
 
+  /// `keep` keeps the current micro-batch. `select` makes the kept micro-batch with index `index` the
+  /// current one. `forget` drops all kept micro-batches.
+  virtual void keep() = 0;
+  virtual void select(std::size_t index) = 0;
+  virtual void forget() = 0;
+
   /// Calls `f` for each tensor of the current micro-batch. `f` may assign another tensor with equal
   /// values, such as a copy at a fixed address.
   virtual void each_tensor(tensors::function_ref<void(at::Tensor&)> f) = 0;

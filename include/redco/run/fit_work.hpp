@@ -76,6 +76,7 @@ class fit_work final : public step_work {
   fit_work(computed_batches& source, pass const& in, std::int64_t step, step_graphs* graphs = nullptr)
       : source_(source), in_(in), step_(step), graphs_(graphs) {
     if (graphs != nullptr && source.own_step()) step_graphs::refuse("the program takes its steps itself");
+    source.forget();
   }
 
   /// Returns the numbers from which the operations of the step follow. `order`: order in which
@@ -89,9 +90,18 @@ class fit_work final : public step_work {
             .schedule = order};
   }
 
-  terms loss(comm::replica_round const& round, nn::stage_link* stage) override {
-    next(round);
-    now_.stage = stage;
+  terms loss(std::int32_t micro, comm::replica_round const& round, nn::stage_link* stage) override {
+    if (micro < std::ssize(passes_)) {
+      source_.select(static_cast<std::size_t>(micro));
+      now_ = passes_[static_cast<std::size_t>(micro)];
+    } else {
+      next(round);
+      now_.stage = stage;
+      if (stage != nullptr && stage->has_several_chunks()) {
+        source_.keep();
+        passes_.push_back(now_);
+      }
+    }
     return user_call("loss", step_, [&] { return source_.loss(now_); });
   }
 
@@ -112,6 +122,8 @@ class fit_work final : public step_work {
   /// `in_`: the pass (settings of a forward call) of the step. `now_`: the pass of the current
   /// micro-batch; kept until the next micro-batch, because backward may need it.
   pass in_, now_;
+  /// Passes of the micro-batches that later chunks of a pipeline stage need again
+  std::vector<pass> passes_;
   std::int64_t step_;
   step_graphs* graphs_;
 };

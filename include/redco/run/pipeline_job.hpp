@@ -63,7 +63,8 @@ class pipeline_batches final : public computed_batches {
 
   data::micro_batch const* next() override {
     try {
-      now_ = source_.next();
+      auto made = source_.next();
+      now_ = made ? std::make_shared<placed_batch>(std::move(*made)) : nullptr;
     } catch (...) {
       rethrow_with_examples(how_.all[made_]);
     }
@@ -72,6 +73,10 @@ class pipeline_batches final : public computed_batches {
     now_->way.arrive();
     return &now_->source;
   }
+
+  void keep() override { kept_.push_back(now_); }
+  void select(std::size_t index) override { now_ = kept_.at(index); }
+  void forget() override { kept_.clear(); }
 
   void each_tensor(tensors::function_ref<void(at::Tensor&)> f) override { tensors::for_each_tensor(now_->batch, f); }
 
@@ -142,7 +147,8 @@ class pipeline_batches final : public computed_batches {
   batch_order how_;
   uses use_;
   data::prefetch<placed_batch> source_;
-  std::optional<placed_batch> now_;
+  std::shared_ptr<placed_batch> now_;
+  std::vector<std::shared_ptr<placed_batch>> kept_;
   std::int64_t made_ = 0;                ///< number of micro-batches that next() has returned
   std::vector<std::int64_t> predicted_;  ///< indices of the examples that this rank predicted
 };

@@ -35,7 +35,7 @@ shard::dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
   check_widths(facts.parameters, on, where.options(), options::launched());
   cost::check_recomputed(facts, where.options().recompute);
   check_stage_layers(facts, on);
-  return plan_of(m, on, options::parse_stages(where.options().stages));
+  return plan_of(m, on, options::parse_stages(where.options().stages), where.options().chunks_per_stage);
 }
 
 }  // namespace redco::run

@@ -63,7 +63,7 @@ class step_executor {
   void forward(schedule::step_op const& one);
   comm::replica_round round_of(schedule::step_op const& one);
   void total_counts() { counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps}); }
-  void backward(std::int32_t micro);
+  void backward(schedule::step_op const& one);
   void share_statistics() const;
   void reduce(shard::region const& sum);
   void exchange_shared();
@@ -75,16 +75,17 @@ class step_executor {
   schedule::step_facts facts_;
   step_watch* watch_;
   std::optional<trained_stage> stage_;  ///< empty if this rank runs the whole network
-  shard::regions sums_;  ///< ranges of the flat gradient, each summed over its own mesh axes
+  shard::regions sums_;                 ///< ranges of the flat gradient, each summed over its own mesh axes
   std::optional<gradient_buckets> buckets_;
   step_work* work_ = nullptr;
   step_position at_;
-  comm::replica_round round_;   ///< micro-batches that all replicas compute now
-  terms loss_;                  ///< loss of the current micro-batch; empty after its backward
+  comm::replica_round round_;  ///< micro-batches that all replicas compute now
+  terms loss_;                 ///< loss of the current micro-batch; empty after its backward
   /// Losses of the micro-batches in flight, with pipeline stages
   std::map<std::int32_t, terms> losses_;
   std::vector<double> counts_;  ///< count of each term of the current loss, over all replicas
   bool last_ = false;
+  std::int64_t backwards_ = 0;  ///< number of backwards of the step that have begun
   loss_totals totals_;
   step_result result_;
 };

@@ -61,8 +61,8 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
     case schedule::op::forward: forward(one); break;
     case schedule::op::total_counts: total_counts(); break;
     case schedule::op::backward:
-      last_ = one.micro + 1 == facts_.micro_batches;
-      user_call("backward", at_.step, [&] { backward(one.micro); });
+      last_ = ++backwards_ == facts_.micro_batches * facts_.chunks_per_stage;
+      user_call("backward", at_.step, [&] { backward(one); });
       break;
     case schedule::op::compute: work_->compute(*this, round_of(one)); break;
     case schedule::op::end_round: round_.finish(); break;
@@ -71,11 +71,11 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
     case schedule::op::reduce: reduce(sums_.begin()[one.region]); break;
     case schedule::op::total: total(); break;
     case schedule::op::update: update(); break;
-    case schedule::op::send: stage_->send_to_neighbour(one.micro, one.other < one.chunk); break;
+    case schedule::op::send: stage_->send_to_neighbour(one); break;
     case schedule::op::receive:
       // Hidden states arrive when forward calls the network, because their shape follows from the
       // call.
-      if (one.other > one.chunk) stage_->receive_gradients(one.micro);
+      if (one.other > one.chunk) stage_->receive_gradients(one);
       break;
     case schedule::op::exchange_shared: exchange_shared(); break;
   }
@@ -85,12 +85,13 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
 REDCO_INLINE void step_executor::forward(schedule::step_op const& one) {
   comm::replica_round const& round = round_of(one);
   if (!stage_) {
-    loss_ = work_->loss(round, nullptr);
+    loss_ = work_->loss(one.micro, round, nullptr);
     return count(loss_);
   }
-  loss_ = stage_->forward(one.micro, [&] { return work_->loss(round, &*stage_); });
-  if (stage_->is_last()) count(loss_);
-  losses_[one.micro] = std::exchange(loss_, {});
+  terms const loss = stage_->forward(one, [&] { return work_->loss(one.micro, round, &*stage_); });
+  if (!stage_->is_last_chunk()) return;
+  count(loss);
+  losses_[one.micro] = loss;
 }
 
 /// Returns the round (micro-batches that all replicas compute at once) of an operation. If layers
@@ -108,18 +109,21 @@ REDCO_INLINE void step_executor::count(terms const& loss) {
 REDCO_INLINE void step_executor::differentiate(terms const& loss) {
   loss_ = loss;
   if (facts_.several_terms) total_counts();
-  backward(0);
+  backward({schedule::op::backward});
 }
 
 /// Runs backward of the current loss. In the last backward of the step, buckets of gradients are
 /// sent as backward completes them, unless another gradient watch is active on the network.
-REDCO_INLINE void step_executor::backward(std::int32_t micro) {
-  terms const loss = !stage_ ? std::exchange(loss_, {}) : std::move(losses_.extract(micro).mapped());
+REDCO_INLINE void step_executor::backward(schedule::step_op const& one) {
+  terms loss = std::exchange(loss_, {});
+  if (auto in_flight = losses_.extract(one.micro);
+      in_flight && one.chunk + 1 == facts_.stages * facts_.chunks_per_stage)
+    loss = std::move(in_flight.mapped());
   std::optional<nn::gradient_watch> ends;
   if (buckets_ && last_ && !nn::gradient_watch::on(state_.network()))
     ends.emplace(state_.network(), [this](parameter which) { buckets_->end(which); });
   if (!stage_) return add_gradient(state_, sum_to_differentiate(loss, counts_));
-  stage_->backward(micro, stage_->is_last() ? sum_to_differentiate(loss, counts_) : at::Tensor());
+  stage_->backward(one, loss.all.empty() ? at::Tensor() : sum_to_differentiate(loss, counts_));
 }
 
 /// Copies batch norm's running statistics from replica 0, which is in every round, to all.

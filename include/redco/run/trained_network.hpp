@@ -27,7 +27,8 @@ class trained_network final : public network_state {
                   std::uint64_t seed, int rank, std::vector<std::string> const& frozen = {},
                   at::Device device = tensors::cpu_device())
       : network_state(shard::placed_parameters(p), std::move(with), compute, seed, rank, frozen, device),
-        net(nn::make_network(m, store, rank, p.mesh, p.stages.blocks(p.mesh.coordinate(rank, shape::axis::pp)))) {}
+        net(nn::make_network(m, store, rank, p.mesh,
+                             shape::stage_blocks(p.stages, p.mesh.coordinate(rank, shape::axis::pp)))) {}
 
   nn::network_base const& network() const override { return *net; }
 

@@ -5,6 +5,7 @@
 #include <redco/run/loss_totals.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/shape/axis.hpp>
+#include <redco/shape/place.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -13,12 +14,14 @@
 
 namespace redco::run::detail {
 
-// Tags of the messages between stages. Tensors of one direction are sent and received in the order
-// of the schedule.
-inline constexpr int states_tag = 0;
-inline constexpr int shared_tag = 1;
+/// Returns the tag of the messages from one chunk to another. Messages of one tag are sent and
+/// received in the order of the micro-batches.
+inline int tag_of(int from_chunk, int to_chunk) { return 2 * to_chunk + (from_chunk > to_chunk ? 1 : 0); }
 
-/// Returns the gradient of `input`, or zeros if the stage's output does not depend on it.
+/// Tag of the gradients of parameters that several stages hold.
+inline constexpr int shared_tag = 2 * shape::stage_cuts::most_chunks;
+
+/// Returns the gradient of `input`, or zeros if the chunk's output does not depend on it.
 inline at::Tensor gradient_of(at::Tensor const& input) {
   return input.grad().defined() ? input.grad() : at::zeros_like(input);
 }
@@ -28,29 +31,15 @@ inline at::Tensor gradient_of(at::Tensor const& input) {
 namespace redco::run {
 
 REDCO_INLINE trained_stage::trained_stage(network_state const& network, rank_context& rank, schedule::step_facts& facts)
-    : nn::stage_link(network.network().blocks(), rank.coordinate(shape::axis::pp) + 1 == rank.mesh.pp),
-      network_(network),
-      stages_(rank.group(shape::axis::pp)) {
+    : nn::stage_link(network.network().blocks().cuts()), network_(network), stages_(rank.group(shape::axis::pp)) {
   facts.stages = stages_.size();
   facts.stage = stages_.rank();
+  facts.chunks_per_stage = network.network().blocks().chunks();
 }
 
-REDCO_INLINE void trained_stage::send_tensors(nn::stage_tensors const& all, int peer) {
-  comm::collective_label const label("pipeline stages");
-  sent_.push_back(stages_.send_later(all.hidden, peer, detail::states_tag));
-  if (all.states.defined()) sent_.push_back(stages_.send_later(all.states, peer, detail::states_tag));
-}
-
-/// Fills the tensors of `all` with those that `peer` sent.
-REDCO_INLINE void trained_stage::receive_tensors(nn::stage_tensors const& all, int peer) {
-  comm::collective_label const label("pipeline stages");
-  stages_.recv(all.hidden, peer, detail::states_tag);
-  if (all.states.defined()) stages_.recv(all.states, peer, detail::states_tag);
-}
-
-REDCO_INLINE terms trained_stage::forward(std::int32_t micro, std::function<terms()> const& loss) {
-  current_ = micro;
-  in_flight_[micro] = {};
+REDCO_INLINE terms trained_stage::forward(schedule::step_op const& one, std::function<terms()> const& loss) {
+  current_ = {one.chunk, one.micro};
+  in_flight_[current_] = {};
   try {
     terms result = loss();
     if (now().calls == 1) return result;
@@ -63,36 +52,55 @@ REDCO_INLINE terms trained_stage::forward(std::int32_t micro, std::function<term
 }
 
 REDCO_INLINE nn::stage_tensors trained_stage::receive(nn::stage_tensors const& empty) {
-  receive_tensors(empty, stages_.rank() - 1);
+  receive_tensors(empty, current_.first - 1, current_.first);
   empty.hidden.requires_grad_();
   if (empty.states.defined()) empty.states.requires_grad_();
   return now().input = empty;
 }
 
-REDCO_INLINE void trained_stage::end() {
+REDCO_INLINE bool trained_stage::end() {
   ++now().calls;
-  if (!is_last()) throw nn::stage_ended();
+  if (!is_last_chunk()) throw nn::stage_ended();
+  return true;
 }
 
-REDCO_INLINE void trained_stage::send_to_neighbour(std::int32_t micro, bool backward) {
-  micro_batch& of = in_flight_.at(micro);
-  if (!backward) return send_tensors(of.output, stages_.rank() + 1);
+/// Sends the tensors of `all` to the chunk at the other end of the operation `one`.
+REDCO_INLINE void trained_stage::send_tensors(nn::stage_tensors const& all, schedule::step_op const& one) {
+  comm::collective_label const label("pipeline stages");
+  int const peer = one.other % stages_.size(), tag = detail::tag_of(one.chunk, one.other);
+  sent_.push_back(stages_.send_later(all.hidden, peer, tag));
+  if (all.states.defined()) sent_.push_back(stages_.send_later(all.states, peer, tag));
+}
+
+/// Fills the tensors of `all` with those that one chunk sent to another.
+REDCO_INLINE void trained_stage::receive_tensors(nn::stage_tensors const& all, int from_chunk, int to_chunk) {
+  comm::collective_label const label("pipeline stages");
+  int const peer = from_chunk % stages_.size(), tag = detail::tag_of(from_chunk, to_chunk);
+  stages_.recv(all.hidden, peer, tag);
+  if (all.states.defined()) stages_.recv(all.states, peer, tag);
+}
+
+REDCO_INLINE void trained_stage::send_to_neighbour(schedule::step_op const& one) {
+  chunk_and_micro const key{one.chunk, one.micro};
+  micro_batch& of = in_flight_.at(key);
+  if (one.other > one.chunk) return send_tensors(of.output, one);
   nn::stage_tensors gradients{detail::gradient_of(of.input.hidden), {}};
   if (of.input.states.defined()) gradients.states = detail::gradient_of(of.input.states);
-  send_tensors(gradients, stages_.rank() - 1);
-  in_flight_.erase(micro);
+  send_tensors(gradients, one);
+  in_flight_.erase(key);
 }
 
-REDCO_INLINE void trained_stage::receive_gradients(std::int32_t micro) {
-  micro_batch& of = in_flight_.at(micro);
+REDCO_INLINE void trained_stage::receive_gradients(schedule::step_op const& one) {
+  micro_batch& of = in_flight_.at({one.chunk, one.micro});
   of.output_gradients.hidden = at::empty_like(of.output.hidden);
   if (of.output.states.defined()) of.output_gradients.states = at::empty_like(of.output.states);
-  receive_tensors(of.output_gradients, stages_.rank() + 1);
+  receive_tensors(of.output_gradients, one.other, one.chunk);
 }
 
-REDCO_INLINE void trained_stage::backward(std::int32_t micro, at::Tensor const& loss) {
-  if (is_last()) return add_gradient(network_, loss);
-  micro_batch& of = in_flight_.at(micro);
+REDCO_INLINE void trained_stage::backward(schedule::step_op const& one, at::Tensor const& loss) {
+  chunk_and_micro const key{one.chunk, one.micro};
+  micro_batch& of = in_flight_.at(key);
+  if (loss.defined()) return add_gradient(network_, loss);
   std::vector<at::Tensor> outputs, gradients;
   auto const add = [&](at::Tensor const& output, at::Tensor const& gradient) {
     if (!output.defined() || !output.requires_grad()) return;
@@ -103,22 +111,26 @@ REDCO_INLINE void trained_stage::backward(std::int32_t micro, at::Tensor const& 
   add(of.output.states, of.output_gradients.states);
   if (!outputs.empty()) torch::autograd::backward(outputs, gradients);
   of.output = of.output_gradients = {};
-  if (stages_.rank() == 0) in_flight_.erase(micro);
+  if (one.chunk == 0) in_flight_.erase(key);
   check_gradients(network_);
+}
+
+REDCO_INLINE void trained_stage::wait_for_sent() {
+  for (comm::ticket& one : sent_) stages_.wait(one);
+  sent_.clear();
 }
 
 REDCO_INLINE void trained_stage::exchange_shared() {
   comm::collective_label const label("gradients of shared parameters");
   at::NoGradGuard const no_grad;
-  for (comm::ticket& one : sent_) stages_.wait(one);
-  sent_.clear();
+  wait_for_sent();
   for (nn::stored_parameter const& p : network_.store.parameters()) {
     shape::stage_set const holders = p.plan.stages;
     if (!p.trainable || holders.count(stages_.size()) < 2) continue;
     int const first = holders.first();
     if (stages_.rank() != first) {
-      comm::ticket sent = stages_.send_later(p.gradient, first, detail::shared_tag);
-      stages_.wait(sent);
+      sent_.push_back(stages_.send_later(p.gradient, first, detail::shared_tag));
+      wait_for_sent();
       stages_.recv(p.gradient, first, detail::shared_tag);
       continue;
     }
@@ -130,8 +142,7 @@ REDCO_INLINE void trained_stage::exchange_shared() {
     }
     for (int stage = first + 1; stage < stages_.size(); ++stage)
       if (holders.has(stage)) sent_.push_back(stages_.send_later(p.gradient, stage, detail::shared_tag));
-    for (comm::ticket& one : sent_) stages_.wait(one);
-    sent_.clear();
+    wait_for_sent();
   }
 }
 

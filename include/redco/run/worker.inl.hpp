@@ -152,13 +152,13 @@ class own_work final : public step_work {
            tensors::function_ref<terms(pass const&)> loss)
       : state_(state), micro_batches_(micro_batches), loss_(loss) {}
 
-  terms loss(comm::replica_round const& round, nn::stage_link*) override {
+  terms loss(std::int32_t, comm::replica_round const& round, nn::stage_link*) override {
     data::interval const& at = micro_batches_[next_++];
     in_ = state_.pass(at.begin, at.size()).with_round(round);
     return loss_(in_);
   }
 
-  void compute(step_executor& step, comm::replica_round const& round) override { step.add(loss(round, nullptr)); }
+  void compute(step_executor& step, comm::replica_round const& round) override { step.add(loss(0, round, nullptr)); }
 
  private:
   run_state const& state_;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/schedule/pipeline_table.hpp>
 #include <redco/meta/enum_texts.hpp>
+#include <redco/schedule/pipeline_table.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -89,8 +89,9 @@ struct step_facts {
   bool in_one = false;
   int stages = 1;  ///< Number of pipeline stages
   int stage = 0;   ///< Index of this rank's pipeline stage
-  /// Order in which the stages compute micro-batches; one with one chunk of blocks per stage
+  /// Order in which the stages compute micro-batches: gpipe, one_f_one_b or interleaved
   pipeline_kind schedule = pipeline_kind::one_f_one_b;
+  int chunks_per_stage = 1;  ///< Number of chunks of blocks of each stage
 
   friend constexpr bool operator==(step_facts const&, step_facts const&) = default;
 };
@@ -99,17 +100,32 @@ struct step_facts {
 
 namespace redco::schedule::detail {
 
+/// Returns the computations of a stage with several chunks for any number of micro-batches: all
+/// forwards, chunk by chunk, then all backwards. An interleaved step whose last, smaller batch has
+/// another number of micro-batches than a multiple of the stages uses it.
+constexpr std::vector<stage_op> chunk_by_chunk(step_facts const& of) {
+  std::vector<stage_op> list;
+  auto const micros = static_cast<std::int32_t>(of.micro_batches);
+  for (int i = 0; i < of.chunks_per_stage; ++i)
+    for (std::int32_t m = 0; m < micros; ++m) list.push_back({stage_work::forward, i * of.stages + of.stage, m});
+  for (int i = of.chunks_per_stage; i-- > 0;)
+    for (std::int32_t m = 0; m < micros; ++m) list.push_back({stage_work::backward, i * of.stages + of.stage, m});
+  return list;
+}
+
 /// Adds the forwards and backwards of one pipeline stage to `all`, in the order of the schedule,
 /// with the receives before them and the sends after them.
 constexpr void add_pipeline(step_facts const& of, std::vector<step_op>& all) {
   if (of.micro_batches == 0) return;
-  pipeline_table const table = table_of({of.schedule, of.stages, static_cast<int>(of.micro_batches), 1});
-  auto const chunk = static_cast<std::int16_t>(of.stage);
-  for (stage_op const& one : table.of_stage[static_cast<std::size_t>(of.stage)]) {
+  pipeline_shape const shape{of.schedule, of.stages, static_cast<int>(of.micro_batches), of.chunks_per_stage};
+  std::vector<stage_op> const list =
+      refusal_of(shape).empty() ? table_of(shape).of_stage[static_cast<std::size_t>(of.stage)] : chunk_by_chunk(of);
+  for (stage_op const& one : list) {
     bool const forward = one.work == stage_work::forward;
-    auto const before = static_cast<std::int16_t>(chunk + (forward ? -1 : 1)),
+    auto const chunk = static_cast<std::int16_t>(one.chunk),
+               before = static_cast<std::int16_t>(chunk + (forward ? -1 : 1)),
                after = static_cast<std::int16_t>(chunk + (forward ? 1 : -1));
-    auto const exists = [&of](std::int16_t other) { return other >= 0 && other < of.stages; };
+    auto const exists = [&of](std::int16_t other) { return other >= 0 && other < of.stages * of.chunks_per_stage; };
     if (exists(before)) all.push_back({op::receive, one.micro, chunk, before, -1});
     all.push_back({forward ? op::forward : op::backward, one.micro, chunk, -1, -1});
     if (exists(after)) all.push_back({op::send, one.micro, chunk, after, -1});
@@ -122,7 +138,7 @@ namespace redco::schedule {
 
 /// Returns the operations of a rank in an optimizer step, in order. Without pipeline stages, the
 /// backward of each micro-batch follows its forward directly, so that saved tensors of only one
-/// micro-batch are in memory. Requires gpipe or one_f_one_b for several stages.
+/// micro-batch are in memory. Requires gpipe, one_f_one_b or interleaved for several stages.
 constexpr std::vector<step_op> step_of(step_facts const& of) {
   std::vector<step_op> all;
   auto const add = [&all](op operation, std::int64_t micro) {

@@ -8,40 +8,75 @@
 
 namespace redco::shape {
 
-/// The blocks of each pipeline stage. Stages run consecutive ranges of blocks, which together are
-/// all blocks of a model. By default there is one stage with all blocks.
+/// The cut of a model's blocks into chunks (consecutive ranges, which together are all blocks), and
+/// the pipeline stage that runs each chunk. By default there is one stage with one chunk.
 ///
-/// A layer outside blocks runs on the stage of the block that follows it, or on the last stage if
-/// no block follows. So a stage begins directly after the last block of the preceding stage.
+/// A layer outside blocks runs with the chunk of the block that follows it, or with the last chunk if
+/// no block follows. So a chunk begins directly after the last block of the preceding chunk.
 class stage_cuts {
  public:
-  static constexpr int capacity = 64;
+  static constexpr int most_stages = 64;
+  static constexpr int most_chunks = 256;
 
-  /// Adds a stage that ends before block `end`, after the stages added so far. Requires that fewer
-  /// than `capacity` stages were added.
+  /// Adds a chunk that ends before block `end`, after the chunks added so far. Requires that fewer
+  /// than `most_chunks` chunks were added.
   constexpr void push(std::int64_t end) { ends_[static_cast<std::size_t>(size_++)] = end; }
 
+  /// Deals the chunks to `stages` stages in turn: chunk c runs on stage c modulo `stages`. Without a
+  /// call, each chunk is a stage of its own. Call it after the last push().
+  constexpr void deal(int stages) { stages_ = stages; }
+
+  /// `size` returns the number of chunks, `stages` the number of stages.
   constexpr int size() const { return size_ == 0 ? 1 : size_; }
+  constexpr int stages() const { return stages_ == 0 ? size() : stages_; }
 
-  /// Returns the blocks of the stage with index `stage`.
-  constexpr block_range blocks(int stage) const {
+  /// Returns the blocks of the chunk with index `chunk`.
+  constexpr block_range blocks(int chunk) const {
     if (size_ == 0) return {};
-    return {stage == 0 ? 0 : ends_[static_cast<std::size_t>(stage - 1)], ends_[static_cast<std::size_t>(stage)]};
+    return {chunk == 0 ? 0 : ends_[static_cast<std::size_t>(chunk - 1)], ends_[static_cast<std::size_t>(chunk)]};
   }
 
-  /// Returns the index of the stage that runs the block with index `block`; the last stage for an
+  /// Returns the index of the chunk that contains the block with index `block`; the last chunk for an
   /// index after the last block.
-  constexpr int stage_of(std::int64_t block) const {
-    int stage = 0;
-    while (stage + 1 < size() && ends_[static_cast<std::size_t>(stage)] <= block) ++stage;
-    return stage;
+  constexpr int chunk_of(std::int64_t block) const {
+    int chunk = 0;
+    while (chunk + 1 < size() && ends_[static_cast<std::size_t>(chunk)] <= block) ++chunk;
+    return chunk;
   }
+
+  /// Returns the index of the stage that runs the block with index `block`.
+  constexpr int stage_of(std::int64_t block) const { return chunk_of(block) % stages(); }
 
   friend constexpr bool operator==(stage_cuts const&, stage_cuts const&) = default;
 
  private:
-  std::array<std::int64_t, capacity> ends_{};
-  int size_ = 0;
+  std::array<std::int64_t, most_chunks> ends_{};
+  int size_ = 0, stages_ = 0;
+};
+
+/// The blocks that one pipeline stage runs; by default all blocks.
+class stage_blocks {
+ public:
+  constexpr stage_blocks() = default;
+  constexpr stage_blocks(stage_cuts const& cuts, int stage) : cuts_(cuts), stage_(stage) {}
+  /// Makes the blocks of a stage that runs one range of blocks.
+  constexpr stage_blocks(block_range const& range) : stage_(range.begin > 0 ? 1 : 0) {
+    if (range.begin > 0) cuts_.push(range.begin);
+    cuts_.push(range.end);
+    if (range.end < block_range::no_end) cuts_.push(block_range::no_end);
+  }
+
+  constexpr stage_cuts const& cuts() const { return cuts_; }
+  constexpr bool has(std::int64_t block) const { return cuts_.stage_of(block) == stage_; }
+
+  /// Returns the number of chunks (consecutive ranges of blocks) of the stage.
+  constexpr int chunks() const { return (cuts_.size() - stage_ + cuts_.stages() - 1) / cuts_.stages(); }
+  /// Returns the index, among the chunks of all stages, of the stage's chunk number `i`.
+  constexpr int chunk(int i) const { return stage_ + i * cuts_.stages(); }
+
+ private:
+  stage_cuts cuts_;
+  int stage_ = 0;
 };
 
 }  // namespace redco::shape

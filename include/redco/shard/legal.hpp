@@ -203,7 +203,7 @@ struct legal {
       diag::verdict<shard::detail::size_check<fact::mistake::blocks>{sizes::found.kind}, typename sizes::blamed>{},
       "redco[L011]: a rewrite names blocks that the model does not have; name a repeat by its path, such as \"h\", and a "
       "range of at least one of its blocks");
-  static_assert(shard::plannable(Mesh) || (Mesh.pp > shape::stage_cuts::capacity),
+  static_assert(shard::plannable(Mesh) || (Mesh.pp > shape::stage_cuts::most_stages),
                 "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis");
   static_assert(
       diag::verdict<shard::detail::stage_check{Mesh.pp, asked::most_stages}>{},

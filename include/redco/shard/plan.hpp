@@ -33,7 +33,7 @@ using dynamic_plan = plan<std::vector<entry>>;
 /// Returns true if plans support the mesh: each axis has at least one rank, and there are at most
 /// 64 pipeline stages.
 constexpr bool plannable(mesh const& on) {
-  return on.pp > 0 && on.pp <= shape::stage_cuts::capacity && on.dp > 0 && on.ep > 0 && on.tp > 0;
+  return on.pp > 0 && on.pp <= shape::stage_cuts::most_stages && on.dp > 0 && on.ep > 0 && on.tp > 0;
 }
 
 /// Returns the index of the first parameter in `facts` that the mesh cannot hold, or facts.size()
@@ -81,25 +81,27 @@ std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const
 
 /// Returns the cut of a model's blocks into the pipeline stages of the mesh `on`. Throws `error`
 /// with exit code 64 if there are more stages than blocks, if the blocks are inside a branch, or if
-/// `asked` (the number of blocks of each stage; empty: balanced) does not fit.
-shape::stage_cuts stages_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked);
+/// `asked` (the number of blocks of each chunk of a stage; empty: balanced) does not fit.
+shape::stage_cuts stages_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked,
+                              int chunks_per_stage);
 
-/// Returns the plan (the split of each parameter over the mesh) for a model's program. `asked` is
-/// the number of blocks of each pipeline stage, or empty to balance the work. Throws the errors of
-/// plan_of().
-dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked);
+/// Returns the plan (the split of each parameter over the mesh) for a model's program. Throws the
+/// errors of stages_from() and plan_of().
+dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked,
+                       int chunks_per_stage);
 
 }  // namespace redco::shard::detail
 
 namespace redco {
 
 /// Returns the plan (the split of each parameter over the mesh) of a model whose sizes are known at
-/// run time. `stages` is the number of blocks of each pipeline stage; if it is empty, all stages
-/// get about equal work. Throws `error` with exit code 64 if the mesh cannot hold the model or
+/// run time. `stages` is the number of blocks of each chunk (consecutive blocks), which stages run in
+/// turn; if it is empty, all chunks get about equal work. Throws `error` with exit code 64 if the mesh cannot hold the model or
 /// `stages` does not fit the model; the message lists the legal numbers of ranks or stages.
 template <model M>
-shard::dynamic_plan plan_of(M const& m, mesh const& on, std::vector<std::int64_t> const& stages = {}) {
-  return shard::detail::plan_from(shard::facts_of(m), on, stages);
+shard::dynamic_plan plan_of(M const& m, mesh const& on, std::vector<std::int64_t> const& stages = {},
+                            int chunks_per_stage = 1) {
+  return shard::detail::plan_from(shard::facts_of(m), on, stages, chunks_per_stage);
 }
 
 /// Returns the plan (the split of each parameter over the mesh) of a constexpr model. Requires

@@ -6,6 +6,7 @@
 #include <redco/fact/block_slices.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 
@@ -22,29 +23,30 @@ REDCO_INLINE std::string illegal_mesh_message(fact::parameter_fact const& fact, 
          " do not divide; legal widths are " + list + ": " + cure;
 }
 
-/// Returns the cut of a model with `blocks` blocks into the pipeline stages of the mesh `on`, where
-/// `asked` has the number of blocks of each stage. Throws `error` with exit code 64 if the numbers
-/// do not fit.
-inline shape::stage_cuts asked_stages(std::vector<std::int64_t> const& asked, std::int64_t blocks, mesh const& on) {
+/// Returns the cut of a model with `blocks` blocks into `chunks` chunks of consecutive blocks, where
+/// `asked` has the number of blocks of each chunk. Throws `error` with exit code 64 if the numbers do
+/// not fit.
+inline shape::stage_cuts asked_stages(std::vector<std::int64_t> const& asked, std::int64_t blocks,
+                                      std::int64_t chunks) {
   shape::stage_cuts cuts;
   std::int64_t end = 0;
-  bool is_empty = false;
+  bool fits = std::ssize(asked) == chunks;
   for (std::int64_t const one : asked) {
-    is_empty = is_empty || one < 1;
     end += one;
-    if (cuts.size() < shape::stage_cuts::capacity) cuts.push(end);
+    fits = fits && one > 0;
+    if (fits) cuts.push(end);
   }
-  if (std::ssize(asked) == on.pp && end == blocks && !is_empty) return cuts;
+  if (fits && end == blocks) return cuts;
   std::string text;
   for (std::int64_t const one : asked) text += (text.empty() ? "" : ",") + std::to_string(one);
   throw error(exit_code::usage, "stages " + text + ": the model has " + std::to_string(blocks) +
-                                    " blocks and the run " + std::to_string(on.pp) + " pipeline stages; give " +
-                                    std::to_string(on.pp) + " numbers from 1 on whose sum is " +
-                                    std::to_string(blocks));
+                                    " blocks and the run " + std::to_string(chunks) +
+                                    " pipeline stages or chunks of them; give " + std::to_string(chunks) +
+                                    " numbers from 1 on whose sum is " + std::to_string(blocks));
 }
 
 REDCO_INLINE shape::stage_cuts stages_from(fact::program const& of, mesh const& on,
-                                           std::vector<std::int64_t> const& asked) {
+                                           std::vector<std::int64_t> const& asked, int chunks_per_stage) {
   if (on.pp == 1 && asked.size() < 2) return {};
   if (!of.has_cuttable_rows)
     throw error(exit_code::usage, "mesh " + options::to_text(on) + ": the blocks '" +
@@ -52,24 +54,34 @@ REDCO_INLINE shape::stage_cuts stages_from(fact::program const& of, mesh const& 
                                       "' are inside a branch, such as redco::residual, which pipeline stages cannot "
                                       "share; give 1 stage with --n-pipeline-stages, or put the branch into the block");
   std::vector<std::int64_t> const work = work_of_blocks(of);
-  if (!asked.empty()) return asked_stages(asked, std::ssize(work), on);
-  if (on.pp <= std::ssize(work)) return balanced_stages(work, on.pp);
-  throw error(exit_code::usage,
-              "mesh " + options::to_text(on) + ": a pipeline stage runs at least one block, and the model has " +
-                  std::to_string(work.size()) + " blocks for " + std::to_string(on.pp) + " stages; give " +
-                  (work.size() < 2 ? std::string("1 stage") : "1 to " + std::to_string(most_stages(of)) + " stages") +
-                  " with --n-pipeline-stages");
+  std::int64_t const chunks = std::int64_t{on.pp} * chunks_per_stage;
+  std::int64_t const most_chunks = std::min<std::int64_t>(std::ssize(work), shape::stage_cuts::most_chunks);
+  if (asked.empty() && chunks > most_chunks) {
+    std::int64_t const most = std::min<std::int64_t>(most_chunks / chunks_per_stage, shape::stage_cuts::most_stages);
+    throw error(exit_code::usage,
+                "mesh " + options::to_text(on) + ": a pipeline stage runs at least one block" +
+                    (chunks_per_stage > 1 ? " in each of " + std::to_string(chunks_per_stage) + " chunks" : "") +
+                    ", and the model has " + std::to_string(work.size()) + " blocks for " + std::to_string(on.pp) +
+                    " stages; give " +
+                    (most < 2 ? std::string("1 stage") : "1 to " + std::to_string(most) + " stages") +
+                    " with --n-pipeline-stages");
+  }
+  shape::stage_cuts cuts =
+      asked.empty() ? balanced_stages(work, static_cast<int>(chunks)) : asked_stages(asked, std::ssize(work), chunks);
+  cuts.deal(on.pp);
+  return cuts;
 }
 
-REDCO_INLINE dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked) {
+REDCO_INLINE dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked,
+                                    int chunks_per_stage) {
   std::vector<fact::parameter_fact> const& facts = of.parameters;
   if (!plannable(on))
     throw error(exit_code::usage, "mesh " + options::to_text(on) +
                                       ": give at least 1 rank along each axis, and at most " +
-                                      std::to_string(shape::stage_cuts::capacity) + " pipeline stages");
+                                      std::to_string(shape::stage_cuts::most_stages) + " pipeline stages");
   if (std::size_t const bad = first_illegal(facts, on); bad < facts.size())
     throw error(exit_code::usage, illegal_mesh_message(facts, bad, on));
-  dynamic_plan result{on, {}, stages_from(of, on, asked)};
+  dynamic_plan result{on, {}, stages_from(of, on, asked, chunks_per_stage)};
   for (fact::parameter_fact const& fact : facts) result.entries.push_back({fact, on});
   return result;
 }

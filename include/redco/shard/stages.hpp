@@ -49,7 +49,7 @@ constexpr std::vector<std::int64_t> work_of_blocks(fact::program const& of) {
 }
 
 /// Returns the largest number of pipeline stages into which a model can be cut: its number of
-/// blocks, at most stage_cuts::capacity. Returns 1 for a model without blocks, and for a model
+/// blocks, at most stage_cuts::most_stages. Returns 1 for a model without blocks, and for a model
 /// whose blocks are inside a branch.
 constexpr int most_stages(fact::program const& of) {
   std::int64_t blocks = 0;
@@ -59,13 +59,13 @@ constexpr int most_stages(fact::program const& of) {
     if (e.kind == fact::event_kind::repeat && depth++ == 0 && e.blocks.first == 0) blocks += e.blocks.times;
   }
   if (!of.has_cuttable_rows || blocks < 1) return 1;
-  return blocks < shape::stage_cuts::capacity ? static_cast<int>(blocks) : shape::stage_cuts::capacity;
+  return blocks < shape::stage_cuts::most_stages ? static_cast<int>(blocks) : shape::stage_cuts::most_stages;
 }
 
 /// Returns a cut of blocks into `stages` stages whose largest amount of work is as small as
 /// possible. `work` is the work of each block. Each stage has at least one block, and earlier
 /// stages get as many blocks as they can. Requires 1 <= stages <= work.size() and stages <=
-/// stage_cuts::capacity.
+/// stage_cuts::most_stages.
 constexpr shape::stage_cuts balanced_stages(std::vector<std::int64_t> const& work, int stages) {
   std::int64_t least = 0, most = 0;
   for (std::int64_t const one : work) {
