@@ -83,8 +83,9 @@ struct deployer_options {
             .in_group("mesh"),
         field<"stages">(&o::stages, "number of blocks of each pipeline stage, such as 3,3,2; default: about equal work")
             .in_group("mesh"),
-        field<"schedule">(&o::schedule,
-                          "order in which pipeline stages compute micro-batches: 1f1b, gpipe or interleaved")
+        field<"schedule">(
+            &o::schedule,
+            "order in which pipeline stages compute micro-batches: 1f1b, gpipe, interleaved, or a file in PyTorch's notation")
             .in_group("mesh"),
         field<"chunks_per_stage">(&o::chunks_per_stage,
                                   "parts of the model's blocks that each stage runs, at least 2 for interleaved")

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/run_output.hpp>
+#include <redco/run/stage_choices.hpp>
 #include <redco/run/verify_result.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/rank_context.hpp>
@@ -65,6 +66,7 @@ class deployer {
 
   deployer_options const& options() const { return options_; }
   redco::mesh const& mesh() const { return mesh_; }
+  run::stage_schedule const& schedule() const { return schedule_; }
   dtype compute() const { return dtype_.compute; }
   at::Device device(int rank = 0) const { return device_.of_rank(rank); }
   options::chosen_dtype const& dtype_choice() const { return dtype_; }
@@ -196,6 +198,7 @@ class deployer {
 
   deployer_options options_;
   redco::mesh mesh_;
+  run::stage_schedule schedule_;  ///< order in which pipeline stages compute micro-batches
   std::int64_t gradient_bucket_;
   tensors::device_choice device_;
   std::unique_ptr<comm::world> world_;

@@ -82,7 +82,6 @@ inline deployer_options compared(deployer_options options) {
 /// contradict each other or this build of redco cannot compute them.
 inline mesh runnable_mesh(deployer_options const& o) {
   mesh const m = options::mesh_of(o);
-  check_stage_options(o, m);
   if (tensors::kernel_set_in_use() == tensors::kernel_set::composed && o.check_saved)
     throw error(exit_code::usage,
                 "--check-saved compares with what the fastest kernels keep: unset REDCO_KERNELS in the environment");
@@ -135,6 +134,7 @@ namespace redco {
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(run::detail::compared(std::move(options))),
       mesh_(run::detail::runnable_mesh(options_)),
+      schedule_(run::schedule_of(options_, mesh_)),
       gradient_bucket_(options::gradient_bucket(mesh_, options::launched().processes,
                                                 options_.cuda_graph ? std::optional(false) : options_.overlap,
                                                 options_.gradient_bucket)),

@@ -227,7 +227,7 @@ REDCO_INLINE void fit_loop::run_epoch() {
   data::batches const all(
       order, {*options_.global_batch, *options_.micro_batch, replicas(), rank_.coordinate(shape::batch_axes)},
       position_);
-  check_micro_batches(all.step(0).micro_batches, where_.options(), rank_.mesh);
+  check_micro_batches(all.step(0).micro_batches, where_.schedule(), rank_.mesh);
   std::int64_t const done_before = length_.steps_per_epoch - all.steps();
   auto const source = job_.training({order,
                                      all,
@@ -278,8 +278,7 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, data::batch_step 
   pass in = state_.pass(0, 0);
   in.check_saved = where_.options().check_saved && step() == state_.first_step();
   fit_work work(source, in, step(), graphs_ ? &*graphs_ : nullptr);
-  step_executor one(network_, rank_, work.facts(at, job_.several_terms(), schedule_of(where_.options())),
-                    where_.gradient_bucket());
+  step_executor one(network_, rank_, work.facts(at, job_.several_terms(), where_.schedule()), where_.gradient_bucket());
   step_result const result = one.run(work, {step(), length_.steps, where_.stop_requested() != 0});
   if (step() == report_.measured_step) end_measure();
   state_.end_step();

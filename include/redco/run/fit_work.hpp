@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/fit_job.hpp>
+#include <redco/run/stage_choices.hpp>
 #include <redco/run/step.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/run/training_step.hpp>
@@ -81,13 +82,14 @@ class fit_work final : public step_work {
 
   /// Returns the numbers from which the operations of the step follow. `order`: order in which
   /// pipeline stages compute micro-batches.
-  schedule::step_facts facts(data::batch_step const& at, bool several_terms, schedule::pipeline_kind order) const {
+  schedule::step_facts facts(data::batch_step const& at, bool several_terms, stage_schedule const& order) const {
     return {.micro_batches = at.micro_batches,
             .rounds = at.rounds,
             .full_rounds = at.full_rounds,
             .several_terms = several_terms,
             .in_one = source_.own_step() || graphs_ != nullptr,
-            .schedule = order};
+            .schedule = order.kind,
+            .table = order.table.get()};
   }
 
   terms loss(std::int32_t micro, comm::replica_round const& round, nn::stage_link* stage) override {

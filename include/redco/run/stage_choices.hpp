@@ -1,26 +1,30 @@
 #pragma once
 
-#include <redco/comm/rank_context.hpp>
 #include <redco/options/deployer_options.hpp>
 #include <redco/fact/program.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/schedule/pipeline_table.hpp>
 
 #include <cstdint>
+#include <memory>
 
 namespace redco::run {
 
-/// Returns the order in which pipeline stages compute micro-batches, as the option --schedule names
-/// it. Throws `error` with exit code 64 for another name, or for an order that can only be planned.
-schedule::pipeline_kind schedule_of(deployer_options const& options);
+/// The order in which pipeline stages compute micro-batches: a kind of schedule, or a table from a
+/// file.
+struct stage_schedule {
+  schedule::pipeline_kind kind = schedule::pipeline_kind::one_f_one_b;
+  std::shared_ptr<schedule::pipeline_table const> table;  ///< null unless a file has the order
+};
 
-/// Throws `error` with exit code 64 if the mesh has pipeline stages and an option excludes them.
-void check_stage_options(deployer_options const& options, mesh const& on);
+/// Returns the order of pipeline stages that the option --schedule names, on the mesh `on`. Throws
+/// `error` with exit code 64 if the mesh has pipeline stages and an option excludes them, or if the
+/// order can only be planned. Throws it with 65 for a file whose table cannot run.
+stage_schedule schedule_of(deployer_options const& options, mesh const& on);
 
 /// Throws `error` with exit code 64 if pipeline stages cannot compute this number of micro-batches per
-/// replica in the order of the option --schedule. The last, smaller batch of an epoch may have any
-/// number.
-void check_micro_batches(std::int64_t micro_batches, deployer_options const& options, mesh const& on);
+/// replica in this order. The last, smaller batch of an epoch may have any number.
+void check_micro_batches(std::int64_t micro_batches, stage_schedule const& order, mesh const& on);
 
 /// Throws `error` with exit code 64 if the mesh has pipeline stages and a layer of the model cannot
 /// run on one of them: layers that communicate between replicas, as batch norm does.

@@ -6,56 +6,96 @@
 #include <redco/shape/axis.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
+#include <redco/schedule/pipeline_text.hpp>
 
-#include <optional>
+#include <cstddef>
+#include <filesystem>
 #include <string>
+#include <vector>
+
+namespace redco::run::detail {
+
+/// Returns the table of a schedule file for `stages` pipeline stages of `chunks` chunks each. Throws
+/// `error` with exit code 65 if the file has another form or a computation that stages do not run.
+inline std::shared_ptr<schedule::pipeline_table const> table_of_file(std::string const& file, int stages, int chunks) {
+  auto table = std::make_shared<schedule::pipeline_table>(schedule::read_pipeline_file(file));
+  auto const refuse = [&](std::string const& what) { throw error(exit_code::data, file + ": " + what); };
+  std::size_t const wanted = static_cast<std::size_t>(stages) * static_cast<std::size_t>(chunks);
+  if (table->stages() != static_cast<std::size_t>(stages) || table->chunks() != wanted)
+    refuse("the schedule has " + std::to_string(table->stages()) + " stages and " + std::to_string(table->chunks()) +
+           " chunks of blocks, the run " + std::to_string(stages) + " and " + std::to_string(wanted) +
+           ": give --n-pipeline-stages and --chunks-per-stage for the file");
+  for (std::size_t chunk = 0; chunk < table->chunks(); ++chunk)
+    if (table->stage_of[chunk] != static_cast<int>(chunk) % stages)
+      refuse("chunk " + std::to_string(chunk) + " is on stage " + std::to_string(table->stage_of[chunk]) +
+             ", and a run deals chunks to stages in turn: put it on stage " +
+             std::to_string(chunk % wanted % static_cast<std::size_t>(stages)));
+  for (std::vector<schedule::stage_op> const& list : table->of_stage)
+    for (schedule::stage_op const& one : list)
+      if (one.work != schedule::stage_work::forward && one.work != schedule::stage_work::backward)
+        refuse("a run computes the gradients of inputs and weights together: replace I and W by B");
+  return table;
+}
+
+}  // namespace redco::run::detail
 
 namespace redco::run {
 
-REDCO_INLINE schedule::pipeline_kind schedule_of(deployer_options const& options) {
-  auto const kind = schedule::pipeline_kind_texts.value_of(options.schedule);
+REDCO_INLINE stage_schedule schedule_of(deployer_options const& o, mesh const& on) {
   using schedule::pipeline_kind;
-  if (kind == pipeline_kind::gpipe || kind == pipeline_kind::one_f_one_b || kind == pipeline_kind::interleaved)
-    return *kind;
-  throw error(exit_code::usage, "--schedule " + options.schedule +
-                                    (kind ? " can be planned and drawn by redco-plan, but not run" : " is not known") +
-                                    ": give 1f1b, gpipe or interleaved");
-}
-
-REDCO_INLINE void check_stage_options(deployer_options const& options, mesh const& on) {
   auto const refuse = [](std::string const& message) { throw error(exit_code::usage, message); };
-  bool const interleaved = schedule_of(options) == schedule::pipeline_kind::interleaved;
-  if (on.pp > 1 && interleaved != options.chunks_per_stage > 1)
-    refuse(
-        "--schedule " + options.schedule + " with --chunks-per-stage " + std::to_string(options.chunks_per_stage) +
-        (interleaved ? ": give at least 2 chunks per stage" : ": give --schedule interleaved, or 1 chunk per stage"));
+  auto const kind = schedule::pipeline_kind_texts.value_of(o.schedule);
+  bool const is_file = !kind && std::filesystem::exists(o.schedule);
+  if (!kind && !is_file)
+    refuse("--schedule " + o.schedule +
+           " is neither known nor a file: give 1f1b, gpipe, interleaved, or a schedule file");
+  if (kind == pipeline_kind::zb_h1 || kind == pipeline_kind::v_half)
+    refuse("--schedule " + o.schedule +
+           " can be planned and drawn by redco-plan, but not run, because layers compute the gradients of inputs and "
+           "weights together: give 1f1b, gpipe or interleaved");
   if (on.pp == 1) {
-    if (options.chunks_per_stage > 1)
-      refuse("--chunks-per-stage " + std::to_string(options.chunks_per_stage) +
+    if (!o.stages.empty())
+      refuse("--stages " + o.stages + " without pipeline stages: give --n-pipeline-stages, or leave it out");
+    if (o.chunks_per_stage > 1)
+      refuse("--chunks-per-stage " + std::to_string(o.chunks_per_stage) +
              " without pipeline stages: give --n-pipeline-stages, or leave it out");
-    if (!options.stages.empty())
-      refuse("--stages " + options.stages + " without pipeline stages: give --n-pipeline-stages, or leave it out");
-    return;
+    if (is_file)
+      refuse("--schedule " + o.schedule + " without pipeline stages: give --n-pipeline-stages, or leave it out");
+    return {};
   }
-  if (options.cuda_graph)
+  if (o.cuda_graph)
     refuse(
         "--cuda-graph and pipeline stages exclude each other: stages exchange data during the recorded work; leave "
         "--cuda-graph out");
-  if (options.check_saved)
+  if (o.check_saved)
     refuse(
         "--check-saved compares calls of the whole network, and a pipeline stage runs a part: give "
         "--n-pipeline-stages 1");
+  if (is_file) return {pipeline_kind::interleaved, detail::table_of_file(o.schedule, on.pp, o.chunks_per_stage)};
+  bool const interleaved = kind == pipeline_kind::interleaved;
+  if (interleaved != o.chunks_per_stage > 1)
+    refuse(
+        "--schedule " + o.schedule + " with --chunks-per-stage " + std::to_string(o.chunks_per_stage) +
+        (interleaved ? ": give at least 2 chunks per stage" : ": give --schedule interleaved, or 1 chunk per stage"));
+  return {*kind, nullptr};
 }
 
-REDCO_INLINE void check_micro_batches(std::int64_t micro_batches, deployer_options const& options, mesh const& on) {
-  if (on.pp == 1 || schedule_of(options) != schedule::pipeline_kind::interleaved || micro_batches % on.pp == 0) return;
-  std::int64_t const below = micro_batches / on.pp * on.pp;
-  throw error(exit_code::usage, "--schedule interleaved takes a multiple of " + std::to_string(on.pp) +
-                                    " micro-batches for " + std::to_string(on.pp) +
-                                    " pipeline stages, and a step has " + std::to_string(micro_batches) +
-                                    " per replica: choose the global batch or the micro-batch for " +
-                                    (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + on.pp) +
-                                    ", or give --schedule 1f1b");
+REDCO_INLINE void check_micro_batches(std::int64_t micro_batches, stage_schedule const& order, mesh const& on) {
+  if (on.pp == 1) return;
+  auto const refuse = [&](std::string const& takes, std::string const& legal) {
+    throw error(exit_code::usage, takes + ", and a step has " + std::to_string(micro_batches) +
+                                      " micro-batches per replica: choose the global batch or the micro-batch for " +
+                                      legal + ", or give --schedule 1f1b");
+  };
+  if (order.table != nullptr) {
+    std::string const wanted = std::to_string(order.table->micro_batches);
+    if (micro_batches != order.table->micro_batches)
+      refuse("the file of --schedule has " + wanted + " micro-batches", wanted);
+  } else if (order.kind == schedule::pipeline_kind::interleaved && micro_batches % on.pp != 0) {
+    std::int64_t const below = micro_batches / on.pp * on.pp;
+    refuse("--schedule interleaved takes a multiple of the " + std::to_string(on.pp) + " pipeline stages",
+           (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + on.pp));
+  }
 }
 
 REDCO_INLINE void check_stage_layers(fact::program const& of, mesh const& on) {

@@ -67,7 +67,7 @@ class trained_stage final : public nn::stage_link {
   int next_chunk() const override { return current_.first; }
   micro_batch& now() { return in_flight_.at(current_); }
   void send_tensors(nn::stage_tensors const& all, schedule::step_op const& one);
-  void receive_tensors(nn::stage_tensors const& all, int from_chunk, int to_chunk);
+  void receive_tensors(nn::stage_tensors const& all, int from_chunk, chunk_and_micro const& to);
   void wait_for_sent();
 
   network_state const& network_;

@@ -9,17 +9,20 @@
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace redco::run::detail {
 
-/// Returns the tag of the messages from one chunk to another. Messages of one tag are sent and
-/// received in the order of the micro-batches.
-inline int tag_of(int from_chunk, int to_chunk) { return 2 * to_chunk + (from_chunk > to_chunk ? 1 : 0); }
-
 /// Tag of the gradients of parameters that several stages hold.
-inline constexpr int shared_tag = 2 * shape::stage_cuts::most_chunks;
+inline constexpr int shared_tag = 0;
+
+/// Returns the tag of the messages from one chunk to another for a micro-batch. Stages need not send
+/// micro-batches in the order in which the other stage receives them.
+inline int tag_of(int from_chunk, int to_chunk, std::int32_t micro) {
+  return 1 + 2 * (micro * shape::stage_cuts::most_chunks + to_chunk) + (from_chunk > to_chunk ? 1 : 0);
+}
 
 /// Returns the gradient of `input`, or zeros if the chunk's output does not depend on it.
 inline at::Tensor gradient_of(at::Tensor const& input) {
@@ -52,7 +55,7 @@ REDCO_INLINE terms trained_stage::forward(schedule::step_op const& one, std::fun
 }
 
 REDCO_INLINE nn::stage_tensors trained_stage::receive(nn::stage_tensors const& empty) {
-  receive_tensors(empty, current_.first - 1, current_.first);
+  receive_tensors(empty, current_.first - 1, current_);
   empty.hidden.requires_grad_();
   if (empty.states.defined()) empty.states.requires_grad_();
   return now().input = empty;
@@ -67,15 +70,16 @@ REDCO_INLINE bool trained_stage::end() {
 /// Sends the tensors of `all` to the chunk at the other end of the operation `one`.
 REDCO_INLINE void trained_stage::send_tensors(nn::stage_tensors const& all, schedule::step_op const& one) {
   comm::collective_label const label("pipeline stages");
-  int const peer = one.other % stages_.size(), tag = detail::tag_of(one.chunk, one.other);
+  int const peer = one.other % stages_.size(), tag = detail::tag_of(one.chunk, one.other, one.micro);
   sent_.push_back(stages_.send_later(all.hidden, peer, tag));
   if (all.states.defined()) sent_.push_back(stages_.send_later(all.states, peer, tag));
 }
 
-/// Fills the tensors of `all` with those that one chunk sent to another.
-REDCO_INLINE void trained_stage::receive_tensors(nn::stage_tensors const& all, int from_chunk, int to_chunk) {
+/// Fills the tensors of `all` with those that one chunk sent to another for a micro-batch.
+REDCO_INLINE void trained_stage::receive_tensors(nn::stage_tensors const& all, int from_chunk,
+                                                 chunk_and_micro const& to) {
   comm::collective_label const label("pipeline stages");
-  int const peer = from_chunk % stages_.size(), tag = detail::tag_of(from_chunk, to_chunk);
+  int const peer = from_chunk % stages_.size(), tag = detail::tag_of(from_chunk, to.first, to.second);
   stages_.recv(all.hidden, peer, tag);
   if (all.states.defined()) stages_.recv(all.states, peer, tag);
 }
@@ -94,7 +98,7 @@ REDCO_INLINE void trained_stage::receive_gradients(schedule::step_op const& one)
   micro_batch& of = in_flight_.at({one.chunk, one.micro});
   of.output_gradients.hidden = at::empty_like(of.output.hidden);
   if (of.output.states.defined()) of.output_gradients.states = at::empty_like(of.output.states);
-  receive_tensors(of.output_gradients, one.other, one.chunk);
+  receive_tensors(of.output_gradients, one.other, {one.chunk, one.micro});
 }
 
 REDCO_INLINE void trained_stage::backward(schedule::step_op const& one, at::Tensor const& loss) {

@@ -92,6 +92,9 @@ struct step_facts {
   /// Order in which the stages compute micro-batches: gpipe, one_f_one_b or interleaved
   pipeline_kind schedule = pipeline_kind::one_f_one_b;
   int chunks_per_stage = 1;  ///< Number of chunks of blocks of each stage
+  /// Order that a step with the table's number of micro-batches uses in place of `schedule`; may be
+  /// null
+  pipeline_table const* table = nullptr;
 
   friend constexpr bool operator==(step_facts const&, step_facts const&) = default;
 };
@@ -101,8 +104,8 @@ struct step_facts {
 namespace redco::schedule::detail {
 
 /// Returns the computations of a stage with several chunks for any number of micro-batches: all
-/// forwards, chunk by chunk, then all backwards. An interleaved step whose last, smaller batch has
-/// another number of micro-batches than a multiple of the stages uses it.
+/// forwards, chunk by chunk, then all backwards. The last, smaller batch of an epoch uses it if
+/// the schedule does not fit its number of micro-batches.
 constexpr std::vector<stage_op> chunk_by_chunk(step_facts const& of) {
   std::vector<stage_op> list;
   auto const micros = static_cast<std::int32_t>(of.micro_batches);
@@ -118,8 +121,11 @@ constexpr std::vector<stage_op> chunk_by_chunk(step_facts const& of) {
 constexpr void add_pipeline(step_facts const& of, std::vector<step_op>& all) {
   if (of.micro_batches == 0) return;
   pipeline_shape const shape{of.schedule, of.stages, static_cast<int>(of.micro_batches), of.chunks_per_stage};
-  std::vector<stage_op> const list =
-      refusal_of(shape).empty() ? table_of(shape).of_stage[static_cast<std::size_t>(of.stage)] : chunk_by_chunk(of);
+  bool const in_table = of.table != nullptr && of.table->micro_batches == of.micro_batches;
+  auto const stage = static_cast<std::size_t>(of.stage);
+  std::vector<stage_op> const list = in_table                    ? of.table->of_stage[stage]
+                                     : refusal_of(shape).empty() ? table_of(shape).of_stage[stage]
+                                                                 : chunk_by_chunk(of);
   for (stage_op const& one : list) {
     bool const forward = one.work == stage_work::forward;
     auto const chunk = static_cast<std::int16_t>(one.chunk),
