@@ -154,7 +154,8 @@ inline void messages_are_sent_later(redco::rank_context& me) {
     int const to = (world.rank() + step) % world.size();
     kept.push_back(first(world.rank(), to).clone());  // no view of another tensor
     tickets.push_back(world.send_later(kept.back(), to, 5));
-    tickets.push_back(world.send_later(second(world.rank(), to).t(), to, 6));  // strided; freed by the caller
+    // Strided, and freed by the caller
+    tickets.push_back(world.send_later(second(world.rank(), to).t(), to, 6));
     tickets.push_back(world.send_later(first(world.rank(), to) + 1, to, 5));
     tickets.push_back(world.send_later(at::empty({0, 3}), to, 7));
   }
@@ -207,8 +208,9 @@ inline void later_messages_count_as_sent(redco::rank_context& me) {
   must(later[collective::recv].calls == 1 && later[collective::recv].payload_bytes == 16'008, "counts of recv");
 }
 
-/// Checks the groups over the mesh axis pp: each has the ranks with equal indices on the other axes,
-/// in the order of stages. Neighbouring stages send each other large messages in both directions.
+/// Checks the groups over the mesh axis pp. Each has the ranks with equal indices on the other
+/// axes, in the order of stages. Neighbouring stages send each other large messages in both
+/// directions.
 inline void stages_send_both_ways(redco::rank_context& me) {
   using redco::shape::axis;
   redco::comm::group& stages = me.group(axis::pp);

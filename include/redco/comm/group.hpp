@@ -179,7 +179,6 @@ class group {
   /// copy. Counters count the call like send(). Example:
   ///
   ///     comm::ticket sent = me.group(axis::pp).send_later(activation, next);
-  ///     // computes and receives
   ///     me.group(axis::pp).wait(sent);
   ticket send_later(at::Tensor const& x, int peer, int tag = 0);
 
@@ -232,6 +231,7 @@ class group {
   std::int64_t checked_dim(at::Tensor const& x, std::int64_t dim, shape::collective kind) const;
   std::int64_t checked_part(at::Tensor const& x, std::int64_t dim, shape::collective kind) const;
   void check_peer(int peer, shape::collective kind, bool self_allowed) const;
+  at::Tensor counted_message(at::Tensor const& x, int peer);
   template <class Call>
   void in_place(at::Tensor const& x, Call const& call);
 

@@ -154,18 +154,21 @@ REDCO_INLINE void group::broadcast(at::Tensor const& x, int root) {
   in_place(x, [&](at::Tensor const& dense) { do_broadcast(dense, root); });
 }
 
-REDCO_INLINE void group::send(at::Tensor const& x, int peer, int tag) {
+/// Checks and counts a message of this rank for `peer`. Returns `x` detached and contiguous.
+REDCO_INLINE at::Tensor group::counted_message(at::Tensor const& x, int peer) {
   check_peer(peer, shape::collective::send, false);
   count(shape::collective::send, static_cast<std::int64_t>(x.nbytes()));
+  return x.detach().contiguous();
+}
+
+REDCO_INLINE void group::send(at::Tensor const& x, int peer, int tag) {
   at::NoGradGuard const no_grad;
-  do_send(x.detach().contiguous(), peer, tag);
+  do_send(counted_message(x, peer), peer, tag);
 }
 
 REDCO_INLINE ticket group::send_later(at::Tensor const& x, int peer, int tag) {
-  check_peer(peer, shape::collective::send, false);
-  count(shape::collective::send, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
-  return ticket(do_send_later(x.detach().contiguous(), peer, tag));
+  return ticket(do_send_later(counted_message(x, peer), peer, tag));
 }
 
 REDCO_INLINE void group::wait(ticket& sent) {

@@ -129,9 +129,9 @@ class process_exchange {
     session_.receive(some, data, bytes, processes_[party], tags_.of_collective(number_, line_, message_tags::payload));
   }
 
-  /// Starts to send a tensor from member `from` to member `to` of another process. Sends `head`, the
-  /// description of the tensor (shape, dtype, tag), then the elements. The result holds the memory of
-  /// both; pass it to finish_message() or leave().
+  /// Starts to send a tensor from member `from` to member `to` of another process. Sends `head`,
+  /// the description of the tensor (shape, dtype, tag), then the elements. The result holds the
+  /// memory of both; pass it to finish_message() or leave().
   messages send_message(operand const& head, std::size_t from, std::size_t to, at::Tensor const& x) const {
     messages some;
     some.tensors = {x};
@@ -148,8 +148,8 @@ class process_exchange {
     if (!session_.finished(some)) session_.mover().add(some);
   }
 
-  /// Waits until the message `some` from member `from` to member `to` is sent. Throws `error` if the
-  /// run fails, the receiver has ended, or the deadline of the call passes.
+  /// Waits until the message `some` from member `from` to member `to` is sent. Throws `error` if
+  /// the run fails, the receiver has ended, or the deadline of the call passes.
   void finish_message(messages& some, call const& of, std::size_t from, std::size_t to) const {
     if (std::exception_ptr const failure = session_.mover().remove(some)) std::rethrow_exception(failure);
     finish(some, of, members_[from], {members_[to]});
