@@ -63,7 +63,7 @@ class message_mover {
   }
 
  private:
-  static constexpr auto shortest = std::chrono::microseconds(50), longest = std::chrono::microseconds(1'000);
+  static constexpr auto shortest = std::chrono::microseconds(20), longest = std::chrono::microseconds(200);
 
   void work() {
     std::unique_lock lock(mutex_);
