@@ -157,9 +157,12 @@ namespace redco::options {
 mesh mesh_of(deployer_options const& o, launch const& how = launched());
 
 /// The options of a program whose model has no repeated blocks: `deployer_options` without
-/// --recompute, because recomputation works on repeated blocks.
+/// --recompute and the options of pipeline stages, because both work on repeated blocks.
 struct blockless_options : deployer_options {
-  static constexpr auto fields() { return meta::fields_without<deployer_options, "recompute">(); }
+  static constexpr auto fields() {
+    return meta::fields_without<deployer_options, "recompute", "n_pipeline_stages", "stages", "schedule",
+                                "chunks_per_stage">();
+  }
 };
 
 /// The options of a program that only predicts: `deployer_options` without --workdir and all
@@ -168,7 +171,8 @@ struct predicting_options : deployer_options {
   static constexpr auto fields() {
     using o = deployer_options;
     return redco::fields(
-        meta::field_named<o, "ranks">(), meta::field_named<o, "n_model_shards">(), meta::field_named<o, "mesh">(),
+        meta::field_named<o, "ranks">(), meta::field_named<o, "n_model_shards">(),
+        meta::field_named<o, "n_pipeline_stages">(), meta::field_named<o, "stages">(), meta::field_named<o, "mesh">(),
         field<"seed">(&o::seed, "seed of all random numbers").in_group("computation"), meta::field_named<o, "device">(),
         meta::field_named<o, "dtype">(), meta::field_named<o, "tf32">(), meta::field_named<o, "threads">(),
         meta::field_named<o, "deadline">(), meta::field_named<o, "deterministic">());
@@ -180,10 +184,11 @@ struct predicting_options : deployer_options {
 namespace redco {
 
 /// The options of a program whose training loop uses a `worker`: `deployer_options` without the
-/// options that only `fit` reads, and without --recompute, which needs repeated blocks.
+/// options that only `fit` reads, and without those that need repeated blocks.
 struct stepping_options : deployer_options {
   static constexpr auto fields() {
-    return meta::fields_without<deployer_options, "cuda_graph", "recompute", "check_saved">();
+    return meta::fields_without<deployer_options, "cuda_graph", "recompute", "check_saved", "n_pipeline_stages",
+                                "stages", "schedule", "chunks_per_stage">();
   }
 };
 
