@@ -9,6 +9,8 @@
 // Draws the computations of pipeline stages, or proves those of a file:
 //   redco-plan --schedule 1f1b --n-pipeline-stages 4 --batch 8 --micro-batch 1 --output 1f1b.svg
 //   redco-plan --schedule mine.csv
+// Plans pipeline stages:
+//   redco-plan config.json --mesh pp=4,dp=2,tp=2 --batch 32 --micro-batch 1 --stages 3,4,3,2
 // Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh;
 // 65 the configuration; 74 output.
 #include <redco/report/answer_text.hpp>
@@ -51,6 +53,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -58,8 +61,10 @@
 #include <iostream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <unistd.h>
@@ -110,6 +115,7 @@ struct plan_options {
   bool search = false;
   std::optional<std::string> schedule;
   int n_pipeline_stages = 1;
+  std::optional<std::string> stages;
   std::optional<int> chunks_per_stage;
   int hosts = 1;
   std::optional<bool> overlap;
@@ -178,11 +184,16 @@ struct plan_options {
             "that fit on --ranks")
             .in_group("report"),
         field<"schedule">(&o::schedule,
-                          "prints the computations of pipeline stages, or draws them if --output ends in .svg: gpipe, "
-                          "1f1b, interleaved, zb-h1, v-half, or a file in PyTorch's notation. Takes no model")
+                          "order of computations of pipeline stages; default: 1f1b. Without a model, prints them, or "
+                          "draws them if --output ends in .svg: gpipe, 1f1b, interleaved, zb-h1, v-half, or a file in "
+                          "PyTorch's notation")
             .in_group("schedule"),
-        field<"n_pipeline_stages">(&o::n_pipeline_stages, "pipeline stages of --schedule")
+        field<"n_pipeline_stages">(&o::n_pipeline_stages,
+                                   "pipeline stages, each with some of the blocks; on the cores of one machine, stages "
+                                   "are slower than data-parallel or tensor-parallel ranks")
             .at_least(1)
+            .in_group("schedule"),
+        field<"stages">(&o::stages, "blocks of each pipeline stage, such as 3,3,2; default: about equal work")
             .in_group("schedule"),
         field<"chunks_per_stage">(&o::chunks_per_stage,
                                   "parts of the model that each stage of --schedule computes; default: 2 for "
@@ -249,16 +260,51 @@ void check_length(std::string const& flag, std::int64_t value, std::int64_t cont
 
 redco::mesh mesh_of(plan_options const& o) {
   check_count("--n-model-shards", o.n_model_shards);
-  int const ranks = o.ranks.value_or(o.n_model_shards);
+  check_count("--n-pipeline-stages", o.n_pipeline_stages);
+  int const ranks = o.ranks.value_or(o.n_model_shards * o.n_pipeline_stages);
   check_count("--ranks", ranks);
-  redco::mesh const m = o.mesh ? *o.mesh : redco::options::mesh_of(ranks, o.n_model_shards);
+  if (o.mesh && o.n_pipeline_stages > 1 && o.mesh->pp != o.n_pipeline_stages)
+    refuse("--mesh " + redco::options::to_text(*o.mesh) + " has " + std::to_string(o.mesh->pp) +
+           " pipeline stages and --n-pipeline-stages " + std::to_string(o.n_pipeline_stages) + "; give one of the two");
+  if (ranks % o.n_pipeline_stages != 0)
+    refuse(std::to_string(ranks) + " ranks cannot form " + std::to_string(o.n_pipeline_stages) +
+           " equal pipeline stages; give --ranks a multiple of --n-pipeline-stages");
+  redco::mesh m = o.mesh ? *o.mesh : redco::options::mesh_of(ranks / o.n_pipeline_stages, o.n_model_shards);
+  if (!o.mesh) m.pp = o.n_pipeline_stages;
   if (m.ranks() > most_ranks)
     refuse("mesh " + redco::options::to_text(m) + " has more than a million ranks; choose a smaller one");
   return m;
 }
 
+/// Returns the numbers of --stages, such as 3,3,2.
+std::vector<std::int64_t> blocks_of_stages(std::string const& text) {
+  std::vector<std::int64_t> blocks;
+  std::istringstream words(text + ",");
+  for (std::string word; std::getline(words, word, ',');) {
+    std::int64_t value = 0;
+    auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (status != std::errc() || end != word.data() + word.size() || value < 1)
+      refuse("--stages " + text + ": '" + word + "' is no number of blocks; write numbers from 1 on, such as 3,3,2");
+    blocks.push_back(value);
+  }
+  return blocks;
+}
+
+/// Returns the schedule of a run's pipeline stages.
+redco::schedule::pipeline_kind schedule_of(plan_options const& o, redco::mesh const& on) {
+  if (!o.schedule) return redco::schedule::pipeline_kind::one_f_one_b;
+  if (on.pp == 1)
+    refuse("--schedule " + *o.schedule +
+           " has no meaning for a run with one pipeline stage; give --n-pipeline-stages, or "
+           "leave the model out to draw a schedule");
+  auto const kind = redco::schedule::pipeline_kind_texts.value_of(*o.schedule);
+  if (!kind) refuse("--schedule " + *o.schedule + ": give a run one of gpipe, 1f1b, zb-h1");
+  return *kind;
+}
+
 redco::report::run_request request_of(plan_options const& o, redco::workload const& load) {
-  return {.mesh = mesh_of(o),
+  redco::mesh const on = mesh_of(o);
+  return {.mesh = on,
           .load = load,
           .micro_batch = o.micro_batch.value_or(0),
           .compute = o.dtype,
@@ -268,7 +314,9 @@ redco::report::run_request request_of(plan_options const& o, redco::workload con
           .gradient_bucket = o.gradient_bucket,
           .form = o.mesh    ? redco::report::request_form::mesh
                   : o.ranks ? redco::report::request_form::ranks
-                            : redco::report::request_form::model_shards};
+                            : redco::report::request_form::model_shards,
+          .schedule = schedule_of(o, on),
+          .stages = o.stages ? blocks_of_stages(*o.stages) : std::vector<std::int64_t>()};
 }
 
 void write(plan_options const& o, std::string const& text) {
@@ -349,6 +397,7 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
     if (o.search) return search(model, optimizer, o, load, budget);
   redco::report::run_request const asked = request_of(o, load);
   if (o.timeline) {
+    if (asked.mesh.pp > 1) refuse("--timeline shows a run with one pipeline stage; leave --n-pipeline-stages out");
     redco::report::check_mesh(redco::shard::facts_of(model).parameters, asked);
     redco::cost::setup const run = redco::report::setup_of(asked);
     redco::cost::rank_cost const planned = redco::report_of(model, optimizer, run).cost;
@@ -403,8 +452,8 @@ exit_code draw_schedule(plan_options const& o) {
 
 /// Throws `error` with exit code 64 for options that --search chooses itself, or that --calibrate
 /// or --schedule do not use.
-void check_alone(redco::options::resolved<plan_options> const& options) {
-  bool const measures = options.values.calibrate, draws = options.values.schedule.has_value();
+void check_alone(redco::options::resolved<plan_options> const& options, bool draws) {
+  bool const measures = options.values.calibrate;
   constexpr std::string_view drawn[] = {"schedule", "n_pipeline_stages", "chunks_per_stage",
                                         "batch",    "micro_batch",       "output"};
   bool const of_file = draws && !redco::schedule::pipeline_kind_texts.value_of(*options.values.schedule);
@@ -419,8 +468,9 @@ void check_alone(redco::options::resolved<plan_options> const& options) {
     }
     if (row.name == "machine" || row.name == (measures ? "calibrate" : "search")) continue;
     if (measures) refuse("--calibrate measures the machine and takes --machine only; leave " + row.flag + " out");
-    for (std::string_view const chosen : {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute",
-                                          "sequence_parallel", "format", "facts", "timeline"})
+    for (std::string_view const chosen :
+         {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute", "sequence_parallel", "format", "facts",
+          "timeline", "schedule", "n_pipeline_stages", "stages", "chunks_per_stage"})
       if (row.name == chosen)
         refuse("--search tries all meshes and settings and prints a table; leave " + row.flag + " out");
   }
@@ -437,14 +487,11 @@ exit_code run(int argc, char const* const* argv) {
   auto const options = redco::options::resolve<plan_options>(
       static_cast<int>(words.size()), words.data(),
       "Prints what each rank of a run holds and sends, for the model of a Hugging Face config.json.");
-  if (options.values.search || options.values.calibrate || options.values.schedule) check_alone(options);
-  if (!options.values.schedule)
-    for (char const* const name : {"n_pipeline_stages", "chunks_per_stage"})
-      if (options.given(name)) refuse(std::string("--") + name + " needs --schedule; plans have one stage");
-  if (options.values.schedule) {
-    if (!config.empty()) refuse("--schedule draws a pipeline and takes no model; leave " + config + " out");
-    return draw_schedule(options.values);
-  }
+  bool const draws = options.values.schedule && config.empty();
+  if (options.values.search || options.values.calibrate || draws) check_alone(options, draws);
+  if (draws) return draw_schedule(options.values);
+  if (options.given("chunks_per_stage"))
+    refuse("--chunks-per-stage needs --schedule without a model; the stages of a run have one chunk each");
   if (options.values.calibrate) {
     if (!config.empty()) refuse("--calibrate measures the machine and takes no model; leave " + config + " out");
     calibrate(options.values);

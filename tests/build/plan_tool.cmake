@@ -198,5 +198,27 @@ expect(64 "--schedule interleaved needs a number of micro-batches that is a mult
   --schedule interleaved --n-pipeline-stages 2 --batch 3 --micro-batch 1)
 expect(64 "leave --batch out" --schedule mine.csv --batch 4)
 expect(64 "leave --n-model-shards out" --schedule gpipe --n-model-shards 2)
-expect(64 "leave config.json out" config.json --schedule gpipe)
-expect(64 "needs --schedule" config.json --n-pipeline-stages 2)
+expect(64 "--schedule gpipe has no meaning for a run with one pipeline stage" config.json --schedule gpipe)
+
+# Runs with pipeline stages.
+set(staged config.json --batch 16 --micro-batch 2 --sequence 64)
+expect(0 "^plan: mesh pp=4,dp=2,tp=2, f32, adamw, 4 micro-batches of 2 x 64\n.*pipeline stages, schedule 1f1b\n +stage [^\n]*\n \
++0 +0-2 [^\n]* 4 +384 KiB, 0 B [^\n]*\n +1 [^\n]* 3 +384 KiB, 384 KiB [^\n]*\n +2 [^\n]* 2 [^\n]*\n +3 [^\n]* 1 +0 B, 384 KiB \
+.*bytes of one rank of stage [0-3], which needs most\n.*activations of stages +pp +send +4 x 384 KiB"
+  ${staged} --mesh pp=4,dp=2,tp=2)
+expect(0 "mesh pp=3,dp=2,.*\n +0 +0-6 [^\n]*\n +1 +7-10 [^\n]*\n +2 +11 " ${staged} --n-pipeline-stages 3 --ranks 6 --stages 7,4,1)
+expect(0 "schedule gpipe\n.*\n +0 [^\n]* 8 +[^\n]*\n +1 [^\n]* 8 +" ${staged} --n-pipeline-stages 2 --schedule gpipe)
+expect(1 "mesh pp=2: does not fit, a rank holds" ${staged} --n-pipeline-stages 2 --device-memory 100MiB)
+expect(0 "\"pp\": 2,.*\"stages\": .*\"in_flight\": 2," ${staged} --n-pipeline-stages 2 --format json)
+expect(0 "<h2>Pipeline stages</h2>" ${staged} --n-pipeline-stages 2 --format html)
+expect(0 "## Pipeline stages, schedule 1f1b" ${staged} --n-pipeline-stages 2 --format md)
+expect(64 "stages 7,4: the model has 12 blocks and the run 3 pipeline stages; give 3 numbers" ${staged} --n-pipeline-stages 3 --stages 7,4)
+expect(64 "the model has 12 blocks for 13 stages; give 1 to 12 stages" ${staged} --n-pipeline-stages 13)
+expect(64 "'x' is no number of blocks" ${staged} --n-pipeline-stages 2 --stages 3,x)
+expect(64 "5 ranks cannot form 2 equal pipeline stages" ${staged} --n-pipeline-stages 2 --ranks 5)
+expect(64 "has 2 pipeline stages and --n-pipeline-stages 3; give one" ${staged} --mesh pp=2,tp=2 --n-pipeline-stages 3)
+expect(64 "schedule interleaved has several chunks per stage" ${staged} --n-pipeline-stages 2 --schedule interleaved)
+expect(64 "--timeline shows a run with one pipeline stage" ${staged} --n-pipeline-stages 2 --timeline)
+expect(64 "--chunks-per-stage needs --schedule" ${staged} --n-pipeline-stages 2 --chunks-per-stage 2)
+expect(0 "time of a step: [0-9.]+ m?s, predicted for the measured machine, stages idle [0-9]+ %\n" ${staged} --n-pipeline-stages 2
+  --machine machine.json)

@@ -81,6 +81,15 @@ TEST_CASE("balanced stages have the smallest possible largest work") {
   }
 }
 
+TEST_CASE("a heavy last block does not leave the other stages unequal") {
+  std::vector<std::int64_t> work(12, 10);
+  work.back() = 90;
+  CHECK(redco::shard::balanced_stages(work, 4).lengths() == std::vector<std::int64_t>{3, 4, 4, 1});
+  work.back() = 10;
+  CHECK(redco::shard::balanced_stages(work, 4).lengths() == std::vector<std::int64_t>{3, 3, 3, 3});
+  CHECK(redco::shard::balanced_stages(work, 5).lengths() == std::vector<std::int64_t>{2, 2, 2, 3, 3});
+}
+
 /// Returns the message of the error with exit code 64 that `call` throws.
 template <class Call>
 std::string refusal(Call const& call) {

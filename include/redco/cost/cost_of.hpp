@@ -4,35 +4,29 @@
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/operations.hpp>
+#include <redco/cost/rank_cost.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/cost/simulation.hpp>
+#include <redco/cost/stage_costs.hpp>
 
 #include <redco/shard/facts.hpp>
 #include <redco/fact/program.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
-namespace redco::cost {
-
-/// The predicted cost of one rank in one step: bytes of memory, messages and memory traffic. The
-/// operations are those of the whole replica, over all its shards.
-struct rank_cost {
-  redco::cost::memory memory;
-  redco::cost::messages messages;
-  redco::cost::operations operations;
-  redco::cost::activity activity;
-
-  friend constexpr bool operator==(rank_cost const&, rank_cost const&) = default;
-};
-
-}  // namespace redco::cost
+#include <vector>
 
 namespace redco::cost::detail {
 
-constexpr rank_cost cost_from(fact::program const& facts, optimizer::demands const& demands, setup const& s) {
+constexpr void check_run(fact::program const& facts, optimizer::demands const& demands, setup const& s) {
   check_setup(s);
   check_hosts(s.mesh, s.hosts);
   check_recomputed(facts, s.recompute);
   check_magnitude(facts, demands, s);
+}
+
+constexpr rank_cost cost_from(fact::program const& facts, optimizer::demands const& demands, setup const& s) {
+  check_run(facts, demands, s);
+  if (s.mesh.pp > 1) return largest_of(costs_of_stages(facts, demands, s)).cost;
   simulation const run(facts, s);
   return {memory_of(run, demands), messages_of(run, demands), operations_of(run.work(), s), activity_of(run)};
 }
@@ -42,11 +36,17 @@ constexpr rank_cost cost_from(fact::program const& facts, optimizer::demands con
 namespace redco::cost {
 
 /// Returns the cost of one rank for a model's program (the parameters, tensors and messages that
-/// its layers declare). `demands` has the numbers of optimizer state tensors per parameter. Not
+/// its layers declare). With several pipeline stages, it is a rank of the stage that needs most
+/// memory; stage_costs() returns all stages. `demands` has the numbers of optimizer state tensors per parameter. Not
 /// a template, so it is compiled once. Throws the errors of cost_of().
 rank_cost cost_of_program(fact::program const& facts, optimizer::demands const& demands, setup const& s);
 
-/// Returns the cost of one rank for a model whose sizes are known at run time. Requires that the
+/// Returns the costs of a rank of each pipeline stage for a model's program. Throws the errors of
+/// cost_of().
+std::vector<stage_cost> stage_costs(fact::program const& facts, optimizer::demands const& demands, setup const& s);
+
+/// Returns the cost of one rank for a model whose sizes are known at run time, with several pipeline
+/// stages of the stage that needs most memory. Requires that the
 /// mesh can hold the model, which plan_of() checks. Throws `error` with exit code 64 if the setup
 /// `s` is invalid, if sizes exceed 64-bit integers, or if the hosts do not divide the ranks. Throws
 /// it also if the model does not have the range of recomputed blocks.

@@ -70,8 +70,11 @@ struct memory {
   std::int64_t batches = 0;    ///< Bytes of the current batch and of the batches prepared ahead
 
   /// Bytes of activations that forward saves for backward. Recomputed blocks save only their
-  /// inputs.
+  /// inputs. A pipeline stage holds them for each micro-batch in flight.
   std::int64_t activations = 0;
+  /// Bytes of tensors that a pipeline stage sends or receives: outputs that wait for their
+  /// gradients, and one tensor in each direction at each cut.
+  std::int64_t transfers = 0;
   /// Bytes of gradients that the loss computes in forward and saves for backward
   std::int64_t loss = 0;
   /// Bytes of the loss's temporary tensors, such as the logits of one chunk of rows
@@ -81,8 +84,8 @@ struct memory {
   constexpr std::int64_t persistent() const { return parameters + masters + gradients + optimizer + batches; }
   /// Returns the largest number of bytes that the rank holds while the loss is computed. Each other
   /// function at_*() returns this number for another phase of a step.
-  constexpr std::int64_t at_loss() const { return persistent() + activations + loss + loss_workspace; }
-  constexpr std::int64_t at_backward() const { return persistent() + backward.bytes(); }
+  constexpr std::int64_t at_loss() const { return persistent() + activations + transfers + loss + loss_workspace; }
+  constexpr std::int64_t at_backward() const { return persistent() + transfers + backward.bytes(); }
   constexpr std::int64_t at_update() const { return persistent(); }
   /// Returns the largest number of bytes that the rank holds while a checkpoint is saved. Saving
   /// needs no extra memory, because each shard is written to the file from its buffer.

@@ -4,6 +4,8 @@
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/stage_cuts.hpp>
+#include <redco/schedule/pipeline_table.hpp>
 
 #include <cstdint>
 
@@ -25,6 +27,9 @@ struct setup {
   std::int64_t gradient_bucket = 0;
   /// True if messages between tensor-parallel shards overlap with matrix products
   bool overlap_shards = false;
+  /// Order in which pipeline stages compute their micro-batches; one with one chunk per stage
+  schedule::pipeline_kind schedule = schedule::pipeline_kind::one_f_one_b;
+  shape::stage_cuts stages = {};  ///< Blocks of each pipeline stage; by default about equal work
 };
 
 }  // namespace redco::cost

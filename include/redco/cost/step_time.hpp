@@ -3,6 +3,9 @@
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/machine.hpp>
 #include <redco/cost/setup.hpp>
+#include <redco/cost/stage_costs.hpp>
+
+#include <vector>
 
 namespace redco::cost {
 
@@ -14,10 +17,12 @@ struct step_time {
   double weights = 0;
   double tensors = 0;  ///< Seconds of overhead per tensor, such as allocation and dispatch
   double messages = 0;
+  double once = 0;    ///< Seconds of messages that a rank sends once per step; part of `messages`
   double update = 0;  ///< Seconds of the optimizer's update
   /// Seconds of messages that overlap with computation, to be subtracted from the sum of the other
   /// members
   double hidden = 0;
+  double hidden_once = 0;  ///< Part of `hidden` that belongs to `once`
 
   double total() const { return products + activations + weights + tensors + messages + update - hidden; }
 };
@@ -29,6 +34,23 @@ struct step_time {
 /// Throws `error` with exit code 65 if no speed was measured for the compute dtype, for messages
 /// inside a host, or for links between hosts, where the run needs one.
 step_time step_time_of(rank_cost const& cost, setup const& run, machine const& on);
+
+/// The predicted course of a step on pipeline stages.
+struct pipeline_time {
+  /// Seconds of each stage, without waiting for other stages and without tensors between stages
+  std::vector<step_time> stages;
+  double pipeline = 0;  ///< Seconds from the first forward to the last backward of all stages
+  double idle = 0;      ///< Share of `pipeline` in which stages wait, from 0 to 1
+  /// Seconds after the pipeline on the slowest stage: gradient sums, other messages and the update
+  double end = 0;
+
+  double total() const { return pipeline + end; }
+};
+
+/// Returns the predicted time of a step of a run with several pipeline stages. `stages` are the costs
+/// of its stages from stage_costs(). Executes the schedule of the run in simulated time; tensors
+/// between stages are in flight while stages compute. Throws the errors of step_time_of().
+pipeline_time pipeline_time_of(std::vector<stage_cost> const& stages, setup const& run, machine const& on);
 
 }  // namespace redco::cost
 

@@ -6,6 +6,8 @@
 #include <redco/cost/operations.hpp>
 #include <redco/shape/pieces.hpp>
 #include <redco/config.hpp>
+#include <redco/schedule/pipeline_table.hpp>
+#include <redco/schedule/pipeline_time.hpp>
 
 #include <algorithm>
 #include <array>
@@ -72,15 +74,17 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
   auto const all = [&](std::int64_t of_one) { return static_cast<double>(of_one) * ranks; };
   compute_speed const& speed = on.speed_of(run.compute, ranks);
   step_time t;
-  t.products = static_cast<double>(cost.operations.total()) * run.mesh.size(shape::batch_axes) / machines /
-               speed.operations_per_second;
+  t.products = static_cast<double>(cost.operations.total()) * run.mesh.size(shape::batch_axes | shape::axis::pp) /
+               machines / speed.operations_per_second;
   t.activations = all(cost.activity.bytes) / speed.activation_bytes_per_second;
   t.weights = all(cost.activity.weight_bytes) / speed.weight_bytes_per_second;
   t.tensors = static_cast<double>(cost.activity.tensors) * speed.seconds_per_tensor;
   detail::concurrent_messages of_gradients;
   std::array<detail::concurrent_messages, messages::purposes> of_shards;
   for (message_total const& one : cost.messages) {
-    if (one.calls == 0) continue;
+    // Tensors between stages are in flight while the stages compute; a receive costs no time.
+    bool const between = one.purpose == name_of_stage_activations || one.purpose == name_of_stage_gradients;
+    if (one.calls == 0 || between || one.collective == shape::collective::recv) continue;
     double const before = t.messages;
     // The measured all-reduce consists of a reduce-scatter and an all-gather.
     double const calls = static_cast<double>(one.calls) * (one.collective == shape::collective::all_reduce ? 1 : 0.5);
@@ -92,6 +96,9 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
     auto const index = static_cast<std::size_t>(&one - cost.messages.begin());
     bool const gradients = one.purpose == messages::name_of_gradients;
+    bool const in_layers = index <= messages::statistics || index == messages::shared_gradients ||
+                           (index >= messages::purposes && one.purpose.ends_with(" exchanges"));
+    if (!in_layers) t.once += t.messages - before;
     if (!gradients && index > messages::backward_scatter) continue;
     detail::concurrent_messages& sent = gradients ? of_gradients : of_shards[index];
     sent.seconds += t.messages - before;
@@ -104,11 +111,69 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     double const backward = 1 - static_cast<double>(cost.operations.forward) / all_products;
     if (run.overlap_shards) t.hidden += detail::saved_by_shards(of_shards, cost.operations, t.products / all_products);
     if (run.gradient_bucket > 0)
-      t.hidden += of_gradients.saved_in_buckets(computes * backward / static_cast<double>(run.micro_batches));
+      t.hidden_once = of_gradients.saved_in_buckets(computes * backward / static_cast<double>(run.micro_batches));
+    t.hidden += t.hidden_once;
   }
   memory const& m = cost.memory;
   t.update = all(m.parameters + m.masters + m.gradients + m.optimizer) / on.update_bytes_per_second;
   return t;
+}
+
+}  // namespace redco::cost
+
+namespace redco::cost::detail {
+
+/// Returns the seconds in which a rank's tensors of one micro-batch arrive at another stage, in the
+/// slower direction.
+inline double transfer_seconds(stage_cost const& stage, setup const& run, machine const& on) {
+  int const machines = run.hosts > 1 ? std::max(1, run.hosts / on.link_of(run.hosts, run.hosts).hosts_of_machine) : 1;
+  double most = 0;
+  for (message_total const& one : stage.cost.messages) {
+    bool const between = one.purpose == name_of_stage_activations || one.purpose == name_of_stage_gradients;
+    if (!between || one.collective != shape::collective::send || one.calls == 0) continue;
+    auto const seconds = [&](auto const& speed, std::int64_t bytes) {
+      // The measured all-reduce consists of a reduce-scatter and an all-gather.
+      return 0.5 * static_cast<double>(one.calls) * speed.seconds_per_call +
+             static_cast<double>(bytes) / speed.bytes_per_second;
+    };
+    double const all = one.hosts > 1 ? seconds(on.link_of(one.hosts, run.hosts), one.host_bytes)
+                                     : seconds(on.group_of(one.here, run.mesh.ranks() / machines), one.inside_bytes);
+    most = std::max(most, all / static_cast<double>(run.micro_batches));
+  }
+  return most;
+}
+
+}  // namespace redco::cost::detail
+
+namespace redco::cost {
+
+REDCO_INLINE pipeline_time pipeline_time_of(std::vector<stage_cost> const& stages, setup const& run,
+                                            machine const& on) {
+  constexpr double unit = 1e-9;  // seconds of a unit of simulated time
+  pipeline_time result;
+  std::vector<schedule::chunk_times> times;
+  for (stage_cost const& stage : stages) {
+    step_time const t = step_time_of(stage.cost, run, on);
+    operations const& made = stage.cost.operations;
+    double const forward =
+        made.total() > 0 ? static_cast<double>(made.forward) / static_cast<double>(made.total()) : 1.0 / 3;
+    double const micro =
+        (t.products + t.activations + t.weights + t.tensors + t.messages - t.once - (t.hidden - t.hidden_once)) /
+        static_cast<double>(run.micro_batches);
+    auto const units = [](double seconds) { return static_cast<std::int64_t>(seconds / unit + 0.5); };
+    // The second forward of recomputed blocks comes before the gradients of the stage's input.
+    double const weights = micro * (made.total() > 0 ? forward : 1.0 / 3);
+    times.push_back({units(micro * forward), units(micro * (1 - forward) - weights), units(weights),
+                     units(detail::transfer_seconds(stage, run, on))});
+    result.end = std::max(result.end, t.once - t.hidden_once + t.update);
+    result.stages.push_back(t);
+  }
+  schedule::pipeline_shape const shape{run.schedule, static_cast<int>(stages.size()),
+                                       static_cast<int>(run.micro_batches), 1};
+  schedule::pipeline_run const course = schedule::simulate(schedule::table_of(shape), times);
+  result.pipeline = static_cast<double>(course.makespan) * unit;
+  result.idle = course.idle();
+  return result;
 }
 
 }  // namespace redco::cost

@@ -56,7 +56,10 @@ REDCO_INLINE std::string change_text(shard_report const& r) {
 REDCO_INLINE std::string step_time_text(shard_report const& r) {
   report_answer const& answer = r.answer.value();
   if (!answer.step_seconds) return "not predicted: " + answer.untimed;
-  return detail::seconds_text(*answer.step_seconds) + ", predicted for the measured machine";
+  std::string idle;
+  if (answer.idle_share)
+    idle = ", stages idle " + std::to_string(static_cast<int>(100 * *answer.idle_share + 0.5)) + " %";
+  return detail::seconds_text(*answer.step_seconds) + ", predicted for the measured machine" + idle;
 }
 
 REDCO_INLINE std::string answer_text(shard_report const& r) {

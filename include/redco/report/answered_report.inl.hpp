@@ -19,7 +19,13 @@ REDCO_INLINE void predict_step(report_answer& answer, shard_report const& report
   }
   cost::machine const on = cost::read_machine(json::read_json(machine), machine.string());
   try {
-    answer.step_seconds = cost::step_time_of(report.cost, report.run, on).total();
+    if (report.stages.empty()) {
+      answer.step_seconds = cost::step_time_of(report.cost, report.run, on).total();
+    } else {
+      cost::pipeline_time const time = cost::pipeline_time_of(report.stages, report.run, on);
+      answer.step_seconds = time.total();
+      answer.idle_share = time.idle;
+    }
   } catch (error const& e) {
     if (e.code() != exit_code::data) throw;
     answer.untimed = e.what();

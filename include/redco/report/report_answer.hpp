@@ -65,6 +65,8 @@ struct report_answer {
   std::optional<fitting_change> change = {};
   /// Predicted time of a step in seconds on the measured machine; empty: no prediction.
   std::optional<double> step_seconds = {};
+  /// Share of the pipeline's time in which stages wait; empty for one stage, or without prediction
+  std::optional<double> idle_share = {};
   std::string untimed = {};  ///< Reason why the member `step_seconds` is empty
 };
 

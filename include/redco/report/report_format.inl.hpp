@@ -8,6 +8,7 @@
 #include <redco/report/detail/html_tables.hpp>
 #include <redco/report/detail/html_text.hpp>
 #include <redco/report/detail/run_text.hpp>
+#include <redco/report/detail/stages_text.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/step_memory.hpp>
@@ -19,6 +20,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace redco::report::detail {
 
@@ -52,7 +54,8 @@ inline json::json_value json_of(graph_node const& node) {
 template <class Lines>
 json::json_value json_of_lines(Lines const& lines) {
   json::json_value result = json::json_value::object();
-  for (memory_line const& line : lines) result[std::string(line.kind)] = line.bytes;
+  for (memory_line const& line : lines)
+    if (line.bytes > 0 || line.kind != "between stages") result[std::string(line.kind)] = line.bytes;
   return result;
 }
 
@@ -72,7 +75,22 @@ inline json::json_value json_of(shard_report const& r, report_answer const& answ
     j["smallest_change"] = {
         {"what", answer.change->description}, {"options", answer.change->options}, {"peak_bytes", answer.change->peak}};
   j["step_seconds"] = answer.step_seconds ? json::json_value(*answer.step_seconds) : json::json_value(nullptr);
+  if (answer.idle_share) j["idle_share"] = *answer.idle_share;
   return j;
+}
+
+inline json::json_value json_of(std::vector<cost::stage_cost> const& stages) {
+  json::json_value list = json::json_value::array();
+  for (cost::stage_cost const& one : stages)
+    list.push_back({{"blocks", {one.blocks.begin, one.blocks.end}},
+                    {"parameter_bytes", one.cost.memory.parameters},
+                    {"peak_bytes", one.cost.memory.peak()},
+                    {"in_flight", one.in_flight},
+                    {"received_bytes", one.received},
+                    {"sent_bytes", one.sent},
+                    {"operations", one.cost.operations.total()},
+                    {"wire_bytes", one.cost.messages.wire_bytes()}});
+  return list;
 }
 
 }  // namespace redco::report::detail
@@ -97,6 +115,10 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   bool const several = r.run.hosts > 1;
   if (several) j["run"]["hosts"] = r.run.hosts;
   if (r.answer) j["answer"] = detail::json_of(r, *r.answer);
+  if (!r.stages.empty()) {
+    j["run"].update({{"pp", r.run.mesh.pp}, {"schedule", std::string(detail::schedule_name(r))}});
+    j["stages"] = detail::json_of(r.stages);
+  }
   j["plan"] = json::json_value::array();
   for (shard::entry const& e : r.plan.entries) {
     json::json_value p;
@@ -162,9 +184,9 @@ REDCO_INLINE std::string report_html(shard_report const& r, std::string const& t
   item(std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
        detail::examples_text(s.load));
   if (s.recompute.any()) item(detail::recomputed_text(s.recompute));
-  text += "</ul>\n" + detail::html_answer(r) + detail::html_bytes(r) + detail::html_phases(r) + detail::html_graph(r) +
-          detail::html_parameters(r) + detail::html_messages(r) + std::string(detail::html_script) +
-          "</body>\n</html>\n";
+  text += "</ul>\n" + detail::html_answer(r) + detail::html_stages(r) + detail::html_bytes(r) + detail::html_phases(r) +
+          detail::html_graph(r) + detail::html_parameters(r) + detail::html_messages(r) +
+          std::string(detail::html_script) + "</body>\n</html>\n";
   return text;
 }
 

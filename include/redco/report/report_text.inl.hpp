@@ -5,6 +5,7 @@
 #include <redco/report/answer_text.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
+#include <redco/report/detail/stages_text.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/step_memory.hpp>
 #include <redco/options/value_text.hpp>
@@ -50,7 +51,7 @@ REDCO_INLINE std::string report_text(report::shard_report const& r) {
   std::string text = "plan: " + report::detail::run_text(r) + "\n" + report::plan_text(r.plan);
 
   cost::memory const& m = r.cost.memory;
-  text += "bytes of one rank\n";
+  text += report::detail::stages_text(r) + "bytes of one rank" + report::detail::stage_scope(r) + "\n";
   for (report::memory_line const& line : report::memory_lines(m))
     if (line.bytes > 0)
       text += "  " + report::detail::padded(std::string(line.kind), 20) +
@@ -62,7 +63,8 @@ REDCO_INLINE std::string report_text(report::shard_report const& r) {
           report::detail::padded_left(report::detail::bytes_text(m.peak()), 10) + report::detail::uncounted_text(r) +
           "\n";
 
-  if (!r.activations.empty()) text += "activations by layer\n";
+  if (!r.activations.empty())
+    text += r.stages.empty() ? "activations by layer\n" : "activations by layer, of one micro-batch\n";
   std::size_t layer = 20;
   for (cost::layer_activations const& one : r.activations)
     layer = std::max(layer, report::detail::layer_text(one).size() + 2);
@@ -72,11 +74,12 @@ REDCO_INLINE std::string report_text(report::shard_report const& r) {
             "\n";
 
   text +=
-      "operations of one step\n  " + report::detail::padded("matrix products", 20) +
+      "operations of one step" + report::detail::stage_scope(r) + "\n  " +
+      report::detail::padded("matrix products", 20) +
       report::detail::padded_left(report::detail::operations_text(static_cast<double>(r.cost.operations.total())), 10) +
       ", " + report::detail::operations_text(r.cost.operations.per_token(r.run)) + " for one token" +
       report::detail::uncounted_text(r) + "\n";
-  text += "messages of one step\n";
+  text += "messages of one step" + report::detail::stage_scope(r) + "\n";
   if (r.cost.messages.calls() == 0) text += "  none\n";
   for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
@@ -124,7 +127,8 @@ REDCO_INLINE std::string report_markdown(shard_report const& r) {
     text += "| `" + std::string(e.fact.name.view()) + "`" + detail::copies_text(e) + " | " +
             detail::extents_text(e.fact.shape) + " | " + detail::extents_text(e.local()) + " | " +
             detail::split_text(e) + " | " + std::string(fact::sentence_of(e.fact.why)) + " |\n";
-  text += "\n## Bytes of one rank\n\n| kind | bytes | |\n|---|---:|---:|\n";
+  text += detail::markdown_stages(r) + "\n## Bytes of one rank" + detail::stage_scope(r) +
+          "\n\n| kind | bytes | |\n|---|---:|---:|\n";
   auto const bytes = [&](std::string const& kind, std::int64_t n) {
     text += "| " + kind + " | " + std::to_string(n) + " | " + detail::bytes_text(n) + " |\n";
   };

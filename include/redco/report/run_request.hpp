@@ -8,6 +8,7 @@
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/schedule/pipeline_table.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -62,6 +63,9 @@ struct run_request {
   /// Size in MiB of the buckets in which gradients are summed
   double gradient_bucket = deployer_options().gradient_bucket;
   request_form form = request_form::mesh;
+  schedule::pipeline_kind schedule = schedule::pipeline_kind::one_f_one_b;
+  /// Number of blocks of each pipeline stage; empty: about equal work
+  std::vector<std::int64_t> stages = {};
 
   /// Returns true if the number of ranks must stay constant when the number of model shards
   /// changes: --ranks is given, or there are several replicas.
@@ -89,7 +93,7 @@ void check_mesh(std::vector<fact::parameter_fact> const& parameters, run_request
 
 inline std::optional<run_request> with_shards(run_request asked, int shards) {
   if (asked.keeps_ranks()) {
-    int const ranks = asked.mesh.dp * asked.mesh.tp;
+    int const ranks = asked.mesh.dp * asked.mesh.tp;  // of one pipeline stage
     if (ranks % shards != 0) return {};
     asked.mesh.dp = ranks / shards;
   }

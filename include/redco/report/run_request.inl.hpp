@@ -6,7 +6,9 @@
 #include <redco/shard/plan.hpp>
 #include <redco/options/overlap.hpp>
 #include <redco/options/value_text.hpp>
+#include <redco/shape/bytes.hpp>
 #include <redco/shape/hosts.hpp>
+#include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -19,6 +21,12 @@ REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   cost::check_hosts(asked.mesh, asked.hosts);
   cost::setup run = setup_of(asked.mesh, asked.load, asked.micro_batch, asked.compute, asked.recompute);
   run.hosts = asked.hosts;
+  run.schedule = asked.schedule;
+  std::int64_t end = 0;
+  for (std::int64_t const blocks : asked.stages) {
+    end = shape::saturating_add(end, blocks);
+    if (run.stages.lengths().size() < shape::stage_cuts::most_chunks) run.stages.push(end);
+  }
   run.gradient_bucket = options::gradient_bucket(asked.mesh, asked.hosts, asked.overlap, asked.gradient_bucket);
   run.overlap_shards = options::overlaps_shards(
       asked.mesh, shape::host_map{asked.mesh, asked.hosts}.parts(shape::axis::tp), asked.overlap);
@@ -51,7 +59,8 @@ namespace redco::report::detail {
 REDCO_INLINE mesh mesh_with(run_request const& asked, shape::axis along, int width) {
   mesh on = asked.mesh;
   on[along] = width;
-  if (asked.form == request_form::ranks) on.dp = asked.mesh.ranks() % width == 0 ? asked.mesh.ranks() / width : 0;
+  int const ranks = asked.mesh.ranks() / asked.mesh.pp;
+  if (asked.form == request_form::ranks) on.dp = ranks % width == 0 ? ranks / width : 0;
   return on;
 }
 

@@ -6,6 +6,7 @@
 #include <redco/cost/checks.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/memory_of.hpp>
+#include <redco/cost/stage_costs.hpp>
 
 #include <redco/shard/facts.hpp>
 #include <redco/shard/plan.hpp>
@@ -13,6 +14,7 @@
 #include <redco/optimizer/state_slots.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,6 +32,10 @@ struct shard_report {
   std::vector<cost::layer_activations> activations;
   model_graph graph;
   std::int64_t budget = 0;  ///< Maximum bytes of memory per rank; 0: no limit
+  /// Costs of all pipeline stages; empty for one stage. `cost` and `activations` are those of the
+  /// stage that needs most memory.
+  std::vector<cost::stage_cost> stages = {};
+  std::size_t largest_stage = 0;
   /// Answers at the beginning of the report; only `report::answered_report` sets them.
   std::optional<report_answer> answer = {};
 
@@ -58,8 +64,8 @@ template <model M, class Optimizer>
 report::shard_report report_of(M const& m, Optimizer const& optimizer, cost::setup const& run,
                                std::int64_t budget = 0) {
   cost::check_setup(run);
-  return report::report_from(plan_of(m, run.mesh), shard::facts_of(m, run.load), std::string(optimizer.name),
-                             optimizer::demands_of(optimizer), run, budget);
+  return report::report_from(plan_of(m, run.mesh, run.stages.lengths()), shard::facts_of(m, run.load),
+                             std::string(optimizer.name), optimizer::demands_of(optimizer), run, budget);
 }
 
 }  // namespace redco

@@ -19,7 +19,7 @@ struct memory_line {
 
 /// Returns the bytes of one rank by kind, such as parameters and activations, in the order in which
 /// reports list them.
-constexpr std::array<memory_line, 10> memory_lines(cost::memory const& m) {
+constexpr std::array<memory_line, 11> memory_lines(cost::memory const& m) {
   return {{{"parameters", m.parameters},
            {"masters", m.masters},
            {"gradients", m.gradients},
@@ -29,7 +29,8 @@ constexpr std::array<memory_line, 10> memory_lines(cost::memory const& m) {
            {"recomputed block", m.backward.recomputed},
            {"loss", m.loss},
            {"loss workspace", m.loss_workspace},
-           {"gradients in flight", m.backward.gradients}}};
+           {"gradients in flight", m.backward.gradients},
+           {"between stages", m.transfers}}};
 }
 
 /// Returns the peak bytes of one rank in each of four phases: loss, backward, update, and saving of
@@ -62,7 +63,7 @@ constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
                        most,
                        {m.parameters, m.masters, m.gradients, m.optimizer, m.batches, activations,
                         backward ? m.backward.recomputed : 0, loss ? m.loss : 0, workspace ? m.loss_workspace : 0,
-                        backward ? m.backward.gradients : 0}};
+                        backward ? m.backward.gradients : 0, activations > 0 || backward ? m.transfers : 0}};
   };
   return {moment("forward", "begins", false, 0, false, false, false),
           moment("forward", "ends", true, m.activations, false, false, false),

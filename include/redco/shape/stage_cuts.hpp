@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace redco::shape {
 
@@ -46,6 +47,13 @@ class stage_cuts {
 
   /// Returns the index of the stage that runs the block with index `block`.
   constexpr int stage_of(std::int64_t block) const { return chunk_of(block) % stages(); }
+
+  /// Returns the number of blocks of each stage, as the option --stages has them; empty by default.
+  constexpr std::vector<std::int64_t> lengths() const {
+    std::vector<std::int64_t> all;
+    for (int i = 0; i < size_; ++i) all.push_back(blocks(i).end - blocks(i).begin);
+    return all;
+  }
 
   friend constexpr bool operator==(stage_cuts const&, stage_cuts const&) = default;
 

@@ -62,6 +62,12 @@ std::vector<int> legal_widths(Facts const& facts, int limit = 64, shape::axis al
   return widths;
 }
 
+/// Returns the cut of a model's blocks into the pipeline stages of the mesh `on`. Throws `error`
+/// with exit code 64 if there are more stages than blocks, if the blocks are inside a branch, or if
+/// `asked` (the number of blocks of each chunk of a stage; empty: balanced) does not fit.
+shape::stage_cuts stages_of(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked,
+                            int chunks_per_stage = 1);
+
 }  // namespace redco::shard
 
 namespace redco::shard::detail {
@@ -79,14 +85,8 @@ std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const
   return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along), cure);
 }
 
-/// Returns the cut of a model's blocks into the pipeline stages of the mesh `on`. Throws `error`
-/// with exit code 64 if there are more stages than blocks, if the blocks are inside a branch, or if
-/// `asked` (the number of blocks of each chunk of a stage; empty: balanced) does not fit.
-shape::stage_cuts stages_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked,
-                              int chunks_per_stage);
-
 /// Returns the plan (the split of each parameter over the mesh) for a model's program. Throws the
-/// errors of stages_from() and plan_of().
+/// errors of stages_of() and plan_of().
 dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked,
                        int chunks_per_stage);
 

@@ -45,8 +45,12 @@ inline shape::stage_cuts asked_stages(std::vector<std::int64_t> const& asked, st
                                     " numbers from 1 on whose sum is " + std::to_string(blocks));
 }
 
-REDCO_INLINE shape::stage_cuts stages_from(fact::program const& of, mesh const& on,
-                                           std::vector<std::int64_t> const& asked, int chunks_per_stage) {
+}  // namespace redco::shard::detail
+
+namespace redco::shard {
+
+REDCO_INLINE shape::stage_cuts stages_of(fact::program const& of, mesh const& on,
+                                         std::vector<std::int64_t> const& asked, int chunks_per_stage) {
   if (on.pp == 1 && asked.size() < 2) return {};
   if (!of.has_cuttable_rows)
     throw error(exit_code::usage, "mesh " + options::to_text(on) + ": the blocks '" +
@@ -66,11 +70,15 @@ REDCO_INLINE shape::stage_cuts stages_from(fact::program const& of, mesh const& 
                     (most < 2 ? std::string("1 stage") : "1 to " + std::to_string(most) + " stages") +
                     " with --n-pipeline-stages");
   }
-  shape::stage_cuts cuts =
-      asked.empty() ? balanced_stages(work, static_cast<int>(chunks)) : asked_stages(asked, std::ssize(work), chunks);
+  shape::stage_cuts cuts = asked.empty() ? balanced_stages(work, static_cast<int>(chunks))
+                                         : detail::asked_stages(asked, std::ssize(work), chunks);
   cuts.deal(on.pp);
   return cuts;
 }
+
+}  // namespace redco::shard
+
+namespace redco::shard::detail {
 
 REDCO_INLINE dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked,
                                     int chunks_per_stage) {
@@ -81,7 +89,7 @@ REDCO_INLINE dynamic_plan plan_from(fact::program const& of, mesh const& on, std
                                       std::to_string(shape::stage_cuts::most_stages) + " pipeline stages");
   if (std::size_t const bad = first_illegal(facts, on); bad < facts.size())
     throw error(exit_code::usage, illegal_mesh_message(facts, bad, on));
-  dynamic_plan result{on, {}, stages_from(of, on, asked, chunks_per_stage)};
+  dynamic_plan result{on, {}, stages_of(of, on, asked, chunks_per_stage)};
   for (fact::parameter_fact const& fact : facts) result.entries.push_back({fact, on});
   return result;
 }

@@ -62,42 +62,60 @@ constexpr int most_stages(fact::program const& of) {
   return blocks < shape::stage_cuts::most_stages ? static_cast<int>(blocks) : shape::stage_cuts::most_stages;
 }
 
-/// Returns a cut of blocks into `stages` stages whose largest amount of work is as small as
-/// possible. `work` is the work of each block. Each stage has at least one block, and earlier
-/// stages get as many blocks as they can. Requires 1 <= stages <= work.size() and stages <=
-/// stage_cuts::most_stages.
-constexpr shape::stage_cuts balanced_stages(std::vector<std::int64_t> const& work, int stages) {
+}  // namespace redco::shard
+
+namespace redco::shard::detail {
+
+/// Returns the number of stages that the first `blocks` blocks need if each stage has at most `limit`
+/// work. Requires that no block has more work.
+constexpr int stages_needed(std::vector<std::int64_t> const& work, std::int64_t blocks, std::int64_t limit) {
+  int needed = 1;
+  std::int64_t in_stage = 0;
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    std::int64_t const one = work[static_cast<std::size_t>(i)];
+    if (in_stage + one > limit) ++needed, in_stage = 0;
+    in_stage += one;
+  }
+  return needed;
+}
+
+/// Returns the smallest possible largest work of `stages` stages that run the first `blocks` blocks.
+constexpr std::int64_t least_limit(std::vector<std::int64_t> const& work, std::int64_t blocks, int stages) {
   std::int64_t least = 0, most = 0;
-  for (std::int64_t const one : work) {
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    std::int64_t const one = work[static_cast<std::size_t>(i)];
     least = least < one ? one : least;
     most += one;
   }
-  auto const blocks = static_cast<std::int64_t>(work.size());
-  // Cuts the blocks into stages of at most `limit` each; returns the number of stages needed.
-  auto const cut = [&](std::int64_t limit, shape::stage_cuts* to) {
-    int needed = 1;
-    std::int64_t in_stage = 0, length = 0;
-    for (std::int64_t i = 0; i < blocks; ++i) {
-      std::int64_t const one = work[static_cast<std::size_t>(i)];
-      bool const rest_needs_all = to != nullptr && blocks - i == stages - needed;
-      if (length > 0 && (in_stage + one > limit || rest_needs_all)) {
-        if (to != nullptr) to->push(i);
-        ++needed;
-        in_stage = length = 0;
-      }
-      in_stage += one;
-      ++length;
-    }
-    if (to != nullptr) to->push(blocks);
-    return needed;
-  };
   while (least < most) {
     std::int64_t const middle = least + (most - least) / 2;
-    if (cut(middle, nullptr) <= stages) most = middle;
+    if (stages_needed(work, blocks, middle) <= stages) most = middle;
     else least = middle + 1;
   }
+  return least;
+}
+
+}  // namespace redco::shard::detail
+
+namespace redco::shard {
+
+/// Returns a cut of blocks into `stages` stages whose largest amount of work is as small as
+/// possible. `work` is the work of each block. Each stage has at least one block. The last stage has
+/// as many blocks as it can; the other stages are balanced alike among themselves. Requires
+/// 1 <= stages <= work.size() and stages <= stage_cuts::most_chunks.
+constexpr shape::stage_cuts balanced_stages(std::vector<std::int64_t> const& work, int stages) {
+  std::vector<std::int64_t> begins;  // of the last stage, the stage before it, and so on
+  auto blocks = static_cast<std::int64_t>(work.size());
+  for (int left = stages; left > 1; --left) {
+    std::int64_t const limit = detail::least_limit(work, blocks, left);
+    std::int64_t in_stage = work[static_cast<std::size_t>(--blocks)];
+    while (blocks >= left && in_stage + work[static_cast<std::size_t>(blocks - 1)] <= limit)
+      in_stage += work[static_cast<std::size_t>(--blocks)];
+    begins.push_back(blocks);
+  }
   shape::stage_cuts result;
-  cut(least, &result);
+  for (std::size_t i = begins.size(); i-- > 0;) result.push(begins[i]);
+  result.push(static_cast<std::int64_t>(work.size()));
   return result;
 }
 

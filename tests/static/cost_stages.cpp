@@ -1,0 +1,163 @@
+// Costs of pipeline stages: parameters, memory by schedule, messages between stages, the exchange of
+// gradients of tied tables.
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/fits.hpp>
+#include <redco/cost/stage_costs.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/sequence_parallel.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/optimizer/optimizers.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using redco::cost::setup;
+using redco::cost::stage_cost;
+using redco::schedule::pipeline_kind;
+using redco::shape::collective;
+
+template <auto const& Model>
+constexpr std::vector<stage_cost> stages(setup const& s) {
+  return redco::cost::detail::costs_of_stages(redco::shard::facts_of<Model>(s.load),
+                                              redco::optimizer::demands_of(redco::adamw{}), s);
+}
+
+/// Returns the messages of a stage with this purpose and kind.
+constexpr redco::cost::message_total sent(stage_cost const& stage, std::string_view purpose, collective kind) {
+  for (redco::cost::message_total const& one : stage.cost.messages)
+    if (one.purpose == purpose && one.collective == kind) return one;
+  return {};
+}
+constexpr bool is(redco::cost::message_total const& one, std::int64_t calls, std::int64_t bytes) {
+  return one.calls == calls && one.payload_bytes == bytes;
+}
+
+constexpr redco::gpt2 gpt2{{.vocab = 64, .context = 16, .width = 24, .heads = 2, .layers = 6}};
+constexpr setup run{.mesh = {.pp = 3, .dp = 2, .tp = 2}, .load = {2, 12}, .micro_batches = 4};
+constexpr setup one_stage{.mesh = {.dp = 2, .tp = 2}, .load = {2, 12}, .micro_batches = 4};
+constexpr std::int64_t f32 = 4, table = 32 * 24 * f32, edge = 2 * 12 * 24 * f32;
+
+// Parameters and operations of the stages are those of the model; two stages hold the tied table.
+constexpr bool adds_up() {
+  auto const whole = redco::cost::cost_of<gpt2>(redco::adamw{}, one_stage);
+  std::int64_t parameters = 0, optimizer = 0, forward = 0, activations = 0;
+  for (stage_cost const& one : stages<gpt2>(run)) {
+    parameters += one.cost.memory.parameters;
+    optimizer += one.cost.memory.optimizer;
+    forward += one.cost.operations.forward;
+    activations += one.cost.memory.activations / one.in_flight;
+  }
+  // A stage stores the input of its first block, which the preceding stage does not.
+  return parameters == whole.memory.parameters + table && optimizer == whole.memory.optimizer + 2 * table &&
+         forward == whole.operations.forward && activations == whole.memory.activations;
+}
+static_assert(adds_up());
+
+// Micro-batches in flight: 1F1B has fewer on later stages, GPipe has all, ZB-H1 as many as stages.
+constexpr bool in_flight(pipeline_kind kind, std::int64_t micro_batches, int first, int second, int third) {
+  setup s = run;
+  s.schedule = kind;
+  s.micro_batches = micro_batches;
+  auto const all = stages<gpt2>(s);
+  return all[0].in_flight == first && all[1].in_flight == second && all[2].in_flight == third;
+}
+static_assert(in_flight(pipeline_kind::one_f_one_b, 8, 3, 2, 1) && in_flight(pipeline_kind::one_f_one_b, 2, 2, 2, 1));
+static_assert(in_flight(pipeline_kind::gpipe, 8, 8, 8, 8) && in_flight(pipeline_kind::zb_h1, 8, 3, 3, 3));
+
+// Activations of all micro-batches in flight, and tensors between stages.
+constexpr auto three = [] {
+  auto const all = stages<gpt2>(run);
+  struct kept {
+    std::int64_t activations[3], transfers[3], backward[3];
+  } k{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    k.activations[i] = all[i].cost.memory.activations;
+    k.transfers[i] = all[i].cost.memory.transfers;
+    k.backward[i] = all[i].cost.memory.backward.activations;
+  }
+  return k;
+}();
+static_assert(three.activations[0] % 3 == 0 && three.activations[0] / 3 > three.activations[1] / 4);
+static_assert(three.transfers[0] == 4 * edge && three.transfers[1] == (3 + 2) * edge && three.transfers[2] == 2 * edge);
+static_assert(three.backward[1] > three.activations[1] / 2);
+
+// Each micro-batch passes each cut once in each direction.
+constexpr auto activations = redco::cost::name_of_stage_activations, gradients = redco::cost::name_of_stage_gradients,
+               tied = redco::cost::name_of_tied_gradients;
+static_assert(is(sent(stages<gpt2>(run)[0], activations, collective::send), 4, 4 * edge));
+static_assert(is(sent(stages<gpt2>(run)[0], activations, collective::recv), 0, 0));
+static_assert(is(sent(stages<gpt2>(run)[0], gradients, collective::recv), 4, 4 * edge));
+static_assert(is(sent(stages<gpt2>(run)[1], activations, collective::recv), 4, 4 * edge));
+static_assert(is(sent(stages<gpt2>(run)[1], gradients, collective::send), 4, 4 * edge));
+static_assert(is(sent(stages<gpt2>(run)[2], activations, collective::send), 0, 0));
+// The last stage sends the gradient of the tied table once, and the first stage the sum.
+static_assert(is(sent(stages<gpt2>(run)[0], tied, collective::send), 1, table) &&
+              is(sent(stages<gpt2>(run)[0], tied, collective::recv), 1, table));
+static_assert(is(sent(stages<gpt2>(run)[1], tied, collective::send), 0, 0));
+static_assert(is(sent(stages<gpt2>(run)[2], tied, collective::send), 1, table));
+
+// On hosts of two ranks, all tensors leave the host, for both ranks. On one host, none does.
+constexpr setup on_hosts = [] {
+  setup s = run;
+  s.hosts = 6;
+  return s;
+}();
+static_assert(sent(stages<gpt2>(on_hosts)[0], activations, collective::send).host_bytes == 2 * 4 * edge);
+static_assert(sent(stages<gpt2>(run)[0], activations, collective::send).host_bytes == 0 &&
+              sent(stages<gpt2>(run)[0], activations, collective::send).inside_bytes == 4 * edge);
+
+// T5: after the first decoder block, the encoder's output passes the cuts, too.
+constexpr redco::t5 t5{
+    {.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}};
+constexpr setup t5_run = [] {
+  setup s{.mesh = {.pp = 3}, .load = {2, 8, 10}, .micro_batches = 2};
+  s.stages.push(1);
+  s.stages.push(3);
+  s.stages.push(4);
+  return s;
+}();
+constexpr std::int64_t source = 2 * 10 * 48 * f32, target = 2 * 8 * 48 * f32;
+struct exchanged {
+  std::int64_t sent[3];
+  redco::cost::message_total activations[3], tied[3];
+};
+constexpr exchanged of_t5 = [] {
+  auto const all = stages<t5>(t5_run);
+  exchanged e{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    e.sent[i] = all[i].sent;
+    e.activations[i] = sent(all[i], activations, collective::send);
+    e.tied[i] = sent(all[i], tied, collective::send);
+  }
+  return e;
+}();
+static_assert(of_t5.sent[0] == source && of_t5.sent[1] == source + target && of_t5.sent[2] == 0);
+static_assert(is(of_t5.activations[1], 4, 2 * (source + target)));
+// Three stages hold the shared table: the first exchanges it with both others. Two stages hold each
+// table of distances.
+constexpr std::int64_t shared = 96 * 48 * f32, distances = 32 * 4 * f32;
+static_assert(is(of_t5.tied[0], 3, 2 * shared + distances) && is(of_t5.tied[1], 3, shared + 2 * distances) &&
+              is(of_t5.tied[2], 2, shared + distances));
+
+// With tokens that are split over the shards, each rank sends its tokens.
+constexpr redco::models::sequence_parallel<redco::gpt2> split{
+    {.vocab = 64, .context = 16, .width = 24, .heads = 2, .layers = 6}};
+static_assert(stages<split>(run)[0].sent == edge / 2);
+
+// The largest stage decides.
+constexpr std::int64_t largest = [] {
+  std::int64_t most = 0;
+  for (stage_cost const& one : stages<gpt2>(run)) most = most < one.cost.memory.peak() ? one.cost.memory.peak() : most;
+  return most;
+}();
+static_assert(redco::cost::cost_of<gpt2>(redco::adamw{}, run).memory.peak() == largest);
+static_assert(redco::fits<gpt2, redco::adamw{.lr = 1e-3}, redco::mesh{.pp = 3},
+                          redco::workload{.batch = 2, .sequence = 12}, redco::shape::MiB(1)>{});
+
+}  // namespace
+
+int main() {}
