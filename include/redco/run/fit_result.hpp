@@ -4,6 +4,7 @@
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/cost/messages.hpp>
+#include <redco/cost/setup.hpp>
 #include <redco/workdir/best_metrics.hpp>
 #include <redco/workdir/fit_record.hpp>
 #include <redco/shape/axis.hpp>
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <string>
@@ -25,6 +27,10 @@ namespace redco::run {
 /// group's set of mesh axes. Sets that differ only by axes of size 1 have equal entries, except the
 /// set of all axes: its entry counts the group `world`.
 using group_traffic = std::array<shape::traffic, 1 << std::size(shape::all_axes)>;
+
+/// A function that returns the messages that the plan predicts for a step of a rank of the pipeline
+/// stage `stage`.
+using planned_messages = std::function<cost::messages(cost::setup const& run, int stage)>;
 
 /// Returns the calls and bytes in each group of a mesh that the plan's `planned` messages predict.
 inline group_traffic planned_traffic(cost::messages const& planned, mesh const& on) {

@@ -53,9 +53,9 @@ class fit_runner {
 
   /// Compares the first `steps` updates of a fit on the mesh with the same updates on one rank. The
   /// trained networks do not change. `planned` returns the messages that the plan predicts for a
-  /// step. Throws the errors of a fit.
-  verify_result verify(options::fit_settings const& settings, make_job const& job,
-                       std::function<cost::messages(cost::setup const&)> const& planned, std::int64_t steps);
+  /// step on a pipeline stage. Throws the errors of a fit.
+  verify_result verify(options::fit_settings const& settings, make_job const& job, planned_messages const& planned,
+                       std::int64_t steps);
 
   /// Adds a user's object to the checkpoints of fits. All ranks of a process share the object.
   void keep(std::string const& name, run_state::kept_object object) { kept_.emplace_back(name, std::move(object)); }

@@ -113,8 +113,7 @@ REDCO_INLINE void fit_runner::load_start(network_state& state, rank_context& ran
 }
 
 REDCO_INLINE verify_result fit_runner::verify(options::fit_settings const& settings, make_job const& job,
-                                              std::function<cost::messages(cost::setup const&)> const& planned,
-                                              std::int64_t steps) {
+                                              planned_messages const& planned, std::int64_t steps) {
   options::check_fit(settings, where_.mesh().size(shape::batch_axes));
   workdir::shared_weights const warm_start(settings.warm_start);
   workdir::shared_weights const* const warm = settings.warm_start.empty() ? nullptr : &warm_start;

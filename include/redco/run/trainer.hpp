@@ -96,6 +96,8 @@ class trainer {
     run.hosts = options::launched().processes;
     run.gradient_bucket = where().gradient_bucket();
     run.overlap_shards = where().overlaps_shards();
+    run.stages = plan().stages;
+    run.schedule = where().schedule().kind;
     auto const found = report_of(model_, optimizer_, run);
     where().page().planned_bytes = found.cost.memory.peak();
     return report_text(found);
@@ -249,9 +251,15 @@ class trainer {
 
   template <class Example, class Range, class Options>
   run::verify_result verified(Range&& train, Options const& options, std::int64_t steps) {
-    std::function<cost::messages(cost::setup const&)> planned;
+    run::planned_messages planned;
     if constexpr (!models::has_encoder<models::net_of<M>>)
-      planned = [this](cost::setup const& run) { return cost::cost_of(model_, optimizer_, run).messages; };
+      planned = [this](cost::setup run, int stage) {
+        if (run.mesh.pp == 1) return cost::cost_of(model_, optimizer_, run).messages;
+        run.stages = plan().stages;
+        auto const stages =
+            cost::stage_costs(shard::facts_of(model_, run.load), optimizer::demands_of(optimizer_), run);
+        return stages.at(static_cast<std::size_t>(stage)).cost.messages;
+      };
     return with_job<Example>(std::forward<Range>(train), options, [&](auto const& settings, auto const& make) {
       return runner_.verify(settings, make, planned, steps);
     });

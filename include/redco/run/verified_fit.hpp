@@ -33,7 +33,7 @@ class verified_fit {
     std::function<std::unique_ptr<fit_job>(network_state& state)> job;
     /// Function that returns the messages that the plan predicts for a step; empty if they are
     /// unknown.
-    std::function<cost::messages(cost::setup const& run)> planned;
+    planned_messages planned;
   };
 
   verified_fit(deployer& where, options::fit_settings const& settings, parts with)

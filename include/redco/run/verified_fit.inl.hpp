@@ -128,10 +128,10 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
 /// Writes both into `result`.
 REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, computed_step const& own,
                                                  verify_result& result) const {
-  result.messages_remark = !with_.planned              ? "the model has an encoder"
-                           : rank.mesh.pp > 1          ? "the mesh has pipeline stages"
-                           : !settings_.frozen.empty() ? "the fit freezes parameters that the plan trains"
-                                                       : own.not_planned;
+  result.messages_remark = !with_.planned                          ? "the model has an encoder"
+                           : where_.options().chunks_per_stage > 1 ? "the pipeline stages have several chunks"
+                           : !settings_.frozen.empty()             ? "the fit freezes parameters that the plan trains"
+                                                                   : own.not_planned;
   if (!result.messages_remark.empty()) {
     result.messages_remark = "not compared with the plan: " + result.messages_remark;
     return;
@@ -144,12 +144,13 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     run.recompute = where_.options().recompute;
     run.gradient_bucket = where_.gradient_bucket();
     run.overlap_shards = where_.overlaps_shards();
-    cost::messages const all = with_.planned(run);
+    cost::messages const all = with_.planned(run, rank.coordinate(shape::axis::pp));
     for (cost::message_total const& one : all) {
-      bool const once =
-          one.purpose == cost::messages::name_of_gradients || one.purpose == cost::messages::name_of_matrices ||
-          one.purpose == cost::messages::name_of_factors || one.purpose == all[cost::messages::loss_total].purpose ||
-          one.purpose == all[cost::messages::norm_of_gradients].purpose;
+      bool const once = one.purpose == cost::messages::name_of_gradients ||
+                        one.purpose == cost::messages::name_of_matrices ||
+                        one.purpose == cost::messages::name_of_factors || one.purpose == cost::name_of_tied_gradients ||
+                        one.purpose == all[cost::messages::loss_total].purpose ||
+                        one.purpose == all[cost::messages::norm_of_gradients].purpose;
       if (first || !once) planned[shape::group_name(rank.mesh, one.over)] += one;
     }
     first = false;
