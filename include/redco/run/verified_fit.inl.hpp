@@ -8,6 +8,7 @@
 #include <redco/run/stage_choices.hpp>
 #include <redco/run/step.hpp>
 #include <redco/run/step_work.hpp>
+#include <redco/cost/stage_costs.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/traffic.hpp>
