@@ -88,9 +88,13 @@ class trainer {
   /// Returns a text with the plan (split of every parameter, with reasons), the bytes of one rank
   /// and the messages of a step, without running anything. `global`: the global batch and the
   /// length of its examples. `micro_batch`: examples that a replica computes at once; 0 for all.
-  /// Without a call of report(), the first fit prints the plan.
+  /// Without a call of report(), the first fit prints the plan. With several chunks per pipeline
+  /// stage, the text has the plan only.
   std::string report(workload const& global, std::int64_t micro_batch = 0) {
     runner_.plan_is_printed();
+    if (where().options().chunks_per_stage > 1)
+      return report::plan_text(plan()) +
+             "\nno memory and no messages are planned for several chunks per pipeline stage\n";
     cost::setup run =
         report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
     run.hosts = options::launched().processes;
