@@ -1,5 +1,5 @@
-// Costs of pipeline stages: parameters, memory by schedule, messages between stages, the exchange of
-// gradients of tied tables.
+// Costs of pipeline stages: parameters, memory by schedule, messages between stages, the exchange
+// of gradients of tied tables.
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>
 #include <redco/cost/stage_costs.hpp>

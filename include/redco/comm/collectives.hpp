@@ -37,9 +37,10 @@ tensor<shape::entered> enter(tensor<shape::replicated> const& x, group& ranks);
 /// on. Returns `x` unchanged. Backward sums the gradient of these rows over the sharer group.
 at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int64_t first = 0);
 
-/// Returns the tensor `x` of rank `root` on all ranks. Its shape and dtype, which other ranks need
-/// not know, are sent first. Other ranks ignore their `x`. Not differentiable.
-at::Tensor broadcast_unknown(at::Tensor const& x, group& ranks, int root);
+/// Returns the tensor `x` of rank `root` on all ranks, on the device `device`. Its shape and dtype,
+/// which other ranks need not know, are sent first. Other ranks ignore their `x`. Not
+/// differentiable.
+at::Tensor broadcast_unknown(at::Tensor const& x, group& ranks, int root, at::Device device);
 
 /// Sums a partial value over the ranks, then adds its addends (such as row-parallel biases) once.
 /// Backward passes the gradient on unchanged.

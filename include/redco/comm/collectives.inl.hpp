@@ -102,24 +102,21 @@ REDCO_INLINE tensor<shape::token_split> with_addends(tensor<shape::token_split> 
   return sums.like(detail::with_parts(sums.local(), addends, ranks, -2));
 }
 
-REDCO_INLINE at::Tensor broadcast_unknown(at::Tensor const& x, group& ranks, int root) {
+REDCO_INLINE at::Tensor broadcast_unknown(at::Tensor const& x, group& ranks, int root, at::Device device) {
   if (ranks.size() == 1) return x;
-  // dtype, device, number of dimensions, sizes
-  constexpr std::int64_t most_dimensions = 13;
-  at::Tensor const form = at::zeros({3 + most_dimensions}, at::kLong);
+  // dtype, number of dimensions, sizes
+  constexpr std::int64_t most_dimensions = 14;
+  at::Tensor const form = at::zeros({2 + most_dimensions}, at::kLong);
   auto* const numbers = form.mutable_data_ptr<std::int64_t>();
   if (ranks.rank() == root) {
     numbers[0] = static_cast<std::int64_t>(x.scalar_type());
-    numbers[1] = x.is_cuda() ? 1 : 0;
-    numbers[2] = x.dim();
-    std::copy(x.sizes().begin(), x.sizes().end(), numbers + 3);
+    numbers[1] = x.dim();
+    std::copy(x.sizes().begin(), x.sizes().end(), numbers + 2);
   }
   ranks.broadcast(form, root);
-  at::Tensor const y =
-      ranks.rank() == root
-          ? x.detach().contiguous()
-          : at::empty(at::IntArrayRef(numbers + 3, static_cast<std::size_t>(numbers[2])),
-                      at::TensorOptions(static_cast<at::ScalarType>(numbers[0])).device(numbers[1] ? at::kCUDA : at::kCPU));
+  at::IntArrayRef const sizes(numbers + 2, static_cast<std::size_t>(numbers[1]));
+  auto const options = at::TensorOptions(static_cast<at::ScalarType>(numbers[0])).device(device);
+  at::Tensor const y = ranks.rank() == root ? x.detach().to(device).contiguous() : at::empty(sizes, options);
   ranks.broadcast(y, root);
   return y;
 }

@@ -37,19 +37,19 @@ namespace redco::cost {
 
 /// Returns the cost of one rank for a model's program (the parameters, tensors and messages that
 /// its layers declare). With several pipeline stages, it is a rank of the stage that needs most
-/// memory; stage_costs() returns all stages. `demands` has the numbers of optimizer state tensors per parameter. Not
-/// a template, so it is compiled once. Throws the errors of cost_of().
+/// memory; stage_costs() returns all stages. `demands` has the numbers of optimizer state tensors
+/// per parameter. Not a template, so it is compiled once. Throws the errors of cost_of().
 rank_cost cost_of_program(fact::program const& facts, optimizer::demands const& demands, setup const& s);
 
 /// Returns the costs of a rank of each pipeline stage for a model's program. Throws the errors of
 /// cost_of().
 std::vector<stage_cost> stage_costs(fact::program const& facts, optimizer::demands const& demands, setup const& s);
 
-/// Returns the cost of one rank for a model whose sizes are known at run time, with several pipeline
-/// stages of the stage that needs most memory. Requires that the
-/// mesh can hold the model, which plan_of() checks. Throws `error` with exit code 64 if the setup
-/// `s` is invalid, if sizes exceed 64-bit integers, or if the hosts do not divide the ranks. Throws
-/// it also if the model does not have the range of recomputed blocks.
+/// Returns the cost of one rank for a model whose sizes are known at run time, with several
+/// pipeline stages of the stage that needs most memory. Requires that the mesh can hold the model,
+/// which plan_of() checks. Throws `error` with exit code 64 if the setup `s` is invalid, if sizes
+/// exceed 64-bit integers, or if the hosts do not divide the ranks. Throws it also if the model
+/// does not have the range of recomputed blocks.
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
   check_setup(s);

@@ -39,8 +39,8 @@ namespace redco::cost {
 struct stage_cost {
   shape::block_range blocks = {};
   int in_flight = 1;  ///< Largest number of micro-batches whose activations the stage holds at once
-  /// Bytes of activations of one micro-batch that a rank receives from the preceding stage; it sends
-  /// gradients of this size back. `sent` are the bytes that it sends to the next stage.
+  /// Bytes of activations of one micro-batch that a rank receives from the preceding stage; it
+  /// sends gradients of this size back. `sent` are the bytes that it sends to the next stage.
   std::int64_t received = 0, sent = 0;
   rank_cost cost;
 };
@@ -54,8 +54,8 @@ inline constexpr std::string_view name_of_tied_gradients = "gradients of tied we
 
 namespace redco::cost::detail {
 
-/// Returns the blocks of each pipeline stage of a run. Throws `error` with exit code 64 if the model
-/// cannot be cut into these stages, or if the schedule has several chunks per stage.
+/// Returns the blocks of each pipeline stage of a run. Throws `error` with exit code 64 if the
+/// model cannot be cut into these stages, or if the schedule has several chunks per stage.
 constexpr shape::stage_cuts cuts_of(fact::program const& facts, setup const& s) {
   if (s.schedule == schedule::pipeline_kind::interleaved || s.schedule == schedule::pipeline_kind::v_half)
     throw error(exit_code::usage,
@@ -126,8 +126,9 @@ class stage_messages {
   int from_;
 };
 
-/// Adds the exchange of gradients of parameters that several stages hold. Each other stage sends its
-/// gradient to the first stage, which adds the gradients in the order of stages and returns the sum.
+/// Adds the exchange of gradients of parameters that several stages hold. Each other stage sends
+/// its gradient to the first stage, which adds the gradients in the order of stages and returns the
+/// sum.
 constexpr void add_tied(stage_messages& to, fact::program const& whole, shape::stage_cuts const& cuts, setup const& s,
                         int stage) {
   for (fact::parameter_fact const& fact : whole.parameters) {
@@ -143,8 +144,8 @@ constexpr void add_tied(stage_messages& to, fact::program const& whole, shape::s
   }
 }
 
-/// Returns the bytes of a micro-batch. Every stage holds all of its tensors, because each stage runs
-/// the user's collate function.
+/// Returns the bytes of a micro-batch. Every stage holds all of its tensors, because each stage
+/// runs the user's collate function.
 constexpr std::int64_t batch_bytes(fact::program const& whole, setup const& s) {
   std::int64_t bytes = 0;
   for (placed_tensor const& t : forward_pass(whole, s).tensors)

@@ -47,9 +47,9 @@ struct pipeline_time {
   double total() const { return pipeline + end; }
 };
 
-/// Returns the predicted time of a step of a run with several pipeline stages. `stages` are the costs
-/// of its stages from stage_costs(). Executes the schedule of the run in simulated time; tensors
-/// between stages are in flight while stages compute. Throws the errors of step_time_of().
+/// Returns the predicted time of a step of a run with several pipeline stages. `stages` are the
+/// costs of its stages from stage_costs(). Executes the schedule of the run in simulated time;
+/// tensors between stages are in flight while stages compute. Throws the errors of step_time_of().
 pipeline_time pipeline_time_of(std::vector<stage_cost> const& stages, setup const& run, machine const& on);
 
 }  // namespace redco::cost

@@ -17,8 +17,8 @@ struct stage_edge {
 };
 
 /// Returns the tensors that cross a cut of the model before the block with index `block`, counted
-/// over all outermost `repeat`s. Requires that the model has more than `block` blocks and `block` is
-/// at least 1.
+/// over all outermost `repeat`s. Requires that the model has more than `block` blocks and `block`
+/// is at least 1.
 constexpr stage_edge stage_edge_at(program const& of, std::int64_t block) {
   stage_edge result;
   std::int64_t before = 0;

@@ -47,7 +47,7 @@ namespace redco {
 /// the vocabulary, 64 if `options` are wrong.
 inline mean cross_entropy(logits const& l, at::Tensor const& labels, nn::label_options const& options = {}) {
   double const count = nn::detail::count_labels(labels, l.vocabulary, options);
-  at::Tensor const sum = nn::detail::of_last_stage(l.stages, [&] {
+  at::Tensor const sum = nn::detail::of_last_stage(l.stages, l.device, [&] {
     return kernel::cross_entropy(
                l.hidden.local().flatten(0, -2), l.head(), labels.flatten(), *l.tp,
                {options.ignored, layers::loss_chunk_rows(l.vocabulary), options.smoothing, options.weights})
@@ -81,7 +81,7 @@ namespace redco::nn {
 /// number if a label is outside the vocabulary.
 inline at::Tensor log_probabilities(logits const& l, at::Tensor const& labels) {
   detail::check_labels(labels, l.vocabulary);
-  return detail::of_last_stage(l.stages, [&] {
+  return detail::of_last_stage(l.stages, l.device, [&] {
     return kernel::log_probabilities(l.hidden.local().flatten(0, -2), l.head(), labels.flatten(), *l.tp,
                                      {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)})
         .view(labels.sizes());

@@ -7,8 +7,8 @@
 namespace redco::nn {
 
 /// The connection of a rank's network to other pipeline stages in one call without gradients, such
-/// as evaluation or decoding. The call runs the stage's chunks in order, and gives the model's output
-/// to all stages. All stages must make the same calls.
+/// as evaluation or decoding. The call runs the stage's chunks in order, and gives the model's
+/// output to all stages. All stages must make the same calls.
 class evaluated_stage final : public stage_link {
  public:
   /// `stages`: the group of the ranks along the mesh axis pp.

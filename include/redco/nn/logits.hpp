@@ -5,6 +5,7 @@
 #include <redco/kernel/top_entries.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>
 #include <redco/comm/collectives.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 
@@ -31,6 +32,7 @@ struct logits {
   /// Group of the pipeline stages, which all get what the last one computes; null if this rank
   /// computes it itself.
   comm::group* stages = nullptr;
+  at::Device device = tensors::cpu_device();  ///< Device of the network
 
   /// Returns this rank's part of the output head.
   kernel::vocabulary_shard head() const { return {weight, bias, vocabulary, first_row, soft_cap}; }
@@ -38,7 +40,7 @@ struct logits {
   /// Returns the unsharded logits [B, T, vocabulary] on every rank. Unlike the other functions,
   /// holds all logits in memory.
   at::Tensor tensor() const {
-    return nn::detail::of_last_stage(stages, [&] {
+    return nn::detail::of_last_stage(stages, device, [&] {
       redco::tensor<shape::split<-1>> const part(head().capped(kernel::linear(hidden.local(), weight, bias)));
       return comm::gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
     });
@@ -50,7 +52,7 @@ struct logits {
     kernel::largest_logits best;
     if (hidden.local().defined()) best = kernel::top_entries(hidden.local().flatten(0, -2), head(), k, *tp);
     for (at::Tensor* const one : {&best.logits, &best.entries, &best.log_sum})
-      *one = nn::detail::of_last_stage(stages, [&] { return *one; });
+      *one = nn::detail::of_last_stage(stages, device, [&] { return *one; });
     return best;
   }
 
@@ -70,8 +72,9 @@ namespace redco::nn::detail {
 
 /// Returns the logits `y`, which only the last pipeline stage can compute, with the group of all
 /// stages to share them. `stages` is null if only the last stage returns to its user.
-inline logits given_to_all(logits y, comm::group* stages) {
+inline logits given_to_all(logits y, comm::group* stages, at::Device device) {
   y.stages = stages;
+  y.device = device;
   if (stages == nullptr) return y;
   at::Tensor const vocabulary = at::full({1}, y.vocabulary, at::kLong);
   stages->broadcast(vocabulary, stages->size() - 1);

@@ -28,6 +28,7 @@
 #include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/blame.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -115,10 +116,9 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
 
 namespace redco::nn {
 
-/// Returns a new network of a model over a parameter store, which must outlive the network. `blocks`
-/// are the blocks that this rank runs as a pipeline stage.
-/// Networks of the library's model families are compiled once (families.hpp). Compile error:
-/// redco[R001] for a temporary store.
+/// Returns a new network of a model over a parameter store, which must outlive the network.
+/// `blocks` are the blocks that this rank runs as a pipeline stage. Networks of the library's model
+/// families are compiled once (families.hpp). Compile error: redco[R001] for a temporary store.
 template <model M>
 std::shared_ptr<network<M> const> make_network(M const& m, parameter_store const& store, int rank, mesh const& on,
                                                shape::stage_blocks const& blocks = {}) {
@@ -282,7 +282,7 @@ class bound_network {
       });
       nn::context<Entries...> const ctx(in, call, net_, values_, entries_);
       auto const y = nn::detail::forward(*net_, x, ctx);
-      if (in.stage->end()) return nn::detail::given_to_all(y, in.stage->sharing());
+      if (in.stage->end()) return nn::detail::given_to_all(y, in.stage->sharing(), net_->store().device());
     }
   }
 

@@ -34,9 +34,9 @@ struct stored_parameter {
   at::Tensor gradient;
 };
 
-/// A store of all parameters that one rank holds in flat buffers. Parameters with equal weight decay whose
-/// gradients are summed over the same mesh axes form a region. They are adjacent, in the order of
-/// the plan, so that an optimizer needs one call per region.
+/// A store of all parameters that one rank holds in flat buffers. Parameters with equal weight
+/// decay whose gradients are summed over the same mesh axes form a region. They are adjacent, in
+/// the order of the plan, so that an optimizer needs one call per region.
 class parameter_store {
  public:
   /// Allocates and initialises the parameters of `rank` in dtype `compute`. Parameters in `placed`

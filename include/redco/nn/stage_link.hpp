@@ -27,10 +27,10 @@ struct stage_tensors {
 /// is not derived from std::exception, so that user code does not catch it by mistake.
 struct stage_ended {};
 
-/// The connection of a rank's network to the preceding and the next pipeline stage. A pass (settings
-/// of a forward call) refers to it. Modules ask it which part of the network runs on this rank:
-/// layers before the first block of a chunk and after its last block are skipped. Skipped modules
-/// return undefined tensors.
+/// The connection of a rank's network to the preceding and the next pipeline stage. A pass
+/// (settings of a forward call) refers to it. Modules ask it which part of the network runs on this
+/// rank: layers before the first block of a chunk and after its last block are skipped. Skipped
+/// modules return undefined tensors.
 class stage_link {
  public:
   explicit stage_link(shape::stage_cuts const& cuts) : cuts_(cuts) {}
@@ -53,8 +53,8 @@ class stage_link {
   /// Returns true while a call of the network has not reached this stage's part.
   bool is_before() const { return at_ == position::before; }
 
-  /// Begins a call of the network, which runs one chunk. `shapes` makes empty tensors like those that
-  /// the preceding stage sends to the chunk that begins with a block.
+  /// Begins a call of the network, which runs one chunk. `shapes` makes empty tensors like those
+  /// that the preceding stage sends to the chunk that begins with a block.
   void begin(std::function<stage_tensors(std::int64_t block)> shapes) {
     shapes_ = std::move(shapes);
     chunk_ = next_chunk();
@@ -66,8 +66,8 @@ class stage_link {
   /// Declares that this call computes the encoder's states, which stages inside the decoder send.
   void begin_encoder() { sends_states_ = true; }
 
-  /// Begins the call after the encoder, which has `encoder_blocks` blocks, because each stage has kept
-  /// the encoder's states of an earlier call.
+  /// Begins the call after the encoder, which has `encoder_blocks` blocks, because each stage has
+  /// kept the encoder's states of an earlier call.
   void skip_encoder(std::int64_t encoder_blocks) { start_at(encoder_blocks); }
 
   /// Returns the tensors of the preceding stage; waits for them in the first call of received().
@@ -81,8 +81,9 @@ class stage_link {
   /// Returns true if the chunk has one of the blocks [begin, end).
   bool runs_any(std::int64_t begin, std::int64_t end) const { return blocks().begin < end && blocks().end > begin; }
 
-  /// Returns true if the chunk begins after one of the blocks [begin, end) of a `repeat`, or directly
-  /// after the last of them, and the call has not reached it. The stage's part begins then.
+  /// Returns true if the chunk begins after one of the blocks [begin, end) of a `repeat`, or
+  /// directly after the last of them, and the call has not reached it. The stage's part begins
+  /// then.
   bool enters(std::int64_t begin, std::int64_t end) {
     if (!is_before() || blocks().begin <= begin || blocks().begin > end) return false;
     at_ = position::inside;
@@ -159,19 +160,20 @@ Result nothing_of() {
 /// pass that cannot call other pipeline stages: one with gradients, or without the rank's groups.
 comm::group& stages_of(pass const& in);
 
-/// Returns the tensor that `compute` returns on the last stage, on all stages. `stages` is the group
-/// of the stages, or null if every rank has the model's output.
+/// Returns the tensor that `compute` returns on the last stage, on all stages and on the device
+/// `device`. `stages` is the group of the stages, or null if every rank has the model's output.
 template <class Compute>
-at::Tensor of_last_stage(comm::group* stages, Compute const& compute) {
+at::Tensor of_last_stage(comm::group* stages, at::Device device, Compute const& compute) {
   if (stages == nullptr) return compute();
   int const last = stages->size() - 1;
-  return comm::broadcast_unknown(stages->rank() == last ? compute() : at::Tensor(), *stages, last);
+  return comm::broadcast_unknown(stages->rank() == last ? compute() : at::Tensor(), *stages, last, device);
 }
 
 /// Returns the model's output `y`, which only the last stage has, as every stage returns it to its
-/// user. `stages` is the group of the stages; null if only the last stage returns.
-inline at::Tensor given_to_all(at::Tensor const& y, comm::group* stages) {
-  return of_last_stage(stages, [&] { return y; });
+/// user. `stages` is the group of the stages; null if only the last stage returns. `device` is the
+/// network's device.
+inline at::Tensor given_to_all(at::Tensor const& y, comm::group* stages, at::Device device) {
+  return of_last_stage(stages, device, [&] { return y; });
 }
 
 }  // namespace redco::nn::detail

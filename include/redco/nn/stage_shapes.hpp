@@ -29,8 +29,9 @@ inline stage_tensors empty_tensors(fact::stage_edge const& edge, parameter_store
   return empty;
 }
 
-/// Returns empty tensors like those that the preceding pipeline stage sends in a call on `input` and
-/// the encoder's input `source` (undefined without encoder). The chunk of the stage begins with block `block`.
+/// Returns empty tensors like those that the preceding pipeline stage sends in a call on `input`
+/// and the encoder's input `source` (undefined without encoder). The chunk of the stage begins with
+/// block `block`.
 template <model M>
 stage_tensors stage_input(M const& m, parameter_store const& store, pass const& in, std::int64_t block,
                           at::Tensor const& input, at::Tensor const& source) {

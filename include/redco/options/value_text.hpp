@@ -51,8 +51,8 @@ inline std::string to_text(recomputed_blocks const& blocks) {
 /// Throws `error` with exit code 64 for any other text.
 recomputed_blocks parse_recomputed_blocks(std::string_view text);
 
-/// Returns the numbers of blocks of pipeline stages, as `text` (the option --stages) lists them, such
-/// as "3,3,2". Returns no numbers for an empty text.
+/// Returns the numbers of blocks of pipeline stages, as `text` (the option --stages) lists them,
+/// such as "3,3,2". Returns no numbers for an empty text.
 ///
 /// Throws `error` with exit code 64 for any other text.
 std::vector<std::int64_t> parse_stages(std::string_view text);

@@ -80,8 +80,8 @@ class computed_batches {
   /// last one. The pointer is valid until the next call.
   virtual data::micro_batch const* next() = 0;
 
-  /// `keep` keeps the current micro-batch. `select` makes the kept micro-batch with index `index` the
-  /// current one. `forget` drops all kept micro-batches.
+  /// `keep` keeps the current micro-batch. `select` makes the kept micro-batch with index `index`
+  /// the current one. `forget` drops all kept micro-batches.
   virtual void keep() = 0;
   virtual void select(std::size_t index) = 0;
   virtual void forget() = 0;

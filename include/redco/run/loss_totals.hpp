@@ -103,7 +103,8 @@ at::Tensor sum_to_differentiate(terms const& loss, std::vector<double> const& co
 /// parameter's gradient is no longer a view of the flat buffer.
 void add_gradient(network_state const& state, at::Tensor const& sum);
 
-/// Throws `error` with exit code 70 if a parameter's gradient is no longer a view of the flat buffer.
+/// Throws `error` with exit code 70 if a parameter's gradient is no longer a view of the flat
+/// buffer.
 void check_gradients(network_state const& state);
 
 inline at::Tensor sum_to_differentiate(terms const& loss, std::vector<double> const& counts) {

@@ -22,12 +22,12 @@ struct stage_schedule {
 /// order can only be planned. Throws it with 65 for a file whose table cannot run.
 stage_schedule schedule_of(deployer_options const& options, mesh const& on);
 
-/// Throws `error` with exit code 64 if pipeline stages cannot compute this number of micro-batches per
-/// replica in this order. The last, smaller batch of an epoch may have any number.
+/// Throws `error` with exit code 64 if pipeline stages cannot compute this number of micro-batches
+/// per replica in this order. The last, smaller batch of an epoch may have any number.
 void check_micro_batches(std::int64_t micro_batches, stage_schedule const& order, mesh const& on);
 
-/// Throws `error` with exit code 64 if the mesh has pipeline stages and a layer of the model cannot
-/// run on one of them: layers that communicate between replicas, as batch norm does.
+/// Throws `error` with exit code 64 if the mesh has pipeline stages and the model has a layer that
+/// communicates between replicas, such as batch norm. Stages do not run such layers.
 void check_stage_layers(fact::program const& of, mesh const& on);
 
 }  // namespace redco::run

@@ -15,8 +15,9 @@
 
 namespace redco::run::detail {
 
-/// Returns the table of a schedule file for `stages` pipeline stages of `chunks` chunks each. Throws
-/// `error` with exit code 65 if the file has another form or a computation that stages do not run.
+/// Returns the table of a schedule file for `stages` pipeline stages of `chunks` chunks each.
+/// Throws `error` with exit code 65 if the file has another form or a computation that stages do
+/// not run.
 inline std::shared_ptr<schedule::pipeline_table const> table_of_file(std::string const& file, int stages, int chunks) {
   auto table = std::make_shared<schedule::pipeline_table>(schedule::read_pipeline_file(file));
   auto const refuse = [&](std::string const& what) { throw error(exit_code::data, file + ": " + what); };

@@ -74,8 +74,9 @@ class step_executor {
   rank_context& rank_;
   schedule::step_facts facts_;
   step_watch* watch_;
-  std::optional<trained_stage> stage_;  ///< empty if this rank runs the whole network
-  shard::regions sums_;                 ///< ranges of the flat gradient, each summed over its own mesh axes
+  /// Pipeline stage of this rank; empty if the rank runs the whole network
+  std::optional<trained_stage> stage_;
+  shard::regions sums_;  ///< ranges of the flat gradient, each summed over its own mesh axes
   std::optional<gradient_buckets> buckets_;
   step_work* work_ = nullptr;
   step_position at_;

@@ -35,8 +35,8 @@ struct step_result {
 class step_executor;
 
 /// An interface to the micro-batches of a step on one rank. The step calls its members once for
-/// each micro-batch, in order. A pipeline stage with several chunks of blocks calls loss() again for
-/// each chunk.
+/// each micro-batch, in order. A pipeline stage with several chunks of blocks calls loss() again
+/// for each chunk.
 class step_work {
  public:
   step_work() = default;
@@ -44,8 +44,8 @@ class step_work {
   step_work& operator=(step_work const&) = delete;
   virtual ~step_work() = default;
 
-  /// Runs forward of the micro-batch with index `micro` in the step and returns the loss. Does not run
-  /// backward. `stage`: this rank's pipeline stage; null if the rank runs the whole network.
+  /// Runs forward of the micro-batch with index `micro` in the step and returns the loss. Does not
+  /// run backward. `stage`: this rank's pipeline stage; null if the rank runs the whole network.
   virtual terms loss(std::int32_t micro, comm::replica_round const& round, nn::stage_link* stage) = 0;
 
   /// Runs forward and backward of the next micro-batch and adds its loss and gradients to the step.

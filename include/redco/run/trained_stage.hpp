@@ -17,8 +17,8 @@
 
 namespace redco::run {
 
-/// The pipeline stage of one rank during a training step: sends hidden states of micro-batches to the
-/// next stage and their gradients to the preceding one, and keeps what backward needs of the
+/// The pipeline stage of one rank during a training step. It sends hidden states of micro-batches
+/// to the next stage and their gradients to the preceding one. It keeps what backward needs of the
 /// micro-batches in flight. A step calls its members with its operations, in the order of the
 /// schedule.
 ///
@@ -30,24 +30,25 @@ class trained_stage final : public nn::stage_link {
   trained_stage(network_state const& network, rank_context& rank, schedule::step_facts& facts);
 
   /// Runs forward of a chunk by `loss`, which calls the network once. Returns its result for the
-  /// model's last chunk, and a loss without terms for other chunks. Throws `error` with exit code 64
-  /// unless `loss` calls the network exactly once.
+  /// model's last chunk, and a loss without terms for other chunks. Throws `error` with exit code
+  /// 64 unless `loss` calls the network exactly once.
   terms forward(schedule::step_op const& one, std::function<terms()> const& loss);
 
-  /// Sends the hidden states of a micro-batch to the next chunk, or their gradients to the preceding
-  /// one. Does not wait for the receiver.
+  /// Sends the hidden states of a micro-batch to the next chunk, or their gradients to the
+  /// preceding one. Does not wait for the receiver.
   void send_to_neighbour(schedule::step_op const& one);
 
   /// Waits for the gradients of the hidden states that a chunk sent for a micro-batch.
   void receive_gradients(schedule::step_op const& one);
 
-  /// Runs backward of a chunk from `loss`, the scalar of the model's last chunk; other chunks ignore
-  /// it and start at the received gradients. Adds the gradients of parameters to the flat gradient.
+  /// Runs backward of a chunk from `loss`, the scalar of the model's last chunk; other chunks
+  /// ignore it and start at the received gradients. Adds the gradients of parameters to the flat
+  /// gradient.
   void backward(schedule::step_op const& one, at::Tensor const& loss);
 
   /// Waits until the messages of the step are sent. Then adds up the gradients of parameters that
-  /// several stages hold, in the order of the stages, so that all of these stages have the sum. Call
-  /// it after the sum over the replicas.
+  /// several stages hold, in the order of the stages, so that all of these stages have the sum.
+  /// Call it after the sum over the replicas.
   void exchange_shared();
 
   bool end() override;

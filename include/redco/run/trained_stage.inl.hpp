@@ -18,8 +18,8 @@ namespace redco::run::detail {
 /// Tag of the gradients of parameters that several stages hold.
 inline constexpr int shared_tag = 0;
 
-/// Returns the tag of the messages from one chunk to another for a micro-batch. Stages need not send
-/// micro-batches in the order in which the other stage receives them.
+/// Returns the tag of the messages from one chunk to another for a micro-batch. Stages need not
+/// send micro-batches in the order in which the other stage receives them.
 inline int tag_of(int from_chunk, int to_chunk, std::int32_t micro) {
   return 1 + 2 * (micro * shape::stage_cuts::most_chunks + to_chunk) + (from_chunk > to_chunk ? 1 : 0);
 }

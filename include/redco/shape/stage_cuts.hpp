@@ -12,8 +12,8 @@ namespace redco::shape {
 /// The cut of a model's blocks into chunks (consecutive ranges, which together are all blocks), and
 /// the pipeline stage that runs each chunk. By default there is one stage with one chunk.
 ///
-/// A layer outside blocks runs with the chunk of the block that follows it, or with the last chunk if
-/// no block follows. So a chunk begins directly after the last block of the preceding chunk.
+/// A layer outside blocks runs with the chunk of the block that follows it, or with the last chunk
+/// if no block follows. So a chunk begins directly after the last block of the preceding chunk.
 class stage_cuts {
  public:
   static constexpr int most_stages = 64;
@@ -23,8 +23,8 @@ class stage_cuts {
   /// than `most_chunks` chunks were added.
   constexpr void push(std::int64_t end) { ends_[static_cast<std::size_t>(size_++)] = end; }
 
-  /// Deals the chunks to `stages` stages in turn: chunk c runs on stage c modulo `stages`. Without a
-  /// call, each chunk is a stage of its own. Call it after the last push().
+  /// Deals the chunks to `stages` stages in turn: chunk c runs on stage c modulo `stages`. Without
+  /// a call, each chunk is a stage of its own. Call it after the last push().
   constexpr void deal(int stages) { stages_ = stages; }
 
   /// `size` returns the number of chunks, `stages` the number of stages.
@@ -37,8 +37,8 @@ class stage_cuts {
     return {chunk == 0 ? 0 : ends_[static_cast<std::size_t>(chunk - 1)], ends_[static_cast<std::size_t>(chunk)]};
   }
 
-  /// Returns the index of the chunk that contains the block with index `block`; the last chunk for an
-  /// index after the last block.
+  /// Returns the index of the chunk that contains the block with index `block`; the last chunk for
+  /// an index after the last block.
   constexpr int chunk_of(std::int64_t block) const {
     int chunk = 0;
     while (chunk + 1 < size() && ends_[static_cast<std::size_t>(chunk)] <= block) ++chunk;

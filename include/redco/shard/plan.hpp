@@ -62,9 +62,10 @@ std::vector<int> legal_widths(Facts const& facts, int limit = 64, shape::axis al
   return widths;
 }
 
-/// Returns the cut of a model's blocks into the pipeline stages of the mesh `on`. Throws `error`
-/// with exit code 64 if there are more stages than blocks, if the blocks are inside a branch, or if
-/// `asked` (the number of blocks of each chunk of a stage; empty: balanced) does not fit.
+/// Returns the cut of a model's blocks into the pipeline stages of the mesh `on`. `asked` has the
+/// number of blocks of each chunk of a stage; empty: balanced. Throws `error` with exit code 64 if
+/// there are more chunks than blocks, if the blocks are inside a branch, or if `asked` does not
+/// fit.
 shape::stage_cuts stages_of(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked,
                             int chunks_per_stage = 1);
 
@@ -95,9 +96,10 @@ dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std:
 namespace redco {
 
 /// Returns the plan (the split of each parameter over the mesh) of a model whose sizes are known at
-/// run time. `stages` is the number of blocks of each chunk (consecutive blocks), which stages run in
-/// turn; if it is empty, all chunks get about equal work. Throws `error` with exit code 64 if the mesh cannot hold the model or
-/// `stages` does not fit the model; the message lists the legal numbers of ranks or stages.
+/// run time. `stages` is the number of blocks of each chunk (consecutive blocks); if it is empty,
+/// all chunks get about equal work. Each stage runs `chunks_per_stage` chunks. Throws `error` with
+/// exit code 64 if the mesh cannot hold the model or `stages` does not fit the model; the message
+/// lists the legal numbers of ranks or stages.
 template <model M>
 shard::dynamic_plan plan_of(M const& m, mesh const& on, std::vector<std::int64_t> const& stages = {},
                             int chunks_per_stage = 1) {

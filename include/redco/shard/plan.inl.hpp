@@ -23,9 +23,9 @@ REDCO_INLINE std::string illegal_mesh_message(fact::parameter_fact const& fact, 
          " do not divide; legal widths are " + list + ": " + cure;
 }
 
-/// Returns the cut of a model with `blocks` blocks into `chunks` chunks of consecutive blocks, where
-/// `asked` has the number of blocks of each chunk. Throws `error` with exit code 64 if the numbers do
-/// not fit.
+/// Returns the cut of a model with `blocks` blocks into `chunks` chunks of consecutive blocks,
+/// where `asked` has the number of blocks of each chunk. Throws `error` with exit code 64 if the
+/// numbers do not fit.
 inline shape::stage_cuts asked_stages(std::vector<std::int64_t> const& asked, std::int64_t blocks,
                                       std::int64_t chunks) {
   shape::stage_cuts cuts;

@@ -66,8 +66,8 @@ constexpr int most_stages(fact::program const& of) {
 
 namespace redco::shard::detail {
 
-/// Returns the number of stages that the first `blocks` blocks need if each stage has at most `limit`
-/// work. Requires that no block has more work.
+/// Returns the number of stages that the first `blocks` blocks need if each stage has at most
+/// `limit` work. Requires that no block has more work.
 constexpr int stages_needed(std::vector<std::int64_t> const& work, std::int64_t blocks, std::int64_t limit) {
   int needed = 1;
   std::int64_t in_stage = 0;
@@ -79,7 +79,8 @@ constexpr int stages_needed(std::vector<std::int64_t> const& work, std::int64_t 
   return needed;
 }
 
-/// Returns the smallest possible largest work of `stages` stages that run the first `blocks` blocks.
+/// Returns the smallest possible largest work of `stages` stages that run the first `blocks`
+/// blocks.
 constexpr std::int64_t least_limit(std::vector<std::int64_t> const& work, std::int64_t blocks, int stages) {
   std::int64_t least = 0, most = 0;
   for (std::int64_t i = 0; i < blocks; ++i) {
@@ -100,9 +101,9 @@ constexpr std::int64_t least_limit(std::vector<std::int64_t> const& work, std::i
 namespace redco::shard {
 
 /// Returns a cut of blocks into `stages` stages whose largest amount of work is as small as
-/// possible. `work` is the work of each block. Each stage has at least one block. The last stage has
-/// as many blocks as it can; the other stages are balanced alike among themselves. Requires
-/// 1 <= stages <= work.size() and stages <= stage_cuts::most_chunks.
+/// possible. `work` is the work of each block. Each stage has at least one block. The last stage
+/// has as many blocks as it can; the other stages are balanced alike among themselves. Requires 1
+/// <= stages <= work.size() and stages <= stage_cuts::most_chunks.
 constexpr shape::stage_cuts balanced_stages(std::vector<std::int64_t> const& work, int stages) {
   std::vector<std::int64_t> begins;  // of the last stage, the stage before it, and so on
   auto blocks = static_cast<std::int64_t>(work.size());

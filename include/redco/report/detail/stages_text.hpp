@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,8 @@ constexpr std::string_view schedule_name(shard_report const& r) {
   return schedule::pipeline_kind_texts.text_of(r.run.schedule);
 }
 
-/// Returns " of stage 0, which needs most" if the run has several pipeline stages, otherwise an empty
-/// text.
+/// Returns " of stage 0, which needs most" if the run has several pipeline stages, otherwise an
+/// empty text.
 inline std::string stage_scope(shard_report const& r) {
   return r.stages.empty() ? "" : " of stage " + std::to_string(r.largest_stage) + ", which needs most";
 }
@@ -47,8 +48,9 @@ inline std::vector<std::array<std::string, 7>> stage_rows(shard_report const& r)
   return rows;
 }
 
-/// Returns the table of pipeline stages for a console, or an empty text for one stage. Bytes are those
-/// of a rank; tensors to the next and back to the preceding stage are those of one micro-batch.
+/// Returns the table of pipeline stages for a console, or an empty text for one stage. Bytes are
+/// those of a rank; tensors to the next and back to the preceding stage are those of one
+/// micro-batch.
 inline std::string stages_text(shard_report const& r) {
   if (r.stages.empty()) return "";
   constexpr std::array<std::size_t, 7> widths = {5, 9, 12, 10, 11, 22, 13};
