@@ -3,7 +3,8 @@ set(redco_mpirun)
 if(REDCO_MPI_LIBRARY AND REDCO_MPI_INCLUDE AND REDCO_MPIRUN)
   set(redco_mpirun -DMPIRUN=${REDCO_MPIRUN})
 endif()
-list(APPEND redco_built ${CMAKE_CURRENT_SOURCE_DIR}/processes/laws.cpp ${CMAKE_CURRENT_SOURCE_DIR}/processes/agreement.cpp)
+list(APPEND redco_built ${CMAKE_CURRENT_SOURCE_DIR}/processes/laws.cpp ${CMAKE_CURRENT_SOURCE_DIR}/processes/agreement.cpp
+  ${CMAKE_CURRENT_SOURCE_DIR}/processes/stages.cpp)
 if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE)
   redco_test_program(processes program processes/laws.cpp)
   function(redco_processes_test name processes exit)
@@ -23,6 +24,17 @@ if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE)
   foreach(group options own data folders mpi)
     redco_add_test(processes.agree_on_${group} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/agreement.py
       $<TARGET_FILE:agreement> --work ${PROJECT_BINARY_DIR}/tests/agree_on_${group} ${mpirun} ${group}
+      PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+  endforeach()
+  # Trainings whose pipeline stages are processes.
+  redco_test_program(stages program processes/stages.cpp)
+  foreach(check losses verify large overlap killed memory)
+    redco_add_test(processes.stages_${check} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/stages.py
+      $<TARGET_FILE:stages> --work ${PROJECT_BINARY_DIR}/tests/stages_${check} ${check})
+  endforeach()
+  foreach(check losses verify large killed)
+    redco_add_test(processes.mpi_stages_${check} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/stages.py
+      $<TARGET_FILE:stages> --work ${PROJECT_BINARY_DIR}/tests/mpi_stages_${check} --mpirun=${by_mpirun} ${check}
       PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
   endforeach()
   redco_processes_test(laws_of_3 3 0 WORDS "shown once" "process 0: all holds" "process 1: all holds" "process 2: all holds")

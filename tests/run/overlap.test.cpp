@@ -63,10 +63,10 @@ void check_same_bits(Model const& model, Pipeline const& pipeline, run_test::opt
 }
 
 TEST_CASE("a run has equal losses and parameters to the last bit with and without overlap") {
-  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}, {.tp = 3}})
+  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}, {.tp = 3}, {.pp = 2, .dp = 2}})
     for (std::int64_t const micro : {0, 1, 2})
       for (dtype const type : {dtype::f64, dtype::bf16}) {
-        INFO(on.dp << "x" << on.tp << ", micro-batch " << micro << ", " << name_of(type));
+        INFO(on.dp << "x" << on.tp << ", " << on.pp << " stages, micro-batch " << micro << ", " << name_of(type));
         // 11 examples, 5 at a time: the last step of an epoch has one example, and some replicas
         // have none.
         run_test::options_of<gpt2, decltype(language())> o;

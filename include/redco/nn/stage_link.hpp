@@ -111,6 +111,11 @@ class stage_link {
   /// null in training calls, which give it to the last stage only.
   virtual comm::group* sharing() const = 0;
 
+ protected:
+  /// Releases the tensors of the preceding stage, which received() returned in the last call of the
+  /// network.
+  void forget_received() { received_ = {}; }
+
  private:
   enum class position : std::uint8_t { before, inside, after };
 

@@ -7,6 +7,7 @@
 #include <redco/comm/ticket.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/schedule/receipts.hpp>
 #include <redco/schedule/step_of.hpp>
 
 #include <cstdint>
@@ -22,7 +23,9 @@ namespace redco::run {
 /// micro-batches in flight. A step calls its members with its operations, in the order of the
 /// schedule.
 ///
-/// Each rank exchanges tensors with the ranks of its tensor-parallel index and replica.
+/// Each rank exchanges tensors with the ranks of its tensor-parallel index and replica. A sent tensor
+/// is freed as soon as a message from its receiver shows that the tensor has arrived. Backward of a
+/// micro-batch does not need the hidden states that its forward sent.
 class trained_stage final : public nn::stage_link {
  public:
   /// `network` must be a pipeline stage, and outlive this object. Sets the numbers of stages and
@@ -55,11 +58,21 @@ class trained_stage final : public nn::stage_link {
   comm::group* sharing() const override { return nullptr; }
 
  private:
+  /// A tensor that forward sent, without its elements: its function in the autograd graph (none if
+  /// it needs no gradient), shape and options. `gradient`: received in backward.
+  struct sent_output {
+    torch::autograd::Edge function;
+    std::vector<std::int64_t> shape;
+    at::TensorOptions options;
+    at::Tensor gradient;
+  };
+
   /// The tensors of a micro-batch between forward and backward of a chunk.
   struct micro_batch {
-    nn::stage_tensors input, output;     ///< received and sent in forward
-    nn::stage_tensors output_gradients;  ///< received in backward
-    int calls = 0;                       ///< number of calls of the network
+    nn::stage_tensors input;           ///< received in forward
+    nn::stage_tensors output;          ///< computed in forward and not sent
+    std::vector<sent_output> outputs;  ///< sent in forward: hidden states, and the encoder's states
+    int calls = 0;                     ///< number of calls of the network
   };
   using chunk_and_micro = std::pair<std::int16_t, std::int32_t>;
 
@@ -67,15 +80,18 @@ class trained_stage final : public nn::stage_link {
   void send(nn::stage_tensors const& results) override { now().output = results; }
   int next_chunk() const override { return current_.first; }
   micro_batch& now() { return in_flight_.at(current_); }
-  void send_tensors(nn::stage_tensors const& all, schedule::step_op const& one);
-  void receive_tensors(nn::stage_tensors const& all, int from_chunk, chunk_and_micro const& to);
-  void wait_for_sent();
+  void send_tensors(nn::stage_tensors const& all, schedule::stage_message const& as);
+  void receive_tensors(std::vector<at::Tensor> const& all, schedule::stage_message const& as);
+  void wait_for(std::vector<comm::ticket>& sent);
 
   network_state const& network_;
   comm::group& stages_;  ///< ranks along the mesh axis pp
   chunk_and_micro current_;
   std::map<chunk_and_micro, micro_batch> in_flight_;
-  std::vector<comm::ticket> sent_;  ///< messages of the step whose tensors may be in use
+  /// Messages of the step whose tensors may be in use
+  std::map<schedule::stage_message, std::vector<comm::ticket>> sent_;
+  /// For each message from another stage, the messages to that stage that have arrived before
+  std::map<schedule::stage_message, std::vector<schedule::stage_message>> receipts_;
 };
 
 }  // namespace redco::run

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redco::run::detail {
@@ -18,10 +19,10 @@ namespace redco::run::detail {
 /// Tag of the gradients of parameters that several stages hold.
 inline constexpr int shared_tag = 0;
 
-/// Returns the tag of the messages from one chunk to another for a micro-batch. Stages need not
-/// send micro-batches in the order in which the other stage receives them.
-inline int tag_of(int from_chunk, int to_chunk, std::int32_t micro) {
-  return 1 + 2 * (micro * shape::stage_cuts::most_chunks + to_chunk) + (from_chunk > to_chunk ? 1 : 0);
+/// Returns the tag of a message. Stages need not send micro-batches in the order in which the other
+/// stage receives them.
+inline int tag_of(schedule::stage_message const& as) {
+  return 1 + 2 * (as.micro * shape::stage_cuts::most_chunks + as.to) + (as.from > as.to ? 1 : 0);
 }
 
 /// Returns the gradient of `input`, or zeros if the chunk's output does not depend on it.
@@ -38,6 +39,9 @@ REDCO_INLINE trained_stage::trained_stage(network_state const& network, rank_con
   facts.stages = stages_.size();
   facts.stage = stages_.rank();
   facts.chunks_per_stage = network.network().blocks().chunks();
+  for (int const other : {facts.stage - 1, facts.stage + 1})
+    for (schedule::receipt& one : schedule::receipts_of(facts, (other + facts.stages) % facts.stages, facts.stage))
+      receipts_[one.sent] = std::move(one.arrived);
 }
 
 REDCO_INLINE terms trained_stage::forward(schedule::step_op const& one, std::function<terms()> const& loss) {
@@ -45,17 +49,20 @@ REDCO_INLINE terms trained_stage::forward(schedule::step_op const& one, std::fun
   in_flight_[current_] = {};
   try {
     terms result = loss();
+    forget_received();
     if (now().calls == 1) return result;
     throw error(exit_code::usage, "the loss function calls the network " + std::to_string(now().calls) +
                                       " times: with pipeline stages, call it exactly once, or give "
                                       "--n-pipeline-stages 1");
   } catch (nn::stage_ended const&) {
+    forget_received();
     return {};
   }
 }
 
 REDCO_INLINE nn::stage_tensors trained_stage::receive(nn::stage_tensors const& empty) {
-  receive_tensors(empty, current_.first - 1, current_);
+  receive_tensors({empty.hidden, empty.states},
+                  {static_cast<std::int16_t>(current_.first - 1), current_.first, current_.second});
   empty.hidden.requires_grad_();
   if (empty.states.defined()) empty.states.requires_grad_();
   return now().input = empty;
@@ -67,74 +74,83 @@ REDCO_INLINE bool trained_stage::end() {
   return true;
 }
 
-/// Sends the tensors of `all` to the chunk at the other end of the operation `one`.
-REDCO_INLINE void trained_stage::send_tensors(nn::stage_tensors const& all, schedule::step_op const& one) {
+REDCO_INLINE void trained_stage::send_tensors(nn::stage_tensors const& all, schedule::stage_message const& as) {
   comm::collective_label const label("pipeline stages");
-  int const peer = one.other % stages_.size(), tag = detail::tag_of(one.chunk, one.other, one.micro);
-  sent_.push_back(stages_.send_later(all.hidden, peer, tag));
-  if (all.states.defined()) sent_.push_back(stages_.send_later(all.states, peer, tag));
+  int const peer = as.to % stages_.size(), tag = detail::tag_of(as);
+  std::vector<comm::ticket>& sent = sent_[as];
+  sent.push_back(stages_.send_later(all.hidden, peer, tag));
+  if (all.states.defined()) sent.push_back(stages_.send_later(all.states, peer, tag));
 }
 
-/// Fills the tensors of `all` with those that one chunk sent to another for a micro-batch.
-REDCO_INLINE void trained_stage::receive_tensors(nn::stage_tensors const& all, int from_chunk,
-                                                 chunk_and_micro const& to) {
+/// Fills the tensors with those of the message `as`. Frees the tensors that the sender has received
+/// before.
+REDCO_INLINE void trained_stage::receive_tensors(std::vector<at::Tensor> const& all,
+                                                 schedule::stage_message const& as) {
   comm::collective_label const label("pipeline stages");
-  int const peer = from_chunk % stages_.size(), tag = detail::tag_of(from_chunk, to.first, to.second);
-  stages_.recv(all.hidden, peer, tag);
-  if (all.states.defined()) stages_.recv(all.states, peer, tag);
+  for (at::Tensor const& one : all)
+    if (one.defined()) stages_.recv(one, as.from % stages_.size(), detail::tag_of(as));
+  for (schedule::stage_message const& arrived : receipts_.at(as))
+    if (auto sent = sent_.extract(arrived)) wait_for(sent.mapped());
+}
+
+REDCO_INLINE void trained_stage::wait_for(std::vector<comm::ticket>& sent) {
+  for (comm::ticket& one : sent) stages_.wait(one);
 }
 
 REDCO_INLINE void trained_stage::send_to_neighbour(schedule::step_op const& one) {
   chunk_and_micro const key{one.chunk, one.micro};
   micro_batch& of = in_flight_.at(key);
-  if (one.other > one.chunk) return send_tensors(of.output, one);
+  schedule::stage_message const as{one.chunk, one.other, one.micro};
+  if (one.other > one.chunk) {
+    for (at::Tensor const& x : {of.output.hidden, of.output.states}) {
+      if (!x.defined()) continue;
+      auto const function = x.requires_grad() ? torch::autograd::impl::gradient_edge(x) : torch::autograd::Edge();
+      of.outputs.push_back({function, x.sizes().vec(), x.options(), {}});
+    }
+    return send_tensors(std::exchange(of.output, {}), as);
+  }
   nn::stage_tensors gradients{detail::gradient_of(of.input.hidden), {}};
   if (of.input.states.defined()) gradients.states = detail::gradient_of(of.input.states);
-  send_tensors(gradients, one);
   in_flight_.erase(key);
+  send_tensors(gradients, as);
 }
 
 REDCO_INLINE void trained_stage::receive_gradients(schedule::step_op const& one) {
-  micro_batch& of = in_flight_.at({one.chunk, one.micro});
-  of.output_gradients.hidden = at::empty_like(of.output.hidden);
-  if (of.output.states.defined()) of.output_gradients.states = at::empty_like(of.output.states);
-  receive_tensors(of.output_gradients, one.other, {one.chunk, one.micro});
+  std::vector<at::Tensor> gradients;
+  for (sent_output& output : in_flight_.at({one.chunk, one.micro}).outputs)
+    gradients.push_back(output.gradient = at::empty(output.shape, output.options));
+  receive_tensors(gradients, {one.other, one.chunk, one.micro});
 }
 
 REDCO_INLINE void trained_stage::backward(schedule::step_op const& one, at::Tensor const& loss) {
-  chunk_and_micro const key{one.chunk, one.micro};
-  micro_batch& of = in_flight_.at(key);
   if (loss.defined()) return add_gradient(network_, loss);
-  std::vector<at::Tensor> outputs, gradients;
-  auto const add = [&](at::Tensor const& output, at::Tensor const& gradient) {
-    if (!output.defined() || !output.requires_grad()) return;
-    outputs.push_back(output);
-    gradients.push_back(gradient);
-  };
-  add(of.output.hidden, of.output_gradients.hidden);
-  add(of.output.states, of.output_gradients.states);
-  if (!outputs.empty()) torch::autograd::backward(outputs, gradients);
-  of.output = of.output_gradients = {};
+  chunk_and_micro const key{one.chunk, one.micro};
+  torch::autograd::edge_list functions;
+  torch::autograd::variable_list gradients;
+  for (sent_output& output : std::exchange(in_flight_.at(key).outputs, {})) {
+    if (!output.function.is_valid()) continue;
+    functions.push_back(output.function);
+    gradients.push_back(output.gradient);
+  }
+  if (!functions.empty())
+    torch::autograd::Engine::get_default_engine().execute(functions, gradients, false, false, true);
   if (one.chunk == 0) in_flight_.erase(key);
   check_gradients(network_);
-}
-
-REDCO_INLINE void trained_stage::wait_for_sent() {
-  for (comm::ticket& one : sent_) stages_.wait(one);
-  sent_.clear();
 }
 
 REDCO_INLINE void trained_stage::exchange_shared() {
   comm::collective_label const label("gradients of shared parameters");
   at::NoGradGuard const no_grad;
-  wait_for_sent();
+  for (auto& [message, sent] : sent_) wait_for(sent);
+  sent_.clear();
   for (nn::stored_parameter const& p : network_.store.parameters()) {
     shape::stage_set const holders = p.plan.stages;
     if (!p.trainable || holders.count(stages_.size()) < 2) continue;
     int const first = holders.first();
+    std::vector<comm::ticket> sent;
     if (stages_.rank() != first) {
-      sent_.push_back(stages_.send_later(p.gradient, first, detail::shared_tag));
-      wait_for_sent();
+      sent.push_back(stages_.send_later(p.gradient, first, detail::shared_tag));
+      wait_for(sent);
       stages_.recv(p.gradient, first, detail::shared_tag);
       continue;
     }
@@ -145,8 +161,8 @@ REDCO_INLINE void trained_stage::exchange_shared() {
       at::Tensor(p.gradient).add_(other);
     }
     for (int stage = first + 1; stage < stages_.size(); ++stage)
-      if (holders.has(stage)) sent_.push_back(stages_.send_later(p.gradient, stage, detail::shared_tag));
-    wait_for_sent();
+      if (holders.has(stage)) sent.push_back(stages_.send_later(p.gradient, stage, detail::shared_tag));
+    wait_for(sent);
   }
 }
 

@@ -1,0 +1,77 @@
+// A small training whose pipeline stages are processes; stages.py starts it.
+// - `--limit 500`: lets the process allocate only this number of MiB more than at its start
+// - `--killed 2`: process 2 is killed when it computes its tenth micro-batch
+
+#include <redco/train.hpp>
+
+#include <redco/options/launch.hpp>
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <sys/resource.h>
+
+namespace {
+
+struct my_options {
+  redco::deployer_options deployer;
+  redco::training_flags training{.max_steps = 3, .global_batch = 6, .micro_batch = 1, .lr = 1e-3};
+  std::int64_t width = 24, layers = 4, length = 16;
+  int killed = -1, limit = 0;
+
+  static constexpr auto fields() {
+    using o = my_options;
+    using redco::field;
+    return redco::fields(
+        field<"deployer">(&o::deployer, "where to run"), field<"training">(&o::training, "how to train"),
+        field<"width">(&o::width, "width of the model"), field<"layers">(&o::layers, "number of blocks"),
+        field<"length">(&o::length, "tokens of an example"),
+        field<"killed">(&o::killed, "index of the process that is killed in its tenth micro-batch"),
+        field<"limit">(&o::limit, "MiB that the process may allocate after its start; 0: no limit"));
+  }
+};
+
+/// Limits the address space of this process to `mebibytes` more than it has now.
+void limit_memory(int mebibytes) {
+  std::ifstream pages("/proc/self/statm");
+  std::uint64_t now = 0;
+  pages >> now;
+  rlimit const limit{now * 4096 + (static_cast<std::uint64_t>(mebibytes) << 20), RLIM_INFINITY};
+  ::setrlimit(RLIMIT_AS, &limit);
+}
+
+void train(my_options const& o) {
+  redco::deployer deployer(o.deployer);
+  redco::gpt2 const model{
+      {.vocab = 256, .context = o.length, .width = o.width, .heads = 4, .layers = o.layers, .dropout = 0.1}};
+  std::atomic<int> computed{0};
+  auto const job =
+      redco::collate([&o](std::span<std::string const> texts) { return redco::next_token_batch(texts, o.length); }) |
+      redco::loss([&](auto const& net, redco::token_batch const& b) {
+        if (redco::options::launched().process == o.killed && ++computed == 10) std::raise(SIGKILL);
+        return redco::cross_entropy(net(b.input_ids), b.labels);
+      });
+  std::vector<std::string> texts;
+  for (std::int64_t i = 0; i < 17; ++i) {
+    std::string text = std::to_string(i * 7 + 3);
+    while (std::ssize(text) < o.length - i % 3) text += " and " + std::to_string(std::ssize(text) * (i + 2) % 97);
+    texts.push_back(text.substr(0, static_cast<std::size_t>(o.length - i % 3)));
+  }
+  redco::trainer trainer(deployer, model, job, redco::adamw{.lr = 1e-3, .clip_norm = 1}, o.training);
+  trainer.fit(texts, {.save_last = false, .save_argmin = {}});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return redco::main_of<my_options>(argc, argv, [](my_options const& o) {
+    if (o.limit > 0) limit_memory(o.limit);
+    train(o);
+    return 0;
+  });
+}

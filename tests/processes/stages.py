@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Checks trainings whose pipeline stages are processes.
+
+    stages.py PROGRAM --work FOLDER [--mpirun PROGRAM] CHECK...
+
+    losses    losses and gradient norms of several meshes equal those of one rank
+    verify    --verify compares the stages with one rank
+    large     stages send activations of 1 MiB
+    overlap   gradients that are summed during backward give the same bits as after it
+    killed    a killed process ends all others, with its rank and the call that waits for it
+    memory    a model that one process may not hold trains on four stages
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+BASE = ["--threads", "1", "--quiet", "--resume", "none"]
+LIMIT = 60  # seconds; an idle machine takes some seconds
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+       "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+       "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+       "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none"}
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class Launcher:
+    """Starts the program as processes that TCP joins, or that mpirun starts."""
+
+    def __init__(self, program, work, mpirun=None):
+        self.program, self.work, self.mpirun = program, work, mpirun
+        self.name = "MPI" if mpirun else "TCP"
+
+    def start(self, processes, arguments):
+        folder = self.work / "_".join([self.name, str(processes), *arguments]).replace("/", "_").replace("--", "")
+        shutil.rmtree(folder, ignore_errors=True)
+        command = [self.program, *BASE, *arguments, "--workdir", folder]
+        pipes = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        if self.mpirun and processes > 1:
+            return folder, [subprocess.Popen([self.mpirun, "-n", str(processes), *command], env={**os.environ, **MPI}, **pipes)]
+        joined = {"REDCO_PROCESSES": str(processes), "REDCO_PROCESSES_HERE": str(processes), "REDCO_MEET": f"127.0.0.1:{free_port()}"}
+        return folder, [subprocess.Popen(command, env={**os.environ, **({**joined, "REDCO_PROCESS": str(process)} if processes > 1 else {})},
+                                         **pipes) for process in range(processes)]
+
+    def ended(self, processes, arguments):
+        """Returns the work folder, the exit codes, and the text of all processes."""
+        folder, started = self.start(processes, arguments)
+        began, texts = time.monotonic(), []
+        end = began + LIMIT
+        for one in started:
+            try:
+                texts.append(one.communicate(timeout=max(0.1, end - time.monotonic()))[0])
+            except subprocess.TimeoutExpired:
+                for other in started:
+                    other.kill()
+                raise AssertionError(f"no end within {LIMIT} s: {[o.communicate()[0] for o in started]}") from None
+        codes = [one.returncode for one in started]
+        print(f"{self.name}, {processes} processes {' '.join(arguments)}: {codes} after {time.monotonic() - began:.1f} s", flush=True)
+        return folder, codes, "".join(texts)
+
+    def trained(self, processes, arguments):
+        """Returns steps, losses and gradient norms of a run, which must end well, and its text."""
+        folder, codes, text = self.ended(processes, arguments)
+        assert not any(codes), f"{self.name}, {arguments}: {codes}: {text}"
+        steps = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        return [(one["step"], one["loss"], one["grad_norm"]) for one in steps if "grad_norm" in one], text
+
+
+def near(name, expected, found):
+    assert len(expected) == len(found) > 1, f"{name}: steps {found} instead of {expected}"
+    for (step, *wanted), (at, *values) in zip(expected, found):
+        assert step == at and all(abs(a - b) <= 1e-12 * abs(a) for a, b in zip(wanted, values)), \
+            f"{name}, step {step}: {values} instead of {wanted}"
+
+
+def losses(start):
+    one, _ = start.trained(1, ["--dtype", "f64"])
+    for processes, mesh, more in [(4, "pp=2,tp=2", []), (4, "pp=4", ["--schedule", "gpipe"]), (2, "pp=2,dp=2", ["--recompute", "all"])]:
+        found, _ = start.trained(processes, ["--dtype", "f64", "--mesh", mesh, *more])
+        near(f"{start.name}, {processes} processes as {mesh}", one, found)
+
+
+def verify(start):
+    for processes, mesh in [(2, "pp=2"), (2, "pp=2,tp=2")]:
+        _, codes, text = start.ended(processes, ["--verify", "--mesh", mesh])
+        assert not any(codes) and re.search("verify: .* and one rank agree in 2 updates", text), f"{start.name}, {mesh}: {codes}: {text}"
+
+
+def large(start):
+    # [2, 256, 256] in f64 is 1 MiB
+    arguments = ["--dtype", "f64", "--width", "256", "--length", "256", "--layers", "2", "--micro-batch", "2", "--max-steps", "2"]
+    one, _ = start.trained(1, arguments)
+    found, _ = start.trained(2, [*arguments, "--mesh", "pp=2"])
+    near(f"{start.name}, messages of 1 MiB", one, found)
+
+
+def overlap(start):
+    # Buckets of 4 KiB: several per stage
+    arguments = ["--dtype", "f64", "--mesh", "pp=2,dp=2", "--gradient-bucket", "0.00390625"]
+    after, text = start.trained(2, [*arguments, "--no-overlap"])
+    assert "while backward runs" not in text, text
+    during, text = start.trained(2, [*arguments, "--overlap"])
+    assert after == during, f"{start.name}: {during} instead of {after}"
+
+
+def killed(start):
+    for victim in (0, 2):
+        began = time.monotonic()
+        _, codes, text = start.ended(4, ["--mesh", "pp=4", "--killed", str(victim), "--deadline", "5", "--max-steps", "1000", "--epochs", "500"])
+        took = time.monotonic() - began
+        assert took < 5 + 10 + 10, f"{start.name}: {took:.1f} s"
+        if start.mpirun:
+            assert codes == [137] and re.search(
+                r"rank \d waits in step \d+, in recv of .* for 'pipeline stages', call \d+ of group pp on .*, and SIGTERM ends it", text), f"{codes}: {text}"
+        else:
+            assert sorted(codes) == [-9, 69, 69, 69], f"{codes}: {text}"
+            assert re.search(rf"rank {victim}: its process on [^ ]+ \(127.0.0.1\) is gone without a word", text), text
+
+
+def memory(start):
+    # 71 million parameters in f32 with gradients and two moments: 1.1 GB, of which a stage has a quarter.
+    # Libraries and threads take 450 MiB.
+    arguments = ["--dtype", "f32", "--width", "768", "--layers", "10", "--max-steps", "1", "--limit", "900"]
+    _, codes, text = start.ended(1, arguments)
+    # libtorch may end the process where an exception cannot leave
+    assert codes[0] != 0 and re.search("can't allocate memory|bad_alloc", text), f"one rank: {codes}: {text}"
+    start.trained(4, [*arguments, "--mesh", "pp=4"])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--mpirun", help="starts processes by this program; empty if there is none")
+    parser.add_argument("check", nargs="+")
+    given = parser.parse_args()
+    if given.mpirun == "":
+        print("skipped: no MPI: install libopenmpi-dev and openmpi-bin, configure again")
+        sys.exit()
+    for check in given.check:
+        globals()[check](Launcher(given.program, given.work, given.mpirun))
