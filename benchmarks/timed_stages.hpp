@@ -113,8 +113,8 @@ struct step_times {
   double makespan = 0, idle = 0;
 };
 
-/// Returns the times of a step with one block per stage and `micros` micro-batches, on all ranks of a
-/// mesh of pipeline stages: the smallest makespan of `rounds` steps, after one step that does not
+/// Returns the times of a step with one block per stage and `micros` micro-batches, on all ranks of
+/// a mesh of pipeline stages: the smallest makespan of `rounds` steps, after one step that does not
 /// count.
 inline step_times measured(redco::rank_context& me, redco::schedule::pipeline_kind order, std::int64_t micros,
                            sleeping_config config = {}, int rounds = 1) {

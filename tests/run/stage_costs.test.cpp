@@ -138,7 +138,8 @@ TEST_CASE("1F1B keeps p - r micro-batches on stage r, and GPipe keeps all") {
         auto const in_flight = static_cast<std::size_t>(std::min<std::int64_t>(micros, stages - stage));
         INFO(micros << " micro-batches, stage " << stage << ": " << found[at] << " bytes, GPipe with " << in_flight
                     << ": " << gpipe[in_flight - 1][at]);
-        // Hidden states and a gradient that were sent and whose arrival the neighbour has not confirmed
+        // Hidden states and a gradient that were sent and whose arrival the neighbour has not
+        // confirmed
         int const unconfirmed =
             (stage + 1 < stages && micros >= stages - stage ? 1 : 0) + (stage > 0 && micros > stages - stage ? 1 : 0);
         CHECK(found[at] - gpipe[in_flight - 1][at] == unconfirmed * hidden_bytes);

@@ -216,8 +216,9 @@ class bound_network {
 
   /// Returns a copy of this network that reads these tensors instead of parameters(), one for each
   /// and in the same order. Differentiable in the tensors to any order. Throws `error` with exit
-  /// code 70 if their number differs from the number of parameters.
+  /// code 70 if their number differs from the number of parameters, and 64 on a pipeline stage.
   bound_network substituted(std::vector<at::Tensor> parameters) const {
+    if (net_->is_stage()) nn::detail::refuse_on_stage("net.substituted()");
     nn::detail::check_substitutes(parameters.size(), net_->parameters().size());
     bound_network other = *this;
     other.values_ = nn::parameter_values(std::move(parameters));
@@ -225,8 +226,10 @@ class bound_network {
   }
 
   /// Returns a copy of this network with constant parameters. Gradients flow to its input but not
-  /// to its parameters, as for a critic that judges an actor.
+  /// to its parameters, as for a critic that judges an actor. Throws `error` with exit code 64 in
+  /// the loss of a pipeline stage.
   bound_network fixed() const {
+    if (pass_->stage != nullptr) nn::detail::refuse_on_stage("net.fixed()");
     bound_network other = *this;
     other.values_ = values_.own() ? net_->constants() : values_.detached();
     return other;
@@ -234,11 +237,13 @@ class bound_network {
 
   /// Returns a copy of this network after one step of gradient descent: p - rate * dloss/dp for
   /// each trained p of parameters() that affects `loss`. Differentiable to any order. Throws
-  /// libtorch's c10::Error if `loss` is not computed from this network with gradients enabled.
+  /// libtorch's c10::Error if `loss` is not computed from this network with gradients enabled, and
+  /// `error` with exit code 64 on a pipeline stage.
   ///
   ///   // second-order MAML: error(learnt(x), y) is the loss
   ///   auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);
   bound_network stepped(at::Tensor const& loss, double rate) const {
+    if (net_->is_stage()) nn::detail::refuse_on_stage("net.stepped()");
     return substituted(nn::detail::stepped(parameters(), loss, rate));
   }
 

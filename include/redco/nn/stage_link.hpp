@@ -165,6 +165,10 @@ Result nothing_of() {
 /// pass that cannot call other pipeline stages: one with gradients, or without the rank's groups.
 comm::group& stages_of(pass const& in);
 
+/// Throws `error` with exit code 64. `member`: the function of a network that a pipeline stage does
+/// not have, such as "net.fixed()".
+[[noreturn]] void refuse_on_stage(char const* member);
+
 /// Returns the tensor that `compute` returns on the last stage, on all stages and on the device
 /// `device`. `stages` is the group of the stages, or null if every rank has the model's output.
 template <class Compute>

@@ -6,6 +6,8 @@
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
+#include <string>
+
 namespace redco::nn::detail {
 
 REDCO_INLINE comm::group& stages_of(pass const& in) {
@@ -17,6 +19,13 @@ REDCO_INLINE comm::group& stages_of(pass const& in) {
                 "a network with pipeline stages is called with gradients outside of a trainer's loss function: train "
                 "it by a trainer, or give --n-pipeline-stages 1");
   return in.rank->group(shape::axis::pp);
+}
+
+REDCO_INLINE void refuse_on_stage(char const* member) {
+  throw error(exit_code::usage, std::string(member) +
+                                    " with pipeline stages: a stage has a part of the parameters, and gradients pass "
+                                    "between stages in the call of the trained network only; give "
+                                    "--n-pipeline-stages 1");
 }
 
 }  // namespace redco::nn::detail

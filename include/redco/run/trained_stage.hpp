@@ -23,9 +23,9 @@ namespace redco::run {
 /// micro-batches in flight. A step calls its members with its operations, in the order of the
 /// schedule.
 ///
-/// Each rank exchanges tensors with the ranks of its tensor-parallel index and replica. A sent tensor
-/// is freed as soon as a message from its receiver shows that the tensor has arrived. Backward of a
-/// micro-batch does not need the hidden states that its forward sent.
+/// Each rank exchanges tensors with the ranks of its tensor-parallel index and replica. A sent
+/// tensor is freed as soon as a message from its receiver shows that the tensor has arrived.
+/// Backward of a micro-batch does not need the hidden states that its forward sent.
 class trained_stage final : public nn::stage_link {
  public:
   /// `network` must be a pipeline stage, and outlive this object. Sets the numbers of stages and
@@ -72,7 +72,7 @@ class trained_stage final : public nn::stage_link {
     nn::stage_tensors input;           ///< received in forward
     nn::stage_tensors output;          ///< computed in forward and not sent
     std::vector<sent_output> outputs;  ///< sent in forward: hidden states, and the encoder's states
-    int calls = 0;                     ///< number of calls of the network
+    bool is_called = false;            ///< true after the call of the network
   };
   using chunk_and_micro = std::pair<std::int16_t, std::int32_t>;
 

@@ -25,6 +25,13 @@ inline int tag_of(schedule::stage_message const& as) {
   return 1 + 2 * (as.micro * shape::stage_cuts::most_chunks + as.to) + (as.from > as.to ? 1 : 0);
 }
 
+/// Throws `error` with exit code 64. `calls`: the loss function's calls of the network, as a
+/// phrase.
+[[noreturn]] inline void refuse_calls(char const* calls) {
+  throw error(exit_code::usage, "the loss function calls the network " + std::string(calls) +
+                                    ": with pipeline stages, call it exactly once, or give --n-pipeline-stages 1");
+}
+
 /// Returns the gradient of `input`, or zeros if the chunk's output does not depend on it.
 inline at::Tensor gradient_of(at::Tensor const& input) {
   return input.grad().defined() ? input.grad() : at::zeros_like(input);
@@ -50,10 +57,8 @@ REDCO_INLINE terms trained_stage::forward(schedule::step_op const& one, std::fun
   try {
     terms result = loss();
     forget_received();
-    if (now().calls == 1) return result;
-    throw error(exit_code::usage, "the loss function calls the network " + std::to_string(now().calls) +
-                                      " times: with pipeline stages, call it exactly once, or give "
-                                      "--n-pipeline-stages 1");
+    if (!now().is_called) detail::refuse_calls("not at all");
+    return result;
   } catch (nn::stage_ended const&) {
     forget_received();
     return {};
@@ -61,6 +66,9 @@ REDCO_INLINE terms trained_stage::forward(schedule::step_op const& one, std::fun
 }
 
 REDCO_INLINE nn::stage_tensors trained_stage::receive(nn::stage_tensors const& empty) {
+  // Only the last chunk continues after a call. Without this check, it would wait for a message
+  // that the preceding chunk does not send.
+  if (now().is_called) detail::refuse_calls("a second time");
   receive_tensors({empty.hidden, empty.states},
                   {static_cast<std::int16_t>(current_.first - 1), current_.first, current_.second});
   empty.hidden.requires_grad_();
@@ -69,7 +77,7 @@ REDCO_INLINE nn::stage_tensors trained_stage::receive(nn::stage_tensors const& e
 }
 
 REDCO_INLINE bool trained_stage::end() {
-  ++now().calls;
+  now().is_called = true;
   if (!is_last_chunk()) throw nn::stage_ended();
   return true;
 }

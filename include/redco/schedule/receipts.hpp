@@ -18,8 +18,8 @@ struct stage_message {
   friend constexpr auto operator<=>(stage_message const&, stage_message const&) = default;
 };
 
-/// A message of a stage, and the messages that have arrived there before: those from the receiver of
-/// `sent` since the preceding message to this receiver.
+/// A message of a stage, and the messages that have arrived there before: those from the receiver
+/// of `sent` since the preceding message to this receiver.
 struct receipt {
   stage_message sent;
   std::vector<stage_message> arrived;
