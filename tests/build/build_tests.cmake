@@ -75,4 +75,5 @@ endif()
 if(TARGET redco-plan)
   redco_add_test(build.plan_tool COMMAND ${CMAKE_COMMAND} -DTOOL=$<TARGET_FILE:redco-plan> -DWORK=${PROJECT_BINARY_DIR}/plan_tool
     -P ${CMAKE_CURRENT_LIST_DIR}/plan_tool.cmake)
+  redco_add_test(build.mt_nlg COMMAND python3 -B ${PROJECT_SOURCE_DIR}/scripts/mt-nlg --plan $<TARGET_FILE:redco-plan> --check)
 endif()

@@ -13,6 +13,7 @@
 #include <redco/schedule/pipeline_time.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,14 @@ TEST_CASE("micro-batches in flight equal those of the simulated schedule") {
           CHECK(all[i].in_flight == run.in_flight[i]);
         }
       }
+}
+
+TEST_CASE("the stage with most memory decides") {
+  setup s{.mesh = {.pp = 4}, .load = {2, 8}};
+  for (std::int64_t const end : {1, 2, 7, 8}) s.stages.push(end);
+  auto const all = costs(s);
+  CHECK(all[2].cost.memory.peak() > all[0].cost.memory.peak());
+  CHECK(redco::cost::cost_of(model, redco::adamw{}, s).memory == all[2].cost.memory);
 }
 
 redco::cost::machine machine_of(double transfer_speed) {

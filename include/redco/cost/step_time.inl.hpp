@@ -16,6 +16,12 @@
 
 namespace redco::cost::detail {
 
+/// Returns the number of machines of a run. Hosts that share a machine's cores count as one
+/// machine.
+inline int machines_of(setup const& run, machine const& on) {
+  return run.hosts > 1 ? std::max(1, run.hosts / on.link_of(run.hosts, run.hosts).hosts_of_machine) : 1;
+}
+
 /// The messages of one purpose in one step, which can be in flight while their rank computes. Holds
 /// their total seconds, calls and bytes.
 struct concurrent_messages {
@@ -68,8 +74,7 @@ inline double saved_by_shards(std::array<concurrent_messages, messages::purposes
 namespace redco::cost {
 
 REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, machine const& on) {
-  // Hosts that share a machine's cores count as one machine.
-  int const machines = run.hosts > 1 ? std::max(1, run.hosts / on.link_of(run.hosts, run.hosts).hosts_of_machine) : 1;
+  int const machines = detail::machines_of(run, on);
   int const ranks = run.mesh.ranks() / machines;
   auto const all = [&](std::int64_t of_one) { return static_cast<double>(of_one) * ranks; };
   compute_speed const& speed = on.speed_of(run.compute, ranks);
@@ -126,7 +131,7 @@ namespace redco::cost::detail {
 /// Returns the seconds in which a rank's tensors of one micro-batch arrive at another stage, in the
 /// slower direction.
 inline double transfer_seconds(stage_cost const& stage, setup const& run, machine const& on) {
-  int const machines = run.hosts > 1 ? std::max(1, run.hosts / on.link_of(run.hosts, run.hosts).hosts_of_machine) : 1;
+  int const machines = machines_of(run, on);
   double most = 0;
   for (message_total const& one : stage.cost.messages) {
     bool const between = one.purpose == name_of_stage_activations || one.purpose == name_of_stage_gradients;
