@@ -83,7 +83,7 @@ class sleeping_work final : public redco::run::step_work {
  public:
   sleeping_work(redco::run::trained_network<sleeping_model> const& net, redco::rank_context& me) : net_(net), me_(me) {}
 
-  redco::terms loss(redco::comm::replica_round const& round, redco::nn::stage_link* stage) override {
+  redco::terms loss(std::int32_t, redco::comm::replica_round const& round, redco::nn::stage_link* stage) override {
     passes_.push_back(redco::nn::training_pass(me_).with_round(round));
     passes_.back().stage = stage;
     return {{{"loss", {net_.in(passes_.back())(at::ones({1, 2}, at::kDouble)).sum(), 1}, 1}}};

@@ -42,7 +42,7 @@ class token_work final : public run::step_work {
   token_work(run::trained_network<gpt2> const& net, rank_context& me, bool recompute)
       : net_(net), me_(me), recompute_(recompute) {}
 
-  terms loss(comm::replica_round const& round, redco::nn::stage_link* stage) override {
+  terms loss(std::int32_t, comm::replica_round const& round, redco::nn::stage_link* stage) override {
     auto const first = static_cast<std::int64_t>(passes_.size()) * batch;
     pass& in = passes_.emplace_back(
         redco::nn::training_pass(me_, 5, 0, {.recompute = recompute_}).with_examples(first, batch).with_round(round));
