@@ -18,6 +18,7 @@
 #include <redco/schedule/pipeline_time.hpp>
 #include <redco/schedule/step_of.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -113,9 +114,9 @@ struct step_times {
   double makespan = 0, idle = 0;
 };
 
-/// Returns the times of a step with one block per stage and `micros` micro-batches, on all ranks of
-/// a mesh of pipeline stages: the smallest makespan of `rounds` steps, after one step that does not
-/// count.
+/// Returns the times of a step with one block per stage and `micros` micro-batches. All ranks of a
+/// mesh of pipeline stages must call it. The fastest of `rounds` steps counts, after a step of one
+/// micro-batch that does not.
 inline step_times measured(redco::rank_context& me, redco::schedule::pipeline_kind order, std::int64_t micros,
                            sleeping_config config = {}, int rounds = 1) {
   int const stages = me.mesh.pp;

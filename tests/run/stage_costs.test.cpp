@@ -124,7 +124,8 @@ TEST_CASE("1F1B keeps p - r micro-batches on stage r, and GPipe keeps all") {
       gpipe.push_back(peaks(stages, pipeline_kind::gpipe, micros, recompute));
     for (std::size_t stage = 0; stage < stages; ++stage) {
       INFO("stage " << stage);
-      std::int64_t const each = gpipe[4][stage] - gpipe[3][stage];  // bytes of a micro-batch in flight
+      // Bytes of a micro-batch in flight
+      std::int64_t const each = gpipe[4][stage] - gpipe[3][stage];
       // Middle stages keep the inputs of their two blocks only, and not what they sent.
       if (recompute && stage > 0 && stage + 1 < stages) CHECK(each == 2 * hidden_bytes);
       if (!recompute) CHECK(each > 20 * hidden_bytes);
