@@ -1,7 +1,7 @@
 // Measures training steps on pipeline stages whose blocks sleep 10 ms in forward and 20 ms in
-// backward. Compares makespan and idle share with schedule::simulate, for 1F1B and GPipe on 2, 4 and
-// 8 stages. A step has as many micro-batches as stages, twice and four times as many. Prints one JSON
-// line per case, and the largest error. Exit code 1 if an error exceeds 5 %.
+// backward. Compares makespan and idle share with schedule::simulate, for 1F1B and GPipe on 2, 4
+// and 8 stages. A step has as many micro-batches as stages, twice and four times as many. Prints
+// one JSON line per case, and the largest error. Exit code 1 if an error exceeds 5 %.
 //   pipelines                       stages are threads
 //   mpirun -n 4 pipelines --mesh pp=4      stages are processes
 

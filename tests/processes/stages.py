@@ -129,8 +129,8 @@ def killed(start):
 
 
 def memory(start):
-    # 71 million parameters in f32 with gradients and two moments take 1.1 GB; a stage has a quarter.
-    # Libraries and threads take 450 MiB.
+    # 71 million parameters in f32 with gradients and two moments take 1.1 GB. A stage has a
+    # quarter. Libraries and threads take 450 MiB.
     arguments = ["--dtype", "f32", "--width", "768", "--layers", "10", "--max-steps", "1", "--limit", "900"]
     _, codes, text = start.ended(1, arguments)
     # libtorch may end the process where an exception cannot leave
