@@ -1,11 +1,13 @@
 """The training loops of recipes of examples/ in plain PyTorch: the same networks, batches,
 optimizers and numbers of threads. Batches hold random ids, with the lengths of the recipes' data.
 
-Each function trains for `steps` steps in `dtype` ("f32", or "bf16" under autocast), and returns the
-seconds and the processor seconds of a step. The first steps do not count.
+Each function trains for `steps` steps in `dtype` ("f32", or "bf16" under autocast), and returns a
+Measurement. The first steps do not count for times.
 """
+import math
 import random
 import time
+import typing
 
 import torch
 from torch import nn
@@ -16,15 +18,21 @@ import plain_models
 UNCOUNTED = 20
 
 
+class Measurement(typing.NamedTuple):
+    seconds: float  # of a step
+    processor_seconds: float  # of a step
+    parameters: int = 0  # number of trained numbers; 0: not counted
+    losses: tuple = ()  # of all steps
+
+
 def now():
     """Returns the time and the processor time of this process, in seconds."""
     return time.perf_counter(), time.process_time()
 
 
 def since(begin, steps):
-    """Returns the seconds and the processor seconds of each of `steps` steps since now() was
-    `begin`."""
-    return [(after - before) / steps for before, after in zip(begin, now())]
+    """Returns the Measurement of `steps` steps since now() was `begin`."""
+    return Measurement(*((after - before) / steps for before, after in zip(begin, now())))
 
 
 def measured(model, steps, lr, warmup, dtype, batches, loss_of, clip=1.0):
@@ -47,7 +55,7 @@ def measured(model, steps, lr, warmup, dtype, batches, loss_of, clip=1.0):
         optimizer.step()
         schedule.step()
         losses.append(loss.item())
-    return since(begin, steps - UNCOUNTED)
+    return since(begin, steps - UNCOUNTED)._replace(parameters=sum(p.numel() for p in model.parameters()), losses=tuple(losses))
 
 
 def shuffled(count, size):
@@ -238,3 +246,130 @@ def dpo(steps, dtype):
         return -functional.logsigmoid(0.1 * (good - bad - reference)).mean()
 
     return measured(model, steps, 3e-3, 10, dtype, map(batch, shuffled(20000, 32)), loss)
+
+
+class Modulated(nn.Module):
+    """A layer normalisation with a scale and a shift that depend on a condition [B, width]; without
+    `norm`, a gate."""
+
+    def __init__(self, width, norm=True):
+        super().__init__()
+        self.norm, self.of_condition = norm, nn.Linear(width, 2 * width if norm else width)
+        nn.init.zeros_(self.of_condition.weight)
+        nn.init.zeros_(self.of_condition.bias)
+
+    def forward(self, x, condition):
+        made = self.of_condition(condition)[:, None]
+        if not self.norm:
+            return x * made
+        scale, shift = made.chunk(2, -1)
+        return functional.layer_norm(x, x.shape[-1:], eps=1e-6) * (1 + scale) + shift
+
+
+class PainterBlock(nn.Module):
+    """A block of a transformer whose tokens attend to all tokens. If `conditioned`, its norms
+    depend on a condition, which also gates its branches."""
+
+    def __init__(self, width, heads, conditioned):
+        super().__init__()
+        self.heads, self.conditioned = heads, conditioned
+        self.qkv, self.o = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        made = Modulated if conditioned else nn.LayerNorm
+        self.norm_1, self.norm_2 = made(width), made(width)
+        if conditioned:
+            self.gate_1, self.gate_2 = Modulated(width, norm=False), Modulated(width, norm=False)
+
+    def attended(self, x):
+        q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        return self.o(functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
+
+    def widened(self, x):
+        return self.down(functional.gelu(self.up(x), approximate="tanh"))
+
+    def forward(self, x, condition=None):
+        if self.conditioned:
+            x = x + self.gate_1(self.attended(self.norm_1(x, condition)), condition)
+            return x + self.gate_2(self.widened(self.norm_2(x, condition)), condition)
+        x = x + self.attended(self.norm_1(x))
+        return x + self.widened(self.norm_2(x))
+
+
+class Painter(nn.Module):
+    def __init__(self, vocab, width=128, heads=4, patch=8, side=32, words=8):
+        super().__init__()
+        self.width, self.patch, self.across = width, patch, side // patch
+        self.words, self.order = nn.Embedding(vocab, width), nn.Parameter(torch.empty(words, width))
+        self.reads = nn.ModuleList(PainterBlock(width, heads, False) for _ in range(2))
+        self.norm = nn.LayerNorm(width)
+        self.time = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
+        self.patches, self.places = nn.Linear(3 * patch**2, width), nn.Parameter(torch.empty(self.across**2, width))
+        self.paints = nn.ModuleList(PainterBlock(width, heads, True) for _ in range(4))
+        self.last, self.out = Modulated(width), nn.Linear(width, 3 * patch**2)
+        for table in (self.words.weight, self.order, self.places):
+            nn.init.normal_(table)
+
+    def forward(self, pixels, caption, times):
+        x = self.words(caption) + self.order
+        for block in self.reads:
+            x = block(x)
+        rates = torch.exp(torch.arange(0, self.width, 2) * (-math.log(10000) / self.width))
+        angles = times[:, None] * rates
+        time = self.time(torch.cat((angles.cos(), angles.sin()), 1))
+        condition = functional.silu(caption.size(1) * self.norm(x).mean(1) + time)
+        patches = pixels.unflatten(3, (-1, self.patch)).unflatten(2, (-1, self.patch))
+        x = self.patches(patches.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)) + self.places
+        for block in self.paints:
+            x = block(x, condition)
+        x = self.out(self.last(x, condition)).unflatten(2, (3, self.patch, self.patch)).unflatten(1, (self.across, -1))
+        return x.permute(0, 3, 1, 4, 2, 5).flatten(4).flatten(2, 3)
+
+
+def scenes(count, side=32):
+    """Returns the pixels [count, 3, side, side], -1 to 1, and captions [count, 8] of random shapes
+    in corners, drawn as examples/common/scenes.hpp draws them."""
+    rgb = torch.tensor([[0.9, 0.1, 0.1], [0.1, 0.7, 0.2], [0.2, 0.3, 0.95], [0.95, 0.85, 0.1], [0.6, 0.15, 0.75], [0.95] * 3])
+    shape, color, corner = (torch.randint(most, (count,)) for most in (3, 6, 4))
+    radius = 5.5 + 2 * torch.rand(count)
+    places = radius + 1 + torch.rand(2, count) * (10 - radius)
+    x0 = torch.where(corner % 2 == 0, places[0], side - places[0])
+    y0 = torch.where(corner < 2, places[1], side - places[1])
+    points = (torch.arange(3 * side) + 0.5) / 3
+    x, y = points - x0[:, None, None], points[:, None] - y0[:, None, None]
+    r = radius[:, None, None]
+    covers = torch.where((shape == 0)[:, None, None], x * x + y * y <= r * r, torch.where(
+        (shape == 1)[:, None, None], torch.maximum(x.abs(), y.abs()) <= 0.88 * r, (y <= 0.85 * r) & (x.abs() <= 0.6 * (y + r))))
+    covered = functional.avg_pool2d(covers.float()[:, None], 3)
+    dark = torch.rand(count, 1, 1, 1) / 4
+    light = (0.85 + 0.15 * torch.rand(count, 1)) * rgb[color]
+    words = torch.zeros(count, 8, dtype=torch.long)
+    said = (torch.zeros(count).long(), color, 6 + shape, 9 + torch.zeros(count).long(), 10 + torch.zeros(count).long(),
+            11 + corner // 2, 13 + corner % 2)
+    for at, word in enumerate(said):
+        words[:, at] = PAINTER_WORDS - 15 + word
+    words[:, 7] = 1
+    return (dark + covered * (light[:, :, None, None] - dark)) * 2 - 1, words
+
+
+PAINTER_WORDS = 273  # of the recipe's tokenizer: padding, the end, 256 bytes and the captions' words
+
+
+def text_to_image(steps, dtype, dropped=0.1):
+    model = Painter(PAINTER_WORDS)
+    pixels, captions = scenes(4000)
+    nothing = torch.tensor([1] + [0] * 7)
+
+    def batch(rows):
+        return pixels[rows], torch.where(torch.rand(len(rows), 1) < dropped, nothing, captions[rows])
+
+    def velocity_to(end, seen, t):
+        return (end - seen) / (1 - t).clamp(min=0.05)
+
+    def loss(pixels, caption):
+        noise, times = torch.randn_like(pixels), torch.sigmoid(torch.randn(len(pixels)) - 0.8)
+        t = times[:, None, None, None]
+        seen = noise + t * (pixels - noise)
+        painted = model(seen, caption, 1000 * times).float()
+        return (velocity_to(painted, seen, t) - velocity_to(pixels, seen, t)).square().mean()
+
+    return measured(model, steps, 2e-3, 20, dtype, map(batch, shuffled(4000, 32)), loss)

@@ -7,8 +7,10 @@ turns in one run.
 maml: meta-steps per second, each of 25 sinusoids, second order, one inner step. ddpg: steps of the
 pendulum per second, each with an update of critic and actor from 128 rows. ppo: steps of CartPole
 per second, 8 episodes x 128 steps for 16 minibatches of 256 rows. The programs of the other recipes
-are in plain_recipes.py. Prints a JSON line for each recipe: the medians, the median of the ratios
-of times, and the median of the ratios of processor times. Needs scripts/setup --peers.
+are in plain_recipes.py; their numbers of parameters must equal those of redco's plan. Prints a JSON
+line for each recipe: the medians, the median of the ratios of times, and the median of the ratios
+of processor times. If both programs have equal data, also the mean losses of the first and of the
+last 20 steps. Needs scripts/setup --peers.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -29,7 +32,7 @@ import torch
 from torch import nn
 
 import plain_recipes
-from plain_recipes import UNCOUNTED, now, since
+from plain_recipes import UNCOUNTED, Measurement, now, since
 
 root = pathlib.Path(__file__).resolve().parents[1]
 examples = root / "build/release/examples"
@@ -196,8 +199,8 @@ def ppo_of_torch(updates, _, count=8, horizon=128, size=256, epochs=4, discount=
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """A recipe, and the same work in PyTorch: `train(steps, dtype)` returns the seconds and the
-    processor seconds of a step, as measured_redco() does."""
+    """A recipe, and the same work in PyTorch: `train(steps, dtype)` returns a Measurement, as
+    measured_redco() does."""
 
     name: str
     train: callable
@@ -208,6 +211,7 @@ class Recipe:
     each: int = 1  # steps between two rows of the metrics
     unit: int = 1  # steps of environments in a step
     bf16: bool = True  # false: always in f32
+    equal_data: bool = False  # true: the losses of both programs are comparable
 
 
 RECIPES = (
@@ -218,6 +222,7 @@ RECIPES = (
     Recipe("classification", plain_recipes.classification, 300),
     Recipe("seq2seq", plain_recipes.seq2seq, 300, "--held-out 50"),
     Recipe("dpo", plain_recipes.dpo, 240, "--held-out 50 --pairs 8000"),
+    Recipe("text_to_image", plain_recipes.text_to_image, 200, "--held-out 4", equal_data=True),
 )
 
 
@@ -226,9 +231,17 @@ def processor_seconds(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def parameters_of(log):
+    """Returns the number of trained numbers in the first plan of a log: the sum over its rows
+    "NAME xREPEATS [LOGICAL SHAPE] ...", without statistics."""
+    plan = log.read_text().split("plan: mesh")[1]
+    rows = re.findall(r"^\S+   \S+(?: x(\d+))? +\[([\d, ]+)\].*?(statistics, not trained)?$", plan, re.MULTILINE)
+    return sum(int(repeats or 1) * math.prod(map(int, shape.split(","))) for repeats, shape, statistics in rows if not statistics)
+
+
 def measured_redco(recipe, dtype, threads):
-    """Runs a program until it has logged all steps. Returns the seconds and the processor seconds
-    of a step, from the first rows of the metrics on."""
+    """Runs a program until it has logged all steps. Returns the Measurement of its steps from the
+    first rows of the metrics on."""
     first, last = UNCOUNTED // recipe.each or 1, recipe.steps // recipe.each
     with tempfile.TemporaryDirectory() as folder:
         rows = pathlib.Path(folder) / recipe.rows
@@ -247,7 +260,11 @@ def measured_redco(recipe, dtype, threads):
         end = (time.perf_counter(), processor_seconds(program.pid))
         program.kill()
         program.wait()
-    return [(after - before) / (count - begun) / recipe.each for before, after in zip(begin, end)]
+        made = Measurement(*((after - before) / (count - begun) / recipe.each for before, after in zip(begin, end)))
+        if recipe.train.__module__ == plain_recipes.__name__:
+            losses = tuple(json.loads(row).get("loss") for row in rows.read_text().splitlines()[:recipe.steps])
+            made = made._replace(parameters=parameters_of(rows.with_name("log.txt")), losses=losses)
+    return made
 
 
 def compare(recipe, dtype, threads, runs):
@@ -259,6 +276,14 @@ def compare(recipe, dtype, threads, runs):
         line[name + "_per_second"] = round(recipe.unit / statistics.median(pair[side][0] for pair in found), 1)
     for at, name in enumerate(("ratio", "processor_ratio")):
         line[name] = round(statistics.median(theirs[at] / ours[at] for ours, theirs in found), 2)
+    ours, theirs = found[0]
+    line["parameters"] = ours.parameters or None
+    if ours.parameters != theirs.parameters:
+        sys.exit(f"recipes: {recipe.name} has {ours.parameters} parameters, the program of PyTorch {theirs.parameters}")
+    if recipe.equal_data:
+        for side, name in enumerate(("redco", "torch")):
+            for of, part in (("first", slice(UNCOUNTED)), ("last", slice(-UNCOUNTED, None))):
+                line[f"{name}_{of}_loss"] = round(statistics.mean(loss for pair in found for loss in pair[side].losses[part]), 3)
     print(json.dumps(line), flush=True)
 
 
