@@ -95,9 +95,8 @@ auto picture_classes() {
            at::Tensor const ids = ids_of(examples).narrow(1, 0, 4), x = ids.to(at::kDouble);
            return picture_batch{at::einsum("bi,bj->bij", {x, x.cos()}).unsqueeze(1).sin(), ids.sum(1).remainder(3)};
          }) |
-         redco::loss([](auto const& net, picture_batch const& b) {
-           return redco::cross_entropy(net(b.pixels), b.labels);
-         });
+         redco::loss(
+             [](auto const& net, picture_batch const& b) { return redco::cross_entropy(net(b.pixels), b.labels); });
 }
 
 /// Verifies the first two steps of a fit: five examples in micro-batches of two, then the remaining
@@ -146,9 +145,7 @@ TEST_CASE("stages of BERT compute the gradients and updates of one rank") {
   check_meshes(classifier, text_classes(), 3);
 }
 
-TEST_CASE("stages of ViT compute the gradients and updates of one rank") {
-  check_meshes(viewer, picture_classes(), 3);
-}
+TEST_CASE("stages of ViT compute the gradients and updates of one rank") { check_meshes(viewer, picture_classes(), 3); }
 
 TEST_CASE("every schedule and cut of stages computes the gradients and updates of one rank") {
   temporary_folder const folder;

@@ -21,14 +21,14 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
            std::to_string(o.n_model_shards) + " ranks each: give at most " + std::to_string(most_threads) +
            " ranks per replica");
   int const ranks_by_default = how.processes > 1 ? how.processes : static_cast<int>(of_replica);
-  mesh const m = o.mesh ? *o.mesh
-                        : mesh_of(o.ranks.value_or(ranks_by_default), o.n_model_shards, o.n_pipeline_stages);
+  mesh const m = o.mesh ? *o.mesh : mesh_of(o.ranks.value_or(ranks_by_default), o.n_model_shards, o.n_pipeline_stages);
   std::int64_t const ranks = m.ranks();
   std::string const text = to_text(m);
   for (shape::axis const a : shape::all_axes)
     if (m[a] < 1) refuse("--mesh " + text + " has no ranks: give numbers from 1 on");
   if (m.ep > 1)
-    refuse("--mesh " + text + " can be planned at most, nothing runs expert-parallel ranks yet: give dp, tp and pp only");
+    refuse("--mesh " + text +
+           " can be planned at most, nothing runs expert-parallel ranks yet: give dp, tp and pp only");
   if (ranks % how.processes != 0)
     refuse(how.launcher + " started " + std::to_string(how.processes) + " processes for the " + std::to_string(ranks) +
            (ranks == 1 ? " rank" : " ranks") + " of mesh " + text +

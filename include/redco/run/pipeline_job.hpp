@@ -10,13 +10,13 @@
 #include <redco/tensor/tensor_archive.hpp>
 #include <redco/tensor/upload.hpp>
 #include <redco/workdir/object_bytes.hpp>
-#include <redco/shape/axis.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/examples.hpp>
 #include <redco/data/prepared_batch.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/log/metrics_log.hpp>
 #include <redco/pipeline/pipeline.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/diag/blame.hpp>
 #include <redco/diag/error.hpp>
 
