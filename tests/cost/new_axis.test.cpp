@@ -60,7 +60,8 @@ TEST_CASE("a layer split over a new axis has equal plans at compile and run time
       "64 mesh ep=2,tp=4: bank.up has 10 units, which 4 model shards do not divide; legal widths are 1, 2, 5, 10: choose "
       "one with --n-model-shards");
   CHECK(refusal({.pp = 2}) ==
-        "64 mesh pp=2: no plan cuts a model into pipeline stages yet; give pp 1 and the other axes at least 1");
+        "64 mesh pp=2: a pipeline stage runs at least one block, and the model has 0 blocks for 2 stages; give 1 stage "
+        "with --n-pipeline-stages");
 }
 
 TEST_CASE("memory and messages of a layer on a new axis are counted over the groups of its axes") {

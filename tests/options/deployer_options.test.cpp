@@ -44,15 +44,30 @@ TEST_CASE("impossible values of options are refused by name with allowed values"
     o.mesh = m;
     CHECK(refusal(o).starts_with("64 --mesh "));
   }
-  for (redco::mesh const m : {redco::mesh{.pp = 2}, {.ep = 2}, {.dp = 2, .ep = 2, .tp = 2}}) {
+  for (redco::mesh const m : {redco::mesh{.ep = 2}, {.dp = 2, .ep = 2, .tp = 2}}) {
     redco::deployer_options o;
     o.mesh = m;
-    CHECK(refusal(o).find("nothing runs pipeline stages or expert-parallel ranks yet") != std::string::npos);
+    CHECK(refusal(o).find("nothing runs expert-parallel ranks yet") != std::string::npos);
     CHECK(refusal(o).starts_with("64 --mesh "));
   }
   redco::deployer_options o;
   o.ranks = 20000;
   CHECK(refusal(o).starts_with("64 --mesh 20000x1"));
+}
+
+TEST_CASE("pipeline stages and model shards make the mesh, and replicas take the remaining ranks") {
+  redco::deployer_options o;
+  o.n_pipeline_stages = 3;
+  o.n_model_shards = 2;
+  CHECK(redco::options::mesh_of(o) == redco::mesh{.pp = 3, .tp = 2});
+  o.ranks = 12;
+  CHECK(redco::options::mesh_of(o) == redco::mesh{.pp = 3, .dp = 2, .tp = 2});
+  o.ranks = 9;
+  CHECK(refusal(o) ==
+        "64 9 ranks cannot hold copies of 3 pipeline stages of 2 model shards each: make --ranks a multiple of "
+        "--n-pipeline-stages times --n-model-shards");
+  o.n_pipeline_stages = 1000;
+  CHECK(refusal(o).starts_with("64 --n-pipeline-stages 1000 of --n-model-shards 2 ranks each"));
 }
 
 TEST_CASE("the limits of allowed ranges are accepted") {
@@ -104,8 +119,8 @@ std::vector<std::string> offered() {
 
 TEST_CASE("a program that only predicts offers no option of training") {
   CHECK(offered<redco::options::predicting_options>() ==
-        std::vector<std::string>{"ranks", "n_model_shards", "mesh", "seed", "device", "dtype", "tf32", "threads",
-                                 "deadline", "deterministic"});
+        std::vector<std::string>{"ranks", "n_model_shards", "n_pipeline_stages", "stages", "mesh", "seed", "device",
+                                 "dtype", "tf32", "threads", "deadline", "deterministic"});
   redco::options::predicting_options const o =
       resolved_from<redco::options::predicting_options>({"--mesh", "1x2", "--seed", "7", "--dtype", "f64"}).values;
   redco::deployer_options const& whole = o;
@@ -117,14 +132,17 @@ TEST_CASE("a program that only predicts offers no option of training") {
 
 TEST_CASE("a program whose model repeats no blocks offers no recomputation") {
   std::vector<std::string> expected = offered<redco::deployer_options>();
-  std::erase(expected, "recompute");
+  for (char const* of_blocks : {"recompute", "n_pipeline_stages", "stages", "schedule", "chunks_per_stage"})
+    std::erase(expected, of_blocks);
   CHECK(offered<redco::options::blockless_options>() == expected);
   CHECK_THROWS_AS(resolved_from<redco::options::blockless_options>({"--recompute"}), redco::error);
 }
 
 TEST_CASE("a program that makes its own steps offers no option of fit") {
   std::vector<std::string> expected = offered<redco::deployer_options>();
-  for (char const* fit_only : {"cuda_graph", "check_saved", "recompute"}) std::erase(expected, fit_only);
+  for (char const* fit_only :
+       {"cuda_graph", "check_saved", "recompute", "n_pipeline_stages", "stages", "schedule", "chunks_per_stage"})
+    std::erase(expected, fit_only);
   CHECK(offered<redco::stepping_options>() == expected);
   CHECK(resolved_from<redco::stepping_options>({"--resume", "none"}).values.resume == "none");
 }

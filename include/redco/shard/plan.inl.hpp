@@ -24,13 +24,13 @@ REDCO_INLINE std::string illegal_mesh_message(fact::parameter_fact const& fact, 
 }
 
 /// Returns the cut of a model with `blocks` blocks into `chunks` chunks of consecutive blocks,
-/// where `asked` has the number of blocks of each chunk. Throws `error` with exit code 64 if the
-/// numbers do not fit.
-inline shape::stage_cuts asked_stages(std::vector<std::int64_t> const& asked, std::int64_t blocks,
-                                      std::int64_t chunks) {
+/// where `asked` has the number of blocks of each chunk. `of_stages` names the chunks in messages.
+/// Throws `error` with exit code 64 if the numbers do not fit.
+inline shape::stage_cuts asked_stages(std::vector<std::int64_t> const& asked, std::int64_t blocks, std::int64_t chunks,
+                                      std::string const& of_stages) {
   shape::stage_cuts cuts;
   std::int64_t end = 0;
-  bool fits = std::ssize(asked) == chunks;
+  bool fits = std::ssize(asked) == chunks && chunks <= shape::stage_cuts::most_chunks;
   for (std::int64_t const one : asked) {
     end += one;
     fits = fits && one > 0;
@@ -40,9 +40,9 @@ inline shape::stage_cuts asked_stages(std::vector<std::int64_t> const& asked, st
   std::string text;
   for (std::int64_t const one : asked) text += (text.empty() ? "" : ",") + std::to_string(one);
   throw error(exit_code::usage, "stages " + text + ": the model has " + std::to_string(blocks) +
-                                    " blocks and the run " + std::to_string(chunks) +
-                                    " pipeline stages or chunks of them; give " + std::to_string(chunks) +
-                                    " numbers from 1 on whose sum is " + std::to_string(blocks));
+                                    " blocks and the run " + std::to_string(chunks) + of_stages + "; give " +
+                                    std::to_string(chunks) + " numbers from 1 on whose sum is " +
+                                    std::to_string(blocks));
 }
 
 }  // namespace redco::shard::detail
@@ -70,8 +70,10 @@ REDCO_INLINE shape::stage_cuts stages_of(fact::program const& of, mesh const& on
                     (most < 2 ? std::string("1 stage") : "1 to " + std::to_string(most) + " stages") +
                     " with --n-pipeline-stages");
   }
-  shape::stage_cuts cuts = asked.empty() ? balanced_stages(work, static_cast<int>(chunks))
-                                         : detail::asked_stages(asked, std::ssize(work), chunks);
+  shape::stage_cuts cuts =
+      asked.empty() ? balanced_stages(work, static_cast<int>(chunks))
+                    : detail::asked_stages(asked, std::ssize(work), chunks,
+                                           chunks_per_stage > 1 ? " chunks of pipeline stages" : " pipeline stages");
   cuts.deal(on.pp);
   return cuts;
 }
