@@ -4,7 +4,9 @@
 #include <redco/comm/group.hpp>
 #include <redco/diag/outcomes.hpp>
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,21 @@ std::vector<std::string> together(comm::group& world, Work work) {
   diag::outcomes result = attempt_together(world, work);
   if (result.failure) throw *result.failure;
   return std::move(result.texts);
+}
+
+/// Returns each name in the lists of all ranks once, in order. A pipeline stage lists the tensors
+/// of its own layers only. Each name in a list ends with a line break.
+inline std::vector<std::string> names_of_all(std::vector<std::string> const& lists) {
+  std::vector<std::string> names;
+  std::set<std::string_view> seen;
+  for (std::string_view rest : lists) {
+    while (!rest.empty()) {
+      std::string_view const name = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(name.size() + 1);
+      if (seen.insert(name).second) names.emplace_back(name);
+    }
+  }
+  return names;
 }
 
 }  // namespace redco::ckpt::detail
