@@ -32,6 +32,15 @@
 
 namespace redco::ckpt::detail {
 
+/// Throws `error` with exit code 64 on a mesh with pipeline stages, whose ranks have different
+/// parameters.
+inline void refuse_stages(rank_context const& rank) {
+  if (rank.mesh.pp > 1)
+    throw error(exit_code::usage,
+                "pipeline stages do not start from weights in files: start on one stage, and resume its checkpoint "
+                "on several");
+}
+
 /// Returns a text that identifies one stored part of a tensor, such as "F32 [6, 4] in
 /// model.safetensors from byte 96, digest 0123456789abcdef". The digest covers its first values.
 inline std::string part_identity(safetensors::open_files const& files, std::string const& tensor,
@@ -92,6 +101,7 @@ REDCO_INLINE void check_same_weights(safetensors::weights_source const& weights,
 
 REDCO_INLINE void load_parameters(safetensors::weights_source const& weights, std::span<state_part const> parts,
                                   rank_context& rank, std::vector<std::string> const& unread) {
+  detail::refuse_stages(rank);
   check_same_weights(weights, rank);
   detail::together(rank.world, [&] {
     safetensors::refuse_differences(
@@ -164,6 +174,7 @@ namespace redco::ckpt {
 
 REDCO_INLINE void load_model(safetensors::weights_source const& weights, models::stored_table const& table,
                              std::span<state_part const> parts, rank_context& rank) {
+  detail::refuse_stages(rank);
   if (weights.own_names) return load_parameters(weights, parts, rank);
   check_same_weights(weights, rank);
   at::NoGradGuard const no_grad;

@@ -227,7 +227,8 @@ REDCO_INLINE void fit_loop::run_epoch() {
   data::batches const all(
       order, {*options_.global_batch, *options_.micro_batch, replicas(), rank_.coordinate(shape::batch_axes)},
       position_);
-  check_micro_batches(all.step(0).micro_batches, where_.schedule(), rank_.mesh);
+  if (all.step(0).global.size() == *options_.global_batch)
+    check_micro_batches(all.step(0).micro_batches, where_.schedule(), rank_.mesh);
   std::int64_t const done_before = length_.steps_per_epoch - all.steps();
   auto const source = job_.training({order,
                                      all,
