@@ -27,7 +27,7 @@ stage_schedule schedule_of(deployer_options const& options, mesh const& on);
 void check_micro_batches(std::int64_t micro_batches, stage_schedule const& order, mesh const& on);
 
 /// Throws `error` with exit code 64 if the mesh has pipeline stages and the model has a layer that
-/// stages do not run: adapters, and layers that communicate between replicas, such as batch norm.
+/// stages do not run. Such layers are adapters, and layers that communicate between replicas.
 void check_stage_layers(fact::program const& of, mesh const& on);
 
 }  // namespace redco::run
