@@ -74,7 +74,7 @@ REDCO_INLINE stage_schedule schedule_of(deployer_options const& o, mesh const& o
         "--n-pipeline-stages 1");
   if (is_file) return {pipeline_kind::interleaved, detail::table_of_file(o.schedule, on.pp, o.chunks_per_stage)};
   bool const interleaved = kind == pipeline_kind::interleaved;
-  if (interleaved != o.chunks_per_stage > 1)
+  if (interleaved != (o.chunks_per_stage > 1))
     refuse(
         "--schedule " + o.schedule + " with --chunks-per-stage " + std::to_string(o.chunks_per_stage) +
         (interleaved ? ": give at least 2 chunks per stage" : ": give --schedule interleaved, or 1 chunk per stage"));
