@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/comm/group.hpp>
@@ -50,21 +49,11 @@ inline adapter_parts adapter_parts_of(std::span<models::stored_name const> names
 inline void save_adapter(std::filesystem::path const& directory, std::span<models::stored_name const> names,
                          lora_options const& adapters, std::span<ckpt::state_part const> parts, comm::group& world,
                          save_adapter_options const& options = {}) {
-  adapter_parts own;
-  // A pipeline stage has the adapters of its own layers only.
-  auto const lists = ckpt::detail::together(world, [&] {
-    own = adapter_parts_of(names, parts);
-    std::string list;
-    for (adapter_location const& one : own.locations) list += (one.transposed ? 'T' : '-') + one.module + '\n';
-    return list;
-  });
-  std::vector<adapter_location> all;
-  for (std::string const& line : ckpt::detail::names_of_all(lists))
-    all.push_back({.part = {}, .module = line.substr(1), .transposed = line.front() == 'T'});
   ckpt::save_parts(
       directory, adapter_weights_name, adapter_config_name,
       [&]() -> ckpt::parts_with_text {
-        return {std::move(own.parts), adapter_config_text(adapters, all, options)};
+        adapter_parts own = adapter_parts_of(names, parts);
+        return {std::move(own.parts), adapter_config_text(adapters, own.locations, options)};
       },
       world);
 }
