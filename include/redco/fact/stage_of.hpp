@@ -4,6 +4,7 @@
 #include <redco/fact/event.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/program.hpp>
+#include <redco/fact/stage_edge.hpp>
 
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/stage_cuts.hpp>
@@ -119,9 +120,9 @@ class stage_program {
   /// block `block`. The activation passes each cut. The encoder's output passes a cut if blocks on
   /// both sides read it.
   constexpr void cross(event_kind crosses, std::int64_t block) {
-    event const at_cut = output_before(block);
+    event const& at_cut = output_before(whole_, block);
     result_.events.push_back({.kind = crosses, .layer = at_cut.layer, .slot = "block_input", .tensor = at_cut.tensor});
-    if (whole_.encoded.shape.rank == 0 || block <= whole_.encoder_blocks) return;
+    if (!stage_edge_at(whole_, block).has_states()) return;
     for (event e : whole_.events) {
       if (e.kind != event_kind::save || e.tensor.id != whole_.encoded.id) continue;
       event const states{.kind = crosses, .layer = e.layer, .slot = "states", .tensor = whole_.encoded};
@@ -129,20 +130,6 @@ class stage_program {
       e.tensor = whole_.encoded;
       if (crosses == event_kind::receive) result_.events.push_back(e);
       return;
-    }
-  }
-
-  /// Returns the event at which the block before `block` ends.
-  constexpr event output_before(std::int64_t block) const {
-    std::int64_t before = 0;
-    for (std::size_t i = 0;; ++i) {
-      event const& e = whole_.events[i];
-      if (e.kind != event_kind::repeat) continue;
-      std::vector<kind_events> const kinds = kinds_of(i);
-      if (block <= before + e.blocks.times)
-        return output_of(kinds[static_cast<std::size_t>((block - 1 - before) % e.blocks.step)]);
-      before += e.blocks.times;
-      i = kinds.back().end;
     }
   }
 
