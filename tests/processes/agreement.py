@@ -252,4 +252,5 @@ def main():
             {"options": options, "own": own, "data": data, "folders": folders}[group](parsed.work, parsed.program)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -15,24 +15,19 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import agreement
+from strangers import free_port
+
 BASE = ["--threads", "1", "--quiet", "--resume", "none"]
-LIMIT = 60  # seconds; an idle machine takes some seconds
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
        "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "PRTE_MCA_hwloc_default_binding_policy": "none"}
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 class Launcher:
@@ -56,18 +51,10 @@ class Launcher:
     def ended(self, processes, arguments):
         """Returns the work folder, the exit codes, and the text of all processes."""
         folder, started = self.start(processes, arguments)
-        began, texts = time.monotonic(), []
-        end = began + LIMIT
-        for one in started:
-            try:
-                texts.append(one.communicate(timeout=max(0.1, end - time.monotonic()))[0])
-            except subprocess.TimeoutExpired:
-                for other in started:
-                    other.kill()
-                raise AssertionError(f"no end within {LIMIT} s: {[o.communicate()[0] for o in started]}") from None
-        codes = [one.returncode for one in started]
+        began = time.monotonic()
+        codes, text = agreement.ended(started)
         print(f"{self.name}, {processes} processes {' '.join(arguments)}: {codes} after {time.monotonic() - began:.1f} s", flush=True)
-        return folder, codes, "".join(texts)
+        return folder, codes, text
 
     def trained(self, processes, arguments):
         """Returns steps, losses and gradient norms of a run, which must end well, and its text."""
