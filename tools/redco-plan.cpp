@@ -53,7 +53,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -61,10 +60,8 @@
 #include <iostream>
 #include <iterator>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <unistd.h>
@@ -261,33 +258,19 @@ void check_length(std::string const& flag, std::int64_t value, std::int64_t cont
 redco::mesh mesh_of(plan_options const& o) {
   check_count("--n-model-shards", o.n_model_shards);
   check_count("--n-pipeline-stages", o.n_pipeline_stages);
-  int const ranks = o.ranks.value_or(o.n_model_shards * o.n_pipeline_stages);
-  check_count("--ranks", ranks);
+  std::int64_t const asked = o.ranks ? std::int64_t{*o.ranks} : std::int64_t{o.n_model_shards} * o.n_pipeline_stages;
+  check_count("--ranks", asked);
+  int const ranks = static_cast<int>(asked);
   if (o.mesh && o.n_pipeline_stages > 1 && o.mesh->pp != o.n_pipeline_stages)
     refuse("--mesh " + redco::options::to_text(*o.mesh) + " has " + std::to_string(o.mesh->pp) +
            " pipeline stages and --n-pipeline-stages " + std::to_string(o.n_pipeline_stages) + "; give one of the two");
   if (ranks % o.n_pipeline_stages != 0)
     refuse(std::to_string(ranks) + " ranks cannot form " + std::to_string(o.n_pipeline_stages) +
            " equal pipeline stages; give --ranks a multiple of --n-pipeline-stages");
-  redco::mesh m = o.mesh ? *o.mesh : redco::options::mesh_of(ranks / o.n_pipeline_stages, o.n_model_shards);
-  if (!o.mesh) m.pp = o.n_pipeline_stages;
+  redco::mesh const m = o.mesh ? *o.mesh : redco::options::mesh_of(ranks, o.n_model_shards, o.n_pipeline_stages);
   if (m.ranks() > most_ranks)
     refuse("mesh " + redco::options::to_text(m) + " has more than a million ranks; choose a smaller one");
   return m;
-}
-
-/// Returns the numbers of --stages, such as 3,3,2.
-std::vector<std::int64_t> blocks_of_stages(std::string const& text) {
-  std::vector<std::int64_t> blocks;
-  std::istringstream words(text + ",");
-  for (std::string word; std::getline(words, word, ',');) {
-    std::int64_t value = 0;
-    auto const [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (status != std::errc() || end != word.data() + word.size() || value < 1)
-      refuse("--stages " + text + ": '" + word + "' is no number of blocks; write numbers from 1 on, such as 3,3,2");
-    blocks.push_back(value);
-  }
-  return blocks;
 }
 
 /// Returns the schedule of a run's pipeline stages.
@@ -316,7 +299,7 @@ redco::report::run_request request_of(plan_options const& o, redco::workload con
                   : o.ranks ? redco::report::request_form::ranks
                             : redco::report::request_form::model_shards,
           .schedule = schedule_of(o, on),
-          .stages = o.stages ? blocks_of_stages(*o.stages) : std::vector<std::int64_t>()};
+          .stages = o.stages ? redco::options::parse_stages(*o.stages) : std::vector<std::int64_t>()};
 }
 
 void write(plan_options const& o, std::string const& text) {

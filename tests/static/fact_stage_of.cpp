@@ -19,13 +19,6 @@ using redco::fact::event_kind;
 using redco::fact::program;
 using redco::shape::stage_cuts;
 
-constexpr stage_cuts cuts_of(std::initializer_list<std::int64_t> blocks) {
-  stage_cuts cuts;
-  std::int64_t end = 0;
-  for (std::int64_t const one : blocks) cuts.push(end += one);
-  return cuts;
-}
-
 template <auto const& Model>
 constexpr program stage(stage_cuts const& cuts, int index) {
   return redco::fact::stage_of(redco::shard::facts_of<Model>({2, 12}), cuts, index);
@@ -84,9 +77,9 @@ constexpr bool covers(stage_cuts const& cuts, std::int64_t repeated, std::int64_
 }
 
 constexpr redco::gpt2 gpt2{{.vocab = 64, .context = 16, .width = 24, .heads = 2, .layers = 6}};
-constexpr stage_cuts three = cuts_of({1, 3, 2});
+constexpr stage_cuts three = stage_cuts::of({1, 3, 2});
 static_assert(covers<gpt2>(three, 64 * 24));
-static_assert(covers<gpt2>(cuts_of({1, 1, 1, 1, 1, 1}), 64 * 24));
+static_assert(covers<gpt2>(stage_cuts::of({1, 1, 1, 1, 1, 1}), 64 * 24));
 static_assert(numbers(stage<gpt2>(stage_cuts(), 0)) == numbers(redco::shard::facts_of<gpt2>()));
 static_assert(has(stage<gpt2>(three, 0), "wpe.weight") && !has(stage<gpt2>(three, 2), "wpe.weight"));
 static_assert(has(stage<gpt2>(three, 0), "wte.weight") && !has(stage<gpt2>(three, 1), "wte.weight") &&
@@ -111,12 +104,12 @@ static_assert(stage<gpt2>(three, 1).parameters[0].copies() == 3);
 
 // A stage that begins with the second of two block types lists this type first.
 constexpr redco::gpt_neo neo{{.vocab = 64, .context = 16, .width = 24, .heads = 2, .layers = 6}};
-static_assert(covers<neo>(cuts_of({3, 2, 1}), 64 * 24));
-static_assert(stage<neo>(cuts_of({3, 2, 1}), 1).parameters[0].name.view() == "h.1::2.ln_1.weight");
-static_assert(stage<neo>(cuts_of({3, 2, 1}), 1).parameters[0].blocks[0] ==
+static_assert(covers<neo>(stage_cuts::of({3, 2, 1}), 64 * 24));
+static_assert(stage<neo>(stage_cuts::of({3, 2, 1}), 1).parameters[0].name.view() == "h.1::2.ln_1.weight");
+static_assert(stage<neo>(stage_cuts::of({3, 2, 1}), 1).parameters[0].blocks[0] ==
               redco::fact::block_slice{.times = 2, .first = 0, .step = 2, .base = 3});
-static_assert(stage<neo>(cuts_of({3, 2, 1}), 0).parameters[2].copies() == 2);
-static_assert(!has(stage<neo>(cuts_of({3, 2, 1}), 2), "h.0::2.ln_1.weight"));
+static_assert(stage<neo>(stage_cuts::of({3, 2, 1}), 0).parameters[2].copies() == 2);
+static_assert(!has(stage<neo>(stage_cuts::of({3, 2, 1}), 2), "h.0::2.ln_1.weight"));
 
 /// Returns true if each activation that an event of a stage reads was made or received before.
 constexpr bool reads_known(program const& p, bool first) {
@@ -131,21 +124,21 @@ constexpr bool reads_known(program const& p, bool first) {
   }
   return true;
 }
-static_assert(reads_known(stage<neo>(cuts_of({3, 2, 1}), 1), false) &&
-              reads_known(stage<neo>(cuts_of({3, 2, 1}), 2), false));
+static_assert(reads_known(stage<neo>(stage_cuts::of({3, 2, 1}), 1), false) &&
+              reads_known(stage<neo>(stage_cuts::of({3, 2, 1}), 2), false));
 
 // T5: after the first block of the decoder, the encoder's output passes each cut. Stages compute
 // the biases by distance of their own blocks, whose tables and messages of other layers stay
 // single.
 constexpr redco::t5 t5{
     {.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 3, .decoder_layers = 4}};
-constexpr stage_cuts four = cuts_of({2, 3, 1, 1});
+constexpr stage_cuts four = stage_cuts::of({2, 3, 1, 1});
 static_assert(covers<t5>(four, 2 * 96 * 48 + 3 * 32 * 4));
-static_assert(covers<t5>(cuts_of({3, 4}), 96 * 48));
+static_assert(covers<t5>(stage_cuts::of({3, 4}), 96 * 48));
 static_assert(count(stage<t5>(four, 0), event_kind::send) == 1 && count(stage<t5>(four, 1), event_kind::send) == 2);
 static_assert(count(stage<t5>(four, 2), event_kind::receive) == 2 && count(stage<t5>(four, 2), event_kind::send) == 2);
-static_assert(count(stage<t5>(cuts_of({3, 4}), 0), event_kind::send) == 1);
-static_assert(count(stage<t5>(cuts_of({4, 3}), 0), event_kind::send) == 2);
+static_assert(count(stage<t5>(stage_cuts::of({3, 4}), 0), event_kind::send) == 1);
+static_assert(count(stage<t5>(stage_cuts::of({4, 3}), 0), event_kind::send) == 2);
 static_assert(reads_known(stage<t5>(four, 1), false) && reads_known(stage<t5>(four, 2), false) &&
               reads_known(stage<t5>(four, 3), false));
 

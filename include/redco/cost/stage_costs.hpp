@@ -50,6 +50,20 @@ inline constexpr std::string_view name_of_stage_activations = "activations of st
 inline constexpr std::string_view name_of_stage_gradients = "gradients of stages";
 inline constexpr std::string_view name_of_tied_gradients = "gradients of tied weights";
 
+/// Returns true for messages that carry hidden states of micro-batches, or their gradients, between
+/// pipeline stages.
+constexpr bool is_between_stages(message_total const& one) {
+  return one.purpose == name_of_stage_activations || one.purpose == name_of_stage_gradients;
+}
+
+/// Returns the first of the stages whose ranks need the most memory.
+constexpr stage_cost const& largest_of(std::vector<stage_cost> const& all) {
+  stage_cost const* most = all.data();
+  for (stage_cost const& one : all)
+    if (one.cost.memory.peak() > most->cost.memory.peak()) most = &one;
+  return *most;
+}
+
 }  // namespace redco::cost
 
 namespace redco::cost::detail {
@@ -62,13 +76,8 @@ constexpr shape::stage_cuts cuts_of(fact::program const& facts, setup const& s) 
                 "the schedule " + std::string(schedule::pipeline_kind_texts.text_of(s.schedule)) +
                     " has several chunks per stage, for which no memory is planned; choose gpipe, 1f1b or zb-h1");
   std::vector<std::int64_t> const work = shard::work_of_blocks(facts), asked = s.stages.lengths();
-  std::int64_t begin = 0;
-  bool fits = s.mesh.pp <= shard::most_stages(facts) && (asked.empty() || s.stages.size() == s.mesh.pp);
-  for (std::int64_t const length : asked) {
-    fits = fits && length > 0;
-    begin += length;
-  }
-  if (!fits || (!asked.empty() && begin != static_cast<std::int64_t>(work.size())))
+  auto const blocks = static_cast<std::int64_t>(work.size());
+  if (s.mesh.pp > shard::most_stages(facts) || !(asked.empty() || shard::cuts_blocks(asked, blocks, s.mesh.pp)))
     return shard::stages_of(facts, s.mesh, asked);
   return asked.empty() ? shard::balanced_stages(work, s.mesh.pp) : s.stages;
 }
@@ -190,14 +199,6 @@ constexpr std::vector<stage_cost> costs_of_stages(fact::program const& whole, op
     all.back().cost.memory.batches = batch * (all.back().in_flight + s.prefetch);
   }
   return all;
-}
-
-/// Returns the first of the stages whose ranks need the most memory.
-constexpr stage_cost const& largest_of(std::vector<stage_cost> const& all) {
-  stage_cost const* most = all.data();
-  for (stage_cost const& one : all)
-    if (one.cost.memory.peak() > most->cost.memory.peak()) most = &one;
-  return *most;
 }
 
 }  // namespace redco::cost::detail

@@ -88,8 +88,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
   std::array<detail::concurrent_messages, messages::purposes> of_shards;
   for (message_total const& one : cost.messages) {
     // Tensors between stages are in flight while the stages compute; a receive costs no time.
-    bool const between = one.purpose == name_of_stage_activations || one.purpose == name_of_stage_gradients;
-    if (one.calls == 0 || between || one.collective == shape::collective::recv) continue;
+    if (one.calls == 0 || is_between_stages(one) || one.collective == shape::collective::recv) continue;
     double const before = t.messages;
     // The measured all-reduce consists of a reduce-scatter and an all-gather.
     double const calls = static_cast<double>(one.calls) * (one.collective == shape::collective::all_reduce ? 1 : 0.5);
@@ -134,8 +133,7 @@ inline double transfer_seconds(stage_cost const& stage, setup const& run, machin
   int const machines = machines_of(run, on);
   double most = 0;
   for (message_total const& one : stage.cost.messages) {
-    bool const between = one.purpose == name_of_stage_activations || one.purpose == name_of_stage_gradients;
-    if (!between || one.collective != shape::collective::send || one.calls == 0) continue;
+    if (!is_between_stages(one) || one.collective != shape::collective::send || one.calls == 0) continue;
     auto const seconds = [&](auto const& speed, std::int64_t bytes) {
       // The measured all-reduce consists of a reduce-scatter and an all-gather.
       return 0.5 * static_cast<double>(one.calls) * speed.seconds_per_call +

@@ -52,9 +52,9 @@ inline std::string to_text(recomputed_blocks const& blocks) {
 recomputed_blocks parse_recomputed_blocks(std::string_view text);
 
 /// Returns the numbers of blocks of pipeline stages, as `text` (the option --stages) lists them,
-/// such as "3,3,2". Returns no numbers for an empty text.
+/// such as "3,3,2".
 ///
-/// Throws `error` with exit code 64 for any other text.
+/// Throws `error` with exit code 64 for any other text, and for a number below 1.
 std::vector<std::int64_t> parse_stages(std::string_view text);
 
 }  // namespace redco::options

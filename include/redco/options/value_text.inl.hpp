@@ -59,6 +59,13 @@ inline bool read_extent(std::string_view text, int& to) {
   return problem == std::errc{} && rest == end && to >= 1;
 }
 
+/// Returns the number that is written in `digits`, or -1 for any other text.
+inline std::int64_t count_in(std::string_view digits) {
+  std::int64_t n = -1;
+  auto const [rest, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+  return problem == std::errc{} && rest == digits.data() + digits.size() ? n : -1;
+}
+
 /// Reads a mesh of the form DPxTP, such as "2x3", into `m`. Returns false for any other form.
 inline bool read_grid(std::string_view text, mesh& m) {
   std::size_t const x = text.find('x');
@@ -99,19 +106,14 @@ REDCO_INLINE mesh parse_mesh(std::string_view text) {
 REDCO_INLINE recomputed_blocks parse_recomputed_blocks(std::string_view text) {
   if (text == "none" || text == "false") return {};
   if (text == "all" || text == "true") return true;
-  auto const number = [](std::string_view digits) -> std::int64_t {
-    std::int64_t n = -1;
-    auto const [rest, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    return problem == std::errc{} && rest == digits.data() + digits.size() ? n : -1;
-  };
   std::size_t const colon = std::min(text.find(':'), text.size());
   std::string_view const name = text.substr(0, colon), rest = text.substr(std::min(colon + 1, text.size()));
   if (name == "range" && rest.find(':') != std::string_view::npos) {
     std::string_view const last = rest.substr(rest.find(':') + 1);
-    shape::block_range const blocks{number(rest.substr(0, rest.find(':'))),
-                                    last.empty() ? shape::block_range::no_end : number(last)};
+    shape::block_range const blocks{detail::count_in(rest.substr(0, rest.find(':'))),
+                                    last.empty() ? shape::block_range::no_end : detail::count_in(last)};
     if (blocks.begin >= 0 && !blocks.is_empty()) return recomputed_blocks::in_range(blocks);
-  } else if (std::int64_t const n = number(rest); n >= 1) {
+  } else if (std::int64_t const n = detail::count_in(rest); n >= 1) {
     if (name == "every") return recomputed_blocks::every_kth(n);
     if (name == "first") return recomputed_blocks::first_n(n);
   }
@@ -122,18 +124,17 @@ REDCO_INLINE recomputed_blocks parse_recomputed_blocks(std::string_view text) {
 
 REDCO_INLINE std::vector<std::int64_t> parse_stages(std::string_view text) {
   std::vector<std::int64_t> blocks;
-  for (std::string_view rest = text; !text.empty();) {
+  for (std::string_view rest = text;;) {
     std::size_t const comma = rest.find(',');
-    int number = 0;
-    if (!detail::read_extent(rest.substr(0, comma), number))
-      throw error(exit_code::usage, "'" + std::string(text) +
-                                        "' names no pipeline stages; write the number of blocks of each, at least 1: "
-                                        "3,3,2");
+    std::string_view const word = rest.substr(0, comma);
+    std::int64_t const number = detail::count_in(word);
+    if (number < 1)
+      throw error(exit_code::usage, "--stages " + std::string(text) + ": '" + std::string(word) +
+                                        "' is no number of blocks; write numbers from 1 on, such as 3,3,2");
     blocks.push_back(number);
-    if (comma == std::string_view::npos) break;
+    if (comma == std::string_view::npos) return blocks;
     rest.remove_prefix(comma + 1);
   }
-  return blocks;
 }
 
 }  // namespace redco::options

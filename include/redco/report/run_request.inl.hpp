@@ -6,7 +6,6 @@
 #include <redco/shard/plan.hpp>
 #include <redco/options/overlap.hpp>
 #include <redco/options/value_text.hpp>
-#include <redco/shape/bytes.hpp>
 #include <redco/shape/hosts.hpp>
 #include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
@@ -22,11 +21,7 @@ REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   cost::setup run = setup_of(asked.mesh, asked.load, asked.micro_batch, asked.compute, asked.recompute);
   run.hosts = asked.hosts;
   run.schedule = asked.schedule;
-  std::int64_t end = 0;
-  for (std::int64_t const blocks : asked.stages) {
-    end = shape::saturating_add(end, blocks);
-    if (run.stages.lengths().size() < shape::stage_cuts::most_chunks) run.stages.push(end);
-  }
+  run.stages = shape::stage_cuts::of(asked.stages);
   run.gradient_bucket = options::gradient_bucket(asked.mesh, asked.hosts, asked.overlap, asked.gradient_bucket);
   run.overlap_shards = options::overlaps_shards(
       asked.mesh, shape::host_map{asked.mesh, asked.hosts}.parts(shape::axis::tp), asked.overlap);

@@ -18,10 +18,9 @@ REDCO_INLINE shard_report report_from(shard::dynamic_plan plan, fact::program co
   report.run.stages = report.plan.stages;
   if (run.mesh.pp > 1) {
     report.stages = cost::stage_costs(facts, demands, report.run);
-    for (std::size_t i = 1; i < report.stages.size(); ++i)
-      if (report.stages[i].cost.memory.peak() > report.stages[report.largest_stage].cost.memory.peak())
-        report.largest_stage = i;
-    report.cost = report.stages[report.largest_stage].cost;
+    cost::stage_cost const& largest = cost::largest_of(report.stages);
+    report.largest_stage = static_cast<std::size_t>(&largest - report.stages.data());
+    report.cost = largest.cost;
     fact::program const part = fact::stage_of(facts, report.plan.stages, static_cast<int>(report.largest_stage));
     report.activations = cost::activations_of(cost::simulation(part, report.run));
   } else {

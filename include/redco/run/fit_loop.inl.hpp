@@ -227,8 +227,7 @@ REDCO_INLINE void fit_loop::run_epoch() {
   data::batches const all(
       order, {*options_.global_batch, *options_.micro_batch, replicas(), rank_.coordinate(shape::batch_axes)},
       position_);
-  if (all.step(0).global.size() == *options_.global_batch)
-    check_micro_batches(all.step(0).micro_batches, where_.schedule(), rank_.mesh);
+  check_micro_batches(all.step(0), *options_.global_batch, where_.schedule(), rank_.mesh);
   std::int64_t const done_before = length_.steps_per_epoch - all.steps();
   auto const source = job_.training({order,
                                      all,

@@ -13,6 +13,8 @@
 #include <redco/fact/program.hpp>
 #include <redco/shape/mesh.hpp>
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace redco::run {
@@ -35,7 +37,9 @@ shard::dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
   check_widths(facts.parameters, on, where.options(), options::launched());
   cost::check_recomputed(facts, where.options().recompute);
   check_stage_layers(facts, on);
-  return plan_of(m, on, options::parse_stages(where.options().stages), where.options().chunks_per_stage);
+  std::string const& asked = where.options().stages;
+  return plan_of(m, on, asked.empty() ? std::vector<std::int64_t>() : options::parse_stages(asked),
+                 where.options().chunks_per_stage);
 }
 
 }  // namespace redco::run

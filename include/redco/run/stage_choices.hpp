@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/options/deployer_options.hpp>
+#include <redco/data/batches.hpp>
 #include <redco/fact/program.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/schedule/pipeline_table.hpp>
@@ -22,9 +23,11 @@ struct stage_schedule {
 /// order can only be planned. Throws it with 65 for a file whose table cannot run.
 stage_schedule schedule_of(deployer_options const& options, mesh const& on);
 
-/// Throws `error` with exit code 64 if pipeline stages cannot compute this number of micro-batches
-/// per replica in this order. The last, smaller batch of an epoch may have any number.
-void check_micro_batches(std::int64_t micro_batches, stage_schedule const& order, mesh const& on);
+/// Throws `error` with exit code 64 if pipeline stages cannot compute the replica's micro-batches
+/// of a step in this order. The last, smaller batch of an epoch may have any number of
+/// micro-batches.
+void check_micro_batches(data::batch_step const& step, std::int64_t global_batch, stage_schedule const& order,
+                         mesh const& on);
 
 /// Throws `error` with exit code 64 if the mesh has pipeline stages and the model has a layer that
 /// stages do not run. Such layers are adapters, and layers that communicate between replicas.

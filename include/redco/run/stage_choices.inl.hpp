@@ -81,8 +81,10 @@ REDCO_INLINE stage_schedule schedule_of(deployer_options const& o, mesh const& o
   return {*kind, nullptr};
 }
 
-REDCO_INLINE void check_micro_batches(std::int64_t micro_batches, stage_schedule const& order, mesh const& on) {
-  if (on.pp == 1) return;
+REDCO_INLINE void check_micro_batches(data::batch_step const& step, std::int64_t global_batch,
+                                      stage_schedule const& order, mesh const& on) {
+  std::int64_t const micro_batches = step.micro_batches;
+  if (on.pp == 1 || step.global.size() < global_batch) return;
   auto const refuse = [&](std::string const& takes, std::string const& legal) {
     throw error(exit_code::usage, takes + ", and a step has " + std::to_string(micro_batches) +
                                       " micro-batches per replica: choose the global batch or the micro-batch for " +

@@ -116,9 +116,8 @@ REDCO_INLINE void step_executor::differentiate(terms const& loss) {
 /// sent as backward completes them, unless another gradient watch is active on the network.
 REDCO_INLINE void step_executor::backward(schedule::step_op const& one) {
   terms loss = std::exchange(loss_, {});
-  if (auto in_flight = losses_.extract(one.micro);
-      in_flight && one.chunk + 1 == facts_.stages * facts_.chunks_per_stage)
-    loss = std::move(in_flight.mapped());
+  // The model's last chunk runs the first backward of a micro-batch.
+  if (auto in_flight = losses_.extract(one.micro)) loss = std::move(in_flight.mapped());
   std::optional<nn::gradient_watch> ends;
   if (buckets_ && last_ && !nn::gradient_watch::on(state_.network()))
     ends.emplace(state_.network(), [this](parameter which) { buckets_->end(which); });

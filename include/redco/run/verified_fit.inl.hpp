@@ -108,8 +108,7 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
     in.shard_lane = nullptr;
   }
   data::batch_step const next = all.step(0);
-  if (next.global.size() == *settings_.global_batch)
-    check_micro_batches(next.micro_batches, where_.schedule(), rank.mesh);
+  check_micro_batches(next, *settings_.global_batch, where_.schedule(), rank.mesh);
   fit_work work(*source, in, at.step);
   step_executor one(*at.network, rank, work.facts(next, job->several_terms(), where_.schedule()),
                     replicas > 1 ? where_.gradient_bucket() : 0, &recorder);

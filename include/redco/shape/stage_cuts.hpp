@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/shape/blocks.hpp>
+#include <redco/shape/bytes.hpp>
 
 #include <array>
 #include <cstddef>
@@ -18,6 +19,18 @@ class stage_cuts {
  public:
   static constexpr int most_stages = 64;
   static constexpr int most_chunks = 256;
+
+  /// Returns a cut into chunks with these numbers of blocks. Numbers after the first `most_chunks`
+  /// are left out.
+  static constexpr stage_cuts of(std::vector<std::int64_t> const& lengths) {
+    stage_cuts cuts;
+    std::int64_t end = 0;
+    for (std::int64_t const length : lengths) {
+      end = saturating_add(end, length);
+      if (cuts.size_ < most_chunks) cuts.push(end);
+    }
+    return cuts;
+  }
 
   /// Adds a chunk that ends before block `end`, after the chunks added so far. Requires that fewer
   /// than `most_chunks` chunks were added.

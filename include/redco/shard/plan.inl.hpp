@@ -28,15 +28,7 @@ REDCO_INLINE std::string illegal_mesh_message(fact::parameter_fact const& fact, 
 /// Throws `error` with exit code 64 if the numbers do not fit.
 inline shape::stage_cuts asked_stages(std::vector<std::int64_t> const& asked, std::int64_t blocks, std::int64_t chunks,
                                       std::string const& of_stages) {
-  shape::stage_cuts cuts;
-  std::int64_t end = 0;
-  bool fits = std::ssize(asked) == chunks && chunks <= shape::stage_cuts::most_chunks;
-  for (std::int64_t const one : asked) {
-    end += one;
-    fits = fits && one > 0;
-    if (fits) cuts.push(end);
-  }
-  if (fits && end == blocks) return cuts;
+  if (cuts_blocks(asked, blocks, chunks)) return shape::stage_cuts::of(asked);
   std::string text;
   for (std::int64_t const one : asked) text += (text.empty() ? "" : ",") + std::to_string(one);
   throw error(exit_code::usage, "stages " + text + ": the model has " + std::to_string(blocks) +

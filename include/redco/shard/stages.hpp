@@ -2,6 +2,7 @@
 
 #include <redco/fact/event.hpp>
 #include <redco/fact/program.hpp>
+#include <redco/shape/bytes.hpp>
 #include <redco/shape/stage_cuts.hpp>
 
 #include <cstddef>
@@ -99,6 +100,17 @@ constexpr std::int64_t least_limit(std::vector<std::int64_t> const& work, std::i
 }  // namespace redco::shard::detail
 
 namespace redco::shard {
+
+/// Returns true if `lengths`, numbers of blocks, cut `blocks` blocks into `chunks` chunks.
+constexpr bool cuts_blocks(std::vector<std::int64_t> const& lengths, std::int64_t blocks, std::int64_t chunks) {
+  std::int64_t sum = 0;
+  for (std::int64_t const length : lengths) {
+    if (length < 1) return false;
+    sum = shape::saturating_add(sum, length);
+  }
+  return sum == blocks && static_cast<std::int64_t>(lengths.size()) == chunks &&
+         chunks <= shape::stage_cuts::most_chunks;
+}
 
 /// Returns a cut of blocks into `stages` stages whose largest amount of work is as small as
 /// possible. `work` is the work of each block. Each stage has at least one block. The last stage
