@@ -1,0 +1,96 @@
+#pragma once
+
+#include "training.hpp"
+
+#include <redco/run/predictor.hpp>
+#include <redco/generate/generate.hpp>
+#include <redco/text/batches.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/pipeline/functions.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+// Jobs for tests of pipeline stages. The length of an example and the number of its labels that
+// count depend on the example's index, so that micro-batches differ in both.
+
+namespace stage_test {
+
+using run_test::in;
+using run_test::numbers;
+using run_test::silence;
+
+using redco::mesh;
+
+/// Number of token ids of all models
+inline constexpr std::int64_t vocabulary = 23;
+
+/// A GPT-2 with tied embeddings and dropout of hidden states and attention. Its vocabulary does not
+/// divide by 2.
+inline redco::gpt2 const tied{
+    {.vocab = vocabulary, .context = 16, .width = 12, .heads = 2, .layers = 4, .dropout = 0.1}};
+
+/// Returns the token ids (1 to 22) of examples as [B, T], padded with 0 after the end of a text. A
+/// text has 4 to 10 tokens.
+inline at::Tensor ids_of(std::span<std::int64_t const> examples) {
+  std::int64_t longest = 0;
+  for (std::int64_t const i : examples) longest = std::max(longest, 4 + i * 5 % 7);
+  at::Tensor const ids = at::zeros({static_cast<std::int64_t>(examples.size()), longest}, at::kLong);
+  auto all = ids.accessor<std::int64_t, 2>();
+  for (std::size_t row = 0; row < examples.size(); ++row) {
+    std::int64_t const i = examples[row];
+    for (std::int64_t k = 0; k < 4 + i * 5 % 7; ++k)
+      all[static_cast<std::int64_t>(row)][k] = 1 + (i * 7 + k * 3 + k * k) % 22;
+  }
+  return ids;
+}
+
+/// Returns a batch whose labels are the next tokens. Padding does not count, nor do tokens with id
+/// 5.
+inline redco::token_batch texts_of(std::span<std::int64_t const> examples) {
+  at::Tensor const ids = ids_of(examples), labels = at::full_like(ids, -100);
+  at::Tensor const next = ids.slice(1, 1);
+  labels.slice(1, 0, -1).copy_(next.masked_fill(next.eq(0).logical_or(next.eq(5)), -100));
+  return {ids, labels};
+}
+
+/// Returns a job of a language model. A prediction is a greedy continuation of two tokens.
+inline auto language() {
+  return redco::collate([](std::span<std::int64_t const> examples) { return texts_of(examples); }) |
+         redco::loss([](auto const& net, redco::token_batch const& b) {
+           return redco::cross_entropy(net(b.input_ids), b.labels);
+         }) |
+         redco::predict([](auto const& net, redco::token_batch const& b) {
+           return redco::generate(net, b.input_ids.narrow(1, 0, 2), {.max_new_tokens = 4});
+         });
+}
+
+/// Returns a short text for a mesh, such as "pp 2, dp 1, tp 2".
+inline std::string name_of(mesh const& on) {
+  return "pp " + std::to_string(on.pp) + ", dp " + std::to_string(on.dp) + ", tp " + std::to_string(on.tp);
+}
+
+/// Returns the largest difference of two sets of tensors, relative to each tensor's largest element.
+/// Leaves out biases of keys: scores after the softmax do not depend on them, so that their gradients
+/// are rounding errors.
+inline double distance(run_test::tensors const& a, run_test::tensors const& b) {
+  if (a.size() != b.size() || a.empty()) return HUGE_VAL;
+  double worst = 0;
+  for (auto const& [name, one] : a) {
+    if (name.find(".k.bias") != std::string::npos || name.find(".key.bias") != std::string::npos) continue;
+    if (!b.contains(name) || !one.sizes().equals(b.at(name).sizes())) return HUGE_VAL;
+    at::Tensor const x = one.to(at::kDouble), y = b.at(name).to(at::kDouble);
+    double const scale = std::max(x.abs().max().item<double>(), 1e-30);
+    worst = std::max(worst, (x - y).abs().max().item<double>() / scale);
+  }
+  return worst;
+}
+
+}  // namespace stage_test
