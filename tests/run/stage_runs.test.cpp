@@ -66,8 +66,8 @@ TEST_CASE("a run continues from a checkpoint of any number of stages, replicas a
 
 namespace {
 
-/// Trains `model` with the learning rate `lr`, and saves it to `to`. Starts from the model at `start`
-/// unless that is empty. Saves the adapters too if `adapters` is true.
+/// Trains `model` with the learning rate `lr`, and saves it to `to`. Starts from the model at
+/// `start` unless the path is empty. `Adapters`: true to save the adapters too.
 template <bool Adapters = false, class Model>
 void save(Model const& model, mesh const& on, double lr, std::filesystem::path const& to,
           std::filesystem::path const& start = {}) {
@@ -162,7 +162,7 @@ TEST_CASE("a stage holds the parameters of its own layers, and tied weights are 
 
 TEST_CASE("stages train, merge and save adapters like one rank") {
   temporary_folder const folder;
-  redco::with_lora<redco::gpt2> const adapted{{tied.config, {.rank = 2, .targets = "q,v,down"}}};
+  redco::with_lora<redco::gpt2> const adapted{{tied.config, {.rank = 2, .targets = "qkv,down"}}};
   mesh const one{.dp = 1}, two{.pp = 2, .dp = 1};
   save<true>(adapted, one, 0, folder / "one");
   save<true>(adapted, two, 0, folder / "two");
@@ -180,8 +180,8 @@ namespace {
 /// The way in which a loss function calls the network.
 enum class calls { once, none, twice, substituted, fixed, stepped, decoded, with_gradients, detached };
 
-/// Returns a job whose loss function calls the network as `way` says. On other stages than the last,
-/// the loss function ends at the first call.
+/// Returns a job whose loss function calls the network as `way` says. The first call ends the loss
+/// function on all stages but the last.
 auto calling(calls way) {
   return redco::collate([](std::span<std::int64_t const> examples) { return texts_of(examples); }) |
          redco::loss([way](auto const& net, redco::token_batch const& b) {
@@ -263,7 +263,8 @@ TEST_CASE("stages refuse a loss function that does not call the network exactly 
   };
   CHECK(fit_calling(calls::once, two_stages(folder.path)).code == 0);
   refused(calls::none, "the loss function calls the network not at all: with pipeline stages, call it exactly once");
-  refused(calls::twice, "the loss function calls the network a second time: with pipeline stages, call it exactly once");
+  refused(calls::twice,
+          "the loss function calls the network a second time: with pipeline stages, call it exactly once");
   refused(calls::decoded, "the loss function calls the network a second time");
   refused(calls::substituted, "net.substituted() with pipeline stages");
   refused(calls::fixed, "net.fixed() with pipeline stages");

@@ -77,8 +77,8 @@ inline std::string name_of(mesh const& on) {
   return "pp " + std::to_string(on.pp) + ", dp " + std::to_string(on.dp) + ", tp " + std::to_string(on.tp);
 }
 
-/// Returns the largest difference of two sets of tensors, relative to each tensor's largest element.
-/// Leaves out biases of keys: scores after the softmax do not depend on them, so that their gradients
+/// Returns the largest difference of two sets of tensors, relative to the largest element of each
+/// tensor. Leaves out biases of keys: the softmax does not depend on them, so that their gradients
 /// are rounding errors.
 inline double distance(run_test::tensors const& a, run_test::tensors const& b) {
   if (a.size() != b.size() || a.empty()) return HUGE_VAL;

@@ -20,10 +20,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace redco::ckpt::detail {
@@ -62,16 +60,14 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
                      std::span<state_part const> parts, comm::group& world, save_model_options const& options) {
   at::NoGradGuard const no_grad;
   std::vector<state_part> own;
-  std::vector<std::string> order;
-  detail::together(world, [&] {
+  auto const lists = detail::together(world, [&] {
     pretrained::check_type_to_save(options);
     own = detail::in_files(names, detail::cut_by_groups(names, parts));
-    std::set<std::string_view> seen;
-    for (state_part const& part : own) {
-      if (seen.insert(part.name).second) order.push_back(part.name);
-    }
-    return std::string();
+    std::string list;
+    for (state_part const& part : own) list += part.name + '\n';
+    return list;
   });
+  std::vector<std::string> const order = detail::lines_of_all(lists);
   auto const type_of = [&](state_part const& part) {
     at::ScalarType const type = part.local.scalar_type();
     std::optional<safetensors::file_dtype> const other = pretrained::type_to_save(options, part.name);
