@@ -162,7 +162,7 @@ TEST_CASE("a stage holds the parameters of its own layers, and tied weights are 
 
 TEST_CASE("stages train, merge and save adapters like one rank") {
   temporary_folder const folder;
-  redco::with_lora<redco::gpt2> const adapted{{tied.config, {.rank = 2, .targets = "qkv,down"}}};
+  redco::with_lora<redco::gpt2> const adapted{{tied.config, {.rank = 2, .dropout = 0.1, .targets = "qkv,down"}}};
   mesh const one{.dp = 1}, two{.pp = 2, .dp = 1};
   save<true>(adapted, one, 0, folder / "one");
   save<true>(adapted, two, 0, folder / "two");
