@@ -116,7 +116,9 @@ TEST_CASE("ranks with different parts write the tensors and lines of all of them
     redco::ckpt::state_part const part{name, {2}, at::full({2}, rank.rank + 1.0f), {{0}, {2}}, true};
     redco::ckpt::save_parts(
         folder.path, "weights.safetensors", "lines.txt",
-        [&]() -> redco::ckpt::parts_with_lines { return {{part}, "both\n" + name + "\n"}; },
+        [&]() -> redco::ckpt::parts_with_lines {
+          return {{part}, "both\n" + name + "\n"};
+        },
         [](std::vector<std::string> const& lines) {
           std::string text;
           for (std::string const& line : lines) text += line + ";";

@@ -133,7 +133,7 @@ TEST_CASE("stages save and load the files of one rank, with tied weights once") 
   CHECK(equal_files(folder / "one/model", folder / "two/model"));
   CHECK(equal_files(folder / "one/model", folder / "four/model"));
   save(tied, one, 1e-2, folder / "tuned", folder / "one/model");
-  save(tied, two, 1e-2, folder / "stages", folder / "one/model");
+  REQUIRE_NOTHROW(save(tied, two, 1e-2, folder / "stages", folder / "one/model"));
   run_test::tensors const tuned = loaded(folder / "tuned/model", one);
   CHECK(distance(tuned, loaded(folder / "stages/model", two)) < 1e-10);
   CHECK(distance(tuned, loaded(folder / "one/model", two)) > 1e-3);

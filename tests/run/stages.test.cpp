@@ -99,8 +99,8 @@ auto picture_classes() {
              [](auto const& net, picture_batch const& b) { return redco::cross_entropy(net(b.pixels), b.labels); });
 }
 
-/// Verifies the first two steps of a fit: by default five examples in micro-batches of two, then the
-/// remaining `rest` examples. Two replicas have different numbers of micro-batches.
+/// Verifies the first two steps of a fit: by default five examples in micro-batches of two, then
+/// the remaining `rest` examples. Two replicas have different numbers of micro-batches.
 template <class Model, class Pipeline>
 void check_verified(Model const& model, Pipeline const& pipeline, redco::deployer_options const& where,
                     run_test::options_of<Model, Pipeline> options = {}, std::int64_t rest = 3) {

@@ -100,12 +100,11 @@ REDCO_INLINE void load_parameters(safetensors::weights_source const& weights, st
   });
   std::vector<std::string> const all = detail::lines_of_all(lists);
   detail::together(rank.world, [&] {
-    safetensors::refuse_differences(
-        weights.files->directory().string(),
-        safetensors::differences(weights.tensors, detail::described(parts),
-                                 {.unread = safetensors::names_beginning_with(unread),
-                                  .any_float = true,
-                                  .elsewhere = {all.begin(), all.end()}}));
+    safetensors::refuse_differences(weights.files->directory().string(),
+                                    safetensors::differences(weights.tensors, detail::described(parts),
+                                                             {.unread = safetensors::names_beginning_with(unread),
+                                                              .any_float = true,
+                                                              .elsewhere = {all.begin(), all.end()}}));
     return std::string();
   });
   detail::read_once(weights, parts, parts, rank);

@@ -31,9 +31,9 @@ struct parts_with_lines {
 };
 
 /// Writes two files in `directory`: the parts of all ranks as the safetensors file `weights`, and
-/// `text_of(lines)` as the file `text`. `lines` has each line of any rank once. `own()` returns this
-/// rank's content. All ranks of `world` must call it; rank 0 writes. A crash leaves the old files or
-/// no weights, but never weights with another save's text.
+/// `text_of(lines)` as the file `text`. `lines` has each line of any rank once. `own()` returns
+/// this rank's content. All ranks of `world` must call it; rank 0 writes. A crash leaves the old
+/// files or no weights, but never weights with another save's text.
 ///
 /// If `own()` throws on a rank, all ranks throw its error. Throws `error` with exit code 74, path
 /// and bytes if the disk fails.

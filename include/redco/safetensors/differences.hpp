@@ -25,8 +25,8 @@ struct permitted_differences {
   std::vector<std::string> unread;
   /// True if a tensor of the file may have another floating-point type than the model's tensor.
   bool any_float = false;
-  /// Names of tensors that may be in the file because other ranks hold them, such as the stages of a
-  /// pipeline.
+  /// Names of tensors that may be in the file because other ranks hold them, such as other pipeline
+  /// stages.
   std::set<std::string, std::less<>> elsewhere = {};
 };
 

@@ -59,8 +59,9 @@ inline void hand_on(at::Tensor const& values, workdir::part_holders const& of, r
 /// Fills every rank's `parts` from files so that each byte is read by one rank only. Sets padding
 /// to zero. `stored`: the same parts in the layout of the files.
 ///
-/// All ranks must call it. Ranks of a pipeline stage have the same tensors, and all ranks have the
-/// tensors in the order of the model. Ranks that hold equal parts must hold them in one dtype. If a rank cannot read, all ranks throw its error.
+/// All ranks must call it. Ranks of one pipeline stage have the same tensors, and all ranks have
+/// their tensors in the order of the model. Ranks that hold equal parts must hold them in one
+/// dtype. If a rank cannot read, all ranks throw its error.
 inline void read_once(safetensors::weights_source const& weights, std::span<state_part const> stored,
                       std::span<state_part const> parts, rank_context& rank) {
   at::NoGradGuard const no_grad;
