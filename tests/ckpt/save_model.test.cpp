@@ -109,6 +109,28 @@ TEST_CASE("a model is saved under the names and in the layouts of its files, the
   }
 }
 
+TEST_CASE("ranks with different parts write the tensors and lines of all of them, each once") {
+  temporary_folder const folder;
+  redco::comm::run_ranks({.pp = 2, .dp = 1}, {}, [&](redco::rank_context& rank) {
+    std::string const name = rank.rank == 0 ? "first" : "second";
+    redco::ckpt::state_part const part{name, {2}, at::full({2}, rank.rank + 1.0f), {{0}, {2}}, true};
+    redco::ckpt::save_parts(
+        folder.path, "weights.safetensors", "lines.txt",
+        [&]() -> redco::ckpt::parts_with_lines {
+          return {{part}, "both\n" + name + "\n"};
+        },
+        [](std::vector<std::string> const& lines) {
+          std::string text;
+          for (std::string const& line : lines) text += line + ";";
+          return text;
+        },
+        rank.world);
+  });
+  CHECK(content_of(folder / "lines.txt") == "both;first;second;");
+  auto const weights = redco::workdir::open_weights(folder / "weights.safetensors");
+  CHECK(weights.tensors.size() == 2);
+}
+
 TEST_CASE("a model is saved in the requested dtype and rounded once") {
   temporary_folder const folder;
   save_on({.tp = 2}, folder.path, {.type = redco::dtype::bf16});

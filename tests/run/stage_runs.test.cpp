@@ -8,6 +8,7 @@
 #include <redco/layer/norms.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
+#include <redco/adapt/plan/adapter_folder.hpp>
 #include <redco/adapt/save_adapter.hpp>
 
 #include <chrono>
@@ -24,10 +25,10 @@ namespace stage_test {
 
 namespace {
 
-using options = run_test::options_of<redco::gpt2, decltype(language())>;
+using fit_options = run_test::options_of<redco::gpt2, decltype(language())>;
 
-options resumed_until(std::int64_t max_steps) {
-  options o;
+fit_options resumed_until(std::int64_t max_steps) {
+  fit_options o;
   o.epochs = 3;
   o.max_steps = max_steps;
   o.global_batch = 4;
@@ -66,17 +67,16 @@ TEST_CASE("a run continues from a checkpoint of any number of stages, replicas a
 
 namespace {
 
-/// Trains `model` with the learning rate `lr`, and saves it to `to`. Starts from the model at
-/// `start` unless the path is empty. `Adapters`: true to save the adapters too.
-template <bool Adapters = false, class Model>
-void save(Model const& model, mesh const& on, double lr, std::filesystem::path const& to,
-          std::filesystem::path const& start = {}) {
+/// Trains `model` with the learning rate `lr`, and saves it to `to`. Starts from the weights or
+/// adapters `start`, if any. `Adapters`: true to save the adapters too.
+template <bool Adapters = false, class Model, class... Start>
+void save(Model const& model, mesh const& on, double lr, std::filesystem::path const& to, Start const&... start) {
   silence const quiet;
   temporary_folder const folder;
   std::filesystem::create_directories(to);
   redco::deployer deployer(in(folder.path, on));
   redco::trainer trainer(deployer, model, language(), redco::adamw{.lr = lr});
-  if (!start.empty()) trainer.start_from(start);
+  (trainer.start_from(start), ...);
   run_test::options_of<Model, decltype(language())> o;
   o.max_steps = 3;
   o.global_batch = 4;
@@ -124,7 +124,7 @@ run_test::tensors loaded(std::filesystem::path const& from, mesh const& on) {
 
 }  // namespace
 
-TEST_CASE("stages save the files of one rank, with tied weights once, and refuse to start from files") {
+TEST_CASE("stages save and load the files of one rank, with tied weights once") {
   temporary_folder const folder;
   mesh const one{.dp = 1}, two{.pp = 2, .dp = 1}, four{.pp = 2, .dp = 1, .tp = 2};
   save(tied, one, 0, folder / "one");
@@ -132,8 +132,11 @@ TEST_CASE("stages save the files of one rank, with tied weights once, and refuse
   save(tied, four, 0, folder / "four");
   CHECK(equal_files(folder / "one/model", folder / "two/model"));
   CHECK(equal_files(folder / "one/model", folder / "four/model"));
-  CHECK_THROWS_WITH(loaded(folder / "one/model", two),
-                    Catch::Contains("pipeline stages do not start from weights in files"));
+  save(tied, one, 1e-2, folder / "tuned", folder / "one/model");
+  REQUIRE_NOTHROW(save(tied, two, 1e-2, folder / "stages", folder / "one/model"));
+  run_test::tensors const tuned = loaded(folder / "tuned/model", one);
+  CHECK(distance(tuned, loaded(folder / "stages/model", two)) < 1e-10);
+  CHECK(distance(tuned, loaded(folder / "one/model", two)) > 1e-3);
 }
 
 TEST_CASE("a stage holds the parameters of its own layers, and tied weights are on the first and the last stage") {
@@ -157,11 +160,22 @@ TEST_CASE("a stage holds the parameters of its own layers, and tied weights are 
   CHECK(held == all + tied_weights);
 }
 
-TEST_CASE("stages refuse adapters") {
+TEST_CASE("stages train, merge and save adapters like one rank") {
   temporary_folder const folder;
-  redco::with_lora<redco::gpt2> const adapted{{tied.config, {.rank = 2, .targets = "qkv"}}};
-  CHECK_THROWS_WITH((save<true>(adapted, mesh{.pp = 2, .dp = 1}, 0, folder / "two")),
-                    Catch::Contains("is an adapter, which pipeline stages do not support"));
+  redco::with_lora<redco::gpt2> const adapted{{tied.config, {.rank = 2, .dropout = 0.1, .targets = "qkv,down"}}};
+  mesh const one{.dp = 1}, two{.pp = 2, .dp = 1};
+  save<true>(adapted, one, 0, folder / "one");
+  save<true>(adapted, two, 0, folder / "two");
+  CHECK(equal_files(folder / "one/model", folder / "two/model"));
+  CHECK(equal_files(folder / "one/adapter", folder / "two/adapter"));
+  save<true>(adapted, one, 1e-2, folder / "tuned");
+  save<true>(adapted, two, 1e-2, folder / "stages");
+  run_test::tensors const tuned = loaded(folder / "tuned/model", one);
+  CHECK(distance(tuned, loaded(folder / "stages/model", one)) < 1e-10);
+  CHECK(distance(tuned, loaded(folder / "one/model", one)) > 1e-4);
+  redco::adapter_folder const adapters(folder / "tuned/adapter");
+  save(adapted, two, 0, folder / "started", adapters);
+  CHECK(distance(tuned, loaded(folder / "started/model", one)) < 1e-10);
 }
 
 namespace {

@@ -30,6 +30,26 @@ TEST_CASE("ranks that hold equal parts agree on one reader per part and take tur
   }
 }
 
+TEST_CASE("pipeline stages with parts of different tensors agree on the reader of a part that several hold") {
+  // Stages with three, two and four parts. The first and the last stage hold part 7.
+  std::vector<std::int64_t> const hashes{1, 2, 7, 0, 3, 4, 0, 0, 7, 5, 6, 8};
+  for (int const replicas : {1, 2}) {
+    auto const first = redco::workdir::holders_of(hashes, 0, 3, replicas),
+               middle = redco::workdir::holders_of(hashes, 1, 3, replicas),
+               last = redco::workdir::holders_of(hashes, 2, 3, replicas);
+    CHECK(first[2].shards == std::vector<int>{0, 2});
+    CHECK(last[0].shards == std::vector<int>{0, 2});
+    CHECK(first[2].shard == last[0].shard);
+    CHECK(first[2].replica == last[0].replica);
+    CHECK(first[3].shards.empty());
+    for (std::size_t i = 0; i < 2; ++i) {
+      CHECK(middle[i].shards == std::vector<int>{1});
+      CHECK(middle[i].shard == 1);
+      CHECK(last[i + 1].shard == 2);
+    }
+  }
+}
+
 TEST_CASE("parts are distinguished by name and box") {
   using redco::workdir::hash_of_part;
   CHECK(hash_of_part("a", {{0, 3}, {2, 1}}) == hash_of_part("a", {{0, 3}, {2, 1}}));

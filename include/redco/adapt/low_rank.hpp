@@ -21,8 +21,9 @@ namespace redco::adapt::detail {
 /// adapter adds s (x A^T) B^T to the columns of `y` that its weight computes.
 class low_rank final : public nn::detail::side_source {
  public:
-  /// Finds the adapters of a layer; empty() is true if there are none. `weights`: names of the
-  /// layer's weights. `whole`: name of all weights together, to which one common A may belong.
+  /// Finds the adapters of a layer; empty() is true if there are none, or if another pipeline stage
+  /// has the layer. `weights`: names of the layer's weights. `whole`: name of all weights together,
+  /// to which one common A may belong.
   low_rank(lora_options const& options, nn::builder_base& b, std::span<std::string_view const> weights,
            std::string_view whole);
 

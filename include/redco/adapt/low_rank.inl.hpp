@@ -22,7 +22,14 @@ REDCO_INLINE low_rank::low_rank(lora_options const& options, nn::builder_base& b
   auto const leaf = [](std::string_view weight, std::string_view half) {
     return (weight.empty() ? "" : std::string(weight) + ".") + std::string(half) + (half == "weight" ? "" : ".weight");
   };
-  bool const as_one = !whole.empty() && b.has(leaf(whole, "lora_A"));
+  bool const as_one = !whole.empty() && b.is_planned(leaf(whole, "lora_A"));
+  if (b.is_elsewhere(leaf(weights.front(), "weight"))) {
+    for (std::string_view const weight : weights)
+      if (b.is_planned(leaf(weight, "lora_A"))) adapted_.push_back(b.path_of(weight));
+    if (as_one) adapted_.push_back(b.path_of(whole));
+    if (!adapted_.empty()) site_ = b.site();
+    return;
+  }
   std::vector<std::string> second_halves;
   std::int64_t column = 0;
   for (std::string_view const weight : weights) {
@@ -81,8 +88,8 @@ REDCO_INLINE std::vector<nn::detail::weight_change> low_rank::changes() const {
 REDCO_INLINE std::shared_ptr<nn::detail::side_source const> low_rank_maker::make(
     nn::builder_base& b, std::span<std::string_view const> weights, std::string_view whole) {
   auto made = std::make_shared<low_rank>(options_, b, weights, whole);
-  if (made->empty()) return nullptr;
   adapted_.insert(adapted_.end(), made->adapted().begin(), made->adapted().end());
+  if (made->empty()) return nullptr;
   return made;
 }
 

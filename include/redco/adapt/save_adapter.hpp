@@ -49,11 +49,20 @@ inline adapter_parts adapter_parts_of(std::span<models::stored_name const> names
 inline void save_adapter(std::filesystem::path const& directory, std::span<models::stored_name const> names,
                          lora_options const& adapters, std::span<ckpt::state_part const> parts, comm::group& world,
                          save_adapter_options const& options = {}) {
+  // A pipeline stage has the adapters of its own layers only, so each rank lists its modules.
   ckpt::save_parts(
       directory, adapter_weights_name, adapter_config_name,
-      [&]() -> ckpt::parts_with_text {
+      [&]() -> ckpt::parts_with_lines {
         adapter_parts own = adapter_parts_of(names, parts);
-        return {std::move(own.parts), adapter_config_text(adapters, own.locations, options)};
+        std::string lines;
+        for (adapter_location const& one : own.locations) lines += (one.transposed ? 'T' : '-') + one.module + '\n';
+        return {std::move(own.parts), std::move(lines)};
+      },
+      [&](std::vector<std::string> const& lines) {
+        std::vector<adapter_location> all;
+        for (std::string const& line : lines)
+          all.push_back({.part = {}, .module = line.substr(1), .transposed = line.front() == 'T'});
+        return adapter_config_text(adapters, all, options);
       },
       world);
 }

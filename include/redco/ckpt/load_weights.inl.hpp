@@ -32,15 +32,6 @@
 
 namespace redco::ckpt::detail {
 
-/// Throws `error` with exit code 64 on a mesh with pipeline stages, whose ranks have different
-/// parameters.
-inline void refuse_stages(rank_context const& rank) {
-  if (rank.mesh.pp > 1)
-    throw error(exit_code::usage,
-                "pipeline stages do not start from weights in files: start on one stage, and resume its checkpoint "
-                "on several");
-}
-
 /// Returns a text that identifies one stored part of a tensor, such as "F32 [6, 4] in
 /// model.safetensors from byte 96, digest 0123456789abcdef". The digest covers its first values.
 inline std::string part_identity(safetensors::open_files const& files, std::string const& tensor,
@@ -101,13 +92,19 @@ REDCO_INLINE void check_same_weights(safetensors::weights_source const& weights,
 
 REDCO_INLINE void load_parameters(safetensors::weights_source const& weights, std::span<state_part const> parts,
                                   rank_context& rank, std::vector<std::string> const& unread) {
-  detail::refuse_stages(rank);
   check_same_weights(weights, rank);
+  auto const lists = detail::together(rank.world, [&] {
+    std::string names;
+    for (state_part const& part : parts) names += part.name + '\n';
+    return names;
+  });
+  std::vector<std::string> const all = detail::lines_of_all(lists);
   detail::together(rank.world, [&] {
-    safetensors::refuse_differences(
-        weights.files->directory().string(),
-        safetensors::differences(weights.tensors, detail::described(parts),
-                                 {.unread = safetensors::names_beginning_with(unread), .any_float = true}));
+    safetensors::refuse_differences(weights.files->directory().string(),
+                                    safetensors::differences(weights.tensors, detail::described(parts),
+                                                             {.unread = safetensors::names_beginning_with(unread),
+                                                              .any_float = true,
+                                                              .elsewhere = {all.begin(), all.end()}}));
     return std::string();
   });
   detail::read_once(weights, parts, parts, rank);
@@ -126,6 +123,8 @@ struct wanted_tensors {
   /// loaded.
   std::vector<std::string> unread = {};
   std::string missing = {};  ///< quoted names of heads missing in the files
+  /// Lines with the name of each parameter of this rank, a tab, and its name in the files
+  std::string names = {};
 };
 
 /// Returns true if a parameter belongs to the layer with the path `layer`.
@@ -137,13 +136,10 @@ inline wanted_tensors wanted_of(safetensors::weights_source const& named, models
                                 std::span<state_part const> parts) {
   wanted_tensors wanted;
   wanted.unread.assign(table.unread.begin(), table.unread.end());
-  for (std::string const& layer : named.fresh)
-    if (std::none_of(parts.begin(), parts.end(), [&](auto const& part) { return is_of_layer(part.name, layer); }))
-      throw error(exit_code::usage, "fresh names " + safetensors::shown(layer) +
-                                        ", and no parameter of the model begins so; name a layer as a report does");
   std::vector<state_part> stored = in_files(table.names, parts);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     std::string const& ours = parts[i].name;
+    wanted.names += ours + '\t' + stored[i].name + '\n';
     if (std::any_of(named.fresh.begin(), named.fresh.end(),
                     [&](auto const& layer) { return is_of_layer(ours, layer); })) {
       wanted.unread.push_back(stored[i].name);
@@ -168,24 +164,40 @@ inline wanted_tensors wanted_of(safetensors::weights_source const& named, models
   return wanted;
 }
 
+/// Throws `error` with exit code 64 if the option `fresh` names a layer of which no rank has a
+/// parameter. `names`: lines of wanted_tensors::names of all ranks.
+inline void check_fresh(std::vector<std::string> const& fresh, std::vector<std::string> const& names) {
+  for (std::string const& layer : fresh)
+    if (std::none_of(names.begin(), names.end(), [&](std::string const& line) {
+          return is_of_layer(std::string_view(line).substr(0, line.find('\t')), layer);
+        }))
+      throw error(exit_code::usage, "fresh names " + safetensors::shown(layer) +
+                                        ", and no parameter of the model begins so; name a layer as a report does");
+}
+
 }  // namespace redco::ckpt::detail
 
 namespace redco::ckpt {
 
 REDCO_INLINE void load_model(safetensors::weights_source const& weights, models::stored_table const& table,
                              std::span<state_part const> parts, rank_context& rank) {
-  detail::refuse_stages(rank);
   if (weights.own_names) return load_parameters(weights, parts, rank);
   check_same_weights(weights, rank);
   at::NoGradGuard const no_grad;
   safetensors::weights_source named;
   detail::wanted_tensors wanted;
-  detail::together(rank.world, [&] {
+  auto const lists = detail::together(rank.world, [&] {
     named = pretrained::named_as(weights, table);
     wanted = detail::wanted_of(named, table, detail::cut_by_groups(table.names, parts));
+    return wanted.names;
+  });
+  std::vector<std::string> const all = detail::lines_of_all(lists);
+  detail::together(rank.world, [&] {
+    detail::check_fresh(named.fresh, all);
+    safetensors::permitted_differences permitted{.unread = wanted.unread, .any_float = true};
+    for (std::string const& line : all) permitted.elsewhere.insert(line.substr(line.find('\t') + 1));
     safetensors::refuse_differences(
-        weights.files->directory().string(),
-        safetensors::differences(named.tensors, wanted.table, {.unread = wanted.unread, .any_float = true}),
+        weights.files->directory().string(), safetensors::differences(named.tensors, wanted.table, permitted),
         wanted.missing.empty()
             ? "Use the configuration it was saved with, or other weights."
             : "To train a new head on these weights, open the folder with .fresh = {" + wanted.missing + "}.");

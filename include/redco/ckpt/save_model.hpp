@@ -24,21 +24,22 @@ namespace redco::ckpt {
 void save_model(std::filesystem::path const& directory, std::span<models::stored_name const> names,
                 std::span<state_part const> parts, comm::group& world, save_model_options const& options = {});
 
-/// The content of two files that save_parts() writes: parts of tensors, and a text.
-struct parts_with_text {
+/// The content that one rank adds to the two files of save_parts(): parts of tensors, and lines.
+struct parts_with_lines {
   std::vector<state_part> parts;
-  std::string text;  ///< content of the text file; only rank 0's text is written
+  std::string lines;  ///< each ends with a line break
 };
 
-/// Writes two files in `directory`: the parts of all ranks as the safetensors file `weights`, and a
-/// text as the file `text`. `own()` returns this rank's parts and the text. All ranks of `world`
-/// must call it; rank 0 writes. A crash leaves the old files or no weights, but never weights with
-/// another save's text.
+/// Writes two files in `directory`: the parts of all ranks as the safetensors file `weights`, and
+/// `text_of(lines)` as the file `text`. `lines` has each line of any rank once. `own()` returns
+/// this rank's content. All ranks of `world` must call it; rank 0 writes. A crash leaves the old
+/// files or no weights, but never weights with another save's text.
 ///
 /// If `own()` throws on a rank, all ranks throw its error. Throws `error` with exit code 74, path
 /// and bytes if the disk fails.
 void save_parts(std::filesystem::path const& directory, std::string const& weights, std::string const& text,
-                tensors::function_ref<parts_with_text()> own, comm::group& world);
+                tensors::function_ref<parts_with_lines()> own,
+                tensors::function_ref<std::string(std::vector<std::string> const& lines)> text_of, comm::group& world);
 
 }  // namespace redco::ckpt
 

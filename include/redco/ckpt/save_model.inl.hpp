@@ -21,13 +21,14 @@ REDCO_INLINE void save_model(std::filesystem::path const& directory, std::span<m
 }
 
 REDCO_INLINE void save_parts(std::filesystem::path const& directory, std::string const& weights,
-                             std::string const& text, tensors::function_ref<parts_with_text()> own,
+                             std::string const& text, tensors::function_ref<parts_with_lines()> own,
+                             tensors::function_ref<std::string(std::vector<std::string> const& lines)> text_of,
                              comm::group& world) {
   at::NoGradGuard const no_grad;
-  parts_with_text mine;
-  detail::together(world, [&] {
+  parts_with_lines mine;
+  auto const lists = detail::together(world, [&] {
     mine = own();
-    return std::string();
+    return mine.lines;
   });
   auto const type_of = [](state_part const& part) { return part.local.scalar_type(); };
   detail::gathered_tensors const tensors(mine.parts, type_of, world);
@@ -49,7 +50,7 @@ REDCO_INLINE void save_parts(std::filesystem::path const& directory, std::string
     disk.remove_all(unfinished(weights));
     disk.remove_all(unfinished(text));
     safetensors::output_file file(ops, unfinished(text));
-    file.write(mine.text);
+    file.write(text_of(detail::lines_of_all(lists)));
     file.finish();
   });
   detail::write_whole(ops, unfinished(weights), plan, tensors, world);

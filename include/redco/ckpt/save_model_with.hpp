@@ -67,7 +67,7 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
     for (state_part const& part : own) list += part.name + '\n';
     return list;
   });
-  std::vector<std::string> const order = detail::names_of_all(lists);
+  std::vector<std::string> const order = detail::lines_of_all(lists);
   auto const type_of = [&](state_part const& part) {
     at::ScalarType const type = part.local.scalar_type();
     std::optional<safetensors::file_dtype> const other = pretrained::type_to_save(options, part.name);

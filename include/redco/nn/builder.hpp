@@ -63,6 +63,8 @@ class builder_base {
   /// code 70 if it has none.
   stored_parameter const& stored(std::string_view leaf) const { return leaves_.stored(path_of(leaf)); }
   bool has(std::string_view leaf) const { return leaves_.has(path_of(leaf)); }
+  /// Returns true if the plan has the parameter `leaf` of the current layer, on any pipeline stage.
+  bool is_planned(std::string_view leaf) const { return has(leaf) || leaves_.is_elsewhere(path_of(leaf)); }
 
   /// Returns the side products of the current layer: products that an outer layer, such as a
   /// low-rank adapter, adds to the products with these `weights`. `whole` is the name of all
@@ -70,7 +72,7 @@ class builder_base {
   detail::side_products side_products(std::initializer_list<std::string_view> weights, std::string_view whole = {}) {
     if (maker_ == nullptr) return {};
     auto made = maker_->make(*this, {weights.begin(), weights.size()}, whole);
-    if (made && !is_elsewhere(*weights.begin())) sources_.push_back(made);
+    if (made) sources_.push_back(made);
     return detail::side_products(std::move(made));
   }
   /// Runs `body` and returns its result. Layers that are built inside `body` get their side

@@ -75,7 +75,8 @@ class side_maker {
   virtual ~side_maker() = default;
 
   /// Returns the object that computes side products for a layer with these weights, or null if the
-  /// layer gets none. `whole` is the name of all weights read as one matrix.
+  /// layer gets none or is on another pipeline stage. `whole` is the name of all weights read as
+  /// one matrix.
   virtual std::shared_ptr<side_source const> make(builder_base& b, std::span<std::string_view const> weights,
                                                   std::string_view whole) = 0;
 };

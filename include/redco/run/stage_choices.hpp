@@ -29,8 +29,8 @@ stage_schedule schedule_of(deployer_options const& options, mesh const& on);
 void check_micro_batches(data::batch_step const& step, std::int64_t global_batch, stage_schedule const& order,
                          mesh const& on);
 
-/// Throws `error` with exit code 64 if the mesh has pipeline stages and the model has a layer that
-/// stages do not run. Such layers are adapters, and layers that communicate between replicas.
+/// Throws `error` with exit code 64 if the mesh has pipeline stages and a layer of the model
+/// communicates between replicas, as batch norm does. Stages do not run such layers.
 void check_stage_layers(fact::program const& of, mesh const& on);
 
 }  // namespace redco::run

@@ -103,11 +103,6 @@ REDCO_INLINE void check_micro_batches(data::batch_step const& step, std::int64_t
 
 REDCO_INLINE void check_stage_layers(fact::program const& of, mesh const& on) {
   if (on.pp == 1) return;
-  for (fact::parameter_fact const& one : of.parameters)
-    if (one.is_adapter())
-      throw error(exit_code::usage, "mesh " + options::to_text(on) + ": '" + std::string(one.name.view()) +
-                                        "' is an adapter, which pipeline stages do not support: give "
-                                        "--n-pipeline-stages 1");
   for (fact::message_fact const& one : of.messages)
     if (one.over.has(shape::axis::dp))
       throw error(exit_code::usage, "mesh " + options::to_text(on) + ": the layer '" + std::string(one.layer.view()) +

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +25,9 @@ struct permitted_differences {
   std::vector<std::string> unread;
   /// True if a tensor of the file may have another floating-point type than the model's tensor.
   bool any_float = false;
+  /// Names of tensors that may be in the file because other ranks hold them, such as other pipeline
+  /// stages.
+  std::set<std::string, std::less<>> elsewhere = {};
 };
 
 /// Returns patterns that match all names beginning with one of the given texts: each text with "*"
@@ -57,7 +62,8 @@ inline std::vector<std::string> differences(tensor_table const& stored, tensor_t
     bool const unread =
         std::any_of(permitted.unread.begin(), permitted.unread.end(),
                     [&tensor = name](std::string const& pattern) { return meta::glob(pattern, tensor); });
-    if (!unread && !wanted.contains(name)) all.push_back(shown(name) + " is in the file, the model has no such tensor");
+    if (!unread && !wanted.contains(name) && !permitted.elsewhere.contains(name))
+      all.push_back(shown(name) + " is in the file, the model has no such tensor");
   }
   std::sort(all.begin(), all.end());
   return all;

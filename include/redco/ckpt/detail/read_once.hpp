@@ -25,14 +25,17 @@ inline comm::group& ranks_of_copy(rank_context& rank) { return rank.group(shape:
 /// Returns, for each of this rank's parts, the ranks that hold an equal part. All ranks of a
 /// replica must call it.
 inline std::vector<workdir::part_holders> holders_of(std::span<state_part const> parts, rank_context& rank) {
+  comm::group& ranks = ranks_of_copy(rank);
   auto const count = static_cast<std::int64_t>(parts.size());
-  at::Tensor const boxes = at::empty({count}, at::kLong);
+  std::int64_t const most = ranks.all_gather(at::full({1}, count, at::kLong), 0).max().item<std::int64_t>();
+  at::Tensor const boxes = at::zeros({most}, at::kLong);
   auto* const own = boxes.mutable_data_ptr<std::int64_t>();
   for (std::size_t i = 0; i < parts.size(); ++i) own[i] = workdir::hash_of_part(parts[i].name, parts[i].box);
-  comm::group& ranks = ranks_of_copy(rank);
   at::Tensor const all = ranks.all_gather(boxes, 0);
-  return workdir::holders_of({all.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(all.numel())}, ranks.rank(),
-                             ranks.size(), rank.dp.size());
+  auto holders = workdir::holders_of({all.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(all.numel())},
+                                     ranks.rank(), ranks.size(), rank.dp.size());
+  holders.resize(parts.size());
+  return holders;
 }
 
 /// Sends the values that one rank has read to all other ranks that hold an equal part. `of`: these
@@ -56,8 +59,9 @@ inline void hand_on(at::Tensor const& values, workdir::part_holders const& of, r
 /// Fills every rank's `parts` from files so that each byte is read by one rank only. Sets padding
 /// to zero. `stored`: the same parts in the layout of the files.
 ///
-/// All ranks must call it with the same tensors in the same order. Ranks that hold equal parts must
-/// hold them in one dtype. If a rank cannot read, all ranks throw its error.
+/// All ranks must call it. Ranks of one pipeline stage have the same tensors, and all ranks have
+/// their tensors in the order of the model. Ranks that hold equal parts must hold them in one
+/// dtype. If a rank cannot read, all ranks throw its error.
 inline void read_once(safetensors::weights_source const& weights, std::span<state_part const> stored,
                       std::span<state_part const> parts, rank_context& rank) {
   at::NoGradGuard const no_grad;

@@ -29,19 +29,19 @@ std::vector<std::string> together(comm::group& world, Work work) {
   return std::move(result.texts);
 }
 
-/// Returns each name in the lists of all ranks once, in order. A pipeline stage lists the tensors
-/// of its own layers only. Each name in a list ends with a line break.
-inline std::vector<std::string> names_of_all(std::vector<std::string> const& lists) {
-  std::vector<std::string> names;
+/// Returns each line of the texts of all ranks once, in order. Each line in a text ends with a line
+/// break. The texts differ on pipeline stages, which list the tensors of their own layers.
+inline std::vector<std::string> lines_of_all(std::vector<std::string> const& texts) {
+  std::vector<std::string> lines;
   std::set<std::string_view> seen;
-  for (std::string_view rest : lists) {
+  for (std::string_view rest : texts) {
     while (!rest.empty()) {
-      std::string_view const name = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(name.size() + 1);
-      if (seen.insert(name).second) names.emplace_back(name);
+      std::string_view const line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(line.size() + 1);
+      if (seen.insert(line).second) lines.emplace_back(line);
     }
   }
-  return names;
+  return lines;
 }
 
 }  // namespace redco::ckpt::detail
