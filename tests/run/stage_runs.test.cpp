@@ -7,8 +7,8 @@
 #include <redco/pretrained/stored_names/gpt.hpp>
 #include <redco/layer/norms.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/adapt/plan/with_lora.hpp>
 #include <redco/adapt/plan/adapter_folder.hpp>
+#include <redco/adapt/plan/with_lora.hpp>
 #include <redco/adapt/save_adapter.hpp>
 
 #include <chrono>
@@ -136,6 +136,7 @@ TEST_CASE("stages save and load the files of one rank, with tied weights once") 
   REQUIRE_NOTHROW(save(tied, two, 1e-2, folder / "stages", folder / "one/model"));
   run_test::tensors const tuned = loaded(folder / "tuned/model", one);
   CHECK(distance(tuned, loaded(folder / "stages/model", two)) < 1e-10);
+  CHECK(distance(tuned, loaded(folder / "tuned/model", four)) < 1e-10);
   CHECK(distance(tuned, loaded(folder / "one/model", two)) > 1e-3);
 }
 
