@@ -115,6 +115,7 @@ struct plan_options {
   std::optional<std::string> stages;
   std::optional<int> chunks_per_stage;
   int hosts = 1;
+  int zero = 0;
   std::optional<bool> overlap;
   double gradient_bucket = redco::deployer_options().gradient_bucket;
   bool calibrate = false;
@@ -132,6 +133,10 @@ struct plan_options {
                       "data-parallel x tensor-parallel ranks, or axes by name (dp=2,tp=2), instead of the two above")
             .in_group("mesh"),
         field<"hosts">(&o::hosts, "hosts, each with an equal number of consecutive ranks").at_least(1).in_group("mesh"),
+        field<"zero">(&o::zero,
+                      "1: each replica keeps a share of the optimizer's state and of f32 copies of the parameters")
+            .at_least(0)
+            .in_group("mesh"),
         field<"batch">(&o::batch, "examples of one update, over all ranks").at_least(1).in_group("training"),
         field<"micro_batch">(&o::micro_batch,
                              "examples that a data-parallel shard computes at once; default: all of its share")
@@ -295,6 +300,7 @@ redco::report::run_request request_of(plan_options const& o, redco::workload con
           .hosts = o.hosts,
           .overlap = o.overlap,
           .gradient_bucket = o.gradient_bucket,
+          .zero = o.zero,
           .form = o.mesh    ? redco::report::request_form::mesh
                   : o.ranks ? redco::report::request_form::ranks
                             : redco::report::request_form::model_shards,
@@ -334,6 +340,7 @@ template <class Model>
 exit_code search(Model const& model, kept_state const& optimizer, plan_options const& o, redco::workload const& load,
                  std::int64_t budget) {
   redco::cost::search_space space{.load = load, .ranks = o.ranks.value_or(1), .hosts = o.hosts, .budget = budget};
+  space.zero = o.zero;
   check_count("--ranks", space.ranks);
   if (space.ranks > most_ranks)
     refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");

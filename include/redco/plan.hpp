@@ -40,6 +40,7 @@
 #include <redco/shape/place.hpp>
 #include <redco/shape/short_text.hpp>
 #include <redco/shape/traffic.hpp>
+#include <redco/shape/zero.hpp>
 
 #include <redco/json/dump.hpp>
 #include <redco/json/limits.hpp>

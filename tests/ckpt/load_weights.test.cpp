@@ -95,12 +95,12 @@ void write_weights(std::filesystem::path const& path, named_tensors const& tenso
   std::vector<redco::ckpt::state_part> parts;
   for (auto const& [name, values] : tensors)
     parts.push_back({name, values.sizes().vec(), values, redco::safetensors::whole(values.sizes().vec())});
-  std::vector<redco::ckpt::state_part const*> pointers;
-  for (auto const& part : parts) pointers.push_back(&part);
+  std::vector<redco::ckpt::detail::written_part> written;
+  for (auto const& part : parts) written.push_back({&part, part.name});
   redco::workdir::manifest share;
   share.tensors = redco::ckpt::detail::described(parts);
   redco::safetensors::posix_file_ops ops;
-  redco::ckpt::detail::write_parts(ops, path.parent_path(), path.filename().string(), pointers, share);
+  redco::ckpt::detail::write_parts(ops, path.parent_path(), path.filename().string(), written, share);
 }
 
 redco::ckpt::state_part wanted(std::string const& name, std::vector<std::int64_t> const& shape,

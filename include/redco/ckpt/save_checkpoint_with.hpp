@@ -61,8 +61,8 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
     share.tensors = detail::described(parts);
     for (auto const& [kind, some] : kinds) {
       std::string const name = workdir::file_name(kind, writers, world.rank());
-      for (state_part const* const part : some)
-        share.tensors.at(part->name).parts.push_back({name, part->box.offset, part->box.shape});
+      for (detail::written_part const& one : some)
+        share.tensors.at(one.part->name).parts.push_back(detail::stored_part(name, one));
       if (sees) detail::write_parts(ops, store.unfinished(step), name, some, share);
     }
     return (sees ? "" : away) + workdir::write_manifest(share);

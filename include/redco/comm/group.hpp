@@ -146,6 +146,16 @@ class group {
   /// Throws `error` if the extent is not divisible by size().
   at::Tensor reduce_scatter(at::Tensor const& x, std::int64_t dim);
 
+  /// Fills `x` with the parts of all ranks: each rank has set its own part (see part_of) along the
+  /// first dimension, and gets the others. Needs memory for a copy of one part. Throws `error` if
+  /// the extent is not divisible by size().
+  void all_gather_in_place(at::Tensor const& x);
+
+  /// Sums `x` over the ranks into this rank's part (see part_of) along the first dimension; the
+  /// other parts keep their elements. Needs memory for a copy of one part. Throws `error` if the
+  /// extent is not divisible by size().
+  void reduce_scatter_in_place(at::Tensor const& x);
+
   /// Returns this rank's part of `x` along `dim` as a view, without communication. Throws `error`
   /// if the extent is not divisible by size().
   at::Tensor part_of(at::Tensor const& x, std::int64_t dim) const;

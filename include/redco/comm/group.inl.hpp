@@ -101,6 +101,21 @@ REDCO_INLINE at::Tensor group::reduce_scatter(at::Tensor const& x, std::int64_t 
   return out;
 }
 
+REDCO_INLINE void group::all_gather_in_place(at::Tensor const& x) {
+  if (size_ == 1) return;
+  at::NoGradGuard const no_grad;
+  at::Tensor const part = part_of(x, 0).clone();
+  count(shape::collective::all_gather, static_cast<std::int64_t>(x.nbytes()));
+  in_place(x, [&](at::Tensor const& dense) { do_all_gather(part, dense, 0); });
+}
+
+REDCO_INLINE void group::reduce_scatter_in_place(at::Tensor const& x) {
+  if (size_ == 1) return;
+  at::NoGradGuard const no_grad;
+  at::Tensor const sum = reduce_scatter(x, 0);
+  part_of(x, 0).copy_(sum);
+}
+
 REDCO_INLINE at::Tensor group::part_of(at::Tensor const& x, std::int64_t dim) const {
   dim = checked_dim(x, dim, shape::collective::reduce_scatter);
   std::int64_t const part = checked_part(x, dim, shape::collective::reduce_scatter);

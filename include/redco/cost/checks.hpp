@@ -9,6 +9,7 @@
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/bytes.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>
@@ -56,6 +57,16 @@ constexpr void check_setup(setup const& s) {
   check_count("the number of micro-batches", s.micro_batches, 1);
   check_count("the number of batches prepared ahead (prefetch)", s.prefetch, 0);
   check_count("the bytes of a gradient bucket", s.gradient_bucket, 0);
+  shape::check_zero(s.zero);
+}
+
+/// Throws `error` with exit code 64 if replicas keep shares of the state of an optimizer that
+/// updates whole matrices.
+constexpr void check_zero(optimizer::demands const& demands, setup const& s) {
+  if (s.zero > 0 && s.mesh.size(shape::batch_axes) > 1 && (demands.gathers || demands.factors))
+    throw error(exit_code::usage, "zero " + std::to_string(s.zero) +
+                                      ": the optimizer updates whole matrices, and each replica would keep a share "
+                                      "of their elements; choose zero 0, or another optimizer");
 }
 
 /// Throws `error` with exit code 64 if no outermost `repeat` of the model has a block in the range

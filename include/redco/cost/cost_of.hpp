@@ -21,6 +21,7 @@ constexpr void check_run(fact::program const& facts, optimizer::demands const& d
   check_setup(s);
   check_hosts(s.mesh, s.hosts);
   check_recomputed(facts, s.recompute);
+  check_zero(demands, s);
   check_magnitude(facts, demands, s);
 }
 

@@ -79,6 +79,8 @@ struct memory {
   std::int64_t loss = 0;
   /// Bytes of the loss's temporary tensors, such as the logits of one chunk of rows
   std::int64_t loss_workspace = 0;
+  /// Bytes of the temporary tensor with which replicas sum or gather their shares (ZeRO)
+  std::int64_t shares_workspace = 0;
   backward_moment backward;  ///< Moment of backward at which the rank holds the most bytes
 
   constexpr std::int64_t persistent() const { return parameters + masters + gradients + optimizer + batches; }
@@ -86,7 +88,7 @@ struct memory {
   /// function at_*() returns this number for another phase of a step.
   constexpr std::int64_t at_loss() const { return persistent() + activations + transfers + loss + loss_workspace; }
   constexpr std::int64_t at_backward() const { return persistent() + transfers + backward.bytes(); }
-  constexpr std::int64_t at_update() const { return persistent(); }
+  constexpr std::int64_t at_update() const { return persistent() + shares_workspace; }
   /// Returns the largest number of bytes that the rank holds while a checkpoint is saved. Saving
   /// needs no extra memory, because each shard is written to the file from its buffer.
   constexpr std::int64_t at_saving() const { return persistent(); }

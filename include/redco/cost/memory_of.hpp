@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/cost/detail/shared_buffers.hpp>
 #include <redco/cost/local_extents.hpp>
 #include <redco/cost/memory.hpp>
 #include <redco/cost/setup.hpp>
@@ -33,6 +34,17 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, optimizer
   }
 }
 
+/// Sets the bytes of the state of a rank whose replicas keep shares (ZeRO).
+constexpr void add_shared(memory& m, shared_buffers const& buffers, optimizer::demands const& demands, setup const& s) {
+  std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(accumulate_type(s.compute));
+  std::int64_t const all = buffers.regions.size(), trained = buffers.regions.trained();
+  m.parameters = all * element;
+  m.gradients = trained * element;
+  if (element != master) m.masters = (buffers.kept() + all - trained) * master;
+  m.optimizer = demands.slots * buffers.kept() * master;
+  m.shares_workspace = buffers.largest_share() * element;
+}
+
 }  // namespace redco::cost::detail
 
 namespace redco::cost {
@@ -46,7 +58,9 @@ namespace redco::cost {
 constexpr memory memory_of(simulation const& of, optimizer::demands const& demands) {
   setup const& s = of.run();
   memory m;
-  detail::add_parameters(m, of.program().parameters, demands, s);
+  detail::shared_buffers const buffers(of.program().parameters, s);
+  if (buffers.shares.empty()) detail::add_parameters(m, of.program().parameters, demands, s);
+  else detail::add_shared(m, buffers, demands, s);
   for (detail::placed_tensor const& t : of.tensors())
     if (t.lifetime == detail::placed_tensor::kind::batch) m.batches += t.all() * (1 + s.prefetch);
   m.loss = of.loss();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/cost/detail/shared_buffers.hpp>
 #include <redco/cost/host_load.hpp>
 #include <redco/cost/local_extents.hpp>
 #include <redco/cost/setup.hpp>
@@ -23,6 +24,7 @@
 #include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace redco::cost {
 
@@ -73,6 +75,7 @@ struct messages {
   };
 
   static constexpr std::string_view name_of_gradients = "gradients";
+  static constexpr std::string_view name_of_parameters = "parameters";
   static constexpr std::string_view name_of_matrices = "whole matrices";
   static constexpr std::string_view name_of_factors = "sums of factored state";
 
@@ -232,7 +235,9 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
   row(messages::gradients, messages::name_of_gradients, shape::batch_axes);
   row(messages::shared_gradients, "gradients of shared parts", shape::axis::tp);
   row(messages::loss_total, "loss and count", shape::every_axis);
-  row(messages::norm_of_gradients, "gradient norm", shape::model_axes);
+  detail::shared_buffers const buffers(of.program().parameters, s);
+  bool const shares = !buffers.shares.empty();
+  row(messages::norm_of_gradients, "gradient norm", shares ? shape::every_axis : shape::model_axes);
 
   for (std::size_t i = 0; i < of.sent().size(); ++i) {
     if (of.sent()[i] == 0) continue;
@@ -243,7 +248,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
   shard::regions flat;  // regions with sizes in bytes
   for (fact::parameter_fact const& fact : of.program().parameters) {
     shard::entry const e{fact, s.mesh};
-    if (fact.trained)
+    if (fact.trained && !shares)
       flat.add(shard::region_of(e, true), e.local().count() * shape::size_of(s.compute) * fact.copies());
   }
   detail::sums_of_gradients(flat, s.gradient_bucket, [&](shape::axes over, std::int64_t times, std::int64_t of_one) {
@@ -252,6 +257,10 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
               : m.total({{}, messages::name_of_gradients, over, shape::collective::all_reduce, s.mesh.size(over)}),
           times, of_one);
   });
+  for (shard::shared_range const& one : buffers.shares)
+    for (auto const& [purpose, kind] : {std::pair(messages::name_of_gradients, shape::collective::reduce_scatter),
+                                        std::pair(messages::name_of_parameters, shape::collective::all_gather)})
+      count(m.total({{}, purpose, one.over, kind, one.ranks}), 1, one.size() * shape::size_of(s.compute));
   if (demands.gathers)
     detail::gathers_of_matrices(of, [&](shape::axis over, std::int64_t times, std::int64_t of_one) {
       count(m.total({{}, messages::name_of_matrices, over, shape::collective::all_gather, s.mesh[over]}), times,

@@ -27,6 +27,7 @@ struct search_space {
   /// Bytes of gradients that are summed at once during backward, used if the replicas are on
   /// several hosts; 0: all gradients are summed after backward.
   std::int64_t gradient_bucket = 0;
+  int zero = 0;  ///< Level of ZeRO of all runs
   std::vector<dtype> compute = {dtype::f32, dtype::bf16};
 };
 

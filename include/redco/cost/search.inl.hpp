@@ -32,6 +32,7 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
                           .micro_batches = share / at_once,
                           .hosts = lies.hosts,
                           .gradient_bucket = lies.parts(shape::batch_axes) ? space.gradient_bucket : 0,
+                          .zero = space.zero,
                           .overlap_shards = space.gradient_bucket > 0 && lies.parts(shape::axis::tp)});
   }
   if (!runs.empty()) return runs;

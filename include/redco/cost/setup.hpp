@@ -25,6 +25,7 @@ struct setup {
   /// Bytes of gradients that are summed at once during backward; 0: all gradients are summed after
   /// backward
   std::int64_t gradient_bucket = 0;
+  int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
   /// True if messages between tensor-parallel shards overlap with matrix products
   bool overlap_shards = false;
   /// Order in which pipeline stages compute their micro-batches; one with one chunk per stage

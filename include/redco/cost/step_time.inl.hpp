@@ -119,7 +119,9 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     t.hidden += t.hidden_once;
   }
   memory const& m = cost.memory;
-  t.update = all(m.parameters + m.masters + m.gradients + m.optimizer) / on.update_bytes_per_second;
+  // With ZeRO, a rank updates the parameters of its share only.
+  int const shares = run.zero > 0 ? run.mesh.size(shape::batch_axes) : 1;
+  t.update = all((m.parameters + m.gradients) / shares + m.masters + m.optimizer) / on.update_bytes_per_second;
   return t;
 }
 

@@ -5,7 +5,9 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/shard/regions.hpp>
+#include <redco/shard/shares.hpp>
 #include <redco/shape/dtype.hpp>
+#include <redco/shape/zero.hpp>
 
 #include <cstdint>
 #include <span>
@@ -27,7 +29,8 @@ struct stored_parameter {
   bool trainable = true;
   at::Tensor value;  ///< Value that forward reads, [local extents], in the compute dtype
   /// Copy of the value that the optimizer updates, [local extents], f32 (f64 if the run computes in
-  /// f64). It is the value itself if the dtypes are equal.
+  /// f64). It is the value itself if the dtypes are equal. If the rank keeps only a share of the
+  /// copies (parameter_store::has_cut_masters), it has no elements in memory.
   at::Tensor master;
   /// Gradient of this rank's part, [local extents], in the compute dtype; undefined if the
   /// parameter is frozen.
@@ -43,9 +46,10 @@ class parameter_store {
   /// that only other pipeline stages hold are left out. Random values are keyed
   /// by seed, name and global element index, so they are equal on every mesh. Padding is zero.
   /// `frozen` lists patterns of names of parameters that are not trained. Throws `error` with exit
-  /// code 64 if a pattern matches no name.
+  /// code 64 if a pattern matches no name. `zero`: tensors of which the replicas keep shares.
   parameter_store(std::vector<shard::placed_parameter> const& placed, int rank, dtype compute, std::uint64_t seed,
-                  std::vector<std::string> const& frozen = {}, at::Device device = tensors::cpu_device());
+                  std::vector<std::string> const& frozen = {}, at::Device device = tensors::cpu_device(),
+                  shape::zero const& zero = {});
 
   std::span<stored_parameter const> parameters() const { return parameters_; }
 
@@ -57,22 +61,46 @@ class parameter_store {
   /// alike), in elements.
   shard::regions const& regions() const { return regions_; }
 
+  /// Returns the ranges of the flat buffers of which each replica keeps one share, in ascending
+  /// order; empty if each replica keeps all.
+  std::vector<shard::shared_range> const& shares() const { return shares_; }
+  /// A range [begin, end) of the flat buffers that this rank keeps. `packed`: its first element in
+  /// kept_masters().
+  struct kept_range {
+    std::int64_t begin = 0, end = 0, packed = 0;
+  };
+  /// Returns this rank's share of each of shares(), without padding.
+  std::vector<kept_range> const& kept() const { return kept_; }
+
   at::Tensor const& values() const { return values_; }
+  /// Returns the masters of all parameters; with shares() in bf16, those of trained parameters.
   at::Tensor const& masters() const { return masters_; }
+  /// Returns the masters that this rank keeps, one kept range after the other. Undefined without
+  /// shares(), and if the masters are the values.
+  at::Tensor const& kept_masters() const { return kept_masters_; }
   at::Tensor const& gradients() const { return gradients_; }
   dtype compute() const { return compute_; }
   /// Returns the device that holds the buffers and computes the network.
   at::Device device() const { return device_; }
   bool has_masters() const { return values_.scalar_type() != masters_.scalar_type(); }
+  /// Returns true if this rank has only its share of the masters in memory.
+  bool has_cut_masters() const { return kept_masters_.defined() && masters_.storage().nbytes() == 0; }
 
   /// Returns the seed that keys the random numbers of the parameter or layer `name`.
   std::uint64_t seed_of(std::string_view name) const;
 
   /// Copies the masters (the optimizer's f32 copies) into the values that forward reads. Call it
-  /// after the parameters were initialised or loaded.
-  void publish() {
-    if (has_masters()) values_.copy_(masters_);
-  }
+  /// after the parameters were initialised or loaded. Does nothing if has_cut_masters(), because
+  /// cut_masters() has copied them.
+  void publish() const;
+
+  /// Copies all masters into the values, keeps this rank's share of the masters, and frees the
+  /// others. Does nothing unless the masters are shared out. Until join_masters(), only the
+  /// optimizer may change masters.
+  void cut_masters() const;
+  /// Allocates the masters that cut_masters() freed, and sets those that this rank keeps. The
+  /// caller gathers the others.
+  void join_masters() const;
 
   /// Adds normal numbers of the given standard deviation to the gradients of `rank`, which must be
   /// summed over the replicas already. The numbers are keyed by seed, step, name and global element
@@ -81,6 +109,7 @@ class parameter_store {
 
  private:
   void lay_out();
+  void share_out(int rank, shape::zero const& zero);
   void allocate();
   static void initialise(stored_parameter& p, int rank, std::uint64_t seed);
 
@@ -91,7 +120,11 @@ class parameter_store {
   std::unordered_map<std::string, std::size_t> index_;
   std::unordered_set<std::string> elsewhere_;  ///< Names of parameters that only other stages hold
   shard::regions regions_;
+  std::vector<shard::shared_range> shares_;
+  std::vector<kept_range> kept_;
   at::Tensor values_, masters_, gradients_;
+  at::Tensor kept_masters_;
+  at::Tensor frozen_masters_;  ///< masters of frozen parameters, apart if masters are shared out
 };
 
 /// A factory of autograd leaves, which are views of one rank's flat parameter buffers. A leaf

@@ -11,6 +11,7 @@
 #include <redco/meta/glob.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -48,7 +49,7 @@ namespace redco::nn {
 
 REDCO_INLINE parameter_store::parameter_store(std::vector<shard::placed_parameter> const& placed, int rank,
                                               dtype compute, std::uint64_t seed, std::vector<std::string> const& frozen,
-                                              at::Device device)
+                                              at::Device device, shape::zero const& zero)
     : compute_(compute), seed_(seed), device_(device) {
   std::vector<bool> used(frozen.size(), false);
   for (shard::placed_parameter const& p : placed) {
@@ -62,6 +63,7 @@ REDCO_INLINE parameter_store::parameter_store(std::vector<shard::placed_paramete
     if (!used[i])
       throw error(exit_code::usage,
                   "frozen pattern '" + frozen[i] + "' matches no parameter; the plan lists their names");
+  if (!parameters_.empty()) share_out(rank, zero.on(parameters_.front().plan.mesh));
   lay_out();
   allocate();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -80,7 +82,6 @@ REDCO_INLINE stored_parameter const* parameter_store::find(std::string_view name
 
 REDCO_INLINE void parameter_store::lay_out() {
   auto const kind = [](stored_parameter const& p) { return shard::region_of(p.plan, p.trainable); };
-  for (stored_parameter const& p : parameters_) regions_.add(kind(p), p.plan.local().count());
   std::vector<std::int64_t> next;
   for (shard::region const& one : regions_) next.push_back(one.begin);
   for (stored_parameter& p : parameters_) {
@@ -90,22 +91,82 @@ REDCO_INLINE void parameter_store::lay_out() {
   }
 }
 
+/// Sets the regions of the flat buffers, and the share of them that `rank` keeps.
+REDCO_INLINE void parameter_store::share_out(int rank, shape::zero const& zero) {
+  for (stored_parameter const& p : parameters_)
+    regions_.add(shard::region_of(p.plan, p.trainable), p.plan.local().count());
+  if (zero.level == 0) return;
+  redco::mesh const& on = parameters_.front().plan.mesh;
+  std::vector<std::int64_t> ends;  // of the elements without padding, by region
+  for (shard::region const& one : regions_) ends.push_back(one.size());
+  regions_ = shard::padded_for_shares(regions_, on);
+  shares_ = shard::shares_of(regions_, on, zero.bucket / shape::size_of(compute_));
+  std::int64_t packed = 0;
+  for (shard::shared_range const& range : shares_) {
+    std::int64_t const begin = range.share_begin(on.coordinate(rank, range.over)), end = begin + range.share();
+    std::size_t index = 0;
+    for (shard::region const& one : regions_) {
+      std::int64_t const from = std::max(begin, one.begin), to = std::min(end, one.begin + ends[index++]);
+      if (from >= to) continue;
+      kept_.push_back({from, to, packed});
+      packed += to - from;
+    }
+  }
+}
+
 REDCO_INLINE void parameter_store::allocate() {
   at::NoGradGuard const no_grad;
   auto const options = at::TensorOptions(device_).dtype(tensors::scalar_type_of(compute_));
   values_ = tensors::flat_zeros(regions_.size(), options);
-  masters_ = compute_ == dtype::f64 || compute_ == dtype::f32
-                 ? values_
-                 : tensors::flat_zeros(regions_.size(), options.dtype(at::kFloat));
+  bool const apart = compute_ != dtype::f64 && compute_ != dtype::f32, cut = apart && !shares_.empty();
+  auto const of_masters = options.dtype(at::kFloat);
+  masters_ = !apart ? values_ : tensors::flat_zeros(cut ? regions_.trained() : regions_.size(), of_masters);
+  if (cut) {
+    kept_masters_ = tensors::flat_zeros(kept_.empty() ? 0 : kept_.back().packed + kept_.back().end - kept_.back().begin,
+                                        of_masters);
+    frozen_masters_ = tensors::flat_zeros(regions_.size() - regions_.trained(), of_masters);
+  }
   gradients_ = tensors::flat_zeros(regions_.trained(), options);
   for (stored_parameter& p : parameters_) {
     extents const local = p.plan.local();
     at::IntArrayRef const sizes(local.size.data(), static_cast<std::size_t>(local.rank));
-    auto const view = [&](at::Tensor const& flat) { return flat.narrow(0, p.offset, local.count()).view(sizes); };
+    auto const view = [&](at::Tensor const& flat, std::int64_t first = 0) {
+      return flat.narrow(0, p.offset - first, local.count()).view(sizes);
+    };
     p.value = view(values_);
-    p.master = view(masters_);
+    p.master = cut && !p.trainable ? view(frozen_masters_, regions_.trained()) : view(masters_);
     if (p.trainable) p.gradient = view(gradients_);
   }
+}
+
+REDCO_INLINE void parameter_store::publish() const {
+  at::NoGradGuard const no_grad;
+  if (!has_masters() || has_cut_masters()) return;
+  values_.narrow(0, 0, masters_.numel()).copy_(masters_);
+  if (frozen_masters_.defined()) values_.slice(0, masters_.numel()).copy_(frozen_masters_);
+}
+
+REDCO_INLINE void parameter_store::cut_masters() const {
+  if (!kept_masters_.defined() || has_cut_masters()) return;
+  at::NoGradGuard const no_grad;
+  publish();
+  for (kept_range const& one : kept_)
+    kept_masters_.narrow(0, one.packed, one.end - one.begin).copy_(masters_.narrow(0, one.begin, one.end - one.begin));
+  c10::StorageImpl& storage = *masters_.storage().unsafeGetStorageImpl();
+  storage.set_data_ptr_noswap(storage.allocator()->allocate(0));
+  storage.set_nbytes(0);
+}
+
+REDCO_INLINE void parameter_store::join_masters() const {
+  if (!has_cut_masters()) return;
+  at::NoGradGuard const no_grad;
+  c10::StorageImpl& storage = *masters_.storage().unsafeGetStorageImpl();
+  std::size_t const bytes = static_cast<std::size_t>(masters_.numel()) * masters_.itemsize();
+  storage.set_data_ptr_noswap(storage.allocator()->allocate(bytes));
+  storage.set_nbytes(bytes);
+  masters_.zero_();
+  for (kept_range const& one : kept_)
+    masters_.narrow(0, one.begin, one.end - one.begin).copy_(kept_masters_.narrow(0, one.packed, one.end - one.begin));
 }
 
 REDCO_INLINE std::uint64_t parameter_store::seed_of(std::string_view name) const {

@@ -47,6 +47,7 @@ struct deployer_options {
   std::string stages = {};
   std::string schedule = "1f1b";
   int chunks_per_stage = 1;
+  int zero = 0;
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
@@ -90,6 +91,10 @@ struct deployer_options {
         field<"chunks_per_stage">(&o::chunks_per_stage,
                                   "parts of the model's blocks that each stage runs, at least 2 for interleaved")
             .at_least(1)
+            .in_group("mesh"),
+        field<"zero">(&o::zero,
+                      "1: each replica keeps and updates a share of the optimizer's state and f32 parameters (ZeRO)")
+            .at_least(0)
             .in_group("mesh"),
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name, instead of numbers above")
             .in_group("mesh"),
@@ -153,7 +158,7 @@ namespace redco::options {
 
 /// Returns the mesh that the options request. Throws `error` with exit code 64 if the ranks cannot
 /// form the mesh, or if the launcher's processes cannot share them evenly. Also throws 64 for an
-/// invalid number of threads or an invalid deadline.
+/// invalid number of threads, an invalid deadline or an unknown level of ZeRO.
 mesh mesh_of(deployer_options const& o, launch const& how = launched());
 
 /// The options of a program whose model has no repeated blocks: `deployer_options` without

@@ -21,14 +21,22 @@ inline bool overlaps_shards(mesh const& on, bool lie_apart, std::optional<bool> 
 
 /// Returns the number of bytes of gradients, a multiple of 8, that a run sums at once during
 /// backward. Returns 0 if all gradients are summed after backward. `overlap`: the user's choice; if
-/// empty, true if replicas are in several of the `hosts` processes. Throws `error` with exit code
-/// 64 unless `mebibytes` is in (0, 1e6].
-inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes) {
+/// empty, true if replicas are in several of the `hosts` processes. `zero`: level of ZeRO; replicas
+/// that keep shares sum after pipeline stages have exchanged gradients. Throws `error` with exit
+/// code 64 unless `mebibytes` is in (0, 1e6], or if the user's choice is impossible.
+inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes,
+                                    int zero = 0) {
   if (!(mebibytes > 0 && mebibytes <= 1e6))
     throw error(exit_code::usage,
                 "--gradient-bucket " + log::short_text(mebibytes, 4) + ": give MiB, more than 0 and at most 1e6");
   if (on.size(shape::batch_axes) == 1 || !overlap.value_or(shape::host_map{on, hosts}.parts(shape::batch_axes)))
     return 0;
+  if (zero > 0 && on.pp > 1) {
+    if (!overlap) return 0;
+    throw error(exit_code::usage,
+                "--overlap with --zero and pipeline stages: stages exchange the gradients of shared parameters before "
+                "the replicas sum their shares; leave --overlap out");
+  }
   return std::max<std::int64_t>(1, std::llround(mebibytes * 1024 * 1024 / 8)) * 8;
 }
 

@@ -114,6 +114,7 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;
   bool const several = r.run.hosts > 1;
   if (several) j["run"]["hosts"] = r.run.hosts;
+  if (r.run.zero > 0) j["run"]["zero"] = r.run.zero;
   if (r.answer) j["answer"] = detail::json_of(r, *r.answer);
   if (!r.stages.empty()) {
     j["run"].update({{"pp", r.run.mesh.pp}, {"schedule", std::string(detail::schedule_name(r))}});

@@ -62,6 +62,7 @@ struct run_request {
   std::optional<bool> overlap = {};
   /// Size in MiB of the buckets in which gradients are summed
   double gradient_bucket = deployer_options().gradient_bucket;
+  int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
   request_form form = request_form::mesh;
   schedule::pipeline_kind schedule = schedule::pipeline_kind::one_f_one_b;
   /// Number of blocks of each pipeline stage; empty: about equal work

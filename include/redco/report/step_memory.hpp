@@ -71,7 +71,10 @@ constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
           moment("backward", "begins", false, m.activations, true, false, false),
           moment("backward", "holds most", true, m.backward.activations, false, false, true),
           moment("backward", "ends", false, 0, false, false, false),
-          moment("update", "holds most", true, 0, false, false, false)};
+          {"update",
+           "holds most",
+           true,
+           {m.parameters, m.masters, m.gradients, m.optimizer, m.batches, 0, 0, 0, 0, m.shares_workspace, 0}}};
 }
 
 /// Returns the memory snapshot of a training step with the most bytes on a rank.

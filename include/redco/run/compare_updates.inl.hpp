@@ -104,14 +104,6 @@ inline std::array<double, columns> compare_parameter(updated_parameter const& ow
   return found;
 }
 
-/// Returns the record of the parameter `name` in an update, or null if a rank of another pipeline
-/// stage holds the parameter.
-inline updated_parameter const* find(update_record const& of, std::string const& name) {
-  for (updated_parameter const& p : of.parameters)
-    if (p.name == name) return &p;
-  return nullptr;
-}
-
 /// Returns a phrase that names the first difference in an update; empty if nothing differs. If only
 /// gradients differ, names the last parameter with a wrong gradient, because backward runs from the
 /// last layer to the first. If the loss differs, too, names the first parameter with a wrong
@@ -151,8 +143,6 @@ REDCO_INLINE compared_update compare_updates(rank_context& rank, std::string con
   at::ScalarType const computed = tensors::scalar_type_of(compute);
   verify_tolerance const tolerance =
       verify_tolerance::of(c10::elementSize(alone.loss_type) < c10::elementSize(computed) ? alone.loss_type : computed);
-  // An update in which nothing counted (all labels masked) has no recorded parameters.
-  bool const updates = !own.parameters.empty() && !alone.parameters.empty();
   auto const refuse = [&](std::size_t parameters) {
     throw error(exit_code::internal, name + ": the mesh updates other parameters than one rank does (" +
                                          std::to_string(parameters) + " of \"" + own.network + "\", " +
@@ -163,7 +153,8 @@ REDCO_INLINE compared_update compare_updates(rank_context& rank, std::string con
   step_result const &here = own.result, &there = alone.result;
   std::vector<double> numbers{detail::relative(here.loss, there.loss, tolerance.loss),
                               detail::relative(here.grad_norm, there.grad_norm, tolerance.norm),
-                              detail::relative(here.weight, there.weight, tolerance.loss)};
+                              detail::relative(here.weight, there.weight, tolerance.loss),
+                              own.parameters.empty() ? 0.0 : 1.0};
   std::map<std::string, double> const terms(there.terms.begin(), there.terms.end());
   for (auto const& [term, value] : here.terms)
     if (auto const at = terms.find(term); at != terms.end())
@@ -171,17 +162,23 @@ REDCO_INLINE compared_update compare_updates(rank_context& rank, std::string con
   std::size_t const of_step = numbers.size();
   detail::scales const all(alone);
   std::size_t held = 0;
-  for (std::size_t i = 0; updates && i < alone.parameters.size(); ++i) {
-    updated_parameter const* const mine = detail::find(own, alone.parameters[i].name);
+  for (std::size_t i = 0; i < alone.parameters.size(); ++i) {
+    // A rank of another pipeline stage has no record of the parameter.
     std::array<double, columns> found{};
-    if (mine != nullptr) found = detail::compare_parameter(*mine, alone.parameters[i], all, here.lr, tolerance);
-    held += mine != nullptr ? 1 : 0;
+    for (updated_parameter const& mine : own.parameters) {
+      if (mine.name != alone.parameters[i].name) continue;
+      auto const of_part = detail::compare_parameter(mine, alone.parameters[i], all, here.lr, tolerance);
+      for (std::size_t c = 0; c < columns; ++c) found[c] = std::max(found[c], of_part[c]);
+      ++held;
+    }
     numbers.insert(numbers.end(), found.begin(), found.end());
   }
-  if (updates && held != own.parameters.size()) refuse(own.parameters.size());
+  if (!alone.parameters.empty() && held != own.parameters.size()) refuse(own.parameters.size());
   comm::collective_label const label("verification");
   rank.world.all_reduce(at::from_blob(numbers.data(), {static_cast<std::int64_t>(numbers.size())}, at::kDouble),
                         comm::reduce_op::max);
+  // An update in which nothing counted (all labels masked) has no recorded parameters on any rank.
+  bool const updates = numbers[3] > 0 && !alone.parameters.empty();
   compared_update result{{}, tolerance, {}};
   result.step = {name,      numbers[0],      numbers[1],     numbers[2],       there.loss,
                  here.loss, there.grad_norm, here.grad_norm, there.weight != 0};

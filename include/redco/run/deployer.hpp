@@ -22,6 +22,7 @@
 #include <redco/log/run_log.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/diag/crash_report.hpp>
 #include <redco/diag/run_position.hpp>
 #include <redco/diag/signals.hpp>
@@ -115,6 +116,9 @@ class deployer {
   /// Returns the size in bytes of the gradient buckets that are summed over the replicas while
   /// backward runs: a multiple of 8. Returns 0 if all gradients are summed after backward.
   std::int64_t gradient_bucket() const { return gradient_bucket_; }
+
+  /// Returns the level of ZeRO that the options request, and the bytes of one sum of gradients.
+  shape::zero zero() const { return {options_.zero, gradient_bucket_}; }
 
   /// Returns true if messages between the model shards of a replica overlap with matrix products.
   bool overlaps_shards() const { return overlaps_shards_; }

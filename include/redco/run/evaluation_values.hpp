@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/network_state.hpp>
+#include <redco/comm/rank_context.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
@@ -10,23 +11,30 @@ namespace redco::run {
 
 /// A scope in which a network computes and saves with the values that its optimizer keeps for
 /// evaluation, such as an average of the parameters. The trained values return at its end. Does
-/// nothing for other optimizers, and before the first update. Holds a copy of the parameters.
+/// nothing for other optimizers, and before the first update. Holds a copy of the parameters. All
+/// ranks must make it together.
 class evaluation_values {
  public:
-  explicit evaluation_values(network_state& state) : state_(state) {
+  evaluation_values(network_state& state, rank_context& rank) : state_(state) {
     if (state.updates == 0) return;
+    at::NoGradGuard const no_grad;
     for (update::segment const& s : state.segments) {
-      at::NoGradGuard const no_grad;
       at::Tensor const values = state.optimizer.evaluated(s);
       trained_.push_back(values.defined() ? s.param.clone() : at::Tensor());
+      // The values of other ranks' shares return by a copy, because a destructor cannot gather.
+      if (values.defined() && !state.store.shares().empty() && !gathered_.defined())
+        gathered_ = state.store.values().clone();
       if (values.defined()) set(s, values);
     }
+    if (gathered_.defined()) state.gather_values(rank);
   }
   evaluation_values(evaluation_values const&) = delete;
   evaluation_values& operator=(evaluation_values const&) = delete;
   ~evaluation_values() {
     for (std::size_t i = 0; i < trained_.size(); ++i)
       if (trained_[i].defined()) set(state_.segments[i], trained_[i]);
+    at::NoGradGuard const no_grad;
+    if (gathered_.defined()) at::Tensor(state_.store.values()).copy_(gathered_);
   }
 
  private:
@@ -38,6 +46,7 @@ class evaluation_values {
 
   network_state& state_;
   std::vector<at::Tensor> trained_;  ///< Trained values of each segment; undefined if unchanged
+  at::Tensor gathered_;              ///< Trained values of all parameters, if the ranks keep shares
 };
 
 }  // namespace redco::run

@@ -7,6 +7,7 @@
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_result.hpp>
 #include <redco/run/fit_work.hpp>
+#include <redco/run/process_choices.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/run/stage_choices.hpp>
 #include <redco/run/step.hpp>
@@ -155,6 +156,7 @@ REDCO_INLINE void fit_loop::start() {
           detail::smaller_rounds(network_.network(), *options_.global_batch, *options_.micro_batch, replicas());
       !text.empty())
     where_.log().line(text);
+  if (int const level = where_.options().zero; level > 0) where_.log().line(zero_text(level, replicas()));
   if (std::int64_t const bytes = where_.gradient_bucket(); bytes > 0)
     where_.log().quiet_line("gradients are summed over " + std::to_string(replicas()) +
                             " replicas while backward runs, " + std::to_string(bytes) + " bytes at once");
@@ -198,7 +200,7 @@ REDCO_INLINE void fit_loop::sanity_check() { measured(std::min<std::int64_t>(opt
 /// Returns loss and metrics of the first `examples` evaluation examples, equal on all ranks. If
 /// `warns` is true, rank 0 logs a warning for each loss in which no token or example counted.
 REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool warns) {
-  evaluation_values const values(network_);
+  evaluation_values const values(network_, rank_);
   auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, settings_of_evaluation())); };
   options::metric_map metrics = evaluated_loss(rank_, *all(), settings_of_evaluation());
   for (auto const& [name, value] : metrics)

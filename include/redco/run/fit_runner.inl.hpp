@@ -8,6 +8,7 @@
 #include <redco/run/process_choices.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/run/verified_fit.hpp>
+#include <redco/run/whole_masters.hpp>
 #include <redco/ckpt/load_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/tensor/describe.hpp>
@@ -26,6 +27,16 @@
 #include <cstddef>
 #include <exception>
 #include <utility>
+
+namespace redco::run::detail {
+
+/// Loads the master parameters of a network from the weights of a warm start.
+inline void load_masters(network_state const& state, workdir::shared_weights const& from, rank_context& rank) {
+  whole_masters const whole(state, rank);
+  ckpt::load_parameters(from.open(), state.master_parts(), rank);
+}
+
+}  // namespace redco::run::detail
 
 namespace redco::run {
 
@@ -94,7 +105,7 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
     if (fresh) state = make_network_(rank, plan_, settings.frozen);
     std::function<void()> const load = [&] {
       if (fresh) load_start(*state, rank, warm);
-      else if (warm != nullptr) ckpt::load_parameters(warm->open(), state->master_parts(), rank);
+      else if (warm != nullptr) detail::load_masters(*state, *warm, rank);
     };
     auto const job = make(*state);
     fit_loop loop(where_, rank, *state, *job, settings, load, own);
@@ -109,7 +120,7 @@ REDCO_INLINE void fit_runner::load_start(network_state& state, rank_context& ran
                                          workdir::shared_weights const* warm_start) const {
   if (start_) start_(state, rank);
   if (start_adapters_) start_adapters_(state, rank);
-  if (!start_ && warm_start != nullptr) ckpt::load_parameters(warm_start->open(), state.master_parts(), rank);
+  if (!start_ && warm_start != nullptr) detail::load_masters(state, *warm_start, rank);
 }
 
 REDCO_INLINE verify_result fit_runner::verify(options::fit_settings const& settings, make_job const& job,
@@ -153,7 +164,8 @@ REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory,
                                          save_model_options const& options) const {
   where_.run_ranks([&](rank_context& rank) {
     network_state& state = trained_state(rank, "save_model");
-    evaluation_values const values(state);
+    evaluation_values const values(state, rank);
+    whole_masters const whole(state, rank);
     auto const parts = state.merged_parts();
     ckpt::save_model(directory, names, parts, rank.world, options);
   });
@@ -164,7 +176,8 @@ REDCO_INLINE void fit_runner::save_adapter(std::filesystem::path const& director
                                            adapt::save_adapter_options const& options) const {
   where_.run_ranks([&](rank_context& rank) {
     network_state& state = trained_state(rank, "save_adapter");
-    evaluation_values const values(state);
+    evaluation_values const values(state, rank);
+    whole_masters const whole(state, rank);
     adapt::save_adapter(directory, names, adapters, state.adapter_parts(), rank.world, options);
   });
 }

@@ -16,11 +16,15 @@ namespace redco::run {
 /// backward. A bucket is sent as soon as backward has completed all gradients in it. All parameters
 /// of a bucket are summed over the same mesh axes. All ranks send the buckets in the same order:
 /// parameters used last in forward come first, because backward completes them first.
+///
+/// If the replicas keep shares, each shared range is a bucket, and a rank gets the sums of its
+/// share only.
 class gradient_buckets {
  public:
-  /// Cuts the gradient buffer of `net` into buckets of at most `bytes`, a multiple of 8. The
-  /// network and the rank must outlive the buckets. Only one `gradient_buckets` object may use the
-  /// rank's lanes (threads that run collectives) at a time.
+  /// Cuts the gradient buffer of `net` into buckets of at most `bytes`, a multiple of 8. Ignores
+  /// `bytes` if the replicas keep shares. The network and the rank must outlive the buckets. Only
+  /// one `gradient_buckets` object may use the rank's lanes (threads that run collectives) at a
+  /// time.
   gradient_buckets(nn::network_base const& net, rank_context& rank, std::int64_t bytes);
 
   /// Marks a parameter's gradient as complete in this step, and sends all buckets that this
@@ -42,6 +46,7 @@ class gradient_buckets {
   struct bucket {
     at::Tensor part;   ///< slice of the flat gradient buffer
     comm::lane* lane;  ///< thread that sums the bucket over its mesh axes
+    bool is_shared;    ///< true if the rank gets the sums of its share only
     /// Index of the bucket's first parameter.
     std::int32_t first = -1;
     /// Number of parameters in the bucket whose gradients backward has not completed yet.

@@ -4,6 +4,8 @@
 
 #include <redco/nn/parameter_store.hpp>
 #include <redco/comm/group.hpp>
+#include <redco/shard/shares.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/shape/pieces.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -19,28 +21,26 @@ REDCO_INLINE gradient_buckets::gradient_buckets(nn::network_base const& net, ran
   at::Tensor const& flat = store.gradients();
   std::int64_t const most = std::max<std::int64_t>(1, bytes / static_cast<std::int64_t>(flat.element_size()));
   std::vector<bucket> all;
-  struct cut_region {
-    std::int64_t begin;
-    shape::buckets cut;
-    std::size_t first;  ///< index of the first bucket of the region
-  };
-  std::vector<cut_region> cut_regions;
-  for (shard::region const& one : store.regions()) {
-    if (!one.trained) continue;
-    comm::lane* const lane = &rank.lane(one.summed_over);
+  std::vector<std::int64_t> begins;  // of the buckets in the flat buffer
+  auto const add = [&](std::int64_t begin, std::int64_t end, shape::axes over, bool is_shared) {
+    comm::lane* const lane = &rank.lane(over);
     if (std::find(lanes_.begin(), lanes_.end(), lane) == lanes_.end()) lanes_.push_back(lane);
+    begins.push_back(begin);
+    all.push_back({flat.narrow(0, begin, end - begin), lane, is_shared, -1, 0});
+  };
+  for (shard::shared_range const& one : store.shares()) add(one.begin, one.end, one.over, true);
+  for (shard::region const& one : store.regions()) {
+    if (!one.trained || !store.shares().empty()) continue;
     shape::buckets const cut{one.size(), most};
-    cut_regions.push_back({one.begin, cut, all.size()});
     for (std::int64_t i = 0; i < cut.count(); ++i)
-      all.push_back({flat.narrow(0, one.begin + cut.begin(i), cut.end(i) - cut.begin(i)), lane, -1, 0});
+      add(one.begin + cut.begin(i), one.begin + cut.end(i), one.summed_over, false);
   }
   for (std::size_t i = 0; i < net.parameters().size(); ++i) {
     at::Tensor const& leaf = net.parameters()[i];
     if (!leaf.requires_grad() || leaf.numel() == 0) continue;
     std::int64_t const begin = leaf.storage_offset() - store.values().storage_offset();
-    cut_region const& in = cut_regions[store.regions().index_at(begin)];
     auto const bucket_of = [&](std::int64_t element) {
-      return in.first + static_cast<std::size_t>(in.cut.of(element - in.begin));
+      return static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), element) - begins.begin()) - 1;
     };
     for (std::size_t b = bucket_of(begin); b <= bucket_of(begin + leaf.numel() - 1); ++b) {
       if (all[b].awaited++ == 0) all[b].first = static_cast<std::int32_t>(i);
@@ -74,7 +74,8 @@ REDCO_INLINE void gradient_buckets::end(parameter which) {
 REDCO_INLINE void gradient_buckets::send_next() {
   comm::collective_label const label("gradients");
   bucket const& next = order_[sent_++];
-  next.lane->all_reduce(next.part);
+  if (!next.is_shared) next.lane->all_reduce(next.part);
+  else next.lane->request([part = next.part](comm::group& ranks) { ranks.reduce_scatter_in_place(part); });
 }
 
 }  // namespace redco::run

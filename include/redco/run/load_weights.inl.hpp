@@ -2,6 +2,7 @@
 
 #include <redco/run/load_weights.hpp>
 
+#include <redco/run/whole_masters.hpp>
 #include <redco/ckpt/load_weights.hpp>
 #include <redco/adapt/plan/adapter_location.hpp>
 #include <redco/adapt/save_adapter.hpp>
@@ -15,6 +16,7 @@ namespace redco::run {
 
 REDCO_INLINE void load_weights(network_state const& state, safetensors::weights_source const& weights,
                                models::stored_table const& table, rank_context& rank) {
+  whole_masters const whole(state, rank);
   bool const adapted =
       std::ranges::any_of(weights.tensors, [](auto const& one) { return !adapt::adapted_path(one.first).empty(); });
   ckpt::load_model(weights, table, adapted ? state.master_parts() : state.base_parts(), rank);
@@ -22,6 +24,7 @@ REDCO_INLINE void load_weights(network_state const& state, safetensors::weights_
 
 REDCO_INLINE void load_adapters(network_state const& state, safetensors::weights_source const& weights,
                                 std::span<models::stored_name const> names, rank_context& rank) {
+  whole_masters const whole(state, rank);
   std::vector<ckpt::state_part> const parts = adapt::adapter_parts_of(names, state.adapter_parts()).parts;
   std::vector<std::string> wanted;
   for (ckpt::state_part const& part : parts) wanted.push_back(part.name);

@@ -5,8 +5,10 @@
 #include <redco/update/gradient_norm.hpp>
 #include <redco/update/parameter_settings.hpp>
 #include <redco/update/segment.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,15 +19,21 @@ namespace redco::run {
 
 REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> const& placed,
                                           update::any_optimizer with, dtype compute, std::uint64_t seed, int rank,
-                                          std::vector<std::string> const& frozen, at::Device device)
-    : store(placed, rank, compute, seed, frozen, device), optimizer(std::move(with)), rank_(rank) {
+                                          std::vector<std::string> const& frozen, at::Device device,
+                                          shape::zero const& zero)
+    : store(placed, rank, compute, seed, frozen, device, zero), optimizer(std::move(with)), rank_(rank) {
+  if (!store.shares().empty() && (optimizer.updates_matrices || optimizer.factors_matrices))
+    throw error(exit_code::usage, "--zero " + std::to_string(zero.level) + " and the optimizer " + optimizer.name +
+                                      ": it updates whole matrices, and each replica would keep a share of their "
+                                      "elements; give --zero 0, or another optimizer");
   std::vector<update::parameter_settings> const all = update::settings_of(optimizer, placed);
   std::vector<update::parameter_settings> held;
   for (std::size_t i = 0; i < placed.size(); ++i)
     if (placed[i].plan.is_held_by(rank)) held.push_back(all[i]);
   add_segments(held);
+  add_pieces();
   for (nn::stored_parameter const& s : store.parameters())
-    if (s.trainable) add_norm_range(s);
+    for (piece const& of : pieces_[index_of(s)]) add_norm_range(s, of);
 }
 
 REDCO_INLINE void network_state::set_values(std::vector<at::Tensor> const& parameters) {
@@ -35,69 +43,128 @@ REDCO_INLINE void network_state::set_values(std::vector<at::Tensor> const& param
     throw error(exit_code::internal, "the network takes " + std::to_string(own.size()) + " parameters and is given " +
                                          std::to_string(parameters.size()) + "; pass one for each of parameters()");
   for (std::size_t i = 0; i < own.size(); ++i) at::Tensor(own[i].detach()).copy_(parameters[i]);
-  if (store.has_masters()) store.masters().copy_(store.values());
+  if (!store.has_masters()) return;
+  for (update::segment const& s : segments) at::Tensor(s.param).copy_(s.compute);
+  for (nn::stored_parameter const& s : store.parameters())
+    if (!s.trainable) at::Tensor(s.master).copy_(s.value);
+}
+
+REDCO_INLINE void network_state::gather_values(rank_context const& rank) const {
+  comm::collective_label const label("parameters");
+  for (shard::shared_range const& one : store.shares())
+    rank.group(one.over).all_gather_in_place(store.values().narrow(0, one.begin, one.size()));
 }
 
 REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
   std::vector<ckpt::state_part> all;
   for (nn::stored_parameter const& s : store.parameters()) {
+    bool const in_boxes = s.trainable && store.kept_masters().defined();
     all.push_back(part(name + s.name, s.plan, s.value));
-    if (store.has_masters()) all.push_back(part("master." + name + s.name, s.plan, s.master));
-    if (!s.trainable) continue;
-    slot_location const& location = locations_[static_cast<std::size_t>(&s - store.parameters().data())];
-    update::segment const& segment = segments[location.segment];
-    optimizer::slot_list const slots = update::slots_of(optimizer, segment);
-    for (int i = 0; i < slots.size(); ++i) {
-      update::matrix const m =
-          segment.matrices.empty() ? update::matrix{location.begin, s.plan, rank_} : segment.matrices[location.matrix];
-      all.push_back(part("optimizer." + std::string(slots[i]) + "." + name + s.name, m.plan_of(slots.form(i)),
-                         m.slot(segment.slots[static_cast<std::size_t>(i)], slots.form(i))));
-    }
+    if (store.has_masters() && !in_boxes) all.push_back(part("master." + name + s.name, s.plan, s.master));
+    each_box(s, [&](piece const& of, shard::element_box const& box) {
+      if (in_boxes) all.push_back(boxed_part("master." + name + s.name, s, box, segments[of.segment].param, of.begin));
+      for (ckpt::state_part& slot : slot_parts(s, of, box)) all.push_back(std::move(slot));
+    });
   }
   return all;
 }
 
-REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts() const {
+/// Returns the parts of the optimizer slots of one box of a parameter.
+REDCO_INLINE std::vector<ckpt::state_part> network_state::slot_parts(nn::stored_parameter const& s, piece const& of,
+                                                                     shard::element_box const& box) const {
   std::vector<ckpt::state_part> all;
-  for (nn::stored_parameter const& s : store.parameters()) all.push_back(part(s.name, s.plan, s.master));
+  update::segment const& segment = segments[of.segment];
+  optimizer::slot_list const slots = update::slots_of(optimizer, segment);
+  for (int i = 0; i < slots.size(); ++i) {
+    std::string const full_name = "optimizer." + std::string(slots[i]) + "." + name + s.name;
+    at::Tensor const& flat = segment.slots[static_cast<std::size_t>(i)];
+    if (!store.shares().empty()) {
+      all.push_back(boxed_part(full_name, s, box, flat, of.begin));
+      continue;
+    }
+    update::matrix const m =
+        segment.matrices.empty() ? update::matrix{of.begin, s.plan, rank_} : segment.matrices[of.matrix];
+    all.push_back(part(full_name, m.plan_of(slots.form(i)), m.slot(flat, slots.form(i))));
+  }
   return all;
 }
 
-REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts(bool of_adapters) const {
+REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts() const { return master_parts(std::nullopt); }
+
+REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts(std::optional<bool> of_adapters) const {
+  if (store.has_cut_masters())
+    throw error(exit_code::internal,
+                "each rank has a share of the master parameters only, and all are needed: hold a whole_masters");
   std::vector<ckpt::state_part> all;
   for (nn::stored_parameter const& s : store.parameters())
-    if (s.plan.fact.is_adapter() == of_adapters) all.push_back(part(s.name, s.plan, s.master));
+    if (!of_adapters || s.plan.fact.is_adapter() == *of_adapters) all.push_back(part(s.name, s.plan, s.master));
+  return all;
+}
+
+REDCO_INLINE std::vector<network_state::updated_part> network_state::updated_parts() const {
+  std::vector<updated_part> all;
+  for (nn::stored_parameter const& s : store.parameters()) {
+    if (!s.trainable) all.push_back({s.name, {}, part(s.name, s.plan, s.master), {}});
+    each_box(s, [&](piece const& of, shard::element_box const& box) {
+      if (store.shares().empty()) {
+        all.push_back({s.name, part(s.name, s.plan, s.gradient), part(s.name, s.plan, s.master), {}});
+      } else {
+        update::segment const& segment = segments[of.segment];
+        all.push_back({s.name,
+                       boxed_part(s.name, s, box, segment.grad, of.begin),
+                       boxed_part(s.name, s, box, segment.param, of.begin),
+                       {}});
+      }
+      all.back().slots = slot_parts(s, of, box);
+    });
+  }
   return all;
 }
 
 REDCO_INLINE void network_state::check_finite(std::int64_t step) const {
-  update::norm_range const all{0, store.masters().numel(), 1};
-  if (std::isfinite(update::squared_norm(store.masters(), {&all, 1}))) return;
-  for (nn::stored_parameter const& s : store.parameters())
-    if (!at::isfinite(s.master).all().item<bool>())
-      throw error(exit_code::not_finite, "step " + std::to_string(step) + ": the parameter " + name + s.name +
+  auto const check = [&](std::string const& parameter, at::Tensor const& master) {
+    if (!at::isfinite(master).all().item<bool>())
+      throw error(exit_code::not_finite, "step " + std::to_string(step) + ": the parameter " + name + parameter +
                                              " is not finite; it is not saved. Lower the learning rate or the weight "
                                              "decay and resume from the checkpoint before");
+  };
+  if (store.has_cut_masters()) {
+    for (updated_part const& one : updated_parts()) check(one.name, one.master.local);
+    return;
+  }
+  update::norm_range const all{0, store.masters().numel(), 1};
+  if (std::isfinite(update::squared_norm(store.masters(), {&all, 1}))) return;
+  for (nn::stored_parameter const& s : store.parameters()) check(s.name, s.master);
 }
 
-/// Divides each trained region into segments: runs of adjacent parameters with equal settings.
+/// Divides each trained region into segments: runs of adjacent parameters with equal settings. If
+/// the rank keeps shares, its segments are the parts of the runs in its shares.
 REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_settings> const& settings) {
   std::span<nn::stored_parameter const> const all = store.parameters();
-  locations_.resize(all.size());
+  pieces_.resize(all.size());
+  std::vector<element_range> const whole{{0, store.regions().trained(), 0}};
+  std::vector<element_range> const& kept = store.shares().empty() ? whole : store.kept();
   for (shard::region const& region : store.regions()) {
     if (!region.trained) continue;
     std::int64_t begin = region.begin, end = region.begin;
     update::parameter_settings current;
     std::vector<update::matrix> matrices;
     auto const end_segment = [&] {
-      add_segment({begin, end}, region.decay, current, std::exchange(matrices, {}));
+      std::size_t const before = segments.size();
+      for (element_range const& one : kept) {
+        std::int64_t const first = std::max(begin, one.begin), last = std::min(end, one.end);
+        if (first >= last) continue;
+        add_segment({first, last, one.packed + first - one.begin}, region.decay, current, std::exchange(matrices, {}));
+      }
+      // Parameters without elements have a segment, too.
+      if (segments.size() == before) add_segment({begin, begin, 0}, region.decay, current, std::exchange(matrices, {}));
       begin = end;
     };
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!all[i].trainable || !region.is_like(shard::region_of(all[i].plan, true))) continue;
       if (settings[i] != current && end > begin) end_segment();
       current = settings[i];
-      locations_[i] = {segments.size(), end - begin, matrices.size()};
+      pieces_[i] = {{segments.size(), end - begin, 0, all[i].master.numel(), matrices.size()}};
       if (current.whole) matrices.push_back({end - begin, all[i].plan, rank_});
       end += all[i].master.numel();
     }
@@ -105,27 +172,84 @@ REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_sett
   }
 }
 
-REDCO_INLINE void network_state::add_segment(element_range of, bool decay, update::parameter_settings const& settings,
+REDCO_INLINE void network_state::add_segment(element_range const& of, bool decay,
+                                             update::parameter_settings const& settings,
                                              std::vector<update::matrix> matrices) {
-  auto const part = [&](at::Tensor const& flat) { return flat.narrow(0, of.begin, of.end - of.begin); };
-  segments.push_back(
-      update::make_segment(optimizer, part(store.masters()), part(store.gradients()), decay || optimizer.decay_all,
-                           store.has_masters() ? part(store.values()) : at::Tensor(), std::move(matrices)));
+  std::int64_t const size = of.end - of.begin;
+  auto const part = [&](at::Tensor const& flat) { return flat.narrow(0, of.begin, size); };
+  at::Tensor const& packed = store.kept_masters();
+  segments.push_back(update::make_segment(
+      optimizer, packed.defined() ? packed.narrow(0, of.packed, size) : part(store.masters()), part(store.gradients()),
+      decay || optimizer.decay_all, store.has_masters() ? part(store.values()) : at::Tensor(), std::move(matrices)));
   segments.back().rate = settings.rate;
   segments.back().weight_decay = settings.weight_decay;
+  ranges_.push_back(of);
 }
 
-/// Adds a parameter's range of the flat gradient to `norm_ranges`. If n ranks of a replica hold
-/// equal shards of the parameter, each shard gets the weight 1/n, so that the norm counts the shard
-/// once.
-REDCO_INLINE void network_state::add_norm_range(nn::stored_parameter const& s) {
+/// If the rank keeps shares, replaces the piece of each parameter by its pieces in the rank's
+/// segments. A parameter without elements keeps an empty piece.
+REDCO_INLINE void network_state::add_pieces() {
+  if (store.shares().empty()) return;
+  for (nn::stored_parameter const& s : store.parameters()) {
+    if (!s.trainable) continue;
+    std::vector<piece>& all = pieces_[index_of(s)];
+    std::int64_t const count = s.master.numel(), end = s.offset + count;
+    if (count > 0) all.clear();
+    else all.front().begin = 0;
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+      std::int64_t const first = std::max(s.offset, ranges_[i].begin), last = std::min(end, ranges_[i].end);
+      if (first < last) all.push_back({i, first - ranges_[i].begin, first - s.offset, last - first, 0});
+    }
+  }
+}
+
+/// Adds a piece of a parameter to `norm_ranges`. If n ranks of a replica hold equal shards of the
+/// parameter, each shard gets the weight 1/n, so that the norm counts the shard once.
+REDCO_INLINE void network_state::add_norm_range(nn::stored_parameter const& s, piece const& of) {
   double const weight = 1.0 / s.plan.holders(shape::model_axes);
-  std::int64_t const end = s.offset + s.master.numel();
-  if (!norm_ranges.empty() && norm_ranges.back().weight == weight && norm_ranges.back().end == s.offset) {
+  std::int64_t const begin = s.offset + of.first, end = begin + of.elements;
+  if (!norm_ranges.empty() && norm_ranges.back().weight == weight && norm_ranges.back().end == begin) {
     norm_ranges.back().end = end;
   } else {
-    norm_ranges.push_back({s.offset, end, weight});
+    norm_ranges.push_back({begin, end, weight});
   }
+}
+
+/// Calls visit(piece, box) for each box of a trained parameter that this rank updates. Without
+/// shares, this is one box. The elements of the box begin at `piece.begin` of the segment.
+template <class Visit>
+void network_state::each_box(nn::stored_parameter const& s, Visit const& visit) const {
+  extents const local = s.plan.local();
+  extents none = local;
+  for (int d = 0; d < none.rank; ++d) none[d] = 0;
+  for (piece of : pieces_[index_of(s)]) {
+    if (store.shares().empty() || of.elements == 0) {
+      visit(of, shard::element_box{none, local});
+      continue;
+    }
+    for (shard::element_box const& box : shard::boxes_of(local, of.first, of.first + of.elements)) {
+      visit(of, box);
+      of.begin += box.size.count();
+    }
+  }
+}
+
+/// Returns the part of a tensor with the shape and split of the parameter `s` that has the elements
+/// of `box`, which begin at `begin` of the tensor `flat`.
+REDCO_INLINE ckpt::state_part network_state::boxed_part(std::string full_name, nn::stored_parameter const& s,
+                                                        shard::element_box const& box, at::Tensor const& flat,
+                                                        std::int64_t begin) const {
+  at::IntArrayRef const sizes(box.size.size.data(), static_cast<std::size_t>(box.size.rank));
+  ckpt::state_part p = part(std::move(full_name), s.plan, flat.narrow(0, begin, box.size.count()).view(sizes));
+  extents const held = s.plan.logical(rank_);
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    std::int64_t const offset = box.offset.size[d];
+    p.box.offset[d] = std::min(p.box.offset[d] + offset, p.shape[d]);
+    p.box.shape[d] = std::clamp<std::int64_t>(held.size[d] - offset, 0, box.size.size[d]);
+  }
+  shape::axes const over = shard::region_of(s.plan, true).summed_over;
+  p.owner = s.plan.owns(shard::first_along(over, rank_, s.plan.mesh));
+  return p;
 }
 
 REDCO_INLINE ckpt::state_part network_state::part(std::string full_name, shard::entry const& plan,

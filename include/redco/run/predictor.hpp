@@ -181,7 +181,7 @@ class predictor {
       auto const& state = trainer_->states()[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
       auto const& own = static_cast<run::trained_network<typename Trainer::model_type> const&>(*state);
-      run::evaluation_values const values(*state);
+      run::evaluation_values const values(*state, rank);
       all_batches source(trainer_->pipeline(), own.net, data, run::evaluation_order(rank, data.size(), settings),
                          {&length, nullptr, &slots});
       run::predict_all(rank, source, settings);

@@ -66,6 +66,13 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
   return text;
 }
 
+/// Returns a log line about the state that `replicas` replicas share out at a level of ZeRO.
+inline std::string zero_text(int level, int replicas) {
+  return "zero " + std::to_string(level) +
+         (replicas > 1 ? ": each of " + std::to_string(replicas) + " replicas keeps a share of the optimizer's state"
+                       : std::string(": nothing is shared out, because there is one replica"));
+}
+
 inline comm::agreement agreement_of(process_choices const& chosen) {
   comm::agreement all("machines or environments", start_alike);
   all.add("mesh", options::to_text(chosen.mesh));

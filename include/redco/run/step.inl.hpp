@@ -8,6 +8,7 @@
 #include <redco/update/gradient_norm.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/shard/shares.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -33,6 +34,7 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
         "a loss of several terms with pipeline stages: only the last stage knows their counts; return one term, "
         "or give --n-pipeline-stages 1");
   facts_.regions = std::distance(sums_.begin(), sums_.end());
+  facts_.exchanges_first = !state_.store.shares().empty();
   facts_.meets_replicas = state.network().meets_replicas();
   if (facts_.several_terms && facts_.rounds > 1)
     throw error(
@@ -119,7 +121,8 @@ REDCO_INLINE void step_executor::backward(schedule::step_op const& one) {
   // The model's last chunk runs the first backward of a micro-batch.
   if (auto in_flight = losses_.extract(one.micro)) loss = std::move(in_flight.mapped());
   std::optional<nn::gradient_watch> ends;
-  if (buckets_ && last_ && !nn::gradient_watch::on(state_.network()))
+  bool const waits_for_exchange = stage_ && facts_.exchanges_first;
+  if (buckets_ && last_ && !waits_for_exchange && !nn::gradient_watch::on(state_.network()))
     ends.emplace(state_.network(), [this](parameter which) { buckets_->end(which); });
   if (!stage_) return add_gradient(state_, sum_to_differentiate(loss, counts_));
   stage_->backward(one, loss.all.empty() ? at::Tensor() : sum_to_differentiate(loss, counts_));
@@ -133,17 +136,22 @@ REDCO_INLINE void step_executor::share_statistics() const {
   }
 }
 
-/// Sums one range of the flat gradient over its mesh axes. With buckets, the first call sends all
-/// remaining buckets of all ranges, because the order of buckets does not follow the ranges.
+/// Sums one range of the flat gradient over its mesh axes; if the replicas keep shares, only into
+/// this rank's share. With buckets, the first call sends all remaining buckets of all ranges,
+/// because the order of buckets does not follow the ranges.
 REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
   if (buckets_) return buckets_->send_all();
   if (rank_.group(sum.summed_over).size() == 1) return;
   comm::collective_label const label("gradients");
+  for (shard::shared_range const& one : state_.store.shares())
+    if (sum.begin <= one.begin && one.end <= sum.end)
+      rank_.group(one.over).reduce_scatter_in_place(state_.store.gradients().narrow(0, one.begin, one.size()));
+  if (!state_.store.shares().empty()) return;
   rank_.group(sum.summed_over).all_reduce(state_.store.gradients().narrow(0, sum.begin, sum.size()));
 }
 
 REDCO_INLINE void step_executor::exchange_shared() {
-  if (buckets_) buckets_->wait();
+  if (buckets_ && !facts_.exchanges_first) buckets_->wait();
   stage_->exchange_shared();
 }
 
@@ -175,13 +183,16 @@ REDCO_INLINE void step_executor::update() {
   if (state_.noise.deviation > 0)
     state_.store.add_noise(state_.noise.deviation, rank_.rank, state_.noise.seed, static_cast<std::uint64_t>(at_.step));
   double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
-  result_.grad_norm = update::gradient_norm(square, rank_.group(shape::model_axes), divisor);
+  // If the replicas keep shares, each of them has the squares of its own gradients only.
+  shape::axes const over = state_.store.shares().empty() ? shape::model_axes : shape::every_axis;
+  result_.grad_norm = update::gradient_norm(square, rank_.group(over), divisor);
   check_finite("gradient norm", result_.grad_norm);
   if (watch_ != nullptr) watch_->reduced(state_, divisor);
   ++state_.updates;
   double const scale = update::clip_factor(result_.grad_norm, optimizer.clip_norm) / divisor;
   for (update::segment& s : state_.segments)
     if (s.param.numel() > 0) optimizer.update(s, result_.lr, state_.updates, scale, &rank_);
+  state_.gather_values(rank_);
   if (watch_ != nullptr) watch_->updated(state_);
 }
 

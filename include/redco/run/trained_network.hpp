@@ -7,6 +7,7 @@
 #include <redco/shard/families.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/adapt/low_rank.hpp>
 
 #include <cstdint>
@@ -18,17 +19,20 @@
 namespace redco::run {
 
 /// A network with its optimizer on one rank, for training loops that the user writes. `frozen`:
-/// name patterns of parameters that are not trained. Throws `error` with exit code 64 if a pattern
-/// matches no parameter.
+/// name patterns of parameters that are not trained. `zero`: state of which the replicas keep
+/// shares. Throws `error` with exit code 64 if a pattern matches no parameter, or if the optimizer
+/// needs whole parameters and the replicas keep shares.
 template <model M>
 class trained_network final : public network_state {
  public:
   trained_network(M const& m, shard::dynamic_plan const& p, update::any_optimizer with, dtype compute,
                   std::uint64_t seed, int rank, std::vector<std::string> const& frozen = {},
-                  at::Device device = tensors::cpu_device())
-      : network_state(shard::placed_parameters(p), std::move(with), compute, seed, rank, frozen, device),
+                  at::Device device = tensors::cpu_device(), shape::zero const& zero = {})
+      : network_state(shard::placed_parameters(p), std::move(with), compute, seed, rank, frozen, device, zero),
         net(nn::make_network(m, store, rank, p.mesh,
-                             shape::stage_blocks(p.stages, p.mesh.coordinate(rank, shape::axis::pp)))) {}
+                             shape::stage_blocks(p.stages, p.mesh.coordinate(rank, shape::axis::pp)))) {
+    store.cut_masters();  // after the modules have set their own initial values
+  }
 
   nn::network_base const& network() const override { return *net; }
 

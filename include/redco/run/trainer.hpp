@@ -99,6 +99,7 @@ class trainer {
         report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
     run.hosts = options::launched().processes;
     run.gradient_bucket = where().gradient_bucket();
+    run.zero = where().options().zero;
     run.overlap_shards = where().overlaps_shards();
     run.stages = plan().stages;
     run.schedule = where().schedule().kind;
@@ -202,7 +203,7 @@ class trainer {
                                std::vector<std::string> const& frozen) {
                   return std::make_unique<run::trained_network<M>>(model_, plan, optimizer_, where.compute(),
                                                                    where.options().seed, rank.rank, frozen,
-                                                                   where.device(rank.rank));
+                                                                   where.device(rank.rank), where.zero());
                 }) {
     optimizer::check_rates(optimizer_);
   }

@@ -20,7 +20,7 @@
 namespace redco::run {
 
 /// A record of one parameter's update on one rank: gradient, change and optimizer slots of the
-/// rank's shard.
+/// rank's shard, or of a part of the shard that the rank updates (ZeRO).
 struct updated_parameter {
   std::string name;
   /// Box (offsets and sizes) of the rank's shard in the unsharded parameter.

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -25,37 +23,28 @@ REDCO_INLINE void update_recorder::computed(terms const& loss) {
 REDCO_INLINE void update_recorder::begin(network_state const& state) {
   now_.parameters.clear();
   before_.clear();
-  for (ckpt::state_part const& part : state.master_parts()) {
-    now_.parameters.push_back({part.name, part.box, {}, {}, {}});
-    before_.push_back(held_copy(part));
+  for (network_state::updated_part const& one : state.updated_parts()) {
+    now_.parameters.push_back({one.name, one.master.box, {}, {}, {}});
+    before_.push_back(held_copy(one.master));
   }
 }
 
 REDCO_INLINE void update_recorder::reduced(network_state const& state, double divisor) {
   begin(state);
-  auto const parts = state.master_parts();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    nn::stored_parameter const* const stored = state.store.find(parts[i].name);
-    if (!stored->gradient.defined()) continue;
-    ckpt::state_part gradient = parts[i];
-    gradient.local = stored->gradient;
-    now_.parameters[i].gradient = held_copy(gradient).div_(divisor);
-  }
+  auto const parts = state.updated_parts();
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].gradient.local.defined()) now_.parameters[i].gradient = held_copy(parts[i].gradient).div_(divisor);
 }
 
 REDCO_INLINE void update_recorder::updated(network_state const& state) {
-  auto const parts = state.master_parts();
-  for (std::size_t i = 0; i < parts.size(); ++i) now_.parameters[i].update = held_copy(parts[i]).sub_(before_[i]);
-  std::string_view const prefix = "optimizer.";
-  std::map<std::string, std::size_t, std::less<>> indices;
-  for (std::size_t i = 0; i < parts.size(); ++i) indices[state.name + parts[i].name] = i;
-  for (ckpt::state_part const& part : state.parts()) {
-    if (!part.name.starts_with(prefix)) continue;
-    std::string_view const name = std::string_view(part.name).substr(part.name.find('.', prefix.size()) + 1);
-    auto const at = indices.find(name);
-    if (at == indices.end()) continue;
-    now_.parameters[at->second].slots.push_back(held_copy(part));
-    now_.parameters[at->second].slot_boxes.push_back(part.box);
+  auto const parts = state.updated_parts();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    updated_parameter& to = now_.parameters[i];
+    to.update = held_copy(parts[i].master).sub_(before_[i]);
+    for (ckpt::state_part const& slot : parts[i].slots) {
+      to.slots.push_back(held_copy(slot));
+      to.slot_boxes.push_back(slot.box);
+    }
   }
 }
 

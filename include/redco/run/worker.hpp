@@ -95,7 +95,7 @@ class worker {
     compare(name, settings, frozen);
     auto made = std::make_unique<run::trained_network<M>>(
         m, run::planned(m, rank_.mesh, where_), optimizer, where_.compute(),
-        random::seed_of(where_.options().seed, name), rank_.rank, frozen, where_.device(rank_.rank));
+        random::seed_of(where_.options().seed, name), rank_.rank, frozen, where_.device(rank_.rank), where_.zero());
     run::trained_network<M>& result = *made;
     take(name, std::move(made), settings);
     return result;
@@ -103,7 +103,8 @@ class worker {
 
   /// Moves the parameters of `follower` towards those of `leader`: p += share * (leader's p - p),
   /// with a share from 0 to 1; 1 copies. Throws `error` with exit code 70 if the networks have
-  /// different parameters.
+  /// different parameters. Throws it with 64 if a rank has only a share of their f32 parameters
+  /// (--zero in bf16).
   static void follow(run::network_state const& leader, run::network_state& follower, double share = 1);
 
   /// Adds a copy of the network `of` under another name. No optimizer changes it; follow() can. Use

@@ -4,6 +4,7 @@
 
 #include <redco/run/fit_work.hpp>
 #include <redco/run/loss_totals.hpp>
+#include <redco/run/process_choices.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/group.hpp>
@@ -47,6 +48,8 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
   if (rank_.rank == 0 && !verifier_) {
     where_.claim_workdir();
     where_.summary().emplace();
+    int const level = where.options().zero;
+    if (level > 0) where_.log().line(run::zero_text(level, rank.mesh.size(shape::batch_axes)));
   }
   settings_["steps"] = std::to_string(options.steps);
   settings_.merge(workdir::config_settings(options.config));
@@ -104,6 +107,10 @@ REDCO_INLINE void worker::take(std::string const& name, std::unique_ptr<run::net
 
 REDCO_INLINE void worker::follow(run::network_state const& leader, run::network_state& follower, double share) {
   at::NoGradGuard const no_grad;
+  if (leader.store.has_cut_masters() || follower.store.has_cut_masters())
+    throw error(exit_code::usage,
+                "worker.follow and --zero in bf16: a rank has only a share of the f32 parameters that follow() reads; "
+                "give --dtype f32, or --zero 0");
   for (nn::stored_parameter const& p : follower.store.parameters()) {
     nn::stored_parameter const* const from = leader.store.find(p.name);
     if (from == nullptr || from->master.sizes() != p.master.sizes())

@@ -87,6 +87,9 @@ struct step_facts {
   /// True if forward and backward of a micro-batch cannot be separated, because the user wrote the
   /// step or the step is a recorded CUDA graph.
   bool in_one = false;
+  /// True if a replica gets the sums of its share of the gradients only. Then pipeline stages
+  /// exchange the gradients that several of them hold before the sums.
+  bool exchanges_first = false;
   int stages = 1;  ///< Number of pipeline stages
   int stage = 0;   ///< Index of this rank's pipeline stage
   /// Order in which the stages compute micro-batches: gpipe, one_f_one_b or interleaved
@@ -167,8 +170,9 @@ constexpr std::vector<step_op> step_of(step_facts const& of) {
   } else if (of.micro_batches == 0 && of.several_terms) {
     add(op::total_counts, 0);
   }
+  if (of.stages > 1 && of.exchanges_first) all.push_back({op::exchange_shared});
   for (std::int64_t r = 0; r < of.regions; ++r) all.push_back({op::reduce, -1, -1, -1, static_cast<std::int16_t>(r)});
-  if (of.stages > 1) all.push_back({op::exchange_shared});
+  if (of.stages > 1 && !of.exchanges_first) all.push_back({op::exchange_shared});
   all.push_back({op::total});
   all.push_back({op::update});
   return all;

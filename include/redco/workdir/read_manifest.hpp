@@ -108,7 +108,7 @@ inline manifest check_checkpoint(std::filesystem::path const& directory, bool ve
   }
   for (auto const& [name, tensor] : facts.tensors) {
     for (safetensors::tensor_part const& part : tensor.parts)
-      safetensors::check_entry(files.at(part.file), name, tensor.type, part.shape);
+      safetensors::check_entry(files.at(part.file), part.name.empty() ? name : part.name, tensor.type, part.shape);
   }
   return facts;
 }

@@ -70,6 +70,7 @@ struct part_view {
   void save(Archive& archive) const {
     archive(cereal::make_nvp("file", part.file), cereal::make_nvp("offset", part.offset),
             cereal::make_nvp("shape", part.shape));
+    if (!part.name.empty()) archive(cereal::make_nvp("name", part.name));
   }
 };
 

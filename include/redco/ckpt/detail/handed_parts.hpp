@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/workdir/manifest.hpp>
@@ -83,13 +84,13 @@ class first_failure {
 
 /// Sends the tensors of this rank's checkpoint files to rank 0, which writes the files. `kinds`:
 /// parts by the kind of file. Files follow each other, and tensors have their order in the file.
-inline void hand_over_files(std::map<std::string, std::vector<state_part const*>> const& kinds, comm::group& world) {
+inline void hand_over_files(std::map<std::string, std::vector<written_part>> const& kinds, comm::group& world) {
   for (auto const& [kind, parts] : kinds) {
     std::map<std::string, state_part const*> by_name;
     std::vector<safetensors::safetensors_entry> entries;
-    for (state_part const* const part : parts) {
-      by_name[part->name] = part;
-      entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->box.shape});
+    for (auto const& [part, stored_name] : parts) {
+      by_name[stored_name] = part;
+      entries.push_back({stored_name, file_dtype_of(part->local.scalar_type()), part->box.shape});
     }
     for (auto const& entry : safetensors::plan_safetensors(std::move(entries)).entries) {
       at::Tensor const values = held_values(*by_name.at(entry.name)).to(tensors::cpu_device()).contiguous();
@@ -108,7 +109,7 @@ void take_over_files(Ops& ops, std::filesystem::path const& directory, workdir::
   std::map<std::string, std::vector<safetensors::safetensors_entry>> files;
   for (auto const& [name, tensor] : share.tensors)
     for (safetensors::tensor_part const& part : tensor.parts)
-      files[part.file].push_back({name, tensor.type, part.shape});
+      files[part.file].push_back({part.name.empty() ? name : part.name, tensor.type, part.shape});
   for (auto& one : files) {
     std::string const& name = one.first;
     safetensors::safetensors_plan const plan = safetensors::plan_safetensors(std::move(one.second));
@@ -125,20 +126,21 @@ void take_over_files(Ops& ops, std::filesystem::path const& directory, workdir::
 }
 
 /// Returns the parts by tensor name, without parts that hold no element (only padding).
-inline std::map<std::string, state_part const*> wanted_parts(std::span<state_part const> parts) {
-  std::map<std::string, state_part const*> wanted;
+inline std::map<std::string, std::vector<state_part const*>> wanted_parts(std::span<state_part const> parts) {
+  std::map<std::string, std::vector<state_part const*>> wanted;
   for (state_part const& part : parts)
-    if (safetensors::count_of(part.box.shape) > 0) wanted[part.name] = &part;
+    if (safetensors::count_of(part.box.shape) > 0) wanted[part.name].push_back(&part);
   return wanted;
 }
 
-/// Returns a table of the box (offsets and sizes) that this rank wants of each tensor. The rank
+/// Returns a table of the boxes (offsets and sizes) that this rank wants of each tensor. The rank
 /// sends it to rank 0, which passes it to hand_over_wished().
 inline safetensors::tensor_table wishes_of(std::span<state_part const> parts) {
   safetensors::tensor_table wishes;
-  for (auto const& [name, part] : wanted_parts(parts))
-    wishes[name] = {
-        file_dtype_of(part->local.scalar_type()), part->shape, {{"wish", part->box.offset, part->box.shape}}};
+  for (auto const& [name, all] : wanted_parts(parts)) {
+    wishes[name] = {file_dtype_of(all.front()->local.scalar_type()), all.front()->shape, {}};
+    for (state_part const* const part : all) wishes[name].parts.push_back({"wish", part->box.offset, part->box.shape});
+  }
   return wishes;
 }
 
@@ -148,11 +150,12 @@ inline void hand_over_wished(safetensors::open_files const& files, safetensors::
                              safetensors::tensor_table const& wishes, int to, comm::group& world,
                              first_failure& failure) {
   for (auto const& [name, wish] : wishes) {
-    safetensors::tensor_part const& wished = wish.parts.front();
-    at::Tensor const values = at::empty(wished.shape, scalar_type_of(wish.type));
-    state_part const part{name, wish.shape, values, {wished.offset, wished.shape}};
-    failure.attempt([&] { read_parts(files, table, {&part, 1}); });
-    hand_over(world, to, bytes_of(values));
+    for (safetensors::tensor_part const& wished : wish.parts) {
+      at::Tensor const values = at::empty(wished.shape, scalar_type_of(wish.type));
+      state_part const part{name, wish.shape, values, {wished.offset, wished.shape}};
+      failure.attempt([&] { read_parts(files, table, {&part, 1}); });
+      hand_over(world, to, bytes_of(values));
+    }
   }
 }
 
@@ -160,14 +163,16 @@ inline void hand_over_wished(safetensors::open_files const& files, safetensors::
 inline void take_over_wished(std::span<state_part const> parts, comm::group& world) {
   at::NoGradGuard const no_grad;
   for (state_part const& part : parts) part.local.detach().zero_();
-  for (auto const& [name, part] : wanted_parts(parts)) {
-    at::Tensor const values = at::empty(part->box.shape, part->local.scalar_type());
-    std::size_t done = 0;
-    take_over(world, 0, values.nbytes(), [&](std::span<std::byte const> piece) {
-      std::copy(piece.begin(), piece.end(), bytes_of(values).begin() + static_cast<std::ptrdiff_t>(done));
-      done += piece.size();
-    });
-    held_values(*part).copy_(values);
+  for (auto const& [name, all] : wanted_parts(parts)) {
+    for (state_part const* const part : all) {
+      at::Tensor const values = at::empty(part->box.shape, part->local.scalar_type());
+      std::size_t done = 0;
+      take_over(world, 0, values.nbytes(), [&](std::span<std::byte const> piece) {
+        std::copy(piece.begin(), piece.end(), bytes_of(values).begin() + static_cast<std::ptrdiff_t>(done));
+        done += piece.size();
+      });
+      held_values(*part).copy_(values);
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,31 +27,52 @@
 
 namespace redco::ckpt::detail {
 
+/// A part that a rank writes to a checkpoint file, and the name of its tensor in the file: the name
+/// of the part; for further parts of one tensor, with "@1", "@2", ... after it.
+struct written_part {
+  state_part const* part;
+  std::string name;
+};
+
 /// Returns the parts that this rank writes to a checkpoint, by kind of file ("parameters",
 /// "optimizer", ...). Skips parts without elements.
-inline std::map<std::string, std::vector<state_part const*>> written_parts(std::span<state_part const> parts) {
-  std::map<std::string, std::vector<state_part const*>> kinds;
+inline std::map<std::string, std::vector<written_part>> written_parts(std::span<state_part const> parts) {
+  std::map<std::string, std::vector<written_part>> kinds;
+  std::map<std::string_view, int> counts;
   for (state_part const& part : parts) {
     check_part(part);
-    if (part.owner && safetensors::count_of(part.box.shape) > 0) kinds[workdir::kind_of(part.name)].push_back(&part);
+    if (!part.owner || safetensors::count_of(part.box.shape) == 0) continue;
+    int const before = counts[part.name]++;
+    kinds[workdir::kind_of(part.name)].push_back(
+        {&part, before == 0 ? part.name : part.name + "@" + std::to_string(before)});
   }
   return kinds;
 }
 
+/// Returns the parts of a manifest's tensor for parts in the file `file`.
+inline safetensors::tensor_part stored_part(std::string const& file, written_part const& one) {
+  bool const renamed = one.name != one.part->name;
+  return {file, one.part->box.offset, one.part->box.shape, renamed ? one.name : std::string()};
+}
+
 /// Returns a table with name, dtype and unsharded shape of this rank's tensors, with empty lists of
-/// parts. Throws `error` with exit code 70 if a name occurs twice or a part does not fit its
-/// tensor.
+/// parts. Throws `error` with exit code 70 if two parts of a tensor overlap or disagree, or if a
+/// part does not fit its tensor.
 inline safetensors::tensor_table described(std::span<state_part const> parts) {
   safetensors::tensor_table table;
+  std::map<std::string_view, std::vector<safetensors::box const*>> boxes;
   for (state_part const& part : parts) {
     check_part(part);
-    if (!table
-             .try_emplace(part.name,
-                          safetensors::stored_tensor{file_dtype_of(part.local.scalar_type()), part.shape, {}})
-             .second) {
+    safetensors::stored_tensor const one{file_dtype_of(part.local.scalar_type()), part.shape, {}};
+    auto const& known = table.try_emplace(part.name, one).first->second;
+    auto& others = boxes[part.name];
+    bool const repeated = std::any_of(others.begin(), others.end(), [&](safetensors::box const* other) {
+      return safetensors::intersect(*other, part.box).has_value();
+    });
+    if (repeated || !(known == one))
       throw error(exit_code::internal,
                   "tensor " + safetensors::shown(part.name) + " is twice in the state of a rank. Rename one of them.");
-    }
+    others.push_back(&part.box);
   }
   return table;
 }
@@ -59,12 +81,12 @@ inline safetensors::tensor_table described(std::span<state_part const> parts) {
 /// this rank's part of the manifest.
 template <safetensors::file_ops Ops>
 void write_parts(Ops& ops, std::filesystem::path const& directory, std::string const& name,
-                 std::vector<state_part const*> const& parts, workdir::manifest& share) {
+                 std::vector<written_part> const& parts, workdir::manifest& share) {
   std::vector<safetensors::safetensors_entry> entries;
   std::map<std::string_view, state_part const*> by_name;
-  for (state_part const* const part : parts) {
-    entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->box.shape});
-    by_name[part->name] = part;
+  for (auto const& [part, stored_name] : parts) {
+    entries.push_back({stored_name, file_dtype_of(part->local.scalar_type()), part->box.shape});
+    by_name[stored_name] = part;
   }
   safetensors::safetensors_plan const plan = safetensors::plan_safetensors(std::move(entries));
   safetensors::output_file<Ops> file(ops, directory / name);

@@ -40,7 +40,8 @@ inline std::string run_text(shard_report const& r) {
   return "mesh " + options::to_text(s.mesh) + hosts_text(s.hosts) + ", " + std::string(name_of(s.compute)) + ", " +
          r.optimizer + ", " + std::to_string(s.micro_batches) +
          (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + examples_text(s.load) +
-         (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "");
+         (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "") +
+         (s.zero > 0 ? ", zero " + std::to_string(s.zero) : "");
 }
 
 inline std::string copies_text(shard::entry const& e) {

@@ -137,7 +137,8 @@ inline safetensors::stored_tensor read_stored_tensor(manifest_field const& field
     if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(size, 1), &bytes)) field["shape"].fail("overflows");
   }
   for (manifest_field const& part : field["parts"].list()) {
-    tensor.parts.push_back({part["file"].file_name(), part["offset"].sizes(), part["shape"].sizes()});
+    tensor.parts.push_back({part["file"].file_name(), part["offset"].sizes(), part["shape"].sizes(),
+                            part.has("name") ? part["name"].text() : std::string()});
   }
   for (safetensors::tensor_part const& part : tensor.parts) {
     if (!safetensors::inside({part.offset, part.shape}, tensor.shape))
