@@ -200,6 +200,14 @@ expect(64 "leave --batch out" --schedule mine.csv --batch 4)
 expect(64 "leave --n-model-shards out" --schedule gpipe --n-model-shards 2)
 expect(64 "--schedule gpipe has no meaning for a run with one pipeline stage" config.json --schedule gpipe)
 
+# Runs whose replicas keep shares of the optimizer's state.
+set(shares config.json --batch 16 --micro-batch 2 --sequence 64 --ranks 4 --dtype bf16)
+expect(0 "^plan: mesh 4x1, bf16, adamw, 2 micro-batches of 2 x 64, zero 1\n.*gradients +dp\\+ep +reduce_scatter.*parameters +dp\\+ep +all_gather"
+  ${shares} --zero 1)
+expect(0 "\"zero\": 1" ${shares} --zero 1 --format json)
+expect(64 "--zero 2 is not supported yet: give 0" ${shares} --zero 2)
+expect(64 "zero 1: the optimizer updates whole matrices" ${shares} --zero 1 --optimizer muon)
+
 # Runs with pipeline stages.
 set(staged config.json --batch 16 --micro-batch 2 --sequence 64)
 expect(0 "^plan: mesh pp=4,dp=2,tp=2, f32, adamw, 4 micro-batches of 2 x 64\n.*pipeline stages, schedule 1f1b\n +stage [^\n]*\n \

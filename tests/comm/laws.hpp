@@ -102,6 +102,17 @@ inline void parts_are_gathered_and_scattered(redco::rank_context& me) {
       must(at::equal(part, sum.chunk(ranks, dim)[static_cast<std::size_t>(me.rank)]),
            "reduce_scatter along " + std::to_string(dim));
     }
+    std::vector<std::int64_t> const shape{3 * ranks, 5};
+    auto const own = static_cast<std::size_t>(me.rank);
+    at::Tensor const sum = expected(shape, type, ranks, true), x = values(shape, type, me.rank), y = sum.clone();
+    me.world.reduce_scatter_in_place(x);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(ranks); ++i) {
+      must(at::equal(x.chunk(ranks, 0)[i], (i == own ? sum : values(shape, type, me.rank)).chunk(ranks, 0)[i]),
+           "a rank's part is the sum, and the others stay");
+      if (i != own) y.chunk(ranks, 0)[i].zero_();
+    }
+    me.world.all_gather_in_place(y);
+    must(at::equal(y, sum), "all parts are gathered in place");
   }
   at::Tensor const flags = me.world.all_gather(at::full({2}, me.rank == 1, at::kBool), 0);
   must(flags.numel() == 2 * ranks && flags.sum().item<std::int64_t>() == (ranks > 1 ? 2 : 0), "bool moves too");

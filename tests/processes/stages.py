@@ -7,6 +7,7 @@
     verify    --verify compares the stages with one rank
     large     stages send activations of 1 MiB
     overlap   gradients that are summed during backward give the same bits as after it
+    shares    replicas that keep shares of the optimizer's state train as one rank does
     killed    a killed process ends all others, with its rank and the call that waits for it
     memory    a model that one process may not hold trains on four stages
 """
@@ -99,6 +100,18 @@ def overlap(start):
     assert "while backward runs" not in text, text
     during, text = start.trained(2, [*arguments, "--overlap"])
     assert after == during, f"{start.name}: {during} instead of {after}"
+
+
+def shares(start):
+    one, _ = start.trained(1, ["--dtype", "f64"])
+    buckets = ["--gradient-bucket", "0.00390625"]
+    for processes, mesh, more in [(2, "dp=2", buckets), (3, "dp=3", ["--no-overlap"]), (2, "dp=2,tp=2", buckets), (4, "pp=2,dp=2", [])]:
+        found, text = start.trained(processes, ["--dtype", "f64", "--mesh", mesh, "--zero", "1", *more])
+        near(f"{start.name}, {processes} processes as {mesh} with shares", one, found)
+        assert ("while backward runs" in text) == (more == buckets), text
+        assert "replicas keeps a share of the optimizer's state" in text, text
+    _, codes, text = start.ended(2, ["--verify", "--mesh", "dp=2", "--zero", "1"])
+    assert not any(codes) and "and one rank agree in 2 updates" in text, f"{start.name}: {codes}: {text}"
 
 
 def killed(start):

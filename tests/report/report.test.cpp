@@ -248,4 +248,16 @@ TEST_CASE("an illegal mesh is refused with the legal widths") {
   }
 }
 
+TEST_CASE("the level of ZeRO of a request is planned and named, and the update holds a copy of a share") {
+  redco::report::run_request asked{.mesh = {.dp = 4}, .load = {8, 256}};
+  asked.zero = 1;
+  auto const report = redco::report_of(demo, redco::adamw{}, setup_of(asked));
+  CHECK(report.run.zero == 1);
+  CHECK(redco::report::detail::run_text(report) == "mesh 4x1, f32, adamw, 1 micro-batch of 2 x 256, zero 1");
+  redco::cost::memory const& m = report.cost.memory;
+  CHECK(m.at_update() == m.persistent() + m.shares_workspace);
+  CHECK(redco::report::step_moments(m).back().total() == m.at_update());
+  CHECK(m.shares_workspace == m.parameters / 4);
+}
+
 }  // namespace report_test

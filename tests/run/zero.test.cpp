@@ -97,11 +97,13 @@ deployer_options with_zero(deployer_options where, int level = 1) {
 constexpr adamw clipped{.lr = 2e-3, .clip_norm = 0.5};
 
 template <class Model>
-void check_equal(Model const& model, mesh const& on, std::int64_t micro_batch) {
+void check_equal(Model const& model, mesh const& on, std::int64_t micro_batch, char const* stages = "") {
   temporary_folder const folder;
   INFO(name_of(on) << ", micro-batches of " << micro_batch);
-  outcome const whole = trained(model, in(folder.path, on), clipped, micro_batch),
-                shares = trained(model, with_zero(in(folder.path, on)), clipped, micro_batch);
+  deployer_options where = in(folder.path, on);
+  where.stages = stages;
+  outcome const whole = trained(model, where, clipped, micro_batch),
+                shares = trained(model, with_zero(where), clipped, micro_batch);
   INFO(whole.run.reason << shares.run.reason);
   REQUIRE(whole.run.losses.size() == 20);
   CHECK(run_test::difference(whole.run.losses, shares.run.losses) < 1e-10);
@@ -119,6 +121,10 @@ TEST_CASE("losses, norms, parameters and optimizer states are those of a run wit
 TEST_CASE("pipeline stages with shares exchange the gradients of tied weights before the sum") {
   check_equal(tied, {.pp = 2, .dp = 2}, 1);
   check_equal(tied, {.pp = 2, .dp = 3}, 0);
+  // The replicas share the tied embedding otherwise on the first stage than on the last.
+  gpt2 uneven = tied;
+  uneven.config.vocab = 200;
+  check_equal(uneven, {.pp = 2, .dp = 2}, 1, "1,3");
   temporary_folder const folder;
   deployer_options where = in(folder.path, {.pp = 2, .dp = 2});
   where.overlap = true;
@@ -229,6 +235,31 @@ TEST_CASE("a rank holds a share of masters and optimizer state, to the byte as p
   std::int64_t const whole = cost::cost_of(tied, adamw{}, run).memory.optimizer;
   run.zero = 1;
   CHECK(cost::cost_of(tied, adamw{}, run).memory.optimizer < whole / 4 + 16);
+}
+
+TEST_CASE("frozen masters stay whole, and only trained parameters have shares") {
+  mesh const on{.dp = 2};
+  std::vector<std::string> const frozen{"wte.*", "h.0.*", "h.1.*", "h.2.*"};
+  comm::run_ranks(on, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
+    run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), adamw{}, dtype::bf16, 3, me.rank, frozen,
+                                         redco::tensors::cpu_device(), {.level = 1});
+    std::int64_t trained = 0, held = 0;
+    for (auto const& p : net.store.parameters()) {
+      if (p.trainable) trained += p.value.numel();
+      else must(p.master.square().sum().item<double>() >= 0 && at::equal(p.master.to(at::kBFloat16), p.value), p.name);
+    }
+    for (update::segment const& s : net.segments) held += s.param.numel();
+    must(held == trained / 2, "half of the trained parameters");
+  });
+  // An adapter's frozen weights keep their masters.
+  with_lora<gpt2> const lora{{tied.config, {.rank = 2, .targets = "qkv,down"}}};
+  cost::setup run{.mesh = on, .load = {2, 8}, .compute = dtype::bf16};
+  cost::memory const whole = cost::cost_of(lora, adamw{}, run).memory;
+  run.zero = 1;
+  cost::memory const shares = cost::cost_of(lora, adamw{}, run).memory;
+  std::int64_t const trained = whole.optimizer / 8;
+  CHECK(shares.masters == whole.masters - trained / 2 * 4);
+  CHECK(shares.optimizer == whole.optimizer / 2);
 }
 
 TEST_CASE("verification passes with shares, and messages are those of the plan") {

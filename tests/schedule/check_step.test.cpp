@@ -76,6 +76,27 @@ TEST_CASE("sends and receives of stages are proved to match") {
   CHECK(text_of(check_step(all)) == "operation 4 of rank 0 waits forever");
 }
 
+TEST_CASE("stages whose replicas keep shares exchange gradients before the sums, and reach the end of the step") {
+  step_facts facts{.micro_batches = 2, .rounds = 2, .full_rounds = 2, .regions = 2, .stages = 2};
+  list const after = step_of(facts);
+  facts.exchanges_first = true;
+  list const before = step_of(facts);
+  auto const ends_with = [](list const& all, list const& last) {
+    return std::equal(last.rbegin(), last.rend(), all.rbegin());
+  };
+  step_op const exchange{op::exchange_shared};
+  CHECK(ends_with(after, {sum(0), sum(1), exchange, {op::total}, {op::update}}));
+  CHECK(ends_with(before, {exchange, sum(0), sum(1), {op::total}, {op::update}}));
+  step_table all{{.pp = 2, .dp = 2}, {redco::shape::batch_axes, redco::shape::axis::dp}, false, {}};
+  for (int const stage : {0, 0, 1, 1}) {
+    facts.stage = stage;
+    all.of_rank.push_back(step_of(facts));
+  }
+  CHECK(text_of(check_step(all)) == "the step is sound");
+  facts.stages = 1;
+  CHECK(step_of(facts).size() == 4 + 2 + 2);
+}
+
 TEST_CASE("a table of eight stages and 32 micro-batches is proved at run time") {
   CHECK_FALSE(check_step(stages(8, 32)));
   step_table all = stages(8, 32, 2);
