@@ -108,7 +108,6 @@ def shares(start):
     for processes, mesh, more in [(2, "dp=2", buckets), (3, "dp=3", ["--no-overlap"]), (2, "dp=2,tp=2", buckets), (4, "pp=2,dp=2", [])]:
         found, text = start.trained(processes, ["--dtype", "f64", "--mesh", mesh, "--zero", "1", *more])
         near(f"{start.name}, {processes} processes as {mesh} with shares", one, found)
-        assert ("while backward runs" in text) == (more == buckets), text
         assert "replicas keeps a share of the optimizer's state" in text, text
     _, codes, text = start.ended(2, ["--verify", "--mesh", "dp=2", "--zero", "1"])
     assert not any(codes) and "and one rank agree in 2 updates" in text, f"{start.name}: {codes}: {text}"

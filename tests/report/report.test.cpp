@@ -6,6 +6,7 @@
 #include <redco/report/detail/html_phases.hpp>
 #include <redco/report/detail/html_text.hpp>
 #include <redco/report/detail/numbers.hpp>
+#include <redco/report/detail/run_text.hpp>
 #include <redco/report/program_text.hpp>
 #include <redco/report/report_format.hpp>
 #include <redco/report/report_text.hpp>

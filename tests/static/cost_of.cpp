@@ -97,6 +97,17 @@ constexpr auto in_buckets = redco::cost::cost_of<demo>(
 static_assert(in_buckets.messages[messages::gradients].calls == 11 + 1 &&
               in_buckets.messages[messages::gradients].payload_bytes == 4 * numbers &&
               in_buckets.messages[messages::gradients].wire_bytes == 4 * numbers);
+// Two replicas keep shares: a reduce-scatter, a gather, and a norm over all ranks.
+constexpr auto shares = redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .zero = 1});
+static_assert(shares.memory.optimizer == 4 * numbers && shares.memory.gradients == 4 * numbers &&
+              shares.memory.shares_workspace == 2 * numbers);
+static_assert(shares.messages[messages::gradients].calls == 0 &&
+              shares.messages[messages::norm_of_gradients].ranks == 2 &&
+              shares.messages.wire_bytes() == 4 * numbers + shares.messages[messages::loss_total].wire_bytes + 8);
+static_assert(redco::fits<demo, redco::adamw{}, redco::mesh{.dp = 2}, redco::workload{8, 256}, shares.memory.peak(),
+                          redco::dtype::f32, redco::recomputed_blocks{}, 1>{});
+static_assert(shares.memory.peak() <
+              redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}}).memory.peak());
 static_assert(two.messages[messages::loss_total].ranks == 6 &&
               two.messages[messages::loss_total].payload_bytes == 8 * (3 * 16 + 1));
 static_assert(again.messages[messages::forward].calls == 13 + 12);
