@@ -237,6 +237,32 @@ TEST_CASE("a rank holds a share of masters and optimizer state, to the byte as p
   CHECK(cost::cost_of(tied, adamw{}, run).memory.optimizer < whole / 4 + 16);
 }
 
+TEST_CASE("the most bytes that a step holds fall by the bytes of the shares that other replicas keep") {
+  auto const peak = [](dtype type, int replicas, int level) {
+    silence const quiet;
+    temporary_folder const folder;
+    deployer_options where = with_zero(in(folder.path, {.dp = replicas}), level);
+    where.dtype = type;
+    deployer deployer(where);
+    redco::trainer trainer(deployer, tied, language(), adamw{.lr = 1e-3});
+    options_of<gpt2> o;
+    o.max_steps = 3;
+    o.global_batch = 4;
+    o.save_last = false;
+    o.save_argmin = {};
+    return trainer.fit(numbers(13), o).measures.front().peak_bytes;
+  };
+  for (dtype const type : {dtype::f32, dtype::bf16})
+    for (int const replicas : {2, 4}) {
+      INFO(redco::name_of(type) << ", " << replicas << " replicas");
+      cost::setup run{.mesh = {.dp = replicas}, .load = {2, 8}, .compute = type};
+      std::int64_t const whole = cost::cost_of(tied, adamw{}, run).memory.persistent();
+      run.zero = 1;
+      std::int64_t const shares = cost::cost_of(tied, adamw{}, run).memory.persistent();
+      CHECK(peak(type, replicas, 0) - peak(type, replicas, 1) == whole - shares);
+    }
+}
+
 TEST_CASE("frozen masters stay whole, and only trained parameters have shares") {
   mesh const on{.dp = 2};
   std::vector<std::string> const frozen{"wte.*", "h.0.*", "h.1.*", "h.2.*"};
