@@ -18,8 +18,9 @@ if(redco_static_torch)
   target_precompile_headers(static_torch REUSE_FROM redco_torch_pch)
 endif()
 
-# The second compiler checks all headers, every static test and one program that trains. It checks all
-# other examples in a long test. One compiler, clang++, checks the benchmarks, which are built by hand.
+# The second compiler checks all headers, every static test and one program that trains. It checks
+# all other examples in a long test. One compiler, clang++, checks the benchmarks, which are built
+# by hand.
 file(GLOB redco_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
 file(GLOB redco_benchmarks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/benchmarks/*.cpp)
 set(redco_compile "-DINCLUDE=${PROJECT_SOURCE_DIR}/include" "-DTORCH=${redco_torch_includes}" -DCACHE=${PROJECT_BINARY_DIR}/pch)

@@ -2,8 +2,8 @@
 # .inl.hpp, against declarations. Only the syntax is checked, by clang++ if it is available, because
 # it reads a header several times faster than g++. The standard library, and libtorch for headers
 # with tensors, are precompiled once. Text checks find missing includes of these (includes.py,
-# CheckFloors.cmake). The check takes seven minutes of one core, so it is a long test: without it the
-# targets alone_plan and alone_torch are built by name only.
+# CheckFloors.cmake). The check takes seven minutes of one core, so it is a long test: without it
+# the targets alone_plan and alone_torch are built by name only.
 redco_add_test(build.includes COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/includes.py ${PROJECT_SOURCE_DIR})
 redco_add_test(build.includes_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/includes.py ${PROJECT_SOURCE_DIR} --planted)
 get_target_property(redco_torch_includes redco::torch INTERFACE_INCLUDE_DIRECTORIES)
