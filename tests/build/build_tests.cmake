@@ -27,13 +27,16 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/built_tests.txt CONTENT "${redco_lis
 redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
   -DBUILT=${PROJECT_BINARY_DIR}/built_tests.txt -P ${redco_cmake}/CheckTests.cmake)
 
-redco_add_test(build.setup COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DTORCH_ROOT=${redco_torch_found}
+redco_long_test(setup COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DTORCH_ROOT=${redco_torch_found}
   -DWORK=${PROJECT_BINARY_DIR}/setup -P ${CMAKE_CURRENT_LIST_DIR}/setup.cmake)
 
 include(build/header_tests.cmake)
 include(build/compile_tests.cmake)
 include(build/link_tests.cmake)
 include(build/consumer_tests.cmake)
+
+redco_long_test(shard_report COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${PROJECT_BINARY_DIR}/shard_report
+  -DTORCH_ROOT=${redco_torch_found} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/shard_report.cmake)
 
 redco_add_test(build.bench_compare COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/bench_compare.py ${PROJECT_SOURCE_DIR}/benchmarks)
 redco_add_test(build.gpu_script COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/gpu_script.py ${PROJECT_SOURCE_DIR})
@@ -52,17 +55,16 @@ if(TARGET test_log)
 endif()
 redco_add_test(build.report_browser COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
   -DWORK=${PROJECT_BINARY_DIR}/report_browser -P ${CMAKE_CURRENT_LIST_DIR}/report_browser.cmake)
-foreach(name consume.pkg_config build.format build.other_plan build.other_torch build.benchmarks build.page_code build.report_browser)
+foreach(name consume.pkg_config build.format build.other_torch build.page_code build.report_browser)
   set_tests_properties(${redco_prefix}${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 endforeach()
 
 # The longest tests start first.
-foreach(name consume.pkg_config build.other_torch build.other_plan)
-  set_tests_properties(${redco_prefix}${name} PROPERTIES COST 100)
+foreach(name consume.pkg_config build.other_torch demo.pretrained room.run)
+  if(TEST ${redco_prefix}${name})
+    set_tests_properties(${redco_prefix}${name} PROPERTIES COST 100)
+  endif()
 endforeach()
-
-redco_add_test(build.shard_report COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${PROJECT_BINARY_DIR}/shard_report
-  -DTORCH_ROOT=${redco_torch_found} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/shard_report.cmake)
 
 if(TARGET redco-calibrate)
   redco_add_test(build.calibrate_stopped COMMAND ${CMAKE_COMMAND} -DTOOL=$<TARGET_FILE:redco-calibrate>

@@ -21,13 +21,13 @@ PARTS = [str(part) for part in range(1, 8)]
 listed = [tuple(line.split()) for line in subprocess.run(
     [ROOT / "scripts/test", "--list"], check=True, capture_output=True, text=True).stdout.splitlines()]
 wrong = [f"{' '.join(row)}: not a part, a tree and a name" for row in listed
-         if len(row) != 3 or row[0] not in [*PARTS, "always"] or row[1] not in ("asan", "tsan", "release")]
+         if len(row) != 3 or row[0] not in [*PARTS, "always"] or row[1] not in ("asan", "tsan", "gcc", "release")]
 counts = Counter(row[1:] for row in listed)
 wrong += [f"{tree} {name} is listed {count} times" for (tree, name), count in counts.items() if count > 1]
 
 tests = {path.parent.name for path in (ROOT / "tests").glob("*/*.test.cpp")} - set(sys.argv[4].split()) | {"walls"}
 threads = tests & set(sys.argv[3].split()) | {"data", "random", "log", "walls", "races"}
-expected = {"asan": tests, "tsan": threads, "release": set(Path(sys.argv[2]).read_text().split())}
+expected = {"asan": tests, "tsan": threads, "gcc": {"walls"}, "release": set(Path(sys.argv[2]).read_text().split())}
 for tree, names in expected.items():
     found = {name for one, name in counts if one == tree}
     wrong += [f"{tree} {name} is in no part" for name in sorted(names - found)]
@@ -74,19 +74,23 @@ def rooms(tree, part):
 
 for part in PARTS:
     folders = [r"\nsetup --tests --folders\n"] if "folders" in rooms("release", part).split(";") else []
+    gcc = rooms("gcc", part)
+    gcc_tree = [rf"--preset gcc -B build/gcc-rooms -DREDCO_TEST_ROOMS={gcc} ", r'("../gcc-rooms").*\n.*("../tsan-rooms")'] if gcc else []
     code, text = called("scripts/test", "--with-long", part, "-R", "comm")
     expect(text, [f"REDCO_TEST_ROOMS={rooms('asan', part)} ", f"REDCO_TEST_ROOMS={rooms('tsan', part)} ",
-                  rf"REDCO_LONG_TESTS={rooms('release', part)}\n", r"build/gcc-walls", r"ctest .* -R comm\n", f"and the long tests of part {part}\n",
-                  r'("../gcc-walls").*\n.*("../tsan-rooms").*\n.*("../asan").*\n.*("../release")', *folders],
-           [] if folders else ["--folders"])
+                  rf"REDCO_LONG_TESTS={rooms('release', part)}\n", r"ctest .* -R comm\n", f"and the long tests of part {part}\n",
+                  r'("../tsan-rooms").*\n.*("../asan").*\n.*("../release")', *gcc_tree, *folders],
+           [*([] if folders else ["--folders"]), *([] if gcc else ["gcc-rooms"])])
 code, text = called("scripts/test", "--long", "7")
-expect(text, [r"REDCO_TEST_ROOMS=meta;", r"REDCO_LONG_TESTS=meshes_f64;tokenize_qwen2;tokenize_bert\n", r"-R \^\(asan\|tsan\|long\)\[\.\]"], ["gcc-walls", "tsan-rooms", "comm"])
+expect(text, [r"REDCO_TEST_ROOMS=meta;", rf"REDCO_LONG_TESTS={rooms('release', '7')}\n",
+              r"-R \^\(asan\|tsan\|gcc\|long\)\[\.\]"], ["gcc-rooms", "tsan-rooms", "comm"])
 code, text = called("scripts/test")
-expect(text, [r"REDCO_LONG_TESTS=\n", "gcc-walls", "all tests except the long ones"], ["REDCO_LONG_TESTS=.", "-R "])
+expect(text, [r"REDCO_LONG_TESTS=\n", "all tests except the long ones"], ["REDCO_LONG_TESTS=.", "gcc-rooms", "-R "])
 if called("scripts/test", "--long", "8")[0] != 64 or called("scripts/test", "--with-long")[0] != 64:
     wrong.append("a part that does not exist is not refused with exit code 64")
+before = int(time.time()) // 3600
 code, text = called(".ci/run", "-R", "comm")
-today = str(int(time.time()) // 86400 % 7 + 1)
-expect(text, [f"run: runs part {today} of 7 of the long tests, because day", f"and the long tests of part {today}\n", r"ctest .* -R comm\n"], [])
+now = "|".join(str(hour % 7 + 1) for hour in range(before, int(time.time()) // 3600 + 1))
+expect(text, [f"run: runs part ({now}) of 7 of the long tests, because hour", f"and the long tests of part ({now})\n", r"ctest .* -R comm\n"], [])
 if wrong:
     sys.exit("\n".join(wrong))

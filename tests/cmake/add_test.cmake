@@ -1,7 +1,8 @@
 # Functions that add a test.
 
 # Calls add_test with the settings that all tests share. Tests compute on the CPU on every machine;
-# scripts/gpu runs the tests of a device.
+# scripts/gpu runs the tests of a device. scripts/test lets ctest count half cores: a test takes one
+# core, and a test with PROCESSORS 1, which mostly waits, takes half a core.
 function(redco_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "COMMAND;PROPERTIES")
   add_test(NAME ${redco_prefix}${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -9,7 +10,7 @@ function(redco_add_test name)
   if(REDCO_SANITIZE)
     set(limit 1800)
   endif()
-  set_tests_properties(${redco_prefix}${name} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77
+  set_tests_properties(${redco_prefix}${name} PROPERTIES TIMEOUT ${limit} SKIP_RETURN_CODE 77 PROCESSORS 2
     ENVIRONMENT_MODIFICATION REDCO_DEVICE=set:cpu ${arg_PROPERTIES})
 endfunction()
 

@@ -7,7 +7,7 @@ if(parity IN_LIST redco_rooms AND NOT REDCO_SANITIZE)
   configure_file(parity/parity_tests.cmake.in ${PROJECT_BINARY_DIR}/tests/parity_tests.cmake @ONLY)
   # Folders that two versions of transformers write, load and save, both at once.
   redco_long_test(folders COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/parity/check_folders.py $<TARGET_FILE:parity>
-    ${PROJECT_BINARY_DIR}/tests/folders PROPERTIES ENVIRONMENT "${redco_torch_environment}" PROCESSORS 2)
+    ${PROJECT_BINARY_DIR}/tests/folders PROPERTIES ENVIRONMENT "${redco_torch_environment}" PROCESSORS 4)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${PROJECT_BINARY_DIR}/tests/parity_tests.cmake)
 
   # Reference numbers of optimizers and tokenizers: test cases of two rooms, added as separate tests

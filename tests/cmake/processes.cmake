@@ -62,17 +62,20 @@ if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE)
     "process 1 of 3 \\(REDCO_\\*\\), which meet at 127.0.0.1:[0-9]+: 0, 1 came, 2 did not within 10000 ms")
   redco_processes_test(killed 3 137 ARGUMENTS --killed 1 WORDS
     "rank 0 waits in barrier, call [0-9]+ of group world on [^ ]+, and SIGTERM ends it: see what the others printed\n")
+  # One process does not arrive: the others wait for it.
+  set_tests_properties(processes.tcp_missing PROPERTIES PROCESSORS 1)
   # Foreign connections to the meeting port, and the way in which processes end.
   foreach(check flood forged failure second_job store ipv6)
     redco_add_test(processes.${check} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/strangers.py ${check}
-      $<TARGET_FILE:processes> PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+      $<TARGET_FILE:processes> PROPERTIES PROCESSORS 1 SKIP_REGULAR_EXPRESSION "skipped: ")
   endforeach()
   if(REDCO_EXAMPLES)
     foreach(check late stopped_at_start stopped_in_first_step resumed rests stopped_at_rest)
       redco_add_test(processes.${check} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/endings.py ${check}
-        $<TARGET_FILE:processes> $<TARGET_FILE:own_layer> --workdir ${PROJECT_BINARY_DIR}/tests/${check} --resume none)
+        $<TARGET_FILE:processes> $<TARGET_FILE:own_layer> --workdir ${PROJECT_BINARY_DIR}/tests/${check} --resume none
+        PROPERTIES PROCESSORS 1)
     endforeach()
   endif()
   redco_add_test(processes.stopped_at_rest_by_mpirun COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/endings.py
-    stopped_at_rest_by_mpirun $<TARGET_FILE:processes> ${by_mpirun})
+    stopped_at_rest_by_mpirun $<TARGET_FILE:processes> ${by_mpirun} PROPERTIES PROCESSORS 1)
 endif()
