@@ -59,9 +59,11 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -278,34 +280,70 @@ redco::mesh mesh_of(plan_options const& o) {
   return m;
 }
 
-/// Returns the schedule of a run's pipeline stages.
-redco::schedule::pipeline_kind schedule_of(plan_options const& o, redco::mesh const& on) {
-  if (!o.schedule) return redco::schedule::pipeline_kind::one_f_one_b;
-  if (on.pp == 1)
+/// Returns the number of chunks of each stage, by default 2 for schedules that need several.
+int chunks_of(plan_options const& o, redco::schedule::pipeline_kind kind) {
+  using redco::schedule::pipeline_kind;
+  return o.chunks_per_stage.value_or(kind == pipeline_kind::interleaved || kind == pipeline_kind::v_half ? 2 : 1);
+}
+
+/// Returns the table of --schedule, from a kind of pipeline or from a file.
+redco::schedule::pipeline_table table_of(plan_options const& o) {
+  auto const kind = redco::schedule::pipeline_kind_texts.value_of(*o.schedule);
+  if (!kind) {
+    std::string kinds;
+    for (auto const& row : redco::schedule::pipeline_kind_texts.rows) kinds += std::string(row.text) + ", ";
+    if (!std::filesystem::exists(*o.schedule))
+      refuse("--schedule " + *o.schedule + " is no file; give one of " + kinds + "or the path of a file");
+    return redco::schedule::read_pipeline_file(*o.schedule);
+  }
+  std::int64_t const at_once = o.micro_batch.value_or(o.batch);
+  check_count("--batch", o.batch);
+  check_count("--micro-batch", at_once);
+  redco::schedule::pipeline_shape const shape{*kind, o.n_pipeline_stages, static_cast<int>((o.batch - 1) / at_once + 1),
+                                              chunks_of(o, *kind)};
+  if (auto const why = redco::schedule::refusal_of(shape); !why.empty())
+    refuse("--schedule " + *o.schedule + " " + std::string(why) + ", but there are " + std::to_string(shape.stages) +
+           " stages, " + std::to_string(shape.micro_batches) + " micro-batches and " +
+           std::to_string(shape.chunks_per_stage) + " chunks per stage");
+  return redco::schedule::table_of(shape);
+}
+
+/// Sets the schedule of a run's pipeline stages: a kind, or the table of a file.
+void set_schedule(redco::report::run_request& run, plan_options const& o) {
+  if (run.mesh.pp == 1 && o.schedule)
     refuse("--schedule " + *o.schedule +
            " has no meaning for a run with one pipeline stage; give --n-pipeline-stages, or "
            "leave the model out to draw a schedule");
-  auto const kind = redco::schedule::pipeline_kind_texts.value_of(*o.schedule);
-  if (!kind) refuse("--schedule " + *o.schedule + ": give a run one of gpipe, 1f1b, zb-h1");
-  return *kind;
+  if (run.mesh.pp == 1 && o.chunks_per_stage)
+    refuse("--chunks-per-stage has no meaning for a run with one pipeline stage; give --n-pipeline-stages");
+  auto const kind = redco::schedule::pipeline_kind_texts.value_of(o.schedule.value_or("1f1b"));
+  if (kind) {
+    run.schedule = *kind;
+    run.chunks_per_stage = chunks_of(o, *kind);
+    return;
+  }
+  auto table = std::make_shared<redco::schedule::pipeline_table>(table_of(o));
+  int const chunks = static_cast<int>(table->chunks() / table->stages());
+  run.chunks_per_stage = o.chunks_per_stage.value_or(std::max(chunks, 1));
+  run.table = std::move(table);
 }
 
 redco::report::run_request request_of(plan_options const& o, redco::workload const& load) {
-  redco::mesh const on = mesh_of(o);
-  return {.mesh = on,
-          .load = load,
-          .micro_batch = o.micro_batch.value_or(0),
-          .compute = o.dtype,
-          .recompute = o.recompute,
-          .hosts = o.hosts,
-          .overlap = o.overlap,
-          .gradient_bucket = o.gradient_bucket,
-          .zero = o.zero,
-          .form = o.mesh    ? redco::report::request_form::mesh
-                  : o.ranks ? redco::report::request_form::ranks
-                            : redco::report::request_form::model_shards,
-          .schedule = schedule_of(o, on),
-          .stages = o.stages ? redco::options::parse_stages(*o.stages) : std::vector<std::int64_t>()};
+  redco::report::run_request run{.mesh = mesh_of(o),
+                                 .load = load,
+                                 .micro_batch = o.micro_batch.value_or(0),
+                                 .compute = o.dtype,
+                                 .recompute = o.recompute,
+                                 .hosts = o.hosts,
+                                 .overlap = o.overlap,
+                                 .gradient_bucket = o.gradient_bucket,
+                                 .zero = o.zero,
+                                 .form = o.mesh    ? redco::report::request_form::mesh
+                                         : o.ranks ? redco::report::request_form::ranks
+                                                   : redco::report::request_form::model_shards};
+  if (o.stages) run.stages = redco::options::parse_stages(*o.stages);
+  set_schedule(run, o);
+  return run;
 }
 
 void write(plan_options const& o, std::string const& text) {
@@ -403,30 +441,6 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   return report.fits() ? exit_code::done : exit_code::missed;
 }
 
-/// Returns the table of --schedule, from a kind of pipeline or from a file.
-redco::schedule::pipeline_table table_of(plan_options const& o) {
-  auto const kind = redco::schedule::pipeline_kind_texts.value_of(*o.schedule);
-  if (!kind) {
-    std::string kinds;
-    for (auto const& row : redco::schedule::pipeline_kind_texts.rows) kinds += std::string(row.text) + ", ";
-    if (!std::filesystem::exists(*o.schedule))
-      refuse("--schedule " + *o.schedule + " is no file; give one of " + kinds + "or the path of a file");
-    return redco::schedule::read_pipeline_file(*o.schedule);
-  }
-  bool const two =
-      *kind == redco::schedule::pipeline_kind::interleaved || *kind == redco::schedule::pipeline_kind::v_half;
-  std::int64_t const at_once = o.micro_batch.value_or(o.batch);
-  check_count("--batch", o.batch);
-  check_count("--micro-batch", at_once);
-  redco::schedule::pipeline_shape const shape{*kind, o.n_pipeline_stages, static_cast<int>((o.batch - 1) / at_once + 1),
-                                              o.chunks_per_stage.value_or(two ? 2 : 1)};
-  if (auto const why = redco::schedule::refusal_of(shape); !why.empty())
-    refuse("--schedule " + *o.schedule + " " + std::string(why) + ", but there are " + std::to_string(shape.stages) +
-           " stages, " + std::to_string(shape.micro_batches) + " micro-batches and " +
-           std::to_string(shape.chunks_per_stage) + " chunks per stage");
-  return redco::schedule::table_of(shape);
-}
-
 /// Writes the computations of --schedule, as a picture if --output ends in .svg. Forward, input
 /// gradients and weight gradients of a chunk take one unit of time each.
 exit_code draw_schedule(plan_options const& o) {
@@ -480,8 +494,6 @@ exit_code run(int argc, char const* const* argv) {
   bool const draws = options.values.schedule && config.empty();
   if (options.values.search || options.values.calibrate || draws) check_alone(options, draws);
   if (draws) return draw_schedule(options.values);
-  if (options.given("chunks_per_stage"))
-    refuse("--chunks-per-stage needs --schedule without a model; the stages of a run have one chunk each");
   if (options.values.calibrate) {
     if (!config.empty()) refuse("--calibrate measures the machine and takes no model; leave " + config + " out");
     calibrate(options.values);

@@ -225,8 +225,16 @@ expect(64 "the model has 12 blocks for 13 stages; give 1 to 12 stages" ${staged}
 expect(64 "'x' is no number of blocks" ${staged} --n-pipeline-stages 2 --stages 3,x)
 expect(64 "5 ranks cannot form 2 equal pipeline stages" ${staged} --n-pipeline-stages 2 --ranks 5)
 expect(64 "has 2 pipeline stages and --n-pipeline-stages 3; give one" ${staged} --mesh pp=2,tp=2 --n-pipeline-stages 3)
-expect(64 "schedule interleaved has several chunks per stage" ${staged} --n-pipeline-stages 2 --schedule interleaved)
+expect(0 "schedule interleaved, 2 chunks per stage\n.*\n +0 +0-2 7-10 [^\n]* 5 +[^\n]*\n.*activations of stages +pp +send +16 x 384 KiB"
+  ${staged} --n-pipeline-stages 2 --schedule interleaved)
+expect(0 "schedule v-half, 2 chunks per stage\n" ${staged} --n-pipeline-stages 2 --schedule v-half)
+expect(64 "schedule interleaved needs a number of micro-batches that is a multiple of its stages, but there are 3 stages, 8 micro"
+  ${staged} --n-pipeline-stages 3 --schedule interleaved)
+expect(0 "schedule of a file\n" config.json --sequence 64 --n-pipeline-stages 2 --schedule mine.csv)
+expect(64 "the schedule has 2 stages, 2 chunks of blocks and 1 micro-batches, the run 2, 2 and 8" ${staged} --n-pipeline-stages 2
+  --schedule mine.csv)
 expect(64 "--timeline shows a run with one pipeline stage" ${staged} --n-pipeline-stages 2 --timeline)
-expect(64 "--chunks-per-stage needs --schedule" ${staged} --n-pipeline-stages 2 --chunks-per-stage 2)
+expect(64 "--chunks-per-stage has no meaning for a run with one pipeline stage" ${staged} --chunks-per-stage 2)
+expect(64 "schedule 1f1b needs one chunk per stage" ${staged} --n-pipeline-stages 2 --chunks-per-stage 2)
 expect(0 "time of a step: [0-9.]+ m?s, predicted for the measured machine, stages idle [0-9]+ %\n" ${staged} --n-pipeline-stages 2
   --machine machine.json)

@@ -82,8 +82,53 @@ constexpr auto three = [] {
   return k;
 }();
 static_assert(three.activations[0] % 3 == 0 && three.activations[0] / 3 > three.activations[1] / 4);
-static_assert(three.transfers[0] == 4 * edge && three.transfers[1] == (3 + 2) * edge && three.transfers[2] == 2 * edge);
+static_assert(three.transfers[0] == 4 * edge && three.transfers[1] == 4 * edge && three.transfers[2] == edge);
 static_assert(three.backward[1] > three.activations[1] / 2);
+
+// Two chunks per stage: the activations of the chunks, and a message at each of the five cuts.
+constexpr setup two_chunks = [] {
+  setup s = run;
+  s.micro_batches = 3;
+  s.schedule = pipeline_kind::interleaved;
+  s.chunks_per_stage = 2;
+  return s;
+}();
+constexpr auto of_chunks = [] {
+  auto const all = stages<gpt2>(two_chunks);
+  struct kept {
+    int in_flight[3];
+    std::int64_t parameters, first, second, sent[3];
+  } k{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    k.in_flight[i] = all[i].in_flight;
+    k.parameters += all[i].cost.memory.parameters;
+    k.sent[i] = sent(all[i], redco::cost::name_of_stage_activations, collective::send).calls;
+  }
+  k.first = all[0].chunks[0].blocks.begin, k.second = all[0].chunks[1].blocks.begin;
+  return k;
+}();
+static_assert(of_chunks.in_flight[0] == 6 && of_chunks.in_flight[1] == 6 && of_chunks.in_flight[2] == 4);
+static_assert(of_chunks.sent[0] == 6 && of_chunks.sent[1] == 6 && of_chunks.sent[2] == 3);
+static_assert(of_chunks.first == 0 && of_chunks.second == 3);
+static_assert(of_chunks.parameters == redco::cost::cost_of<gpt2>(redco::adamw{}, one_stage).memory.parameters + table);
+
+// In a V, the first stage holds the tied table once, and no message passes the cut inside the last.
+constexpr auto in_v = [] {
+  setup s = two_chunks;
+  s.schedule = pipeline_kind::v_half;
+  auto const all = stages<gpt2>(s);
+  struct kept {
+    std::int64_t parameters, sent, tied;
+  } k{};
+  for (stage_cost const& one : all) {
+    k.parameters += one.cost.memory.parameters;
+    k.sent += sent(one, redco::cost::name_of_stage_activations, collective::send).calls;
+    k.tied += sent(one, redco::cost::name_of_tied_gradients, collective::send).calls;
+  }
+  return k;
+}();
+static_assert(in_v.parameters == redco::cost::cost_of<gpt2>(redco::adamw{}, one_stage).memory.parameters);
+static_assert(in_v.sent == 4 * 3 && in_v.tied == 0);
 
 // Each micro-batch passes each cut once in each direction.
 constexpr auto activations = redco::cost::name_of_stage_activations, gradients = redco::cost::name_of_stage_gradients,

@@ -11,6 +11,7 @@
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/schedule/pipeline_table.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -58,6 +59,7 @@ constexpr void check_setup(setup const& s) {
   check_count("the number of batches prepared ahead (prefetch)", s.prefetch, 0);
   check_count("the bytes of a gradient bucket", s.gradient_bucket, 0);
   shape::check_zero(s.zero);
+  check_count("the number of chunks per pipeline stage", s.chunks_per_stage, 1);
 }
 
 /// Throws `error` with exit code 64 if replicas keep shares of the state of an optimizer that
@@ -67,6 +69,35 @@ constexpr void check_zero(optimizer::demands const& demands, setup const& s) {
     throw error(exit_code::usage, "zero " + std::to_string(s.zero) +
                                       ": the optimizer updates whole matrices, and each replica would keep a share "
                                       "of their elements; choose zero 0, or another optimizer");
+}
+
+/// Returns true if pipeline stages can compute `micro_batches` micro-batches in the order of the
+/// run's schedule.
+constexpr bool has_schedule(setup const& s, std::int64_t micro_batches) {
+  if (s.mesh.pp == 1) return true;
+  std::int64_t const chunks = std::int64_t{s.mesh.pp} * s.chunks_per_stage;
+  if (s.table != nullptr)
+    return static_cast<std::int64_t>(s.table->stages()) == s.mesh.pp &&
+           static_cast<std::int64_t>(s.table->chunks()) == chunks && s.table->micro_batches == micro_batches;
+  return schedule::refusal_of({s.schedule, s.mesh.pp, static_cast<int>(micro_batches), s.chunks_per_stage}).empty();
+}
+
+/// Throws `error` with exit code 64 unless has_schedule() returns true.
+constexpr void check_schedule(setup const& s, std::int64_t micro_batches) {
+  if (has_schedule(s, micro_batches)) return;
+  auto const number = [](std::int64_t n, char const* of) { return std::to_string(n) + of; };
+  if (s.table != nullptr)
+    throw error(exit_code::usage,
+                "the schedule has " + number(static_cast<std::int64_t>(s.table->stages()), " stages, ") +
+                    number(static_cast<std::int64_t>(s.table->chunks()), " chunks of blocks and ") +
+                    number(s.table->micro_batches, " micro-batches, the run ") + number(s.mesh.pp, ", ") +
+                    number(std::int64_t{s.mesh.pp} * s.chunks_per_stage, " and ") +
+                    number(micro_batches, ": give a run with the numbers of the schedule"));
+  schedule::pipeline_shape const shape{s.schedule, s.mesh.pp, static_cast<int>(micro_batches), s.chunks_per_stage};
+  throw error(exit_code::usage, "the schedule " + std::string(schedule::pipeline_kind_texts.text_of(s.schedule)) + " " +
+                                    std::string(schedule::refusal_of(shape)) + ", but there are " +
+                                    number(s.mesh.pp, " stages, ") + number(micro_batches, " micro-batches and ") +
+                                    number(s.chunks_per_stage, " chunks per stage"));
 }
 
 /// Throws `error` with exit code 64 if no outermost `repeat` of the model has a block in the range

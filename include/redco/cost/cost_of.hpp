@@ -20,6 +20,8 @@ namespace redco::cost::detail {
 constexpr void check_run(fact::program const& facts, optimizer::demands const& demands, setup const& s) {
   check_setup(s);
   check_hosts(s.mesh, s.hosts);
+  // A step with any number of micro-batches has a cost; runs refuse some for full steps.
+  check_schedule(s, s.table != nullptr ? s.table->micro_batches : s.mesh.pp);
   check_recomputed(facts, s.recompute);
   check_zero(demands, s);
   check_magnitude(facts, demands, s);

@@ -52,8 +52,10 @@ struct backward_moment {
   std::int64_t recomputed = 0;
   /// Bytes of gradients of activations and weights that exist at this moment
   std::int64_t gradients = 0;
+  /// Bytes of tensors that the pipeline stage has sent and whose arrival no message has shown
+  std::int64_t transfers = 0;
 
-  constexpr std::int64_t bytes() const { return activations + recomputed + gradients; }
+  constexpr std::int64_t bytes() const { return activations + recomputed + gradients + transfers; }
 
   friend constexpr bool operator==(backward_moment const&, backward_moment const&) = default;
 };
@@ -72,10 +74,11 @@ struct memory {
   /// Bytes of activations that forward saves for backward. Recomputed blocks save only their
   /// inputs. A pipeline stage holds them for each micro-batch in flight.
   std::int64_t activations = 0;
-  /// Bytes of tensors that a pipeline stage sends or receives: outputs that wait for their
-  /// gradients, and one tensor in each direction at each cut.
+  /// Bytes of tensors that a pipeline stage has sent and whose arrival no message has shown, when
+  /// forward of a micro-batch ends
   std::int64_t transfers = 0;
-  /// Bytes of gradients that the loss computes in forward and saves for backward
+  /// Bytes of gradients that the loss computes in forward and saves for backward. A pipeline stage
+  /// holds them for each micro-batch in flight.
   std::int64_t loss = 0;
   /// Bytes of the loss's temporary tensors, such as the logits of one chunk of rows
   std::int64_t loss_workspace = 0;
@@ -87,7 +90,7 @@ struct memory {
   /// Returns the largest number of bytes that the rank holds while the loss is computed. Each other
   /// function at_*() returns this number for another phase of a step.
   constexpr std::int64_t at_loss() const { return persistent() + activations + transfers + loss + loss_workspace; }
-  constexpr std::int64_t at_backward() const { return persistent() + transfers + backward.bytes(); }
+  constexpr std::int64_t at_backward() const { return persistent() + backward.bytes(); }
   constexpr std::int64_t at_update() const { return persistent() + shares_workspace; }
   /// Returns the largest number of bytes that the rank holds while a checkpoint is saved. Saving
   /// needs no extra memory, because each shard is written to the file from its buffer.

@@ -32,6 +32,16 @@ struct operations {
     return static_cast<double>(total()) / static_cast<double>(s.load.batch * s.load.sequence * s.micro_batches);
   }
 
+  /// Adds the operations of another part of the model.
+  constexpr operations& operator+=(operations const& more) {
+    forward = shape::saturating_add(forward, more.forward);
+    backward = shape::saturating_add(backward, more.backward);
+    again = shape::saturating_add(again, more.again);
+    columns = shape::saturating_add(columns, more.columns);
+    rows = shape::saturating_add(rows, more.rows);
+    return *this;
+  }
+
   friend constexpr bool operator==(operations const&, operations const&) = default;
 };
 
@@ -50,6 +60,14 @@ struct activity {
   std::int64_t tensors = 0;
   std::int64_t bytes = 0;
   std::int64_t weight_bytes = 0;
+
+  /// Adds the memory traffic of another part of the model.
+  constexpr activity& operator+=(activity const& more) {
+    tensors += more.tensors;
+    bytes += more.bytes;
+    weight_bytes += more.weight_bytes;
+    return *this;
+  }
 
   friend constexpr bool operator==(activity const&, activity const&) = default;
 };

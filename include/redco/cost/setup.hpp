@@ -28,9 +28,14 @@ struct setup {
   int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
   /// True if messages between tensor-parallel shards overlap with matrix products
   bool overlap_shards = false;
-  /// Order in which pipeline stages compute their micro-batches; one with one chunk per stage
+  /// Order in which pipeline stages compute their micro-batches
   schedule::pipeline_kind schedule = schedule::pipeline_kind::one_f_one_b;
-  shape::stage_cuts stages = {};  ///< Blocks of each pipeline stage; by default about equal work
+  /// Blocks of each chunk of the pipeline stages; by default about equal work
+  shape::stage_cuts stages = {};
+  int chunks_per_stage = 1;  ///< Number of chunks (consecutive blocks) of each pipeline stage
+  /// Order of a schedule file, in place of `schedule`; null for none. The table must outlive the
+  /// setup.
+  schedule::pipeline_table const* table = nullptr;
 };
 
 }  // namespace redco::cost

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <redco/cost/detail/forward_pass.hpp>
+#include <redco/cost/detail/stage_memory.hpp>
+#include <redco/cost/detail/stage_messages.hpp>
 #include <redco/cost/local_extents.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
@@ -24,6 +26,7 @@
 #include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/schedule/pipeline_table.hpp>
+#include <redco/schedule/step_of.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -35,26 +38,23 @@
 namespace redco::cost {
 
 /// The predicted cost of a rank of one pipeline stage in one step, and the tensors that pass the
-/// stage's cuts.
+/// cuts of the stage's chunks.
 struct stage_cost {
-  shape::block_range blocks = {};
-  int in_flight = 1;  ///< Largest number of micro-batches whose activations the stage holds at once
-  /// Bytes of activations of one micro-batch that a rank receives from the preceding stage; it
-  /// sends gradients of this size back. `sent` are the bytes that it sends to the next stage.
+  /// A chunk of the stage: its blocks, and the operations of its forward of one micro-batch.
+  struct chunk {
+    int index = 0;  ///< Index among the chunks of all stages
+    shape::block_range blocks = {};
+    std::int64_t forward = 0, again = 0;  ///< `again`: operations that backward repeats
+  };
+
+  std::vector<chunk> chunks = {};
+  /// Largest number of forwards, over all chunks, whose activations the stage holds at once
+  int in_flight = 1;
+  /// Bytes of activations of one micro-batch that a rank receives from other stages; it sends
+  /// gradients of this size back. `sent` are the bytes that it sends to later chunks.
   std::int64_t received = 0, sent = 0;
   rank_cost cost;
 };
-
-/// Purposes of messages between pipeline stages, as message_total::purpose names them.
-inline constexpr std::string_view name_of_stage_activations = "activations of stages";
-inline constexpr std::string_view name_of_stage_gradients = "gradients of stages";
-inline constexpr std::string_view name_of_tied_gradients = "gradients of tied weights";
-
-/// Returns true for messages that carry hidden states of micro-batches, or their gradients, between
-/// pipeline stages.
-constexpr bool is_between_stages(message_total const& one) {
-  return one.purpose == name_of_stage_activations || one.purpose == name_of_stage_gradients;
-}
 
 /// Returns the first of the stages whose ranks need the most memory.
 constexpr stage_cost const& largest_of(std::vector<stage_cost> const& all) {
@@ -68,89 +68,38 @@ constexpr stage_cost const& largest_of(std::vector<stage_cost> const& all) {
 
 namespace redco::cost::detail {
 
-/// Returns the blocks of each pipeline stage of a run. Throws `error` with exit code 64 if the
-/// model cannot be cut into these stages, or if the schedule has several chunks per stage.
+/// Returns the blocks of each chunk of the pipeline stages of a run. Throws `error` with exit code
+/// 64 if the model cannot be cut into these chunks.
 constexpr shape::stage_cuts cuts_of(fact::program const& facts, setup const& s) {
-  if (s.schedule == schedule::pipeline_kind::interleaved || s.schedule == schedule::pipeline_kind::v_half)
-    throw error(exit_code::usage,
-                "the schedule " + std::string(schedule::pipeline_kind_texts.text_of(s.schedule)) +
-                    " has several chunks per stage, for which no memory is planned; choose gpipe, 1f1b or zb-h1");
   std::vector<std::int64_t> const work = shard::work_of_blocks(facts), asked = s.stages.lengths();
   auto const blocks = static_cast<std::int64_t>(work.size());
-  if (s.mesh.pp > shard::most_stages(facts) || !(asked.empty() || shard::cuts_blocks(asked, blocks, s.mesh.pp)))
-    return shard::stages_of(facts, s.mesh, asked);
-  return asked.empty() ? shard::balanced_stages(work, s.mesh.pp) : s.stages;
+  std::int64_t const chunks = std::int64_t{s.mesh.pp} * s.chunks_per_stage;
+  bool const fits = facts.has_cuttable_rows && s.mesh.pp <= shape::stage_cuts::most_stages && chunks <= blocks &&
+                    chunks <= shape::stage_cuts::most_chunks;
+  if (!fits || !(asked.empty() || shard::cuts_blocks(asked, blocks, chunks)))
+    return shard::stages_of(facts, s.mesh, asked, s.chunks_per_stage);
+  return asked.empty() ? shard::balanced_stages(work, static_cast<int>(chunks)) : s.stages;
 }
 
-/// Returns the largest number of micro-batches whose activations a stage holds at once.
-constexpr int most_in_flight(setup const& s, int stage) {
-  std::int64_t const most = s.schedule == schedule::pipeline_kind::gpipe         ? s.micro_batches
-                            : s.schedule == schedule::pipeline_kind::one_f_one_b ? s.mesh.pp - stage
-                                                                                 : s.mesh.pp;
-  return static_cast<int>(std::min(most, s.micro_batches));
+/// Returns the computations of the stages in a step with `micro_batches` micro-batches.
+constexpr schedule::pipeline_table table_of(setup const& s, std::int64_t micro_batches) {
+  schedule::step_facts of{.micro_batches = micro_batches,
+                          .stages = s.mesh.pp,
+                          .schedule = s.schedule,
+                          .chunks_per_stage = s.chunks_per_stage};
+  if (s.table != nullptr && s.table->micro_batches == micro_batches) return *s.table;
+  schedule::pipeline_shape const shape{s.schedule, s.mesh.pp, 1, s.chunks_per_stage};
+  schedule::pipeline_table all{static_cast<int>(micro_batches), {}, {}};
+  for (int chunk = 0; chunk < shape.chunks(); ++chunk) all.stage_of.push_back(shape.stage_of(chunk));
+  for (; of.stage < of.stages; ++of.stage) all.of_stage.push_back(schedule::computations_of(of));
+  return all;
 }
 
-/// Messages of a rank of the pipeline stage `from` to and from its peers in other stages.
-class stage_messages {
- public:
-  constexpr stage_messages(messages& all, setup const& s, int from) : all_(all), setup_(s), from_(from) {}
-
-  /// Adds `times` sends of `bytes` bytes to the stage `to`.
-  constexpr void send(std::string_view purpose, int to, std::int64_t times, std::int64_t bytes) {
-    message_total& sent = total(purpose, shape::collective::send);
-    int const outside = ranks_apart(to);
-    sent += {times, times * bytes, times * bytes, times * bytes * outside};
-    sent.hosts = std::max(sent.hosts, outside > 0 ? 2 : 1);
-    if (outside > 0) return;
-    sent.here = 2;
-    sent.inside_bytes += times * bytes;
-  }
-
-  constexpr void receive(std::string_view purpose, std::int64_t times, std::int64_t bytes) {
-    total(purpose, shape::collective::recv) += {times, times * bytes, 0, 0};
-  }
-
- private:
-  constexpr message_total& total(std::string_view purpose, shape::collective kind) {
-    return all_.total({{}, purpose, shape::axis::pp, kind, setup_.mesh.pp});
-  }
-
-  /// Returns the largest number of ranks of the stage that are on one host and whose peers in the
-  /// stage `to` are on other hosts.
-  constexpr int ranks_apart(int to) const {
-    shape::host_map const map{setup_.mesh, setup_.hosts};
-    int const ranks = setup_.mesh.ranks() / setup_.mesh.pp;
-    int most = 0, count = 0, host = -1;
-    for (int i = 0; i < ranks; ++i) {
-      int const rank = from_ * ranks + i;
-      if (map.host_of(rank) != host) count = 0;
-      host = map.host_of(rank);
-      if (map.host_of(to * ranks + i) != host) most = std::max(most, ++count);
-    }
-    return most;
-  }
-
-  messages& all_;
-  setup const& setup_;
-  int from_;
-};
-
-/// Adds the exchange of gradients of parameters that several stages hold. Each other stage sends
-/// its gradient to the first stage, which adds the gradients in the order of stages and returns the
-/// sum.
-constexpr void add_tied(stage_messages& to, fact::program const& whole, shape::stage_cuts const& cuts, setup const& s,
-                        int stage) {
-  for (fact::parameter_fact const& fact : whole.parameters) {
-    if (fact.blocks.depth > 0 || !fact.trained) continue;
-    shape::stage_set const held = fact.stages(cuts, 0);
-    if (!held.has(stage)) continue;
-    std::int64_t const bytes = shard::entry{fact, s.mesh}.local().count() * shape::size_of(s.compute);
-    for (int other = held.first(); other < cuts.size(); ++other) {
-      if (other == stage || !held.has(other) || (stage != held.first() && other != held.first())) continue;
-      to.send(name_of_tied_gradients, other, 1, bytes);
-      to.receive(name_of_tied_gradients, 1, bytes);
-    }
-  }
+/// Returns the number of micro-batches after which no later one raises the peak of a stage: all for
+/// GPipe and for a file. In other schedules, later micro-batches repeat the course of earlier ones.
+constexpr std::int64_t micro_batches_to_peak(setup const& s) {
+  if (s.table != nullptr || s.schedule == schedule::pipeline_kind::gpipe) return s.micro_batches;
+  return std::min<std::int64_t>(s.micro_batches, std::int64_t{4} * s.mesh.pp * s.chunks_per_stage);
 }
 
 /// Returns the bytes of a micro-batch. Every stage holds all of its tensors, because each stage
@@ -162,40 +111,105 @@ constexpr std::int64_t batch_bytes(fact::program const& whole, setup const& s) {
   return bytes;
 }
 
-constexpr stage_cost cost_of_stage(fact::program const& whole, optimizer::demands const& demands, setup const& s,
-                                   shape::stage_cuts const& cuts, int stage) {
-  fact::program const part = fact::stage_of(whole, cuts, stage);
-  simulation const run(part, s);
-  stage_cost c{cuts.blocks(stage),
-               most_in_flight(s, stage),
-               0,
-               0,
-               {memory_of(run, demands), messages_of(run, demands), operations_of(run.work(), s), activity_of(run)}};
-  stage_messages between(c.cost.messages, s, stage);
-  for (fact::event const& e : part.events) {
+/// Returns the bytes of one micro-batch in a chunk, whose program is `of.program()`.
+constexpr chunk_bytes bytes_of(simulation const& of) {
+  chunk_bytes c{of.activations(), of.loss(), of.loss_workspace(), 0, 0, 0, of.backward()};
+  std::vector<fact::event> const& events = of.program().events;
+  for (fact::event const& e : events) {
     if (e.kind != fact::event_kind::receive && e.kind != fact::event_kind::send) continue;
-    bool const receives = e.kind == fact::event_kind::receive;
-    std::int64_t const bytes = local_bytes(e.tensor, e.width, s.mesh.tp, s.compute);
-    (receives ? c.received : c.sent) += bytes;
-    between.send(receives ? name_of_stage_gradients : name_of_stage_activations, receives ? stage - 1 : stage + 1,
-                 s.micro_batches, bytes);
-    between.receive(receives ? name_of_stage_activations : name_of_stage_gradients, s.micro_batches, bytes);
+    std::int64_t const bytes = local_bytes(e.tensor, e.width, of.run().mesh.tp, of.run().compute);
+    (e.kind == fact::event_kind::receive ? c.received : c.sent) += bytes;
+    if (e.kind == fact::event_kind::receive) continue;
+    bool saved = false;
+    for (std::size_t i = 0; i < events.size(); ++i)
+      saved = saved || (events[i].kind == fact::event_kind::save && events[i].tensor.id == e.tensor.id &&
+                        of.tensors()[i].saved > 0);
+    if (!saved) c.output += bytes;
   }
-  add_tied(between, whole, cuts, s, stage);
-  memory& m = c.cost.memory;
-  m.activations += (c.in_flight - 1) * run.activations();
-  m.backward.activations += (c.in_flight - 1) * run.activations();
-  m.transfers = (c.in_flight + 1) * c.sent + 2 * c.received;
   return c;
 }
 
+/// The chunks of all pipeline stages of a run: programs, simulations and bytes. Refers to the
+/// setup, which must outlive the object.
+class stage_plan {
+ public:
+  constexpr stage_plan(fact::program const& whole, setup const& s)
+      : whole_(whole), setup_(s), cuts_(cuts_of(whole, s)), table_(table_of(s, micro_batches_to_peak(s))) {
+    for (int chunk = 0; chunk < cuts_.size(); ++chunk) parts_.push_back(fact::stage_of(whole, cuts_, chunk));
+    runs_.reserve(parts_.size());
+    for (fact::program const& part : parts_) runs_.push_back(simulation(part, s));
+    for (simulation const& run : runs_) bytes_.push_back(bytes_of(run));
+  }
+  stage_plan(stage_plan const&) = delete;
+  stage_plan& operator=(stage_plan const&) = delete;
+
+  constexpr std::vector<simulation> const& runs() const { return runs_; }
+
+  constexpr stage_cost cost_of(int stage, optimizer::demands const& demands) const {
+    std::vector<fact::program> parts;
+    stage_cost c;
+    operations made;
+    activity moved;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (table_.stage_of[i] != stage) continue;
+      parts.push_back(parts_[i]);
+      fact::work const& work = runs_[i].work();
+      c.chunks.push_back({static_cast<int>(i), cuts_.blocks(static_cast<int>(i)), work.all, work.again});
+      made += operations_of(work, setup_);
+      moved += activity_of(runs_[i]);
+    }
+    fact::program const own = parts.size() == 1 ? parts[0] : fact::joined(parts);
+    simulation const run(own, setup_);
+    c.cost = {memory_of(run, demands), messages_of(run, demands), made, moved};
+    stage_messages between(c.cost.messages, setup_, stage);
+    for (stage_cost::chunk const& one : c.chunks) add_edges(c, between, one.index, stage);
+    add_tied(between, whole_, cuts_, setup_, table_.stage_of, stage);
+    set_memory(c, stage);
+    return c;
+  }
+
+ private:
+  /// Adds the tensors that pass the cuts before and after a chunk.
+  constexpr void add_edges(stage_cost& c, stage_messages& between, int chunk, int stage) const {
+    for (fact::event const& e : parts_[static_cast<std::size_t>(chunk)].events) {
+      if (e.kind != fact::event_kind::receive && e.kind != fact::event_kind::send) continue;
+      bool const receives = e.kind == fact::event_kind::receive;
+      int const other = table_.stage_of[static_cast<std::size_t>(receives ? chunk - 1 : chunk + 1)];
+      if (other == stage) continue;
+      std::int64_t const bytes = local_bytes(e.tensor, e.width, setup_.mesh.tp, setup_.compute);
+      (receives ? c.received : c.sent) += bytes;
+      between.send(receives ? name_of_stage_gradients : name_of_stage_activations, other, setup_.micro_batches, bytes);
+      between.receive(receives ? name_of_stage_activations : name_of_stage_gradients, setup_.micro_batches, bytes);
+    }
+  }
+
+  constexpr void set_memory(stage_cost& c, int stage) const {
+    stage_memory const most(table_, bytes_, stage);
+    c.in_flight = most.in_flight;
+    memory& m = c.cost.memory;
+    m.activations = most.activations;
+    m.transfers = most.transfers;
+    m.loss = most.loss;
+    m.loss_workspace = most.loss_workspace;
+    m.backward = most.backward;
+  }
+
+  fact::program const& whole_;
+  setup const& setup_;
+  shape::stage_cuts cuts_;
+  schedule::pipeline_table table_;
+  std::vector<fact::program> parts_;  ///< Programs of the chunks
+  std::vector<simulation> runs_;
+  std::vector<chunk_bytes> bytes_;
+};
+
 constexpr std::vector<stage_cost> costs_of_stages(fact::program const& whole, optimizer::demands const& demands,
                                                   setup const& s) {
-  shape::stage_cuts const cuts = cuts_of(whole, s);
+  stage_plan const plan(whole, s);
   std::vector<stage_cost> all;
   std::int64_t const batch = batch_bytes(whole, s);
-  for (int stage = 0; stage < cuts.size(); ++stage) {
-    all.push_back(cost_of_stage(whole, demands, s, cuts, stage));
+  for (int stage = 0; stage < s.mesh.pp; ++stage) {
+    all.push_back(plan.cost_of(stage, demands));
     all.back().cost.memory.batches = batch * (all.back().in_flight + s.prefetch);
   }
   return all;

@@ -13,6 +13,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <vector>
 
 namespace redco::cost::detail {
 
@@ -129,8 +131,8 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
 
 namespace redco::cost::detail {
 
-/// Returns the seconds in which a rank's tensors of one micro-batch arrive at another stage, in the
-/// slower direction.
+/// Returns the seconds in which a rank's tensors of one micro-batch in one chunk arrive at another
+/// stage, in the slower direction.
 inline double transfer_seconds(stage_cost const& stage, setup const& run, machine const& on) {
   int const machines = machines_of(run, on);
   double most = 0;
@@ -143,7 +145,7 @@ inline double transfer_seconds(stage_cost const& stage, setup const& run, machin
     };
     double const all = one.hosts > 1 ? seconds(on.link_of(one.hosts, run.hosts), one.host_bytes)
                                      : seconds(on.group_of(one.here, run.mesh.ranks() / machines), one.inside_bytes);
-    most = std::max(most, all / static_cast<double>(run.micro_batches));
+    most = std::max(most, all / static_cast<double>(run.micro_batches * std::ssize(stage.chunks)));
   }
   return most;
 }
@@ -156,26 +158,28 @@ REDCO_INLINE pipeline_time pipeline_time_of(std::vector<stage_cost> const& stage
                                             machine const& on) {
   constexpr double unit = 1e-9;  // seconds of a unit of simulated time
   pipeline_time result;
-  std::vector<schedule::chunk_times> times;
+  schedule::pipeline_table const table = detail::table_of(run, run.micro_batches);
+  std::vector<schedule::chunk_times> times(table.chunks());
+  auto const units = [](double seconds) { return static_cast<std::int64_t>(seconds / unit + 0.5); };
   for (stage_cost const& stage : stages) {
     step_time const t = step_time_of(stage.cost, run, on);
     operations const& made = stage.cost.operations;
-    double const forward =
-        made.total() > 0 ? static_cast<double>(made.forward) / static_cast<double>(made.total()) : 1.0 / 3;
     double const micro =
         (t.products + t.activations + t.weights + t.tensors + t.messages - t.once - (t.hidden - t.hidden_once)) /
         static_cast<double>(run.micro_batches);
-    auto const units = [](double seconds) { return static_cast<std::int64_t>(seconds / unit + 0.5); };
-    // The second forward of recomputed blocks comes before the gradients of the stage's input.
-    double const weights = micro * (made.total() > 0 ? forward : 1.0 / 3);
-    times.push_back({units(micro * forward), units(micro * (1 - forward) - weights), units(weights),
-                     units(detail::transfer_seconds(stage, run, on))});
+    double const all = static_cast<double>(made.total()) / static_cast<double>(run.micro_batches);
+    for (stage_cost::chunk const& one : stage.chunks) {
+      double const forward = all > 0 ? micro * static_cast<double>(one.forward) / all
+                                     : micro / static_cast<double>(3 * std::ssize(stage.chunks));
+      // The second forward of recomputed blocks comes before the gradients of the chunk's input.
+      double const again = all > 0 ? micro * static_cast<double>(one.again) / all : 0;
+      times[static_cast<std::size_t>(one.index)] = {units(forward), units(forward + again), units(forward),
+                                                    units(detail::transfer_seconds(stage, run, on))};
+    }
     result.end = std::max(result.end, t.once - t.hidden_once + t.update);
     result.stages.push_back(t);
   }
-  schedule::pipeline_shape const shape{run.schedule, static_cast<int>(stages.size()),
-                                       static_cast<int>(run.micro_batches), 1};
-  schedule::pipeline_run const course = schedule::simulate(schedule::table_of(shape), times);
+  schedule::pipeline_run const course = schedule::simulate(table, times);
   result.pipeline = static_cast<double>(course.makespan) * unit;
   result.idle = course.idle();
   return result;

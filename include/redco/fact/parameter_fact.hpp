@@ -167,6 +167,15 @@ struct parameter_fact {
     return readers_of;
   }
 
+  /// Returns true if a layer of the chunk with index `chunk` reads the parameter. Requires a
+  /// parameter outside blocks.
+  constexpr bool is_read_in(shape::stage_cuts const& cuts, int chunk) const {
+    bool reads = cuts.size() == 1;
+    for (std::size_t i = 0; i < reader_count; ++i)
+      reads = reads || (cuts.chunk_of(readers[i].begin) <= chunk && chunk <= cuts.chunk_of(readers[i].end - 1));
+    return reads;
+  }
+
   /// Returns the number of parameters that this declaration covers: one for each repeated block, or
   /// 1 outside repeats.
   constexpr std::int64_t copies() const { return blocks.count(); }

@@ -17,11 +17,12 @@
 
 namespace redco::fact::detail {
 
-/// A copy of the events, parameters and messages of a model's program that one pipeline stage runs.
-class stage_program {
+/// A copy of the events, parameters and messages of a model's program that one chunk of a pipeline
+/// stage runs.
+class chunk_program {
  public:
-  constexpr stage_program(program const& whole, shape::stage_cuts const& cuts, int stage)
-      : whole_(whole), cuts_(cuts), stage_(stage), own_(cuts.blocks(stage)) {
+  constexpr chunk_program(program const& whole, shape::stage_cuts const& cuts, int chunk)
+      : whole_(whole), cuts_(cuts), chunk_(chunk), own_(cuts.blocks(chunk)) {
     result_.layers = whole.layers;
     result_.messages = whole.messages;
     result_.mistake = whole.mistake;
@@ -30,7 +31,7 @@ class stage_program {
   }
 
   constexpr program run() {
-    if (stage_ > 0) cross(event_kind::receive, own_.begin);
+    if (chunk_ > 0) cross(event_kind::receive, own_.begin);
     std::int64_t before = 0;  // number of blocks of the stacks before the current event
     for (std::size_t i = 0; i < whole_.events.size(); ++i) {
       event const& e = whole_.events[i];
@@ -39,13 +40,13 @@ class stage_program {
         before += e.blocks.times;
       } else if (e.kind == event_kind::parameter) {
         parameter_fact const& fact = whole_.parameters[static_cast<std::size_t>(e.count)];
-        if (fact.stages(cuts_, 0).has(stage_)) add_parameter(e, fact);
-      } else if (e.on_stages_of.is_empty() ? cuts_.stage_of(before) == stage_
+        if (fact.is_read_in(cuts_, chunk_)) add_parameter(e, fact);
+      } else if (e.on_stages_of.is_empty() ? cuts_.chunk_of(before) == chunk_
                                            : !own_.overlap(e.on_stages_of).is_empty()) {
         result_.events.push_back(e);
       }
     }
-    if (stage_ + 1 < cuts_.size()) cross(event_kind::send, own_.end);
+    if (chunk_ + 1 < cuts_.size()) cross(event_kind::send, own_.end);
     return std::move(result_);
   }
 
@@ -70,7 +71,7 @@ class stage_program {
 
   constexpr event const& output_of(kind_events const& kind) const { return whole_.events[kind.end]; }
 
-  /// Copies the stage's blocks of the stack whose first event has index `begin`. `before` blocks
+  /// Copies the chunk's blocks of the stack whose first event has index `begin`. `before` blocks
   /// run before the stack. Returns the index of the last event of the stack.
   constexpr std::size_t copy_row(std::size_t begin, std::int64_t before) {
     std::vector<kind_events> const kinds = kinds_of(begin);
@@ -135,8 +136,8 @@ class stage_program {
 
   program const& whole_;
   shape::stage_cuts const& cuts_;
-  int stage_;
-  shape::block_range own_;  ///< Blocks of the stage
+  int chunk_;
+  shape::block_range own_;  ///< Blocks of the chunk
   program result_;
 };
 
@@ -144,17 +145,42 @@ class stage_program {
 
 namespace redco::fact {
 
-/// Returns the program of one pipeline stage: its blocks, the layers outside blocks that it runs,
-/// and the parameters that these layers read. The first stage runs the layers before all blocks.
-/// Layers between two stacks of blocks run on the stage of the block that follows them. The last
-/// stage runs the layers after all blocks. At each cut, the program has a `receive` or `send` event
-/// for each tensor that passes the cut. With one stage, returns the program `whole`.
-///
+/// Returns the program of one chunk of a pipeline stage: its blocks, the layers outside blocks that
+/// it runs, and the parameters that these layers read. `chunk` is the index among the chunks of all
+/// stages. The first chunk runs the layers before all blocks. Layers between two stacks of blocks
+/// run in the chunk of the block that follows them. The last chunk runs the layers after all
+/// blocks. At each cut, the program has a `receive` or `send` event for each tensor that passes it.
+/// With one chunk, returns the program `whole`.
 /// `cuts` must be a cut of all blocks of the model, whose stacks can be cut
 /// (program::has_cuttable_rows).
-constexpr program stage_of(program const& whole, shape::stage_cuts const& cuts, int stage) {
+constexpr program stage_of(program const& whole, shape::stage_cuts const& cuts, int chunk) {
   if (cuts.size() == 1) return whole;
-  return detail::stage_program(whole, cuts, stage).run();
+  return detail::chunk_program(whole, cuts, chunk).run();
+}
+
+/// Returns the program of a pipeline stage whose chunks have the programs `chunks`, in the order of
+/// forward. A parameter outside blocks that several chunks read is in it once. Requires at least
+/// one chunk.
+constexpr program joined(std::vector<program> const& chunks) {
+  program all = chunks.front();
+  for (std::size_t i = 1; i < chunks.size(); ++i) {
+    auto const first_message = static_cast<std::int64_t>(all.messages.size());
+    for (message_fact const& one : chunks[i].messages) all.messages.push_back(one);
+    for (event e : chunks[i].events) {
+      if (e.kind == event_kind::message) e.count += first_message;
+      if (e.kind == event_kind::parameter) {
+        parameter_fact const& fact = chunks[i].parameters[static_cast<std::size_t>(e.count)];
+        bool const known =
+            fact.blocks.depth == 0 && std::any_of(all.parameters.begin(), all.parameters.end(),
+                                                  [&](parameter_fact const& other) { return other.name == fact.name; });
+        if (known) continue;
+        e.count = static_cast<std::int64_t>(all.parameters.size());
+        all.parameters.push_back(fact);
+      }
+      all.events.push_back(e);
+    }
+  }
+  return all;
 }
 
 }  // namespace redco::fact

@@ -42,9 +42,12 @@ std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optim
                                               std::int64_t budget) {
   std::vector<int> const widths = shard::legal_widths(shard::facts_of(m).parameters);
   for (unsigned const changes : {1U, 2U, 4U, 8U, 3U, 5U, 9U, 6U, 10U, 12U, 7U, 11U, 13U, 14U, 15U})
-    for (run_request const& one : detail::changed_requests(asked, changes, widths))
-      if (std::int64_t const peak = cost::cost_of(m, optimizer, setup_of(one)).memory.peak(); peak <= budget)
+    for (run_request const& one : detail::changed_requests(asked, changes, widths)) {
+      cost::setup const run = setup_of(one);
+      if (!cost::has_schedule(run, run.micro_batches)) continue;
+      if (std::int64_t const peak = cost::cost_of(m, optimizer, run).memory.peak(); peak <= budget)
         return fitting_change{one, detail::difference_text(asked, one), changed_options(asked, one), peak};
+    }
   return {};
 }
 

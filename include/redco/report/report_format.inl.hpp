@@ -81,8 +81,13 @@ inline json::json_value json_of(shard_report const& r, report_answer const& answ
 
 inline json::json_value json_of(std::vector<cost::stage_cost> const& stages) {
   json::json_value list = json::json_value::array();
-  for (cost::stage_cost const& one : stages)
-    list.push_back({{"blocks", {one.blocks.begin, one.blocks.end}},
+  for (cost::stage_cost const& one : stages) {
+    json::json_value blocks = json::json_value::array();  // begin and end of each chunk
+    for (cost::stage_cost::chunk const& chunk : one.chunks) {
+      blocks.push_back(chunk.blocks.begin);
+      blocks.push_back(chunk.blocks.end);
+    }
+    list.push_back({{"blocks", blocks},
                     {"parameter_bytes", one.cost.memory.parameters},
                     {"peak_bytes", one.cost.memory.peak()},
                     {"in_flight", one.in_flight},
@@ -90,6 +95,7 @@ inline json::json_value json_of(std::vector<cost::stage_cost> const& stages) {
                     {"sent_bytes", one.sent},
                     {"operations", one.cost.operations.total()},
                     {"wire_bytes", one.cost.messages.wire_bytes()}});
+  }
   return list;
 }
 
@@ -117,7 +123,7 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   if (r.run.zero > 0) j["run"]["zero"] = r.run.zero;
   if (r.answer) j["answer"] = detail::json_of(r, *r.answer);
   if (!r.stages.empty()) {
-    j["run"].update({{"pp", r.run.mesh.pp}, {"schedule", std::string(detail::schedule_name(r))}});
+    j["run"].update({{"pp", r.run.mesh.pp}, {"schedule", detail::schedule_name(r)}});
     j["stages"] = detail::json_of(r.stages);
   }
   j["plan"] = json::json_value::array();

@@ -11,6 +11,7 @@
 #include <redco/schedule/pipeline_table.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,8 +66,12 @@ struct run_request {
   int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
   request_form form = request_form::mesh;
   schedule::pipeline_kind schedule = schedule::pipeline_kind::one_f_one_b;
-  /// Number of blocks of each pipeline stage; empty: about equal work
+  /// Number of blocks of each chunk of the pipeline stages; empty: about equal work
   std::vector<std::int64_t> stages = {};
+  int chunks_per_stage = 1;
+  /// Order of a schedule file, in place of `schedule`; null for none. Must outlive the setups of
+  /// the run.
+  std::shared_ptr<schedule::pipeline_table const> table = {};
 
   /// Returns true if the number of ranks must stay constant when the number of model shards
   /// changes: --ranks is given, or there are several replicas.

@@ -22,6 +22,8 @@ REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   run.hosts = asked.hosts;
   run.schedule = asked.schedule;
   run.stages = shape::stage_cuts::of(asked.stages);
+  run.chunks_per_stage = asked.chunks_per_stage;
+  run.table = asked.table.get();
   run.gradient_bucket =
       options::gradient_bucket(asked.mesh, asked.hosts, asked.overlap, asked.gradient_bucket, asked.zero);
   run.zero = asked.zero;

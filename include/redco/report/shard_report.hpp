@@ -33,7 +33,7 @@ struct shard_report {
   model_graph graph;
   std::int64_t budget = 0;  ///< Maximum bytes of memory per rank; 0: no limit
   /// Costs of all pipeline stages; empty for one stage. `cost` and `activations` are those of the
-  /// stage that needs most memory.
+  /// stage that needs most memory. `activations` are those of one micro-batch in all its chunks.
   std::vector<cost::stage_cost> stages = {};
   std::size_t largest_stage = 0;
   /// Answers at the beginning of the report; only `report::answered_report` sets them.
@@ -64,8 +64,9 @@ template <model M, class Optimizer>
 report::shard_report report_of(M const& m, Optimizer const& optimizer, cost::setup const& run,
                                std::int64_t budget = 0) {
   cost::check_setup(run);
-  return report::report_from(plan_of(m, run.mesh, run.stages.lengths()), shard::facts_of(m, run.load),
-                             std::string(optimizer.name), optimizer::demands_of(optimizer), run, budget);
+  return report::report_from(plan_of(m, run.mesh, run.stages.lengths(), run.chunks_per_stage),
+                             shard::facts_of(m, run.load), std::string(optimizer.name),
+                             optimizer::demands_of(optimizer), run, budget);
 }
 
 }  // namespace redco

@@ -63,7 +63,10 @@ constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
                        most,
                        {m.parameters, m.masters, m.gradients, m.optimizer, m.batches, activations,
                         backward ? m.backward.recomputed : 0, loss ? m.loss : 0, workspace ? m.loss_workspace : 0,
-                        backward ? m.backward.gradients : 0, activations > 0 || backward ? m.transfers : 0}};
+                        backward ? m.backward.gradients : 0,
+                        backward          ? m.backward.transfers
+                        : activations > 0 ? m.transfers
+                                          : 0}};
   };
   return {moment("forward", "begins", false, 0, false, false, false),
           moment("forward", "ends", true, m.activations, false, false, false),

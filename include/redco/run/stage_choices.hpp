@@ -1,9 +1,11 @@
 #pragma once
 
+#include <redco/cost/setup.hpp>
 #include <redco/options/deployer_options.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/fact/program.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/stage_cuts.hpp>
 #include <redco/schedule/pipeline_table.hpp>
 
 #include <cstdint>
@@ -22,6 +24,10 @@ struct stage_schedule {
 /// `error` with exit code 64 if the mesh has pipeline stages and an option excludes them, or if the
 /// order can only be planned. Throws it with 65 for a file whose table cannot run.
 stage_schedule schedule_of(deployer_options const& options, mesh const& on);
+
+/// Sets the members of `run` that describe pipeline stages: the blocks of their chunks and the
+/// order of micro-batches. `order` must outlive `run`.
+void set_stages(cost::setup& run, shape::stage_cuts const& cuts, stage_schedule const& order);
 
 /// Throws `error` with exit code 64 if pipeline stages cannot compute the replica's micro-batches
 /// of a step in this order. The last, smaller batch of an epoch may have any number of

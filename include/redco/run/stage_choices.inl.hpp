@@ -81,6 +81,13 @@ REDCO_INLINE stage_schedule schedule_of(deployer_options const& o, mesh const& o
   return {*kind, nullptr};
 }
 
+REDCO_INLINE void set_stages(cost::setup& run, shape::stage_cuts const& cuts, stage_schedule const& order) {
+  run.stages = cuts;
+  run.chunks_per_stage = cuts.size() / cuts.stages();
+  run.schedule = order.kind;
+  run.table = order.table.get();
+}
+
 REDCO_INLINE void check_micro_batches(data::batch_step const& step, std::int64_t global_batch,
                                       stage_schedule const& order, mesh const& on) {
   std::int64_t const micro_batches = step.micro_batches;

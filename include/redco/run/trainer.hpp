@@ -88,21 +88,17 @@ class trainer {
   /// Returns a text with the plan (split of every parameter, with reasons), the bytes of one rank
   /// and the messages of a step, without running anything. `global`: the global batch and the
   /// length of its examples. `micro_batch`: examples that a replica computes at once; 0 for all.
-  /// Without a call of report(), the first fit prints the plan. With several chunks per pipeline
-  /// stage, the text has the plan only.
+  /// Without a call of report(), the first fit prints the plan. Throws `error` with exit code 64 if
+  /// pipeline stages cannot compute these micro-batches in the order of --schedule.
   std::string report(workload const& global, std::int64_t micro_batch = 0) {
     runner_.plan_is_printed();
-    if (where().options().chunks_per_stage > 1)
-      return report::plan_text(plan()) +
-             "\nno memory and no messages are planned for several chunks per pipeline stage\n";
     cost::setup run =
         report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
     run.hosts = options::launched().processes;
     run.gradient_bucket = where().gradient_bucket();
     run.zero = where().options().zero;
     run.overlap_shards = where().overlaps_shards();
-    run.stages = plan().stages;
-    run.schedule = where().schedule().kind;
+    run::set_stages(run, plan().stages, where().schedule());
     auto const found = report_of(model_, optimizer_, run);
     where().page().planned_bytes = found.cost.memory.peak();
     return report_text(found);
@@ -260,7 +256,7 @@ class trainer {
     if constexpr (!models::has_encoder<models::net_of<M>>)
       planned = [this](cost::setup run, int stage) {
         if (run.mesh.pp == 1) return cost::cost_of(model_, optimizer_, run).messages;
-        run.stages = plan().stages;
+        run::set_stages(run, plan().stages, where().schedule());
         auto const stages =
             cost::stage_costs(shard::facts_of(model_, run.load), optimizer::demands_of(optimizer_), run);
         return stages.at(static_cast<std::size_t>(stage)).cost.messages;

@@ -15,7 +15,9 @@
 #include <redco/diag/run_position.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -117,7 +119,8 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   done.sent = step_measure::end(rank, at.network->store.device());
   if (source->own_step()) done.not_planned = "the program takes its steps itself";
   else if (job->several_terms()) done.not_planned = "the loss has several terms";
-  else if (std::ssize(done.activations->calls()) != next.micro_batches || next.full_rounds != next.rounds)
+  else if (std::ssize(done.activations->calls()) != next.micro_batches * at.network->network().blocks().chunks() ||
+           next.full_rounds != next.rounds)
     done.not_planned = "the network is not called once for each example";
   at.position = next.next;
   ++at.step;
@@ -129,18 +132,21 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
 /// Writes both into `result`.
 REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, computed_step const& own,
                                                  verify_result& result) const {
-  result.messages_remark = !with_.planned                          ? "the model has an encoder"
-                           : where_.options().chunks_per_stage > 1 ? "the pipeline stages have several chunks"
-                           : !settings_.frozen.empty()             ? "the fit freezes parameters that the plan trains"
-                                                                   : own.not_planned;
+  result.messages_remark = !with_.planned              ? "the model has an encoder"
+                           : !settings_.frozen.empty() ? "the fit freezes parameters that the plan trains"
+                                                       : own.not_planned;
   if (!result.messages_remark.empty()) {
     result.messages_remark = "not compared with the plan: " + result.messages_remark;
     return;
   }
   std::map<std::string, shape::traffic::entry> planned;
   bool first = true;
-  for (auto const& call : own.activations->calls()) {
-    cost::setup run{.mesh = rank.mesh, .load = {call.sizes[0], call.sizes.size() > 1 ? call.sizes[1] : 1}};
+  // Each chunk of a pipeline stage calls the network once for each micro-batch.
+  std::vector<std::vector<std::int64_t>> sizes;
+  for (auto const& call : own.activations->calls()) sizes.push_back(call.sizes);
+  std::sort(sizes.begin(), sizes.end());
+  for (std::size_t i = 0; i < sizes.size(); i += static_cast<std::size_t>(where_.options().chunks_per_stage)) {
+    cost::setup run{.mesh = rank.mesh, .load = {sizes[i][0], sizes[i].size() > 1 ? sizes[i][1] : 1}};
     run.compute = where_.compute();
     run.recompute = where_.options().recompute;
     run.gradient_bucket = where_.gradient_bucket();

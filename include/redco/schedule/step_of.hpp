@@ -119,17 +119,29 @@ constexpr std::vector<stage_op> chunk_by_chunk(step_facts const& of) {
   return list;
 }
 
+}  // namespace redco::schedule::detail
+
+namespace redco::schedule {
+
+/// Returns the computations of the pipeline stage `of.stage` in a step, in order. If the schedule
+/// does not fit the number of micro-batches, the stage computes all forwards chunk by chunk, then
+/// all backwards.
+constexpr std::vector<stage_op> computations_of(step_facts const& of) {
+  pipeline_shape const shape{of.schedule, of.stages, static_cast<int>(of.micro_batches), of.chunks_per_stage};
+  auto const stage = static_cast<std::size_t>(of.stage);
+  if (of.table != nullptr && of.table->micro_batches == of.micro_batches) return of.table->of_stage[stage];
+  return refusal_of(shape).empty() ? table_of(shape).of_stage[stage] : detail::chunk_by_chunk(of);
+}
+
+}  // namespace redco::schedule
+
+namespace redco::schedule::detail {
+
 /// Adds the forwards and backwards of one pipeline stage to `all`, in the order of the schedule,
 /// with the receives before them and the sends after them.
 constexpr void add_pipeline(step_facts const& of, std::vector<step_op>& all) {
   if (of.micro_batches == 0) return;
-  pipeline_shape const shape{of.schedule, of.stages, static_cast<int>(of.micro_batches), of.chunks_per_stage};
-  bool const in_table = of.table != nullptr && of.table->micro_batches == of.micro_batches;
-  auto const stage = static_cast<std::size_t>(of.stage);
-  std::vector<stage_op> const list = in_table                    ? of.table->of_stage[stage]
-                                     : refusal_of(shape).empty() ? table_of(shape).of_stage[stage]
-                                                                 : chunk_by_chunk(of);
-  for (stage_op const& one : list) {
+  for (stage_op const& one : computations_of(of)) {
     bool const forward = one.work == stage_work::forward;
     auto const chunk = static_cast<std::int16_t>(one.chunk),
                before = static_cast<std::int16_t>(chunk + (forward ? -1 : 1)),

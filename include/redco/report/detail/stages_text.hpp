@@ -6,6 +6,7 @@
 #include <redco/cost/stage_costs.hpp>
 #include <redco/schedule/pipeline_table.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +16,21 @@
 
 namespace redco::report::detail {
 
-constexpr std::string_view schedule_name(shard_report const& r) {
-  return schedule::pipeline_kind_texts.text_of(r.run.schedule);
+/// Returns the name of a run's schedule, with the number of chunks per stage if there are several.
+inline std::string schedule_name(shard_report const& r) {
+  std::string const name{r.run.table != nullptr ? "of a file" : schedule::pipeline_kind_texts.text_of(r.run.schedule)};
+  return name + (r.run.chunks_per_stage > 1 ? ", " + std::to_string(r.run.chunks_per_stage) + " chunks per stage" : "");
+}
+
+/// Returns the blocks of a stage's chunks, such as "0-2 6-8".
+inline std::string blocks_text(cost::stage_cost const& stage) {
+  std::string text;
+  for (cost::stage_cost::chunk const& one : stage.chunks) {
+    std::int64_t const last = one.blocks.end - 1;
+    text += (text.empty() ? "" : " ") + std::to_string(one.blocks.begin) +
+            (last > one.blocks.begin ? "-" + std::to_string(last) : "");
+  }
+  return text;
 }
 
 /// Returns " of stage 0, which needs most" if the run has several pipeline stages, otherwise an
@@ -36,12 +50,10 @@ inline std::vector<std::array<std::string, 7>> stage_rows(shard_report const& r)
   std::vector<std::array<std::string, 7>> rows;
   for (std::size_t i = 0; i < r.stages.size(); ++i) {
     cost::stage_cost const& one = r.stages[i];
-    std::int64_t const last = one.blocks.end - 1;
     double const share = all > 0 ? static_cast<double>(one.cost.operations.total()) / all : 0;
-    rows.push_back({std::to_string(i),
-                    std::to_string(one.blocks.begin) + (last > one.blocks.begin ? "-" + std::to_string(last) : ""),
-                    bytes_text(one.cost.memory.parameters), bytes_text(one.cost.memory.peak()),
-                    std::to_string(one.in_flight), bytes_text(one.sent) + ", " + bytes_text(one.received),
+    rows.push_back({std::to_string(i), blocks_text(one), bytes_text(one.cost.memory.parameters),
+                    bytes_text(one.cost.memory.peak()), std::to_string(one.in_flight),
+                    bytes_text(one.sent) + ", " + bytes_text(one.received),
                     std::to_string(static_cast<int>(1000 * share + 0.5) / 10) + "." +
                         std::to_string(static_cast<int>(1000 * share + 0.5) % 10) + " %"});
   }
@@ -53,8 +65,9 @@ inline std::vector<std::array<std::string, 7>> stage_rows(shard_report const& r)
 /// micro-batch.
 inline std::string stages_text(shard_report const& r) {
   if (r.stages.empty()) return "";
-  constexpr std::array<std::size_t, 7> widths = {5, 9, 12, 10, 11, 22, 13};
-  std::string text = "pipeline stages, schedule " + std::string(schedule_name(r)) + "\n";
+  std::array<std::size_t, 7> widths = {5, 9, 12, 10, 11, 22, 13};
+  for (cost::stage_cost const& one : r.stages) widths[1] = std::max(widths[1], blocks_text(one).size() + 2);
+  std::string text = "pipeline stages, schedule " + schedule_name(r) + "\n";
   auto const line = [&](auto const& cells) {
     text += "  ";
     for (std::size_t i = 0; i < widths.size(); ++i) text += padded_left(std::string(cells[i]), widths[i]);
@@ -67,7 +80,7 @@ inline std::string stages_text(shard_report const& r) {
 
 inline std::string markdown_stages(shard_report const& r) {
   if (r.stages.empty()) return "";
-  std::string text = "\n## Pipeline stages, schedule " + std::string(schedule_name(r)) + "\n\n";
+  std::string text = "\n## Pipeline stages, schedule " + schedule_name(r) + "\n\n";
   auto const line = [&](auto const& cells) {
     for (auto const& cell : cells) text += "| " + std::string(cell) + " ";
     text += "|\n";
@@ -80,7 +93,7 @@ inline std::string markdown_stages(shard_report const& r) {
 
 inline std::string html_stages(shard_report const& r) {
   if (r.stages.empty()) return "";
-  std::string text = "<h2>Pipeline stages</h2>\n<p>Schedule " + std::string(schedule_name(r)) +
+  std::string text = "<h2>Pipeline stages</h2>\n<p>Schedule " + schedule_name(r) +
                      ". The other sections are of stage " + std::to_string(r.largest_stage) +
                      ", which needs most.</p>\n<table class=\"narrow\"><thead><tr>";
   for (std::string_view const name : stage_columns) text += "<th class=\"n\">" + escaped(name) + "</th>";
