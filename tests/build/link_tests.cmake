@@ -32,7 +32,7 @@ foreach(option MPI PCRE2 SENTENCEPIECE)
 endforeach()
 set(redco_include_flags ${redco_torch_includes})
 list(TRANSFORM redco_include_flags PREPEND -isystem)
-redco_add_test(build.mixed_macros COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+redco_long_test(mixed_macros COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
   -DWORK=${PROJECT_BINARY_DIR}/mixed_macros "-DCOMPILERS=${CMAKE_CXX_COMPILER};clang++;g++" "-DMACROS=${redco_macros}"
   "-DFLAGS=${redco_include_flags}" -P ${CMAKE_CURRENT_SOURCE_DIR}/odr/mixed.cmake)
 
