@@ -13,16 +13,16 @@
 
 namespace redco::comm::detail {
 
-struct messages;
-
 /// A thread that moves the bytes of messages while the ranks compute. MPI and sockets send most
 /// bytes of a large message only during calls of this process. The thread starts with the first
-/// message, and sleeps while no message is in flight.
+/// message, and sleeps while no message is in flight. `Messages`: the transport's type of messages
+/// in flight.
+template <class Messages>
 class message_mover {
  public:
   /// Creates a mover. `is_complete(messages)` moves bytes without blocking and returns true if the
   /// messages are complete.
-  explicit message_mover(std::function<bool(messages&)> is_complete) : is_complete_(std::move(is_complete)) {}
+  explicit message_mover(std::function<bool(Messages&)> is_complete) : is_complete_(std::move(is_complete)) {}
   message_mover(message_mover const&) = delete;
   message_mover& operator=(message_mover const&) = delete;
   ~message_mover() {
@@ -36,7 +36,7 @@ class message_mover {
 
   /// Moves `some` until the messages are complete. The caller must call remove() before it destroys
   /// them.
-  void add(messages& some) {
+  void add(Messages& some) {
     std::lock_guard const lock(mutex_);
     if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
     in_flight_.push_back(&some);
@@ -45,7 +45,7 @@ class message_mover {
   }
 
   /// Stops moving `some`. Returns the error that occurred while the mover moved them, or null.
-  std::exception_ptr remove(messages& some) {
+  std::exception_ptr remove(Messages& some) {
     std::lock_guard const lock(mutex_);
     std::erase(in_flight_, &some);
     auto const failed =
@@ -69,14 +69,14 @@ class message_mover {
     std::unique_lock lock(mutex_);
     while (!over_.load()) {
       if (in_flight_.empty()) bell_.wait(lock);
-      std::erase_if(in_flight_, [this](messages* some) { return over_.load() || is_done(some); });
+      std::erase_if(in_flight_, [this](Messages* some) { return over_.load() || is_done(some); });
       // A receiver that is late costs few polls.
       pause_ = std::min(pause_ + pause_ / 8, longest);
       if (!in_flight_.empty()) bell_.wait_for(lock, pause_);
     }
   }
 
-  bool is_done(messages* some) {
+  bool is_done(Messages* some) {
     try {
       return is_complete_(*some);
     } catch (...) {
@@ -85,13 +85,13 @@ class message_mover {
     }
   }
 
-  std::function<bool(messages&)> is_complete_;
+  std::function<bool(Messages&)> is_complete_;
   std::mutex mutex_;
   std::condition_variable bell_;
   std::thread thread_;
-  std::vector<messages*> in_flight_;
+  std::vector<Messages*> in_flight_;
   /// Errors of messages that the owner has not removed yet.
-  std::vector<std::pair<messages*, std::exception_ptr>> failures_;
+  std::vector<std::pair<Messages*, std::exception_ptr>> failures_;
   std::chrono::microseconds pause_ = shortest;  ///< time between two polls
   std::atomic<bool> over_{false};
 };

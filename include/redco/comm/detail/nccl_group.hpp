@@ -2,6 +2,7 @@
 
 #include <redco/comm/detail/device_queue.hpp>
 #include <redco/comm/detail/nccl_link.hpp>
+#include <redco/comm/detail/nccl_messages.hpp>
 #include <redco/comm/detail/operand.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/lifeline.hpp>
@@ -9,7 +10,6 @@
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,22 +18,15 @@
 namespace redco::comm::detail {
 
 /// A group whose tensors may be on devices. CPU tensors go through the CPU group (a group of the
-/// same ranks for CPU memory). Device tensors go through NCCL, or through the CPU group if
-/// threads share a device. The first call with a device tensor decides and creates the
-/// communicator. Before each NCCL call all ranks compare shapes and dtypes, because NCCL would hang
-/// or write out of bounds. NCCL chooses the order of sums, unless `means::by_rank` asks for rank
-/// order. More reasons are in the README of comm/.
+/// same ranks for CPU memory). Device tensors go through NCCL, or through the CPU group if threads
+/// share a device. The first collective with a device tensor decides and creates the communicator.
+/// Before each collective all ranks compare shapes and dtypes, because NCCL would hang or write out
+/// of bounds. NCCL chooses the order of sums, unless `means::by_rank` asks for rank order. Messages
+/// between processes go through nccl_messages; threads copy from device to device. More reasons are
+/// in the README of comm/.
 class nccl_group final : public group {
  public:
-  /// Resources and settings that the handles of all ranks of this process share.
-  struct means {
-    std::shared_ptr<device_access> devices;
-    std::function<std::shared_ptr<nccl_library const>()> library;
-    std::shared_ptr<lifeline> line;
-    int process = 0;          ///< number of this process
-    bool one_process = true;  ///< true if all ranks are in this process
-    bool by_rank = false;
-  };
+  using means = nccl_means;
 
   /// Returns one nccl_group per entry of `cpu_groups`, which are this process's handles on the
   /// group for CPU memory. An entry for a rank of another process is null and stays null. `members`
@@ -54,7 +47,7 @@ class nccl_group final : public group {
  private:
   enum class way { unsettled, cpu, nccl };
 
-  nccl_group(std::unique_ptr<group> cpu_group, int member, means const& by);
+  nccl_group(std::unique_ptr<group> cpu_group, std::vector<int> const& members, means const& by);
 
   void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) override;
   void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
@@ -66,10 +59,15 @@ class nccl_group final : public group {
   void do_recv(at::Tensor const& x, int peer, int tag) override;
   void do_barrier() override { cpu_group().do_barrier(); }
   void do_meet(operand const& brought) override { cpu_group().do_meet(brought); }
-  void do_begin_run() override { cpu_group_->begin_run(); }
+  void do_begin_run() override {
+    messages_.close();
+    cpu_group_->begin_run();
+  }
 
   group& cpu_group();
   bool by_nccl(at::Tensor const& x, operand const& brought);
+  /// Returns true if messages of `x` go through NCCL.
+  bool is_sent_by_nccl(at::Tensor const& x) const { return !by_.one_process && by_.devices->holds(x); }
   void settle_way(at::Tensor const& x, operand const& brought);
   nccl_link::patience patience_for(operand const& brought) const;
   void gather(at::Tensor const& x, at::Tensor const& rows, operand const& brought);
@@ -86,6 +84,7 @@ class nccl_group final : public group {
   std::optional<nccl_link> link_;
   /// Tensors that an aborted NCCL call may still use; kept until the group is destroyed.
   std::vector<at::Tensor> abandoned_;
+  nccl_messages messages_;
 };
 
 }  // namespace redco::comm::detail

@@ -37,7 +37,7 @@ namespace redco::comm::detail {
 REDCO_INLINE std::vector<std::unique_ptr<group>> nccl_group::make(std::vector<std::unique_ptr<group>> cpu_groups,
                                                                   std::vector<int> const& members, means const& by) {
   for (std::size_t rank = 0; rank < cpu_groups.size(); ++rank)
-    if (cpu_groups[rank]) cpu_groups[rank].reset(new nccl_group(std::move(cpu_groups[rank]), members[rank], by));
+    if (cpu_groups[rank]) cpu_groups[rank].reset(new nccl_group(std::move(cpu_groups[rank]), members, by));
   return cpu_groups;
 }
 
@@ -50,12 +50,13 @@ REDCO_INLINE std::vector<std::unique_ptr<group>> nccl_group::make(std::vector<st
               {std::make_shared<torch_devices>(), nccl_library::of_process, line, process, one_process, by_rank});
 }
 
-REDCO_INLINE nccl_group::nccl_group(std::unique_ptr<group> cpu_group, int member, means const& by)
+REDCO_INLINE nccl_group::nccl_group(std::unique_ptr<group> cpu_group, std::vector<int> const& members, means const& by)
     : group(cpu_group->rank(), cpu_group->size(), cpu_group->name()),
       cpu_group_(std::move(cpu_group)),
-      member_(member),
+      member_(members[static_cast<std::size_t>(rank())]),
       by_(by),
-      device_(tensors::cpu_device()) {}
+      device_(tensors::cpu_device()),
+      messages_(*cpu_group_, members, by) {}
 
 REDCO_INLINE void nccl_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) {
   operand const brought = operand::of(shape::collective::all_reduce, x, 0, op);
@@ -118,18 +119,19 @@ REDCO_INLINE void nccl_group::do_broadcast(at::Tensor const& x, int root) {
 }
 
 REDCO_INLINE void nccl_group::do_send(at::Tensor const& x, int peer, int tag) {
-  cpu_group().do_send(by_.one_process ? x : x.to(tensors::cpu_device()), peer, tag);
+  group& by_cpu = cpu_group();
+  if (!is_sent_by_nccl(x)) return by_cpu.do_send(x, peer, tag);
+  (void)messages_.send_later(x.clone(), peer, tag);
 }
 
 REDCO_INLINE std::unique_ptr<ticket::message> nccl_group::do_send_later(at::Tensor const& x, int peer, int tag) {
-  return cpu_group().do_send_later(by_.one_process ? x : x.to(tensors::cpu_device()), peer, tag);
+  group& by_cpu = cpu_group();
+  return is_sent_by_nccl(x) ? messages_.send_later(x, peer, tag) : by_cpu.do_send_later(x, peer, tag);
 }
 
 REDCO_INLINE void nccl_group::do_recv(at::Tensor const& x, int peer, int tag) {
-  if (by_.one_process || tensors::in_cpu_memory(x)) return cpu_group().do_recv(x, peer, tag);
-  at::Tensor const arrived = at::empty_like(x, x.options().device(tensors::cpu_device()));
-  cpu_group().do_recv(arrived, peer, tag);
-  x.copy_(arrived);
+  group& by_cpu = cpu_group();
+  return is_sent_by_nccl(x) ? messages_.receive(x, peer, tag) : by_cpu.do_recv(x, peer, tag);
 }
 
 /// Returns the CPU group (a group of the same ranks for CPU memory), after setting its deadline

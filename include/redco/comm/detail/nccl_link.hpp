@@ -57,6 +57,7 @@ class nccl_link {
     int member;  ///< number of the waiting rank in the run
     std::chrono::milliseconds limit;
     std::string where;
+    int awaited = -1;  ///< number of a rank that may not have made its call; -1: all ranks have
   };
 
   nccl_link(std::shared_ptr<nccl_library const> library, std::unique_ptr<device_queue> queue);
@@ -67,6 +68,10 @@ class nccl_link {
   /// Creates the communicator together with the ranks that use the same `id`. Throws `error` with
   /// exit code 64 if NCCL refuses the devices.
   void join(nccl::unique_id const& id, int ranks, int rank, patience const& until);
+
+  /// Begins join() and returns without waiting. Calls may begin after has_joined() returns true.
+  void begin_join(nccl::unique_id const& id, int ranks, int rank, patience const& until);
+  bool has_joined(patience const& until) { return has_come_on(true, until); }
 
   /// Arguments for the NCCL calls of one NCCL group call (ncclGroupStart to ncclGroupEnd), and
   /// their outcome.
@@ -87,6 +92,17 @@ class nccl_link {
   /// throws at the time limit `until`.
   void run(tensors::function_ref<void(round&)> calls, patience const& until);
 
+  /// Makes calls that begin later wait for the work already on the thread's current stream.
+  void follow() { queue_->follow(); }
+  /// Calls `calls` as run() does, and returns without waiting. The next calls may begin after
+  /// has_ended() returns true, which means that the device has finished.
+  void begin(tensors::function_ref<void(round&)> calls, patience const& until);
+  bool has_ended(patience const& until);
+
+  /// Waits until `done()` returns true. Aborts the communicator and throws if the run fails or the
+  /// time limit passes.
+  void wait(tensors::function_ref<bool()> done, patience const& until);
+
   /// Aborts the communicator and its calls in flight. Further calls do nothing.
   void abort() noexcept;
 
@@ -94,13 +110,13 @@ class nccl_link {
   static bool failed(nccl::result status) { return status != nccl::success && status != nccl::in_progress; }
 
   [[noreturn]] void fail(exit_code code, std::string const& message, patience const& until);
-  void wait(tensors::function_ref<bool()> done, patience const& until);
   void judge(nccl::result status, bool joins, patience const& until);
   bool has_come_on(bool joins, patience const& until);
 
   std::shared_ptr<nccl_library const> library_;
   std::unique_ptr<device_queue> queue_;
   nccl::communicator communicator_ = nullptr;
+  bool is_marked_ = false;  ///< true if the queue has a mark after the calls of the last begin()
 };
 
 }  // namespace redco::comm::detail

@@ -2,10 +2,12 @@
 
 #include <redco/comm/detail/nccl_link.hpp>
 
+#include <redco/comm/detail/operand.hpp>
 #include <redco/comm/detail/waiting_room.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <thread>
@@ -65,23 +67,36 @@ REDCO_INLINE std::string nccl_library::words_of(nccl::result status, nccl::commu
 REDCO_INLINE nccl_link::nccl_link(std::shared_ptr<nccl_library const> library, std::unique_ptr<device_queue> queue)
     : library_(std::move(library)), queue_(std::move(queue)) {}
 
-REDCO_INLINE void nccl_link::join(nccl::unique_id const& id, int ranks, int rank, patience const& until) {
+REDCO_INLINE void nccl_link::begin_join(nccl::unique_id const& id, int ranks, int rank, patience const& until) {
   nccl::config how;
   judge(library_->init_rank(&communicator_, ranks, id, rank, &how), true, until);
-  wait([&] { return has_come_on(true, until); }, until);
 }
 
-REDCO_INLINE void nccl_link::run(tensors::function_ref<void(round&)> calls, patience const& until) {
-  queue_->follow();
+REDCO_INLINE void nccl_link::join(nccl::unique_id const& id, int ranks, int rank, patience const& until) {
+  begin_join(id, ranks, rank, until);
+  wait([&] { return has_joined(until); }, until);
+}
+
+REDCO_INLINE void nccl_link::begin(tensors::function_ref<void(round&)> calls, patience const& until) {
   round made{*library_, communicator_, queue_->handle()};
   made.made(library_->group_start());
   calls(made);
   made.made(library_->group_end());
   judge(made.outcome, false, until);
+  is_marked_ = false;
+}
+
+REDCO_INLINE bool nccl_link::has_ended(patience const& until) {
   // The queue contains the calls only after NCCL reports success.
-  wait([&] { return has_come_on(false, until); }, until);
-  queue_->mark();
-  wait([&] { return has_come_on(false, until) && queue_->reached(); }, until);
+  bool const are_in_queue = has_come_on(false, until);
+  if (are_in_queue && !std::exchange(is_marked_, true)) queue_->mark();
+  return are_in_queue && queue_->reached();
+}
+
+REDCO_INLINE void nccl_link::run(tensors::function_ref<void(round&)> calls, patience const& until) {
+  follow();
+  begin(calls, until);
+  wait([&] { return has_ended(until); }, until);
 }
 
 REDCO_INLINE void nccl_link::abort() noexcept {
@@ -111,7 +126,8 @@ REDCO_INLINE bool nccl_link::has_come_on(bool joins, patience const& until) {
 REDCO_INLINE void nccl_link::wait(tensors::function_ref<bool()> done, patience const& until) {
   using clock = std::chrono::steady_clock;
   int const spins = until.line.crowded() ? 0 : 2'000, offers = until.line.crowded() ? 50 : 4'000;
-  auto const end = clock::now() + until.limit;
+  auto end = clock::now() + until.limit;
+  bool is_awaited = until.awaited >= 0;
   for (int turn = 0; !done(); ++turn) {
     if (until.line.failed()) {
       abort();
@@ -120,6 +136,15 @@ REDCO_INLINE void nccl_link::wait(tensors::function_ref<bool()> done, patience c
     if (turn < spins) {
       pause_core();
       continue;
+    }
+    if (is_awaited && until.line.ended(until.awaited)) {
+      // Messages that the rank received before it ended are over within this time.
+      end = std::min(end, clock::now() + std::chrono::milliseconds(200));
+      is_awaited = false;
+    }
+    if (clock::now() > end && until.awaited >= 0) {
+      abort();
+      lose_peers(until.line, until.member, until.where, {until.awaited}, until.limit);
     }
     if (clock::now() > end)
       fail(exit_code::peer_lost,

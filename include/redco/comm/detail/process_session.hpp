@@ -68,7 +68,7 @@ class process_session {
   virtual void receive(messages& to, void* data, std::size_t bytes, int peer, int tag) = 0;
   virtual bool finished(messages& some) = 0;
   /// Returns the thread that moves messages while the ranks compute.
-  message_mover& mover() noexcept { return mover_; }
+  message_mover<messages>& mover() noexcept { return mover_; }
   /// Returns the numbers of the processes whose messages in `some` are not complete.
   virtual std::vector<int> missing(messages& some) = 0;
   /// Keeps incomplete messages and their memory until the messages are complete, at most until the
@@ -106,7 +106,7 @@ class process_session {
   }
 
   int rank_ = 0, size_ = 1, most_tag_ = 32767;
-  message_mover mover_{[this](messages& some) { return finished(some); }};
+  message_mover<messages> mover_{[this](messages& some) { return finished(some); }};
 };
 
 /// The tags of all messages in a world, and its map from ranks to processes. Messages of different
