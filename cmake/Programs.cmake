@@ -18,6 +18,9 @@ if(REDCO_SANITIZE)
     # With instrumentation, g++ reports uninitialised values in headers of the standard library.
     target_compile_options(redco_flags INTERFACE -Wno-maybe-uninitialized)
   endif()
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang AND REDCO_SANITIZE MATCHES thread)
+    target_compile_definitions(redco_flags INTERFACE __SANITIZE_THREAD__)  # as g++ defines it
+  endif()
   if(REDCO_SANITIZE MATCHES undefined)
     target_compile_options(redco_flags INTERFACE -fno-sanitize=vptr -fno-sanitize-recover=all)
   endif()
