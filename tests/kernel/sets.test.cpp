@@ -217,7 +217,8 @@ TEST_CASE("batch norm in f32 over uneven replicas equals batch norm of the whole
   auto const both = [&](std::size_t i) { return at::cat({found[0][i], found[1][i]}).to(at::kDouble); };
   CHECK(apart(both(0), y.detach()) < 1e-5);
   CHECK(apart(both(1), whole[0].grad()) < 1e-5);
-  for (std::size_t i : {2, 3}) CHECK(apart((found[0][i] + found[1][i]).to(at::kDouble), whole[i - 1].grad()) < 1e-5);
+  for (std::size_t const i : {std::size_t{2}, std::size_t{3}})
+    CHECK(apart((found[0][i] + found[1][i]).to(at::kDouble), whole[i - 1].grad()) < 1e-5);
 }
 
 TEST_CASE("max pooling chooses the first of equal pixels, and the last NaN, as ATen does") {

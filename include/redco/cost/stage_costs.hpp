@@ -158,7 +158,7 @@ class stage_plan {
       made += operations_of(work, setup_);
       moved += activity_of(runs_[i]);
     }
-    fact::program const own = parts.size() == 1 ? parts[0] : fact::joined(parts);
+    fact::program const own = fact::joined(parts);
     simulation const run(own, setup_);
     c.cost = {memory_of(run, demands), messages_of(run, demands), made, moved};
     stage_messages between(c.cost.messages, setup_, stage);

@@ -130,7 +130,9 @@ constexpr std::vector<stage_op> computations_of(step_facts const& of) {
   pipeline_shape const shape{of.schedule, of.stages, static_cast<int>(of.micro_batches), of.chunks_per_stage};
   auto const stage = static_cast<std::size_t>(of.stage);
   if (of.table != nullptr && of.table->micro_batches == of.micro_batches) return of.table->of_stage[stage];
-  return refusal_of(shape).empty() ? table_of(shape).of_stage[stage] : detail::chunk_by_chunk(of);
+  // g++ 12 copies an element of a temporary too late if a conditional expression selects it.
+  if (refusal_of(shape).empty()) return table_of(shape).of_stage[stage];
+  return detail::chunk_by_chunk(of);
 }
 
 }  // namespace redco::schedule
