@@ -113,7 +113,8 @@ void check_equal(Model const& model, mesh const& on, std::int64_t micro_batch, c
 
 TEST_CASE("losses, norms, parameters and optimizer states are those of a run without shares") {
   for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 4}, {.dp = 2, .tp = 2}, {.dp = 3, .tp = 2}})
-    for (std::int64_t const micro_batch : {0, 1}) check_equal(tied, on, micro_batch);
+    check_equal(tied, on, 1);
+  for (mesh const& on : {mesh{.dp = 3}, {.dp = 2, .tp = 2}}) check_equal(tied, on, 0);
   llama const shared{{.vocab = 23, .context = 16, .width = 12, .ffn = 20, .heads = 2, .kv_heads = 1, .layers = 2}};
   check_equal(shared, {.dp = 2, .tp = 2}, 1);
 }
