@@ -143,8 +143,6 @@ class stage_plan {
   stage_plan(stage_plan const&) = delete;
   stage_plan& operator=(stage_plan const&) = delete;
 
-  constexpr std::vector<simulation> const& runs() const { return runs_; }
-
   constexpr stage_cost cost_of(int stage, optimizer::demands const& demands) const {
     std::vector<fact::program> parts;
     stage_cost c;

@@ -29,9 +29,9 @@ class stage_memory {
  public:
   /// Runs the stage `stage` of `table`. `chunks` has the bytes of each chunk of the model.
   constexpr stage_memory(schedule::pipeline_table const& table, std::vector<chunk_bytes> const& chunks, int stage)
-      : table_(table), chunks_(chunks), stage_(stage) {
-    for (int const other : table.stage_of)
-      if (other != stage && neighbour_of(other) == nullptr) add_neighbour(other);
+      : table_(table), chunks_(chunks), stage_(stage), neighbours_(table.stages()) {
+    for (int other = 0; other < static_cast<int>(table.stages()); ++other)
+      if (other != stage) list_messages(other);
     for (schedule::stage_op const& one : table.of_stage[static_cast<std::size_t>(stage)]) compute(one);
   }
 
@@ -60,18 +60,11 @@ class stage_memory {
     std::size_t arrived = 0;
   };
   struct neighbour {
-    int stage = 0;
     std::vector<message> received;  ///< Messages of this stage, as they arrive there
     std::vector<answer> answers;    ///< Messages to this stage, as they are sent there
     std::size_t next = 0;           ///< Index in `answers` at which the next search begins
     std::size_t confirmed = 0;      ///< Number of messages in `received` that are known to be there
   };
-
-  constexpr neighbour* neighbour_of(int stage) {
-    for (neighbour& one : neighbours_)
-      if (one.stage == stage) return &one;
-    return nullptr;
-  }
 
   /// Returns the stage of a chunk, or -1 if there is no such chunk.
   constexpr int stage_of(int chunk) const {
@@ -84,20 +77,20 @@ class stage_memory {
     return one.chunk + (one.work == work::forward ? step : -step);
   }
 
-  constexpr void add_neighbour(int other) {
-    neighbour of{other, {}, {}, 0, 0};
+  /// Lists the messages between this stage and the stage `other`.
+  constexpr void list_messages(int other) {
+    neighbour& of = neighbours_[static_cast<std::size_t>(other)];
     for (op const& one : table_.of_stage[static_cast<std::size_t>(other)]) {
       if (one.work == work::weight_gradients) continue;
       int const before = chunk_beside(one, -1), after = chunk_beside(one, 1);
       if (stage_of(before) == stage_) of.received.push_back({before, one.chunk, one.micro});
       if (stage_of(after) == stage_) of.answers.push_back({{one.chunk, after, one.micro}, of.received.size()});
     }
-    if (!of.answers.empty() || !of.received.empty()) neighbours_.push_back(of);
   }
 
   /// Frees the tensors that are known to have arrived when `arrived` arrives here.
   constexpr void receive(int from, message const& arrived) {
-    neighbour& of = *neighbour_of(from);
+    neighbour& of = neighbours_[static_cast<std::size_t>(from)];
     while (!(of.answers[of.next].sent == arrived)) of.next = (of.next + 1) % of.answers.size();
     for (; of.confirmed < of.answers[of.next].arrived; ++of.confirmed) {
       auto const sent = std::find_if(unconfirmed_.begin(), unconfirmed_.end(),
@@ -155,7 +148,7 @@ class stage_memory {
   schedule::pipeline_table const& table_;
   std::vector<chunk_bytes> const& chunks_;
   int stage_;
-  std::vector<neighbour> neighbours_;
+  std::vector<neighbour> neighbours_;     ///< Messages to and from each stage
   std::vector<unconfirmed> unconfirmed_;  ///< Sent tensors that may not have arrived
   std::int64_t saved_ = 0, losses_ = 0, transfers_ = 0;
   int held_ = 0;
