@@ -43,6 +43,13 @@ inline at::Tensor drawn(stored_parameter const& p, int rank, random::stream key,
   return all.view(at::IntArrayRef(held.size.data(), static_cast<std::size_t>(held.rank)));
 }
 
+/// Replaces the memory of a flat buffer, of which views exist, by `bytes` uninitialised bytes.
+inline void set_memory(at::Tensor const& flat, std::size_t bytes) {
+  c10::StorageImpl& storage = *flat.storage().unsafeGetStorageImpl();
+  storage.set_data_ptr_noswap(storage.allocator()->allocate(bytes));
+  storage.set_nbytes(bytes);
+}
+
 }  // namespace redco::nn::detail
 
 namespace redco::nn {
@@ -152,18 +159,13 @@ REDCO_INLINE void parameter_store::cut_masters() const {
   publish();
   for (kept_range const& one : kept_)
     kept_masters_.narrow(0, one.packed, one.end - one.begin).copy_(masters_.narrow(0, one.begin, one.end - one.begin));
-  c10::StorageImpl& storage = *masters_.storage().unsafeGetStorageImpl();
-  storage.set_data_ptr_noswap(storage.allocator()->allocate(0));
-  storage.set_nbytes(0);
+  detail::set_memory(masters_, 0);
 }
 
 REDCO_INLINE void parameter_store::join_masters() const {
   if (!has_cut_masters()) return;
   at::NoGradGuard const no_grad;
-  c10::StorageImpl& storage = *masters_.storage().unsafeGetStorageImpl();
-  std::size_t const bytes = static_cast<std::size_t>(masters_.numel()) * masters_.itemsize();
-  storage.set_data_ptr_noswap(storage.allocator()->allocate(bytes));
-  storage.set_nbytes(bytes);
+  detail::set_memory(masters_, masters_.nbytes());
   masters_.zero_();
   for (kept_range const& one : kept_)
     masters_.narrow(0, one.begin, one.end - one.begin).copy_(kept_masters_.narrow(0, one.packed, one.end - one.begin));

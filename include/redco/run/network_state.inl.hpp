@@ -106,16 +106,9 @@ REDCO_INLINE std::vector<network_state::updated_part> network_state::updated_par
   for (nn::stored_parameter const& s : store.parameters()) {
     if (!s.trainable) all.push_back({s.name, {}, part(s.name, s.plan, s.master), {}});
     each_box(s, [&](piece const& of, shard::element_box const& box) {
-      if (store.shares().empty()) {
-        all.push_back({s.name, part(s.name, s.plan, s.gradient), part(s.name, s.plan, s.master), {}});
-      } else {
-        update::segment const& segment = segments[of.segment];
-        all.push_back({s.name,
-                       boxed_part(s.name, s, box, segment.grad, of.begin),
-                       boxed_part(s.name, s, box, segment.param, of.begin),
-                       {}});
-      }
-      all.back().slots = slot_parts(s, of, box);
+      update::segment const& segment = segments[of.segment];
+      all.push_back({s.name, boxed_part(s.name, s, box, segment.grad, of.begin),
+                     boxed_part(s.name, s, box, segment.param, of.begin), slot_parts(s, of, box)});
     });
   }
   return all;
