@@ -43,10 +43,9 @@ inline safetensors::file_dtype file_dtype_of(at::ScalarType type) {
 }
 
 /// A part of one tensor of a run's state that one rank holds. A rank may hold several parts of a
-/// tensor, which do not overlap. Names: "h.0.mlp.up.weight" is a
-/// parameter, "master.<parameter>" its f32 copy that the optimizer updates,
-/// "optimizer.<slot>.<parameter>" an optimizer slot, and "object.<name>" the bytes of a user's
-/// object.
+/// tensor, which do not overlap. Names: "h.0.mlp.up.weight" is a parameter, "master.<parameter>"
+/// its f32 copy that the optimizer updates, "optimizer.<slot>.<parameter>" an optimizer slot, and
+/// "object.<name>" the bytes of a user's object.
 struct state_part {
   std::string name;
   std::vector<std::int64_t> shape;  ///< shape of the whole, unsharded tensor without padding

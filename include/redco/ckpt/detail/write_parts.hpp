@@ -49,7 +49,7 @@ inline std::map<std::string, std::vector<written_part>> written_parts(std::span<
   return kinds;
 }
 
-/// Returns the parts of a manifest's tensor for parts in the file `file`.
+/// Returns the entry of a manifest for a part in the file `file`.
 inline safetensors::tensor_part stored_part(std::string const& file, written_part const& one) {
   bool const renamed = one.name != one.part->name;
   return {file, one.part->box.offset, one.part->box.shape, renamed ? one.name : std::string()};
