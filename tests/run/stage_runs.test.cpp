@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -67,39 +66,10 @@ TEST_CASE("a run continues from a checkpoint of any number of stages, replicas a
 
 namespace {
 
-/// Trains `model` with the learning rate `lr`, and saves it to `to`. Starts from the weights or
-/// adapters `start`, if any. `Adapters`: true to save the adapters too.
-template <bool Adapters = false, class Model, class... Start>
+/// Trains `model` on the mesh `on` with the learning rate `lr`, and saves it. See train_and_save().
+template <class Model, class... Start>
 void save(Model const& model, mesh const& on, double lr, std::filesystem::path const& to, Start const&... start) {
-  silence const quiet;
-  temporary_folder const folder;
-  std::filesystem::create_directories(to);
-  redco::deployer deployer(in(folder.path, on));
-  redco::trainer trainer(deployer, model, language(), redco::adamw{.lr = lr});
-  (trainer.start_from(start), ...);
-  run_test::options_of<Model, decltype(language())> o;
-  o.max_steps = 3;
-  o.global_batch = 4;
-  o.micro_batch = 2;
-  o.save_last = false;
-  o.save_argmin = {};
-  trainer.fit(numbers(13), o);
-  trainer.save_model(to / "model");
-  if constexpr (Adapters) trainer.save_adapter(to / "adapter");
-}
-
-/// Returns true if two folders have files of the same names and bytes.
-bool equal_files(std::filesystem::path const& a, std::filesystem::path const& b) {
-  auto const names_in = [](std::filesystem::path const& folder) {
-    std::set<std::string> names;
-    for (auto const& one : std::filesystem::directory_iterator(folder)) names.insert(one.path().filename().string());
-    return names;
-  };
-  std::set<std::string> const names = names_in(a);
-  if (names.empty() || names != names_in(b)) return false;
-  for (std::string const& name : names)
-    if (content_of(a / name) != content_of(b / name)) return false;
-  return true;
+  train_and_save(model, in({}, on), redco::adamw{.lr = lr}, to, start...);
 }
 
 /// Returns the parameters of a model that one rank draws.
@@ -165,12 +135,12 @@ TEST_CASE("stages train, merge and save adapters like one rank") {
   temporary_folder const folder;
   redco::with_lora<redco::gpt2> const adapted{{tied.config, {.rank = 2, .dropout = 0.1, .targets = "qkv,down"}}};
   mesh const one{.dp = 1}, two{.pp = 2, .dp = 1};
-  save<true>(adapted, one, 0, folder / "one");
-  save<true>(adapted, two, 0, folder / "two");
+  save(adapted, one, 0, folder / "one");
+  save(adapted, two, 0, folder / "two");
   CHECK(equal_files(folder / "one/model", folder / "two/model"));
   CHECK(equal_files(folder / "one/adapter", folder / "two/adapter"));
-  save<true>(adapted, one, 1e-2, folder / "tuned");
-  save<true>(adapted, two, 1e-2, folder / "stages");
+  save(adapted, one, 1e-2, folder / "tuned");
+  save(adapted, two, 1e-2, folder / "stages");
   run_test::tensors const tuned = loaded(folder / "tuned/model", one);
   CHECK(distance(tuned, loaded(folder / "stages/model", one)) < 1e-10);
   CHECK(distance(tuned, loaded(folder / "one/model", one)) > 1e-4);

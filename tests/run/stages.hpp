@@ -9,11 +9,14 @@
 #include <redco/nn/nn.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/pipeline/functions.hpp>
+#include <redco/adapt/save_adapter.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -91,6 +94,43 @@ inline double distance(run_test::tensors const& a, run_test::tensors const& b) {
     worst = std::max(worst, (x - y).abs().max().item<double>() / scale);
   }
   return worst;
+}
+
+/// Trains `model` for three steps, and saves it to `to` / "model". Saves LoRA adapters, if any, to
+/// `to` / "adapter". Starts from the weights or adapters `start`, if any.
+template <class Model, class Optimizer, class... Start>
+void train_and_save(Model const& model, redco::deployer_options where, Optimizer const& optimizer,
+                    std::filesystem::path const& to, Start const&... start) {
+  silence const quiet;
+  temporary_folder const folder;
+  where.workdir = folder.path;
+  std::filesystem::create_directories(to);
+  redco::deployer deployer(where);
+  redco::trainer trainer(deployer, model, language(), optimizer);
+  (trainer.start_from(start), ...);
+  run_test::options_of<Model, decltype(language())> o;
+  o.max_steps = 3;
+  o.global_batch = 4;
+  o.micro_batch = 2;
+  o.save_last = false;
+  o.save_argmin = {};
+  trainer.fit(numbers(13), o);
+  trainer.save_model(to / "model");
+  if constexpr (requires { model.config.lora; }) trainer.save_adapter(to / "adapter");
+}
+
+/// Returns true if two folders have files of the same names and bytes.
+inline bool equal_files(std::filesystem::path const& a, std::filesystem::path const& b) {
+  auto const names_in = [](std::filesystem::path const& folder) {
+    std::set<std::string> names;
+    for (auto const& one : std::filesystem::directory_iterator(folder)) names.insert(one.path().filename().string());
+    return names;
+  };
+  std::set<std::string> const names = names_in(a);
+  if (names.empty() || names != names_in(b)) return false;
+  for (std::string const& name : names)
+    if (content_of(a / name) != content_of(b / name)) return false;
+  return true;
 }
 
 }  // namespace stage_test

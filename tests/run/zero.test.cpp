@@ -26,7 +26,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -41,9 +40,11 @@ using run_test::in;
 using run_test::numbers;
 using run_test::silence;
 using stage_test::distance;
+using stage_test::equal_files;
 using stage_test::language;
 using stage_test::name_of;
 using stage_test::tied;
+using stage_test::train_and_save;
 
 template <class Model>
 using options_of = run_test::options_of<Model, decltype(language())>;
@@ -352,30 +353,9 @@ TEST_CASE("saved models and adapters, warm starts and averages are those of a ru
   with_lora<gpt2> const lora{{tied.config, {.rank = 2, .targets = "qkv,down"}}};
   auto const save = [](auto const& model, std::filesystem::path const& to, int level, auto const& optimizer,
                        auto const&... start) {
-    silence const quiet;
-    temporary_folder const folder;
-    std::filesystem::create_directories(to);
-    deployer_options where = with_zero(in(folder.path, {.dp = 3}), level);
+    deployer_options where = with_zero(in({}, {.dp = 3}), level);
     where.dtype = dtype::bf16;
-    deployer deployer(where);
-    redco::trainer trainer(deployer, model, language(), optimizer);
-    (trainer.start_from(start), ...);
-    run_test::options_of<std::remove_cvref_t<decltype(model)>, decltype(language())> o;
-    o.max_steps = 3;
-    o.global_batch = 4;
-    o.save_last = false;
-    o.save_argmin = {};
-    trainer.fit(numbers(13), o);
-    trainer.save_model(to / "model");
-    if constexpr (requires { model.config.lora; }) trainer.save_adapter(to / "adapter");
-  };
-  auto const equal = [](std::filesystem::path const& a, std::filesystem::path const& b) {
-    int files = 0;
-    for (auto const& one : std::filesystem::directory_iterator(a)) {
-      if (content_of(one.path()) != content_of(b / one.path().filename())) return false;
-      ++files;
-    }
-    return files > 0;
+    train_and_save(model, where, optimizer, to, start...);
   };
   temporary_folder const folder;
   for (int const level : {0, 1}) {
@@ -387,7 +367,7 @@ TEST_CASE("saved models and adapters, warm starts and averages are those of a ru
   }
   for (char const* what : {"plain/model", "average/model", "started/model", "lora/model", "lora/adapter"}) {
     INFO(what);
-    CHECK(equal(folder.path / "0" / what, folder.path / "1" / what));
+    CHECK(equal_files(folder.path / "0" / what, folder.path / "1" / what));
   }
 }
 
