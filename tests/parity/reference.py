@@ -127,9 +127,9 @@ def cases():
     yield Case("mistral", hf.MistralConfig(**llama, sliding_window=5), draw=1)
     yield Case("qwen2", hf.Qwen2Config(**llama, tie_word_embeddings=True), draw=8)
     yield Case("qwen3", hf.Qwen3Config(**llama, head_dim=10), draw=2)
-    yield Case("gemma2", hf.Gemma2Config(**gemma, query_pre_attn_scalar=13, attn_logit_softcapping=2.0, final_logit_softcapping=4.0))
+    yield Case("gemma2", hf.Gemma2Config(**gemma, query_pre_attn_scalar=13, attn_logit_softcapping=2.0, final_logit_softcapping=4.0), draw=3)
     yield Case("gemma3", hf.Gemma3TextConfig(
-        **gemma | {"num_hidden_layers": 7, "num_key_value_heads": 1}, query_pre_attn_scalar=37, **two_bases(300.0, 20.0)))
+        **gemma | {"num_hidden_layers": 7, "num_key_value_heads": 1}, query_pre_attn_scalar=37, **two_bases(300.0, 20.0)), draw=3)
     yield Case("opt", hf.OPTConfig(**opt), draw=6)
     yield Case("opt-postnorm", hf.OPTConfig(**opt, word_embed_proj_dim=12, do_layer_norm_before=False), draw=4)
     yield Case("bart", hf.BartConfig(**bart), "seq2seq", draw=2)
