@@ -68,17 +68,18 @@ TEST_CASE("a run has equal losses and parameters to the last bit with and withou
       for (dtype const type : {dtype::f64, dtype::bf16}) {
         INFO(on.dp << "x" << on.tp << ", " << on.pp << " stages, micro-batch " << micro << ", " << name_of(type));
         // 11 examples, 5 at a time: the last step of an epoch has one example, and some replicas
-        // have none.
+        // have none. The fourth step begins another epoch.
         run_test::options_of<gpt2, decltype(language())> o;
-        o.epochs = 20;
-        o.max_steps = 7;
+        o.epochs = 2;
+        o.max_steps = 4;
         o.global_batch = 5;
         o.micro_batch = micro;
         o.save_last = false;
         deployer_options where = in({}, on);
         where.dtype = type;
         where.recompute = micro == 1;
-        check_same_bits(tied, language(), o, where, 11, {8, 200, 1'000, 1e6});
+        check_same_bits(tied, language(), o, where, 11,
+                        type == dtype::f64 ? std::vector<double>{8, 1'000} : std::vector<double>{200, 1e6});
       }
 }
 
