@@ -135,8 +135,10 @@ struct plan_options {
                       "data-parallel x tensor-parallel ranks, or axes by name (dp=2,tp=2), instead of the two above")
             .in_group("mesh"),
         field<"hosts">(&o::hosts, "hosts, each with an equal number of consecutive ranks").at_least(1).in_group("mesh"),
-        field<"zero">(&o::zero,
-                      "1: each replica keeps a share of the optimizer's state and of f32 copies of the parameters")
+        field<"zero">(
+            &o::zero,
+            "1: each replica keeps a share of the optimizer's state and of f32 copies of the parameters; 2: and "
+            "of the gradients")
             .at_least(0)
             .in_group("mesh"),
         field<"batch">(&o::batch, "examples of one update, over all ranks").at_least(1).in_group("training"),
@@ -384,7 +386,7 @@ exit_code search(Model const& model, kept_state const& optimizer, plan_options c
     refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");
   redco::cost::check_hosts({.dp = space.ranks}, space.hosts);
   space.gradient_bucket =
-      redco::options::gradient_bucket({.dp = space.ranks}, space.hosts, o.overlap, o.gradient_bucket);
+      redco::options::gradient_bucket({.dp = space.ranks}, space.hosts, o.overlap, o.gradient_bucket, o.zero);
   redco::cost::search_result const found =
       redco::cost::search_both_forms(model, optimizer, space, machine_in(o.machine));
   write(o, redco::report::search_text(found, space));

@@ -261,4 +261,28 @@ TEST_CASE("the level of ZeRO of a request is planned and named, and the update h
   CHECK(m.shares_workspace == m.parameters / 4);
 }
 
+TEST_CASE("shares of gradients are planned with the buckets that wait for their sum during backward") {
+  redco::report::run_request asked{.mesh = {.dp = 4}, .load = {8, 256}};
+  asked.micro_batch = 1;
+  asked.zero = 1;
+  auto const whole = redco::report_of(demo, redco::adamw{}, setup_of(asked));
+  asked.zero = 2;
+  asked.gradient_bucket = 0.25;
+  auto const shares = redco::report_of(demo, redco::adamw{}, setup_of(asked));
+  redco::cost::memory const& m = shares.cost.memory;
+  CHECK(shares.run.gradient_bucket == 256 * 1024);
+  for (redco::cost::message_total const& one : shares.cost.messages)
+    if (one.purpose == redco::cost::messages::name_of_gradients && one.calls > 0) {
+      CHECK(one.collective == redco::shape::collective::reduce_scatter);
+      CHECK(one.payload_bytes == shares.run.micro_batches * whole.cost.memory.gradients);
+    }
+  CHECK(m.gradients == whole.cost.memory.gradients / 4);
+  CHECK(m.gradient_buckets > 256 * 1024);
+  CHECK(m.gradient_buckets <= 4 * 256 * 1024);
+  CHECK(m.at_backward() == m.persistent() + m.backward.bytes() + m.gradient_buckets);
+  bool found = false;
+  for (auto const& one : redco::report::step_moments(m)) found = found || one.total() == m.at_backward();
+  CHECK(found);
+}
+
 }  // namespace report_test

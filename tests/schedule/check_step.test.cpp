@@ -97,6 +97,37 @@ TEST_CASE("stages whose replicas keep shares exchange gradients before the sums,
   CHECK(step_of(facts).size() == 4 + 2 + 2);
 }
 
+TEST_CASE("replicas that keep shares of gradients sum each round, also without a micro-batch left") {
+  step_facts const each{.sums_rounds = true};
+  step_table const all = two_replicas(2, 1, each);
+  auto const sum_of = [](std::int32_t round, std::int16_t region) {
+    return step_op{op::reduce, round, -1, -1, region};
+  };
+  CHECK(all.of_rank[0] == list{at(op::forward, 0),
+                               at(op::backward, 0),
+                               sum_of(0, 0),
+                               sum_of(0, 1),
+                               at(op::forward, 1),
+                               at(op::backward, 1),
+                               sum_of(1, 0),
+                               sum_of(1, 1),
+                               {op::total},
+                               {op::update}});
+  CHECK(all.of_rank[2] == list{at(op::forward, 0),
+                               at(op::backward, 0),
+                               sum_of(0, 0),
+                               sum_of(0, 1),
+                               sum_of(1, 0),
+                               sum_of(1, 1),
+                               {op::total},
+                               {op::update}});
+  CHECK(text_of(check_step(all)) == "the step is sound");
+  CHECK(text_of(check_step(two_replicas(1, 0, each))) == "the step is sound");
+  CHECK(changed(each, 2, 1, [](lists& l) { l[2].erase(l[2].begin() + 4); }).cause == kind::not_reduced);
+  CHECK(changed(each, 2, 1, [](lists& l) { l[2].erase(l[2].begin() + 4, l[2].begin() + 6); }).cause ==
+        kind::waits_forever);
+}
+
 TEST_CASE("a table of eight stages and 32 micro-batches is proved at run time") {
   CHECK_FALSE(check_step(stages(8, 32)));
   step_table all = stages(8, 32, 2);

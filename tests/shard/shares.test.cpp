@@ -110,9 +110,9 @@ TEST_CASE("the first rank along axes differs from a rank in these coordinates on
 }
 
 TEST_CASE("levels of ZeRO that do not run are refused with the legal ones, and one replica shares nothing") {
-  auto const refusal = [](int level) -> std::string {
+  auto const refusal = [](int level, redco::mesh const& on = {.dp = 2}) -> std::string {
     try {
-      redco::shape::check_zero(level);
+      redco::shape::check_zero(level, on);
     } catch (redco::error const& e) {
       return std::to_string(static_cast<int>(e.code())) + " " + e.what();
     }
@@ -120,13 +120,18 @@ TEST_CASE("levels of ZeRO that do not run are refused with the legal ones, and o
   };
   CHECK(refusal(0) == "accepted");
   CHECK(refusal(1) == "accepted");
-  CHECK(refusal(2).starts_with("64 --zero 2 is not supported yet: give 0"));
+  CHECK(refusal(2) == "accepted");
+  CHECK(refusal(1, {.pp = 2, .dp = 2}) == "accepted");
+  CHECK(refusal(2, {.pp = 2, .dp = 2}).starts_with("64 --zero 2 with pipeline stages"));
   CHECK(refusal(3).starts_with("64 --zero 3 is not supported yet: give 0"));
   CHECK(refusal(4).starts_with("64 --zero 4 is no level of ZeRO: give 0"));
   CHECK(refusal(-1).starts_with("64 --zero -1 is no level of ZeRO"));
   redco::shape::zero const one{.level = 1, .bucket = 8};
   CHECK(one.on({.dp = 2}) == one);
   CHECK(one.on({.pp = 2, .dp = 1, .tp = 2}).level == 0);
+  CHECK(redco::shape::zero{.level = 1}.bytes_of_sum() == 0);
+  CHECK(redco::shape::zero{.level = 2}.bytes_of_sum() == 4 * 1024 * 1024);
+  CHECK(redco::shape::zero{.level = 2, .bucket = 8}.bytes_of_sum() == 8);
 }
 
 }  // namespace shares_test

@@ -84,13 +84,16 @@ struct memory {
   std::int64_t loss_workspace = 0;
   /// Bytes of the temporary tensor with which replicas sum or gather their shares (ZeRO)
   std::int64_t shares_workspace = 0;
+  /// Bytes of the buckets of gradients that wait for their sum over the replicas during backward,
+  /// and of the sum of one bucket; 0 unless a rank keeps only a share of the gradients (ZeRO 2)
+  std::int64_t gradient_buckets = 0;
   backward_moment backward;  ///< Moment of backward at which the rank holds the most bytes
 
   constexpr std::int64_t persistent() const { return parameters + masters + gradients + optimizer + batches; }
   /// Returns the largest number of bytes that the rank holds while the loss is computed. Each other
   /// function at_*() returns this number for another phase of a step.
   constexpr std::int64_t at_loss() const { return persistent() + activations + transfers + loss + loss_workspace; }
-  constexpr std::int64_t at_backward() const { return persistent() + backward.bytes(); }
+  constexpr std::int64_t at_backward() const { return persistent() + backward.bytes() + gradient_buckets; }
   constexpr std::int64_t at_update() const { return persistent() + shares_workspace; }
   /// Returns the largest number of bytes that the rank holds while a checkpoint is saved. Saving
   /// needs no extra memory, because each shard is written to the file from its buffer.

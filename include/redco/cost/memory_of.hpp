@@ -39,10 +39,11 @@ constexpr void add_shared(memory& m, shared_buffers const& buffers, optimizer::d
   std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(accumulate_type(s.compute));
   std::int64_t const all = buffers.regions.size(), trained = buffers.regions.trained();
   m.parameters = all * element;
-  m.gradients = trained * element;
+  m.gradients = (buffers.sums_in_backward ? buffers.kept() : trained) * element;
   if (element != master) m.masters = (buffers.kept() + all - trained) * master;
   m.optimizer = demands.slots * buffers.kept() * master;
   m.shares_workspace = buffers.largest_share() * element;
+  if (buffers.sums_in_backward) m.gradient_buckets = (buffers.most_waiting() + buffers.largest_share()) * element;
 }
 
 }  // namespace redco::cost::detail

@@ -257,10 +257,15 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
               : m.total({{}, messages::name_of_gradients, over, shape::collective::all_reduce, s.mesh.size(over)}),
           times, of_one);
   });
-  for (shard::shared_range const& one : buffers.shares)
-    for (auto const& [purpose, kind] : {std::pair(messages::name_of_gradients, shape::collective::reduce_scatter),
-                                        std::pair(messages::name_of_parameters, shape::collective::all_gather)})
-      count(m.total({{}, purpose, one.over, kind, one.ranks}), 1, one.size() * shape::size_of(s.compute));
+  for (shard::shared_range const& one : buffers.shares) {
+    std::int64_t const bytes = one.size() * shape::size_of(s.compute),
+                       sums = buffers.sums_in_backward ? s.micro_batches : 1;
+    auto const total = [&](std::string_view purpose, shape::collective kind) -> message_total& {
+      return m.total({{}, purpose, one.over, kind, one.ranks});
+    };
+    count(total(messages::name_of_gradients, shape::collective::reduce_scatter), sums, bytes);
+    count(total(messages::name_of_parameters, shape::collective::all_gather), 1, bytes);
+  }
   if (demands.gathers)
     detail::gathers_of_matrices(of, [&](shape::axis over, std::int64_t times, std::int64_t of_one) {
       count(m.total({{}, messages::name_of_matrices, over, shape::collective::all_gather, s.mesh[over]}), times,

@@ -25,15 +25,16 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
       for (dtype const compute : space.compute)
         for (recomputed_blocks const& recompute :
              {recomputed_blocks(), recomputed_blocks::every_kth(2), recomputed_blocks(true)})
-          runs.push_back({.mesh = on,
-                          .load = {at_once, space.load.sequence, space.load.source},
-                          .compute = compute,
-                          .recompute = recompute,
-                          .micro_batches = share / at_once,
-                          .hosts = lies.hosts,
-                          .gradient_bucket = lies.parts(shape::batch_axes) ? space.gradient_bucket : 0,
-                          .zero = space.zero,
-                          .overlap_shards = space.gradient_bucket > 0 && lies.parts(shape::axis::tp)});
+          runs.push_back(
+              {.mesh = on,
+               .load = {at_once, space.load.sequence, space.load.source},
+               .compute = compute,
+               .recompute = recompute,
+               .micro_batches = share / at_once,
+               .hosts = lies.hosts,
+               .gradient_bucket = space.zero > 1 || lies.parts(shape::batch_axes) ? space.gradient_bucket : 0,
+               .zero = space.zero,
+               .overlap_shards = space.gradient_bucket > 0 && lies.parts(shape::axis::tp)});
   }
   if (!runs.empty()) return runs;
   std::string widths;

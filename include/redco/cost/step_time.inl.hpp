@@ -5,6 +5,7 @@
 #include <redco/cost/messages.hpp>
 #include <redco/cost/operations.hpp>
 #include <redco/shape/pieces.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/config.hpp>
 #include <redco/schedule/pipeline_table.hpp>
 #include <redco/schedule/pipeline_time.hpp>
@@ -78,6 +79,7 @@ namespace redco::cost {
 REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, machine const& on) {
   int const machines = detail::machines_of(run, on);
   int const ranks = run.mesh.ranks() / machines;
+  shape::zero const zero = shape::zero{run.zero}.on(run.mesh);
   auto const all = [&](std::int64_t of_one) { return static_cast<double>(of_one) * ranks; };
   compute_speed const& speed = on.speed_of(run.compute, ranks);
   step_time t;
@@ -116,14 +118,15 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     double const computes = t.products + t.activations + t.weights + t.tensors;
     double const backward = 1 - static_cast<double>(cost.operations.forward) / all_products;
     if (run.overlap_shards) t.hidden += detail::saved_by_shards(of_shards, cost.operations, t.products / all_products);
-    if (run.gradient_bucket > 0)
+    if (run.gradient_bucket > 0 && !zero.sums_in_backward())
       t.hidden_once = of_gradients.saved_in_buckets(computes * backward / static_cast<double>(run.micro_batches));
     t.hidden += t.hidden_once;
   }
   memory const& m = cost.memory;
   // With ZeRO, a rank updates the parameters of its share only.
-  int const shares = run.zero > 0 ? run.mesh.size(shape::batch_axes) : 1;
-  t.update = all((m.parameters + m.gradients) / shares + m.masters + m.optimizer) / on.update_bytes_per_second;
+  int const shares = zero.level > 0 ? run.mesh.size(shape::batch_axes) : 1;
+  std::int64_t const gradients = zero.sums_in_backward() ? m.gradients : m.gradients / shares;
+  t.update = all(m.parameters / shares + gradients + m.masters + m.optimizer) / on.update_bytes_per_second;
   return t;
 }
 

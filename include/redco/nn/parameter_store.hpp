@@ -33,7 +33,7 @@ struct stored_parameter {
   /// copies (parameter_store::has_cut_masters), it has no elements in memory.
   at::Tensor master;
   /// Gradient of this rank's part, [local extents], in the compute dtype; undefined if the
-  /// parameter is frozen.
+  /// parameter is frozen, or if the rank keeps only a share of the gradients.
   at::Tensor gradient;
 };
 
@@ -65,7 +65,7 @@ class parameter_store {
   /// order; empty if each replica keeps all.
   std::vector<shard::shared_range> const& shares() const { return shares_; }
   /// A range [begin, end) of the flat buffers that this rank keeps. `packed`: its first element in
-  /// kept_masters().
+  /// buffers that have only the kept ranges, one after the other.
   struct kept_range {
     std::int64_t begin = 0, end = 0, packed = 0;
   };
@@ -78,6 +78,8 @@ class parameter_store {
   /// Returns the masters that this rank keeps, one kept range after the other. Undefined without
   /// shares(), and if the masters are the values.
   at::Tensor const& kept_masters() const { return kept_masters_; }
+  /// Returns the gradients of all trained parameters; with has_cut_gradients(), those that this
+  /// rank keeps, one kept range after the other.
   at::Tensor const& gradients() const { return gradients_; }
   dtype compute() const { return compute_; }
   /// Returns the device that holds the buffers and computes the network.
@@ -85,6 +87,10 @@ class parameter_store {
   bool has_masters() const { return values_.scalar_type() != masters_.scalar_type(); }
   /// Returns true if this rank has only its share of the masters in memory.
   bool has_cut_masters() const { return kept_masters_.defined() && masters_.storage().nbytes() == 0; }
+
+  /// Returns true if this rank has only its share of the gradients in memory. Then leaves have no
+  /// gradients outside backward, and each backward sums its gradients into the share.
+  bool has_cut_gradients() const { return sums_in_backward_; }
 
   /// Returns the seed that keys the random numbers of the parameter or layer `name`.
   std::uint64_t seed_of(std::string_view name) const;
@@ -122,6 +128,7 @@ class parameter_store {
   shard::regions regions_;
   std::vector<shard::shared_range> shares_;
   std::vector<kept_range> kept_;
+  bool sums_in_backward_ = false;
   at::Tensor values_, masters_, gradients_;
   at::Tensor kept_masters_;
   at::Tensor frozen_masters_;  ///< masters of frozen parameters, apart if masters are shared out
@@ -129,7 +136,7 @@ class parameter_store {
 
 /// A factory of autograd leaves, which are views of one rank's flat parameter buffers. A leaf
 /// covers one parameter, or adjacent parameters that a module reads as one matrix (q, k, v). The
-/// leaf's `.grad` is a view of the flat gradient buffer.
+/// leaf's `.grad` is a view of the flat gradient buffer, unless a rank keeps only a share of it.
 class leaves {
  public:
   explicit leaves(parameter_store const& store) : store_(store) {}

@@ -103,11 +103,12 @@ REDCO_INLINE void parameter_store::share_out(int rank, shape::zero const& zero) 
   for (stored_parameter const& p : parameters_)
     regions_.add(shard::region_of(p.plan, p.trainable), p.plan.local().count());
   if (zero.level == 0) return;
+  sums_in_backward_ = zero.sums_in_backward();
   redco::mesh const& on = parameters_.front().plan.mesh;
   std::vector<std::int64_t> ends;  // of the elements without padding, by region
   for (shard::region const& one : regions_) ends.push_back(one.size());
   regions_ = shard::padded_for_shares(regions_, on);
-  shares_ = shard::shares_of(regions_, on, zero.bucket / shape::size_of(compute_));
+  shares_ = shard::shares_of(regions_, on, zero.bytes_of_sum() / shape::size_of(compute_));
   std::int64_t packed = 0;
   for (shard::shared_range const& range : shares_) {
     std::int64_t const begin = range.share_begin(on.coordinate(rank, range.over)), end = begin + range.share();
@@ -128,12 +129,12 @@ REDCO_INLINE void parameter_store::allocate() {
   bool const apart = compute_ != dtype::f64 && compute_ != dtype::f32, cut = apart && !shares_.empty();
   auto const of_masters = options.dtype(at::kFloat);
   masters_ = !apart ? values_ : tensors::flat_zeros(cut ? regions_.trained() : regions_.size(), of_masters);
+  std::int64_t const kept = kept_.empty() ? 0 : kept_.back().packed + kept_.back().end - kept_.back().begin;
   if (cut) {
-    kept_masters_ = tensors::flat_zeros(kept_.empty() ? 0 : kept_.back().packed + kept_.back().end - kept_.back().begin,
-                                        of_masters);
+    kept_masters_ = tensors::flat_zeros(kept, of_masters);
     frozen_masters_ = tensors::flat_zeros(regions_.size() - regions_.trained(), of_masters);
   }
-  gradients_ = tensors::flat_zeros(regions_.trained(), options);
+  gradients_ = tensors::flat_zeros(sums_in_backward_ ? kept : regions_.trained(), options);
   for (stored_parameter& p : parameters_) {
     extents const local = p.plan.local();
     at::IntArrayRef const sizes(local.size.data(), static_cast<std::size_t>(local.rank));
@@ -142,7 +143,7 @@ REDCO_INLINE void parameter_store::allocate() {
     };
     p.value = view(values_);
     p.master = cut && !p.trainable ? view(frozen_masters_, regions_.trained()) : view(masters_);
-    if (p.trainable) p.gradient = view(gradients_);
+    if (p.trainable && !sums_in_backward_) p.gradient = view(gradients_);
   }
 }
 
@@ -200,7 +201,19 @@ REDCO_INLINE void parameter_store::add_noise(double deviation, int rank, std::ui
     if (!p.trainable) continue;
     at::Tensor const noise =
         detail::drawn(p, rank, random::make_stream(own, random::site_of(p.name), step, 0), deviation, false);
-    detail::without_padding(p.gradient, p.plan.logical(rank)).add_(noise.to(p.gradient.device()));
+    if (!sums_in_backward_) {
+      detail::without_padding(p.gradient, p.plan.logical(rank)).add_(noise.to(device_));
+      continue;
+    }
+    at::Tensor const padded = at::zeros_like(p.value, noise.options());
+    detail::without_padding(padded, p.plan.logical(rank)).copy_(noise);
+    at::Tensor const flat = padded.view({-1}).to(device_);
+    for (kept_range const& one : kept_) {
+      std::int64_t const from = std::max(one.begin, p.offset), to = std::min(one.end, p.offset + flat.numel());
+      if (to <= from) continue;
+      at::Tensor share = gradients_.narrow(0, one.packed + from - one.begin, to - from);
+      share.add_(flat.narrow(0, from - p.offset, to - from));
+    }
   }
 }
 
@@ -250,6 +263,7 @@ REDCO_INLINE at::Tensor leaves::leaf_of(std::vector<std::string> const& names) c
   at::Tensor leaf = store_.values().narrow(0, first.offset, end - first.offset).view(sizes).detach();
   if (first.trainable) {
     leaf.requires_grad_();
+    if (store_.has_cut_gradients()) return leaf;
     leaf.mutable_grad() = store_.gradients().narrow(0, first.offset, end - first.offset).view(sizes);
   }
   return leaf;

@@ -92,8 +92,10 @@ struct deployer_options {
                                   "parts of the model's blocks that each stage runs, at least 2 for interleaved")
             .at_least(1)
             .in_group("mesh"),
-        field<"zero">(&o::zero,
-                      "1: each replica keeps and updates a share of the optimizer's state and f32 parameters (ZeRO)")
+        field<"zero">(
+            &o::zero,
+            "1: each replica keeps and updates a share of the optimizer's state and f32 parameters; 2: and of "
+            "the gradients (ZeRO)")
             .at_least(0)
             .in_group("mesh"),
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name, instead of numbers above")

@@ -29,7 +29,7 @@ constexpr std::array<memory_line, 11> memory_lines(cost::memory const& m) {
            {"recomputed block", m.backward.recomputed},
            {"loss", m.loss},
            {"loss workspace", m.loss_workspace},
-           {"gradients in flight", m.backward.gradients},
+           {"gradients in flight", m.backward.gradients + m.gradient_buckets},
            {"between stages", m.transfers}}};
 }
 
@@ -63,7 +63,7 @@ constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
                        most,
                        {m.parameters, m.masters, m.gradients, m.optimizer, m.batches, activations,
                         backward ? m.backward.recomputed : 0, loss ? m.loss : 0, workspace ? m.loss_workspace : 0,
-                        backward ? m.backward.gradients : 0,
+                        backward ? m.backward.gradients + m.gradient_buckets : 0,
                         backward          ? m.backward.transfers
                         : activations > 0 ? m.transfers
                                           : 0}};

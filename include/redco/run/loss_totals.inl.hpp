@@ -99,7 +99,8 @@ REDCO_INLINE void check_gradients(network_state const& state) {
   // A user's backward(create_graph=true) replaces `.grad`, and the flat gradient would stay zero.
   for (at::Tensor const& leaf : state.network().parameters()) {
     if (!leaf.requires_grad()) continue;
-    if (!leaf.grad().defined() || !leaf.grad().is_alias_of(state.store.gradients()))
+    bool const is_summed = state.store.has_cut_gradients() && !leaf.grad().defined();
+    if (!is_summed && (!leaf.grad().defined() || !leaf.grad().is_alias_of(state.store.gradients())))
       throw error(exit_code::internal,
                   "a parameter's gradient is no longer in the flat buffer: in loss functions use autograd::grad with "
                   "create_graph, never backward");

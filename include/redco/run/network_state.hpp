@@ -30,8 +30,9 @@ namespace redco::run {
 /// derives from it and adds the typed network.
 class network_state {
  public:
-  /// `zero`: state of which the replicas keep shares. Throws `error` with exit code 64 if they
-  /// cannot, because the optimizer updates whole parameters.
+  /// `zero`: state of which the replicas keep shares. Throws `error` with exit code 64 if they keep
+  /// shares and the optimizer updates whole parameters. Throws it with 64 if each backward sums its
+  /// gradients and a layer does not support that: batch norm, or a module that owns its tensors.
   network_state(std::vector<shard::placed_parameter> const& placed, update::any_optimizer optimizer, dtype compute,
                 std::uint64_t seed, int rank, std::vector<std::string> const& frozen = {},
                 at::Device device = tensors::cpu_device(), shape::zero const& zero = {});
@@ -102,7 +103,7 @@ class network_state {
   /// Ranges of the flat buffer that the optimizer updates, one for each trained range whose
   /// parameters have equal settings.
   std::vector<update::segment> segments;
-  /// Ranges of the flat gradient, each with its weight in the gradient norm.
+  /// Ranges of store.gradients(), each with its weight in the gradient norm.
   std::vector<update::norm_range> norm_ranges;
 
  private:
@@ -114,8 +115,8 @@ class network_state {
     std::size_t matrix = 0;                ///< index in the segment's `matrices`, for whole updates
   };
 
-  /// A range [begin, end) of elements of the flat buffers. `packed`: its first element in
-  /// parameter_store::kept_masters().
+  /// A range [begin, end) of elements of the flat buffers. `packed`: its first element in buffers
+  /// that have only what the rank keeps.
   using element_range = nn::parameter_store::kept_range;
 
   void add_segments(std::vector<update::parameter_settings> const& settings);

@@ -15,6 +15,25 @@
 #include <span>
 #include <utility>
 
+namespace redco::run::detail {
+
+/// Throws `error` with exit code 64 if the replicas cannot sum the gradients of all parameters
+/// during each backward, as ZeRO does from level 2 on.
+inline void check_sums_in_backward(std::vector<shard::placed_parameter> const& all, int level) {
+  for (shard::placed_parameter const& p : all) {
+    bool const owned = p.plan.fact.start.draw == fact::initial::kind::own;
+    if (!owned && p.plan.fact.why != fact::reason::statistics) continue;
+    throw error(
+        exit_code::usage,
+        "--zero " + std::to_string(level) + " and the parameter " + p.name + ": " +
+            (owned ? "a module that owns its tensors keeps their gradients"
+                   : "batch norm communicates with the other replicas during backward, as sums of gradients do") +
+            "; give --zero 1");
+  }
+}
+
+}  // namespace redco::run::detail
+
 namespace redco::run {
 
 REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> const& placed,
@@ -26,6 +45,7 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
     throw error(exit_code::usage, "--zero " + std::to_string(zero.level) + " and the optimizer " + optimizer.name +
                                       ": it updates whole matrices, and each replica would keep a share of their "
                                       "elements; give --zero 0, or another optimizer");
+  if (store.has_cut_gradients()) detail::check_sums_in_backward(placed, zero.level);
   std::vector<update::parameter_settings> const all = update::settings_of(optimizer, placed);
   std::vector<update::parameter_settings> held;
   for (std::size_t i = 0; i < placed.size(); ++i)
@@ -172,7 +192,8 @@ REDCO_INLINE void network_state::add_segment(element_range const& of, bool decay
   auto const part = [&](at::Tensor const& flat) { return flat.narrow(0, of.begin, size); };
   at::Tensor const& packed = store.kept_masters();
   segments.push_back(update::make_segment(
-      optimizer, packed.defined() ? packed.narrow(0, of.packed, size) : part(store.masters()), part(store.gradients()),
+      optimizer, packed.defined() ? packed.narrow(0, of.packed, size) : part(store.masters()),
+      store.has_cut_gradients() ? store.gradients().narrow(0, of.packed, size) : part(store.gradients()),
       decay || optimizer.decay_all, store.has_masters() ? part(store.values()) : at::Tensor(), std::move(matrices)));
   segments.back().rate = settings.rate;
   segments.back().weight_decay = settings.weight_decay;
@@ -200,7 +221,8 @@ REDCO_INLINE void network_state::add_pieces() {
 /// parameter, each shard gets the weight 1/n, so that the norm counts the shard once.
 REDCO_INLINE void network_state::add_norm_range(nn::stored_parameter const& s, piece const& of) {
   double const weight = 1.0 / s.plan.holders(shape::model_axes);
-  std::int64_t const begin = s.offset + of.first, end = begin + of.elements;
+  std::int64_t const begin = store.has_cut_gradients() ? ranges_[of.segment].packed + of.begin : s.offset + of.first;
+  std::int64_t const end = begin + of.elements;
   if (!norm_ranges.empty() && norm_ranges.back().weight == weight && norm_ranges.back().end == begin) {
     norm_ranges.back().end = end;
   } else {

@@ -69,7 +69,8 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
 /// Returns a log line about the state that `replicas` replicas share out at a level of ZeRO.
 inline std::string zero_text(int level, int replicas) {
   return "zero " + std::to_string(level) +
-         (replicas > 1 ? ": each of " + std::to_string(replicas) + " replicas keeps a share of the optimizer's state"
+         (replicas > 1 ? ": each of " + std::to_string(replicas) + " replicas keeps a share of the optimizer's state" +
+                             (level > 1 ? " and of the gradients" : "")
                        : std::string(": nothing is shared out, because there is one replica"));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/gradient_buckets.hpp>
+#include <redco/run/gradient_shares.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/network_state.hpp>
 #include <redco/run/step_work.hpp>
@@ -31,7 +32,7 @@ class step_executor {
   /// `regions` and `meets_replicas`. `bucket`: bytes of gradients, a multiple of 8, that one
   /// all-reduce sums during the last backward; 0 to sum all gradients after backward. `watch`:
   /// observer; null for none. Throws `error` with exit code 64 for several loss terms in several
-  /// micro-batches.
+  /// micro-batches, and if the rank keeps only a share of the gradients and `facts.in_one` is true.
   step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts, std::int64_t bucket = 0,
                 step_watch* watch = nullptr);
 
@@ -78,6 +79,8 @@ class step_executor {
   std::optional<trained_stage> stage_;
   shard::regions sums_;  ///< ranges of the flat gradient, each summed over its own mesh axes
   std::optional<gradient_buckets> buckets_;
+  /// Sums of each backward's gradients; empty unless the rank keeps only a share of the gradients
+  std::optional<gradient_shares> shares_;
   step_work* work_ = nullptr;
   step_position at_;
   comm::replica_round round_;  ///< micro-batches that all replicas compute now

@@ -12,10 +12,23 @@
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <utility>
+
+namespace redco::run::detail {
+
+[[noreturn]] inline void refuse_own_losses() {
+  throw error(
+      exit_code::usage,
+      "--zero 2 and a step of the program's own or --cuda-graph: the replicas sum gradients after each loss, and "
+      "do not know the number of losses; give --zero 1");
+}
+
+}  // namespace redco::run::detail
 
 namespace redco::run {
 
@@ -34,6 +47,10 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
         "a loss of several terms with pipeline stages: only the last stage knows their counts; return one term, "
         "or give --n-pipeline-stages 1");
   facts_.regions = std::distance(sums_.begin(), sums_.end());
+  facts_.sums_rounds = state_.store.has_cut_gradients();
+  if (facts_.sums_rounds && facts_.in_one) detail::refuse_own_losses();
+  // The order in which a round sums its buckets does not follow the regions.
+  if (facts_.sums_rounds) facts_.regions = std::min<std::int64_t>(facts_.regions, 1);
   facts_.exchanges_first = !state_.store.shares().empty();
   facts_.meets_replicas = state.network().meets_replicas();
   if (facts_.several_terms && facts_.rounds > 1)
@@ -41,7 +58,8 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
         exit_code::usage,
         "a loss of several terms needs its counts before backward: take one micro-batch per step (micro_batch 0)");
   state_.store.gradients().zero_();
-  if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
+  if (facts_.sums_rounds) shares_.emplace(state_.network(), rank_);
+  else if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
 }
 
 REDCO_INLINE step_result step_executor::run(step_work& work, step_position const& at) {
@@ -109,6 +127,8 @@ REDCO_INLINE void step_executor::count(terms const& loss) {
 }
 
 REDCO_INLINE void step_executor::differentiate(terms const& loss) {
+  // The other replicas do not know how many losses this one adds.
+  if (shares_) detail::refuse_own_losses();
   loss_ = loss;
   if (facts_.several_terms) total_counts();
   backward({schedule::op::backward});
@@ -122,7 +142,8 @@ REDCO_INLINE void step_executor::backward(schedule::step_op const& one) {
   if (auto in_flight = losses_.extract(one.micro)) loss = std::move(in_flight.mapped());
   std::optional<nn::gradient_watch> ends;
   bool const waits_for_exchange = stage_ && facts_.exchanges_first;
-  if (buckets_ && last_ && !waits_for_exchange && !nn::gradient_watch::on(state_.network()))
+  if (shares_) ends.emplace(state_.network(), [this](parameter which) { shares_->end(which); });
+  else if (buckets_ && last_ && !waits_for_exchange && !nn::gradient_watch::on(state_.network()))
     ends.emplace(state_.network(), [this](parameter which) { buckets_->end(which); });
   if (!stage_) return add_gradient(state_, sum_to_differentiate(loss, counts_));
   stage_->backward(one, loss.all.empty() ? at::Tensor() : sum_to_differentiate(loss, counts_));
@@ -140,6 +161,7 @@ REDCO_INLINE void step_executor::share_statistics() const {
 /// this rank's share. With buckets, the first call sends all remaining buckets of all ranges,
 /// because the order of buckets does not follow the ranges.
 REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
+  if (shares_) return shares_->end_round();
   if (buckets_) return buckets_->send_all();
   if (rank_.group(sum.summed_over).size() == 1) return;
   comm::collective_label const label("gradients");

@@ -155,9 +155,10 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     cost::messages const all = with_.planned(run, rank.coordinate(shape::axis::pp));
     for (cost::message_total const& one : all) {
       bool const once =
-          one.purpose == cost::messages::name_of_gradients || one.purpose == cost::messages::name_of_parameters ||
-          one.purpose == cost::messages::name_of_matrices || one.purpose == cost::messages::name_of_factors ||
-          one.purpose == cost::name_of_tied_gradients || one.purpose == all[cost::messages::loss_total].purpose ||
+          (one.purpose == cost::messages::name_of_gradients && !where_.zero().on(rank.mesh).sums_in_backward()) ||
+          one.purpose == cost::messages::name_of_parameters || one.purpose == cost::messages::name_of_matrices ||
+          one.purpose == cost::messages::name_of_factors || one.purpose == cost::name_of_tied_gradients ||
+          one.purpose == all[cost::messages::loss_total].purpose ||
           one.purpose == all[cost::messages::norm_of_gradients].purpose;
       if (first || !once) planned[shape::group_name(rank.mesh, one.over)] += one;
     }

@@ -204,13 +204,13 @@ REDCO_INLINE run::step_result worker::update_by(run::network_state& network,
 }
 
 /// Returns the numbers from which the operations of an update follow, such as its number of
-/// micro-batches. If the network has batch norm, the ranks exchange these numbers, because batch
-/// norm sums over the replicas once per micro-batch.
+/// micro-batches. The ranks exchange these numbers if the replicas communicate once per
+/// micro-batch: in batch norm, or to sum gradients.
 REDCO_INLINE schedule::step_facts worker::facts_of(run::network_state const& network, std::int64_t micro_batches,
                                                    bool several) const {
   schedule::step_facts facts{
       .micro_batches = micro_batches, .rounds = micro_batches, .full_rounds = micro_batches, .several_terms = several};
-  if (!network.network().meets_replicas()) return facts;
+  if (!network.network().meets_replicas() && !network.store.has_cut_gradients()) return facts;
   at::Tensor const most = at::tensor({micro_batches, -micro_batches}, at::kLong);
   rank_.world.all_reduce(most, comm::reduce_op::max);
   facts.rounds = most[0].item<std::int64_t>();

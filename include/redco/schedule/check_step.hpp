@@ -138,7 +138,9 @@ class step_run {
     step_op const& one = next(rank);
     switch (one.operation) {
       case op::total: return meeting{shape::every_axis, op::total, 0};
-      case op::reduce: return meeting{all_.sums.at(static_cast<std::size_t>(one.region)), op::reduce, one.region};
+      case op::reduce:
+        return meeting{all_.sums.at(static_cast<std::size_t>(one.region)), op::reduce,
+                       one.region + static_cast<std::int32_t>(all_.sums.size()) * (one.micro + 1)};
       case op::exchange_shared: return meeting{shape::axis::pp, op::exchange_shared, 0};
       case op::share_statistics: return meeting{shape::batch_axes, op::share_statistics, 0};
       case op::send:
@@ -214,8 +216,8 @@ constexpr step_fault check_list(std::vector<step_op> const& list, std::size_t re
     if (one.operation == op::forward && !has(list.size(), op::backward)) return {kind::no_backward, rank, i};
     if (one.operation != op::update) continue;
     if (i + 1 != list.size()) return {kind::not_updated, rank, i + 1};
-    auto const sums = count(i, [](step_op const& o) { return o.operation == op::reduce; });
-    if (static_cast<std::size_t>(sums) != regions) return {kind::not_reduced, rank, i};
+    auto const sums = static_cast<std::size_t>(count(i, [](step_op const& o) { return o.operation == op::reduce; }));
+    if (sums < regions || (sums > 0 && sums % regions != 0)) return {kind::not_reduced, rank, i};
   }
   if (list.empty() || list.back().operation != op::update) return {kind::not_updated, rank, list.size()};
   return {};
@@ -228,7 +230,8 @@ namespace redco::schedule {
 /// Returns the first fault in the operations of a step, or a `step_fault` without fault if all
 /// rules hold:
 /// - Each micro-batch has one forward and one backward.
-/// - The gradients of each region of parameters are summed once before the update.
+/// - The gradients of each region of parameters are summed before the update: once, or once in each
+///   round of micro-batches.
 /// - The update is the last operation.
 /// - All ranks reach the end of their lists, whatever time the operations take.
 constexpr step_fault check_step(step_table const& all) {

@@ -28,7 +28,8 @@ enum class op : std::uint8_t {
   send,     ///< Operation: starts to send a tensor to the rank of another model chunk
   receive,  ///< Operation: waits for a tensor from the rank of another model chunk
   /// Operation: starts to sum the gradients of a group of parameters over ranks; the sum is
-  /// complete before the update.
+  /// complete before the update. With `micro`, the gradients are those of one round (one
+  /// micro-batch per replica), and the operation waits for their sum.
   reduce,
   /// Operation: adds the gradients of parameters that several pipeline stages hold, such as tied
   /// embeddings, over these stages.
@@ -59,8 +60,8 @@ constexpr std::string_view name_of(op operation) { return op_texts.text_of(opera
 /// operation are -1.
 struct step_op {
   op operation = op::update;
-  /// Index of the micro-batch in its replica, or, for end_round and sit_out, of the round (one
-  /// micro-batch per replica).
+  /// Index of the micro-batch in its replica, or, for end_round, sit_out and `reduce`, of the round
+  /// (one micro-batch per replica).
   std::int32_t micro = -1;
   /// Index of the model chunk (consecutive blocks) that computes, sends or receives.
   std::int16_t chunk = -1;
@@ -90,6 +91,9 @@ struct step_facts {
   /// True if a replica gets the sums of its share of the gradients only. Then pipeline stages
   /// exchange the gradients that several of them hold before the sums.
   bool exchanges_first = false;
+  /// True if the replicas sum the gradients of each round (one micro-batch per replica) at once.
+  /// Then a replica without micro-batches left takes part in the sums, too.
+  bool sums_rounds = false;
   int stages = 1;  ///< Number of pipeline stages
   int stage = 0;   ///< Index of this rank's pipeline stage
   /// Order in which the stages compute micro-batches: gpipe, one_f_one_b or interleaved
@@ -167,6 +171,10 @@ constexpr std::vector<step_op> step_of(step_facts const& of) {
   auto const add = [&all](op operation, std::int64_t micro) {
     all.push_back({operation, static_cast<std::int32_t>(micro), 0, -1, -1});
   };
+  auto const reduce = [&](std::int64_t round) {
+    for (std::int64_t r = 0; r < of.regions; ++r)
+      all.push_back({op::reduce, static_cast<std::int32_t>(round), -1, -1, static_cast<std::int16_t>(r)});
+  };
   if (of.stages > 1) detail::add_pipeline(of, all);
   for (std::int64_t i = 0; of.stages == 1 && i < of.micro_batches; ++i) {
     if (of.in_one) {
@@ -176,6 +184,7 @@ constexpr std::vector<step_op> step_of(step_facts const& of) {
       if (of.several_terms) add(op::total_counts, i);
       add(op::backward, i);
     }
+    if (of.sums_rounds) reduce(i);
     if (of.meets_replicas && i >= of.full_rounds) add(op::end_round, i);
   }
   if (of.meets_replicas) {
@@ -184,8 +193,9 @@ constexpr std::vector<step_op> step_of(step_facts const& of) {
   } else if (of.micro_batches == 0 && of.several_terms) {
     add(op::total_counts, 0);
   }
+  for (std::int64_t i = of.micro_batches; of.sums_rounds && i < of.rounds; ++i) reduce(i);
   if (of.stages > 1 && of.exchanges_first) all.push_back({op::exchange_shared});
-  for (std::int64_t r = 0; r < of.regions; ++r) all.push_back({op::reduce, -1, -1, -1, static_cast<std::int16_t>(r)});
+  if (!of.sums_rounds) reduce(-1);
   if (of.stages > 1 && !of.exchanges_first) all.push_back({op::exchange_shared});
   all.push_back({op::total});
   all.push_back({op::update});

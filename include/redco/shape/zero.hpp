@@ -11,13 +11,22 @@ namespace redco::shape {
 
 /// The part of the training state that the replicas of a run share out among each other (ZeRO).
 struct zero {
-  static constexpr int most_level = 1;
+  static constexpr int most_level = 2;
+  /// Bytes of gradients that one sum reduces at level 2, unless `bucket` says otherwise
+  static constexpr std::int64_t default_bucket = std::int64_t{4} << 20;
 
   /// 0: each replica keeps all. 1: each keeps a share of the f32 master parameters and the
-  /// optimizer's state, updates these parameters only, and gathers the values of the others.
+  /// optimizer's state, updates these parameters only, and gathers the values of the others. 2:
+  /// each also keeps its share of the gradients only.
   int level = 0;
   /// Bytes of gradients that one sum reduces during backward; 0: one sum after backward
   std::int64_t bucket = 0;
+
+  /// Returns true if each backward sums its gradients over the replicas, because a replica keeps no
+  /// place for all of them.
+  constexpr bool sums_in_backward() const { return level >= 2; }
+  /// Returns the bytes of gradients that one sum reduces; 0: one sum after backward.
+  constexpr std::int64_t bytes_of_sum() const { return bucket == 0 && sums_in_backward() ? default_bucket : bucket; }
 
   /// Returns the ZeRO of a run on the mesh `ranks`. With one replica, nothing can be shared out.
   constexpr zero on(mesh const& ranks) const { return ranks.size(batch_axes) > 1 ? *this : zero{}; }
@@ -25,13 +34,18 @@ struct zero {
   friend constexpr bool operator==(zero const&, zero const&) = default;
 };
 
-/// Throws `error` with exit code 64 if ZeRO has no such level, or if redco does not run it.
-constexpr void check_zero(int level) {
-  if (level >= 0 && level <= zero::most_level) return;
-  throw error(exit_code::usage, "--zero " + std::to_string(level) +
-                                    (level == 2 || level == 3 ? " is not supported yet" : " is no level of ZeRO") +
-                                    ": give 0 (each replica keeps all state) or 1 (each keeps a share of the "
-                                    "optimizer's state)");
+/// Throws `error` with exit code 64 if ZeRO has no such level, or if redco does not run it on the
+/// mesh `on`.
+constexpr void check_zero(int level, mesh const& on) {
+  if (level < 0 || level > zero::most_level)
+    throw error(exit_code::usage, "--zero " + std::to_string(level) +
+                                      (level == 3 ? " is not supported yet" : " is no level of ZeRO") +
+                                      ": give 0 (each replica keeps all state), 1 (each keeps a share of the "
+                                      "optimizer's state) or 2 (each also keeps a share of the gradients)");
+  if (level >= 2 && on.pp > 1)
+    throw error(exit_code::usage, "--zero " + std::to_string(level) +
+                                      " with pipeline stages: a stage would sum its gradients once for each "
+                                      "micro-batch in flight; give --zero 1");
 }
 
 }  // namespace redco::shape

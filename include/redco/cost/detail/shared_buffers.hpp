@@ -7,6 +7,7 @@
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/zero.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -16,16 +17,20 @@ namespace redco::cost::detail {
 struct shared_buffers {
   shard::regions regions;                   ///< in elements, with padding
   std::vector<shard::shared_range> shares;  ///< empty if each replica keeps all
+  /// True if each backward sums its gradients, and a rank keeps only its share of them
+  bool sums_in_backward = false;
 
   template <class Parameters>
   constexpr shared_buffers(Parameters const& parameters, setup const& s) {
-    if (shape::zero{s.zero}.on(s.mesh).level == 0) return;
+    shape::zero const zero = shape::zero{s.zero, s.gradient_bucket}.on(s.mesh);
+    sums_in_backward = zero.sums_in_backward();
+    if (zero.level == 0) return;
     for (fact::parameter_fact const& fact : parameters) {
       shard::entry const e{fact, s.mesh};
       regions.add(shard::region_of(e, fact.trained), e.local().count() * fact.copies());
     }
     regions = shard::padded_for_shares(regions, s.mesh);
-    shares = shard::shares_of(regions, s.mesh, s.gradient_bucket / shape::size_of(s.compute));
+    shares = shard::shares_of(regions, s.mesh, zero.bytes_of_sum() / shape::size_of(s.compute));
   }
 
   /// Returns the number of elements that the first rank keeps; no rank keeps more.
@@ -33,6 +38,26 @@ struct shared_buffers {
     std::int64_t sum = 0;
     for (shard::shared_range const& one : shares) sum += one.share();
     return sum;
+  }
+
+  /// Returns the largest number of elements of the ranges that wait for their sum during backward,
+  /// if it computes gradients from the last parameter to the first. In each region, one range is
+  /// filled at a time. A range with elements of several regions waits for all of them.
+  constexpr std::int64_t most_waiting() const {
+    std::int64_t all = 0;
+    auto const is_in = [](shard::shared_range const& one, shard::region const& region) {
+      return region.begin <= one.begin && one.end <= region.end;
+    };
+    for (shard::region const& region : regions) {
+      std::int64_t most = 0;
+      for (shard::shared_range const& one : shares)
+        if (is_in(one, region)) most = std::max(most, one.size());
+      all += most;
+    }
+    for (shard::shared_range const& one : shares)
+      if (std::none_of(regions.begin(), regions.end(), [&](shard::region const& r) { return is_in(one, r); }))
+        all += one.size();
+    return all;
   }
 
   /// Returns the largest number of elements of a share.

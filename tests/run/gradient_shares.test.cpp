@@ -1,0 +1,168 @@
+#include "mlp.hpp"
+#include "stages.hpp"
+
+#include "comm/values.hpp"
+
+#include <redco/run/gradient_shares.hpp>
+#include <redco/run/trained_network.hpp>
+#include <redco/run/training_step.hpp>
+#include <redco/nn/opaque.hpp>
+#include <redco/comm/thread_world.hpp>
+#include <redco/tensor/tensor_memory.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/layer/norms.hpp>
+#include <redco/optimizer/optimizers.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+// Tests of the sums of gradients of which each replica keeps its share only (ZeRO 2).
+
+namespace gradient_shares_test {
+
+using namespace redco;
+using comm_test::must;
+using run_test::code_of;
+using run_test::in;
+using stage_test::tied;
+
+comm::rank_options const settings{.first_deadline = std::chrono::seconds(200), .threads = 1};
+
+/// Gives all gradients of a network to `sums` as backward does, last parameter first. The gradient
+/// of each parameter is `value`.
+void end_all(run::gradient_shares& sums, nn::network_base const& net, double value, std::vector<at::Tensor>& kept) {
+  at::NoGradGuard const no_grad;
+  for (std::size_t i = 0; i < net.parameters().size(); ++i) {
+    kept.push_back(at::full_like(net.parameters()[i], value));
+    net.parameters()[i].mutable_grad() = kept.back();
+  }
+  for (std::size_t i = net.parameters().size(); i-- > 0;) sums.end({static_cast<std::int32_t>(i)});
+}
+
+TEST_CASE("buckets that wait for their sum hold as many bytes as planned, and are freed after it") {
+  for (dtype const type : {dtype::f64, dtype::f32, dtype::bf16})
+    for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 4}, {.dp = 2, .tp = 2}})
+      for (std::int64_t const bucket : {64, 256, 2048, 1 << 20}) {
+        INFO(stage_test::name_of(on) << " " << name_of(type) << " in buckets of " << bucket);
+        cost::setup run{.mesh = on, .load = {2, 8}, .compute = type};
+        run.zero = 2;
+        run.gradient_bucket = bucket;
+        std::int64_t const planned = cost::cost_of(tied, adamw{}, run).memory.gradient_buckets;
+        std::vector<std::int64_t> found(static_cast<std::size_t>(on.ranks()));
+        comm::run_ranks(on, settings, [&](rank_context& me) {
+          auto const counter = std::make_shared<redco::tensors::memory_counter>();
+          redco::tensors::memory_counter::scope const counting(counter);
+          run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), adamw{}, type, 3, me.rank, {},
+                                               redco::tensors::cpu_device(), {.level = 2, .bucket = bucket});
+          run::gradient_shares sums(*net.net, me);
+          std::vector<at::Tensor> gradients;
+          end_all(sums, *net.net, 1, gradients);
+          sums.end_round();
+          gradients.clear();
+          std::int64_t const before = counter->current();
+          end_all(sums, *net.net, 2, gradients);
+          std::int64_t own = 0;
+          for (at::Tensor const& g : gradients) own += static_cast<std::int64_t>(g.nbytes());
+          sums.end_round();
+          found[static_cast<std::size_t>(me.rank)] = counter->peak() - before - own;
+          must(counter->current() == before + own, "a round frees its buckets");
+          sums.end_round();  // a round without an example of this replica
+          must(at::equal(net.store.gradients(), at::full_like(net.store.gradients(), 3.0 * me.mesh.dp)), "two rounds");
+        });
+        for (std::int64_t const bytes : found) CHECK(bytes == planned);
+      }
+}
+
+TEST_CASE("the sum of a bucket begins when its last gradient is complete, and not before") {
+  comm::run_ranks({.dp = 2}, settings, [&](rank_context& me) {
+    run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), adamw{}, dtype::f64, 3, me.rank, {},
+                                         redco::tensors::cpu_device(), {.level = 2, .bucket = 64});
+    run::gradient_shares sums(*net.net, me);
+    std::vector<at::Tensor> kept;
+    auto const calls = [&] { return me.group(shape::batch_axes).counters().total().calls; };
+    std::int64_t const before = calls();
+    end_all(sums, *net.net, 1, kept);
+    must(calls() - before == std::ssize(net.store.shares()), "all buckets are summed during backward");
+    sums.end_round();
+    must(calls() - before == std::ssize(net.store.shares()), "and none after it");
+    must(code_of([&] { end_all(sums, *net.net, 1, kept), end_all(sums, *net.net, 1, kept); }) == 70, "a second end");
+  });
+}
+
+TEST_CASE("the noise of a private step is added once to each element, whichever rank keeps it") {
+  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3, .tp = 2}}) {
+    auto const placed = shard::placed_parameters(plan_of(tied, on));
+    for (int rank = 0; rank < on.ranks(); ++rank) {
+      auto const made = [&](int level) {
+        nn::parameter_store store(placed, rank, dtype::f64, 1, {}, redco::tensors::cpu_device(), {level, 256});
+        store.add_noise(0.5, rank, 7, 3);
+        return store;
+      };
+      nn::parameter_store const whole = made(1), shares = made(2);
+      CHECK(whole.gradients().abs().max().item<double>() > 1);
+      CHECK(shares.gradients().numel() < whole.gradients().numel() / (on.dp - 1));
+      for (auto const& one : shares.kept()) {
+        std::int64_t const size = one.end - one.begin;
+        CHECK(at::equal(shares.gradients().narrow(0, one.packed, size), whole.gradients().narrow(0, one.begin, size)));
+      }
+    }
+  }
+}
+
+struct normed {
+  using net =
+      sequential<named<"in", linear<5, 12, false>>, named<"norm", batch_norm<12>>, relu, named<"down", linear<12, 3>>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 5}; }
+};
+
+struct owner : torch::nn::Module {
+  torch::nn::Linear fc = register_module("fc", torch::nn::Linear(5, 3));
+
+  at::Tensor forward(at::Tensor const& x) { return fc(x.to(at::kDouble)); }
+};
+struct owning {
+  using net = sequential<named<"mine", opaque<owner>>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 5}; }
+};
+
+TEST_CASE("steps whose sums the replicas cannot take during backward are refused by name") {
+  temporary_folder const folder;
+  deployer_options where = in(folder.path, {.dp = 2});
+  where.zero = 2;
+  auto const check = [&](run_test::outcome const& found, std::string const& reason) {
+    INFO(found.reason);
+    CHECK(found.code == 64);
+    CHECK(run_test::mentions(found, reason));
+  };
+  auto const fit = [&](auto const& model) {
+    run_test::options_of<std::decay_t<decltype(model)>, decltype(run_test::mlp_pipeline())> o;
+    o.epochs = 1;
+    o.global_batch = 4;
+    return run_test::fit(where, model, run_test::mlp_pipeline(), run_test::numbers(8), o);
+  };
+  CHECK(fit(run_test::mlp{}).code == 0);
+  check(fit(normed{}), "--zero 2 and the parameter norm.running_mean: batch norm communicates");
+  check(fit(owning{}), "--zero 2 and the parameter mine.fc.weight: a module that owns its tensors");
+  run_test::mlp_options own;
+  own.epochs = 1;
+  own.global_batch = 4;
+  own.train_step = [](auto& step, auto const& net, run_test::mlp_batch const& b) {
+    step.add(redco::mean{run_test::losses_of(net(b.x), b).sum(), 2.0});
+  };
+  check(run_test::fit_mlp(where, own), "--zero 2 and a step of the program's own");
+  comm::run_ranks({.dp = 2}, settings, [&](rank_context& me) {
+    run::trained_network<gpt2> net(tied, plan_of(tied, me.mesh), adamw{}, dtype::f64, 3, me.rank, {},
+                                   redco::tensors::cpu_device(), {.level = 2});
+    run::training_step by_hand(net, me);
+    must(code_of([&] { by_hand.add(mean{net.net->parameters().front().sum(), 1}); }) == 64, "a loss of the program");
+  });
+}
+
+}  // namespace gradient_shares_test
