@@ -117,6 +117,10 @@ TEST_CASE("gradient buckets overlap the last backward, each after its gradients 
   // With two micro-batches only the last one's backward overlaps the sums.
   run.micro_batches = 2;
   CHECK(hidden(3.8) == Approx(backward / 2 * 4 / 5));
+  // Backward waits for the sums of which a rank keeps its share only.
+  run.zero = 2;
+  CHECK(hidden(3.8) == 0);
+  run.zero = 0;
   // A single bucket overlaps nothing.
   c.messages.all[redco::cost::messages::gradients].calls = 1;
   run.micro_batches = 1;

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Tests of the sums of gradients of which each replica keeps its share only (ZeRO 2).
@@ -65,6 +66,7 @@ TEST_CASE("buckets that wait for their sum hold as many bytes as planned, and ar
           sums.end_round();
           gradients.clear();
           std::int64_t const before = counter->current();
+          counter->reset_peak();
           end_all(sums, *net.net, 2, gradients);
           std::int64_t own = 0;
           for (at::Tensor const& g : gradients) own += static_cast<std::int64_t>(g.nbytes());
@@ -74,7 +76,12 @@ TEST_CASE("buckets that wait for their sum hold as many bytes as planned, and ar
           sums.end_round();  // a round without an example of this replica
           must(at::equal(net.store.gradients(), at::full_like(net.store.gradients(), 3.0 * me.mesh.dp)), "two rounds");
         });
-        for (std::int64_t const bytes : found) CHECK(bytes == planned);
+        // A small last bucket may be summed before the other regions have a bucket in memory.
+        std::int64_t const unused = bucket == 2048 ? 2047 : 0;
+        for (std::int64_t const bytes : found) {
+          CHECK(bytes <= planned);
+          CHECK(bytes >= planned - unused);
+        }
       }
 }
 
@@ -85,11 +92,13 @@ TEST_CASE("the sum of a bucket begins when its last gradient is complete, and no
     run::gradient_shares sums(*net.net, me);
     std::vector<at::Tensor> kept;
     auto const calls = [&] { return me.group(shape::batch_axes).counters().total().calls; };
-    std::int64_t const before = calls();
-    end_all(sums, *net.net, 1, kept);
-    must(calls() - before == std::ssize(net.store.shares()), "all buckets are summed during backward");
-    sums.end_round();
-    must(calls() - before == std::ssize(net.store.shares()), "and none after it");
+    for (int round = 0; round < 2; ++round) {
+      std::int64_t const before = calls();
+      end_all(sums, *net.net, 1, kept);
+      must(calls() - before == std::ssize(net.store.shares()), "all buckets are summed during backward");
+      sums.end_round();
+      must(calls() - before == std::ssize(net.store.shares()), "and none after it");
+    }
     must(code_of([&] { end_all(sums, *net.net, 1, kept), end_all(sums, *net.net, 1, kept); }) == 70, "a second end");
   });
 }
@@ -121,10 +130,11 @@ struct normed {
   constexpr extents input(workload const& load) const { return {load.batch, 5}; }
 };
 
-struct owner : torch::nn::Module {
-  torch::nn::Linear fc = register_module("fc", torch::nn::Linear(5, 3));
+struct owner {
+  at::Tensor weight = at::ones({3, 5});
 
-  at::Tensor forward(at::Tensor const& x) { return fc(x.to(at::kDouble)); }
+  std::vector<std::pair<std::string, at::Tensor>> named_parameters() const { return {{"weight", weight}}; }
+  at::Tensor forward(at::Tensor const& x) const { return at::linear(x, weight); }
 };
 struct owning {
   using net = sequential<named<"mine", opaque<owner>>>;
@@ -149,7 +159,7 @@ TEST_CASE("steps whose sums the replicas cannot take during backward are refused
   };
   CHECK(fit(run_test::mlp{}).code == 0);
   check(fit(normed{}), "--zero 2 and the parameter norm.running_mean: batch norm communicates");
-  check(fit(owning{}), "--zero 2 and the parameter mine.fc.weight: a module that owns its tensors");
+  check(fit(owning{}), "--zero 2 and the parameter mine.weight: a module that owns its tensors");
   run_test::mlp_options own;
   own.epochs = 1;
   own.global_batch = 4;

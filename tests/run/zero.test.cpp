@@ -281,7 +281,11 @@ TEST_CASE("the most bytes that a step holds fall by the bytes of the shares that
       for (int const level : {1, 2}) {
         INFO("level " << level);
         run.zero = level;
-        CHECK(most - peak(type, replicas, level) == whole - cost::cost_of(tied, adamw{}, run).memory.persistent());
+        cost::memory const plan = cost::cost_of(tied, adamw{}, run).memory;
+        // Buckets may be in memory at the moment with the most bytes.
+        std::int64_t const buckets = whole - plan.persistent() - (most - peak(type, replicas, level));
+        CHECK(buckets >= 0);
+        CHECK(buckets <= plan.gradient_buckets);
       }
     }
 }

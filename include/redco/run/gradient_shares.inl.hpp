@@ -16,7 +16,7 @@ REDCO_INLINE gradient_shares::gradient_shares(nn::network_base const& net, rank_
     : net_(net), rank_(rank), of_parameter_(net.parameters().size()), ended_(net.parameters().size()) {
   nn::parameter_store const& store = net.store();
   for (shard::shared_range const& range : store.shares()) {
-    bucket one{range};
+    bucket one{range, 0, 0, -1, 0, 0, {}};
     std::int64_t const begin = range.share_begin(rank.coordinate(range.over)), end = begin + range.share();
     for (nn::parameter_store::kept_range const& kept : store.kept()) {
       if (kept.begin < begin || kept.end > end) continue;

@@ -40,8 +40,8 @@ struct shared_buffers {
     return sum;
   }
 
-  /// Returns the largest number of elements of the ranges that wait for their sum during backward,
-  /// if it computes gradients from the last parameter to the first. In each region, one range is
+  /// Returns an upper bound of the elements of the ranges that wait for their sum during backward,
+  /// which computes gradients from the last parameter to the first. In each region, one range is
   /// filled at a time. A range with elements of several regions waits for all of them.
   constexpr std::int64_t most_waiting() const {
     std::int64_t all = 0;
