@@ -98,6 +98,25 @@ TEST_CASE("tensors between stages take time in flight, and recomputation makes b
   CHECK(redco::cost::pipeline_time_of(costs(s), s, machine_of(1e30)).pipeline > 1.2 * fast);
 }
 
+TEST_CASE("parts of tensors between machines are gathered within the pipeline, once for each micro-batch") {
+  setup s{.mesh = {.pp = 2, .tp = 2}, .load = {64, 16}, .micro_batches = 6};
+  s.hosts = 2;
+  setup whole = s;
+  whole.machines = 1;
+  redco::cost::machine on = machine_of(1e6);
+  on.links = {{.bytes_per_second = 1e30}};
+  auto const parts_time = redco::cost::pipeline_time_of(costs(s), s, on),
+             whole_time = redco::cost::pipeline_time_of(costs(whole), whole, on);
+  CHECK(parts_time.end == Approx(whole_time.end));
+  // A rank sends half of the tensor to the other shard of its stage.
+  double const gather = 64 * 16 * 24 * 4 / 2 / 1e6;
+  CHECK(parts_time.pipeline >= whole_time.pipeline + 6 * gather * 0.99);
+  on.links[0].bytes_per_second = 1e6;
+  on.groups[0].bytes_per_second = 1e30;
+  CHECK(redco::cost::pipeline_time_of(costs(s), s, on).pipeline <
+        0.8 * redco::cost::pipeline_time_of(costs(whole), whole, on).pipeline);
+}
+
 TEST_CASE("gradient sums and the exchange of tied gradients come after the pipeline") {
   setup s{.mesh = {.pp = 2, .dp = 2}, .load = {2, 8}, .micro_batches = 2};
   auto const all = costs(s);

@@ -1,6 +1,7 @@
 #include "torch_catch.hpp"
 
 #include "comm/values.hpp"
+#include "machines.hpp"
 
 #include <redco/run/step.hpp>
 #include <redco/run/trained_network.hpp>
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 // Compares the planned peak of tensor memory of each pipeline stage with the peak that is measured
@@ -102,12 +104,14 @@ TEST_CASE("the measured peak of each stage is at most 3 % below and 1 % above th
     bool recompute = false;
   };
   for (int const stages : {2, 4})
-    for (int const shards : {1, 2})
+    for (auto const& [shards, machines] : {std::pair(1, 1), std::pair(2, 1), std::pair(2, stages)})
       for (auto const& [kind, rounds, recompute] :
            {order{pipeline_kind::one_f_one_b, 1}, order{pipeline_kind::one_f_one_b, 2},
             order{pipeline_kind::one_f_one_b, 2, true}, order{pipeline_kind::gpipe, 2},
             order{pipeline_kind::interleaved, 2}}) {
+        pretended_machines const some(machines);
         cost::setup s{.mesh = {.pp = stages, .dp = 1, .tp = shards}, .load = {batch, length}};
+        s.machines = machines;
         s.recompute = recompute;
         s.micro_batches = rounds * stages;
         s.prefetch = 0;
@@ -120,9 +124,10 @@ TEST_CASE("the measured peak of each stage is at most 3 % below and 1 % above th
           cost::memory const& m = planned[stage].cost.memory;
           double const ratio = static_cast<double>(peaks[stage]) / static_cast<double>(m.peak());
           INFO(schedule::pipeline_kind_texts.text_of(kind)
-               << ", " << s.micro_batches << " micro-batches, pp " << stages << ", tp " << shards << ", recompute "
-               << recompute << ", stage " << stage << ": measured " << peaks[stage] << ", planned " << m.peak()
-               << ", of which " << m.persistent() << " throughout; at the loss " << m.at_loss());
+               << ", " << s.micro_batches << " micro-batches, pp " << stages << ", tp " << shards << ", machines "
+               << machines << ", recompute " << recompute << ", stage " << stage << ": measured " << peaks[stage]
+               << ", planned " << m.peak() << ", of which " << m.persistent() << " throughout; at the loss "
+               << m.at_loss());
           CHECK(ratio >= 0.97);
           CHECK(ratio <= 1.01);
           CHECK(m.persistent() < m.peak() / 2);  // parameters do not hide an error

@@ -7,10 +7,13 @@
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/shape/hosts.hpp>
+#include <redco/shape/scattered_edges.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -192,6 +195,71 @@ static_assert(is(of_t5.tied[0], 3, 2 * shared + distances) && is(of_t5.tied[1], 
 constexpr redco::models::sequence_parallel<redco::gpt2> split{
     {.vocab = 64, .context = 16, .width = 24, .heads = 2, .layers = 6}};
 static_assert(stages<split>(run)[0].sent == edge / 2);
+
+// Stages on different machines send half of a large tensor, which the receiver gathers.
+constexpr auto gathers = redco::cost::name_of_stage_gathers;
+constexpr std::int64_t large = 64 * 16 * 24 * f32;
+constexpr setup on_machines(int hosts, int machines = 0) {
+  setup s = run;
+  s.load = {64, 16};
+  s.hosts = hosts;
+  s.machines = machines;
+  return s;
+}
+struct parted {
+  redco::cost::message_total sent[3], received[3], gathered[3];
+  std::int64_t edges[3], transfers[3];
+};
+constexpr parted parted_on(setup const& s) {
+  auto const all = stages<gpt2>(s);
+  parted p{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    p.sent[i] = sent(all[i], activations, collective::send);
+    p.received[i] = sent(all[i], gradients, collective::recv);
+    p.gathered[i] = sent(all[i], gathers, collective::all_gather);
+    p.edges[i] = all[i].sent;
+    p.transfers[i] = all[i].cost.memory.transfers;
+  }
+  return p;
+}
+constexpr parted on_six = parted_on(on_machines(6)), on_one = parted_on(on_machines(6, 1));
+static_assert(is(on_six.sent[0], 4, 4 * large / 2) && is(on_six.received[0], 4, 4 * large / 2));
+static_assert(on_six.edges[0] == large / 2 && on_six.edges[2] == 0);
+static_assert(on_six.sent[0].host_bytes == 2 * 4 * large / 2 && on_six.gathered[0].host_bytes == 0);
+// The first stage gathers gradients, the last one activations, and the others both.
+static_assert(is(on_six.gathered[0], 4, 4 * large) && is(on_six.gathered[1], 8, 8 * large) &&
+              is(on_six.gathered[2], 4, 4 * large));
+static_assert(on_six.gathered[0].over == redco::shape::axis::tp && on_six.gathered[0].ranks == 2);
+// A gather copies the part that it received.
+static_assert(on_six.transfers[0] == on_one.transfers[0] + large / 2);
+// On one machine, with shards on two machines, or with a stage that shares a machine with the next
+// one, all tensors pass whole, and so do small tensors.
+constexpr bool is_whole(setup const& s, std::int64_t bytes) {
+  parted const p = parted_on(s);
+  return is(p.sent[0], 4, 4 * bytes) && p.gathered[0].calls == 0 && p.gathered[1].calls == 0 &&
+         p.gathered[2].calls == 0;
+}
+static_assert(is_whole(on_machines(6, 1), large));
+static_assert(is_whole(on_machines(12), large));
+static_assert(is_whole(on_machines(2), large));
+static_assert(!is_whole(on_machines(3), large));
+static_assert(is_whole(on_hosts, edge));
+
+// Rule of tensors that pass in parts: ranks 0 to 3 are stage 0, in two replicas of two shards.
+constexpr redco::shape::host_map pairs{{.pp = 2, .dp = 2, .tp = 2}, 4}, halves{{.pp = 2, .dp = 2, .tp = 2}, 2};
+static_assert(redco::shape::is_scattered(pairs, 0, 1, 1 << 20, 1 << 22) &&
+              redco::shape::is_scattered(halves, 1, 0, 1 << 20, 1 << 22));
+static_assert(!redco::shape::is_scattered(halves, 0, 1, (1 << 20) + 1, 1 << 22));
+static_assert(!redco::shape::is_scattered(pairs, 0, 1, 1 << 14, redco::shape::least_scattered_bytes - 1) &&
+              redco::shape::is_scattered(pairs, 0, 1, 1 << 14, redco::shape::least_scattered_bytes));
+static_assert(!redco::shape::is_scattered({{.pp = 2, .dp = 4}, 2}, 0, 1, 1 << 20, 1 << 22));
+
+// Shards that have their own tokens have nothing to scatter.
+constexpr auto of_tokens = [] {
+  auto const all = stages<split>(on_machines(6));
+  return std::pair(all[0].sent, sent(all[0], gathers, collective::all_gather).calls);
+}();
+static_assert(of_tokens == std::pair<std::int64_t, std::int64_t>(large / 2, 0));
 
 // The largest stage decides.
 constexpr std::int64_t largest = [] {

@@ -22,6 +22,9 @@ struct setup {
   /// Number of batches prepared ahead, in addition to the current one
   std::int64_t prefetch = 2;
   int hosts = 1;  ///< Number of hosts; each has an equal number of consecutive ranks
+  /// Number of machines; 0: one per host. Decides which tensors pass between stages in parts.
+  /// Processes of a run that share a machine count as several hosts.
+  int machines = 0;
   /// Bytes of gradients that are summed at once during backward; 0: all gradients are summed after
   /// backward
   std::int64_t gradient_bucket = 0;

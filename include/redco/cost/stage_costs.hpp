@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/cost/detail/forward_pass.hpp>
+#include <redco/cost/detail/stage_edges.hpp>
 #include <redco/cost/detail/stage_memory.hpp>
 #include <redco/cost/detail/stage_messages.hpp>
-#include <redco/cost/local_extents.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/operations.hpp>
@@ -50,8 +50,8 @@ struct stage_cost {
   std::vector<chunk> chunks = {};
   /// Largest number of forwards, over all chunks, whose activations the stage holds at once
   int in_flight = 1;
-  /// Bytes of activations of one micro-batch that a rank receives from other stages; it sends
-  /// gradients of this size back. `sent` are the bytes that it sends to later chunks.
+  /// Bytes of activations of one micro-batch that a rank receives from its peers in other stages;
+  /// it sends gradients of this size back. `sent` are the bytes that it sends to later chunks.
   std::int64_t received = 0, sent = 0;
   rank_cost cost;
 };
@@ -111,20 +111,24 @@ constexpr std::int64_t batch_bytes(fact::program const& whole, setup const& s) {
   return bytes;
 }
 
-/// Returns the bytes of one micro-batch in a chunk, whose program is `of.program()`.
-constexpr chunk_bytes bytes_of(simulation const& of) {
-  chunk_bytes c{of.activations(), of.loss(), of.loss_workspace(), 0, 0, 0, of.backward()};
+/// Returns the bytes of one micro-batch in a chunk, whose program is `of.program()`. `edges`: the
+/// tensors that pass the cuts of the chunk.
+constexpr chunk_bytes bytes_of(simulation const& of, std::vector<edge_tensor> const& edges) {
+  chunk_bytes c{.activations = of.activations(),
+                .loss = of.loss(),
+                .loss_workspace = of.loss_workspace(),
+                .backward = of.backward()};
   std::vector<fact::event> const& events = of.program().events;
-  for (fact::event const& e : events) {
-    if (e.kind != fact::event_kind::receive && e.kind != fact::event_kind::send) continue;
-    std::int64_t const bytes = local_bytes(e.tensor, e.width, of.run().mesh.tp, of.run().compute);
-    (e.kind == fact::event_kind::receive ? c.received : c.sent) += bytes;
-    if (e.kind == fact::event_kind::receive) continue;
+  for (edge_tensor const& one : edges) {
+    (one.is_received ? c.received : c.sent) += one.bytes;
+    std::int64_t& part = one.is_received ? c.received_part : c.sent_part;
+    if (one.is_scattered) part = std::max(part, one.message);
+    if (one.is_received) continue;
     bool saved = false;
     for (std::size_t i = 0; i < events.size(); ++i)
-      saved = saved || (events[i].kind == fact::event_kind::save && events[i].tensor.id == e.tensor.id &&
-                        of.tensors()[i].saved > 0);
-    if (!saved) c.output += bytes;
+      saved = saved ||
+              (events[i].kind == fact::event_kind::save && events[i].tensor.id == one.id && of.tensors()[i].saved > 0);
+    if (!saved) c.output += one.bytes;
   }
   return c;
 }
@@ -138,7 +142,10 @@ class stage_plan {
     for (int chunk = 0; chunk < cuts_.size(); ++chunk) parts_.push_back(fact::stage_of(whole, cuts_, chunk));
     runs_.reserve(parts_.size());
     for (fact::program const& part : parts_) runs_.push_back(simulation(part, s));
-    for (simulation const& run : runs_) bytes_.push_back(bytes_of(run));
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      edges_.push_back(edges_of(parts_[i], s, table_.stage_of, static_cast<int>(i)));
+      bytes_.push_back(bytes_of(runs_[i], edges_[i]));
+    }
   }
   stage_plan(stage_plan const&) = delete;
   stage_plan& operator=(stage_plan const&) = delete;
@@ -169,15 +176,14 @@ class stage_plan {
  private:
   /// Adds the tensors that pass the cuts before and after a chunk.
   constexpr void add_edges(stage_cost& c, stage_messages& between, int chunk, int stage) const {
-    for (fact::event const& e : parts_[static_cast<std::size_t>(chunk)].events) {
-      if (e.kind != fact::event_kind::receive && e.kind != fact::event_kind::send) continue;
-      bool const receives = e.kind == fact::event_kind::receive;
-      int const other = table_.stage_of[static_cast<std::size_t>(receives ? chunk - 1 : chunk + 1)];
-      if (other == stage) continue;
-      std::int64_t const bytes = local_bytes(e.tensor, e.width, setup_.mesh.tp, setup_.compute);
-      (receives ? c.received : c.sent) += bytes;
-      between.send(receives ? name_of_stage_gradients : name_of_stage_activations, other, setup_.micro_batches, bytes);
-      between.receive(receives ? name_of_stage_activations : name_of_stage_gradients, setup_.micro_batches, bytes);
+    std::int64_t const times = setup_.micro_batches;
+    for (edge_tensor const& one : edges_[static_cast<std::size_t>(chunk)]) {
+      if (one.other == stage) continue;
+      bool const receives = one.is_received;
+      (receives ? c.received : c.sent) += one.message;
+      between.send(receives ? name_of_stage_gradients : name_of_stage_activations, one.other, times, one.message);
+      between.receive(receives ? name_of_stage_activations : name_of_stage_gradients, times, one.message);
+      if (one.is_scattered) between.gather(times, one.bytes);
     }
   }
 
@@ -198,6 +204,7 @@ class stage_plan {
   schedule::pipeline_table table_;
   std::vector<fact::program> parts_;  ///< Programs of the chunks
   std::vector<simulation> runs_;
+  std::vector<std::vector<edge_tensor>> edges_;
   std::vector<chunk_bytes> bytes_;
 };
 

@@ -105,6 +105,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     auto const index = static_cast<std::size_t>(&one - cost.messages.begin());
     bool const gradients = one.purpose == messages::name_of_gradients;
     bool const in_layers = index <= messages::statistics || index == messages::shared_gradients ||
+                           one.purpose == name_of_stage_gathers ||
                            (index >= messages::purposes && one.purpose.ends_with(" exchanges"));
     if (!in_layers) t.once += t.messages - before;
     if (!gradients && index > messages::backward_scatter) continue;

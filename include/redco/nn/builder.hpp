@@ -134,6 +134,11 @@ class builder_base {
   /// Returns the length of the last call of limit_cache(), or 0 without a call.
   std::int64_t cache_limit() const { return cache_limit_; }
 
+  /// Declares the number of token ids of the language head, for pipeline stages that do not run it.
+  void set_vocabulary(std::int64_t tokens) { vocabulary_ = tokens; }
+  /// Returns the argument of set_vocabulary(), or 0 without a call.
+  std::int64_t vocabulary() const { return vocabulary_; }
+
   /// Calls `body`, which builds the next block of a `repeat`. Returns true if this rank runs the
   /// block. A block of a nested `repeat` runs on the rank that runs the enclosing block.
   template <class Body>
@@ -180,7 +185,7 @@ class builder_base {
   std::string here_;
   std::uint32_t sites_ = 0;
   std::size_t cache_slots_ = 0;
-  std::int64_t cache_limit_ = 0;
+  std::int64_t cache_limit_ = 0, vocabulary_ = 0;
   std::vector<stored_parameter> statistics_;
   detail::side_maker* maker_ = nullptr;
   std::vector<std::shared_ptr<detail::side_source const>> sources_;

@@ -17,6 +17,7 @@ struct module<layers::language_head<Vocabulary, Width, Tied, Bias, When, SoftCap
       : vocabulary(b.template extent<Vocabulary>()),
         tp_index(b.coordinate(shape::axis::tp)),
         soft_cap(static_cast<double>(b.template extent<SoftCap>())) {
+    b.set_vocabulary(vocabulary);
     bool const tied = layers::language_head<Vocabulary, Width, Tied, Bias, When, SoftCap>::is_tied(b.config());
     weight = tied ? b.tied(Tied.view()) : b.parameter("weight");
     if constexpr (Bias != layers::head_bias::none) bias = b.parameter("bias");

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <redco/nn/network_base.hpp>
 #include <redco/nn/stage_link.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/top_entries.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/tensor/device.hpp>
+#include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 
+#include <array>
 #include <cstdint>
 
 namespace redco {
@@ -33,33 +36,46 @@ struct logits {
   /// computes it itself.
   comm::group* stages = nullptr;
   at::Device device = tensors::cpu_device();  ///< Device of the network
+  /// Dtype of the hidden states, and their numbers of rows B and positions T, on every stage if
+  /// `stages` is set
+  at::ScalarType dtype = at::kFloat;
+  std::array<std::int64_t, 2> positions = {};
 
   /// Returns this rank's part of the output head.
   kernel::vocabulary_shard head() const { return {weight, bias, vocabulary, first_row, soft_cap}; }
 
   /// Returns the unsharded logits [B, T, vocabulary] on every rank. Unlike the other functions,
-  /// holds all logits in memory.
+  /// holds all logits in memory. Pipeline stages exchange one message.
   at::Tensor tensor() const {
-    return nn::detail::of_last_stage(stages, device, [&] {
+    auto const all = [&] {
       redco::tensor<shape::split<-1>> const part(head().capped(kernel::linear(hidden.local(), weight, bias)));
       return comm::gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
-    });
+    };
+    if (stages == nullptr) return all();
+    return nn::detail::of_last_stage(*stages, {positions[0], positions[1], vocabulary},
+                                     at::TensorOptions(device).dtype(dtype), all);
   }
 
   /// Returns the k largest logits of each of the B * T positions, without holding all logits in
-  /// memory.
+  /// memory. Pipeline stages exchange one message.
   kernel::largest_logits top(std::int64_t k) const {
-    kernel::largest_logits best;
-    if (hidden.local().defined()) best = kernel::top_entries(hidden.local().flatten(0, -2), head(), k, *tp);
-    for (at::Tensor* const one : {&best.logits, &best.entries, &best.log_sum})
-      *one = nn::detail::of_last_stage(stages, device, [&] { return *one; });
-    return best;
+    auto const best = [&] { return kernel::top_entries(hidden.local().flatten(0, -2), head(), k, *tp); };
+    if (stages == nullptr) return best();
+    // A row has k logits, k vocabulary entries (exact in f64) and the log of the sum.
+    at::Tensor const rows = nn::detail::of_last_stage(
+        *stages, {positions[0] * positions[1], 2 * k + 1}, at::TensorOptions(device).dtype(at::kDouble), [&] {
+          kernel::largest_logits const own = best();
+          return at::cat({own.logits, own.entries.to(at::kDouble), own.log_sum.unsqueeze(1)}, 1);
+        });
+    return {rows.narrow(1, 0, k).contiguous(), rows.narrow(1, k, k).to(at::kLong).contiguous(),
+            rows.select(1, 2 * k).contiguous()};
   }
 
   /// Returns the logits of the last position only, still uncomputed: hidden states [B, 1, width]
   /// with the same head.
   logits last() const {
     logits one = *this;
+    one.positions[1] = 1;
     if (hidden.local().defined())
       one.hidden = redco::tensor<shape::entered>(hidden.local().narrow(1, hidden.local().size(1) - 1, 1));
     return one;
@@ -71,14 +87,14 @@ struct logits {
 namespace redco::nn::detail {
 
 /// Returns the logits `y`, which only the last pipeline stage can compute, with the group of all
-/// stages to share them. `stages` is null if only the last stage returns to its user.
-inline logits given_to_all(logits y, comm::group* stages, at::Device device) {
+/// stages to share them. `stages` is null if only the last stage returns to its user. `input` are
+/// the token ids [B, T] of the call.
+inline logits given_to_all(logits y, comm::group* stages, network_base const& net, at::Tensor const& input) {
   y.stages = stages;
-  y.device = device;
-  if (stages == nullptr) return y;
-  at::Tensor const vocabulary = at::full({1}, y.vocabulary, at::kLong);
-  stages->broadcast(vocabulary, stages->size() - 1);
-  y.vocabulary = vocabulary.item<std::int64_t>();
+  y.device = net.store().device();
+  y.dtype = tensors::scalar_type_of(net.store().compute());
+  y.positions = {input.size(0), input.size(1)};
+  y.vocabulary = net.vocabulary();
   return y;
 }
 

@@ -277,7 +277,7 @@ class bound_network {
   typename nn::detail::results_of<M>::user staged(at::Tensor const& x) const {
     std::optional<nn::evaluated_stage> evaluated;
     redco::pass in = *pass_;
-    if (in.stage == nullptr) in.stage = &evaluated.emplace(net_->blocks().cuts(), nn::detail::stages_of(in));
+    if (in.stage == nullptr) in.stage = &evaluated.emplace(net_->blocks().cuts(), nn::detail::rank_on_stages(in));
     at::Tensor source;
     if constexpr (has<encoder_input>) source = get<encoder_input>();
     std::uint32_t const call = pass_->calls++;
@@ -287,7 +287,7 @@ class bound_network {
       });
       nn::context<Entries...> const ctx(in, call, net_, values_, entries_);
       auto const y = nn::detail::forward(*net_, x, ctx);
-      if (in.stage->end()) return nn::detail::given_to_all(y, in.stage->sharing(), net_->store().device());
+      if (in.stage->end()) return nn::detail::given_to_all(y, in.stage->sharing(), *net_, x);
     }
   }
 

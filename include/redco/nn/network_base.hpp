@@ -28,6 +28,8 @@ class network_base {
   /// Returns the largest number of positions for which cached keys are right. Decoding computes the
   /// cache again when a sequence becomes longer. 0: no limit.
   std::int64_t cache_limit() const { return cache_limit_; }
+  /// Returns the number of token ids of the language head, on every pipeline stage; 0 without head.
+  std::int64_t vocabulary() const { return vocabulary_; }
   /// Returns true if some layer communicates with other replicas during forward or backward in
   /// training. Batch norm does so.
   bool meets_replicas() const { return !statistics_.empty(); }
@@ -50,13 +52,14 @@ class network_base {
   ~network_base() = default;
 
   /// Stores everything that the builder `b` has collected while modules were built: autograd
-  /// leaves, cache slots, running statistics and side products.
+  /// leaves, cache slots, size of the vocabulary, running statistics and side products.
   template <class Builder>
   void hold(Builder const& b) {
     values_ = parameter_values(b.taken(), true);
     constants_ = values_.detached();
     cache_slots_ = b.cache_slots();
     cache_limit_ = b.cache_limit();
+    vocabulary_ = b.vocabulary();
     statistics_ = b.all_statistics();
     side_products_ = b.all_side_products();
   }
@@ -67,7 +70,7 @@ class network_base {
   bool is_stage_;
   parameter_values values_{{}, true}, constants_{{}};
   std::size_t cache_slots_ = 0;
-  std::int64_t cache_limit_ = 0;
+  std::int64_t cache_limit_ = 0, vocabulary_ = 0;
   std::vector<stored_parameter> statistics_;
   std::vector<std::shared_ptr<detail::side_source const>> side_products_;
 };

@@ -8,6 +8,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/shape/blocks.hpp>
+#include <redco/shape/layout.hpp>
 #include <redco/diag/blame.hpp>
 
 #include <algorithm>
@@ -79,9 +80,10 @@ struct module<repeat<Times, Blocks...>, X> {
                                       [&] { return nn::recomputed(run, std::move(inputs), parameters_of(i, outer)); }));
     }
     if (stage != nullptr && stage->leaves(row_begin, row_end)) {
+      nn::stage_tensors results{y.local(), {}, 0, shape::is_token_split<X>};
       if constexpr (Context::template has<nn::encoder_states>)
-        stage->leave({y.local(), outer.template get<nn::encoder_states>().local()});
-      else stage->leave({y.local(), {}});
+        results.states = outer.template get<nn::encoder_states>().local();
+      stage->leave(std::move(results));
     }
     return y;
   }

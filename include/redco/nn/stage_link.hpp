@@ -1,8 +1,10 @@
 #pragma once
 
+#include <redco/nn/network_base.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/group.hpp>
+#include <redco/comm/rank_context.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/blocks.hpp>
@@ -21,6 +23,9 @@ namespace redco::nn {
 struct stage_tensors {
   at::Tensor hidden, states;
   std::int64_t tokens = 0;  ///< Tokens of one example in the hidden states over all shards
+  /// True if each shard has its own part of the hidden states. The encoder's states are equal on
+  /// all shards.
+  bool is_split = false;
 };
 
 /// An exception that ends a user's loss function on a pipeline stage without the model's output. It
@@ -161,9 +166,9 @@ Result nothing_of() {
   else return Result(tensor<shape::partial>());
 }
 
-/// Returns the group of the ranks along the mesh axis pp. Throws `error` with exit code 70 for a
-/// pass that cannot call other pipeline stages: one with gradients, or without the rank's groups.
-comm::group& stages_of(pass const& in);
+/// Returns the rank of a pass that calls all pipeline stages. Throws `error` with exit code 70 for
+/// a pass without the rank's groups, and with exit code 64 for a pass with gradients.
+rank_context const& rank_on_stages(pass const& in);
 
 /// Throws `error` with exit code 64. `member`: the function of a network that a pipeline stage does
 /// not have, such as "net.fixed()".
@@ -178,11 +183,21 @@ at::Tensor of_last_stage(comm::group* stages, at::Device device, Compute const& 
   return comm::broadcast_unknown(stages->rank() == last ? compute() : at::Tensor(), *stages, last, device);
 }
 
+/// Returns the tensor that `compute` returns on the last stage, on all stages, by one message. All
+/// stages know its shape `sizes`, its dtype and its device (`options`). Requires a group `stages`.
+template <class Compute>
+at::Tensor of_last_stage(comm::group& stages, at::IntArrayRef sizes, at::TensorOptions const& options,
+                         Compute const& compute) {
+  int const last = stages.size() - 1;
+  at::Tensor const y = stages.rank() == last ? compute().contiguous() : at::empty(sizes, options);
+  stages.broadcast(y, last);
+  return y;
+}
+
 /// Returns the model's output `y`, which only the last stage has, as every stage returns it to its
-/// user. `stages` is the group of the stages; null if only the last stage returns. `device` is the
-/// network's device.
-inline at::Tensor given_to_all(at::Tensor const& y, comm::group* stages, at::Device device) {
-  return of_last_stage(stages, device, [&] { return y; });
+/// user. `stages` is the group of the stages; null if only the last stage returns.
+inline at::Tensor given_to_all(at::Tensor const& y, comm::group* stages, network_base const& net, at::Tensor const&) {
+  return of_last_stage(stages, net.store().device(), [&] { return y; });
 }
 
 }  // namespace redco::nn::detail

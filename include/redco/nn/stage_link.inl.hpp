@@ -2,7 +2,6 @@
 
 #include <redco/nn/stage_link.hpp>
 
-#include <redco/comm/rank_context.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -10,7 +9,7 @@
 
 namespace redco::nn::detail {
 
-REDCO_INLINE comm::group& stages_of(pass const& in) {
+REDCO_INLINE rank_context const& rank_on_stages(pass const& in) {
   if (in.rank == nullptr)
     throw error(exit_code::internal,
                 "a pass without the rank's groups calls a network with pipeline stages: make it with evaluation_pass");
@@ -18,7 +17,7 @@ REDCO_INLINE comm::group& stages_of(pass const& in) {
     throw error(exit_code::usage,
                 "a network with pipeline stages is called with gradients outside of a trainer's loss function: train "
                 "it by a trainer, or give --n-pipeline-stages 1");
-  return in.rank->group(shape::axis::pp);
+  return *in.rank;
 }
 
 REDCO_INLINE void refuse_on_stage(char const* member) {

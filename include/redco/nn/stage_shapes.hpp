@@ -24,7 +24,8 @@ inline stage_tensors empty_tensors(fact::stage_edge const& edge, parameter_store
     extents const local = cost::local_extents(flow, shards);
     return at::empty(at::IntArrayRef(local.size.data(), static_cast<std::size_t>(local.rank)), options);
   };
-  stage_tensors empty{like(edge.hidden), {}, edge.hidden.shape.rank > 1 ? edge.hidden.shape[1] : 0};
+  std::int64_t const tokens = edge.hidden.shape.rank > 1 ? edge.hidden.shape[1] : 0;
+  stage_tensors empty{like(edge.hidden), {}, tokens, edge.hidden.split_dim >= 0};
   if (edge.has_states()) empty.states = like(edge.states);
   return empty;
 }

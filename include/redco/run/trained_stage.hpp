@@ -2,6 +2,7 @@
 
 #include <redco/run/network_state.hpp>
 #include <redco/nn/stage_link.hpp>
+#include <redco/nn/stage_transfer.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/ticket.hpp>
@@ -59,11 +60,13 @@ class trained_stage final : public nn::stage_link {
 
  private:
   /// A tensor that forward sent, without its elements: its function in the autograd graph (none if
-  /// it needs no gradient), shape and options. `gradient`: received in backward.
+  /// it needs no gradient), shape and options. `is_split`: true if each shard sent its own part.
+  /// `gradient`: received in backward.
   struct sent_output {
     torch::autograd::Edge function;
     std::vector<std::int64_t> shape;
     at::TensorOptions options;
+    bool is_split = false;
     at::Tensor gradient;
   };
 
@@ -81,10 +84,11 @@ class trained_stage final : public nn::stage_link {
   int next_chunk() const override { return current_.first; }
   micro_batch& now() { return in_flight_.at(current_); }
   void send_tensors(nn::stage_tensors const& all, schedule::stage_message const& as);
-  void receive_tensors(std::vector<at::Tensor> const& all, schedule::stage_message const& as);
+  void receive_tensors(nn::stage_tensors const& all, schedule::stage_message const& as);
   void wait_for(std::vector<comm::ticket>& sent);
 
   network_state const& network_;
+  nn::stage_transfer transfer_;
   comm::group& stages_;  ///< ranks along the mesh axis pp
   chunk_and_micro current_;
   std::map<chunk_and_micro, micro_batch> in_flight_;

@@ -42,7 +42,10 @@ inline at::Tensor gradient_of(at::Tensor const& input) {
 namespace redco::run {
 
 REDCO_INLINE trained_stage::trained_stage(network_state const& network, rank_context& rank, schedule::step_facts& facts)
-    : nn::stage_link(network.network().blocks().cuts()), network_(network), stages_(rank.group(shape::axis::pp)) {
+    : nn::stage_link(network.network().blocks().cuts()),
+      network_(network),
+      transfer_(rank),
+      stages_(transfer_.stages()) {
   facts.stages = stages_.size();
   facts.stage = stages_.rank();
   facts.chunks_per_stage = network.network().blocks().chunks();
@@ -69,8 +72,7 @@ REDCO_INLINE nn::stage_tensors trained_stage::receive(nn::stage_tensors const& e
   // Only the last chunk continues after a call. Without this check, it would wait for a message
   // that the preceding chunk does not send.
   if (now().is_called) detail::refuse_calls("a second time");
-  receive_tensors({empty.hidden, empty.states},
-                  {static_cast<std::int16_t>(current_.first - 1), current_.first, current_.second});
+  receive_tensors(empty, {static_cast<std::int16_t>(current_.first - 1), current_.first, current_.second});
   empty.hidden.requires_grad_();
   if (empty.states.defined()) empty.states.requires_grad_();
   return now().input = empty;
@@ -84,19 +86,14 @@ REDCO_INLINE bool trained_stage::end() {
 
 REDCO_INLINE void trained_stage::send_tensors(nn::stage_tensors const& all, schedule::stage_message const& as) {
   comm::collective_label const label("pipeline stages");
-  int const peer = as.to % stages_.size(), tag = detail::tag_of(as);
-  std::vector<comm::ticket>& sent = sent_[as];
-  sent.push_back(stages_.send_later(all.hidden, peer, tag));
-  if (all.states.defined()) sent.push_back(stages_.send_later(all.states, peer, tag));
+  sent_[as] = transfer_.send_later(all, as.to % stages_.size(), detail::tag_of(as));
 }
 
 /// Fills the tensors with those of the message `as`. Frees the tensors that the sender has received
 /// before.
-REDCO_INLINE void trained_stage::receive_tensors(std::vector<at::Tensor> const& all,
-                                                 schedule::stage_message const& as) {
+REDCO_INLINE void trained_stage::receive_tensors(nn::stage_tensors const& all, schedule::stage_message const& as) {
   comm::collective_label const label("pipeline stages");
-  for (at::Tensor const& one : all)
-    if (one.defined()) stages_.recv(one, as.from % stages_.size(), detail::tag_of(as));
+  transfer_.receive(all, as.from % stages_.size(), detail::tag_of(as));
   for (schedule::stage_message const& arrived : receipts_.at(as))
     if (auto sent = sent_.extract(arrived)) wait_for(sent.mapped());
 }
@@ -113,21 +110,22 @@ REDCO_INLINE void trained_stage::send_to_neighbour(schedule::step_op const& one)
     for (at::Tensor const& x : {of.output.hidden, of.output.states}) {
       if (!x.defined()) continue;
       auto const function = x.requires_grad() ? torch::autograd::impl::gradient_edge(x) : torch::autograd::Edge();
-      of.outputs.push_back({function, x.sizes().vec(), x.options(), {}});
+      bool const is_split = of.output.is_split && of.outputs.empty();  // hidden states come first
+      of.outputs.push_back({function, x.sizes().vec(), x.options(), is_split, {}});
     }
     return send_tensors(std::exchange(of.output, {}), as);
   }
-  nn::stage_tensors gradients{detail::gradient_of(of.input.hidden), {}};
+  nn::stage_tensors gradients{detail::gradient_of(of.input.hidden), {}, 0, of.input.is_split};
   if (of.input.states.defined()) gradients.states = detail::gradient_of(of.input.states);
   in_flight_.erase(key);
   send_tensors(gradients, as);
 }
 
 REDCO_INLINE void trained_stage::receive_gradients(schedule::step_op const& one) {
-  std::vector<at::Tensor> gradients;
-  for (sent_output& output : in_flight_.at({one.chunk, one.micro}).outputs)
-    gradients.push_back(output.gradient = at::empty(output.shape, output.options));
-  receive_tensors(gradients, {one.other, one.chunk, one.micro});
+  std::vector<sent_output>& outputs = in_flight_.at({one.chunk, one.micro}).outputs;
+  for (sent_output& output : outputs) output.gradient = at::empty(output.shape, output.options);
+  at::Tensor const states = outputs.size() > 1 ? outputs[1].gradient : at::Tensor();
+  receive_tensors({outputs[0].gradient, states, 0, outputs[0].is_split}, {one.other, one.chunk, one.micro});
 }
 
 REDCO_INLINE void trained_stage::backward(schedule::step_op const& one, at::Tensor const& loss) {

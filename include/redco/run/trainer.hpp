@@ -13,6 +13,7 @@
 #include <redco/nn/network.hpp>
 #include <redco/update/update.hpp>
 #include <redco/comm/agreement.hpp>
+#include <redco/comm/machines.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/run_request.hpp>
 #include <redco/report/shard_report.hpp>
@@ -95,6 +96,7 @@ class trainer {
     cost::setup run =
         report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
     run.hosts = options::launched().processes;
+    run.machines = comm::machines_of(plan().mesh).hosts;
     run.gradient_bucket = where().gradient_bucket();
     run.zero = where().options().zero;
     run.overlap_shards = where().overlaps_shards();

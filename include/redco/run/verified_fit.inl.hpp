@@ -8,6 +8,7 @@
 #include <redco/run/stage_choices.hpp>
 #include <redco/run/step.hpp>
 #include <redco/run/step_work.hpp>
+#include <redco/comm/machines.hpp>
 #include <redco/cost/stage_costs.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/shape/mesh.hpp>
@@ -152,6 +153,7 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     run.gradient_bucket = where_.gradient_bucket();
     run.zero = where_.options().zero;
     run.overlap_shards = where_.overlaps_shards();
+    run.machines = comm::machines_of(rank.mesh).hosts;
     cost::messages const all = with_.planned(run, rank.coordinate(shape::axis::pp));
     for (cost::message_total const& one : all) {
       bool const once =

@@ -17,6 +17,8 @@ struct chunk_bytes {
   std::int64_t loss_workspace = 0;
   std::int64_t received = 0;  ///< Bytes of the tensors that the preceding chunk sends
   std::int64_t sent = 0;      ///< Bytes of the tensors that the next chunk receives
+  /// Bytes of the largest part of these tensors that a gather copies; 0 if they pass whole
+  std::int64_t received_part = 0, sent_part = 0;
   /// Part of `sent` that exists only until the tensors have arrived; the rest is in `activations`
   std::int64_t output = 0;
   backward_moment backward;  ///< Moment of backward at which one micro-batch needs the most bytes
@@ -107,7 +109,7 @@ class stage_memory {
     int const before = chunk_beside(one, -1), after = chunk_beside(one, 1);
     if (int const from = stage_of(before); from >= 0 && from != stage_) {
       // The received tensor exists before the stage knows which of its own have arrived.
-      if (!forward) end_forward(c.sent, 0);
+      end_forward(forward ? c.received + c.received_part : c.sent + c.sent_part, 0);
       receive(from, {before, one.chunk, one.micro});
     }
     int const to = stage_of(after);

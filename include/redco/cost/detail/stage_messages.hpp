@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/cost/host_load.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/shard/entry.hpp>
@@ -24,6 +25,8 @@ namespace redco::cost {
 inline constexpr std::string_view name_of_stage_activations = "activations of stages";
 inline constexpr std::string_view name_of_stage_gradients = "gradients of stages";
 inline constexpr std::string_view name_of_tied_gradients = "gradients of tied weights";
+/// Purpose of the gathers of tensors that arrive from another stage in parts
+inline constexpr std::string_view name_of_stage_gathers = "gathers of stages";
 
 /// Returns true for messages that carry hidden states of micro-batches, or their gradients, between
 /// pipeline stages.
@@ -53,6 +56,13 @@ class stage_messages {
 
   constexpr void receive(std::string_view purpose, std::int64_t times, std::int64_t bytes) {
     total(purpose, shape::collective::recv) += {times, times * bytes, 0, 0};
+  }
+
+  /// Adds `times` gathers, over the shards, of a tensor that has `bytes` bytes afterwards.
+  constexpr void gather(std::int64_t times, std::int64_t bytes) {
+    message_total& gathered =
+        all_.total({{}, name_of_stage_gathers, shape::axis::tp, shape::collective::all_gather, setup_.mesh.tp});
+    gathered.add(times, bytes, host_load({setup_.mesh, setup_.hosts}, shape::axis::tp));
   }
 
  private:
