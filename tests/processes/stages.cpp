@@ -1,15 +1,25 @@
 // A small training whose pipeline stages are processes; stages.py starts it.
 // - `--limit 500`: lets the process allocate only this number of MiB more than at its start
 // - `--killed 2`: process 2 is killed when it computes its tenth micro-batch
+// - `--machines 2`: the processes count as processes on two machines
+// - `--peaks`: process 0 prints the planned and the measured peak of each rank's tensor memory
 
 #include <redco/train.hpp>
 
+#include <redco/run/stage_choices.hpp>
+#include <redco/comm/rank_hosts.hpp>
+#include <redco/report/run_request.hpp>
+#include <redco/cost/stage_costs.hpp>
+#include <redco/shard/facts.hpp>
 #include <redco/options/launch.hpp>
+#include <redco/optimizer/state_slots.hpp>
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <iostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +32,8 @@ struct my_options {
   redco::deployer_options deployer;
   redco::training_flags training{.max_steps = 3, .global_batch = 6, .micro_batch = 1, .lr = 1e-3};
   std::int64_t width = 24, layers = 4, length = 16;
-  int killed = -1, limit = 0;
+  int killed = -1, limit = 0, machines = 1;
+  bool peaks = false;
 
   static constexpr auto fields() {
     using o = my_options;
@@ -32,7 +43,9 @@ struct my_options {
         field<"width">(&o::width, "width of the model"), field<"layers">(&o::layers, "number of blocks"),
         field<"length">(&o::length, "tokens of an example"),
         field<"killed">(&o::killed, "index of the process that is killed in its tenth micro-batch"),
-        field<"limit">(&o::limit, "MiB that the process may allocate after its start; 0: no limit"));
+        field<"limit">(&o::limit, "MiB that the process may allocate after its start; 0: no limit"),
+        field<"machines">(&o::machines, "machines on which the processes seem to be"),
+        field<"peaks">(&o::peaks, "prints the planned and the measured peak of each rank's memory"));
   }
 };
 
@@ -45,8 +58,16 @@ void limit_memory(int mebibytes) {
   ::setrlimit(RLIMIT_AS, &limit);
 }
 
+/// Lets the processes, which are connected, seem to be on `count` machines.
+void pretend_machines(int count) {
+  auto& names = redco::comm::rank_hosts::all().of_process;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    names[i] = "machine" + std::to_string(i * static_cast<std::size_t>(count) / names.size());
+}
+
 void train(my_options const& o) {
   redco::deployer deployer(o.deployer);
+  if (o.machines > 1) pretend_machines(o.machines);
   redco::gpt2 const model{
       {.vocab = 256, .context = o.length, .width = o.width, .heads = 4, .layers = o.layers, .dropout = 0.1}};
   std::atomic<int> computed{0};
@@ -63,7 +84,22 @@ void train(my_options const& o) {
     texts.push_back(text.substr(0, static_cast<std::size_t>(o.length - i % 3)));
   }
   redco::trainer trainer(deployer, model, job, redco::adamw{.lr = 1e-3, .clip_norm = 1}, o.training);
-  trainer.fit(texts, {.save_last = false, .save_argmin = {}});
+  redco::fit_result const result = trainer.fit(texts, {.save_last = false, .save_argmin = {}});
+  if (!o.peaks || redco::options::launched().process > 0) return;
+  redco::mesh const& on = trainer.plan().mesh;
+  // The last byte of a text is a label only.
+  redco::cost::setup run = redco::report::setup_of(on, {o.training.global_batch, o.length - 1}, o.training.micro_batch,
+                                                   deployer.compute(), deployer.options().recompute);
+  run.machines = o.machines;
+  redco::run::set_stages(run, trainer.plan().stages, deployer.schedule());
+  auto const stages = redco::cost::stage_costs(redco::shard::facts_of(model, run.load),
+                                               redco::optimizer::demands_of(redco::adamw{}), run);
+  for (int rank = 0; rank < on.ranks(); ++rank) {
+    redco::cost::memory const& m =
+        stages[static_cast<std::size_t>(on.coordinate(rank, redco::shape::axis::pp))].cost.memory;
+    std::cout << "rank " << rank << ": planned " << m.peak() << ", of which " << m.persistent()
+              << " throughout, measured " << result.measures[static_cast<std::size_t>(rank)].peak_bytes << "\n";
+  }
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
     losses    losses and gradient norms of several meshes equal those of one rank
     verify    --verify compares the stages with one rank
     large     stages send activations of 1 MiB
+    parts     stages on different machines send parts, to the same bits as whole tensors
+    peaks     the peak of each rank's tensors is at most 3 % below the plan and 1 % above
     overlap   gradients that are summed during backward give the same bits as after it
     shares    replicas that keep shares of the optimizer's state train as one rank does
     killed    a killed process ends all others, with its rank and the call that waits for it
@@ -91,6 +93,36 @@ def large(start):
     one, _ = start.trained(1, arguments)
     found, _ = start.trained(2, [*arguments, "--mesh", "pp=2"])
     near(f"{start.name}, messages of 1 MiB", one, found)
+
+
+def parts(start):
+    # [2, 128, 64] in f64 is 128 KiB
+    arguments = ["--dtype", "f64", "--width", "64", "--length", "128", "--micro-batch", "2", "--mesh", "pp=2,tp=2"]
+    for processes in (2, 4):
+        found, exchanged = [], []
+        for machines in ("1", "2"):
+            found.append(start.trained(processes, [*arguments, "--machines", machines])[0])
+            _, codes, text = start.ended(processes, [*arguments, "--machines", machines, "--verify"])
+            assert not any(codes) and "and one rank agree in 2 updates" in text and "not as planned" not in text, f"{start.name}: {codes}: {text}"
+            exchanged.append(int(re.search(r"\n *pp +\d+ +\d+ +\d+ +(\d+)", text)[1]))
+        assert found[0] == found[1], f"{start.name}, {processes} processes: {found[1]} instead of {found[0]}"
+        assert exchanged[1] < 0.8 * exchanged[0], f"{start.name}, {processes} processes: {exchanged[1]} bytes instead of {exchanged[0]}"
+
+
+def peaks(start):
+    # Five steps of 16 and 1 examples; the third one is measured. The length makes activations the
+    # larger part.
+    arguments = ["--dtype", "f32", "--width", "64", "--length", "128", "--layers", "8", "--global-batch", "16", "--micro-batch", "4",
+                 "--max-steps", "5", "--epochs", "5", "--peaks"]
+    for processes, mesh, more in [(2, "pp=2", []), (2, "pp=2,tp=2", []), (4, "pp=2,tp=2", ["--machines", "2"]), (4, "pp=4", []),
+                                  (2, "pp=2", ["--schedule", "gpipe"]), (2, "pp=2", ["--recompute", "all"])]:
+        _, text = start.trained(processes, [*arguments, "--mesh", mesh, *more])
+        found = re.findall(r"rank (\d+): planned (\d+), of which (\d+) throughout, measured (\d+)", text)
+        print(*(f"rank {rank}: {int(measured) / int(planned) - 1:+.2%}" for rank, planned, _, measured in found), flush=True)
+        assert len(found) > 1, text
+        for rank, planned, persistent, measured in found:
+            assert 0.97 <= int(measured) / int(planned) <= 1.01, f"{start.name}, {mesh} {more}, rank {rank}: measured {measured}, planned {planned}"
+            assert 2 * int(persistent) < int(planned), f"{start.name}, {mesh}: parameters hide errors: {persistent} of {planned}"
 
 
 def overlap(start):
