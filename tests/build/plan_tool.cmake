@@ -219,6 +219,8 @@ expect(0 "^plan: mesh pp=4,dp=2,tp=2, f32, adamw, 4 micro-batches of 2 x 64\n.*p
 .*bytes of one rank of stage [0-3], which needs most\n.*activations of stages +pp +send +4 x 384 KiB"
   ${staged} --mesh pp=4,dp=2,tp=2)
 expect(0 "mesh pp=3,dp=2,.*\n +0 +0-6 [^\n]*\n +1 +7-10 [^\n]*\n +2 +11 " ${staged} --n-pipeline-stages 3 --ranks 6 --stages 7,4,1)
+expect(0 " activations of stages +pp +send +4 x 192 KiB, .* gathers of stages +tp +all_gather +[48] x 384 KiB" ${staged}
+  --mesh pp=4,dp=2,tp=2 --hosts 4)
 expect(0 "schedule gpipe\n.*\n +0 [^\n]* 8 +[^\n]*\n +1 [^\n]* 8 +" ${staged} --n-pipeline-stages 2 --schedule gpipe)
 expect(1 "mesh pp=2: does not fit, a rank holds" ${staged} --n-pipeline-stages 2 --device-memory 100MiB)
 expect(0 "\"pp\": 2,.*\"stages\": .*\"in_flight\": 2," ${staged} --n-pipeline-stages 2 --format json)

@@ -162,27 +162,34 @@ void check_equal(Model const& model, Pipeline const& pipeline, mesh const& on, i
 }
 
 /// Verifies the first two steps of a fit against one rank. Returns the bytes that rank 0 exchanged
-/// with other stages in the first step.
+/// with other stages in the first step. With several chunks per stage, the schedule is interleaved.
 template <class Model, class Pipeline>
-std::int64_t verified_bytes(Model const& model, Pipeline const& pipeline, mesh const& on, int machines) {
+std::int64_t verified_bytes(Model const& model, Pipeline const& pipeline, mesh const& on, int machines,
+                            int chunks = 1) {
   pretended_machines const some(machines);
   INFO(name_of(on) << " on " << machines << " machines");
   temporary_folder const folder;
   redco::run::verify_result result;
   {
     silence const quiet;
-    redco::deployer deployer(in(folder.path, on));
+    redco::deployer_options where = in(folder.path, on);
+    where.chunks_per_stage = chunks;
+    if (chunks > 1) where.schedule = "interleaved";
+    redco::deployer deployer(where);
     redco::trainer trainer(deployer, model, pipeline, redco::adamw{.lr = 1e-2});
-    result = trainer.verify(numbers(108), options_of<Model, Pipeline>());
+    auto o = options_of<Model, Pipeline>();
+    if (chunks > 1) o.micro_batch = 16;  // 16, 16, 16 and 6 examples
+    result = trainer.verify(numbers(108), o);
   }
   INFO(result.text(100) << result.verdict());
   CHECK(result.ok());
   CHECK(result.messages_remark.find("not as planned") == std::string::npos);
+  std::int64_t between_stages = 0;
   for (auto const& one : result.messages) {
     CHECK(one.equal());
-    if (one.over == "pp") return one.counted_bytes;
+    if (one.over == "pp") between_stages = one.counted_bytes;
   }
-  return 0;
+  return between_stages;
 }
 
 }  // namespace
@@ -195,18 +202,18 @@ TEST_CASE("stages that send parts train, evaluate and generate to the same bits"
 }
 
 TEST_CASE("stages that send parts exchange the planned messages, and compute the gradients of one rank") {
-  for (mesh const& on : {mesh{.pp = 2, .dp = 1, .tp = 2}, mesh{.pp = 4, .dp = 1, .tp = 2}}) {
+  mesh const two{.pp = 2, .dp = 1, .tp = 2}, four{.pp = 4, .dp = 1, .tp = 2};
+  for (mesh const& on : {two, four}) {
     std::int64_t const whole = verified_bytes(wide, continued(), on, 1),
                        parts = verified_bytes(wide, continued(), on, on.pp);
     CHECK(parts > whole / 2);  // the smallest micro-batch passes whole
     CHECK(parts < whole * 8 / 10);
   }
   // The first two stages share a machine.
-  mesh const four{.pp = 4, .dp = 1, .tp = 2};
   CHECK(verified_bytes(wide, continued(), four, 2) == verified_bytes(wide, continued(), four, 1));
+  CHECK(verified_bytes(wide, continued(), two, 2, 2) < verified_bytes(wide, continued(), two, 1, 2) * 8 / 10);
   // Shards that have their own tokens have nothing to scatter.
-  mesh const on{.pp = 2, .dp = 1, .tp = 2};
-  CHECK(verified_bytes(split_tokens, continued(), on, 2) == verified_bytes(split_tokens, continued(), on, 1));
+  CHECK(verified_bytes(split_tokens, continued(), two, 2) == verified_bytes(split_tokens, continued(), two, 1));
   // Three shards do not divide all hidden states of 97 features.
   verified_bytes(t5_of(97, 3), reversed(), {.pp = 2, .dp = 1, .tp = 3}, 2);
 }
