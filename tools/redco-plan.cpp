@@ -13,6 +13,9 @@
 //   redco-plan config.json --mesh pp=4,dp=2,tp=2 --batch 32 --micro-batch 1 --stages 3,4,3,2
 // Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh;
 // 65 the configuration; 74 output.
+#include "plan_options.hpp"
+#include "requested_run.hpp"
+
 #include <redco/report/answer_text.hpp>
 #include <redco/report/answered_report.hpp>
 #include <redco/report/pictures/pipeline_picture.hpp>
@@ -21,10 +24,10 @@
 #include <redco/report/run_request.hpp>
 #include <redco/report/search_text.hpp>
 #include <redco/report/shard_report.hpp>
+#include <redco/report/stage_timeline.hpp>
 #include <redco/report/step_memory.hpp>
 
 #include <redco/schedule/pipeline_table.hpp>
-#include <redco/schedule/pipeline_text.hpp>
 #include <redco/schedule/pipeline_time.hpp>
 
 #include <redco/cost/checks.hpp>
@@ -36,317 +39,32 @@
 #include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
 
-#include <redco/options/deployer_options.hpp>
 #include <redco/options/overlap.hpp>
 #include <redco/options/parse.hpp>
 #include <redco/options/value_text.hpp>
-#include <redco/optimizer/muon.hpp>
-#include <redco/optimizer/optimizers.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 #include <redco/safetensors/replace_file.hpp>
 #include <redco/json/parse.hpp>
 
+#include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
-#include <redco/meta/enum_texts.hpp>
-#include <redco/meta/fields.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <unistd.h>
 
-namespace {
-
-using redco::error;
-using redco::exit_code;
-
-enum class optimizer_kind { adamw, adam, sgd, lion, ademamix, schedule_free, muon, adafactor };
-
-constexpr auto optimizer_texts = redco::meta::enum_texts<optimizer_kind>({
-    {optimizer_kind::adamw, "adamw"},
-    {optimizer_kind::adam, "adam"},
-    {optimizer_kind::sgd, "sgd"},
-    {optimizer_kind::lion, "lion"},
-    {optimizer_kind::ademamix, "ademamix"},
-    {optimizer_kind::schedule_free, "schedule_free"},
-    {optimizer_kind::muon, "muon"},
-    {optimizer_kind::adafactor, "adafactor"},
-});
-constexpr std::string_view name_of(optimizer_kind kind) { return optimizer_texts.text_of(kind); }
-
-}  // namespace
-
-template <>
-inline constexpr std::array redco::options::choices<optimizer_kind> = optimizer_texts.values();
-
-namespace {
-
-struct plan_options {
-  int n_model_shards = 1;
-  std::optional<int> ranks;
-  std::optional<redco::mesh> mesh;
-  std::int64_t batch = 1;
-  std::optional<std::int64_t> sequence;
-  std::optional<std::int64_t> source;
-  std::optional<std::int64_t> micro_batch;
-  optimizer_kind optimizer = optimizer_kind::adamw;
-  redco::dtype dtype = redco::dtype::f32;
-  redco::recomputed_blocks recompute = {};
-  bool sequence_parallel = false;
-  std::optional<std::string> device_memory;
-  redco::report::report_format format = redco::report::report_format::txt;
-  std::optional<std::filesystem::path> output;
-  bool facts = false;
-  bool timeline = false;
-  bool search = false;
-  std::optional<std::string> schedule;
-  int n_pipeline_stages = 1;
-  std::optional<std::string> stages;
-  std::optional<int> chunks_per_stage;
-  int hosts = 1;
-  int zero = 0;
-  std::optional<bool> overlap;
-  double gradient_bucket = redco::deployer_options().gradient_bucket;
-  bool calibrate = false;
-  std::filesystem::path machine = "redco_machine.json";
-
-  static constexpr auto fields() {
-    using o = plan_options;
-    using redco::field;
-    return redco::fields(
-        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model")
-            .at_least(1)
-            .in_group("mesh"),
-        field<"ranks">(&o::ranks, "number of ranks; default: one copy of the model").at_least(1).in_group("mesh"),
-        field<"mesh">(&o::mesh,
-                      "data-parallel x tensor-parallel ranks, or axes by name (dp=2,tp=2), instead of the two above")
-            .in_group("mesh"),
-        field<"hosts">(&o::hosts, "hosts, each with an equal number of consecutive ranks").at_least(1).in_group("mesh"),
-        field<"zero">(
-            &o::zero,
-            "1: each replica keeps a share of the optimizer's state and of f32 copies of the parameters; 2: and "
-            "of the gradients")
-            .at_least(0)
-            .in_group("mesh"),
-        field<"batch">(&o::batch, "examples of one update, over all ranks").at_least(1).in_group("training"),
-        field<"micro_batch">(&o::micro_batch,
-                             "examples that a data-parallel shard computes at once; default: all of its share")
-            .at_least(1)
-            .in_group("training"),
-        field<"sequence">(&o::sequence, "tokens of an example, at most the model's context; default: the context")
-            .at_least(1)
-            .in_group("training"),
-        field<"source">(&o::source,
-                        "tokens of an encoder's input, at most the model's context; default: those of --sequence")
-            .at_least(1)
-            .in_group("training"),
-        field<"optimizer">(&o::optimizer, "optimizer, which determines the state that a rank holds")
-            .in_group("training"),
-        field<"dtype">(&o::dtype, "type that the model computes in").in_group("computation"),
-        field<"recompute">(
-            &o::recompute,
-            "keeps only the input of these blocks and computes them again in backward: all, every k-th, the first n, or "
-            "blocks B to E - 1 (from 0)")
-            .in_group("computation"),
-        field<"sequence_parallel">(&o::sequence_parallel,
-                                   "splits the activations between blocks by tokens over the model shards")
-            .in_group("computation"),
-        field<"overlap">(
-            &o::overlap,
-            "sends gradients during backward, and activations of shards during matrix products; default: between hosts")
-            .in_group("communication"),
-        field<"gradient_bucket">(&o::gradient_bucket,
-                                 "MiB of gradients that are summed together while they overlap with backward, more "
-                                 "than 0 and at most 1e6")
-            .in_group("communication"),
-        field<"device_memory">(&o::device_memory,
-                               "bytes that a rank may hold, with their unit, such as 40GiB: the report says if the run "
-                               "fits; default: no limit")
-            .in_group("report"),
-        field<"format">(&o::format, "format of the report").in_group("report"),
-        field<"output">(&o::output, "file to write the report to; default: standard output").in_group("report"),
-        field<"facts">(&o::facts,
-                       "prints the facts of the layers for one micro-batch, event by event, instead of the plan")
-            .in_group("report"),
-        field<"timeline">(&o::timeline,
-                          "prints the bytes that a rank holds, layer by layer over a step, instead of the plan")
-            .in_group("report"),
-        field<"search">(
-            &o::search,
-            "prints the fastest combinations of mesh, micro-batch, dtype, recomputation and split of tokens "
-            "that fit on --ranks")
-            .in_group("report"),
-        field<"schedule">(&o::schedule,
-                          "order of computations of pipeline stages; default: 1f1b. Without a model, prints them, or "
-                          "draws them if --output ends in .svg: gpipe, 1f1b, interleaved, zb-h1, v-half, or a file in "
-                          "PyTorch's notation")
-            .in_group("schedule"),
-        field<"n_pipeline_stages">(&o::n_pipeline_stages,
-                                   "pipeline stages, each with some of the blocks; on the cores of one machine, stages "
-                                   "are slower than data-parallel or tensor-parallel ranks")
-            .at_least(1)
-            .in_group("schedule"),
-        field<"stages">(&o::stages, "blocks of each pipeline stage, such as 3,3,2; default: about equal work")
-            .in_group("schedule"),
-        field<"chunks_per_stage">(&o::chunks_per_stage,
-                                  "parts of the model that each stage of --schedule computes; default: 2 for "
-                                  "interleaved and v-half, else 1")
-            .at_least(1)
-            .in_group("schedule"),
-        field<"calibrate">(&o::calibrate,
-                           "measures the speed of this machine for --search; under a launcher with one process on each "
-                           "host, measures the links between the hosts. Takes no model")
-            .in_group("measurement"),
-        field<"machine">(
-            &o::machine,
-            "file of the measured speeds: --calibrate writes it, --search and predictions of the step time read it")
-            .in_group("measurement"));
-  }
-};
-
-/// The facts of an optimizer that a plan needs. One type for all optimizers, so that each model
-/// family is compiled once.
-struct kept_state {
-  std::string_view name;
-  redco::optimizer::slot_list kept, kept_of_matrices;
-  bool updates_matrices, factors_matrices;
-
-  constexpr redco::optimizer::slot_list slots() const { return kept; }
-  constexpr redco::optimizer::slot_list matrix_slots() const { return kept_of_matrices; }
-};
-
-kept_state state_of(optimizer_kind kind) {
-  auto const state = []<class Rule>(Rule const& rule) {
-    return kept_state{Rule::name, redco::optimizer::state_slots(rule), redco::optimizer::matrix_slots(rule),
-                      redco::optimizer::updates_matrices(rule), redco::optimizer::factors_matrices(rule)};
-  };
-  switch (kind) {
-    case optimizer_kind::adam: return state(redco::adam{});
-    case optimizer_kind::sgd: return state(redco::sgd{});
-    case optimizer_kind::lion: return state(redco::optimizer::lion{});
-    case optimizer_kind::ademamix: return state(redco::optimizer::ademamix{});
-    case optimizer_kind::schedule_free: return state(redco::optimizer::schedule_free{});
-    case optimizer_kind::muon: return state(redco::optimizer::muon{});
-    case optimizer_kind::adafactor: return state(redco::optimizer::adafactor{});
-    case optimizer_kind::adamw: break;
-  }
-  return state(redco::adamw{});
-}
-
-[[noreturn]] void refuse(std::string const& why) { throw error(exit_code::usage, why); }
-
-constexpr std::int64_t most_ranks = 1'000'000;
-
-/// Throws `error` with exit code 64 unless the value is from 1 to 2^28.
-void check_count(std::string const& flag, std::int64_t value) {
-  if (value < 1 || value > redco::pretrained::config_reader::most)
-    refuse(flag + " is " + std::to_string(value) + ": give a number from 1 to " +
-           std::to_string(redco::pretrained::config_reader::most));
-}
-
-void check_length(std::string const& flag, std::int64_t value, std::int64_t context) {
-  check_count(flag, value);
-  if (value > context)
-    refuse(flag + " " + std::to_string(value) + " is longer than the model's context of " + std::to_string(context) +
-           "; give at most that");
-}
-
-redco::mesh mesh_of(plan_options const& o) {
-  check_count("--n-model-shards", o.n_model_shards);
-  check_count("--n-pipeline-stages", o.n_pipeline_stages);
-  std::int64_t const asked = o.ranks ? std::int64_t{*o.ranks} : std::int64_t{o.n_model_shards} * o.n_pipeline_stages;
-  check_count("--ranks", asked);
-  int const ranks = static_cast<int>(asked);
-  if (o.mesh && o.n_pipeline_stages > 1 && o.mesh->pp != o.n_pipeline_stages)
-    refuse("--mesh " + redco::options::to_text(*o.mesh) + " has " + std::to_string(o.mesh->pp) +
-           " pipeline stages and --n-pipeline-stages " + std::to_string(o.n_pipeline_stages) + "; give one of the two");
-  if (ranks % o.n_pipeline_stages != 0)
-    refuse(std::to_string(ranks) + " ranks cannot form " + std::to_string(o.n_pipeline_stages) +
-           " equal pipeline stages; give --ranks a multiple of --n-pipeline-stages");
-  redco::mesh const m = o.mesh ? *o.mesh : redco::options::mesh_of(ranks, o.n_model_shards, o.n_pipeline_stages);
-  if (m.ranks() > most_ranks)
-    refuse("mesh " + redco::options::to_text(m) + " has more than a million ranks; choose a smaller one");
-  return m;
-}
-
-/// Returns the number of chunks of each stage, by default 2 for schedules that need several.
-int chunks_of(plan_options const& o, redco::schedule::pipeline_kind kind) {
-  using redco::schedule::pipeline_kind;
-  return o.chunks_per_stage.value_or(kind == pipeline_kind::interleaved || kind == pipeline_kind::v_half ? 2 : 1);
-}
-
-/// Returns the table of --schedule, from a kind of pipeline or from a file.
-redco::schedule::pipeline_table table_of(plan_options const& o) {
-  auto const kind = redco::schedule::pipeline_kind_texts.value_of(*o.schedule);
-  if (!kind) {
-    std::string kinds;
-    for (auto const& row : redco::schedule::pipeline_kind_texts.rows) kinds += std::string(row.text) + ", ";
-    if (!std::filesystem::exists(*o.schedule))
-      refuse("--schedule " + *o.schedule + " is no file; give one of " + kinds + "or the path of a file");
-    return redco::schedule::read_pipeline_file(*o.schedule);
-  }
-  std::int64_t const at_once = o.micro_batch.value_or(o.batch);
-  check_count("--batch", o.batch);
-  check_count("--micro-batch", at_once);
-  redco::schedule::pipeline_shape const shape{*kind, o.n_pipeline_stages, static_cast<int>((o.batch - 1) / at_once + 1),
-                                              chunks_of(o, *kind)};
-  if (auto const why = redco::schedule::refusal_of(shape); !why.empty())
-    refuse("--schedule " + *o.schedule + " " + std::string(why) + ", but there are " + std::to_string(shape.stages) +
-           " stages, " + std::to_string(shape.micro_batches) + " micro-batches and " +
-           std::to_string(shape.chunks_per_stage) + " chunks per stage");
-  return redco::schedule::table_of(shape);
-}
-
-/// Sets the schedule of a run's pipeline stages: a kind, or the table of a file.
-void set_schedule(redco::report::run_request& run, plan_options const& o) {
-  if (run.mesh.pp == 1 && o.schedule)
-    refuse("--schedule " + *o.schedule +
-           " has no meaning for a run with one pipeline stage; give --n-pipeline-stages, or "
-           "leave the model out to draw a schedule");
-  if (run.mesh.pp == 1 && o.chunks_per_stage)
-    refuse("--chunks-per-stage has no meaning for a run with one pipeline stage; give --n-pipeline-stages");
-  auto const kind = redco::schedule::pipeline_kind_texts.value_of(o.schedule.value_or("1f1b"));
-  if (kind) {
-    run.schedule = *kind;
-    run.chunks_per_stage = chunks_of(o, *kind);
-    return;
-  }
-  auto table = std::make_shared<redco::schedule::pipeline_table>(table_of(o));
-  int const chunks = static_cast<int>(table->chunks() / table->stages());
-  run.chunks_per_stage = o.chunks_per_stage.value_or(std::max(chunks, 1));
-  run.table = std::move(table);
-}
-
-redco::report::run_request request_of(plan_options const& o, redco::workload const& load) {
-  redco::report::run_request run{.mesh = mesh_of(o),
-                                 .load = load,
-                                 .micro_batch = o.micro_batch.value_or(0),
-                                 .compute = o.dtype,
-                                 .recompute = o.recompute,
-                                 .hosts = o.hosts,
-                                 .overlap = o.overlap,
-                                 .gradient_bucket = o.gradient_bucket,
-                                 .zero = o.zero,
-                                 .form = o.mesh    ? redco::report::request_form::mesh
-                                         : o.ranks ? redco::report::request_form::ranks
-                                                   : redco::report::request_form::model_shards};
-  if (o.stages) run.stages = redco::options::parse_stages(*o.stages);
-  set_schedule(run, o);
-  return run;
-}
+namespace planning {
 
 void write(plan_options const& o, std::string const& text) {
   if (!o.output) {
@@ -379,8 +97,14 @@ redco::cost::machine machine_in(std::filesystem::path const& file) {
 template <class Model>
 exit_code search(Model const& model, kept_state const& optimizer, plan_options const& o, redco::workload const& load,
                  std::int64_t budget) {
-  redco::cost::search_space space{.load = load, .ranks = o.ranks.value_or(1), .hosts = o.hosts, .budget = budget};
-  space.zero = o.zero;
+  redco::cost::search_space space{.load = load,
+                                  .ranks = o.ranks.value_or(1),
+                                  .most_stages = redco::shape::stage_cuts::most_stages,
+                                  .hosts = o.hosts,
+                                  .budget = budget,
+                                  .zero = o.zero};
+  // A run with stages refuses the two together.
+  if (o.zero > 0 && o.overlap.value_or(false)) space.most_stages = 1;
   check_count("--ranks", space.ranks);
   if (space.ranks > most_ranks)
     refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");
@@ -391,6 +115,26 @@ exit_code search(Model const& model, kept_state const& optimizer, plan_options c
       redco::cost::search_both_forms(model, optimizer, space, machine_in(o.machine));
   write(o, redco::report::search_text(found, space));
   return found.plans.empty() ? exit_code::missed : exit_code::done;
+}
+
+/// Writes what a rank holds over a step. Pipeline stages have a timeline of their computations,
+/// with the predicted times if the machine was measured.
+template <class Model>
+exit_code timeline(Model const& model, kept_state const& optimizer, plan_options const& o,
+                   redco::report::run_request const& asked) {
+  redco::report::check_mesh(redco::shard::facts_of(model).parameters, asked);
+  redco::report::shard_report const planned = redco::report_of(model, optimizer, redco::report::setup_of(asked));
+  redco::cost::setup const& run = planned.run;
+  redco::fact::program const facts = redco::shard::facts_of(model, run.load);
+  if (run.mesh.pp == 1) {
+    write(o, redco::report::timeline_text(redco::cost::simulation(facts, run), planned.cost.memory));
+    return exit_code::done;
+  }
+  std::optional<redco::cost::machine> measured;
+  if (std::filesystem::exists(o.machine)) measured = machine_in(o.machine);
+  write(o, redco::report::stage_timeline_text(facts, redco::optimizer::demands_of(optimizer), run,
+                                              measured ? &*measured : nullptr));
+  return exit_code::done;
 }
 
 template <class Model>
@@ -426,15 +170,7 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   if constexpr (!redco::models::is_sequence_parallel<Model>)
     if (o.search) return search(model, optimizer, o, load, budget);
   redco::report::run_request const asked = request_of(o, load);
-  if (o.timeline) {
-    if (asked.mesh.pp > 1) refuse("--timeline shows a run with one pipeline stage; leave --n-pipeline-stages out");
-    redco::report::check_mesh(redco::shard::facts_of(model).parameters, asked);
-    redco::cost::setup const run = redco::report::setup_of(asked);
-    redco::cost::rank_cost const planned = redco::report_of(model, optimizer, run).cost;
-    redco::fact::program const facts = redco::shard::facts_of(model, run.load);
-    write(o, redco::report::timeline_text(redco::cost::simulation(facts, run), planned.memory));
-    return exit_code::done;
-  }
+  if (o.timeline) return timeline(model, optimizer, o, asked);
   redco::report::shard_report const report = redco::report::answered_report(model, optimizer, asked, budget, o.machine);
   write(o, redco::report::report_as(o.format, report, std::filesystem::path(file).filename().string()));
   // Standard output may be the input of another program.
@@ -510,12 +246,13 @@ exit_code run(int argc, char const* const* argv) {
   });
 }
 
-}  // namespace
+}  // namespace planning
 
 int main(int argc, char** argv) {
+  using redco::exit_code;
   try {
-    return static_cast<int>(run(argc, argv));
-  } catch (error const& e) {
+    return static_cast<int>(planning::run(argc, argv));
+  } catch (redco::error const& e) {
     (e.code() == exit_code::done ? std::cout : std::cerr) << e.what() << std::endl;
     return static_cast<int>(e.code());
   } catch (std::exception const& e) {

@@ -246,6 +246,7 @@
 #include <redco/report/run_request.hpp>
 #include <redco/report/search_text.hpp>
 #include <redco/report/shard_report.hpp>
+#include <redco/report/stage_timeline.hpp>
 #include <redco/report/step_memory.hpp>
 
 #include <redco/compat/compat_plan.hpp>

@@ -147,6 +147,8 @@ set(machine "\"version\": 1, \"compute\": [{\"dtype\": \"f32\", \"ranks\": 1, ${
 file(WRITE "${WORK}/machine.json" "{\"schema\": \"redco.machine\", ${machine}}")
 file(WRITE "${WORK}/linked.json" "{\"schema\": \"redco.machine\", ${machine}, \"links\": [{\"between\": \"hosts\", \"hosts\": 2, \"of\": 2, \
 \"hosts_of_machine\": 1, \"seconds_per_call\": 1e-4, \"bytes_per_second\": 1e8, \"busy\": 0.25}]}")
+file(WRITE "${WORK}/slow.json" "{\"schema\": \"redco.machine\", ${machine}, \"links\": [{\"between\": \"hosts\", \"hosts\": 2, \"of\": 2, \
+\"hosts_of_machine\": 1, \"seconds_per_call\": 1e-4, \"bytes_per_second\": 1e7, \"busy\": 0.25}]}")
 file(WRITE "${WORK}/other.json" "{\"schema\": \"redco.other\", ${machine}}")
 expect(0 "\ntime of a step: [0-9.]+ m?s, predicted for the measured machine\n" config.json --batch 16 --sequence 256 --machine machine.json)
 expect(0 "\ntime of a step: not predicted: .*f64" config.json --sequence 256 --machine machine.json --dtype f64)
@@ -156,13 +158,17 @@ set(search config.json --batch 16 --sequence 256 --ranks 2 --search --machine ma
 expect(0 "^2 ranks, 16 x 256 a step: [0-9]+ plans fit 8.00 GiB on every rank; step times are predicted\nmesh +micro-batch  dtype +\
 recompute +tokens +peak +step time\n[12]x[12] .*\nrun: --mesh [12]x[12] --dtype b?f(16|32) --global-batch 16 --micro-batch [0-9]+(, of the model as \
 redco::models::sequence_parallel)?\n$" ${search} --device-memory 8GiB)
-expect(0 "^2 ranks, 16 x 256 a step: 84 plans; step times are predicted" ${search})
-expect(0 "^2 ranks on 2 hosts, 16 x 256 a step: 84 plans; step times are predicted" ${search} --machine linked.json --hosts 2)
+expect(0 "^2 ranks, 16 x 256 a step: 192 plans; step times are predicted" ${search})
+expect(0 "^2 ranks on 2 hosts, 16 x 256 a step: 192 plans; step times are predicted" ${search} --machine linked.json --hosts 2)
+expect(0 "^14 ranks on 2 hosts, 14 x 64 a step: [0-9]+ plans; [^\n]*\nmesh +schedule +micro-batch [^\n]*\npp=7,[^\n]*\n.*\n\
+run: --mesh pp=7,tp=2 (--schedule [a-z]+ )?(--chunks-per-stage [0-9] )?--zero 1 --dtype" config.json --batch 14 --sequence 64 --ranks 14 --hosts 2 --zero 1
+  --search --machine slow.json)
 expect(64 "2 ranks cannot be shared equally by 3 hosts" ${search} --machine linked.json --hosts 3)
 expect(65 "no link between hosts was measured; run mpirun -n 2 redco-plan --calibrate, a process on each of them" ${search} --hosts 2)
 expect(1 "^no plan fits 512 MiB on every rank .2 ranks, 16 x 256 a step.; the smallest peak is\n.*\n1x2 +1  b?f[0-9]+ +all +split" ${search}
   --device-memory 512MiB)
-expect(64 "a global batch of 7 cannot be shared equally by 20 ranks" config.json --batch 7 --ranks 20 --search --machine machine.json)
+expect(64 "a global batch of 7 cannot be shared equally by 26 ranks, of which 1, 2 hold one copy of the model; choose a batch that 13 divides"
+  config.json --batch 7 --sequence 256 --ranks 26 --search --machine machine.json)
 expect(64 "--search tries all meshes and settings and prints a table; leave --sequence-parallel out" ${search} --sequence-parallel)
 expect(64 "--search tries all meshes and settings and prints a table; leave --dtype out" ${search} --dtype f32)
 expect(64 "redco_machine.json does not exist; measure it first: redco-plan --calibrate --machine redco_machine.json" config.json --search)
@@ -239,7 +245,10 @@ expect(64 "schedule interleaved needs a number of micro-batches that is a multip
 expect(0 "schedule of a file\n" config.json --sequence 64 --n-pipeline-stages 2 --schedule mine.csv)
 expect(64 "the schedule has 2 stages, 2 chunks of blocks and 1 micro-batches, the run 2, 2 and 8" ${staged} --n-pipeline-stages 2
   --schedule mine.csv)
-expect(64 "--timeline shows a run with one pipeline stage" ${staged} --n-pipeline-stages 2 --timeline)
+expect(0 "^stage 0: bytes of one rank, of which [0-9]+ throughout the step\n +begins +ends  work [^\n]*\n +0.0 % +[0-9.]+ %  forward +0 +0-8 \
+[^\n]*\n[^\n]*  send +0  393216 to stage 1\n.*\n\nstage 1: .*  wait +0  for stage 0\n.*  receive +7  393216 from stage 0\n.*  send +7  393216 to stage 0\n$"
+  ${staged} --n-pipeline-stages 2 --timeline)
+expect(0 "^stage 0: .* [0-9.]+ s +[0-9.]+ s  backward +7 +0-8 " ${staged} --n-pipeline-stages 2 --timeline --machine machine.json)
 expect(64 "--chunks-per-stage has no meaning for a run with one pipeline stage" ${staged} --chunks-per-stage 2)
 expect(64 "schedule 1f1b needs one chunk per stage" ${staged} --n-pipeline-stages 2 --chunks-per-stage 2)
 expect(0 "time of a step: [0-9.]+ m?s, predicted for the measured machine, stages idle [0-9]+ %\n" ${staged} --n-pipeline-stages 2

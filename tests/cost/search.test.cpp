@@ -2,11 +2,25 @@
 
 #include <redco/cost/search.hpp>
 
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/stage_costs.hpp>
+#include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/norms.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/optimizer/state_slots.hpp>
 #include <redco/shape/bytes.hpp>
+#include <redco/schedule/pipeline_table.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace search_test {
 
@@ -122,6 +136,96 @@ TEST_CASE("ranks that cannot share the batch are refused with numbers that can")
         "a global batch of 7 cannot be shared equally by 10 ranks, of which 1, 2 hold one copy of the model; choose a "
         "batch that 5 divides");
   }
+}
+
+/// Returns true if both plans have equal settings.
+bool alike(redco::cost::setup const& a, redco::cost::setup const& b) {
+  return a.mesh == b.mesh && a.load.batch == b.load.batch && a.compute == b.compute && a.recompute == b.recompute &&
+         a.micro_batches == b.micro_batches && a.schedule == b.schedule && a.chunks_per_stage == b.chunks_per_stage &&
+         a.stages == b.stages && a.zero == b.zero && a.gradient_bucket == b.gradient_bucket;
+}
+
+TEST_CASE("a search with pipeline stages has the plans of one without, in their order") {
+  redco::cost::search_space space{.load = {8, 64}, .ranks = 4};
+  auto const one = search(space);
+  space.most_stages = 64;
+  auto const all = search(space);
+  std::vector<redco::cost::found_plan> found;
+  for (redco::cost::found_plan const& p : all.plans)
+    if (p.run.mesh.pp == 1) found.push_back(p);
+  REQUIRE(found.size() == one.plans.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CHECK(alike(found[i].run, one.plans[i].run));
+    CHECK(found[i].peak == one.plans[i].peak);
+    CHECK(found[i].time.total() == one.plans[i].time.total());
+  }
+  // Two stages of two ranks with shares of 4 or 8 examples: 3 and 4 micro-batches in two orders,
+  // and those of an even number in chunks. Four stages of one rank: orders without chunks.
+  CHECK(all.plans.size() - found.size() == (3 * 2 + 2 + 4 * 2 + 3 + 4 * 2) * 2 * 3);
+}
+
+TEST_CASE("every plan with pipeline stages is one that a run accepts, with the memory and time of its plan") {
+  redco::cost::search_space space{.load = {24, 64}, .ranks = 6, .most_stages = 6};
+  auto const found = search(space);
+  redco::shard::dynamic_plan const whole = redco::plan_of(model, {.pp = 3}, {}, 2);
+  std::set<std::pair<int, int>> orders;  // stages and chunks
+  for (std::size_t i = 0; i < found.plans.size(); ++i) {
+    redco::cost::found_plan const& p = found.plans[i];
+    CHECK(p.run.mesh.ranks() == 6);
+    CHECK(p.run.mesh.dp * p.run.micro_batches * p.run.load.batch == 24);
+    if (i > 0) CHECK(found.plans[i - 1].time.total() <= p.time.total());
+    if (p.run.mesh.pp == 1) continue;
+    orders.insert({p.run.mesh.pp, p.run.chunks_per_stage});
+    CHECK(p.run.stages == redco::plan_of(model, p.run.mesh, {}, p.run.chunks_per_stage).stages);
+    if (p.run.schedule == redco::schedule::pipeline_kind::interleaved) CHECK(p.run.micro_batches % p.run.mesh.pp == 0);
+    else CHECK(p.run.chunks_per_stage == 1);
+    auto const stages = redco::cost::stage_costs(redco::shard::facts_of(model, p.run.load),
+                                                 redco::optimizer::demands_of(redco::adamw{}), p.run);
+    CHECK(p.peak == redco::cost::largest_of(stages).cost.memory.peak());
+    CHECK(p.time.total() == Approx(redco::cost::pipeline_time_of(stages, p.run, machine()).total()));
+    CHECK(p.time.waits > -1e-6);
+  }
+  // The model has six blocks, for at most six chunks.
+  CHECK(orders == std::set<std::pair<int, int>>{{2, 1}, {2, 2}, {3, 1}, {3, 2}, {6, 1}});
+  space.most_stages = 2;
+  for (redco::cost::found_plan const& p : search(space).plans) CHECK(p.run.mesh.pp <= 2);
+}
+
+TEST_CASE("stages are the best plan if no other plan fits the memory, or if links are slow") {
+  redco::cost::search_space space{.load = {8, 64}, .ranks = 12, .compute = {redco::dtype::f32}};
+  redco::cost::search_space const without = space;
+  space.most_stages = 6;
+  space.budget = search(without).smallest.peak - 1;
+  auto const small = search(space);
+  REQUIRE(!small.plans.empty());
+  CHECK(small.plans.front().run.mesh.pp > 1);
+  space.budget = 0;
+  space.hosts = 2;
+  redco::cost::machine slow = machine();
+  slow.links = {{2, 2, 1, 0, 1e6}};
+  auto const found = search(space, slow);
+  CHECK(found.plans.front().run.mesh.pp > 1);
+}
+
+TEST_CASE("stages with shares sum gradients after backward, and layers between replicas have one stage") {
+  redco::cost::machine linked = machine();
+  linked.links = {{2, 2, 1, 1e-4, 1e8}};
+  redco::cost::search_space space{.load = {8, 64}, .ranks = 4, .most_stages = 2, .hosts = 2};
+  space.gradient_bucket = 1 << 20;
+  space.zero = 1;
+  bool some = false;
+  for (redco::cost::found_plan const& p : search(space, linked).plans) {
+    if (p.run.mesh.pp > 1) CHECK(p.run.gradient_bucket == 0);
+    some = some || p.run.gradient_bucket > 0;
+  }
+  CHECK(some);
+  using normed = redco::model_of<
+      redco::sequential<redco::named<"in", redco::linear<8, 8>>, redco::named<"norm", redco::batch_norm<8>>,
+                        redco::named<"h", redco::repeat<4, redco::residual<redco::linear<8, 8>>>>>>;
+  auto const of_norm =
+      redco::cost::search(normed{}, redco::adamw{}, {.load = {8, 1}, .ranks = 4, .most_stages = 4}, machine());
+  REQUIRE(!of_norm.plans.empty());
+  for (redco::cost::found_plan const& p : of_norm.plans) CHECK(p.run.mesh.pp == 1);
 }
 
 }  // namespace search_test

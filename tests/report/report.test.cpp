@@ -11,27 +11,36 @@
 #include <redco/report/report_format.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/shard_report.hpp>
+#include <redco/report/stage_timeline.hpp>
 #include <redco/report/step_memory.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/machine.hpp>
 #include <redco/cost/machine_file.hpp>
+#include <redco/cost/stage_costs.hpp>
 #include <redco/cost/step_time.hpp>
+#include <redco/shard/facts.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/layer/activations.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/optimizer/state_slots.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/shape/bytes.hpp>
+#include <redco/schedule/pipeline_table.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace report_test {
@@ -71,6 +80,50 @@ TEST_CASE("memory over a step of GPT-2 small on two shards is the golden one, an
     for (redco::cost::moment const& m : of.moments()) most = std::max(most, m.bytes());
     CHECK(memory.persistent() + most == memory.peak());
   }
+}
+
+TEST_CASE("the timeline of pipeline stages is the golden one, and its largest totals are the peaks of the stages") {
+  redco::gpt2 const small{{.vocab = 50257, .context = 1024, .width = 768, .heads = 12, .layers = 12}};
+  using redco::schedule::pipeline_kind;
+  for (auto const& [name, kind, chunks] : {std::tuple{"gpt2_small_pp2.timeline", pipeline_kind::one_f_one_b, 1},
+                                           {"gpt2_small_pp2_chunks.timeline", pipeline_kind::interleaved, 2},
+                                           {"gpt2_small_pp2_v.timeline", pipeline_kind::v_half, 2}}) {
+    redco::cost::setup run{.mesh = {.pp = 2}, .load = {1, 1024}, .recompute = true, .micro_batches = 4};
+    run.schedule = kind;
+    run.chunks_per_stage = chunks;
+    auto const facts = redco::shard::facts_of(small, run.load);
+    auto const demands = redco::optimizer::demands_of(redco::adamw{});
+    matches_golden(name, redco::report::stage_timeline_text(facts, demands, run, nullptr));
+    auto const stages = redco::cost::stage_costs(facts, demands, run);
+    auto const moments = redco::cost::stage_moments(facts, demands, run);
+    REQUIRE(moments.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::int64_t most = 0;
+      for (redco::cost::stage_moment const& one : moments[i]) most = std::max({most, one.bytes(), one.at_arrival});
+      redco::cost::memory const& m = stages[i].cost.memory;
+      CHECK(m.persistent() + most == std::max(m.at_loss(), m.at_backward()));
+    }
+  }
+}
+
+TEST_CASE("on a measured machine, a timeline has seconds, and tensors between stages arrive later") {
+  redco::cost::machine on;
+  on.compute = {{.operations_per_second = 1e9, .activation_bytes_per_second = 1e30, .weight_bytes_per_second = 1e30}};
+  on.groups = {{.seconds_per_call = 0, .bytes_per_second = 1e6}};
+  on.update_bytes_per_second = 1e30;
+  redco::gpt2 const small{{.vocab = 64, .context = 16, .width = 24, .heads = 2, .layers = 2}};
+  redco::cost::setup const run{.mesh = {.pp = 2}, .load = {1, 16}, .micro_batches = 2};
+  auto const facts = redco::shard::facts_of(small, run.load);
+  auto const demands = redco::optimizer::demands_of(redco::adamw{});
+  auto const stages = redco::cost::stage_costs(facts, demands, run);
+  auto const course = redco::cost::pipeline_course_of(stages, run, on);
+  // [1, 16, 24] in f32 takes 1.536 ms.
+  CHECK(course.starts[1][0] - course.durations[0][0] == 1'536'000);
+  std::string const text = redco::report::stage_timeline_text(facts, demands, run, &on);
+  CHECK(text.find(" us  wait               0  for stage 0\n") == std::string::npos);
+  CHECK(text.find(" ms  wait               0  for stage 0\n") != std::string::npos);
+  CHECK(text.find("  receive            0  1536 from stage 0\n") != std::string::npos);
+  CHECK(text.find("  send               1  1536 to stage 0\n") != std::string::npos);
 }
 
 TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golden one") {

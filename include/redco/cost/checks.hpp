@@ -6,6 +6,7 @@
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/program.hpp>
 #include <redco/optimizer/state_slots.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/bytes.hpp>
 #include <redco/shape/mesh.hpp>
@@ -69,6 +70,14 @@ constexpr void check_zero(optimizer::demands const& demands, setup const& s) {
     throw error(exit_code::usage, "zero " + std::to_string(s.zero) +
                                       ": the optimizer updates whole matrices, and each replica would keep a share "
                                       "of their elements; choose zero 0, or another optimizer");
+}
+
+/// Returns the first message of a model's layers between replicas, such as the sums of batch norm,
+/// or null. Pipeline stages do not run such layers.
+constexpr fact::message_fact const* first_between_replicas(fact::program const& of) {
+  for (fact::message_fact const& one : of.messages)
+    if (one.over.has(shape::axis::dp)) return &one;
+  return nullptr;
 }
 
 /// Returns true if pipeline stages can compute `micro_batches` micro-batches in the order of the

@@ -48,6 +48,11 @@ rank_cost cost_of_program(fact::program const& facts, optimizer::demands const& 
 /// cost_of().
 std::vector<stage_cost> stage_costs(fact::program const& facts, optimizer::demands const& demands, setup const& s);
 
+/// Returns the moments of all computations of each pipeline stage in a step, in their order. Throws
+/// the errors of cost_of().
+std::vector<std::vector<stage_moment>> stage_moments(fact::program const& facts, optimizer::demands const& demands,
+                                                     setup const& s);
+
 /// Returns the cost of one rank for a model whose sizes are known at run time, with several
 /// pipeline stages of the stage that needs most memory. Requires that the mesh can hold the model,
 /// which plan_of() checks. Throws `error` with exit code 64 if the setup `s` is invalid, if sizes

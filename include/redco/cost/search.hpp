@@ -1,12 +1,12 @@
 #pragma once
 
-#include <redco/cost/cost_of.hpp>
 #include <redco/cost/machine.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/cost/step_time.hpp>
 #include <redco/shard/facts.hpp>
-#include <redco/shard/plan.hpp>
 #include <redco/model/sequence_parallel.hpp>
+#include <redco/fact/program.hpp>
+#include <redco/optimizer/state_slots.hpp>
 #include <redco/shape/dtype.hpp>
 
 #include <algorithm>
@@ -17,11 +17,12 @@
 
 namespace redco::cost {
 
-/// The runs among which a search chooses: their meshes, micro-batches, dtypes and recomputation.
-/// All runs compute an equal global batch.
+/// The runs among which a search chooses: their meshes, schedules, micro-batches, dtypes and
+/// recomputation. All runs compute an equal global batch.
 struct search_space {
   workload load = {};  ///< Number of examples of the global batch and their length
   int ranks = 1;
+  int most_stages = 1;      ///< Largest number of pipeline stages
   int hosts = 1;            ///< Number of hosts; each has an equal number of consecutive ranks
   std::int64_t budget = 0;  ///< Maximum bytes of memory per rank; 0: no limit
   /// Bytes of gradients that are summed at once during backward, used if the replicas are on
@@ -40,8 +41,10 @@ struct found_plan {
   step_time time;
 };
 
-/// The result of a search: all runs whose memory is within the budget, the fastest first, and the
-/// run with the smallest memory, which may exceed the budget.
+/// The result of a search: all runs whose memory is within the budget, the best first, and the run
+/// with the smallest memory, which may exceed the budget. A faster run is better. Among equally
+/// fast runs, the one with the least memory is better, then the one with fewer pipeline stages,
+/// then the one with fewer chunks per stage.
 struct search_result {
   std::vector<found_plan> plans;
   found_plan smallest;
@@ -53,14 +56,20 @@ namespace redco::cost::detail {
 
 std::vector<std::int64_t> divisors_of(std::int64_t n);
 
-/// Returns the settings of all runs that a search tries, on meshes whose number of model shards is
-/// in `shards`. Varies the dtype, the number of equal micro-batches, and recomputation (of no
-/// block, every second block or all blocks). Throws `error` with exit code 64 if no run gives all
-/// replicas equal shares of the batch.
-std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards);
+/// Returns the settings of all runs that a search tries for a model with the program `facts`. Takes
+/// the meshes that can hold the model and, with several pipeline stages, every schedule that a run
+/// accepts, with up to eight chunks per stage. Varies the dtype, the number of equal micro-batches,
+/// and recomputation (of no block, every second block or all blocks). Throws `error` with exit code
+/// 64 if no run gives all replicas equal shares of the batch.
+std::vector<setup> runs_of(search_space const& space, fact::program const& facts);
+
+/// Returns the run `run` with its predicted memory and time. `facts` is the model's program for a
+/// micro-batch.
+found_plan predicted(fact::program const& facts, optimizer::demands const& demands, setup const& run,
+                     machine const& on);
 
 /// Sorts runs by predicted time, the fastest first; among equally fast runs, the one with the least
-/// memory comes first.
+/// memory comes first. Keeps the order of other equal runs.
 inline void sort_by_time(std::vector<found_plan>& plans) {
   std::stable_sort(plans.begin(), plans.end(), [](found_plan const& a, found_plan const& b) {
     return std::pair(a.time.total(), a.peak) < std::pair(b.time.total(), b.peak);
@@ -72,24 +81,20 @@ inline void sort_by_time(std::vector<found_plan>& plans) {
 namespace redco::cost {
 
 /// Searches for the best runs of a model on `space.ranks` ranks, by predicted memory and time.
-/// Tries all meshes, micro-batches, dtypes and recomputations for which all replicas and
-/// micro-batches have equal numbers of examples.
+/// Tries all meshes, schedules, micro-batches, dtypes and recomputations for which all replicas and
+/// micro-batches have equal numbers of examples, and which a run accepts.
 ///
 /// Throws `error` with exit code 64 if no mesh can hold the model and divide the batch, or if sizes
 /// exceed 64-bit integers. Throws `error` with exit code 65 if a needed speed of the machine was
 /// not measured.
 template <model M, class Optimizer>
 search_result search(M const& m, Optimizer const& optimizer, search_space const& space, machine const& on) {
-  auto const parameters = shard::facts_of(m).parameters;
-  std::vector<int> shards;
-  for (std::int64_t const n : detail::divisors_of(space.ranks))
-    if (shard::first_illegal(parameters, {.tp = static_cast<int>(n)}) == parameters.size())
-      shards.push_back(static_cast<int>(n));
   search_result result;
   result.smallest.peak = std::numeric_limits<std::int64_t>::max();
-  for (setup const& run : detail::runs_of(space, shards)) {
-    rank_cost const c = cost_of(m, optimizer, run);
-    found_plan const found{run, models::is_sequence_parallel<M>, c.memory.peak(), step_time_of(c, run, on)};
+  optimizer::demands const demands = optimizer::demands_of(optimizer);
+  for (setup const& run : detail::runs_of(space, shard::facts_of(m))) {
+    found_plan found = detail::predicted(shard::facts_of(m, run.load), demands, run, on);
+    found.sequence_parallel = models::is_sequence_parallel<M>;
     if (found.peak < result.smallest.peak) result.smallest = found;
     if (space.budget == 0 || found.peak <= space.budget) result.plans.push_back(found);
   }

@@ -3,46 +3,114 @@
 #include <redco/cost/search.hpp>
 
 #include <redco/cost/checks.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/stage_costs.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/shard/stages.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/shape/hosts.hpp>
+#include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
+#include <redco/schedule/pipeline_table.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace redco::cost::detail {
 
-REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards) {
+/// Returns the meshes of a search that can hold the model, those with the fewest pipeline stages
+/// first.
+inline std::vector<mesh> meshes_of(search_space const& space, fact::program const& facts) {
+  // check_zero() refuses stages whose replicas share out the gradients.
+  bool const one_stage = first_between_replicas(facts) != nullptr || space.zero > 1;
+  int const most = one_stage ? 1 : shard::most_stages(facts);
+  std::vector<mesh> meshes;
+  for (std::int64_t const stages : divisors_of(space.ranks)) {
+    if (stages > std::min(most, space.most_stages)) break;
+    int const pp = static_cast<int>(stages);
+    for (std::int64_t const n : divisors_of(space.ranks / pp)) {
+      int const tp = static_cast<int>(n);
+      if (shard::first_illegal(facts.parameters, {.tp = tp}) == facts.parameters.size())
+        meshes.push_back({.pp = pp, .dp = space.ranks / pp / tp, .tp = tp});
+    }
+  }
+  return meshes;
+}
+
+/// An order of the micro-batches of pipeline stages that a run accepts.
+struct stage_order {
+  schedule::pipeline_kind kind = schedule::pipeline_kind::one_f_one_b;
+  int chunks_per_stage = 1;
+};
+
+/// Returns the orders that a search tries on the mesh `on`, those with the fewest chunks first.
+inline std::vector<stage_order> orders_of(mesh const& on, fact::program const& facts) {
+  if (on.pp == 1) return {{}};
+  std::vector<stage_order> orders{{}, {schedule::pipeline_kind::gpipe, 1}};
+  std::int64_t const most =
+      std::min<std::int64_t>(std::ssize(shard::work_of_blocks(facts)), shape::stage_cuts::most_chunks);
+  for (int const chunks : {2, 4, 8})
+    if (std::int64_t{on.pp} * chunks <= most) orders.push_back({schedule::pipeline_kind::interleaved, chunks});
+  return orders;
+}
+
+REDCO_INLINE std::vector<setup> runs_of(search_space const& space, fact::program const& facts) {
   check_axes({.dp = space.ranks});
   check_load(space.load);
   check_hosts({.dp = space.ranks}, space.hosts);
   std::vector<setup> runs;
-  for (int const tp : shards) {
-    mesh const on{.dp = space.ranks / tp, .tp = tp};
+  std::set<int> copies;  // numbers of ranks that can hold one copy of the model
+  for (mesh const& on : meshes_of(space, facts)) {
+    copies.insert(on.pp * on.tp);
     if (space.load.batch % on.dp != 0) continue;
     std::int64_t const share = space.load.batch / on.dp;
     shape::host_map const lies{on, space.hosts};
-    for (std::int64_t const at_once : divisors_of(share))
-      for (dtype const compute : space.compute)
-        for (recomputed_blocks const& recompute :
-             {recomputed_blocks(), recomputed_blocks::every_kth(2), recomputed_blocks(true)})
-          runs.push_back(
-              {.mesh = on,
-               .load = {at_once, space.load.sequence, space.load.source},
-               .compute = compute,
-               .recompute = recompute,
-               .micro_batches = share / at_once,
-               .hosts = lies.hosts,
-               .gradient_bucket = space.zero > 1 || lies.parts(shape::batch_axes) ? space.gradient_bucket : 0,
-               .zero = space.zero,
-               .overlap_shards = space.gradient_bucket > 0 && lies.parts(shape::axis::tp)});
+    // Replicas that keep shares sum after the stages have exchanged gradients.
+    bool const overlaps = (space.zero > 1 || lies.parts(shape::batch_axes)) && !(space.zero > 0 && on.pp > 1);
+    for (stage_order const& order : orders_of(on, facts)) {
+      shape::stage_cuts const cuts = shard::stages_of(facts, on, {}, order.chunks_per_stage);
+      for (std::int64_t const at_once : divisors_of(share))
+        for (dtype const compute : space.compute)
+          for (recomputed_blocks const& recompute :
+               {recomputed_blocks(), recomputed_blocks::every_kth(2), recomputed_blocks(true)}) {
+            setup const run{.mesh = on,
+                            .load = {at_once, space.load.sequence, space.load.source},
+                            .compute = compute,
+                            .recompute = recompute,
+                            .micro_batches = share / at_once,
+                            .hosts = lies.hosts,
+                            .gradient_bucket = overlaps ? space.gradient_bucket : 0,
+                            .zero = space.zero,
+                            .overlap_shards = space.gradient_bucket > 0 && lies.parts(shape::axis::tp),
+                            .schedule = order.kind,
+                            .stages = cuts,
+                            .chunks_per_stage = order.chunks_per_stage};
+            if (has_schedule(run, run.micro_batches)) runs.push_back(run);
+          }
+    }
   }
   if (!runs.empty()) return runs;
-  std::string widths;
-  for (int const tp : shards) widths += (widths.empty() ? "" : ", ") + std::to_string(tp);
+  std::string sizes;
+  for (int const ranks : copies) sizes += (sizes.empty() ? "" : ", ") + std::to_string(ranks);
   throw error(exit_code::usage, "a global batch of " + std::to_string(space.load.batch) +
                                     " cannot be shared equally by " + std::to_string(space.ranks) +
-                                    " ranks, of which " + widths + " hold one copy of the model; choose a batch that " +
-                                    std::to_string(space.ranks / shards.back()) + " divides");
+                                    " ranks, of which " + sizes + " hold one copy of the model; choose a batch that " +
+                                    std::to_string(space.ranks / *copies.rbegin()) + " divides");
+}
+
+REDCO_INLINE found_plan predicted(fact::program const& facts, optimizer::demands const& demands, setup const& run,
+                                  machine const& on) {
+  if (run.mesh.pp == 1) {
+    rank_cost const cost = cost_of_program(facts, demands, run);
+    return {run, false, cost.memory.peak(), step_time_of(cost, run, on)};
+  }
+  std::vector<stage_cost> const stages = stage_costs(facts, demands, run);
+  return {run, false, largest_of(stages).cost.memory.peak(), pipeline_time_of(stages, run, on).slowest()};
 }
 
 }  // namespace redco::cost::detail

@@ -83,16 +83,11 @@ constexpr shape::stage_cuts cuts_of(fact::program const& facts, setup const& s) 
 
 /// Returns the computations of the stages in a step with `micro_batches` micro-batches.
 constexpr schedule::pipeline_table table_of(setup const& s, std::int64_t micro_batches) {
-  schedule::step_facts of{.micro_batches = micro_batches,
-                          .stages = s.mesh.pp,
-                          .schedule = s.schedule,
-                          .chunks_per_stage = s.chunks_per_stage};
   if (s.table != nullptr && s.table->micro_batches == micro_batches) return *s.table;
-  schedule::pipeline_shape const shape{s.schedule, s.mesh.pp, 1, s.chunks_per_stage};
-  schedule::pipeline_table all{static_cast<int>(micro_batches), {}, {}};
-  for (int chunk = 0; chunk < shape.chunks(); ++chunk) all.stage_of.push_back(shape.stage_of(chunk));
-  for (; of.stage < of.stages; ++of.stage) all.of_stage.push_back(schedule::computations_of(of));
-  return all;
+  return schedule::table_of(schedule::step_facts{.micro_batches = micro_batches,
+                                                 .stages = s.mesh.pp,
+                                                 .schedule = s.schedule,
+                                                 .chunks_per_stage = s.chunks_per_stage});
 }
 
 /// Returns the number of micro-batches after which no later one raises the peak of a stage: all for
@@ -137,8 +132,9 @@ constexpr chunk_bytes bytes_of(simulation const& of, std::vector<edge_tensor> co
 /// setup, which must outlive the object.
 class stage_plan {
  public:
-  constexpr stage_plan(fact::program const& whole, setup const& s)
-      : whole_(whole), setup_(s), cuts_(cuts_of(whole, s)), table_(table_of(s, micro_batches_to_peak(s))) {
+  /// Plans the stages of the model `whole` in a step with `micro_batches` micro-batches.
+  constexpr stage_plan(fact::program const& whole, setup const& s, std::int64_t micro_batches)
+      : whole_(whole), setup_(s), cuts_(cuts_of(whole, s)), table_(table_of(s, micro_batches)) {
     for (int chunk = 0; chunk < cuts_.size(); ++chunk) parts_.push_back(fact::stage_of(whole, cuts_, chunk));
     runs_.reserve(parts_.size());
     for (fact::program const& part : parts_) runs_.push_back(simulation(part, s));
@@ -171,6 +167,13 @@ class stage_plan {
     add_tied(between, whole_, cuts_, setup_, table_.stage_of, stage);
     set_memory(c, stage);
     return c;
+  }
+
+  /// Returns the moments of a stage's computations, in their order.
+  std::vector<stage_moment> moments_of(int stage) const {
+    std::vector<stage_moment> all;
+    stage_memory const run(table_, bytes_, stage, &all);
+    return all;
   }
 
  private:
@@ -210,7 +213,7 @@ class stage_plan {
 
 constexpr std::vector<stage_cost> costs_of_stages(fact::program const& whole, optimizer::demands const& demands,
                                                   setup const& s) {
-  stage_plan const plan(whole, s);
+  stage_plan const plan(whole, s, micro_batches_to_peak(s));
   std::vector<stage_cost> all;
   std::int64_t const batch = batch_bytes(whole, s);
   for (int stage = 0; stage < s.mesh.pp; ++stage) {

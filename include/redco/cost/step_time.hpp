@@ -4,6 +4,7 @@
 #include <redco/cost/machine.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/cost/stage_costs.hpp>
+#include <redco/schedule/pipeline_time.hpp>
 
 #include <vector>
 
@@ -23,8 +24,9 @@ struct step_time {
   /// members
   double hidden = 0;
   double hidden_once = 0;  ///< Part of `hidden` that belongs to `once`
+  double waits = 0;        ///< Seconds in which a pipeline stage waits for other stages
 
-  double total() const { return products + activations + weights + tensors + messages + update - hidden; }
+  double total() const { return products + activations + weights + tensors + messages + update + waits - hidden; }
 };
 
 /// Returns the predicted time of one step, from the run's cost and the machine's measured speeds.
@@ -45,7 +47,23 @@ struct pipeline_time {
   double end = 0;
 
   double total() const { return pipeline + end; }
+
+  /// Returns the time of the stage that waits least. Its total is total().
+  step_time slowest() const;
 };
+
+/// Seconds of a unit of simulated time
+inline constexpr double seconds_per_unit = 1e-9;
+
+/// Returns the simulated course of a step on pipeline stages, up to the last backward, in units of
+/// `seconds_per_unit`.
+/// `stages` are the costs of the stages from stage_costs(). Throws the errors of step_time_of().
+schedule::pipeline_run pipeline_course_of(std::vector<stage_cost> const& stages, setup const& run, machine const& on);
+
+/// Returns the simulated course of a step on pipeline stages whose machine was not measured. The
+/// time of a computation is its number of operations, in an arbitrary unit. Tensors between stages
+/// arrive at once.
+schedule::pipeline_run pipeline_course_of(std::vector<stage_cost> const& stages, setup const& run);
 
 /// Returns the predicted time of a step of a run with several pipeline stages. `stages` are the
 /// costs of its stages from stage_costs(). Executes the schedule of the run in simulated time;

@@ -158,13 +158,18 @@ inline double transfer_seconds(stage_cost const& stage, setup const& run, machin
 
 namespace redco::cost {
 
-REDCO_INLINE pipeline_time pipeline_time_of(std::vector<stage_cost> const& stages, setup const& run,
-                                            machine const& on) {
-  constexpr double unit = 1e-9;  // seconds of a unit of simulated time
-  pipeline_time result;
+REDCO_INLINE step_time pipeline_time::slowest() const {
+  step_time most = *std::max_element(stages.begin(), stages.end(),
+                                     [](step_time const& a, step_time const& b) { return a.total() < b.total(); });
+  most.waits = total() - most.total();
+  return most;
+}
+
+REDCO_INLINE schedule::pipeline_run pipeline_course_of(std::vector<stage_cost> const& stages, setup const& run,
+                                                       machine const& on) {
   schedule::pipeline_table const table = detail::table_of(run, run.micro_batches);
   std::vector<schedule::chunk_times> times(table.chunks());
-  auto const units = [](double seconds) { return static_cast<std::int64_t>(seconds / unit + 0.5); };
+  auto const units = [](double seconds) { return static_cast<std::int64_t>(seconds / seconds_per_unit + 0.5); };
   for (stage_cost const& stage : stages) {
     step_time const t = step_time_of(stage.cost, run, on);
     operations const& made = stage.cost.operations;
@@ -180,11 +185,37 @@ REDCO_INLINE pipeline_time pipeline_time_of(std::vector<stage_cost> const& stage
       times[static_cast<std::size_t>(one.index)] = {units(forward), units(forward + again), units(forward),
                                                     units(detail::transfer_seconds(stage, run, on))};
     }
+  }
+  return schedule::simulate(table, times);
+}
+
+REDCO_INLINE schedule::pipeline_run pipeline_course_of(std::vector<stage_cost> const& stages, setup const& run) {
+  constexpr double longest = 1e6;  // units of time of the longest forward
+  schedule::pipeline_table const table = detail::table_of(run, run.micro_batches);
+  std::vector<schedule::chunk_times> times(table.chunks());
+  double most = 1;
+  for (stage_cost const& stage : stages)
+    for (stage_cost::chunk const& one : stage.chunks) most = std::max(most, static_cast<double>(one.forward));
+  auto const units = [&](std::int64_t made) {
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(made) / most * longest + 0.5));
+  };
+  for (stage_cost const& stage : stages)
+    for (stage_cost::chunk const& one : stage.chunks)
+      times[static_cast<std::size_t>(one.index)] = {units(one.forward), units(one.forward + one.again),
+                                                    units(one.forward)};
+  return schedule::simulate(table, times);
+}
+
+REDCO_INLINE pipeline_time pipeline_time_of(std::vector<stage_cost> const& stages, setup const& run,
+                                            machine const& on) {
+  pipeline_time result;
+  for (stage_cost const& stage : stages) {
+    step_time const t = step_time_of(stage.cost, run, on);
     result.end = std::max(result.end, t.once - t.hidden_once + t.update);
     result.stages.push_back(t);
   }
-  schedule::pipeline_run const course = schedule::simulate(table, times);
-  result.pipeline = static_cast<double>(course.makespan) * unit;
+  schedule::pipeline_run const course = pipeline_course_of(stages, run, on);
+  result.pipeline = static_cast<double>(course.makespan) * seconds_per_unit;
   result.idle = course.idle();
   return result;
 }

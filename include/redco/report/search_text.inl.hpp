@@ -6,8 +6,12 @@
 #include <redco/report/detail/run_text.hpp>
 #include <redco/options/value_text.hpp>
 #include <redco/config.hpp>
+#include <redco/schedule/pipeline_table.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace redco::report::detail {
 
@@ -15,24 +19,58 @@ namespace redco::report::detail {
 /// model wrapped as redco::models::sequence_parallel.
 inline std::string flags_text(cost::found_plan const& best, cost::search_space const& space) {
   cost::setup const& run = best.run;
-  return "--mesh " + options::to_text(run.mesh) + " --dtype " + std::string(name_of(run.compute)) +
+  std::string const order = run.schedule == schedule::pipeline_kind::one_f_one_b
+                                ? ""
+                                : " --schedule " + std::string(schedule::pipeline_kind_texts.text_of(run.schedule));
+  std::string const chunks =
+      run.chunks_per_stage > 1 ? " --chunks-per-stage " + std::to_string(run.chunks_per_stage) : "";
+  return "--mesh " + options::to_text(run.mesh) + order + chunks +
+         (run.zero > 0 ? " --zero " + std::to_string(run.zero) : "") + " --dtype " + std::string(name_of(run.compute)) +
          (run.recompute.any() ? " --recompute " + options::to_text(run.recompute) : "") + " --global-batch " +
          std::to_string(space.load.batch) + " --micro-batch " + std::to_string(run.load.batch) +
          (best.sequence_parallel ? ", of the model as redco::models::sequence_parallel" : "");
 }
 
-inline std::string row_text(std::string const& mesh, std::string const& micro_batch, std::string const& compute,
-                            std::string const& recompute, std::string const& tokens, std::string const& peak,
-                            std::string const& time) {
-  return padded(mesh, 10) + padded_left(micro_batch, 11) + "  " + padded(compute, 6) + padded(recompute, 11) +
-         padded(tokens, 6) + padded_left(peak, 11) + padded_left(time, 11) + "\n";
+/// Returns the order of a plan's pipeline stages with their chunks per stage, such as "interleaved
+/// 2", or "-" for one stage.
+inline std::string order_text(cost::setup const& run) {
+  if (run.mesh.pp == 1) return "-";
+  std::string const kind{schedule::pipeline_kind_texts.text_of(run.schedule)};
+  return run.chunks_per_stage > 1 ? kind + " " + std::to_string(run.chunks_per_stage) : kind;
 }
 
-inline std::string row_text(cost::found_plan const& p) {
-  return row_text(options::to_text(p.run.mesh), std::to_string(p.run.load.batch), std::string(name_of(p.run.compute)),
-                  options::to_text(p.run.recompute), p.sequence_parallel ? "split" : "all", bytes_text(p.peak),
-                  seconds_text(p.time.total()));
-}
+/// A table of plans, one per row. It has a column for the schedule if a plan has pipeline stages.
+class plan_table {
+ public:
+  explicit plan_table(std::vector<cost::found_plan> plans) : plans_(std::move(plans)) {
+    for (cost::found_plan const& p : plans_) {
+      mesh_ = std::max(mesh_, options::to_text(p.run.mesh).size() + 2);
+      has_stages_ = has_stages_ || p.run.mesh.pp > 1;
+    }
+  }
+
+  std::string text() const {
+    std::string all = row("mesh", "schedule", "micro-batch", "dtype", "recompute", "tokens", "peak", "step time");
+    for (cost::found_plan const& p : plans_)
+      all += row(options::to_text(p.run.mesh), order_text(p.run), std::to_string(p.run.load.batch),
+                 std::string(name_of(p.run.compute)), options::to_text(p.run.recompute),
+                 p.sequence_parallel ? "split" : "all", bytes_text(p.peak), seconds_text(p.time.total()));
+    return all;
+  }
+
+ private:
+  std::string row(std::string const& mesh, std::string const& order, std::string const& micro_batch,
+                  std::string const& compute, std::string const& recompute, std::string const& tokens,
+                  std::string const& peak, std::string const& time) const {
+    return padded(mesh, mesh_) + (has_stages_ ? padded(order, 15) : "") + padded_left(micro_batch, 11) + "  " +
+           padded(compute, 6) + padded(recompute, 11) + padded(tokens, 6) + padded_left(peak, 11) +
+           padded_left(time, 11) + "\n";
+  }
+
+  std::vector<cost::found_plan> plans_;
+  std::size_t mesh_ = 10;  ///< Width of the column of meshes
+  bool has_stages_ = false;
+};
 
 }  // namespace redco::report::detail
 
@@ -40,17 +78,16 @@ namespace redco::report {
 
 REDCO_INLINE std::string search_text(cost::search_result const& found, cost::search_space const& space,
                                      std::size_t most) {
-  std::string const head = detail::row_text("mesh", "micro-batch", "dtype", "recompute", "tokens", "peak", "step time");
   std::string const run = std::to_string(space.ranks) + (space.ranks == 1 ? " rank" : " ranks") +
                           detail::hosts_text(space.hosts) + ", " + detail::examples_text(space.load) + " a step";
   if (found.plans.empty())
     return "no plan fits " + detail::bytes_text(space.budget) + " on every rank (" + run + "); the smallest peak is\n" +
-           head + detail::row_text(found.smallest) + "take more ranks, a shorter sequence or more memory\n";
-  std::string text = run + ": " + std::to_string(found.plans.size()) + " plans" +
-                     (space.budget > 0 ? " fit " + detail::bytes_text(space.budget) + " on every rank" : "") +
-                     "; step times are predicted\n" + head;
-  for (std::size_t i = 0; i < std::min(most, found.plans.size()); ++i) text += detail::row_text(found.plans[i]);
-  return text + "run: " + detail::flags_text(found.plans.front(), space) + "\n";
+           detail::plan_table({found.smallest}).text() + "take more ranks, a shorter sequence or more memory\n";
+  auto const end = found.plans.begin() + static_cast<std::ptrdiff_t>(std::min(most, found.plans.size()));
+  return run + ": " + std::to_string(found.plans.size()) + " plans" +
+         (space.budget > 0 ? " fit " + detail::bytes_text(space.budget) + " on every rank" : "") +
+         "; step times are predicted\n" + detail::plan_table({found.plans.begin(), end}).text() +
+         "run: " + detail::flags_text(found.plans.front(), space) + "\n";
 }
 
 }  // namespace redco::report

@@ -139,6 +139,16 @@ constexpr std::vector<stage_op> computations_of(step_facts const& of) {
   return detail::chunk_by_chunk(of);
 }
 
+/// Returns the computations of all pipeline stages in a step, as computations_of() returns them for
+/// one stage. Ignores `of.stage`.
+constexpr pipeline_table table_of(step_facts of) {
+  pipeline_shape const shape{of.schedule, of.stages, 1, of.chunks_per_stage};
+  pipeline_table all{static_cast<int>(of.micro_batches), {}, {}};
+  for (int chunk = 0; chunk < shape.chunks(); ++chunk) all.stage_of.push_back(shape.stage_of(chunk));
+  for (of.stage = 0; of.stage < of.stages; ++of.stage) all.of_stage.push_back(computations_of(of));
+  return all;
+}
+
 }  // namespace redco::schedule
 
 namespace redco::schedule::detail {

@@ -8,6 +8,28 @@
 #include <cstdint>
 #include <vector>
 
+namespace redco::cost {
+
+/// A computation of a pipeline stage in a step: the tensors that pass the stage's cuts for it, and
+/// the bytes that a rank holds when it holds most. Bytes that the rank holds during the whole step,
+/// such as parameters, are not included.
+struct stage_moment {
+  schedule::stage_op computation;
+  int from = -1;  ///< Stage that sends the computation's input; -1: none
+  int to = -1;    ///< Stage that receives the computation's result; -1: none
+  /// Bytes of the input from `from`, and of the result to `to`
+  std::int64_t received = 0, sent = 0;
+  std::int64_t activations = 0, recomputed = 0, gradients = 0;
+  std::int64_t loss = 0;       ///< Bytes of the loss's saved and temporary tensors
+  std::int64_t transfers = 0;  ///< Bytes of sent tensors whose arrival no message has shown
+  /// Bytes at the arrival of a received gradient, before the stage frees tensors that it has sent
+  std::int64_t at_arrival = 0;
+
+  constexpr std::int64_t bytes() const { return activations + recomputed + gradients + loss + transfers; }
+};
+
+}  // namespace redco::cost
+
 namespace redco::cost::detail {
 
 /// Bytes that a rank of a pipeline stage needs for one micro-batch in one chunk of its blocks.
@@ -29,9 +51,11 @@ struct chunk_bytes {
 /// receiver, sent after the tensor had arrived, has arrived here (see schedule/receipts.hpp).
 class stage_memory {
  public:
-  /// Runs the stage `stage` of `table`. `chunks` has the bytes of each chunk of the model.
-  constexpr stage_memory(schedule::pipeline_table const& table, std::vector<chunk_bytes> const& chunks, int stage)
-      : table_(table), chunks_(chunks), stage_(stage), neighbours_(table.stages()) {
+  /// Runs the stage `stage` of `table`. `chunks` has the bytes of each chunk of the model. Appends
+  /// the moments of the computations to `moments`, unless it is null.
+  constexpr stage_memory(schedule::pipeline_table const& table, std::vector<chunk_bytes> const& chunks, int stage,
+                         std::vector<stage_moment>* moments = nullptr)
+      : table_(table), chunks_(chunks), stage_(stage), moments_(moments), neighbours_(table.stages()) {
     for (int other = 0; other < static_cast<int>(table.stages()); ++other)
       if (other != stage) list_messages(other);
     for (schedule::stage_op const& one : table.of_stage[static_cast<std::size_t>(stage)]) compute(one);
@@ -104,12 +128,15 @@ class stage_memory {
 
   constexpr void compute(op const& one) {
     chunk_bytes const& c = chunks_[static_cast<std::size_t>(one.chunk)];
+    if (moments_ != nullptr) moments_->push_back(moment_of(one));
     if (one.work == work::weight_gradients) return free(c);
     bool const forward = one.work == work::forward;
     int const before = chunk_beside(one, -1), after = chunk_beside(one, 1);
     if (int const from = stage_of(before); from >= 0 && from != stage_) {
       // The received tensor exists before the stage knows which of its own have arrived.
       end_forward(forward ? c.received + c.received_part : c.sent + c.sent_part, 0);
+      if (!forward && moments_ != nullptr)
+        moments_->back().at_arrival = saved_ + losses_ + transfers_ + c.sent + c.sent_part;
       receive(from, {before, one.chunk, one.micro});
     }
     int const to = stage_of(after);
@@ -119,16 +146,42 @@ class stage_memory {
       losses_ += c.loss;
       in_flight = std::max(in_flight, ++held_);
       end_forward(sends ? c.output : 0, c.loss_workspace);
+      if (moments_ != nullptr) {
+        stage_moment& ended = moments_->back();
+        ended.activations = saved_;
+        ended.loss = losses_ + c.loss_workspace;
+        ended.transfers = transfers_ + (sends ? c.output : 0);
+      }
     } else {
       backward_moment now = c.backward;
       now.activations += saved_ - c.activations + losses_ - c.loss;
       now.transfers = transfers_;
       if (now.bytes() > backward.bytes()) backward = now;
+      if (moments_ != nullptr) {
+        stage_moment& most = moments_->back();
+        most.activations = now.activations - (losses_ - c.loss);
+        most.loss = losses_ - c.loss;
+        most.recomputed = now.recomputed;
+        most.gradients = now.gradients;
+        most.transfers = now.transfers;
+      }
       if (one.work == work::backward) free(c);
     }
     if (!sends) return;
     unconfirmed_.push_back({{one.chunk, after, one.micro}, forward ? c.output : c.received});
     transfers_ += unconfirmed_.back().bytes;
+  }
+
+  /// Returns the moment of a computation that begins now.
+  constexpr stage_moment moment_of(op const& one) const {
+    chunk_bytes const& c = chunks_[static_cast<std::size_t>(one.chunk)];
+    stage_moment now{.computation = one, .activations = saved_, .loss = losses_, .transfers = transfers_};
+    if (one.work == work::weight_gradients) return now;
+    bool const forward = one.work == work::forward;
+    int const from = stage_of(chunk_beside(one, -1)), to = stage_of(chunk_beside(one, 1));
+    if (from >= 0 && from != stage_) now.from = from, now.received = forward ? c.received : c.sent;
+    if (to >= 0 && to != stage_) now.to = to, now.sent = forward ? c.sent : c.received;
+    return now;
   }
 
   constexpr void free(chunk_bytes const& c) {
@@ -150,6 +203,7 @@ class stage_memory {
   schedule::pipeline_table const& table_;
   std::vector<chunk_bytes> const& chunks_;
   int stage_;
+  std::vector<stage_moment>* moments_;
   std::vector<neighbour> neighbours_;     ///< Messages to and from each stage
   std::vector<unconfirmed> unconfirmed_;  ///< Sent tensors that may not have arrived
   std::int64_t saved_ = 0, losses_ = 0, transfers_ = 0;

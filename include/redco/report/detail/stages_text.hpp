@@ -4,6 +4,7 @@
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/cost/stage_costs.hpp>
+#include <redco/shape/blocks.hpp>
 #include <redco/schedule/pipeline_table.hpp>
 
 #include <algorithm>
@@ -22,14 +23,16 @@ inline std::string schedule_name(shard_report const& r) {
   return name + (r.run.chunks_per_stage > 1 ? ", " + std::to_string(r.run.chunks_per_stage) + " chunks per stage" : "");
 }
 
+/// Returns a range of blocks by its first and last block, such as "0-2".
+inline std::string range_text(shape::block_range const& blocks) {
+  std::int64_t const last = blocks.end - 1;
+  return std::to_string(blocks.begin) + (last > blocks.begin ? "-" + std::to_string(last) : "");
+}
+
 /// Returns the blocks of a stage's chunks, such as "0-2 6-8".
 inline std::string blocks_text(cost::stage_cost const& stage) {
   std::string text;
-  for (cost::stage_cost::chunk const& one : stage.chunks) {
-    std::int64_t const last = one.blocks.end - 1;
-    text += (text.empty() ? "" : " ") + std::to_string(one.blocks.begin) +
-            (last > one.blocks.begin ? "-" + std::to_string(last) : "");
-  }
+  for (cost::stage_cost::chunk const& one : stage.chunks) text += (text.empty() ? "" : " ") + range_text(one.blocks);
   return text;
 }
 
