@@ -131,6 +131,30 @@ TEST_CASE("a stage holds the parameters of its own layers, and tied weights are 
   CHECK(held == all + tied_weights);
 }
 
+TEST_CASE("the page of a run with stages has a picture of their schedule") {
+  auto const page_of = [](mesh const& on, char const* stages, std::int64_t micro_batch) {
+    temporary_folder const folder;
+    redco::deployer_options where = in(folder.path, on);
+    where.stages = stages;
+    fit_options o;
+    o.max_steps = 1;
+    o.global_batch = 10;
+    o.micro_batch = micro_batch;
+    run_test::outcome const run = run_test::fit(where, tied, language(), numbers(13), o);
+    INFO(run.reason);
+    CHECK(run.code == 0);
+    return content_of(folder / "report.html");
+  };
+  auto const has = [](std::string const& page, char const* words) { return page.find(words) != std::string::npos; };
+  std::string const two = page_of({.pp = 2, .dp = 1}, "1,3", 2), many = page_of({.pp = 2, .dp = 1}, "", 1);
+  CHECK(has(two, "1f1b, 2 stages, 5 micro-batches"));
+  CHECK(has(two, "<title>1B4</title>"));
+  // Five micro-batches on the longer stage take 5 x 9 units, and the shorter one adds 3.
+  CHECK(has(two, "idle 37.5%, chunks in flight 2, 1"));
+  CHECK(has(many, "1f1b, 2 stages, 8 of 10 micro-batches"));
+  CHECK(!has(page_of({.dp = 2}, "", 1), "micro-batches"));
+}
+
 TEST_CASE("stages train, merge and save adapters like one rank") {
   temporary_folder const folder;
   redco::with_lora<redco::gpt2> const adapted{{tied.config, {.rank = 2, .dropout = 0.1, .targets = "qkv,down"}}};

@@ -89,6 +89,7 @@ class fit_runner {
   network_state& trained_state(rank_context const& rank, char const* wanted) const;
   void check(options::fit_settings const& settings);
   void log_start(std::string const& config);
+  void keep_stages_picture(options::fit_settings const& settings);
   void load_start(network_state& state, rank_context& rank, workdir::shared_weights const* warm_start) const;
   void train(options::fit_settings const& settings, make_job const& make, fit_report& report);
 

@@ -7,6 +7,7 @@
 #include <redco/run/load_weights.hpp>
 #include <redco/run/process_choices.hpp>
 #include <redco/run/run_state.hpp>
+#include <redco/run/stage_choices.hpp>
 #include <redco/run/verified_fit.hpp>
 #include <redco/run/whole_masters.hpp>
 #include <redco/ckpt/load_weights.hpp>
@@ -14,6 +15,7 @@
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/report/report_text.hpp>
+#include <redco/report/run_request.hpp>
 #include <redco/workdir/fit_record.hpp>
 #include <redco/workdir/settings_of.hpp>
 #include <redco/options/fit_settings.hpp>
@@ -96,6 +98,7 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
   report.settings.merge(options::dtype_facts(where_.dtype_choice()));
   workdir::shared_weights const warm_start(settings.warm_start);
   workdir::shared_weights const* const warm = settings.warm_start.empty() ? nullptr : &warm_start;
+  keep_stages_picture(settings);
   fit_report const blank = report;
   where_.run_ranks([&](rank_context& rank) {
     fit_report of_rank = blank;
@@ -112,6 +115,14 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
     for (auto const& [name, object] : kept_) loop.keep(name, object);
     loop.run();
   });
+}
+
+/// Draws the schedule of a step on pipeline stages for the run's page.
+REDCO_INLINE void fit_runner::keep_stages_picture(options::fit_settings const& settings) {
+  if (plan_.mesh.pp == 1) return;
+  cost::setup const run = report::setup_of(plan_.mesh, {*settings.global_batch, 1}, *settings.micro_batch,
+                                           where_.compute(), where_.options().recompute);
+  where_.keep_picture("pipeline", stages_picture(plan_.stages, where_.schedule(), run.micro_batches));
 }
 
 /// Loads the starting weights into a network that was just made: those of start_from(), or the file

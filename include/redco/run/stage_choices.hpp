@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace redco::run {
 
@@ -38,6 +39,11 @@ void check_micro_batches(data::batch_step const& step, std::int64_t global_batch
 /// Throws `error` with exit code 64 if the mesh has pipeline stages and a layer of the model
 /// communicates between replicas, as batch norm does. Stages do not run such layers.
 void check_stage_layers(fact::program const& of, mesh const& on);
+
+/// Returns a picture of a step with `micro_batches` micro-batches on the pipeline stages of the cut
+/// `cuts`, in the order `order`. Forward of a block takes one unit of time, and backward two. A
+/// schedule that repeats its course is drawn up to four micro-batches per stage.
+std::string stages_picture(shape::stage_cuts const& cuts, stage_schedule const& order, std::int64_t micro_batches);
 
 }  // namespace redco::run
 

@@ -2,12 +2,17 @@
 
 #include <redco/run/stage_choices.hpp>
 
+#include <redco/report/pictures/pipeline_picture.hpp>
+#include <redco/cost/checks.hpp>
 #include <redco/options/value_text.hpp>
 #include <redco/shape/axis.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 #include <redco/schedule/pipeline_text.hpp>
+#include <redco/schedule/pipeline_time.hpp>
+#include <redco/schedule/step_of.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -109,12 +114,34 @@ REDCO_INLINE void check_micro_batches(data::batch_step const& step, std::int64_t
 }
 
 REDCO_INLINE void check_stage_layers(fact::program const& of, mesh const& on) {
-  if (on.pp == 1) return;
-  for (fact::message_fact const& one : of.messages)
-    if (one.over.has(shape::axis::dp))
-      throw error(exit_code::usage, "mesh " + options::to_text(on) + ": the layer '" + std::string(one.layer.view()) +
-                                        "' communicates between replicas, as batch norm does, which pipeline stages do "
-                                        "not support: give --n-pipeline-stages 1");
+  fact::message_fact const* const one = on.pp > 1 ? cost::first_between_replicas(of) : nullptr;
+  if (one != nullptr)
+    throw error(exit_code::usage, "mesh " + options::to_text(on) + ": the layer '" + std::string(one->layer.view()) +
+                                      "' communicates between replicas, as batch norm does, which pipeline stages do "
+                                      "not support: give --n-pipeline-stages 1");
+}
+
+REDCO_INLINE std::string stages_picture(shape::stage_cuts const& cuts, stage_schedule const& order,
+                                        std::int64_t micro_batches) {
+  int const stages = cuts.stages();
+  bool const is_file = order.table != nullptr && order.table->micro_batches == micro_batches;
+  std::int64_t const drawn = is_file ? micro_batches : std::min<std::int64_t>(micro_batches, 4 * stages);
+  schedule::pipeline_table const table =
+      is_file ? *order.table
+              : schedule::table_of(schedule::step_facts{.micro_batches = drawn,
+                                                        .stages = stages,
+                                                        .schedule = order.kind,
+                                                        .chunks_per_stage = cuts.size() / stages});
+  std::vector<schedule::chunk_times> times;
+  for (std::int64_t const blocks : cuts.lengths()) times.push_back({blocks, blocks, blocks, 0});
+  auto const number = [&] {
+    std::string const all = std::to_string(micro_batches);
+    return drawn < micro_batches ? std::to_string(drawn) + " of " + all : all;
+  };
+  return report::pipeline_picture(
+      table, schedule::simulate(table, times),
+      (is_file ? "schedule of a file" : std::string(schedule::pipeline_kind_texts.text_of(order.kind))) + ", " +
+          std::to_string(stages) + " stages, " + number() + " micro-batches");
 }
 
 }  // namespace redco::run
