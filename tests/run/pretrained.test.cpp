@@ -67,8 +67,8 @@ TEST_CASE("a saved model is loaded on any mesh, for prediction and for further t
     predicted = redco::predictor(trainer).predict(examples, 3);
     trainer.save_model(saved);
   }
-  for (redco::mesh const on : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}}) {
-    INFO(on.dp << "x" << on.tp);
+  for (redco::mesh const on : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}, {.pp = 2, .dp = 1}}) {
+    INFO(on.pp << "x" << on.dp << "x" << on.tp);
     redco::deployer deployer(options_in(folder.path / "b", on));
     redco::inference const loaded(deployer, model, lm, saved);
     CHECK(close(redco::predictor(loaded).predict(examples, 3), predicted));
@@ -137,8 +137,8 @@ TEST_CASE("a fresh head starts from the same bits on every mesh, and the log war
   temporary_folder const folder;
   auto const saved = [&](redco::mesh on, std::vector<std::string> const& fresh) {
     redco::pretrained_folder const from(there.path, {.fresh = fresh});
-    std::filesystem::path const work =
-        folder.path / (std::to_string(on.dp) + "x" + std::to_string(on.tp) + "of" + std::to_string(fresh.size()));
+    std::filesystem::path const work = folder.path / (std::to_string(on.pp) + "x" + std::to_string(on.dp) + "x" +
+                                                      std::to_string(on.tp) + "of" + std::to_string(fresh.size()));
     redco::deployer deployer(options_in(work, on));
     redco::trainer trainer(deployer, from.model<redco::llama>(), lm, redco::adamw{.lr = 0});
     std::int64_t const before = deployer.log().warnings();
@@ -151,6 +151,7 @@ TEST_CASE("a fresh head starts from the same bits on every mesh, and the log war
   std::string const one_rank = saved({.dp = 1}, {"lm_head"});
   CHECK(saved({.dp = 2}, {"lm_head"}) == one_rank);
   CHECK(saved({.tp = 2}, {"lm_head"}) == one_rank);
+  CHECK(saved({.pp = 2, .dp = 1}, {"lm_head"}) == one_rank);
   CHECK(saved({.dp = 1}, {}) != one_rank);
 }
 
@@ -190,6 +191,9 @@ TEST_CASE("a Hugging Face folder is saved again unchanged, and further training 
   tune(folder, work / "a", {.dp = 1, .tp = 2}, 0, work / "same", folder.save_options());
   CHECK(names_in(work / "same") == names_in(there.path));
   CHECK(other_tensors(there.path, work / "same") == 0);
+  tune(folder, work / "s", {.pp = 2, .dp = 1}, 0, work / "staged", folder.save_options());
+  CHECK(names_in(work / "staged") == names_in(there.path));
+  CHECK(other_tensors(there.path, work / "staged") == 0);
   for (std::string const name : {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"})
     CHECK(content_of(work / "same" / name) == content_of(there / name));
   redco::pretrained_folder const same(work / "same");
@@ -200,8 +204,11 @@ TEST_CASE("a Hugging Face folder is saved again unchanged, and further training 
   tune(folder, work / "b", {.dp = 2, .tp = 1}, 0.01, work / "tuned", folder.save_options());
   redco::pretrained_folder const tuned(work / "tuned");
   CHECK(other_tensors(there.path, work / "tuned") > 10);
-  tune(tuned, work / "c", {.dp = 1, .tp = 1}, 0, work / "again", tuned.save_options());
-  CHECK(other_tensors(work / "tuned", work / "again") == 0);
+  for (redco::mesh const on : {redco::mesh{.dp = 1}, {.pp = 2, .dp = 1}}) {
+    std::filesystem::path const again = work / ("again on " + std::to_string(on.pp));
+    tune(tuned, work / "c", on, 0, again, tuned.save_options());
+    CHECK(other_tensors(work / "tuned", again) == 0);
+  }
 }
 
 TEST_CASE("weights keep the types that they have in their folder, or take the requested type") {

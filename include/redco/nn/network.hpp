@@ -283,7 +283,7 @@ class bound_network {
     std::uint32_t const call = pass_->calls++;
     while (true) {
       in.stage->begin([&](std::int64_t block) {
-        return nn::detail::stage_input(net_->model(), net_->store(), in, block, x, source);
+        return nn::detail::stage_shapes_at(net_->model(), net_->store(), in, block, x, source);
       });
       nn::context<Entries...> const ctx(in, call, net_, values_, entries_);
       auto const y = nn::detail::forward(*net_, x, ctx);

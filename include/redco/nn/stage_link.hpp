@@ -15,6 +15,7 @@
 #include <functional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace redco::nn {
 
@@ -26,6 +27,16 @@ struct stage_tensors {
   /// True if each shard has its own part of the hidden states. The encoder's states are equal on
   /// all shards.
   bool is_split = false;
+};
+
+/// The declared shapes on one rank of the tensors that pass a cut between two stages.
+struct stage_shapes {
+  std::vector<std::int64_t> hidden;
+  /// Shape of the encoder's states; empty if they do not pass the cut
+  std::vector<std::int64_t> states = {};
+  std::int64_t tokens = 0;  ///< Tokens of one example in the hidden states over all shards
+  bool is_split = false;    ///< True if each shard has its own part of the hidden states
+  at::TensorOptions options = {};
 };
 
 /// An exception that ends a user's loss function on a pipeline stage without the model's output. It
@@ -58,9 +69,9 @@ class stage_link {
   /// Returns true while a call of the network has not reached this stage's part.
   bool is_before() const { return at_ == position::before; }
 
-  /// Begins a call of the network, which runs one chunk. `shapes` makes empty tensors like those
-  /// that the preceding stage sends to the chunk that begins with a block.
-  void begin(std::function<stage_tensors(std::int64_t block)> shapes) {
+  /// Begins a call of the network, which runs one chunk. `shapes` returns the shapes of the tensors
+  /// that pass the cut before a block.
+  void begin(std::function<stage_shapes(std::int64_t block)> shapes) {
     shapes_ = std::move(shapes);
     chunk_ = next_chunk();
     received_ = {};
@@ -78,8 +89,9 @@ class stage_link {
   /// Returns the tensors of the preceding stage; waits for them in the first call of received().
   stage_tensors const& received() {
     if (received_.hidden.defined()) return received_;
-    stage_tensors empty = shapes_(blocks().begin);
-    if (!sends_states_) empty.states = at::Tensor();
+    stage_shapes const shapes = shapes_(blocks().begin);
+    stage_tensors empty{at::empty(shapes.hidden, shapes.options), {}, shapes.tokens, shapes.is_split};
+    if (sends_states_ && !shapes.states.empty()) empty.states = at::empty(shapes.states, shapes.options);
     return received_ = receive(empty);
   }
 
@@ -101,9 +113,11 @@ class stage_link {
     return at_ == position::inside && !is_last_chunk() && blocks().end > begin && blocks().end <= end;
   }
 
-  /// Ends the stage's part and sends its results to the next stage.
+  /// Ends the stage's part and sends its results to the next stage. Throws `error` with exit code
+  /// 64 if the hidden states have another shape than the layers declare.
   void leave(stage_tensors results) {
     at_ = position::after;
+    check_hidden(results.hidden);
     if (!sends_states_) results.states = at::Tensor();
     send(results);
   }
@@ -130,6 +144,10 @@ class stage_link {
     at_ = begin > block ? position::before : block < end ? position::inside : position::after;
   }
 
+  /// Throws `error` with exit code 64 unless the hidden states after the chunk's last block have
+  /// the shape that the next stage expects.
+  void check_hidden(at::Tensor const& hidden) const;
+
   /// Waits for tensors from the preceding stage. Returns them in `empty`, or in tensors of equal
   /// shapes.
   virtual stage_tensors receive(stage_tensors const& empty) = 0;
@@ -141,7 +159,7 @@ class stage_link {
   int chunk_ = 0;
   position at_ = position::inside;
   bool sends_states_ = false;  ///< true if edges inside a decoder carry the encoder's states
-  std::function<stage_tensors(std::int64_t block)> shapes_;
+  std::function<stage_shapes(std::int64_t block)> shapes_;
   stage_tensors received_;
 };
 

@@ -2,10 +2,27 @@
 
 #include <redco/nn/stage_link.hpp>
 
+#include <redco/tensor/describe.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
+#include <cstdint>
 #include <string>
+#include <vector>
+
+namespace redco::nn {
+
+REDCO_INLINE void stage_link::check_hidden(at::Tensor const& hidden) const {
+  std::vector<std::int64_t> const declared = shapes_(blocks().end).hidden;
+  if (hidden.sizes().equals(declared)) return;
+  throw error(exit_code::usage,
+              "the hidden states after block " + std::to_string(blocks().end - 1) + " have the shape " +
+                  tensors::describe(hidden.sizes()) + ", and the layers declare " + tensors::describe(declared) +
+                  ": with pipeline stages, an opaque layer must keep the shape of its input; write it as a layer type "
+                  "that declares its output, or give --n-pipeline-stages 1");
+}
+
+}  // namespace redco::nn
 
 namespace redco::nn::detail {
 

@@ -11,33 +11,33 @@
 #include <redco/model/model.hpp>
 #include <redco/fact/stage_edge.hpp>
 
-#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace redco::nn::detail {
 
-/// Returns empty tensors like those that cross a cut of the model on one rank, in the dtype and on
-/// the device of `store`.
-inline stage_tensors empty_tensors(fact::stage_edge const& edge, parameter_store const& store, int shards) {
-  auto const options = at::TensorOptions(store.device()).dtype(tensors::scalar_type_of(store.compute()));
-  auto const like = [&](fact::flow const& flow) {
-    extents const local = cost::local_extents(flow, shards);
-    return at::empty(at::IntArrayRef(local.size.data(), static_cast<std::size_t>(local.rank)), options);
+/// Returns the shapes on one rank of the tensors that pass the cut `edge`, in the dtype and on the
+/// device of `store`.
+inline stage_shapes shapes_of(fact::stage_edge const& edge, parameter_store const& store, int shards) {
+  auto const local = [&](fact::flow const& flow) {
+    extents const all = cost::local_extents(flow, shards);
+    return std::vector<std::int64_t>(all.size.data(), all.size.data() + all.rank);
   };
-  std::int64_t const tokens = edge.hidden.shape.rank > 1 ? edge.hidden.shape[1] : 0;
-  stage_tensors empty{like(edge.hidden), {}, tokens, edge.hidden.split_dim >= 0};
-  if (edge.has_states()) empty.states = like(edge.states);
-  return empty;
+  stage_shapes shapes{.hidden = local(edge.hidden),
+                      .tokens = edge.hidden.shape.rank > 1 ? edge.hidden.shape[1] : 0,
+                      .is_split = edge.hidden.split_dim >= 0};
+  if (edge.has_states()) shapes.states = local(edge.states);
+  shapes.options = at::TensorOptions(store.device()).dtype(tensors::scalar_type_of(store.compute()));
+  return shapes;
 }
 
-/// Returns empty tensors like those that the preceding pipeline stage sends in a call on `input`
-/// and the encoder's input `source` (undefined without encoder). The chunk of the stage begins with
-/// block `block`.
+/// Returns the shapes of the tensors that pass the cut before block `block` in a call on `input`
+/// and the encoder's input `source` (undefined without encoder).
 template <model M>
-stage_tensors stage_input(M const& m, parameter_store const& store, pass const& in, std::int64_t block,
-                          at::Tensor const& input, at::Tensor const& source) {
+stage_shapes stage_shapes_at(M const& m, parameter_store const& store, pass const& in, std::int64_t block,
+                             at::Tensor const& input, at::Tensor const& source) {
   workload const load = setup_of_pass(store, in, input, source).load;
-  return empty_tensors(fact::stage_edge_at(shard::facts_of(m, load), block), store, in.tp->size());
+  return shapes_of(fact::stage_edge_at(shard::facts_of(m, load), block), store, in.tp->size());
 }
 
 }  // namespace redco::nn::detail
