@@ -125,4 +125,9 @@ TEST_CASE("waits become short during other work unless the environment sets the 
   }
 }
 
+TEST_CASE("an OpenMP team is not started if the address space has no room for its threads") {
+  CHECK(redco::comm::has_room_for(2));
+  CHECK(!redco::comm::has_room_for(std::size_t{1} << 26));
+}
+
 }  // namespace wait_policy_test

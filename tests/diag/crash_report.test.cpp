@@ -7,13 +7,18 @@
 #include <redco/diag/run_position.hpp>
 
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,7 +27,26 @@ namespace {
 
 char const* const child_case = "a process that ends on a rank's thread";
 
+/// Takes all memory that a limit of 64 MiB more than now leaves, then still some of the reserve.
+[[noreturn]] void exhaust_memory() {
+  std::ifstream pages("/proc/self/statm");
+  std::uint64_t now = 0;
+  pages >> now;
+  rlimit const limit{now * 4096 + (std::uint64_t{64} << 20), RLIM_INFINITY};
+  ::setrlimit(RLIMIT_AS, &limit);
+  std::vector<std::unique_ptr<char[]>> all;
+  all.reserve(4096);
+  try {
+    while (true) all.push_back(std::make_unique<char[]>(std::size_t{1} << 20));
+  } catch (std::bad_alloc const&) {
+  }
+  auto const more = std::make_unique<char[]>(std::size_t{8} << 20);
+  throw redco::error(redco::exit_code::data,
+                     "memory for a report, after " + std::string(all.size() > 8 ? "all" : "none"));
+}
+
 void end_as(std::string_view mode) {
+  if (mode == "memory") exhaust_memory();
   if (mode == "abort") std::abort();
   if (mode == "exit") std::exit(0);
   if (mode == "error") throw redco::error(redco::exit_code::data, "no data\nat all");
@@ -60,7 +84,8 @@ TEST_CASE("the end of a process is one line with rank, step and function, on its
   } const cases[] = {{"abort", -1, SIGABRT, "SIGABRT (abort)"},
                      {"exit", 70, 0, "exit() was called; return or throw instead"},
                      {"error", 65, 0, "no data at all"},
-                     {"words", 70, 0, "in short"}};
+                     {"words", 70, 0, "in short"},
+                     {"memory", 65, 0, "memory for a report, after all"}};
   for (auto const& one : cases) {
     INFO(one.mode);
     temporary_folder const folder;

@@ -164,12 +164,17 @@ def killed(start):
 
 def memory(start):
     # 71 million parameters in f32 with gradients and two moments take 1.1 GB. A stage has a
-    # quarter. Libraries and threads take 450 MiB.
-    arguments = ["--dtype", "f32", "--width", "768", "--layers", "10", "--max-steps", "1", "--limit", "900"]
-    _, codes, text = start.ended(1, arguments)
-    # libtorch may end the process where an exception cannot leave
-    assert codes[0] != 0 and re.search("can't allocate memory|bad_alloc", text), f"one rank: {codes}: {text}"
-    start.trained(4, [*arguments, "--mesh", "pp=4"])
+    # quarter. Libraries and threads take 450 MiB. At each limit, the run fails somewhere else.
+    arguments = ["--dtype", "f32", "--width", "768", "--layers", "10", "--max-steps", "1"]
+    for limit in (50, 300, 600, 650, 700, 750, 900):
+        _, codes, text = start.ended(1, [*arguments, "--limit", str(limit)])
+        assert codes == [70], f"one rank with {limit} MiB: {codes}: {text}"
+        sentences = re.findall(r"^error: .*(?:can't allocate memory|is exhausted|cannot be started|exit\(\) was called)", text, re.M)
+        assert len(sentences) == 1, f"one rank with {limit} MiB: {sentences}: {text}"
+    # The threads of a run end in order, also if malloc returns their memory at once.
+    _, codes, text = start.ended(1, [*arguments, "--limit", "1400"])
+    assert codes in ([0], [70]), f"one rank: {codes}: {text}"
+    start.trained(4, [*arguments, "--limit", "900", "--mesh", "pp=4"])
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -51,9 +52,10 @@ class lifeline {
   }
 
   /// Records the failure of `rank` and wakes all waiting ranks, if no rank has failed before.
-  /// Returns true if this failure is the first.
-  bool fail(int rank, exit_code code, std::string const& message) { return fail(error(code, rank, message)); }
-  bool fail(int rank, error const& failure);
+  /// Returns true if this failure is the first. If there is no memory for the message, records a
+  /// message that was made before the run.
+  bool fail(int rank, exit_code code, std::string_view message) noexcept;
+  bool fail(int rank, error const& failure) noexcept;
 
   bool failed() const noexcept { return failed_.load(); }
 
@@ -96,7 +98,7 @@ class lifeline {
   void attach(std::shared_ptr<detail::waiting_room> room);
 
  private:
-  bool fail(error const& named);
+  bool fail(error const& named) noexcept;
   void wake();
 
   std::vector<std::atomic<bool>> ended_;
@@ -105,6 +107,7 @@ class lifeline {
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
   std::optional<error> cause_;
+  error const exhausted_{exit_code::internal, "a rank has failed, and there was no memory for its message"};
   /// Texts of the current long waits, by their number; the oldest has the lowest number.
   std::map<std::uint64_t, std::string> waits_;
   std::uint64_t waits_begun_ = 0;

@@ -6,11 +6,20 @@
 #include <redco/config.hpp>
 
 #include <cstddef>
+#include <new>
 #include <utility>
 
 namespace redco::comm {
 
-REDCO_INLINE bool lifeline::fail(int rank, error const& failure) {
+REDCO_INLINE bool lifeline::fail(int rank, exit_code code, std::string_view message) noexcept {
+  try {
+    return fail(error(code, rank, std::string(message)));
+  } catch (std::bad_alloc const&) {
+    return fail(exhausted_);
+  }
+}
+
+REDCO_INLINE bool lifeline::fail(int rank, error const& failure) noexcept {
   return failure.names_rank() ? fail(failure) : fail(rank, failure.code(), failure.what());
 }
 
@@ -46,7 +55,7 @@ REDCO_INLINE void lifeline::attach(std::shared_ptr<detail::waiting_room> room) {
   rooms_.push_back(std::move(room));
 }
 
-REDCO_INLINE bool lifeline::fail(error const& named) {
+REDCO_INLINE bool lifeline::fail(error const& named) noexcept {
   {
     std::lock_guard const lock(mutex_);
     if (failed_.load()) return false;

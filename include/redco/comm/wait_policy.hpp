@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -37,6 +38,10 @@ std::map<int, std::uint64_t> core_delays();
 /// interval. A thread that `before` does not contain counts with delay 0 there.
 double largest_share(std::map<int, std::uint64_t> const& before, std::map<int, std::uint64_t> const& after,
                      double nanoseconds);
+
+/// Returns true if the address space has room for twice the stacks of `threads` threads. libgomp
+/// ends the process if it cannot start a thread.
+bool has_room_for(std::size_t threads);
 
 /// A background policy that shortens the spinning of OpenMP threads while other work wants the
 /// cores. libgomp's threads spin for milliseconds in each wait, which costs a small model most of

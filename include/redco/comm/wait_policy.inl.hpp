@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -14,6 +16,8 @@
 #include <utility>
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace redco::comm::detail {
@@ -71,13 +75,33 @@ REDCO_INLINE double largest_share(std::map<int, std::uint64_t> const& before, st
   return nanoseconds > 0 ? static_cast<double>(most) / nanoseconds : 0;
 }
 
+REDCO_INLINE bool has_room_for(std::size_t threads) {
+  pthread_attr_t attributes;
+  std::size_t stack = 0;
+  if (::pthread_attr_init(&attributes) != 0) return false;
+  ::pthread_attr_getstacksize(&attributes, &stack);
+  ::pthread_attr_destroy(&attributes);
+  std::size_t const bytes = 2 * threads * stack;
+  void* const room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return room != MAP_FAILED && ::munmap(room, bytes) == 0;
+}
+
 /// A thread that holds an OpenMP team with more threads than the machine has cores, all of them
 /// asleep. Its existence makes libgomp's other threads spin only briefly.
 class wait_policy::idle_team {
  public:
+  /// Returns a new team, or null if there is no memory for its threads.
+  static std::unique_ptr<idle_team> started() {
+    try {
+      return has_room_for(threads() + 1) ? std::make_unique<idle_team>() : nullptr;
+    } catch (std::exception const&) {
+      return nullptr;
+    }
+  }
+
   idle_team()
       : thread_([this] {
-          detail::find_gomp()([](void*) {}, nullptr, std::thread::hardware_concurrency() + 1, 0);
+          detail::find_gomp()([](void*) {}, nullptr, threads(), 0);
           std::unique_lock lock(mutex_);
           ended_.wait(lock, [this] { return over_; });
         }) {}
@@ -93,6 +117,8 @@ class wait_policy::idle_team {
   }
 
  private:
+  static unsigned threads() { return std::thread::hardware_concurrency() + 1; }
+
   std::mutex mutex_;
   std::condition_variable ended_;
   bool over_ = false;
@@ -129,8 +155,8 @@ REDCO_INLINE void wait_policy::watch() {
     delays = std::move(now);
     since = clock::now();
     if (shortened != (team != nullptr)) {
-      team = shortened ? std::make_unique<idle_team>() : nullptr;
-      on_change_(shortened);
+      team = shortened ? idle_team::started() : nullptr;
+      if (shortened == (team != nullptr)) on_change_(shortened);
     }
     lock.lock();
   }

@@ -12,8 +12,7 @@ namespace redco::diag {
 /// - Reports SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, then runs the previous signal action.
 /// - Reports uncaught exceptions, also in noexcept functions, then exits with their code or 70.
 /// - Reports `exit()` on a rank's thread, which would look like success, then exits with 70.
-///
-/// SIGKILL cannot be reported.
+/// - Keeps 16 MiB of address space for reports of exhausted memory.
 class crash_report {
  public:
   explicit crash_report(exception_words words = what_of);

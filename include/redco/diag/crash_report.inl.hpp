@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace redco::diag::detail {
@@ -41,8 +42,24 @@ struct crash_report_state {
   std::atomic<bool> reported = false;
   struct sigaction earlier[std::size(fatal_signals)] = {};
   std::terminate_handler earlier_terminate = nullptr;
+  std::new_handler earlier_new = nullptr;
+  /// Address space that the first failing `new` frees, so that the failure can be reported
+  std::atomic<void*> reserve = nullptr;
 };
 inline crash_report_state last_state;
+inline constexpr std::size_t reserve_bytes = std::size_t{16} << 20;
+
+inline void free_reserve() {
+  if (void* const kept = last_state.reserve.exchange(nullptr)) ::munmap(kept, reserve_bytes);
+}
+
+/// Called if `new` finds no memory. Frees the reserve, but lets `new` fail, because the reserve is
+/// for the messages about the failure.
+inline void on_exhausted_memory() {
+  free_reserve();
+  if (last_state.earlier_new != nullptr) return last_state.earlier_new();
+  throw std::bad_alloc();
+}
 
 /// A line of text with a fixed buffer, written by signal handlers. Allocates no memory and calls
 /// only async-signal-safe functions.
@@ -154,6 +171,10 @@ REDCO_INLINE crash_report::crash_report(exception_words words) {
   state.words = words;
   [[maybe_unused]] static int const registered = std::atexit(detail::on_exit);
   state.earlier_terminate = std::set_terminate(detail::on_terminate);
+  void* const reserve =
+      ::mmap(nullptr, detail::reserve_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserve != MAP_FAILED) state.reserve = reserve;
+  state.earlier_new = std::set_new_handler(detail::on_exhausted_memory);
   for (std::size_t index = 0; index < std::size(detail::fatal_signals); ++index) {
     struct sigaction ours {};
     ours.sa_sigaction = detail::on_fatal_signal;
@@ -168,6 +189,8 @@ REDCO_INLINE crash_report::~crash_report() {
   for (std::size_t index = 0; index < std::size(detail::fatal_signals); ++index)
     ::sigaction(detail::fatal_signals[index].number, &state.earlier[index], nullptr);
   std::set_terminate(state.earlier_terminate);
+  std::set_new_handler(state.earlier_new);
+  detail::free_reserve();
   state.log.clear();
   state.failures.clear();
 }

@@ -22,7 +22,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace redco::run {
@@ -43,8 +42,7 @@ struct batch_order {
 inline std::function<void()> prefetch_scope(rank_context const& rank) {
   return [memory = rank.memory, number = rank.rank] {
     diag::run_position::here() = {number, -1, "collate"};
-    thread_local std::optional<tensors::memory_counter::scope> counting;
-    counting.emplace(memory);
+    tensors::memory_counter::count_thread(memory);
   };
 }
 

@@ -3,8 +3,11 @@
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
+#include <cstring>
 #include <exception>
+#include <new>
 #include <string>
+#include <system_error>
 
 namespace redco::tensors {
 
@@ -20,11 +23,20 @@ inline std::string describe(at::Tensor const& x) {
   return std::string(c10::toString(x.scalar_type())) + " " + describe(x.sizes());
 }
 
-/// Returns the message of an exception. For an exception of libtorch, omits the backtrace. Usable
-/// as the callback `exception_words`.
+/// Returns the message of an exception. Omits the backtrace of an exception of libtorch. Exhausted
+/// memory has a sentence of its own. Allocates no memory. Usable as the callback `exception_words`.
 inline char const* words_of(std::exception const& failure) noexcept {
+  if (dynamic_cast<std::bad_alloc const*>(&failure) != nullptr)
+    return "the memory of this process is exhausted (std::bad_alloc): take more ranks or pipeline stages, a smaller "
+           "micro-batch, or recomputation";
+  auto const* const of_system = dynamic_cast<std::system_error const*>(&failure);
+  if (of_system != nullptr && of_system->code() == std::errc::resource_unavailable_try_again)
+    return "a thread cannot be started: the memory or the number of threads of this process is exhausted";
   auto const* const of_torch = dynamic_cast<c10::Error const*>(&failure);
-  return of_torch != nullptr ? of_torch->what_without_backtrace() : failure.what();
+  if (of_torch == nullptr) return failure.what();
+  char const* const words = of_torch->what_without_backtrace();
+  char const* const of_allocator = std::strstr(words, "DefaultCPUAllocator: ");
+  return of_allocator != nullptr ? of_allocator : words;
 }
 
 }  // namespace redco::tensors

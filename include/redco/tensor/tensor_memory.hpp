@@ -28,6 +28,10 @@ class memory_counter final : public c10::MemoryReportingInfoBase {
     c10::DebugInfoGuard guard_;
   };
 
+  /// Reports the allocations of the calling thread to `counter` until the thread ends or calls this
+  /// function again.
+  static void count_thread(std::shared_ptr<memory_counter> counter);
+
   std::int64_t current() const noexcept { return current_.load(std::memory_order_relaxed); }
   std::int64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
 
@@ -80,7 +84,8 @@ class kept_memory {
   };
 
   /// Installs an allocator with these caches for libtorch's CPU tensors, once per process, unless
-  /// the program has set an allocator of its own. Lets glibc's malloc keep freed pages of smaller
+  /// the program has set an allocator of its own. Lets libtorch throw an exception if memory is
+  /// exhausted. Lets glibc's malloc keep freed pages of smaller
   /// blocks, unless the environment sets MALLOC_TRIM_THRESHOLD_ or MALLOC_MMAP_THRESHOLD_.
   static void install();
 

@@ -6,11 +6,14 @@
 
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
+#include <c10/util/Logging.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <new>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -69,6 +72,13 @@ struct kept_memory::allocator final : c10::Allocator {
   }
 };
 
+REDCO_INLINE void memory_counter::count_thread(std::shared_ptr<memory_counter> counter) {
+  // Creates libtorch's state of this thread first, so that it is destroyed after the scope.
+  static_cast<void>(c10::ThreadLocalDebugInfo::current());
+  thread_local std::optional<scope> counting;
+  counting.emplace(std::move(counter));
+}
+
 REDCO_INLINE kept_memory::scope::scope() : before_(std::exchange(allocator::owner, mine_)) {}
 
 REDCO_INLINE kept_memory::scope::~scope() {
@@ -79,6 +89,10 @@ REDCO_INLINE kept_memory::scope::~scope() {
 REDCO_INLINE void kept_memory::install() {
   [[maybe_unused]] static bool const once = [] {
     if (c10::GetCPUAllocator() == c10::GetDefaultCPUAllocator()) c10::SetCPUAllocator(new allocator);
+    // Debian's libsentencepiece has a larger object with the name of libtorch's FLAGS_minloglevel.
+    // The loader merges the two, and the constructor of the larger one overwrites the next flag,
+    // with which libtorch aborts the process where it would throw.
+    FLAGS_caffe2_use_fatal_for_enforce = false;
 #ifdef __GLIBC__
     // Otherwise malloc returns freed pages after each step, which costs a tenth of the time of
     // small models.

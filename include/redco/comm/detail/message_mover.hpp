@@ -39,6 +39,8 @@ class message_mover {
   void add(Messages& some) {
     std::lock_guard const lock(mutex_);
     if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    // The mover allocates no memory, because no caller could handle that failure.
+    failures_.reserve(failures_.size() + in_flight_.size() + 1);
     in_flight_.push_back(&some);
     pause_ = shortest;
     bell_.notify_all();
