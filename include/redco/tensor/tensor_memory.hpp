@@ -85,8 +85,8 @@ class kept_memory {
 
   /// Installs an allocator with these caches for libtorch's CPU tensors, once per process, unless
   /// the program has set an allocator of its own. Lets libtorch throw an exception if memory is
-  /// exhausted. Lets glibc's malloc keep freed pages of smaller
-  /// blocks, unless the environment sets MALLOC_TRIM_THRESHOLD_ or MALLOC_MMAP_THRESHOLD_.
+  /// exhausted. Lets glibc's malloc keep freed pages of smaller blocks, unless the environment sets
+  /// MALLOC_TRIM_THRESHOLD_ or MALLOC_MMAP_THRESHOLD_.
   static void install();
 
   /// Returns the number of bytes that this cache holds for reuse.
