@@ -27,6 +27,7 @@ struct private_settings {
   double clip = 3, deviation = 0;
   /// Examples of each step: none in step 1, and other numbers on each replica in the others
   std::vector<std::vector<std::int64_t>> drawn = {{2, 3, 5, 8, 13}, {}, {1, 4, 9}};
+  int zero = 0;  ///< level of ZeRO
 };
 
 constexpr double expected = 4;  // examples of a step
@@ -45,7 +46,9 @@ at::Tensor private_inputs(std::vector<std::int64_t> const& numbers) {
 run_test::tensors take_steps(redco::mesh const& mesh, private_settings const& how) {
   temporary_folder const folder;
   run_test::silence const quiet;
-  redco::deployer deployer(in(folder.path, mesh));
+  redco::deployer_options where = in(folder.path, mesh);
+  where.zero = how.zero;
+  redco::deployer deployer(where);
   std::mutex mutex;
   run_test::tensors state;
   deployer.run([&](redco::rank_context& rank) {
@@ -67,7 +70,7 @@ run_test::tensors take_steps(redco::mesh const& mesh, private_settings const& ho
       });
     }
     std::scoped_lock const lock(mutex);
-    if (rank.dp_index() == 0) run_test::add_state(state, net.parts());
+    if (rank.dp_index() == 0 || how.zero > 0) run_test::add_state(state, net.parts());
   });
   return state;
 }
@@ -84,6 +87,16 @@ TEST_CASE("private steps are equal on every mesh, also if a step draws no exampl
   REQUIRE(one.size() == 4);
   for (redco::mesh const mesh : {redco::mesh{.dp = 2}, {.dp = 3}, {.tp = 2}, {.dp = 2, .tp = 2}})
     CHECK(largest_difference(take_steps(mesh, how), one) < 1e-13);
+}
+
+TEST_CASE("private steps are equal if each replica keeps a share of the state") {
+  private_settings how{.deviation = 0.2};
+  run_test::tensors const one = take_steps({.dp = 1}, how);
+  for (int const level : {1, 2})
+    for (redco::mesh const mesh : {redco::mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}}) {
+      how.zero = level;
+      CHECK(largest_difference(take_steps(mesh, how), one) < 1e-13);
+    }
 }
 
 TEST_CASE("noise is normal numbers keyed by the element, added once and divided by the expected batch") {

@@ -124,6 +124,9 @@ TEST_CASE("replicas that keep shares of gradients sum each round, also without a
   CHECK(text_of(check_step(all)) == "the step is sound");
   CHECK(text_of(check_step(two_replicas(1, 0, each))) == "the step is sound");
   CHECK(changed(each, 2, 1, [](lists& l) { l[2].erase(l[2].begin() + 4); }).cause == kind::not_reduced);
+  CHECK(changed(each, 2, 1, [](lists& l) {
+          std::swap_ranges(l[2].begin() + 2, l[2].begin() + 4, l[2].begin() + 4);
+        }).cause == kind::waits_forever);
   CHECK(changed(each, 2, 1, [](lists& l) { l[2].erase(l[2].begin() + 4, l[2].begin() + 6); }).cause ==
         kind::waits_forever);
 }
