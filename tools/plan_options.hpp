@@ -88,7 +88,7 @@ struct plan_options {
         field<"zero">(
             &o::zero,
             "1: each replica keeps a share of the optimizer's state and of f32 copies of the parameters; 2: and "
-            "of the gradients")
+            "gradients")
             .at_least(0)
             .in_group("mesh"),
         field<"batch">(&o::batch, "examples of one update, over all ranks").at_least(1).in_group("training"),
