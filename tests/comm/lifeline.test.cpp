@@ -21,7 +21,7 @@ TEST_CASE("the first failure of a run is its cause, with the failed rank") {
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("a failure without memory for its message ends the run") {
   redco::comm::lifeline line(2);
-  CHECK(line.fail(1, redco::exit_code::internal, std::string_view("x", std::size_t{1} << 46)));
+  CHECK(line.fail(1, redco::exit_code::internal, std::string_view("x", std::size_t{1} << 61)));
   CHECK(line.failed());
   CHECK(line.cause().code() == redco::exit_code::internal);
   CHECK(std::string(line.cause().what()).find("no memory for its message") != std::string::npos);

@@ -209,8 +209,8 @@ TEST_CASE("stages are the best plan if no other plan fits the memory, or if link
 
 TEST_CASE("stages with shares sum gradients after backward, and layers between replicas have one stage") {
   redco::cost::machine linked = machine();
-  linked.links = {{2, 2, 1, 1e-4, 1e8}};
-  redco::cost::search_space space{.load = {8, 64}, .ranks = 4, .most_stages = 2, .hosts = 2};
+  linked.links = {{4, 4, 1, 1e-4, 1e8}};
+  redco::cost::search_space space{.load = {8, 64}, .ranks = 4, .most_stages = 2, .hosts = 4};
   space.gradient_bucket = 1 << 20;
   space.zero = 1;
   bool some = false;
