@@ -247,7 +247,7 @@ expect(0 "schedule of a file\n" config.json --sequence 64 --n-pipeline-stages 2 
 expect(64 "the schedule has 2 stages, 2 chunks of blocks and 1 micro-batches, the run 2, 2 and 8" ${staged} --n-pipeline-stages 2
   --schedule mine.csv)
 expect(0 "^stage 0: bytes of one rank, of which [0-9]+ throughout the step\n +begins +ends  work [^\n]*\n +0.0 % +[0-9.]+ %  forward +0 +0-8 \
-[^\n]*\n[^\n]*  send +0  393216 to stage 1\n.*\n\nstage 1: .*  wait +0  for stage 0\n.*  receive +7  393216 from stage 0\n.*  send +7  393216 to stage 0\n$"
+[^\n]*\n[^\n]*  send +0  393216 to stage 1\n.*\n\nstage 1: .*  wait +0  for stage 0\n.*  receive +7  393216 from stage 0, total [0-9]+\n.*  send +7  393216 to stage 0\n$"
   ${staged} --n-pipeline-stages 2 --timeline)
 expect(0 "^stage 0: .* [0-9.]+ s +[0-9.]+ s  backward +7 +0-8 " ${staged} --n-pipeline-stages 2 --timeline --machine machine.json)
 expect(64 "--chunks-per-stage has no meaning for a run with one pipeline stage" ${staged} --chunks-per-stage 2)

@@ -122,7 +122,7 @@ TEST_CASE("on a measured machine, a timeline has seconds, and tensors between st
   std::string const text = redco::report::stage_timeline_text(facts, demands, run, &on);
   CHECK(text.find(" us  wait               0  for stage 0\n") == std::string::npos);
   CHECK(text.find(" ms  wait               0  for stage 0\n") != std::string::npos);
-  CHECK(text.find("  receive            0  1536 from stage 0\n") != std::string::npos);
+  CHECK(text.find("  receive            0  1536 from stage 0, total ") != std::string::npos);
   CHECK(text.find("  send               1  1536 to stage 0\n") != std::string::npos);
 }
 

@@ -22,7 +22,7 @@ struct stage_moment {
   std::int64_t activations = 0, recomputed = 0, gradients = 0;
   std::int64_t loss = 0;       ///< Bytes of the loss's saved and temporary tensors
   std::int64_t transfers = 0;  ///< Bytes of sent tensors whose arrival no message has shown
-  /// Bytes at the arrival of a received gradient, before the stage frees tensors that it has sent
+  /// Bytes at the arrival of the input, before the stage frees tensors that it has sent
   std::int64_t at_arrival = 0;
 
   constexpr std::int64_t bytes() const { return activations + recomputed + gradients + loss + transfers; }
@@ -134,9 +134,9 @@ class stage_memory {
     int const before = chunk_beside(one, -1), after = chunk_beside(one, 1);
     if (int const from = stage_of(before); from >= 0 && from != stage_) {
       // The received tensor exists before the stage knows which of its own have arrived.
-      end_forward(forward ? c.received + c.received_part : c.sent + c.sent_part, 0);
-      if (!forward && moments_ != nullptr)
-        moments_->back().at_arrival = saved_ + losses_ + transfers_ + c.sent + c.sent_part;
+      std::int64_t const arrived = forward ? c.received + c.received_part : c.sent + c.sent_part;
+      end_forward(arrived, 0);
+      if (moments_ != nullptr) moments_->back().at_arrival = saved_ + losses_ + transfers_ + arrived;
       receive(from, {before, one.chunk, one.micro});
     }
     int const to = stage_of(after);
