@@ -207,7 +207,7 @@ TEST_CASE("stages are the best plan if no other plan fits the memory, or if link
   CHECK(found.plans.front().run.mesh.pp > 1);
 }
 
-TEST_CASE("stages with shares sum gradients after backward, and layers between replicas have one stage") {
+TEST_CASE("stages with shares sum gradients after backward; some shares and layers allow one stage only") {
   redco::cost::machine linked = machine();
   linked.links = {{4, 4, 1, 1e-4, 1e8}};
   redco::cost::search_space space{.load = {8, 64}, .ranks = 4, .most_stages = 2, .hosts = 4};
@@ -219,6 +219,10 @@ TEST_CASE("stages with shares sum gradients after backward, and layers between r
     some = some || p.run.gradient_bucket > 0;
   }
   CHECK(some);
+  space.zero = 2;
+  std::vector<redco::cost::found_plan> const with_shares_of_gradients = search(space, linked).plans;
+  REQUIRE(!with_shares_of_gradients.empty());
+  for (redco::cost::found_plan const& p : with_shares_of_gradients) CHECK(p.run.mesh.pp == 1);
   using normed = redco::model_of<
       redco::sequential<redco::named<"in", redco::linear<8, 8>>, redco::named<"norm", redco::batch_norm<8>>,
                         redco::named<"h", redco::repeat<4, redco::residual<redco::linear<8, 8>>>>>>;
