@@ -5,9 +5,9 @@
 #include <redco/run/worker.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/nn/opaque.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/layer/opaque.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/model/sequence_parallel.hpp>
 #include <redco/random/stream.hpp>
 #include <redco/random/uniform.hpp>
 
