@@ -50,16 +50,6 @@ redco::t5 t5_of(std::int64_t width, std::int64_t heads) {
            .dropout = 0.1}};
 }
 
-struct pair_batch {
-  at::Tensor source, mask, decoder, labels;
-};
-
-pair_batch pairs_of(std::span<std::int64_t const> examples) {
-  at::Tensor const source = ids_of(examples), labels = source.narrow(1, 0, 4).flip(1).contiguous();
-  return {source, source.ne(0), at::cat({at::zeros({labels.size(0), 1}, at::kLong), labels.narrow(1, 0, 3)}, 1),
-          labels};
-}
-
 /// Bytes that rank 0 sent to other stages, and its broadcasts among stages, while it generated.
 std::mutex guard;
 struct exchanged {

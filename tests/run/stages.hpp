@@ -55,6 +55,17 @@ inline at::Tensor ids_of(std::span<std::int64_t const> examples) {
   return ids;
 }
 
+/// Texts with their first four tokens reversed as labels, for an encoder-decoder.
+struct pair_batch {
+  at::Tensor source, mask, decoder, labels;
+};
+
+inline pair_batch pairs_of(std::span<std::int64_t const> examples) {
+  at::Tensor const source = ids_of(examples), labels = source.narrow(1, 0, 4).flip(1).contiguous();
+  return {source, source.ne(0), at::cat({at::zeros({labels.size(0), 1}, at::kLong), labels.narrow(1, 0, 3)}, 1),
+          labels};
+}
+
 /// Returns a batch whose labels are the next tokens. Padding does not count, nor do tokens with id
 /// 5.
 inline redco::token_batch texts_of(std::span<std::int64_t const> examples) {

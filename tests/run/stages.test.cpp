@@ -52,18 +52,13 @@ redco::vit const viewer{{.channels = 1,
                          .classes = 3,
                          .dropout = 0.1}};
 
-struct pair_batch {
-  at::Tensor source, mask, decoder, labels;
-};
-
 /// Returns a job that reverses the first four tokens of a text. A prediction is the best of three
 /// beams.
 auto reversal() {
   return redco::collate([](std::span<std::int64_t const> examples) {
-           at::Tensor const source = ids_of(examples), labels = source.narrow(1, 0, 4).flip(1).contiguous();
-           at::Tensor const start = at::zeros({labels.size(0), 1}, at::kLong);
-           return pair_batch{source, source.ne(0), at::cat({start, labels.narrow(1, 0, 3)}, 1),
-                             labels.masked_fill(labels.eq(5), -100)};
+           pair_batch b = pairs_of(examples);
+           b.labels.masked_fill_(b.labels.eq(5), -100);
+           return b;
          }) |
          redco::loss([](auto const& net, pair_batch const& b) {
            return redco::cross_entropy(net(b.decoder, redco::encoder_input{b.source}, redco::encoder_mask{b.mask}),

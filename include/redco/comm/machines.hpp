@@ -21,10 +21,9 @@ inline shape::host_map machines_of(mesh const& on) {
   while (each < processes && names[each] == names[0]) ++each;
   if (each >= processes || processes % each != 0 || on.ranks() % static_cast<int>(processes) != 0) return {on, 1};
   std::set<std::string> machines;
-  for (std::size_t i = 0; i < processes; ++i) {
-    if (names[i] != names[i - i % each]) return {on, 1};
-    machines.insert(names[i]);
-  }
+  for (std::size_t i = 0; i < processes; ++i)
+    if (i % each == 0) machines.insert(names[i]);
+    else if (names[i] != names[i - i % each]) return {on, 1};
   if (machines.size() != processes / each) return {on, 1};
   return {on, static_cast<int>(machines.size())};
 }

@@ -10,6 +10,7 @@
 #include <redco/shape/axis.hpp>
 #include <redco/shape/hosts.hpp>
 #include <redco/shape/stage_cuts.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 #include <redco/schedule/pipeline_table.hpp>
@@ -27,7 +28,7 @@ namespace redco::cost::detail {
 /// first.
 inline std::vector<mesh> meshes_of(search_space const& space, fact::program const& facts) {
   // check_zero() refuses stages whose replicas share out the gradients.
-  bool const one_stage = first_between_replicas(facts) != nullptr || space.zero > 1;
+  bool const one_stage = first_between_replicas(facts) != nullptr || shape::zero{space.zero}.sums_in_backward();
   int const most = one_stage ? 1 : shard::most_stages(facts);
   std::vector<mesh> meshes;
   for (std::int64_t const stages : divisors_of(space.ranks)) {
@@ -71,7 +72,8 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, fact::program
     std::int64_t const share = space.load.batch / on.dp;
     shape::host_map const lies{on, space.hosts};
     // Replicas that keep shares sum after the stages have exchanged gradients.
-    bool const overlaps = (space.zero > 1 || lies.parts(shape::batch_axes)) && !(space.zero > 0 && on.pp > 1);
+    bool const overlaps =
+        (shape::zero{space.zero}.sums_in_backward() || lies.parts(shape::batch_axes)) && !(space.zero > 0 && on.pp > 1);
     for (stage_order const& order : orders_of(on, facts)) {
       shape::stage_cuts const cuts = shard::stages_of(facts, on, {}, order.chunks_per_stage);
       for (std::int64_t const at_once : divisors_of(share))

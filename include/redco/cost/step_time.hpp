@@ -56,8 +56,8 @@ struct pipeline_time {
 inline constexpr double seconds_per_unit = 1e-9;
 
 /// Returns the simulated course of a step on pipeline stages, up to the last backward, in units of
-/// `seconds_per_unit`.
-/// `stages` are the costs of the stages from stage_costs(). Throws the errors of step_time_of().
+/// `seconds_per_unit`. `stages` are the costs of the stages from stage_costs(). Throws the errors
+/// of step_time_of().
 schedule::pipeline_run pipeline_course_of(std::vector<stage_cost> const& stages, setup const& run, machine const& on);
 
 /// Returns the simulated course of a step on pipeline stages whose machine was not measured. The

@@ -154,6 +154,40 @@ inline double transfer_seconds(stage_cost const& stage, setup const& run, machin
   return most;
 }
 
+/// Returns the predicted time of a step for each stage.
+inline std::vector<step_time> step_times_of(std::vector<stage_cost> const& stages, setup const& run,
+                                            machine const& on) {
+  std::vector<step_time> all;
+  for (stage_cost const& stage : stages) all.push_back(step_time_of(stage.cost, run, on));
+  return all;
+}
+
+/// Returns the simulated course of a step on pipeline stages, whose own times are `of_stages`.
+inline schedule::pipeline_run course_of(std::vector<stage_cost> const& stages, std::vector<step_time> const& of_stages,
+                                        setup const& run, machine const& on) {
+  schedule::pipeline_table const table = table_of(run, run.micro_batches);
+  std::vector<schedule::chunk_times> times(table.chunks());
+  auto const units = [](double seconds) { return static_cast<std::int64_t>(seconds / seconds_per_unit + 0.5); };
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    stage_cost const& stage = stages[i];
+    step_time const& t = of_stages[i];
+    operations const& made = stage.cost.operations;
+    double const micro =
+        (t.products + t.activations + t.weights + t.tensors + t.messages - t.once - (t.hidden - t.hidden_once)) /
+        static_cast<double>(run.micro_batches);
+    double const all = static_cast<double>(made.total()) / static_cast<double>(run.micro_batches);
+    for (stage_cost::chunk const& one : stage.chunks) {
+      double const forward = all > 0 ? micro * static_cast<double>(one.forward) / all
+                                     : micro / static_cast<double>(3 * std::ssize(stage.chunks));
+      // The second forward of recomputed blocks comes before the gradients of the chunk's input.
+      double const again = all > 0 ? micro * static_cast<double>(one.again) / all : 0;
+      times[static_cast<std::size_t>(one.index)] = {units(forward), units(forward + again), units(forward),
+                                                    units(transfer_seconds(stage, run, on))};
+    }
+  }
+  return schedule::simulate(table, times);
+}
+
 }  // namespace redco::cost::detail
 
 namespace redco::cost {
@@ -167,26 +201,7 @@ REDCO_INLINE step_time pipeline_time::slowest() const {
 
 REDCO_INLINE schedule::pipeline_run pipeline_course_of(std::vector<stage_cost> const& stages, setup const& run,
                                                        machine const& on) {
-  schedule::pipeline_table const table = detail::table_of(run, run.micro_batches);
-  std::vector<schedule::chunk_times> times(table.chunks());
-  auto const units = [](double seconds) { return static_cast<std::int64_t>(seconds / seconds_per_unit + 0.5); };
-  for (stage_cost const& stage : stages) {
-    step_time const t = step_time_of(stage.cost, run, on);
-    operations const& made = stage.cost.operations;
-    double const micro =
-        (t.products + t.activations + t.weights + t.tensors + t.messages - t.once - (t.hidden - t.hidden_once)) /
-        static_cast<double>(run.micro_batches);
-    double const all = static_cast<double>(made.total()) / static_cast<double>(run.micro_batches);
-    for (stage_cost::chunk const& one : stage.chunks) {
-      double const forward = all > 0 ? micro * static_cast<double>(one.forward) / all
-                                     : micro / static_cast<double>(3 * std::ssize(stage.chunks));
-      // The second forward of recomputed blocks comes before the gradients of the chunk's input.
-      double const again = all > 0 ? micro * static_cast<double>(one.again) / all : 0;
-      times[static_cast<std::size_t>(one.index)] = {units(forward), units(forward + again), units(forward),
-                                                    units(detail::transfer_seconds(stage, run, on))};
-    }
-  }
-  return schedule::simulate(table, times);
+  return detail::course_of(stages, detail::step_times_of(stages, run, on), run, on);
 }
 
 REDCO_INLINE schedule::pipeline_run pipeline_course_of(std::vector<stage_cost> const& stages, setup const& run) {
@@ -209,12 +224,9 @@ REDCO_INLINE schedule::pipeline_run pipeline_course_of(std::vector<stage_cost> c
 REDCO_INLINE pipeline_time pipeline_time_of(std::vector<stage_cost> const& stages, setup const& run,
                                             machine const& on) {
   pipeline_time result;
-  for (stage_cost const& stage : stages) {
-    step_time const t = step_time_of(stage.cost, run, on);
-    result.end = std::max(result.end, t.once - t.hidden_once + t.update);
-    result.stages.push_back(t);
-  }
-  schedule::pipeline_run const course = pipeline_course_of(stages, run, on);
+  result.stages = detail::step_times_of(stages, run, on);
+  for (step_time const& t : result.stages) result.end = std::max(result.end, t.once - t.hidden_once + t.update);
+  schedule::pipeline_run const course = detail::course_of(stages, result.stages, run, on);
   result.pipeline = static_cast<double>(course.makespan) * seconds_per_unit;
   result.idle = course.idle();
   return result;

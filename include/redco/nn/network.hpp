@@ -281,9 +281,10 @@ class bound_network {
     at::Tensor source;
     if constexpr (has<encoder_input>) source = get<encoder_input>();
     std::uint32_t const call = pass_->calls++;
+    std::optional<fact::program> facts;
     while (true) {
       in.stage->begin([&](std::int64_t block) {
-        return nn::detail::stage_shapes_at(net_->model(), net_->store(), in, block, x, source);
+        return nn::detail::stage_shapes_at(facts, net_->model(), net_->store(), in, block, x, source);
       });
       nn::context<Entries...> const ctx(in, call, net_, values_, entries_);
       auto const y = nn::detail::forward(*net_, x, ctx);

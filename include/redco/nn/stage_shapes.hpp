@@ -9,9 +9,11 @@
 #include <redco/cost/local_extents.hpp>
 #include <redco/shard/facts.hpp>
 #include <redco/model/model.hpp>
+#include <redco/fact/program.hpp>
 #include <redco/fact/stage_edge.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace redco::nn::detail {
@@ -32,12 +34,13 @@ inline stage_shapes shapes_of(fact::stage_edge const& edge, parameter_store cons
 }
 
 /// Returns the shapes of the tensors that pass the cut before block `block` in a call on `input`
-/// and the encoder's input `source` (undefined without encoder).
+/// and the encoder's input `source` (undefined without encoder). `facts`: the model's program for
+/// the call; the first use computes it.
 template <model M>
-stage_shapes stage_shapes_at(M const& m, parameter_store const& store, pass const& in, std::int64_t block,
-                             at::Tensor const& input, at::Tensor const& source) {
-  workload const load = setup_of_pass(store, in, input, source).load;
-  return shapes_of(fact::stage_edge_at(shard::facts_of(m, load), block), store, in.tp->size());
+stage_shapes stage_shapes_at(std::optional<fact::program>& facts, M const& m, parameter_store const& store,
+                             pass const& in, std::int64_t block, at::Tensor const& input, at::Tensor const& source) {
+  if (!facts) facts = shard::facts_of(m, setup_of_pass(store, in, input, source).load);
+  return shapes_of(fact::stage_edge_at(*facts, block), store, in.tp->size());
 }
 
 }  // namespace redco::nn::detail

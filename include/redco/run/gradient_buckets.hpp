@@ -47,20 +47,16 @@ class gradient_buckets {
     at::Tensor part;   ///< slice of the flat gradient buffer
     comm::lane* lane;  ///< thread that sums the bucket over its mesh axes
     bool is_shared;    ///< true if the rank gets the sums of its share only
-    /// Index of the bucket's first parameter.
-    std::int32_t first = -1;
     /// Number of parameters in the bucket whose gradients backward has not completed yet.
     int awaited = 0;
   };
-  /// Indices of the buckets that hold elements of one parameter, in the order of sending.
-  using bucket_indices = std::vector<std::size_t>;
-
   void send_next();
 
   /// Lanes (threads that run collectives) that the buckets use, each one once.
   std::vector<comm::lane*> lanes_;
   std::vector<bucket> order_;
-  std::vector<bucket_indices> of_parameter_;
+  /// Entries by parameter: indices of its buckets in the order of sending
+  std::vector<std::vector<std::size_t>> of_parameter_;
   /// Entries by parameter: true after backward has completed the parameter's gradient.
   std::vector<bool> ended_;
   std::size_t sent_ = 0;

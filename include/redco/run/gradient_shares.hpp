@@ -38,8 +38,6 @@ class gradient_shares {
   struct bucket {
     shard::shared_range range;
     std::int64_t packed = 0, elements = 0;  ///< this rank's share in the store's gradients
-    /// Index of the bucket's first parameter, and number of its parameters
-    std::int32_t first = -1;
     int parameters = 0;
     /// Number of parameters in the bucket whose gradients backward has not completed yet
     int awaited = 0;

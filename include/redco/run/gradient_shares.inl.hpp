@@ -2,6 +2,7 @@
 
 #include <redco/run/gradient_shares.hpp>
 
+#include <redco/run/bucket_order.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/diag/error.hpp>
@@ -13,34 +14,28 @@
 namespace redco::run {
 
 REDCO_INLINE gradient_shares::gradient_shares(nn::network_base const& net, rank_context& rank)
-    : net_(net), rank_(rank), of_parameter_(net.parameters().size()), ended_(net.parameters().size()) {
+    : net_(net), rank_(rank), ended_(net.parameters().size()) {
   nn::parameter_store const& store = net.store();
+  std::vector<bucket> all;
+  std::vector<std::int64_t> begins;  // of the buckets in the flat buffers
+  auto kept = store.kept().begin();  // kept ranges have the order of the shared ranges
   for (shard::shared_range const& range : store.shares()) {
-    bucket one{range, 0, 0, -1, 0, 0, {}};
-    std::int64_t const begin = range.share_begin(rank.coordinate(range.over)), end = begin + range.share();
-    for (nn::parameter_store::kept_range const& kept : store.kept()) {
-      if (kept.begin < begin || kept.end > end) continue;
-      if (one.elements == 0) one.packed = kept.packed;
-      one.elements += kept.end - kept.begin;
+    bucket one;
+    one.range = range;
+    std::int64_t const end = range.share_begin(rank.coordinate(range.over)) + range.share();
+    for (; kept != store.kept().end() && kept->end <= end; ++kept) {
+      if (one.elements == 0) one.packed = kept->packed;
+      one.elements += kept->end - kept->begin;
     }
-    order_.push_back(std::move(one));
+    begins.push_back(range.begin);
+    all.push_back(std::move(one));
   }
-  auto const begin_of = [&](at::Tensor const& leaf) { return leaf.storage_offset() - store.values().storage_offset(); };
-  auto const overlaps = [&](bucket const& one, at::Tensor const& leaf) {
-    std::int64_t const begin = begin_of(leaf), end = begin + leaf.numel();
-    return leaf.requires_grad() && leaf.numel() > 0 && begin < one.range.end && one.range.begin < end;
-  };
-  for (bucket& one : order_)
-    for (std::size_t i = 0; i < net.parameters().size(); ++i)
-      if (overlaps(one, net.parameters()[i]) && one.parameters++ == 0) one.first = static_cast<std::int32_t>(i);
-  // Backward completes the last bucket of a parameter first, because the next parameters end there.
-  std::reverse(order_.begin(), order_.end());
-  std::stable_sort(order_.begin(), order_.end(), [](bucket const& a, bucket const& b) { return a.first > b.first; });
-  for (std::size_t b = 0; b < order_.size(); ++b) {
-    order_[b].awaited = order_[b].parameters;
-    for (std::size_t i = 0; i < net.parameters().size(); ++i)
-      if (overlaps(order_[b], net.parameters()[i])) of_parameter_[i].push_back(b);
+  detail::bucket_order order = detail::order_of_buckets(net, begins);
+  for (std::size_t const b : order.sums) {
+    all[b].awaited = all[b].parameters = order.parameters[order_.size()];
+    order_.push_back(std::move(all[b]));
   }
+  of_parameter_ = std::move(order.of_parameter);
 }
 
 REDCO_INLINE void gradient_shares::end(parameter which) {
@@ -50,7 +45,7 @@ REDCO_INLINE void gradient_shares::end(parameter which) {
   at::NoGradGuard const no_grad;
   at::Tensor const& leaf = net_.parameters()[at];
   at::Tensor const gradient = std::exchange(leaf.mutable_grad(), {}).reshape({-1});
-  std::int64_t const begin = leaf.storage_offset() - net_.store().values().storage_offset();
+  std::int64_t const begin = detail::first_element(leaf, net_.store());
   for (std::size_t const b : of_parameter_[at]) {
     bucket& one = order_[b];
     std::int64_t const from = std::max(begin, one.range.begin), to = std::min(begin + leaf.numel(), one.range.end);

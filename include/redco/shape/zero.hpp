@@ -42,7 +42,7 @@ constexpr void check_zero(int level, mesh const& on) {
                                       (level == 3 ? " is not supported yet" : " is no level of ZeRO") +
                                       ": give 0 (each replica keeps all state), 1 (each keeps a share of the "
                                       "optimizer's state) or 2 (each also keeps a share of the gradients)");
-  if (level >= 2 && on.pp > 1)
+  if (zero{level}.sums_in_backward() && on.pp > 1)
     throw error(exit_code::usage, "--zero " + std::to_string(level) +
                                       " with pipeline stages: a stage would sum its gradients once for each "
                                       "micro-batch in flight; give --zero 1");
