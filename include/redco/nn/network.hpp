@@ -16,6 +16,7 @@
 #include <redco/nn/pass.hpp>
 #include <redco/nn/stage_link.hpp>
 #include <redco/nn/stage_shapes.hpp>
+#include <redco/nn/value_source.hpp>
 #include <redco/nn/watches.hpp>
 #include <redco/tensor/saved_tensors.hpp>
 #include <redco/tensor/tensor.hpp>
@@ -158,7 +159,9 @@ class bound_network {
   auto operator()(at::Tensor const& input) const {
     at::Tensor const x = nn::detail::as_input(input, net_->store());
     if (net_->is_stage()) return staged(x);
-    nn::context<Entries...> const ctx(*pass_, pass_->calls++, net_, values_, entries_);
+    redco::pass in = *pass_;
+    in.values = nn::detail::begin_values(net_->store());
+    nn::context<Entries...> const ctx(in, pass_->calls++, net_, values_, entries_);
     auto const run = [&] { return nn::detail::forward(*net_, x, ctx); };
     return pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
   }

@@ -9,6 +9,7 @@
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/zero.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,6 +20,8 @@
 
 namespace redco::nn {
 
+class value_source;
+
 /// An entry of the parameter store: one rank's part of a parameter, as views of the rank's flat
 /// buffers.
 struct stored_parameter {
@@ -27,7 +30,10 @@ struct stored_parameter {
   /// Offset of the parameter in elements, equal in each flat buffer (values, masters, gradients)
   std::int64_t offset = 0;
   bool trainable = true;
-  at::Tensor value;  ///< Value that forward reads, [local extents], in the compute dtype
+  /// Value that forward reads, [local extents], in the compute dtype. If the rank keeps only a
+  /// share of the values (parameter_store::shares_values), it has no elements in memory while no
+  /// layer needs it.
+  at::Tensor value;
   /// Copy of the value that the optimizer updates, [local extents], f32 (f64 if the run computes in
   /// f64). It is the value itself if the dtypes are equal. If the rank keeps only a share of the
   /// copies (parameter_store::has_cut_masters), it has no elements in memory.
@@ -52,6 +58,10 @@ class parameter_store {
                   shape::zero const& zero = {});
 
   std::span<stored_parameter const> parameters() const { return parameters_; }
+  /// Returns an empty region with the properties of the parameter `p` in this store.
+  shard::region region_of(stored_parameter const& p) const {
+    return shard::region_of(p.plan, p.trainable, shares_values_);
+  }
 
   stored_parameter const* find(std::string_view name) const;
   /// Returns true if the plan has the parameter `name` and only other pipeline stages hold it.
@@ -72,7 +82,23 @@ class parameter_store {
   /// Returns this rank's share of each of shares(), without padding.
   std::vector<kept_range> const& kept() const { return kept_; }
 
+  /// Returns the values that forward reads. With shares_values(), they are in several buffers;
+  /// see value_parts().
   at::Tensor const& values() const { return values_; }
+  /// A buffer with the elements [begin, end) of the values: all trained or all frozen parameters of
+  /// one block, or of the layers outside blocks (`block` -1).
+  struct value_part {
+    std::int64_t begin = 0, end = 0, block = -1;
+    at::Tensor values;
+  };
+  /// Returns the buffers of the values with shares_values(), in ascending order.
+  std::vector<value_part> const& value_parts() const { return value_parts_; }
+  /// Returns `count` values from element `begin` on, which are in one buffer.
+  at::Tensor values_at(std::int64_t begin, std::int64_t count) const;
+  /// Returns the index in the flat buffers of the first element of an autograd leaf.
+  std::int64_t first_element(at::Tensor const& leaf) const;
+  /// Returns the values that this rank keeps with shares_values(), one kept range after the other.
+  at::Tensor const& kept_values() const { return kept_values_; }
   /// Returns the masters of all parameters; with shares() in bf16, those of trained parameters.
   at::Tensor const& masters() const { return masters_; }
   /// Returns the masters that this rank keeps, one kept range after the other. Undefined without
@@ -84,13 +110,28 @@ class parameter_store {
   dtype compute() const { return compute_; }
   /// Returns the device that holds the buffers and computes the network.
   at::Device device() const { return device_; }
-  bool has_masters() const { return values_.scalar_type() != masters_.scalar_type(); }
+  bool has_masters() const { return compute_ != dtype::f64 && compute_ != dtype::f32; }
   /// Returns true if this rank has only its share of the masters in memory.
-  bool has_cut_masters() const { return kept_masters_.defined() && masters_.storage().nbytes() == 0; }
+  bool has_cut_masters() const { return is_cut_; }
 
   /// Returns true if this rank has only its share of the gradients in memory. Then leaves have no
   /// gradients outside backward, and each backward sums its gradients into the share.
   bool has_cut_gradients() const { return sums_in_backward_; }
+
+  /// Returns true if each replica keeps only its share of the values.
+  bool shares_values() const { return shares_values_; }
+  /// Returns true if a buffer of values has its elements in memory. `has_whole_values` returns true
+  /// if all buffers do.
+  static bool is_whole(value_part const& one) { return one.values.storage().nbytes() > 0 || one.begin == one.end; }
+  bool has_whole_values() const { return std::all_of(value_parts_.begin(), value_parts_.end(), is_whole); }
+  /// Allocates a buffer of values, and sets the elements that this rank keeps. Returns the buffer's
+  /// elements as a tensor of which autograd does not see changes; the caller gathers the others.
+  /// `drop` frees the buffer.
+  at::Tensor allocate(value_part const& one) const;
+  static void drop(value_part const& one);
+  /// The object that gathers values before layers read them; null if all are in memory.
+  value_source* source() const { return source_; }
+  void set_source(value_source* one) const { source_ = one; }
 
   /// Returns the seed that keys the random numbers of the parameter or layer `name`.
   std::uint64_t seed_of(std::string_view name) const;
@@ -101,12 +142,14 @@ class parameter_store {
   void publish() const;
 
   /// Copies all masters into the values, keeps this rank's share of the masters, and frees the
-  /// others. Does nothing unless the masters are shared out. Until join_masters(), only the
-  /// optimizer may change masters.
+  /// others; with shares_values(), also frees the values. Does nothing unless the masters are
+  /// shared out. Until join_masters(), only the optimizer may change masters.
   void cut_masters() const;
-  /// Allocates the masters that cut_masters() freed, and sets those that this rank keeps. The
-  /// caller gathers the others.
+  /// Allocates what cut_masters() freed, and sets the elements that this rank keeps. The caller
+  /// gathers the others: the ranges shares() of masters_at().
   void join_masters() const;
+  /// Returns `count` masters from element `begin` on, which are in one buffer.
+  at::Tensor masters_at(std::int64_t begin, std::int64_t count) const;
 
   /// Adds normal numbers of the given standard deviation to the gradients of `rank`, which must be
   /// summed over the replicas already. The numbers are keyed by seed, step, name and global element
@@ -128,10 +171,14 @@ class parameter_store {
   shard::regions regions_;
   std::vector<shard::shared_range> shares_;
   std::vector<kept_range> kept_;
-  bool sums_in_backward_ = false;
+  bool sums_in_backward_ = false, shares_values_ = false;
+  mutable bool is_cut_ = false;  ///< true between cut_masters() and join_masters()
   at::Tensor values_, masters_, gradients_;
-  at::Tensor kept_masters_;
-  at::Tensor frozen_masters_;  ///< masters of frozen parameters, apart if masters are shared out
+  at::Tensor kept_masters_, kept_values_;
+  /// Masters of frozen parameters, apart if only those of trained ones are shared out
+  at::Tensor frozen_masters_;
+  std::vector<value_part> value_parts_;
+  mutable value_source* source_ = nullptr;
 };
 
 /// A factory of autograd leaves, which are views of one rank's flat parameter buffers. A leaf

@@ -88,11 +88,10 @@ REDCO_INLINE stored_parameter const* parameter_store::find(std::string_view name
 }
 
 REDCO_INLINE void parameter_store::lay_out() {
-  auto const kind = [](stored_parameter const& p) { return shard::region_of(p.plan, p.trainable); };
   std::vector<std::int64_t> next;
   for (shard::region const& one : regions_) next.push_back(one.begin);
   for (stored_parameter& p : parameters_) {
-    std::int64_t& end = next[regions_.index_of(kind(p))];
+    std::int64_t& end = next[regions_.index_of(region_of(p))];
     p.offset = end;
     end += p.plan.local().count();
   }
@@ -100,10 +99,10 @@ REDCO_INLINE void parameter_store::lay_out() {
 
 /// Sets the regions of the flat buffers, and the share of them that `rank` keeps.
 REDCO_INLINE void parameter_store::share_out(int rank, shape::zero const& zero) {
-  for (stored_parameter const& p : parameters_)
-    regions_.add(shard::region_of(p.plan, p.trainable), p.plan.local().count());
-  if (zero.level == 0) return;
   sums_in_backward_ = zero.sums_in_backward();
+  shares_values_ = zero.shares_values();
+  for (stored_parameter const& p : parameters_) regions_.add(region_of(p), p.plan.local().count());
+  if (zero.level == 0) return;
   redco::mesh const& on = parameters_.front().plan.mesh;
   std::vector<std::int64_t> ends;  // of the elements without padding, by region
   for (shard::region const& one : regions_) ends.push_back(one.size());
@@ -125,52 +124,114 @@ REDCO_INLINE void parameter_store::share_out(int rank, shape::zero const& zero) 
 REDCO_INLINE void parameter_store::allocate() {
   at::NoGradGuard const no_grad;
   auto const options = at::TensorOptions(device_).dtype(tensors::scalar_type_of(compute_));
-  values_ = tensors::flat_zeros(regions_.size(), options);
-  bool const apart = compute_ != dtype::f64 && compute_ != dtype::f32, cut = apart && !shares_.empty();
-  auto const of_masters = options.dtype(at::kFloat);
-  masters_ = !apart ? values_ : tensors::flat_zeros(cut ? regions_.trained() : regions_.size(), of_masters);
+  auto const of_masters = has_masters() ? options.dtype(at::kFloat) : options;
   std::int64_t const kept = kept_.empty() ? 0 : kept_.back().packed + kept_.back().end - kept_.back().begin;
-  if (cut) {
-    kept_masters_ = tensors::flat_zeros(kept, of_masters);
-    frozen_masters_ = tensors::flat_zeros(regions_.size() - regions_.trained(), of_masters);
+  std::int64_t const trained = regions_.trained(), all = regions_.size();
+  bool const cut = shares_values_ || (has_masters() && !shares_.empty());
+  if (shares_values_) {
+    for (shard::region const& one : regions_) {
+      bool const continues = !value_parts_.empty() && value_parts_.back().block == one.block &&
+                             (one.trained || value_parts_.back().begin >= trained);
+      if (continues) value_parts_.back().end = one.end;
+      else value_parts_.push_back({one.begin, one.end, one.block, {}});
+    }
+    for (value_part& one : value_parts_) one.values = tensors::flat_zeros(one.end - one.begin, options);
+  } else {
+    values_ = tensors::flat_zeros(all, options);
   }
-  gradients_ = tensors::flat_zeros(sums_in_backward_ ? kept : regions_.trained(), options);
+  if (!has_masters()) masters_ = values_;
+  else masters_ = tensors::flat_zeros(cut && !shares_values_ ? trained : all, of_masters);
+  if (cut) kept_masters_ = tensors::flat_zeros(kept, of_masters);
+  if (cut && !shares_values_) frozen_masters_ = tensors::flat_zeros(all - trained, of_masters);
+  if (shares_values_) kept_values_ = has_masters() ? tensors::flat_zeros(kept, options) : kept_masters_;
+  std::int64_t kept_trained = 0;
+  for (kept_range const& one : kept_)
+    if (one.begin < trained) kept_trained += one.end - one.begin;
+  gradients_ = tensors::flat_zeros(sums_in_backward_ ? kept_trained : trained, options);
   for (stored_parameter& p : parameters_) {
     extents const local = p.plan.local();
     at::IntArrayRef const sizes(local.size.data(), static_cast<std::size_t>(local.rank));
-    auto const view = [&](at::Tensor const& flat, std::int64_t first = 0) {
-      return flat.narrow(0, p.offset - first, local.count()).view(sizes);
-    };
-    p.value = view(values_);
-    p.master = cut && !p.trainable ? view(frozen_masters_, regions_.trained()) : view(masters_);
-    if (p.trainable && !sums_in_backward_) p.gradient = view(gradients_);
+    p.value = values_at(p.offset, local.count()).view(sizes);
+    p.master = masters_at(p.offset, local.count()).view(sizes);
+    if (p.trainable && !sums_in_backward_) p.gradient = gradients_.narrow(0, p.offset, local.count()).view(sizes);
   }
+}
+
+REDCO_INLINE at::Tensor parameter_store::values_at(std::int64_t begin, std::int64_t count) const {
+  if (!shares_values_) return values_.narrow(0, begin, count);
+  auto const after = std::upper_bound(value_parts_.begin(), value_parts_.end(), begin,
+                                      [](std::int64_t at, value_part const& one) { return at < one.end; });
+  // A parameter without elements may be after the last buffer's end.
+  value_part const& of = after == value_parts_.end() ? value_parts_.back() : *after;
+  return of.values.narrow(0, std::max(begin, of.begin) - of.begin, count);
+}
+
+REDCO_INLINE at::Tensor parameter_store::masters_at(std::int64_t begin, std::int64_t count) const {
+  if (!has_masters()) return values_at(begin, count);
+  bool const is_apart = frozen_masters_.defined() && begin >= masters_.numel();
+  return is_apart ? frozen_masters_.narrow(0, begin - masters_.numel(), count) : masters_.narrow(0, begin, count);
+}
+
+REDCO_INLINE std::int64_t parameter_store::first_element(at::Tensor const& leaf) const {
+  if (!shares_values_) return leaf.storage_offset() - values_.storage_offset();
+  for (value_part const& one : value_parts_)
+    if (one.values.is_alias_of(leaf)) return one.begin + leaf.storage_offset();
+  throw error(exit_code::internal, "a leaf is no view of the parameter store");
 }
 
 REDCO_INLINE void parameter_store::publish() const {
   at::NoGradGuard const no_grad;
   if (!has_masters() || has_cut_masters()) return;
+  for (value_part const& one : value_parts_)
+    at::Tensor(one.values).copy_(masters_.narrow(0, one.begin, one.end - one.begin));
+  if (shares_values_) return;
   values_.narrow(0, 0, masters_.numel()).copy_(masters_);
   if (frozen_masters_.defined()) values_.slice(0, masters_.numel()).copy_(frozen_masters_);
 }
 
 REDCO_INLINE void parameter_store::cut_masters() const {
-  if (!kept_masters_.defined() || has_cut_masters()) return;
+  if (!kept_masters_.defined() || is_cut_) return;
   at::NoGradGuard const no_grad;
   publish();
-  for (kept_range const& one : kept_)
-    kept_masters_.narrow(0, one.packed, one.end - one.begin).copy_(masters_.narrow(0, one.begin, one.end - one.begin));
-  detail::set_memory(masters_, 0);
+  for (kept_range const& one : kept_) {
+    std::int64_t const count = one.end - one.begin;
+    kept_masters_.narrow(0, one.packed, count).copy_(masters_at(one.begin, count));
+    if (shares_values_) kept_values_.narrow(0, one.packed, count).copy_(values_at(one.begin, count));
+  }
+  if (has_masters()) detail::set_memory(masters_, 0);
+  for (value_part const& one : value_parts_) drop(one);
+  is_cut_ = true;
 }
 
 REDCO_INLINE void parameter_store::join_masters() const {
-  if (!has_cut_masters()) return;
+  if (!is_cut_) return;
   at::NoGradGuard const no_grad;
-  detail::set_memory(masters_, masters_.nbytes());
-  masters_.zero_();
-  for (kept_range const& one : kept_)
-    masters_.narrow(0, one.begin, one.end - one.begin).copy_(kept_masters_.narrow(0, one.packed, one.end - one.begin));
+  for (value_part const& one : value_parts_)
+    if (!is_whole(one)) static_cast<void>(allocate(one));
+  if (has_masters()) {
+    detail::set_memory(masters_, masters_.nbytes());
+    masters_.zero_();
+    for (kept_range const& one : kept_)
+      masters_.narrow(0, one.begin, one.end - one.begin)
+          .copy_(kept_masters_.narrow(0, one.packed, one.end - one.begin));
+  }
+  is_cut_ = false;
 }
+
+REDCO_INLINE at::Tensor parameter_store::allocate(value_part const& one) const {
+  at::NoGradGuard const no_grad;
+  detail::set_memory(one.values, one.values.nbytes());
+  // Autograd must not take this for a change of the values, so the tensor counts its own changes.
+  at::Tensor const values = one.values.variable_data();
+  values.zero_();
+  for (kept_range const& kept : kept_)
+    if (one.begin <= kept.begin && kept.end <= one.end)
+      values.narrow(0, kept.begin - one.begin, kept.end - kept.begin)
+          .copy_(kept_values_.narrow(0, kept.packed, kept.end - kept.begin));
+  return values;
+}
+
+REDCO_INLINE void parameter_store::drop(value_part const& one) { detail::set_memory(one.values, 0); }
 
 REDCO_INLINE std::uint64_t parameter_store::seed_of(std::string_view name) const {
   return random::seed_of(seed_, name);
@@ -260,7 +321,7 @@ REDCO_INLINE at::Tensor leaves::leaf_of(std::vector<std::string> const& names) c
   }
   auto sizes = first.value.sizes().vec();
   sizes[0] = rows;
-  at::Tensor leaf = store_.values().narrow(0, first.offset, end - first.offset).view(sizes).detach();
+  at::Tensor leaf = store_.values_at(first.offset, end - first.offset).view(sizes).detach();
   if (first.trainable) {
     leaf.requires_grad_();
     if (store_.has_cut_gradients()) return leaf;

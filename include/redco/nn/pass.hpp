@@ -19,6 +19,7 @@ class key_value_cache;
 class layer_watch;
 class parameter_watch;
 class stage_link;
+class value_source;
 
 }  // namespace redco::nn
 
@@ -53,6 +54,9 @@ struct pass {
   nn::layer_watch* layers = nullptr;     ///< Observer of each layer's input and output; may be null
   /// Connection to other pipeline stages; null if this rank runs the whole network, and in blocks
   nn::stage_link* stage = nullptr;
+  /// Object that gathers the values of each block before use; null if they are in memory, and in
+  /// blocks
+  nn::value_source* values = nullptr;
   /// Lane (communication thread) that exchanges data between shards while products are computed;
   /// null: communication does not overlap products.
   comm::lane* shard_lane = nullptr;

@@ -5,6 +5,7 @@
 #include <redco/nn/module.hpp>
 #include <redco/nn/recomputed.hpp>
 #include <redco/nn/stage_link.hpp>
+#include <redco/nn/value_source.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/shape/blocks.hpp>
@@ -58,6 +59,7 @@ struct module<repeat<Times, Blocks...>, X> {
     pass inner = outer.pass();
     inner.recompute = {};  // A repeat inside a recomputed block runs again with that block.
     nn::stage_link* const stage = std::exchange(inner.stage, nullptr);
+    nn::value_source* const source = std::exchange(inner.values, nullptr);
     Context const ctx = outer.in(inner);
     tensor<X> y = stage != nullptr && stage->enters(row_begin, row_end) ? nn::detail::arrived<X>(stage->received()) : x;
     if (stage != nullptr && stage->is_outside()) return y;
@@ -67,17 +69,21 @@ struct module<repeat<Times, Blocks...>, X> {
     auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(context_tensors.size(), at::empty({0}))) : ctx;
     auto const [first, last] = run_now(stage);
     for (std::size_t i = first; i < last; ++i) {
+      std::int64_t const row = row_begin + static_cast<std::int64_t>(i);
+      if (source != nullptr) source->enter(row);
       if (!again.has(static_cast<std::int64_t>(i))) {
         y = nn::detail::in_layer(std::to_string(i), y, ctx.pass(), [&] { return computed(blocks[i], y, ctx); });
-        continue;
+      } else {
+        auto const run = [&block = blocks[i], hollow, layout = y.like({})](std::span<at::Tensor const> inputs) {
+          return computed(block, layout.like(inputs[0]), hollow.over(inputs.subspan(1))).local();
+        };
+        std::vector<at::Tensor> inputs{y.local()};
+        inputs.insert(inputs.end(), context_tensors.begin(), context_tensors.end());
+        y = y.like(nn::detail::in_layer(std::to_string(i), y.local(), [&] {
+          return nn::recomputed(run, std::move(inputs), parameters_of(i, outer));
+        }));
       }
-      auto const run = [&block = blocks[i], hollow, layout = y.like({})](std::span<at::Tensor const> inputs) {
-        return computed(block, layout.like(inputs[0]), hollow.over(inputs.subspan(1))).local();
-      };
-      std::vector<at::Tensor> inputs{y.local()};
-      inputs.insert(inputs.end(), context_tensors.begin(), context_tensors.end());
-      y = y.like(nn::detail::in_layer(std::to_string(i), y.local(),
-                                      [&] { return nn::recomputed(run, std::move(inputs), parameters_of(i, outer)); }));
+      if (source != nullptr) y = y.like(nn::detail::with_values_in_backward(y.local(), *source, row));
     }
     if (stage != nullptr && stage->leaves(row_begin, row_end)) {
       nn::stage_tensors results{y.local(), {}, 0, shape::is_token_split<X>};

@@ -13,11 +13,6 @@
 
 namespace redco::run::detail {
 
-/// Returns the index of a parameter leaf's first element in the flat buffers.
-inline std::int64_t first_element(at::Tensor const& leaf, nn::parameter_store const& store) {
-  return leaf.storage_offset() - store.values().storage_offset();
-}
-
 /// The order in which all ranks sum the buckets of the flat gradient buffer during backward, and
 /// the buckets of each parameter. Parameters used last in forward come first, because backward
 /// completes them first.
@@ -40,7 +35,7 @@ inline bucket_order order_of_buckets(nn::network_base const& net, std::vector<st
   for (std::size_t i = 0; i < of_parameter.size(); ++i) {
     at::Tensor const& leaf = net.parameters()[i];
     if (!leaf.requires_grad() || leaf.numel() == 0) continue;
-    std::int64_t const begin = first_element(leaf, net.store());
+    std::int64_t const begin = net.store().first_element(leaf);
     for (std::size_t b = bucket_of(begin); b <= bucket_of(begin + leaf.numel() - 1); ++b) {
       if (parameters[b]++ == 0) first[b] = static_cast<std::int64_t>(i);
       of_parameter[i].push_back(b);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/run/gathered_values.hpp>
 #include <redco/run/network_state.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/torch.hpp>
@@ -10,23 +11,27 @@
 namespace redco::run {
 
 /// A scope in which a network computes and saves with the values that its optimizer keeps for
-/// evaluation, such as an average of the parameters. The trained values return at its end. Does
-/// nothing for other optimizers, and before the first update. Holds a copy of the parameters. All
+/// evaluation, such as an average of the parameters. The trained values return at its end. Has no
+/// such values for other optimizers, and before the first update. Holds a copy of the parameters.
+/// If each replica keeps a share of the values, all values are in memory during the scope. All
 /// ranks must make it together.
 class evaluation_values {
  public:
   evaluation_values(network_state& state, rank_context& rank) : state_(state) {
-    if (state.updates == 0) return;
     at::NoGradGuard const no_grad;
     for (update::segment const& s : state.segments) {
+      if (state.updates == 0) break;
       at::Tensor const values = state.optimizer.evaluated(s);
       trained_.push_back(values.defined() ? s.param.clone() : at::Tensor());
       // The values of other ranks' shares return by a copy, because a destructor cannot gather.
-      if (values.defined() && !state.store.shares().empty() && !gathered_.defined())
+      bool const whole = !state.store.shares_values();
+      if (values.defined() && whole && !state.store.shares().empty() && !gathered_.defined())
         gathered_ = state.store.values().clone();
       if (values.defined()) set(s, values);
     }
     if (gathered_.defined()) state.gather_values(rank);
+    for (nn::parameter_store::value_part const& one : state.store.value_parts())
+      gather(one, state.store.allocate(one), state.store, rank);
   }
   evaluation_values(evaluation_values const&) = delete;
   evaluation_values& operator=(evaluation_values const&) = delete;
@@ -35,6 +40,7 @@ class evaluation_values {
       if (trained_[i].defined()) set(state_.segments[i], trained_[i]);
     at::NoGradGuard const no_grad;
     if (gathered_.defined()) at::Tensor(state_.store.values()).copy_(gathered_);
+    for (nn::parameter_store::value_part const& one : state_.store.value_parts()) nn::parameter_store::drop(one);
   }
 
  private:

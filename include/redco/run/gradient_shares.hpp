@@ -29,6 +29,10 @@ class gradient_shares {
   /// round.
   void end(parameter which);
 
+  /// If the ranks gather values by block, they do so between sums: this call sums all buckets of
+  /// blocks after `block`, and from then on end() may sum those of `block`, whose backward begins.
+  void begin_backward(std::int64_t block);
+
   /// Ends a round (one micro-batch per replica): sums the remaining buckets, whose missing
   /// gradients are zero. Call it after backward; a rank without a micro-batch in the round calls it
   /// alone.
@@ -37,6 +41,7 @@ class gradient_shares {
  private:
   struct bucket {
     shard::shared_range range;
+    std::int64_t block = -1;                ///< -1 outside blocks, and if the rank has all values
     std::int64_t packed = 0, elements = 0;  ///< this rank's share in the store's gradients
     int parameters = 0;
     /// Number of parameters in the bucket whose gradients backward has not completed yet
@@ -45,6 +50,7 @@ class gradient_shares {
   };
 
   void sum_next();
+  std::size_t before(std::int64_t block) const;
   static at::Tensor const& memory_of(bucket& one, at::Tensor const& like);
 
   nn::network_base const& net_;
@@ -55,6 +61,9 @@ class gradient_shares {
   /// Entries by parameter: true after backward has completed the parameter's gradient
   std::vector<bool> ended_;
   std::size_t summed_ = 0;
+  /// Number of buckets, in the order of the sums, that end() may sum
+  std::size_t allowed_ = 0;
+  std::int64_t blocks_ = 0;
 };
 
 }  // namespace redco::run

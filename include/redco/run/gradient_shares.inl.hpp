@@ -20,8 +20,11 @@ REDCO_INLINE gradient_shares::gradient_shares(nn::network_base const& net, rank_
   std::vector<std::int64_t> begins;  // of the buckets in the flat buffers
   auto kept = store.kept().begin();  // kept ranges have the order of the shared ranges
   for (shard::shared_range const& range : store.shares()) {
+    if (range.begin >= store.regions().trained()) break;
     bucket one;
     one.range = range;
+    one.block = store.regions().begin()[store.regions().index_at(range.begin)].block;
+    blocks_ = std::max(blocks_, one.block + 1);
     std::int64_t const end = range.share_begin(rank.coordinate(range.over)) + range.share();
     for (; kept != store.kept().end() && kept->end <= end; ++kept) {
       if (one.elements == 0) one.packed = kept->packed;
@@ -36,6 +39,7 @@ REDCO_INLINE gradient_shares::gradient_shares(nn::network_base const& net, rank_
     order_.push_back(std::move(all[b]));
   }
   of_parameter_ = std::move(order.of_parameter);
+  allowed_ = before(blocks_ - 1);
 }
 
 REDCO_INLINE void gradient_shares::end(parameter which) {
@@ -45,21 +49,41 @@ REDCO_INLINE void gradient_shares::end(parameter which) {
   at::NoGradGuard const no_grad;
   at::Tensor const& leaf = net_.parameters()[at];
   at::Tensor const gradient = std::exchange(leaf.mutable_grad(), {}).reshape({-1});
-  std::int64_t const begin = detail::first_element(leaf, net_.store());
+  std::int64_t const begin = net_.store().first_element(leaf);
   for (std::size_t const b : of_parameter_[at]) {
     bucket& one = order_[b];
+    if (b < summed_)
+      throw error(exit_code::internal,
+                  "--zero 3: backward of a block adds to a gradient whose sum is complete, because the loss reads "
+                  "the block's output in another way than through the network; give --zero 2");
     std::int64_t const from = std::max(begin, one.range.begin), to = std::min(begin + leaf.numel(), one.range.end);
     memory_of(one, gradient)
         .narrow(0, from - one.range.begin, to - from)
         .copy_(gradient.narrow(0, from - begin, to - from));
     --one.awaited;
-    while (summed_ < order_.size() && order_[summed_].awaited == 0) sum_next();
+    while (summed_ < allowed_ && order_[summed_].awaited == 0) sum_next();
   }
+}
+
+REDCO_INLINE void gradient_shares::begin_backward(std::int64_t block) {
+  while (summed_ < before(block)) sum_next();
+  allowed_ = before(block - 1);
+}
+
+/// Returns the number of buckets that are summed before backward of `block` begins; all for -1.
+REDCO_INLINE std::size_t gradient_shares::before(std::int64_t block) const {
+  std::size_t after = 0;
+  for (std::size_t i = 0; i < order_.size() && block >= 0; ++i) {
+    if (order_[i].block > block) after = i + 1;
+    else if (order_[i].block >= 0) return i;
+  }
+  return block >= 0 ? after : order_.size();
 }
 
 REDCO_INLINE void gradient_shares::end_round() {
   while (summed_ < order_.size()) sum_next();
   summed_ = 0;
+  allowed_ = before(blocks_ - 1);
   for (bucket& one : order_) one.awaited = one.parameters;
   std::fill(ended_.begin(), ended_.end(), false);
 }

@@ -59,6 +59,9 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
 REDCO_INLINE void network_state::set_values(std::vector<at::Tensor> const& parameters) {
   at::NoGradGuard const no_grad;
   std::vector<at::Tensor> const& own = network().parameters();
+  if (store.shares_values())
+    throw error(exit_code::usage,
+                "new values for a network with --zero 3: the rank has only a share of each parameter; give --zero 2");
   if (parameters.size() != own.size())
     throw error(exit_code::internal, "the network takes " + std::to_string(own.size()) + " parameters and is given " +
                                          std::to_string(parameters.size()) + "; pass one for each of parameters()");
@@ -70,6 +73,7 @@ REDCO_INLINE void network_state::set_values(std::vector<at::Tensor> const& param
 }
 
 REDCO_INLINE void network_state::gather_values(rank_context const& rank) const {
+  if (store.shares_values()) return;
   comm::collective_label const label("parameters");
   for (shard::shared_range const& one : store.shares())
     rank.group(one.over).all_gather_in_place(store.values().narrow(0, one.begin, one.size()));
@@ -78,11 +82,15 @@ REDCO_INLINE void network_state::gather_values(rank_context const& rank) const {
 REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
   std::vector<ckpt::state_part> all;
   for (nn::stored_parameter const& s : store.parameters()) {
-    bool const in_boxes = s.trainable && store.kept_masters().defined();
-    all.push_back(part(name + s.name, s.plan, s.value));
-    if (store.has_masters() && !in_boxes) all.push_back(part("master." + name + s.name, s.plan, s.master));
+    bool const whole_values = !store.shares_values();
+    bool const whole_masters = whole_values && !(s.trainable && store.kept_masters().defined());
+    if (whole_values) all.push_back(part(name + s.name, s.plan, s.value));
+    if (store.has_masters() && whole_masters) all.push_back(part("master." + name + s.name, s.plan, s.master));
     each_box(s, [&](piece const& of, shard::element_box const& box) {
-      if (in_boxes) all.push_back(boxed_part("master." + name + s.name, s, box, segments[of.segment].param, of.begin));
+      if (!whole_values) all.push_back(boxed_part(name + s.name, s, box, store.kept_values(), of.packed));
+      if (store.has_masters() && !whole_masters)
+        all.push_back(boxed_part("master." + name + s.name, s, box, store.kept_masters(), of.packed));
+      if (!s.trainable) return;
       for (ckpt::state_part& slot : slot_parts(s, of, box)) all.push_back(std::move(slot));
     });
   }
@@ -124,8 +132,13 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts(std::opti
 REDCO_INLINE std::vector<network_state::updated_part> network_state::updated_parts() const {
   std::vector<updated_part> all;
   for (nn::stored_parameter const& s : store.parameters()) {
-    if (!s.trainable) all.push_back({s.name, {}, part(s.name, s.plan, s.master), {}});
+    bool const whole = !s.trainable && !store.shares_values();
+    if (whole) all.push_back({s.name, {}, part(s.name, s.plan, s.master), {}});
     each_box(s, [&](piece const& of, shard::element_box const& box) {
+      if (!s.trainable) {
+        all.push_back({s.name, {}, boxed_part(s.name, s, box, store.kept_masters(), of.packed), {}});
+        return;
+      }
       update::segment const& segment = segments[of.segment];
       all.push_back({s.name, boxed_part(s.name, s, box, segment.grad, of.begin),
                      boxed_part(s.name, s, box, segment.param, of.begin), slot_parts(s, of, box)});
@@ -174,7 +187,7 @@ REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_sett
       begin = end;
     };
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!all[i].trainable || !region.is_like(shard::region_of(all[i].plan, true))) continue;
+      if (!all[i].trainable || !region.is_like(store.region_of(all[i]))) continue;
       if (settings[i] != current && end > begin) end_segment();
       current = settings[i];
       pieces_[i] = {{segments.size(), end - begin, 0, all[i].master.numel(), matrices.size()}};
@@ -191,10 +204,13 @@ REDCO_INLINE void network_state::add_segment(element_range const& of, bool decay
   std::int64_t const size = of.end - of.begin;
   auto const part = [&](at::Tensor const& flat) { return flat.narrow(0, of.begin, size); };
   at::Tensor const& packed = store.kept_masters();
+  at::Tensor compute;
+  if (store.has_masters())
+    compute = store.shares_values() ? store.kept_values().narrow(0, of.packed, size) : part(store.values());
   segments.push_back(update::make_segment(
       optimizer, packed.defined() ? packed.narrow(0, of.packed, size) : part(store.masters()),
       store.has_cut_gradients() ? store.gradients().narrow(0, of.packed, size) : part(store.gradients()),
-      decay || optimizer.decay_all, store.has_masters() ? part(store.values()) : at::Tensor(), std::move(matrices)));
+      decay || optimizer.decay_all, compute, std::move(matrices)));
   segments.back().rate = settings.rate;
   segments.back().weight_decay = settings.weight_decay;
   ranges_.push_back(of);
@@ -205,14 +221,22 @@ REDCO_INLINE void network_state::add_segment(element_range const& of, bool decay
 REDCO_INLINE void network_state::add_pieces() {
   if (store.shares().empty()) return;
   for (nn::stored_parameter const& s : store.parameters()) {
-    if (!s.trainable) continue;
     std::vector<piece>& all = pieces_[index_of(s)];
     std::int64_t const count = s.master.numel(), end = s.offset + count;
+    if (!s.trainable) {
+      for (element_range const& one : store.kept()) {
+        std::int64_t const first = std::max(s.offset, one.begin), last = std::min(end, one.end);
+        if (first < last) all.push_back({0, 0, first - s.offset, last - first, 0, one.packed + first - one.begin});
+      }
+      continue;
+    }
     if (count > 0) all.clear();
     else all.front().begin = 0;
     for (std::size_t i = 0; i < ranges_.size(); ++i) {
       std::int64_t const first = std::max(s.offset, ranges_[i].begin), last = std::min(end, ranges_[i].end);
-      if (first < last) all.push_back({i, first - ranges_[i].begin, first - s.offset, last - first, 0});
+      if (first < last)
+        all.push_back({i, first - ranges_[i].begin, first - s.offset, last - first, 0,
+                       ranges_[i].packed + first - ranges_[i].begin});
     }
   }
 }
@@ -245,6 +269,7 @@ void network_state::each_box(nn::stored_parameter const& s, Visit const& visit) 
     for (shard::element_box const& box : shard::boxes_of(local, of.first, of.first + of.elements)) {
       visit(of, box);
       of.begin += box.size.count();
+      of.packed += box.size.count();
     }
   }
 }

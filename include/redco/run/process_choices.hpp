@@ -70,7 +70,9 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
 inline std::string zero_text(int level, int replicas) {
   return "zero " + std::to_string(level) +
          (replicas > 1 ? ": each of " + std::to_string(replicas) + " replicas keeps a share of the optimizer's state" +
-                             (level > 1 ? " and of the gradients" : "")
+                             (level > 2   ? ", of the gradients and of the parameters"
+                              : level > 1 ? " and of the gradients"
+                                          : "")
                        : std::string(": nothing is shared out, because there is one replica"));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/run/gathered_values.hpp>
 #include <redco/run/gradient_buckets.hpp>
 #include <redco/run/gradient_shares.hpp>
 #include <redco/run/loss_totals.hpp>
@@ -81,6 +82,8 @@ class step_executor {
   std::optional<gradient_buckets> buckets_;
   /// Sums of each backward's gradients; empty unless the rank keeps only a share of the gradients
   std::optional<gradient_shares> shares_;
+  /// Gathers the values of each block; empty unless the rank keeps only a share of the values
+  std::optional<gathered_values> values_;
   step_work* work_ = nullptr;
   step_position at_;
   comm::replica_round round_;  ///< micro-batches that all replicas compute now

@@ -24,7 +24,7 @@ namespace redco::run::detail {
 [[noreturn]] inline void refuse_own_losses() {
   throw error(
       exit_code::usage,
-      "--zero 2 and a step of the program's own or --cuda-graph: the replicas sum gradients after each loss, and "
+      "--zero 2 or 3 and a step of the program's own or --cuda-graph: the replicas sum gradients after each loss, and "
       "do not know the number of losses; give --zero 1");
 }
 
@@ -59,6 +59,7 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
         "a loss of several terms needs its counts before backward: take one micro-batch per step (micro_batch 0)");
   state_.store.gradients().zero_();
   if (facts_.sums_rounds) shares_.emplace(state_.network(), rank_);
+  if (state_.store.shares_values()) values_.emplace(state_.store, rank_, *shares_, facts_.rounds);
   else if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
 }
 
@@ -161,6 +162,7 @@ REDCO_INLINE void step_executor::share_statistics() const {
 /// this rank's share. With buckets, the first call sends all remaining buckets of all ranges,
 /// because the order of buckets does not follow the ranges.
 REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
+  if (values_) return values_->end_round();
   if (shares_) return shares_->end_round();
   if (buckets_) return buckets_->send_all();
   if (rank_.group(sum.summed_over).size() == 1) return;

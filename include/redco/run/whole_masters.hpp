@@ -7,10 +7,10 @@
 
 namespace redco::run {
 
-/// A scope in which each rank has all master parameters of a network that it holds, so that
-/// functions can read or set them. At its end, the values become those of the masters, and the rank
-/// keeps its share of the masters. Does nothing if the ranks keep no shares of masters. All ranks
-/// must make it together.
+/// A scope in which each rank has all values and master parameters of a network that it holds, so
+/// that functions can read or set the masters. At its end, the values become those of the masters,
+/// and the rank keeps its share of both. Does nothing if the ranks keep no shares of masters. All
+/// ranks must make it together.
 class whole_masters {
  public:
   whole_masters(network_state const& state, rank_context& rank)
@@ -19,7 +19,7 @@ class whole_masters {
     store_.join_masters();
     comm::collective_label const label("master parameters");
     for (shard::shared_range const& one : store_.shares())
-      rank.group(one.over).all_gather_in_place(store_.masters().narrow(0, one.begin, one.size()));
+      rank.group(one.over).all_gather_in_place(store_.masters_at(one.begin, one.size()));
   }
   whole_masters(whole_masters const&) = delete;
   whole_masters& operator=(whole_masters const&) = delete;

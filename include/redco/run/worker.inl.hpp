@@ -43,6 +43,10 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
     throw error(exit_code::usage,
                 "a worker with pipeline stages: its steps are the program's own, which stages do not support; give "
                 "--n-pipeline-stages 1");
+  if (where.zero().on(rank.mesh).shares_values())
+    throw error(exit_code::usage,
+                "a worker with --zero 3: its networks are called at any time, and the replicas gather parameters in "
+                "steps of a trainer only; give --zero 2");
   if (where.options().cuda_graph) run::step_graphs::refuse("a worker's steps are the program's own");
   if (where.verified() != nullptr) verifier_ = std::make_unique<run::loop_verifier>(*where.verified(), rank);
   if (rank_.rank == 0 && !verifier_) {

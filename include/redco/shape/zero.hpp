@@ -11,13 +11,14 @@ namespace redco::shape {
 
 /// The part of the training state that the replicas of a run share out among each other (ZeRO).
 struct zero {
-  static constexpr int most_level = 2;
-  /// Bytes of gradients that one sum reduces at level 2, unless `bucket` says otherwise
+  static constexpr int most_level = 3;
+  /// Bytes of gradients that one sum reduces from level 2 on, unless `bucket` says otherwise
   static constexpr std::int64_t default_bucket = std::int64_t{4} << 20;
 
   /// 0: each replica keeps all. 1: each keeps a share of the f32 master parameters and the
   /// optimizer's state, updates these parameters only, and gathers the values of the others. 2:
-  /// each also keeps its share of the gradients only.
+  /// each also keeps its share of the gradients only. 3: each also keeps its share of the values
+  /// only, and gathers the values of a block before each use.
   int level = 0;
   /// Bytes of gradients that one sum reduces during backward; 0: one sum after backward
   std::int64_t bucket = 0;
@@ -25,6 +26,8 @@ struct zero {
   /// Returns true if each backward sums its gradients over the replicas, because a replica keeps no
   /// place for all of them.
   constexpr bool sums_in_backward() const { return level >= 2; }
+  /// Returns true if a replica keeps only its share of the parameters' values.
+  constexpr bool shares_values() const { return level >= 3; }
   /// Returns the bytes of gradients that one sum reduces; 0: one sum after backward.
   constexpr std::int64_t bytes_of_sum() const { return bucket == 0 && sums_in_backward() ? default_bucket : bucket; }
 
@@ -39,9 +42,9 @@ struct zero {
 constexpr void check_zero(int level, mesh const& on) {
   if (level < 0 || level > zero::most_level)
     throw error(exit_code::usage, "--zero " + std::to_string(level) +
-                                      (level == 3 ? " is not supported yet" : " is no level of ZeRO") +
-                                      ": give 0 (each replica keeps all state), 1 (each keeps a share of the "
-                                      "optimizer's state) or 2 (each also keeps a share of the gradients)");
+                                      " is no level of ZeRO: give 0 (each replica keeps all state), 1 (each keeps a "
+                                      "share of the optimizer's state), 2 (each also keeps a share of the gradients) "
+                                      "or 3 (each also keeps a share of the parameters)");
   if (zero{level}.sums_in_backward() && on.pp > 1)
     throw error(exit_code::usage, "--zero " + std::to_string(level) +
                                       " with pipeline stages: a stage would sum its gradients once for each "

@@ -16,6 +16,8 @@ struct entry {
   fact::parameter_fact fact;
   redco::mesh mesh = {};
   shape::stage_set stages = {};  ///< Pipeline stages whose ranks hold the parameter
+  /// Block that has the parameter, counted over all outermost `repeat`s; -1 outside blocks
+  std::int64_t block = -1;
 
   /// Returns true if the mesh axis `over` cuts the parameter and has more than one rank, so that
   /// its ranks hold different parts.

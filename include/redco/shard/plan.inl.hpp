@@ -120,7 +120,10 @@ REDCO_INLINE void expand(std::vector<placed_parameter> const& from, shape::stage
         if (!p.plan.fact.blocks[level].has(block)) continue;
         one.push_back(p);
         one.back().name.replace(at, number_in(p.name).size(), std::to_string(first.base + block));
-        if (level == 0) one.back().plan.stages = p.plan.fact.stages(stages, first.base + block);
+        if (level == 0) {
+          one.back().plan.stages = p.plan.fact.stages(stages, first.base + block);
+          one.back().plan.block = p.plan.fact.blocks_before + first.base + block;
+        }
       }
       expand(one, stages, level + 1, to);
     }

@@ -32,16 +32,16 @@ struct shared_range {
 /// of a tensor in a checkpoint.
 inline constexpr std::int64_t most_shares = 1024;
 
-/// Returns regions that hold the elements of `all` and padding, so that the regions of each
-/// gradient sum divide into equal shares. The padding is at the end of a sum's last region.
+/// Returns regions that hold the elements of `all` and padding, so that each range of regions that
+/// is shared out (region::is_shared_with) divides into equal shares. The padding is at the end of
+/// the range's last region.
 constexpr regions padded_for_shares(regions const& all, mesh const& on) {
   regions result;
   std::int64_t in_sum = 0;
   for (region const* one = all.begin(); one != all.end(); ++one) {
     std::int64_t padding = 0;
     in_sum += one->size();
-    bool const ends_sum = one + 1 == all.end() || !one[1].trained || one[1].summed_over != one->summed_over;
-    if (one->trained && ends_sum) {
+    if (one + 1 == all.end() || !one->is_shared_with(one[1])) {
       std::int64_t const ranks = on.size(one->summed_over);
       padding = (ranks - in_sum % ranks) % ranks;
       in_sum = 0;
@@ -52,11 +52,13 @@ constexpr regions padded_for_shares(regions const& all, mesh const& on) {
 }
 
 /// Returns the ranges of the flat buffers whose shares the ranks keep, in ascending order. They
-/// cover all trained regions. `padded`: regions with the padding of padded_for_shares(). `most`:
-/// wanted number of elements of a range; 0 for one range per gradient sum.
+/// cover all trained regions, and frozen ones if regions are by block. `padded`: regions with the
+/// padding of padded_for_shares(). `most`: wanted number of elements of a range; 0 for one range
+/// per gradient sum.
 constexpr std::vector<shared_range> shares_of(regions const& padded, mesh const& on, std::int64_t most = 0) {
   std::vector<shared_range> all;
-  for (region const& sum : padded.sums()) {
+  for (region const& sum : padded.merged()) {
+    if (sum.summed_over.bits == 0) continue;
     int const ranks = on.size(sum.summed_over);
     std::int64_t const ranges = std::max<std::int64_t>(1, most_shares / ranks);
     std::int64_t each = most <= 0 ? sum.size() : std::max(most, (sum.size() + ranges - 1) / ranges);
