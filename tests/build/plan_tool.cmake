@@ -215,7 +215,6 @@ expect(0 "\"zero\": 1" ${shares} --zero 1 --format json)
 expect(0 "zero 2\n.*gradients +dp +reduce_scatter +120 x 3.96 MiB.*parameters +dp +all_gather +60 x 3.96 MiB"
   ${shares} --zero 2)
 expect(64 "--zero 2 with pipeline stages" ${shares} --zero 2 --n-pipeline-stages 2)
-expect(64 "--overlap with --zero 2: each backward waits" ${shares} --zero 2 --overlap)
 expect(64 "--zero 3 is not supported yet: give 0" ${shares} --zero 3)
 expect(64 "zero 1: the optimizer updates whole matrices" ${shares} --zero 1 --optimizer muon)
 

@@ -60,7 +60,7 @@ class parameter_store {
   std::span<stored_parameter const> parameters() const { return parameters_; }
   /// Returns an empty region with the properties of the parameter `p` in this store.
   shard::region region_of(stored_parameter const& p) const {
-    return shard::region_of(p.plan, p.trainable, shares_values_);
+    return shard::region_of(p.plan, p.trainable, shares_values());
   }
 
   stored_parameter const* find(std::string_view name) const;
@@ -116,19 +116,23 @@ class parameter_store {
 
   /// Returns true if this rank has only its share of the gradients in memory. Then leaves have no
   /// gradients outside backward, and each backward sums its gradients into the share.
-  bool has_cut_gradients() const { return sums_in_backward_; }
+  bool has_cut_gradients() const { return zero_.sums_in_backward(); }
 
+  /// Returns what the replicas share out; level 0 if there is one replica.
+  shape::zero const& zero() const { return zero_; }
   /// Returns true if each replica keeps only its share of the values.
-  bool shares_values() const { return shares_values_; }
+  bool shares_values() const { return zero_.shares_values(); }
   /// Returns true if a buffer of values has its elements in memory. `has_whole_values` returns true
   /// if all buffers do.
   static bool is_whole(value_part const& one) { return one.values.storage().nbytes() > 0 || one.begin == one.end; }
   bool has_whole_values() const { return std::all_of(value_parts_.begin(), value_parts_.end(), is_whole); }
   /// Allocates a buffer of values, and sets the elements that this rank keeps. Returns the buffer's
   /// elements as a tensor of which autograd does not see changes; the caller gathers the others.
-  /// `drop` frees the buffer.
   at::Tensor allocate(value_part const& one) const;
-  static void drop(value_part const& one);
+  /// Frees a buffer of values. Its memory stays for the next allocate() of a buffer of equal size,
+  /// until `forget_dropped`.
+  void drop(value_part const& one) const;
+  void forget_dropped() const { dropped_ = {}; }
   /// The object that gathers values before layers read them; null if all are in memory.
   value_source* source() const { return source_; }
   void set_source(value_source* one) const { source_ = one; }
@@ -158,7 +162,7 @@ class parameter_store {
 
  private:
   void lay_out();
-  void share_out(int rank, shape::zero const& zero);
+  void share_out(int rank);
   void allocate();
   static void initialise(stored_parameter& p, int rank, std::uint64_t seed);
 
@@ -171,13 +175,19 @@ class parameter_store {
   shard::regions regions_;
   std::vector<shard::shared_range> shares_;
   std::vector<kept_range> kept_;
-  bool sums_in_backward_ = false, shares_values_ = false;
+  shape::zero zero_;
   mutable bool is_cut_ = false;  ///< true between cut_masters() and join_masters()
   at::Tensor values_, masters_, gradients_;
   at::Tensor kept_masters_, kept_values_;
   /// Masters of frozen parameters, apart if only those of trained ones are shared out
   at::Tensor frozen_masters_;
   std::vector<value_part> value_parts_;
+  /// Memory of the last dropped buffer of values
+  struct memory {
+    c10::DataPtr data;
+    std::size_t bytes = 0;
+  };
+  mutable memory dropped_;
   mutable value_source* source_ = nullptr;
 };
 

@@ -70,7 +70,8 @@ REDCO_INLINE parameter_store::parameter_store(std::vector<shard::placed_paramete
     if (!used[i])
       throw error(exit_code::usage,
                   "frozen pattern '" + frozen[i] + "' matches no parameter; the plan lists their names");
-  if (!parameters_.empty()) share_out(rank, zero.on(parameters_.front().plan.mesh));
+  if (!parameters_.empty()) zero_ = zero.on(parameters_.front().plan.mesh);
+  share_out(rank);
   lay_out();
   allocate();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -98,16 +99,14 @@ REDCO_INLINE void parameter_store::lay_out() {
 }
 
 /// Sets the regions of the flat buffers, and the share of them that `rank` keeps.
-REDCO_INLINE void parameter_store::share_out(int rank, shape::zero const& zero) {
-  sums_in_backward_ = zero.sums_in_backward();
-  shares_values_ = zero.shares_values();
+REDCO_INLINE void parameter_store::share_out(int rank) {
   for (stored_parameter const& p : parameters_) regions_.add(region_of(p), p.plan.local().count());
-  if (zero.level == 0) return;
+  if (zero_.level == 0) return;
   redco::mesh const& on = parameters_.front().plan.mesh;
   std::vector<std::int64_t> ends;  // of the elements without padding, by region
   for (shard::region const& one : regions_) ends.push_back(one.size());
   regions_ = shard::padded_for_shares(regions_, on);
-  shares_ = shard::shares_of(regions_, on, zero.bytes_of_sum() / shape::size_of(compute_));
+  shares_ = shard::shares_of(regions_, on, zero_.bytes_of_sum() / shape::size_of(compute_));
   std::int64_t packed = 0;
   for (shard::shared_range const& range : shares_) {
     std::int64_t const begin = range.share_begin(on.coordinate(rank, range.over)), end = begin + range.share();
@@ -127,8 +126,8 @@ REDCO_INLINE void parameter_store::allocate() {
   auto const of_masters = has_masters() ? options.dtype(at::kFloat) : options;
   std::int64_t const kept = kept_.empty() ? 0 : kept_.back().packed + kept_.back().end - kept_.back().begin;
   std::int64_t const trained = regions_.trained(), all = regions_.size();
-  bool const cut = shares_values_ || (has_masters() && !shares_.empty());
-  if (shares_values_) {
+  bool const cut = shares_values() || (has_masters() && !shares_.empty());
+  if (shares_values()) {
     for (shard::region const& one : regions_) {
       bool const continues = !value_parts_.empty() && value_parts_.back().block == one.block &&
                              (one.trained || value_parts_.back().begin >= trained);
@@ -140,25 +139,25 @@ REDCO_INLINE void parameter_store::allocate() {
     values_ = tensors::flat_zeros(all, options);
   }
   if (!has_masters()) masters_ = values_;
-  else masters_ = tensors::flat_zeros(cut && !shares_values_ ? trained : all, of_masters);
+  else masters_ = tensors::flat_zeros(cut && !shares_values() ? trained : all, of_masters);
   if (cut) kept_masters_ = tensors::flat_zeros(kept, of_masters);
-  if (cut && !shares_values_) frozen_masters_ = tensors::flat_zeros(all - trained, of_masters);
-  if (shares_values_) kept_values_ = has_masters() ? tensors::flat_zeros(kept, options) : kept_masters_;
+  if (cut && !shares_values()) frozen_masters_ = tensors::flat_zeros(all - trained, of_masters);
+  if (shares_values()) kept_values_ = has_masters() ? tensors::flat_zeros(kept, options) : kept_masters_;
   std::int64_t kept_trained = 0;
   for (kept_range const& one : kept_)
     if (one.begin < trained) kept_trained += one.end - one.begin;
-  gradients_ = tensors::flat_zeros(sums_in_backward_ ? kept_trained : trained, options);
+  gradients_ = tensors::flat_zeros(has_cut_gradients() ? kept_trained : trained, options);
   for (stored_parameter& p : parameters_) {
     extents const local = p.plan.local();
     at::IntArrayRef const sizes(local.size.data(), static_cast<std::size_t>(local.rank));
     p.value = values_at(p.offset, local.count()).view(sizes);
     p.master = masters_at(p.offset, local.count()).view(sizes);
-    if (p.trainable && !sums_in_backward_) p.gradient = gradients_.narrow(0, p.offset, local.count()).view(sizes);
+    if (p.trainable && !has_cut_gradients()) p.gradient = gradients_.narrow(0, p.offset, local.count()).view(sizes);
   }
 }
 
 REDCO_INLINE at::Tensor parameter_store::values_at(std::int64_t begin, std::int64_t count) const {
-  if (!shares_values_) return values_.narrow(0, begin, count);
+  if (!shares_values()) return values_.narrow(0, begin, count);
   auto const after = std::upper_bound(value_parts_.begin(), value_parts_.end(), begin,
                                       [](std::int64_t at, value_part const& one) { return at < one.end; });
   // A parameter without elements may be after the last buffer's end.
@@ -173,7 +172,7 @@ REDCO_INLINE at::Tensor parameter_store::masters_at(std::int64_t begin, std::int
 }
 
 REDCO_INLINE std::int64_t parameter_store::first_element(at::Tensor const& leaf) const {
-  if (!shares_values_) return leaf.storage_offset() - values_.storage_offset();
+  if (!shares_values()) return leaf.storage_offset() - values_.storage_offset();
   for (value_part const& one : value_parts_)
     if (one.values.is_alias_of(leaf)) return one.begin + leaf.storage_offset();
   throw error(exit_code::internal, "a leaf is no view of the parameter store");
@@ -184,7 +183,7 @@ REDCO_INLINE void parameter_store::publish() const {
   if (!has_masters() || has_cut_masters()) return;
   for (value_part const& one : value_parts_)
     at::Tensor(one.values).copy_(masters_.narrow(0, one.begin, one.end - one.begin));
-  if (shares_values_) return;
+  if (shares_values()) return;
   values_.narrow(0, 0, masters_.numel()).copy_(masters_);
   if (frozen_masters_.defined()) values_.slice(0, masters_.numel()).copy_(frozen_masters_);
 }
@@ -196,10 +195,11 @@ REDCO_INLINE void parameter_store::cut_masters() const {
   for (kept_range const& one : kept_) {
     std::int64_t const count = one.end - one.begin;
     kept_masters_.narrow(0, one.packed, count).copy_(masters_at(one.begin, count));
-    if (shares_values_) kept_values_.narrow(0, one.packed, count).copy_(values_at(one.begin, count));
+    if (shares_values()) kept_values_.narrow(0, one.packed, count).copy_(values_at(one.begin, count));
   }
   if (has_masters()) detail::set_memory(masters_, 0);
   for (value_part const& one : value_parts_) drop(one);
+  forget_dropped();
   is_cut_ = true;
 }
 
@@ -220,10 +220,16 @@ REDCO_INLINE void parameter_store::join_masters() const {
 
 REDCO_INLINE at::Tensor parameter_store::allocate(value_part const& one) const {
   at::NoGradGuard const no_grad;
-  detail::set_memory(one.values, one.values.nbytes());
+  memory reused = std::exchange(dropped_, {});
+  if (reused.bytes == one.values.nbytes()) {
+    c10::StorageImpl& storage = *one.values.storage().unsafeGetStorageImpl();
+    storage.set_data_ptr_noswap(std::move(reused.data));
+    storage.set_nbytes(reused.bytes);
+  } else {
+    detail::set_memory(one.values, one.values.nbytes());
+  }
   // Autograd must not take this for a change of the values, so the tensor counts its own changes.
   at::Tensor const values = one.values.variable_data();
-  values.zero_();
   for (kept_range const& kept : kept_)
     if (one.begin <= kept.begin && kept.end <= one.end)
       values.narrow(0, kept.begin - one.begin, kept.end - kept.begin)
@@ -231,7 +237,14 @@ REDCO_INLINE at::Tensor parameter_store::allocate(value_part const& one) const {
   return values;
 }
 
-REDCO_INLINE void parameter_store::drop(value_part const& one) { detail::set_memory(one.values, 0); }
+REDCO_INLINE void parameter_store::drop(value_part const& one) const {
+  c10::StorageImpl& storage = *one.values.storage().unsafeGetStorageImpl();
+  if (storage.nbytes() == 0) return;
+  dropped_ = {};
+  dropped_.bytes = storage.nbytes();
+  dropped_.data = storage.set_data_ptr(storage.allocator()->allocate(0));
+  storage.set_nbytes(0);
+}
 
 REDCO_INLINE std::uint64_t parameter_store::seed_of(std::string_view name) const {
   return random::seed_of(seed_, name);
@@ -262,7 +275,7 @@ REDCO_INLINE void parameter_store::add_noise(double deviation, int rank, std::ui
     if (!p.trainable) continue;
     at::Tensor const noise =
         detail::drawn(p, rank, random::make_stream(own, random::site_of(p.name), step, 0), deviation, false);
-    if (!sums_in_backward_) {
+    if (!has_cut_gradients()) {
       detail::without_padding(p.gradient, p.plan.logical(rank)).add_(noise.to(device_));
       continue;
     }

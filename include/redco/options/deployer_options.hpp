@@ -95,7 +95,7 @@ struct deployer_options {
         field<"zero">(
             &o::zero,
             "1: each replica keeps and updates a share of the optimizer's state and f32 parameters; 2: and of "
-            "the gradients (ZeRO)")
+            "the gradients; 3: and of the parameters (ZeRO)")
             .at_least(0)
             .in_group("mesh"),
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name, instead of numbers above")

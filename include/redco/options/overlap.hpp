@@ -21,24 +21,25 @@ inline bool overlaps_shards(mesh const& on, bool lie_apart, std::optional<bool> 
   return on.tp > 1 && overlap.value_or(lie_apart);
 }
 
+/// Returns true if messages between replicas overlap with computation. `overlap`: the user's
+/// choice; if empty, true if replicas are in several of the `hosts` processes.
+inline bool overlaps_replicas(mesh const& on, int hosts, std::optional<bool> overlap) {
+  return overlap.value_or(shape::host_map{on, hosts}.parts(shape::batch_axes));
+}
+
 /// Returns the number of bytes of gradients, a multiple of 8, that a run sums at once during
 /// backward. Returns 0 if all gradients are summed after backward. `overlap`: the user's choice; if
 /// empty, true if replicas are in several of the `hosts` processes. `zero`: level of ZeRO; replicas
 /// that keep shares sum after pipeline stages have exchanged gradients, and from level 2 on, each
-/// backward waits for its sums. Throws `error` with exit code 64 unless `mebibytes` is in (0, 1e6],
+/// backward sums its gradients. Throws `error` with exit code 64 unless `mebibytes` is in (0, 1e6],
 /// or if the user's choice is impossible.
 inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes,
                                     int zero = 0) {
   if (!(mebibytes > 0 && mebibytes <= 1e6))
     throw error(exit_code::usage,
                 "--gradient-bucket " + log::short_text(mebibytes, 4) + ": give MiB, more than 0 and at most 1e6");
-  bool const waits = shape::zero{zero}.on(on).sums_in_backward();
-  if (waits && overlap.value_or(false))
-    throw error(exit_code::usage, "--overlap with --zero " + std::to_string(zero) +
-                                      ": each backward waits for the sums of its gradients, because a replica keeps "
-                                      "no place for all of them; leave --overlap out, or give --zero 1");
-  bool const overlaps = overlap.value_or(shape::host_map{on, hosts}.parts(shape::batch_axes));
-  if (on.size(shape::batch_axes) == 1 || !(waits || overlaps)) return 0;
+  bool const sums_in_backward = shape::zero{zero}.on(on).sums_in_backward();
+  if (on.size(shape::batch_axes) == 1 || !(sums_in_backward || overlaps_replicas(on, hosts, overlap))) return 0;
   if (zero > 0 && on.pp > 1) {
     if (!overlap) return 0;
     throw error(exit_code::usage,

@@ -118,7 +118,7 @@ class deployer {
   std::int64_t gradient_bucket() const { return gradient_bucket_; }
 
   /// Returns the level of ZeRO that the options request, and the bytes of one sum of gradients.
-  shape::zero zero() const { return {options_.zero, gradient_bucket_}; }
+  shape::zero zero() const { return {options_.zero, gradient_bucket_, overlaps_replicas_}; }
 
   /// Returns true if messages between the model shards of a replica overlap with matrix products.
   bool overlaps_shards() const { return overlaps_shards_; }
@@ -203,6 +203,7 @@ class deployer {
   deployer_options options_;
   redco::mesh mesh_;
   run::stage_schedule schedule_;  ///< order in which pipeline stages compute micro-batches
+  bool overlaps_replicas_;
   std::int64_t gradient_bucket_;
   tensors::device_choice device_;
   std::unique_ptr<comm::world> world_;

@@ -135,6 +135,8 @@ REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(run::detail::compared(std::move(options))),
       mesh_(run::detail::runnable_mesh(options_)),
       schedule_(run::schedule_of(options_, mesh_)),
+      overlaps_replicas_(!options_.cuda_graph &&
+                         options::overlaps_replicas(mesh_, options::launched().processes, options_.overlap)),
       gradient_bucket_(options::gradient_bucket(mesh_, options::launched().processes,
                                                 options_.cuda_graph ? std::optional(false) : options_.overlap,
                                                 options_.gradient_bucket, options_.zero)),

@@ -30,8 +30,7 @@ class evaluation_values {
       if (values.defined()) set(s, values);
     }
     if (gathered_.defined()) state.gather_values(rank);
-    for (nn::parameter_store::value_part const& one : state.store.value_parts())
-      gather(one, state.store.allocate(one), state.store, rank);
+    gather_all(state.store, rank);
   }
   evaluation_values(evaluation_values const&) = delete;
   evaluation_values& operator=(evaluation_values const&) = delete;
@@ -40,7 +39,7 @@ class evaluation_values {
       if (trained_[i].defined()) set(state_.segments[i], trained_[i]);
     at::NoGradGuard const no_grad;
     if (gathered_.defined()) at::Tensor(state_.store.values()).copy_(gathered_);
-    for (nn::parameter_store::value_part const& one : state_.store.value_parts()) nn::parameter_store::drop(one);
+    drop_all(state_.store);
   }
 
  private:

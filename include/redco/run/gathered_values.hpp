@@ -1,25 +1,30 @@
 #pragma once
 
 #include <redco/run/gradient_shares.hpp>
+#include <redco/run/started_collective.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/value_source.hpp>
 #include <redco/comm/rank_context.hpp>
-#include <redco/tensor/torch.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace redco::run {
 
-/// Returns the part of the values `one` on all ranks. Each rank has set its own share.
-void gather(nn::parameter_store::value_part const& one, at::Tensor const& values, nn::parameter_store const& store,
-            rank_context const& rank);
+/// Gathers all values of a store of which each replica keeps only a share, and those of the same
+/// buffers on other ranks. All ranks must call it together. `drop_values` frees them. Both do
+/// nothing for other stores.
+void gather_all(nn::parameter_store const& store, rank_context& rank);
+void drop_all(nn::parameter_store const& store);
 
 /// The values of parameters during a step, if each replica keeps only a share of them (ZeRO level
 /// 3). Gathers the values of a block before forward and before backward of the block, and drops
-/// them after it. Layers outside blocks have their values during the whole step.
+/// them after it. Layers outside blocks have their values during the whole step. If messages
+/// overlap with computation, the gather of the next block runs while a block is computed.
 ///
-/// In each round (one micro-batch per replica), all ranks gather the blocks and sum their gradients
-/// in one order, which follows from the model alone: forward of the blocks, then backward. A rank
+/// All ranks gather the blocks and sum their gradients in one order, which follows from the model
+/// alone: in each round (one micro-batch per replica), forward of the blocks, then backward. A rank
 /// whose loss skips a layer, or which has no micro-batch in the round, takes part in that order.
 class gathered_values final : public nn::value_source {
  public:
@@ -41,7 +46,8 @@ class gathered_values final : public nn::value_source {
 
  private:
   void advance(std::int64_t place);
-  void take(std::int64_t block);
+  void begin_gather(std::int64_t block);
+  void end_gather(std::int64_t block);
   void drop(std::int64_t first, std::int64_t last);
 
   nn::parameter_store const& store_;
@@ -51,6 +57,8 @@ class gathered_values final : public nn::value_source {
   /// Number of places that this rank has reached in the round's order: layers outside blocks,
   /// forward of each block, backward of each block
   std::int64_t place_ = 0;
+  /// Gathers that have begun, for each of the store's buffers of values
+  std::vector<started_collective> gathers_;
 };
 
 }  // namespace redco::run

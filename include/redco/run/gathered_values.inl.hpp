@@ -3,33 +3,60 @@
 #include <redco/run/gathered_values.hpp>
 
 #include <redco/comm/group.hpp>
+#include <redco/tensor/torch.hpp>
 #include <redco/shard/shares.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <exception>
+
+namespace redco::run::detail {
+
+/// Allocates a buffer of values and starts to gather the shares of all ranks in it.
+inline started_collective gather(nn::parameter_store::value_part const& part, nn::parameter_store const& store,
+                                 rank_context& rank, bool overlaps) {
+  comm::collective_label const label("parameters");
+  at::Tensor const values = store.allocate(part);
+  started_collective last;
+  for (shard::shared_range const& one : store.shares()) {
+    if (one.begin < part.begin || part.end < one.end) continue;
+    last = start(rank, one.over, overlaps, [range = values.narrow(0, one.begin - part.begin, one.size())](auto& ranks) {
+      at::NoGradGuard const no_grad;
+      ranks.all_gather_in_place(range);
+    });
+  }
+  return last;
+}
+
+}  // namespace redco::run::detail
 
 namespace redco::run {
 
-REDCO_INLINE void gather(nn::parameter_store::value_part const& one, at::Tensor const& values,
-                         nn::parameter_store const& store, rank_context const& rank) {
-  at::NoGradGuard const no_grad;
-  comm::collective_label const label("parameters");
-  for (shard::shared_range const& range : store.shares())
-    if (one.begin <= range.begin && range.end <= one.end)
-      rank.group(range.over).all_gather_in_place(values.narrow(0, range.begin - one.begin, range.size()));
+REDCO_INLINE void gather_all(nn::parameter_store const& store, rank_context& rank) {
+  for (nn::parameter_store::value_part const& one : store.value_parts()) detail::gather(one, store, rank, false);
+}
+
+REDCO_INLINE void drop_all(nn::parameter_store const& store) {
+  for (nn::parameter_store::value_part const& one : store.value_parts()) store.drop(one);
+  store.forget_dropped();
 }
 
 REDCO_INLINE gathered_values::gathered_values(nn::parameter_store const& store, rank_context& rank,
                                               gradient_shares& sums, std::int64_t rounds, std::int64_t kept)
-    : store_(store), rank_(rank), sums_(sums), rounds_(rounds), kept_(kept) {
+    : store_(store), rank_(rank), sums_(sums), rounds_(rounds), kept_(kept), gathers_(store.value_parts().size()) {
   for (nn::parameter_store::value_part const& one : store.value_parts()) blocks_ = std::max(blocks_, one.block + 1);
   store_.set_source(this);
 }
 
 REDCO_INLINE gathered_values::~gathered_values() {
   store_.set_source(nullptr);
-  drop(-1, blocks_);
+  try {
+    for (started_collective const& one : gathers_) one.wait();
+  } catch (std::exception const&) {
+    // The lane has failed and touches no memory any more. The step ends with its error.
+  }
+  drop_all(store_);
 }
 
 REDCO_INLINE void gathered_values::begin_call() {
@@ -44,32 +71,49 @@ REDCO_INLINE void gathered_values::end_round() {
   advance(1 + 2 * blocks_);
   sums_.end_round();
   place_ = 0;
-  if (--rounds_ == 0) drop(-1, blocks_);
+  if (--rounds_ > 0) return;
+  drop(-1, blocks_);
+  store_.forget_dropped();
 }
 
 REDCO_INLINE void gathered_values::advance(std::int64_t place) {
   while (place_ < place) {
-    std::int64_t const done = place_++, block = done <= blocks_ ? done - 1 : 2 * blocks_ - done;
-    if (done > blocks_) {
+    std::int64_t const done = place_++;
+    bool const is_backward = done > blocks_;
+    std::int64_t const block = is_backward ? 2 * blocks_ - done : done - 1, next = block + (is_backward ? -1 : 1);
+    if (is_backward) {
       sums_.begin_backward(block);
       drop(block + 1, blocks_);
     } else if (block > 0) {
       drop(block - 1, block);
     }
-    take(block);
+    end_gather(block);
+    if (store_.zero().overlaps && 0 <= next && next < blocks_) begin_gather(next);
+    store_.forget_dropped();
+  }
+}
+
+/// Begins to gather the values of a block, or of the layers outside blocks (-1), unless they are in
+/// memory.
+REDCO_INLINE void gathered_values::begin_gather(std::int64_t block) {
+  for (std::size_t i = 0; i < gathers_.size(); ++i) {
+    nn::parameter_store::value_part const& one = store_.value_parts()[i];
+    if (one.block == block && !nn::parameter_store::is_whole(one))
+      gathers_[i] = detail::gather(one, store_, rank_, store_.zero().overlaps);
   }
 }
 
 /// Gathers the values of a block, or of the layers outside blocks (-1), unless they are in memory.
-REDCO_INLINE void gathered_values::take(std::int64_t block) {
-  for (nn::parameter_store::value_part const& one : store_.value_parts())
-    if (one.block == block && !nn::parameter_store::is_whole(one)) gather(one, store_.allocate(one), store_, rank_);
+REDCO_INLINE void gathered_values::end_gather(std::int64_t block) {
+  begin_gather(block);
+  for (std::size_t i = 0; i < gathers_.size(); ++i)
+    if (store_.value_parts()[i].block == block) gathers_[i].wait();
 }
 
 /// Frees the values of the blocks [first, last), except those that are kept in the step's rounds.
 REDCO_INLINE void gathered_values::drop(std::int64_t first, std::int64_t last) {
   for (nn::parameter_store::value_part const& one : store_.value_parts())
-    if (first <= one.block && one.block < last && (rounds_ == 0 || one.block >= kept_)) nn::parameter_store::drop(one);
+    if (first <= one.block && one.block < last && (rounds_ == 0 || one.block >= kept_)) store_.drop(one);
 }
 
 }  // namespace redco::run

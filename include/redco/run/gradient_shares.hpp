@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/run/started_collective.hpp>
 #include <redco/nn/network_base.hpp>
 #include <redco/nn/parameter.hpp>
 #include <redco/comm/rank_context.hpp>
@@ -18,7 +19,8 @@ namespace redco::run {
 /// rank adds its share of the sum to the store's gradients and frees the bucket's memory.
 ///
 /// All ranks sum the buckets in the same order: parameters used last in forward come first, because
-/// backward completes them first. Therefore a few buckets are in memory at any time.
+/// backward completes them first. Therefore a few buckets are in memory at any time. If messages
+/// overlap with computation, a sum runs while backward fills the next bucket.
 class gradient_shares {
  public:
   /// The network and the rank must outlive the object.
@@ -29,14 +31,17 @@ class gradient_shares {
   /// round.
   void end(parameter which);
 
-  /// If the ranks gather values by block, they do so between sums: this call sums all buckets of
-  /// blocks after `block`, and from then on end() may sum those of `block`, whose backward begins.
+  /// Sums all buckets of blocks after `block`, whose backward begins. From then on, end() may sum
+  /// those of `block`. Needed if the ranks gather the values of each block between sums.
   void begin_backward(std::int64_t block);
 
   /// Ends a round (one micro-batch per replica): sums the remaining buckets, whose missing
   /// gradients are zero. Call it after backward; a rank without a micro-batch in the round calls it
   /// alone.
   void end_round();
+
+  /// Waits until all sums are complete.
+  void wait();
 
  private:
   struct bucket {
@@ -55,6 +60,7 @@ class gradient_shares {
 
   nn::network_base const& net_;
   rank_context& rank_;
+  started_collective last_;  ///< the latest sum
   std::vector<bucket> order_;
   /// Entries by parameter: indices of its buckets in the order of the sums
   std::vector<std::vector<std::size_t>> of_parameter_;

@@ -96,12 +96,21 @@ REDCO_INLINE at::Tensor const& gradient_shares::memory_of(bucket& one, at::Tenso
 
 REDCO_INLINE void gradient_shares::sum_next() {
   comm::collective_label const label("gradients");
-  at::NoGradGuard const no_grad;
+  nn::parameter_store const& store = net_.store();
   bucket& one = order_[summed_++];
-  at::Tensor const& kept = net_.store().gradients();
-  at::Tensor const sum = rank_.group(one.range.over).reduce_scatter(memory_of(one, kept), 0);
-  kept.narrow(0, one.packed, one.elements).add_(sum.narrow(0, 0, one.elements));
+  last_.wait();
+  last_ = start(rank_, one.range.over, store.zero().overlaps,
+                [gradients = memory_of(one, store.gradients()),
+                 kept = store.gradients().narrow(0, one.packed, one.elements)](comm::group& ranks) {
+                  at::NoGradGuard const no_grad;
+                  at::Tensor(kept).add_(ranks.reduce_scatter(gradients, 0).narrow(0, 0, kept.numel()));
+                });
   one.gradients = at::Tensor();
+}
+
+REDCO_INLINE void gradient_shares::wait() {
+  for (shard::shared_range const& one : net_.store().shares())
+    if (net_.store().zero().overlaps) rank_.lane(one.over).wait();
 }
 
 }  // namespace redco::run

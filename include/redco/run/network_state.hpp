@@ -113,7 +113,7 @@ class network_state {
     std::int64_t begin = 0;                ///< offset in the segment's slots
     std::int64_t first = 0, elements = 0;  ///< range of the rank's part of the parameter
     std::size_t matrix = 0;                ///< index in the segment's `matrices`, for whole updates
-    std::int64_t packed = 0;               ///< offset in the buffers of the ranges that the rank keeps
+    std::int64_t packed = 0;               ///< offset in buffers of what the rank keeps
   };
 
   /// A range [begin, end) of elements of the flat buffers. `packed`: its first element in buffers

@@ -53,7 +53,8 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
   add_segments(held);
   add_pieces();
   for (nn::stored_parameter const& s : store.parameters())
-    for (piece const& of : pieces_[index_of(s)]) add_norm_range(s, of);
+    for (piece const& of : pieces_[index_of(s)])
+      if (s.trainable) add_norm_range(s, of);
 }
 
 REDCO_INLINE void network_state::set_values(std::vector<at::Tensor> const& parameters) {
@@ -223,13 +224,14 @@ REDCO_INLINE void network_state::add_pieces() {
   for (nn::stored_parameter const& s : store.parameters()) {
     std::vector<piece>& all = pieces_[index_of(s)];
     std::int64_t const count = s.master.numel(), end = s.offset + count;
-    if (!s.trainable) {
+    if (!s.trainable && store.shares_values()) {
+      if (count == 0) all.emplace_back();
       for (element_range const& one : store.kept()) {
         std::int64_t const first = std::max(s.offset, one.begin), last = std::min(end, one.end);
         if (first < last) all.push_back({0, 0, first - s.offset, last - first, 0, one.packed + first - one.begin});
       }
-      continue;
     }
+    if (!s.trainable) continue;
     if (count > 0) all.clear();
     else all.front().begin = 0;
     for (std::size_t i = 0; i < ranges_.size(); ++i) {

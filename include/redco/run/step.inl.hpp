@@ -21,11 +21,10 @@
 
 namespace redco::run::detail {
 
-[[noreturn]] inline void refuse_own_losses() {
-  throw error(
-      exit_code::usage,
-      "--zero 2 or 3 and a step of the program's own or --cuda-graph: the replicas sum gradients after each loss, and "
-      "do not know the number of losses; give --zero 1");
+[[noreturn]] inline void refuse_own_losses(int level) {
+  throw error(exit_code::usage, "--zero " + std::to_string(level) +
+                                    " and a step of the program's own or --cuda-graph: the replicas sum gradients "
+                                    "after each loss, and do not know the number of losses; give --zero 1");
 }
 
 }  // namespace redco::run::detail
@@ -48,7 +47,7 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
         "or give --n-pipeline-stages 1");
   facts_.regions = std::distance(sums_.begin(), sums_.end());
   facts_.sums_rounds = state_.store.has_cut_gradients();
-  if (facts_.sums_rounds && facts_.in_one) detail::refuse_own_losses();
+  if (facts_.sums_rounds && facts_.in_one) detail::refuse_own_losses(state_.store.zero().level);
   // The order in which a round sums its buckets does not follow the regions.
   if (facts_.sums_rounds) facts_.regions = std::min<std::int64_t>(facts_.regions, 1);
   facts_.exchanges_first = !state_.store.shares().empty();
@@ -59,8 +58,8 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
         "a loss of several terms needs its counts before backward: take one micro-batch per step (micro_batch 0)");
   state_.store.gradients().zero_();
   if (facts_.sums_rounds) shares_.emplace(state_.network(), rank_);
-  if (state_.store.shares_values()) values_.emplace(state_.store, rank_, *shares_, facts_.rounds);
   else if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
+  if (state_.store.shares_values()) values_.emplace(state_.store, rank_, *shares_, facts_.rounds);
 }
 
 REDCO_INLINE step_result step_executor::run(step_work& work, step_position const& at) {
@@ -129,7 +128,7 @@ REDCO_INLINE void step_executor::count(terms const& loss) {
 
 REDCO_INLINE void step_executor::differentiate(terms const& loss) {
   // The other replicas do not know how many losses this one adds.
-  if (shares_) detail::refuse_own_losses();
+  if (shares_) detail::refuse_own_losses(state_.store.zero().level);
   loss_ = loss;
   if (facts_.several_terms) total_counts();
   backward({schedule::op::backward});
@@ -195,6 +194,7 @@ REDCO_INLINE void step_executor::update() {
                                            "(clip_norm) or look at this step's examples");
   };
   if (buckets_) buckets_->wait();
+  if (shares_) shares_->wait();
   bool const counted = result_.weight > 0;
   if (counted) check_finite("loss", result_.loss);
   update::any_optimizer const& optimizer = state_.optimizer;

@@ -22,6 +22,8 @@ struct zero {
   int level = 0;
   /// Bytes of gradients that one sum reduces during backward; 0: one sum after backward
   std::int64_t bucket = 0;
+  /// From level 2 on: true if sums of gradients and gathers of values overlap with computation
+  bool overlaps = false;
 
   /// Returns true if each backward sums its gradients over the replicas, because a replica keeps no
   /// place for all of them.
