@@ -60,7 +60,8 @@ foreach(name consume.pkg_config build.format build.page_code build.report_browse
 endforeach()
 
 # The longest tests start first.
-foreach(name consume.pkg_config demo.pretrained room.run)
+foreach(name consume.pkg_config consume.find_package build.page_code demo.pretrained recipe.captioning
+    recipe.classification room.run)
   if(TEST ${redco_prefix}${name})
     set_tests_properties(${redco_prefix}${name} PROPERTIES COST 100)
   endif()

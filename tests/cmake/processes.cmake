@@ -32,8 +32,13 @@ if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE)
     redco_add_test(processes.stages_${check} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/stages.py
       $<TARGET_FILE:stages> --work ${PROJECT_BINARY_DIR}/tests/stages_${check} ${check})
   endforeach()
-  foreach(check losses verify large parts peaks killed)
+  foreach(check losses verify shares killed)
     redco_add_test(processes.mpi_stages_${check} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/stages.py
+      $<TARGET_FILE:stages> --work ${PROJECT_BINARY_DIR}/tests/mpi_stages_${check} --mpirun=${by_mpirun} ${check}
+      PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+  endforeach()
+  foreach(check large parts peaks)
+    redco_long_test(mpi_${check} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/processes/stages.py
       $<TARGET_FILE:stages> --work ${PROJECT_BINARY_DIR}/tests/mpi_stages_${check} --mpirun=${by_mpirun} ${check}
       PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
   endforeach()
@@ -45,7 +50,6 @@ if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE)
   set(by_tcp START ${CMAKE_CURRENT_SOURCE_DIR}/processes/start.py)
   redco_processes_test(tcp_laws_of_3 3 0 ${by_tcp} WORDS "shown once" "process 0: all holds" "process 1: all holds"
     "process 2: all holds")
-  redco_processes_test(tcp_laws_of_4 4 0 ${by_tcp} WORDS "shown once" "process 3: all holds")
   redco_processes_test(tcp_laws_of_3_by_2 3 0 ARGUMENTS --each 2 ${by_tcp} WORDS "shown once" "process 2: all holds")
   redco_processes_test(tcp_killed_of_2 2 137 ARGUMENTS --each 2 --killed 3 ${by_tcp} WORDS
     "error: rank 2 to 3: its process on [^ ]+ \\(127.0.0.1\\) is gone without a word")

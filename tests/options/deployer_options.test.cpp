@@ -68,10 +68,10 @@ TEST_CASE("impossible values of options are refused by name with allowed values"
   o.mesh = redco::mesh{.pp = 2, .dp = 2};
   o.zero = 1;
   CHECK(refusal(o) == "accepted");
-  for (int const level : {2, 3}) {
-    o.zero = level;
-    CHECK(refusal(o).starts_with("64 --zero " + std::to_string(level) + " with pipeline stages"));
-  }
+  o.zero = 3;
+  CHECK(refusal(o) == "accepted");
+  o.zero = 2;
+  CHECK(refusal(o).starts_with("64 --zero 2 with pipeline stages"));
   o.zero = 1;
   o.overlap = true;
   CHECK(refusal(o).starts_with("64 --overlap with --zero and pipeline stages"));

@@ -5,13 +5,16 @@
 #include <redco/run/gathered_values.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/worker.hpp>
+#include <redco/nn/value_source.hpp>
 #include <redco/comm/thread_world.hpp>
 #include <redco/tensor/tensor_memory.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/optimizer/optimizers.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -111,27 +114,104 @@ TEST_CASE("the values of one block and of the layers outside blocks are in memor
       bytes[static_cast<std::size_t>(part.block + 1)] += static_cast<std::int64_t>(part.values.nbytes());
     auto const held = [&] { return counter->current() - before; };
     for (std::int64_t const kept : {0, 2}) {
-      run::gathered_values values(net.store, me, sums, 2, kept);
+      run::gathered_values values(net.store, me, &sums, kept);
       must(net.store.source() == &values, "the store knows it");
       for (int round = 0; round < 2; ++round) {
-        values.begin_call();
-        std::int64_t const blocks_kept = round == 0 ? 0 : kept > 0 ? 2 : 1;
-        must(held() == bytes[0] + blocks_kept * bytes[1], "outside");
+        values.begin_forward({0, 4});
+        must(held() == bytes[0] + (round == 0 ? 0 : std::max<std::int64_t>(kept, 1)) * bytes[1], "outside");
         for (std::int64_t block = 0; block < 4; ++block) {
           values.enter(block);
-          std::int64_t const more = kept == 0 ? 1 : round == 0 && block < 2 ? block + 1 : block < 2 ? 2 : 3;
-          must(held() == bytes[0] + more * bytes[1], "forward of block " + std::to_string(block));
+          std::int64_t const before_it = round == 0 ? std::min(block, kept) : kept;
+          must(held() == bytes[0] + (before_it + (block < kept && round > 0 ? 0 : 1)) * bytes[1], "forward of a block");
         }
+        values.begin_backward({0, 4});
         for (std::int64_t block = 4; block-- > 0;) {
           values.enter_backward(block);
-          std::int64_t const more = kept == 0 ? 1 : block < 2 ? 2 : 3;
-          must(held() == bytes[0] + more * bytes[1], "backward of block " + std::to_string(block));
+          must(held() == bytes[0] + (kept + (block < kept ? 0 : 1)) * bytes[1], "backward of a block");
         }
-        values.end_round();
+        values.end();
+        sums.end_round();
       }
-      must(held() == 0, "the last round frees all values");
+      values.drop_all();
+      must(held() == 0, "all values are freed");
     }
     must(net.store.source() == nullptr, "the store forgets it");
+  });
+}
+
+TEST_CASE("the sums of a block's gradients begin with its backward and end before that of the block before") {
+  comm::run_ranks({.dp = 2}, settings, [&](rank_context& me) {
+    run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), adamw{}, dtype::f64, 3, me.rank, {},
+                                         redco::tensors::cpu_device(), {.level = 3, .bucket = 256});
+    run::gradient_shares sums(*net.net, me);
+    auto const calls = [&] { return me.group(shape::batch_axes).counters().total().calls; };
+    std::vector<std::int64_t> ranges(5, 0);  // outside blocks, then of each block
+    for (auto const& range : net.store.shares())
+      for (auto const& part : net.store.value_parts())
+        if (part.begin <= range.begin && range.end <= part.end) ++ranges[static_cast<std::size_t>(part.block + 1)];
+    std::int64_t const first = calls();
+    auto const end = [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = to; i-- > from;) {
+        at::Tensor const& leaf = net.net->parameters()[i];
+        leaf.mutable_grad() = at::ones_like(leaf);
+        sums.end({static_cast<std::int32_t>(i)});
+      }
+    };
+    // Two embeddings, four blocks, and the last norm's weight and bias
+    std::size_t const each = (net.net->parameters().size() - 4) / 4;
+    end(2 + 4 * each, 4 + 4 * each);
+    std::int64_t summed = calls() - first;  // of buckets with parameters of the norm only
+    must(summed < ranges[0], "the embeddings wait");
+    for (std::int64_t block = 4; block-- > 0;) {
+      sums.begin_backward(block);
+      must(calls() - first == summed, "sums of later blocks only");
+      std::size_t const from = 2 + static_cast<std::size_t>(block) * each;
+      end(from + 1, from + each);
+      std::int64_t const before_last = calls() - first;
+      must(before_last > summed && before_last < summed + ranges[static_cast<std::size_t>(block) + 1], "in backward");
+      if (block > 0) sums.begin_backward(block - 1);
+      else end(from, from + 1);
+      summed += ranges[static_cast<std::size_t>(block) + 1];
+      must(calls() - first == summed, "all sums of the block");
+      if (block > 0) must(code_of([&] { end(from, from + 1); }) == 70, "a gradient after its sum");
+    }
+    sums.end_round();
+    must(calls() - first == std::ssize(net.store.shares()), "all sums");
+  });
+}
+
+TEST_CASE("a block's backward has its values, whichever block was gathered last") {
+  comm::run_ranks({.dp = 2}, settings, [&](rank_context& me) {
+    run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), adamw{}, dtype::f64, 3, me.rank, {},
+                                         redco::tensors::cpu_device(), {.level = 3});
+    struct recorder final : nn::value_source {
+      explicit recorder(nn::parameter_store const& s) : store(s) { store.set_source(this); }
+      ~recorder() override { store.set_source(nullptr); }
+      void begin_call() override { order.push_back(-1); }
+      void enter(std::int64_t block) override { order.push_back(block); }
+      void enter_backward(std::int64_t block) override { order.push_back(10 + block); }
+      nn::parameter_store const& store;
+      std::vector<std::int64_t> order;
+    } source(net.store);
+    run::gather_all(net.store, me);
+    pass const in = nn::training_pass(me);
+    std::vector<std::int64_t> const examples{1, 2};
+    token_batch const b = stage_test::texts_of(examples);
+    cross_entropy(net.in(in)(b.input_ids), b.labels).sum.backward();
+    must(source.order == std::vector<std::int64_t>{-1, 0, 1, 2, 3, 13, 12, 11, 10}, "the order of the model");
+    run::drop_all(net.store);
+  });
+}
+
+TEST_CASE("frozen parameters have shares of values and masters") {
+  comm::run_ranks({.dp = 2}, settings, [&](rank_context& me) {
+    run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), adamw{}, dtype::bf16, 3, me.rank,
+                                         {"wte.*", "h.0.*", "h.1.*"}, redco::tensors::cpu_device(), {.level = 3});
+    std::int64_t elements = 0;
+    for (auto const& p : net.store.parameters()) elements += p.value.numel();
+    std::int64_t const kept = net.store.kept_values().numel();
+    must(kept >= elements / 2 && kept < elements / 2 + 20, "half of all parameters");
+    must(net.store.kept_masters().numel() == kept && net.store.gradients().numel() < kept, "and of all masters");
   });
 }
 

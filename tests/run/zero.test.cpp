@@ -105,7 +105,7 @@ void check_equal(Model const& model, mesh const& on, std::int64_t micro_batch, c
   where.gradient_bucket = 1.0 / 1024;
   outcome const whole = trained(model, where, clipped, micro_batch);
   for (int const level : {1, 2, 3}) {
-    if (level > 1 && on.pp > 1) continue;
+    if (level == 2 && on.pp > 1) continue;
     INFO(name_of(on) << ", micro-batches of " << micro_batch << ", level " << level);
     outcome const shares = trained(model, with_zero(where, level), clipped, micro_batch);
     INFO(whole.run.reason << shares.run.reason);
@@ -127,6 +127,8 @@ TEST_CASE("losses, norms, parameters and optimizer states are those of a run wit
 TEST_CASE("pipeline stages with shares exchange the gradients of tied weights before the sum") {
   check_equal(tied, {.pp = 2, .dp = 2}, 1);
   check_equal(tied, {.pp = 2, .dp = 3}, 0);
+  check_equal(tied, {.pp = 4, .dp = 2}, 1);
+  check_equal(tied, {.pp = 2, .dp = 2, .tp = 2}, 1);
   // The replicas share the tied embedding otherwise on the first stage than on the last.
   gpt2 uneven = tied;
   uneven.config.vocab = 200;

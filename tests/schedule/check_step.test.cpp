@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace schedule_test {
@@ -129,6 +130,56 @@ TEST_CASE("replicas that keep shares of gradients sum each round, also without a
         }).cause == kind::waits_forever);
   CHECK(changed(each, 2, 1, [](lists& l) { l[2].erase(l[2].begin() + 4, l[2].begin() + 6); }).cause ==
         kind::waits_forever);
+}
+
+TEST_CASE("replicas gather values in one order, whatever number of micro-batches each of them has") {
+  step_facts const each{.sums_rounds = true, .gathers_values = true};
+  step_table all = two_replicas(2, 1, each);
+  auto const sum_of = [](std::int32_t round, std::int16_t region) {
+    return step_op{op::reduce, round, -1, -1, region};
+  };
+  CHECK(all.of_rank[2] == list{at(op::gather_forward, 0),
+                               at(op::forward, 0),
+                               at(op::gather_backward, 0),
+                               at(op::backward, 0),
+                               sum_of(0, 0),
+                               sum_of(0, 1),
+                               at(op::gather_forward, 1),
+                               at(op::gather_backward, 1),
+                               sum_of(1, 0),
+                               sum_of(1, 1),
+                               {op::total},
+                               {op::update}});
+  CHECK(text_of(check_step(all)) == "the step is sound");
+  CHECK(changed(each, 2, 1, [](lists& l) { erase(l[2], op::gather_backward); }).cause == kind::waits_forever);
+  // Stages of two replicas with three and two micro-batches, in each schedule.
+  for (auto const& [schedule, chunks] : std::vector<std::pair<pipeline_kind, int>>{
+           {pipeline_kind::one_f_one_b, 1}, {pipeline_kind::gpipe, 1}, {pipeline_kind::interleaved, 2}})
+    for (std::int64_t const fewer : {2, 1, 0}) {
+      step_facts facts{.rounds = 4,
+                       .full_rounds = fewer,
+                       .exchanges_first = true,
+                       .gathers_values = true,
+                       .stages = 2,
+                       .schedule = schedule,
+                       .chunks_per_stage = chunks};
+      all = {{.pp = 2, .dp = 2}, {redco::shape::batch_axes}, false, {}};
+      for (int const stage : {0, 1})
+        for (std::int64_t const own : {std::int64_t{4}, fewer}) {
+          facts.stage = stage;
+          facts.micro_batches = own;
+          all.of_rank.push_back(step_of(facts));
+        }
+      CHECK(text_of(check_step(all)) == "the step is sound");
+      auto const gathers = [](list const& of) {
+        return std::count_if(of.begin(), of.end(), [](step_op const& one) {
+          return one.operation == op::gather_forward || one.operation == op::gather_backward;
+        });
+      };
+      CHECK(gathers(all.of_rank[0]) == 8 * chunks);
+      CHECK(gathers(all.of_rank[1]) == 8 * chunks);
+      CHECK(std::ssize(all.of_rank[0]) - std::ssize(all.of_rank[1]) == (4 - fewer) * (chunks == 1 ? 4 : 10));
+    }
 }
 
 TEST_CASE("a table of eight stages and 32 micro-batches is proved at run time") {

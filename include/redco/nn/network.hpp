@@ -280,6 +280,7 @@ class bound_network {
   typename nn::detail::results_of<M>::user staged(at::Tensor const& x) const {
     std::optional<nn::evaluated_stage> evaluated;
     redco::pass in = *pass_;
+    in.values = nn::detail::begin_values(net_->store());
     if (in.stage == nullptr) in.stage = &evaluated.emplace(net_->blocks().cuts(), nn::detail::rank_on_stages(in));
     at::Tensor source;
     if constexpr (has<encoder_input>) source = get<encoder_input>();

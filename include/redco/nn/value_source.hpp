@@ -17,7 +17,7 @@ class value_source {
   value_source& operator=(value_source const&) = delete;
   virtual ~value_source() = default;
 
-  /// Gathers what layers outside blocks read. A call of the network begins with it.
+  /// Begins a call of the network. Layers outside blocks have their values.
   virtual void begin_call() = 0;
   /// Gathers the values of the block with index `block`, counted over all outermost `repeat`s.
   /// Called before forward of the block.

@@ -5,6 +5,7 @@
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/value_source.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/shape/blocks.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,40 +24,45 @@ void drop_all(nn::parameter_store const& store);
 /// them after it. Layers outside blocks have their values during the whole step. If messages
 /// overlap with computation, the gather of the next block runs while a block is computed.
 ///
-/// All ranks gather the blocks and sum their gradients in one order, which follows from the model
-/// alone: in each round (one micro-batch per replica), forward of the blocks, then backward. A rank
-/// whose loss skips a layer, or which has no micro-batch in the round, takes part in that order.
+/// All ranks gather the blocks and sum their gradients in one order, which follows from the step's
+/// operations and the model alone. A rank whose loss skips a layer, or which does not compute a
+/// micro-batch, takes part in that order.
 class gathered_values final : public nn::value_source {
  public:
-  /// `sums`: the step's sums of gradients. `rounds`: number of rounds of the step. `kept`: number
-  /// of blocks, from the first on, whose values stay in memory between forward and backward and
-  /// over the rounds. The arguments must outlive the object.
-  gathered_values(nn::parameter_store const& store, rank_context& rank, gradient_shares& sums, std::int64_t rounds,
-                  std::int64_t kept = 0);
+  /// `sums`: the sums of each backward's gradients; null if gradients are summed after all
+  /// backwards. `kept`: number of blocks, from the first on, whose values stay in memory during the
+  /// whole step. The arguments must outlive the object.
+  gathered_values(nn::parameter_store const& store, rank_context& rank, gradient_shares* sums, std::int64_t kept = 0);
   ~gathered_values() override;
 
-  /// Throws `error` with exit code 64 for the second call of the network in a round.
-  void begin_call() override;
-  void enter(std::int64_t block) override { advance(1 + block + 1); }
-  void enter_backward(std::int64_t block) override { advance(1 + blocks_ + (blocks_ - block)); }
+  /// `begin_forward` begins forward of the blocks [begin, end), which a micro-batch runs on this
+  /// rank. `begin_backward` begins their backward, last block first. Both end what ran before.
+  void begin_forward(shape::block_range const& blocks) { begin(blocks, false); }
+  void begin_backward(shape::block_range const& blocks) { begin(blocks, true); }
+  /// Gathers and sums what this rank has not reached in the current forward or backward.
+  void end();
+  /// Frees all values. The step gathers none after this call.
+  void drop_all();
 
-  /// Ends a round: gathers and sums what this rank has not reached. In the last round, drops all
-  /// values.
-  void end_round();
+  /// Throws `error` with exit code 64 for the second call of the network in one forward.
+  void begin_call() override;
+  void enter(std::int64_t block) override { advance(block + 1 - blocks_.begin); }
+  void enter_backward(std::int64_t block) override { advance(blocks_.end - block); }
 
  private:
+  void begin(shape::block_range const& blocks, bool is_backward);
   void advance(std::int64_t place);
   void begin_gather(std::int64_t block);
   void end_gather(std::int64_t block);
-  void drop(std::int64_t first, std::int64_t last);
 
   nn::parameter_store const& store_;
   rank_context& rank_;
-  gradient_shares& sums_;
-  std::int64_t rounds_, kept_, blocks_ = 0;
-  /// Number of places that this rank has reached in the round's order: layers outside blocks,
-  /// forward of each block, backward of each block
+  gradient_shares* sums_;
+  std::int64_t kept_;
+  /// The blocks of the current forward or backward, and the number of them that it has reached
+  shape::block_range blocks_{0, 0};
   std::int64_t place_ = 0;
+  bool is_backward_ = false, is_called_ = false;
   /// Gathers that have begun, for each of the store's buffers of values
   std::vector<started_collective> gathers_;
 };

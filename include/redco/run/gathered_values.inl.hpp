@@ -8,8 +8,8 @@
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
-#include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace redco::run::detail {
 
@@ -43,9 +43,8 @@ REDCO_INLINE void drop_all(nn::parameter_store const& store) {
 }
 
 REDCO_INLINE gathered_values::gathered_values(nn::parameter_store const& store, rank_context& rank,
-                                              gradient_shares& sums, std::int64_t rounds, std::int64_t kept)
-    : store_(store), rank_(rank), sums_(sums), rounds_(rounds), kept_(kept), gathers_(store.value_parts().size()) {
-  for (nn::parameter_store::value_part const& one : store.value_parts()) blocks_ = std::max(blocks_, one.block + 1);
+                                              gradient_shares* sums, std::int64_t kept)
+    : store_(store), rank_(rank), sums_(sums), kept_(kept), gathers_(store.value_parts().size()) {
   store_.set_source(this);
 }
 
@@ -56,39 +55,39 @@ REDCO_INLINE gathered_values::~gathered_values() {
   } catch (std::exception const&) {
     // The lane has failed and touches no memory any more. The step ends with its error.
   }
-  drop_all(store_);
+  drop_all();
 }
 
 REDCO_INLINE void gathered_values::begin_call() {
-  if (place_ > 0)
+  if (std::exchange(is_called_, true))
     throw error(exit_code::usage,
                 "--zero 3 and a loss that calls its network twice: the replicas gather the parameters for one call; "
                 "put the inputs into one batch, or give --zero 2");
-  advance(1);
 }
 
-REDCO_INLINE void gathered_values::end_round() {
-  advance(1 + 2 * blocks_);
-  sums_.end_round();
+REDCO_INLINE void gathered_values::begin(shape::block_range const& blocks, bool is_backward) {
+  end();
+  blocks_ = blocks;
+  is_backward_ = is_backward;
   place_ = 0;
-  if (--rounds_ > 0) return;
-  drop(-1, blocks_);
-  store_.forget_dropped();
+  is_called_ = false;
+  end_gather(-1);
 }
+
+REDCO_INLINE void gathered_values::end() { advance(blocks_.end - blocks_.begin); }
+
+REDCO_INLINE void gathered_values::drop_all() { run::drop_all(store_); }
 
 REDCO_INLINE void gathered_values::advance(std::int64_t place) {
   while (place_ < place) {
     std::int64_t const done = place_++;
-    bool const is_backward = done > blocks_;
-    std::int64_t const block = is_backward ? 2 * blocks_ - done : done - 1, next = block + (is_backward ? -1 : 1);
-    if (is_backward) {
-      sums_.begin_backward(block);
-      drop(block + 1, blocks_);
-    } else if (block > 0) {
-      drop(block - 1, block);
-    }
+    std::int64_t const block = is_backward_ ? blocks_.end - 1 - done : blocks_.begin + done;
+    std::int64_t const next = is_backward_ ? block - 1 : block + 1;
+    if (is_backward_ && sums_ != nullptr) sums_->begin_backward(block);
+    for (nn::parameter_store::value_part const& one : store_.value_parts())
+      if (one.block != block && one.block >= kept_) store_.drop(one);
     end_gather(block);
-    if (store_.zero().overlaps && 0 <= next && next < blocks_) begin_gather(next);
+    if (store_.zero().overlaps && blocks_.begin <= next && next < blocks_.end) begin_gather(next);
     store_.forget_dropped();
   }
 }
@@ -108,12 +107,6 @@ REDCO_INLINE void gathered_values::end_gather(std::int64_t block) {
   begin_gather(block);
   for (std::size_t i = 0; i < gathers_.size(); ++i)
     if (store_.value_parts()[i].block == block) gathers_[i].wait();
-}
-
-/// Frees the values of the blocks [first, last), except those that are kept in the step's rounds.
-REDCO_INLINE void gathered_values::drop(std::int64_t first, std::int64_t last) {
-  for (nn::parameter_store::value_part const& one : store_.value_parts())
-    if (first <= one.block && one.block < last && (rounds_ == 0 || one.block >= kept_)) store_.drop(one);
 }
 
 }  // namespace redco::run

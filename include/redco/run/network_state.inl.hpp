@@ -45,7 +45,7 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
     throw error(exit_code::usage, "--zero " + std::to_string(zero.level) + " and the optimizer " + optimizer.name +
                                       ": it updates whole matrices, and each replica would keep a share of their "
                                       "elements; give --zero 0, or another optimizer");
-  if (store.has_cut_gradients()) detail::check_sums_in_backward(placed, zero.level);
+  if (store.has_cut_gradients() || store.shares_values()) detail::check_sums_in_backward(placed, zero.level);
   std::vector<update::parameter_settings> const all = update::settings_of(optimizer, placed);
   std::vector<update::parameter_settings> held;
   for (std::size_t i = 0; i < placed.size(); ++i)

@@ -12,6 +12,7 @@
 #include <redco/comm/replica_round.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/shard/regions.hpp>
+#include <redco/shape/blocks.hpp>
 #include <redco/schedule/step_of.hpp>
 
 #include <cstdint>
@@ -69,6 +70,7 @@ class step_executor {
   void share_statistics() const;
   void reduce(shard::region const& sum);
   void exchange_shared();
+  shape::block_range blocks_of(schedule::step_op const& one) const;
   void total();
   void update();
 

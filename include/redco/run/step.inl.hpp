@@ -34,6 +34,7 @@ namespace redco::run {
 REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts,
                                           std::int64_t bucket, step_watch* watch)
     : state_(state), rank_(rank), facts_(facts), watch_(watch), sums_(state.store.regions().sums()) {
+  facts_.gathers_values = state_.store.shares_values();
   if (state_.network().is_stage()) stage_.emplace(state_, rank_, facts_);
   if (stage_ && facts_.in_one)
     throw error(
@@ -59,7 +60,7 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
   state_.store.gradients().zero_();
   if (facts_.sums_rounds) shares_.emplace(state_.network(), rank_);
   else if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
-  if (state_.store.shares_values()) values_.emplace(state_.store, rank_, *shares_, facts_.rounds);
+  if (facts_.gathers_values) values_.emplace(state_.store, rank_, shares_ ? &*shares_ : nullptr);
 }
 
 REDCO_INLINE step_result step_executor::run(step_work& work, step_position const& at) {
@@ -79,6 +80,8 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
   using schedule::op;
   switch (one.operation) {
     case schedule::op::forward: forward(one); break;
+    case schedule::op::gather_forward: values_->begin_forward(blocks_of(one)); break;
+    case schedule::op::gather_backward: values_->begin_backward(blocks_of(one)); break;
     case schedule::op::total_counts: total_counts(); break;
     case schedule::op::backward:
       last_ = ++backwards_ == facts_.micro_batches * facts_.chunks_per_stage;
@@ -161,7 +164,7 @@ REDCO_INLINE void step_executor::share_statistics() const {
 /// this rank's share. With buckets, the first call sends all remaining buckets of all ranges,
 /// because the order of buckets does not follow the ranges.
 REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
-  if (values_) return values_->end_round();
+  if (values_) values_->end();
   if (shares_) return shares_->end_round();
   if (buckets_) return buckets_->send_all();
   if (rank_.group(sum.summed_over).size() == 1) return;
@@ -173,12 +176,22 @@ REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
   rank_.group(sum.summed_over).all_reduce(state_.store.gradients().narrow(0, sum.begin, sum.size()));
 }
 
+/// Returns the blocks that an operation computes, counted over all outermost `repeat`s.
+REDCO_INLINE shape::block_range step_executor::blocks_of(schedule::step_op const& one) const {
+  if (stage_) return state_.network().blocks().cuts().blocks(one.chunk);
+  std::int64_t blocks = 0;
+  for (nn::parameter_store::value_part const& part : state_.store.value_parts())
+    blocks = std::max(blocks, part.block + 1);
+  return {0, blocks};
+}
+
 REDCO_INLINE void step_executor::exchange_shared() {
   if (buckets_ && !facts_.exchanges_first) buckets_->wait();
   stage_->exchange_shared();
 }
 
 REDCO_INLINE void step_executor::total() {
+  if (values_) values_->drop_all();
   result_.stop = totals_.reduce(rank_, at_.stop);
   result_.loss = totals_.loss();
   result_.weight = totals_.weight();

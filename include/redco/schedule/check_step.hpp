@@ -2,6 +2,7 @@
 
 #include <redco/shape/axis.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/stage_cuts.hpp>
 #include <redco/meta/enum_texts.hpp>
 #include <redco/schedule/step_of.hpp>
 
@@ -141,6 +142,9 @@ class step_run {
       case op::reduce:
         return meeting{all_.sums.at(static_cast<std::size_t>(one.region)), op::reduce,
                        one.region + static_cast<std::int32_t>(all_.sums.size()) * (one.micro + 1)};
+      case op::gather_forward:
+      case op::gather_backward:
+        return meeting{shape::batch_axes, one.operation, one.micro * shape::stage_cuts::most_chunks + one.chunk};
       case op::exchange_shared: return meeting{shape::axis::pp, op::exchange_shared, 0};
       case op::share_statistics: return meeting{shape::batch_axes, op::share_statistics, 0};
       case op::send:

@@ -12,10 +12,15 @@ namespace redco::schedule {
 
 /// A kind of operation of a rank in an optimizer step.
 enum class op : std::uint8_t {
-  forward,       ///< Operation: computes the loss of a micro-batch
-  total_counts,  ///< Operation: sums the count of each loss term over all replicas
-  backward,      ///< Operation: adds the gradients of a micro-batch to the step's gradients
-  compute,       ///< Operation: forward and backward of a micro-batch together
+  forward,  ///< Operation: computes the loss of a micro-batch
+  /// Operation: begins to gather, block by block, the values that forward of a micro-batch reads. A
+  /// replica that does not compute the micro-batch takes part in these gathers. They end before the
+  /// next gather or reduce operation.
+  gather_forward,
+  gather_backward,  ///< Operation: like gather_forward, for backward of a micro-batch
+  total_counts,     ///< Operation: sums the count of each loss term over all replicas
+  backward,         ///< Operation: adds the gradients of a micro-batch to the step's gradients
+  compute,          ///< Operation: forward and backward of a micro-batch together
   /// Operation: notifies replicas without a micro-batch that all others have finished a round (one
   /// micro-batch per replica).
   end_round,
@@ -40,6 +45,8 @@ enum class op : std::uint8_t {
 
 inline constexpr auto op_texts = meta::enum_texts<op>({
     {op::forward, "forward"},
+    {op::gather_forward, "gather_forward"},
+    {op::gather_backward, "gather_backward"},
     {op::total_counts, "total_counts"},
     {op::backward, "backward"},
     {op::compute, "compute"},
@@ -94,6 +101,9 @@ struct step_facts {
   /// True if the replicas sum the gradients of each round (one micro-batch per replica) at once.
   /// Then a replica without micro-batches left takes part in the sums, too.
   bool sums_rounds = false;
+  /// True if a replica keeps only its share of the values. Then replicas gather the values in the
+  /// same order, and one without micro-batches left takes part in the gathers.
+  bool gathers_values = false;
   int stages = 1;  ///< Number of pipeline stages
   int stage = 0;   ///< Index of this rank's pipeline stage
   /// Order in which the stages compute micro-batches: gpipe, one_f_one_b or interleaved
@@ -154,14 +164,20 @@ constexpr pipeline_table table_of(step_facts of) {
 namespace redco::schedule::detail {
 
 /// Adds the forwards and backwards of one pipeline stage to `all`, in the order of the schedule,
-/// with the receives before them and the sends after them.
+/// with the receives before them and the sends after them. If replicas gather values, all of them
+/// have the order of the one with most micro-batches.
 constexpr void add_pipeline(step_facts const& of, std::vector<step_op>& all) {
-  if (of.micro_batches == 0) return;
-  for (stage_op const& one : computations_of(of)) {
+  step_facts of_all = of;
+  if (of.gathers_values) of_all.micro_batches = of.rounds;
+  if (of_all.micro_batches == 0) return;
+  for (stage_op const& one : computations_of(of_all)) {
     bool const forward = one.work == stage_work::forward;
     auto const chunk = static_cast<std::int16_t>(one.chunk),
                before = static_cast<std::int16_t>(chunk + (forward ? -1 : 1)),
                after = static_cast<std::int16_t>(chunk + (forward ? 1 : -1));
+    if (of.gathers_values)
+      all.push_back({forward ? op::gather_forward : op::gather_backward, one.micro, chunk, -1, -1});
+    if (one.micro >= of.micro_batches) continue;
     auto const exists = [&of](std::int16_t other) { return other >= 0 && other < of.stages * of.chunks_per_stage; };
     if (exists(before)) all.push_back({op::receive, one.micro, chunk, before, -1});
     all.push_back({forward ? op::forward : op::backward, one.micro, chunk, -1, -1});
@@ -190,8 +206,10 @@ constexpr std::vector<step_op> step_of(step_facts const& of) {
     if (of.in_one) {
       add(op::compute, i);
     } else {
+      if (of.gathers_values) add(op::gather_forward, i);
       add(op::forward, i);
       if (of.several_terms) add(op::total_counts, i);
+      if (of.gathers_values) add(op::gather_backward, i);
       add(op::backward, i);
     }
     if (of.sums_rounds) reduce(i);
@@ -203,7 +221,11 @@ constexpr std::vector<step_op> step_of(step_facts const& of) {
   } else if (of.micro_batches == 0 && of.several_terms) {
     add(op::total_counts, 0);
   }
-  for (std::int64_t i = of.micro_batches; of.sums_rounds && i < of.rounds; ++i) reduce(i);
+  for (std::int64_t i = of.micro_batches; of.sums_rounds && i < of.rounds; ++i) {
+    if (of.gathers_values) add(op::gather_forward, i);
+    if (of.gathers_values) add(op::gather_backward, i);
+    reduce(i);
+  }
   if (of.stages > 1 && of.exchanges_first) all.push_back({op::exchange_shared});
   if (!of.sums_rounds) reduce(-1);
   if (of.stages > 1 && !of.exchanges_first) all.push_back({op::exchange_shared});

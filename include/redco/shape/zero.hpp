@@ -24,17 +24,25 @@ struct zero {
   std::int64_t bucket = 0;
   /// From level 2 on: true if sums of gradients and gathers of values overlap with computation
   bool overlaps = false;
+  /// True if the model is cut into pipeline stages. A stage sums its gradients once in a step, so
+  /// it keeps all of them.
+  bool on_stages = false;
 
   /// Returns true if each backward sums its gradients over the replicas, because a replica keeps no
   /// place for all of them.
-  constexpr bool sums_in_backward() const { return level >= 2; }
+  constexpr bool sums_in_backward() const { return level >= 2 && !on_stages; }
   /// Returns true if a replica keeps only its share of the parameters' values.
   constexpr bool shares_values() const { return level >= 3; }
   /// Returns the bytes of gradients that one sum reduces; 0: one sum after backward.
   constexpr std::int64_t bytes_of_sum() const { return bucket == 0 && sums_in_backward() ? default_bucket : bucket; }
 
   /// Returns the ZeRO of a run on the mesh `ranks`. With one replica, nothing can be shared out.
-  constexpr zero on(mesh const& ranks) const { return ranks.size(batch_axes) > 1 ? *this : zero{}; }
+  constexpr zero on(mesh const& ranks) const {
+    if (ranks.size(batch_axes) == 1) return {};
+    zero here = *this;
+    here.on_stages = ranks.pp > 1;
+    return here;
+  }
 
   friend constexpr bool operator==(zero const&, zero const&) = default;
 };
@@ -47,10 +55,10 @@ constexpr void check_zero(int level, mesh const& on) {
                                       " is no level of ZeRO: give 0 (each replica keeps all state), 1 (each keeps a "
                                       "share of the optimizer's state), 2 (each also keeps a share of the gradients) "
                                       "or 3 (each also keeps a share of the parameters)");
-  if (zero{level}.sums_in_backward() && on.pp > 1)
-    throw error(exit_code::usage, "--zero " + std::to_string(level) +
-                                      " with pipeline stages: a stage would sum its gradients once for each "
-                                      "micro-batch in flight; give --zero 1");
+  if (level == 2 && on.pp > 1)
+    throw error(exit_code::usage,
+                "--zero 2 with pipeline stages: a stage would sum its gradients once for each micro-batch in flight; "
+                "give --zero 1, or --zero 3, which keeps all gradients of a stage and shares its parameters");
 }
 
 }  // namespace redco::shape
