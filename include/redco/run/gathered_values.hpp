@@ -13,9 +13,8 @@
 
 namespace redco::run {
 
-/// Gathers all values of a store of which each replica keeps only a share, and those of the same
-/// buffers on other ranks. All ranks must call it together. `drop_values` frees them. Both do
-/// nothing for other stores.
+/// `gather_all` gathers all values of a store of which each replica keeps only a share. All ranks
+/// must call it together. `drop_all` frees the values. Both do nothing for other stores.
 void gather_all(nn::parameter_store const& store, rank_context& rank);
 void drop_all(nn::parameter_store const& store);
 
