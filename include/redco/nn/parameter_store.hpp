@@ -27,6 +27,9 @@ struct stored_parameter {
   /// Offset of the parameter in elements, equal in each flat buffer (values, masters, gradients)
   std::int64_t offset = 0;
   bool trainable = true;
+  /// Index of the replica to which the parameter belongs wholly, along the mesh axes of its
+  /// gradient sum; -1: none, see shard::owned_layout
+  int owner = -1;
   at::Tensor value;  ///< Value that forward reads, [local extents], in the compute dtype
   /// Copy of the value that the optimizer updates, [local extents], f32 (f64 if the run computes in
   /// f64). It is the value itself if the dtypes are equal. If the rank keeps only a share of the
@@ -116,6 +119,7 @@ class parameter_store {
  private:
   void lay_out();
   void share_out(int rank, shape::zero const& zero);
+  void give_out(int rank, shape::zero const& zero);
   void allocate();
   static void initialise(stored_parameter& p, int rank, std::uint64_t seed);
 
