@@ -56,7 +56,7 @@ static_assert(owned(5).parameters == 4 * (numbers + 3 * d * d + 2));
 static_assert(owned(5).shares_workspace == 4 * 15 * d * d);
 static_assert(
     redco::fits<demo, redco::optimizer::muon{}, redco::mesh{.dp = 2}, redco::workload{.batch = 2, .sequence = 256},
-                redco::GiB(1), redco::dtype::f32, redco::recomputed_blocks(), 1, redco::shape::zero_owner::whole>{});
+                redco::GiB(1), redco::dtype::f32, redco::recomputed_blocks{}, 1, redco::shape::zero_owner::whole>{});
 
 // Recomputation saves the inputs of blocks and everything outside of blocks.
 constexpr auto again =

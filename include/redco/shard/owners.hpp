@@ -59,7 +59,7 @@ class owned_layout {
 
   constexpr owned_layout(std::vector<owned_parameter> const& all, mesh const& on) : places(all.size()) {
     for (owned_parameter const& p : all) plain_.add(p.kind, p.elements * p.copies);
-    for (region const& one : plain_) runs_.emplace_back(static_cast<std::size_t>(on.size(one.summed_over)));
+    for (region const& one : plain_) runs_.emplace_back(static_cast<std::size_t>(on.size(one.summed_over)), std::int64_t{0});
     assign_owners(all, on);
     for (std::size_t k = 0; k < runs_.size(); ++k) add_region(k);
     std::vector<std::int64_t> next;  // first free element for parameters without owner, by region
@@ -91,7 +91,7 @@ class owned_layout {
   constexpr std::vector<unit> sorted_units(std::vector<owned_parameter> const& all) const {
     std::vector<unit> units;
     // Number of the last unit of each region, from 1 on
-    std::vector<std::size_t> last(runs_.size());
+    std::vector<std::size_t> last(runs_.size(), 0);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!all[i].is_whole) continue;
       std::size_t const k = plain_.index_of(all[i].kind);
@@ -111,7 +111,7 @@ class owned_layout {
   /// Gives each unit to a replica. The offsets in `places` count from the begin of the owner's run.
   constexpr void assign_owners(std::vector<owned_parameter> const& all, mesh const& on) {
     // Among replicas with equal loads in a region, the one with fewer elements in all regions.
-    std::vector<std::int64_t> totals(static_cast<std::size_t>(on.size(shape::batch_axes)));
+    std::vector<std::int64_t> totals(static_cast<std::size_t>(on.size(shape::batch_axes)), 0);
     for (unit const& one : sorted_units(all))
       for (std::int64_t copy = 0; copy < all[one.parameters.front()].copies; ++copy) {
         std::vector<std::int64_t>& runs = runs_[one.kind];
