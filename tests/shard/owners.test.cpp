@@ -20,8 +20,8 @@
 
 namespace owners_test {
 
-using redco::mesh, redco::shard::owned_layout, redco::shard::owned_parameter, redco::shard::region,
-    redco::shard::shared_range;
+using redco::mesh, redco::shard::owned_layout, redco::shard::owned_parameter, redco::shard::owned_parameter_of,
+    redco::shard::region, redco::shard::shared_range;
 using place = owned_layout::place;
 
 constexpr redco::shape::axes batch = redco::shape::batch_axes;
@@ -157,7 +157,7 @@ void check_plan(Model const& model, mesh const& on, bool all) {
 TEST_CASE("a plan with one entry per repeated parameter gives each replica as many as the store") {
   redco::gpt2 const gpt2{{.vocab = 23, .context = 16, .width = 12, .heads = 2, .layers = 5}};
   redco::llama const llama{
-      {.vocab = 23, .context = 16, .width = 12, .ffn = 20, .heads = 4, .kv_heads = 2, .layers = 3}};
+      {.vocab = 23, .context = 16, .width = 16, .ffn = 20, .heads = 4, .kv_heads = 2, .layers = 3}};
   for (bool const all : {false, true})
     for (mesh const& on : {mesh{.dp = 2}, {.dp = 3, .tp = 2}, {.dp = 7}}) {
       check_plan(gpt2, on, all);
