@@ -68,6 +68,7 @@ struct plan_options {
   std::optional<int> chunks_per_stage;
   int hosts = 1;
   int zero = 0;
+  redco::shape::zero_owner zero_owner = redco::shape::zero_owner::element;
   std::optional<bool> overlap;
   double gradient_bucket = redco::deployer_options().gradient_bucket;
   bool calibrate = false;
@@ -90,6 +91,10 @@ struct plan_options {
             "1: each replica keeps a share of the optimizer's state and of f32 copies of the parameters; 2: and "
             "gradients")
             .at_least(0)
+            .in_group("mesh"),
+        field<"zero_owner">(&o::zero_owner,
+                            "with --zero 1, element: each replica keeps a share of every parameter's elements; whole: "
+                            "each hidden matrix belongs to one replica, as Muon and Adafactor need")
             .in_group("mesh"),
         field<"batch">(&o::batch, "examples of one update, over all ranks").at_least(1).in_group("training"),
         field<"micro_batch">(&o::micro_batch,

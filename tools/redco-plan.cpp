@@ -102,15 +102,16 @@ exit_code search(Model const& model, kept_state const& optimizer, plan_options c
                                   .most_stages = redco::shape::stage_cuts::most_stages,
                                   .hosts = o.hosts,
                                   .budget = budget,
-                                  .zero = o.zero};
+                                  .zero = o.zero,
+                                  .zero_owner = o.zero_owner};
   // A run with stages refuses the two together.
   if (o.zero > 0 && o.overlap.value_or(false)) space.most_stages = 1;
   check_count("--ranks", space.ranks);
   if (space.ranks > most_ranks)
     refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");
   redco::cost::check_hosts({.dp = space.ranks}, space.hosts);
-  space.gradient_bucket =
-      redco::options::gradient_bucket({.dp = space.ranks}, space.hosts, o.overlap, o.gradient_bucket, o.zero);
+  space.gradient_bucket = redco::options::gradient_bucket({.dp = space.ranks}, space.hosts, o.overlap,
+                                                          o.gradient_bucket, o.zero, o.zero_owner);
   redco::cost::search_result const found =
       redco::cost::search_both_forms(model, optimizer, space, machine_in(o.machine));
   write(o, redco::report::search_text(found, space));

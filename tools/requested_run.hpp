@@ -118,6 +118,7 @@ inline redco::report::run_request request_of(plan_options const& o, redco::workl
                                  .overlap = o.overlap,
                                  .gradient_bucket = o.gradient_bucket,
                                  .zero = o.zero,
+                                 .zero_owner = o.zero_owner,
                                  .form = o.mesh    ? redco::report::request_form::mesh
                                          : o.ranks ? redco::report::request_form::ranks
                                                    : redco::report::request_form::model_shards};

@@ -216,7 +216,15 @@ expect(0 "zero 2\n.*gradients +dp +reduce_scatter +120 x 3.96 MiB.*parameters +d
   ${shares} --zero 2)
 expect(64 "--zero 2 with pipeline stages" ${shares} --zero 2 --n-pipeline-stages 2)
 expect(64 "--zero 3 is not supported yet: give 0" ${shares} --zero 3)
-expect(64 "zero 1: the optimizer updates whole matrices" ${shares} --zero 1 --optimizer muon)
+expect(64 "zero 1: the optimizer updates whole matrices.*choose --zero 1 --zero-owner whole" ${shares} --zero 1 --optimizer muon)
+set(owners ${shares} --zero 1 --zero-owner whole --optimizer muon)
+expect(0 "^plan: mesh 4x1, bf16, muon, [^\n]*, zero 1 with whole matrices\n.*gradients +dp +reduce_scatter.*parameters +dp +all_gather"
+  ${owners})
+expect(0 "\"zero_owner\": \"whole\"" ${owners} --format json)
+expect(64 "--overlap with --zero-owner whole" ${owners} --overlap)
+expect(64 "--zero-owner whole without --zero" ${shares} --zero-owner whole)
+expect(64 "--zero-owner whole with --zero 2" ${shares} --zero 2 --zero-owner whole)
+expect(64 "--zero-owner.*element\|whole" ${shares} --zero 1 --zero-owner matrix)
 
 # Runs with pipeline stages.
 set(staged config.json --batch 16 --micro-batch 2 --sequence 64)

@@ -219,6 +219,12 @@ TEST_CASE("stages with shares sum gradients after backward; some shares and laye
     some = some || p.run.gradient_bucket > 0;
   }
   CHECK(some);
+  space.zero_owner = redco::shape::zero_owner::whole;
+  for (redco::cost::found_plan const& p : search(space, linked).plans) {
+    CHECK(p.run.gradient_bucket == 0);
+    CHECK(p.run.zero_owner == redco::shape::zero_owner::whole);
+  }
+  space.zero_owner = redco::shape::zero_owner::element;
   space.zero = 2;
   std::vector<redco::cost::found_plan> const with_shares_of_gradients = search(space, linked).plans;
   REQUIRE(!with_shares_of_gradients.empty());

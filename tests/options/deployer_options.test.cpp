@@ -1,7 +1,9 @@
 #include "catch.hpp"
 
 #include <redco/options/deployer_options.hpp>
+#include <redco/options/overlap.hpp>
 #include <redco/options/parse.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>
@@ -77,6 +79,39 @@ TEST_CASE("impossible values of options are refused by name with allowed values"
   CHECK(refusal(o).starts_with("64 --overlap with --zero and pipeline stages"));
   o.zero = 0;
   CHECK(refusal(o) == "accepted");
+}
+
+TEST_CASE("owners of whole matrices need --zero 1, and sum gradients after backward") {
+  redco::deployer_options o;
+  o.ranks = 2;
+  o.zero_owner = redco::shape::zero_owner::whole;
+  CHECK(refusal(o).starts_with("64 --zero-owner whole without --zero"));
+  o.zero = 1;
+  CHECK(refusal(o) == "accepted");
+  for (int const processes : {1, 2})
+    CHECK(redco::options::gradient_bucket({.dp = 2}, processes, {}, 4, 1, o.zero_owner) == 0);
+  CHECK(redco::options::gradient_bucket({.dp = 2}, 2, {}, 4, 1) > 0);
+  o.overlap = true;
+  CHECK(refusal(o).starts_with("64 --overlap with --zero-owner whole"));
+  o.ranks = 1;
+  CHECK(refusal(o) == "accepted");
+  o.ranks = 2;
+  o.overlap = {};
+  o.zero = 2;
+  CHECK(refusal(o).starts_with("64 --zero-owner whole with --zero 2"));
+
+  using redco::deployer_options, redco::options::parse;
+  char const* const whole[] = {"program", "--zero-owner", "whole"};
+  CHECK(parse<deployer_options>(3, whole).zero_owner == redco::shape::zero_owner::whole);
+  CHECK(parse<deployer_options>(1, whole).zero_owner == redco::shape::zero_owner::element);
+  char const* const other[] = {"program", "--zero-owner", "matrix"};
+  try {
+    static_cast<void>(parse<deployer_options>(3, other));
+    FAIL("an unknown owner is accepted");
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::usage);
+    CHECK(std::string(e.what()).find("element|whole") != std::string::npos);
+  }
 }
 
 TEST_CASE("pipeline stages and model shards make the mesh, and replicas take the remaining ranks") {

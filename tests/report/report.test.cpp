@@ -312,6 +312,9 @@ TEST_CASE("the level of ZeRO of a request is planned and named, and the update h
   CHECK(m.at_update() == m.persistent() + m.shares_workspace);
   CHECK(redco::report::step_moments(m).back().total() == m.at_update());
   CHECK(m.shares_workspace == m.parameters / 4);
+  asked.zero_owner = redco::shape::zero_owner::whole;
+  auto const owners = redco::report_of(demo, redco::adamw{}, setup_of(asked));
+  CHECK(redco::report::detail::run_text(owners).ends_with(", zero 1 with whole matrices"));
 }
 
 TEST_CASE("shares of gradients are planned with the buckets that wait for their sum during backward") {

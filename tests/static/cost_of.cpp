@@ -5,8 +5,10 @@
 #include <redco/layer/linear.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/shape/bytes.hpp>
+#include <redco/shape/zero.hpp>
 
 namespace {
 
@@ -39,6 +41,22 @@ static_assert(half.memory.parameters == 2 * numbers && half.memory.masters == 4 
 static_assert(half.memory.optimizer == 8 * numbers);
 static_assert(half.memory.activations == tokens * (6 * (2 * 16 * d + 4 * 10) + 2 * 2 * d + 4 * 2));
 static_assert(redco::cost::cost_of<demo>(redco::sgd{}, {}).memory.optimizer == 0);
+
+// Two owners of whole matrices have equal halves of six blocks. Five have 15 d^2 numbers at most,
+// so that 72 d^2 become 75 d^2; two numbers pad both tables.
+constexpr redco::cost::memory owned(int replicas) {
+  redco::cost::setup run{.mesh = {.dp = replicas}, .load = {16, 256}};
+  run.zero = 1;
+  run.zero_owner = redco::shape::zero_owner::whole;
+  return redco::cost::cost_of<demo>(redco::optimizer::muon{}, run).memory;
+}
+static_assert(owned(2).parameters == 4 * numbers && owned(2).gradients == 4 * numbers);
+static_assert(owned(2).optimizer == 4 * 36 * d * d + 8 * (numbers - 72 * d * d) / 2);
+static_assert(owned(5).parameters == 4 * (numbers + 3 * d * d + 2));
+static_assert(owned(5).shares_workspace == 4 * 15 * d * d);
+static_assert(
+    redco::fits<demo, redco::optimizer::muon{}, redco::mesh{.dp = 2}, redco::workload{.batch = 2, .sequence = 256},
+                redco::GiB(1), redco::dtype::f32, redco::recomputed_blocks{}, 1, redco::shape::zero_owner::whole>{});
 
 // Recomputation saves the inputs of blocks and everything outside of blocks.
 constexpr auto again =

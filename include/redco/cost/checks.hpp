@@ -60,16 +60,18 @@ constexpr void check_setup(setup const& s) {
   check_count("the number of batches prepared ahead (prefetch)", s.prefetch, 0);
   check_count("the bytes of a gradient bucket", s.gradient_bucket, 0);
   shape::check_zero(s.zero, s.mesh);
+  shape::check_zero_owner(s.zero_owner, s.zero);
   check_count("the number of chunks per pipeline stage", s.chunks_per_stage, 1);
 }
 
-/// Throws `error` with exit code 64 if replicas keep shares of the state of an optimizer that
-/// updates whole matrices.
+/// Throws `error` with exit code 64 if replicas keep shares of the elements of matrices that the
+/// optimizer updates as a whole.
 constexpr void check_zero(optimizer::demands const& demands, setup const& s) {
-  if (s.zero > 0 && s.mesh.size(shape::batch_axes) > 1 && (demands.gathers || demands.factors))
+  if (s.zero > 0 && s.zero_owner == shape::zero_owner::element && s.mesh.size(shape::batch_axes) > 1 &&
+      (demands.gathers || demands.factors))
     throw error(exit_code::usage, "zero " + std::to_string(s.zero) +
                                       ": the optimizer updates whole matrices, and each replica would keep a share "
-                                      "of their elements; choose zero 0, or another optimizer");
+                                      "of their elements; choose --zero 1 --zero-owner whole, or another optimizer");
 }
 
 /// Returns the first message of a model's layers between replicas, such as the sums of batch norm,

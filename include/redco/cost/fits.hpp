@@ -24,7 +24,7 @@ struct budget_check {
 constexpr std::int64_t mib_above(std::int64_t bytes) { return (bytes + 1024 * 1024 - 1) / (1024 * 1024); }
 
 template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute,
-          recomputed_blocks Recompute, int Zero>
+          recomputed_blocks Recompute, int Zero, shape::zero_owner Owner>
 constexpr budget_check check_budget() {
   // Wrong sizes and an illegal mesh have their own errors.
   constexpr auto const& facts = shard::constant_facts_of<Model>.parameters;
@@ -33,6 +33,7 @@ constexpr budget_check check_budget() {
     return {Mesh};
   setup run{Mesh, Load, Compute, Recompute};
   run.zero = Zero;
+  run.zero_owner = Owner;
   memory const m = cost_of<Model>(Optimizer, run).memory;
   return {Mesh,
           mib_above(m.peak()),
@@ -47,7 +48,7 @@ constexpr budget_check check_budget() {
 namespace redco {
 
 /// A compile-time check that a mesh can hold a constexpr model and that each rank needs at most
-/// `Budget` bytes for tensors. `Zero`: level of ZeRO.
+/// `Budget` bytes for tensors. `Zero`, `Owner`: level of ZeRO, and owner of state.
 ///
 /// static_assert(redco::fits<model, redco::adamw{}, redco::mesh{.dp = 1, .tp = 2},
 ///                           redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
@@ -55,12 +56,13 @@ namespace redco {
 /// A failure gives one compile error: an error of legal<> if the mesh cannot hold the model, or
 /// redco[C001] with the peak, the budget and the two largest parts.
 template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute = dtype::f32,
-          recomputed_blocks Recompute = recomputed_blocks(), int Zero = 0>
+          recomputed_blocks Recompute = recomputed_blocks(), int Zero = 0,
+          shape::zero_owner Owner = shape::zero_owner::element>
 struct fits : legal<Model, Mesh> {
-  static_assert(
-      diag::verdict<cost::detail::check_budget<Model, Optimizer, Mesh, Load, Budget, Compute, Recompute, Zero>()>{},
-      "redco[C001]: the job does not fit in the memory of a rank; use a wider mesh, a smaller micro-batch or "
-      "recomputation");
+  static_assert(diag::verdict<cost::detail::check_budget<Model, Optimizer, Mesh, Load, Budget, Compute, Recompute, Zero,
+                                                         Owner>()>{},
+                "redco[C001]: the job does not fit in the memory of a rank; use a wider mesh, a smaller micro-batch or "
+                "recomputation");
 };
 
 }  // namespace redco

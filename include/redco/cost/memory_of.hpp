@@ -16,6 +16,17 @@
 
 namespace redco::cost::detail {
 
+/// Returns the elements of the optimizer's state of a rank's part of one trained parameter.
+constexpr std::int64_t state_elements(fact::parameter_fact const& fact, optimizer::demands const& demands,
+                                      mesh const& on) {
+  shard::entry const e{fact, on};
+  int const slots = demands.gathers && fact.is_hidden_matrix() ? demands.matrix_slots : demands.slots;
+  bool const factored = demands.factors && fact.shape.rank > 1;
+  std::int64_t all = (factored ? demands.matrix_slots : slots) * e.local().count();
+  for (int dim = factored ? -2 : 0; dim < 0; ++dim) all += e.without(dim).local().count();
+  return all;
+}
+
 template <class Parameters>
 constexpr void add_parameters(memory& m, Parameters const& parameters, optimizer::demands const& demands,
                               setup const& s) {
@@ -26,11 +37,7 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, optimizer
     if (element != master) m.masters += count * master;
     if (!fact.trained) continue;
     m.gradients += count * element;
-    int const slots = demands.gathers && fact.is_hidden_matrix() ? demands.matrix_slots : demands.slots;
-    bool const factored = demands.factors && fact.shape.rank > 1;
-    m.optimizer += (factored ? demands.matrix_slots : slots) * count * master;
-    for (int dim = factored ? -2 : 0; dim < 0; ++dim)
-      m.optimizer += shard::entry{fact, s.mesh}.without(dim).local().count() * fact.copies() * master;
+    m.optimizer += state_elements(fact, demands, s.mesh) * fact.copies() * master;
   }
 }
 
@@ -46,6 +53,33 @@ constexpr void add_shared(memory& m, shared_buffers const& buffers, optimizer::d
   if (buffers.sums_in_backward) m.gradient_buckets = (buffers.most_waiting() + buffers.largest_share()) * element;
 }
 
+/// Sets the bytes of masters and optimizer state of the replica that keeps most of them, if
+/// matrices belong wholly to replicas.
+template <class Parameters>
+constexpr void add_owned(memory& m, shared_buffers const& buffers, Parameters const& parameters,
+                         optimizer::demands const& demands, setup const& s) {
+  std::int64_t const master = shape::size_of(accumulate_type(s.compute));
+  bool const has_masters = shape::size_of(s.compute) != master;
+  m.masters = m.optimizer = 0;
+  for (int replica = 0; replica < s.mesh.size(shape::batch_axes); ++replica) {
+    std::int64_t kept = buffers.regions.size() - buffers.regions.trained(), state = 0;  // elements
+    for (std::size_t i = 0; i < buffers.shares.size(); ++i)
+      if (replica < buffers.shares[i].ranks) kept += buffers.kept_elements[i][static_cast<std::size_t>(replica)];
+    std::int64_t shared = kept - (buffers.regions.size() - buffers.regions.trained());
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!buffers.is_owned(i)) continue;
+      std::int64_t const copies = buffers.copies_of(i, parameters[i], replica);
+      state += copies * state_elements(parameters[i], demands, s.mesh);
+      shared -= copies * shard::entry{parameters[i], s.mesh}.local().count();
+    }
+    state += shared * demands.slots;
+    if (!has_masters) kept = 0;
+    if ((kept + state) * master <= m.masters + m.optimizer) continue;
+    m.masters = kept * master;
+    m.optimizer = state * master;
+  }
+}
+
 }  // namespace redco::cost::detail
 
 namespace redco::cost {
@@ -59,9 +93,10 @@ namespace redco::cost {
 constexpr memory memory_of(simulation const& of, optimizer::demands const& demands) {
   setup const& s = of.run();
   memory m;
-  detail::shared_buffers const buffers(of.program().parameters, s);
+  detail::shared_buffers const buffers(of.program().parameters, demands, s);
   if (buffers.shares.empty()) detail::add_parameters(m, of.program().parameters, demands, s);
   else detail::add_shared(m, buffers, demands, s);
+  if (!buffers.places.empty()) detail::add_owned(m, buffers, of.program().parameters, demands, s);
   for (detail::placed_tensor const& t : of.tensors())
     if (t.lifetime == detail::placed_tensor::kind::batch) m.batches += t.all() * (1 + s.prefetch);
   m.loss = of.loss();

@@ -170,28 +170,33 @@ constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket,
 }
 
 /// Calls `gather(axis, times, bytes)` for the gathers of hidden matrices in an update, of `bytes`
-/// bytes each after the gather.
+/// bytes each after the gather. If matrices have owners, counts those of the first replica.
 template <class Gather>
-constexpr void gathers_of_matrices(simulation const& of, Gather const& gather) {
+constexpr void gathers_of_matrices(simulation const& of, shared_buffers const& buffers, Gather const& gather) {
   setup const& s = of.run();
-  for (fact::parameter_fact const& fact : of.program().parameters) {
-    if (!fact.is_hidden_matrix()) continue;
+  for (std::size_t i = 0; i < of.program().parameters.size(); ++i) {
+    fact::parameter_fact const& fact = of.program().parameters[i];
+    std::int64_t const copies = buffers.copies_of(i, fact, 0);
+    if (!fact.is_hidden_matrix() || copies == 0) continue;
     shard::entry const e{fact, s.mesh};
     extents held = e.local();
     for (shape::place const& p : fact.places) {
       if (p.dim < 0 || !e.is_split(p.axis)) continue;
-      gather(p.axis, fact.copies(), held.count() * s.mesh[p.axis] * shape::size_of(accumulate_type(s.compute)));
+      gather(p.axis, copies, held.count() * s.mesh[p.axis] * shape::size_of(accumulate_type(s.compute)));
       held[p.dim] = fact.shape[p.dim];
     }
   }
 }
 
 /// Calls `sum(axis, times, numbers)` for the sums over whole parameters in an update with factored
-/// state, of `numbers` numbers each (see update_by for adafactor).
+/// state, of `numbers` numbers each (see update_by for adafactor). If parameters have owners,
+/// counts those of the first replica.
 template <class Sum>
-constexpr void sums_of_factors(simulation const& of, Sum const& sum) {
-  for (fact::parameter_fact const& fact : of.program().parameters) {
-    if (!fact.trained) continue;
+constexpr void sums_of_factors(simulation const& of, shared_buffers const& buffers, Sum const& sum) {
+  for (std::size_t i = 0; i < of.program().parameters.size(); ++i) {
+    fact::parameter_fact const& fact = of.program().parameters[i];
+    std::int64_t const copies = buffers.copies_of(i, fact, 0);
+    if (!fact.trained || copies == 0) continue;
     shard::entry const e{fact, of.run().mesh};
     int const rank = fact.shape.rank;
     for (shape::place const& p : fact.places) {
@@ -199,8 +204,8 @@ constexpr void sums_of_factors(simulation const& of, Sum const& sum) {
       std::int64_t stacked = 1;
       for (int d = 0; d + 2 < rank; ++d) stacked *= e.local()[d];
       bool const cuts_matrices = rank > 1 && p.dim >= rank - 2;
-      sum(p.axis, fact.copies(), 1 + (cuts_matrices ? e.without(p.dim - rank).local().count() : 0));
-      sum(p.axis, fact.copies(), cuts_matrices ? 2 * stacked : 1);
+      sum(p.axis, copies, 1 + (cuts_matrices ? e.without(p.dim - rank).local().count() : 0));
+      sum(p.axis, copies, cuts_matrices ? 2 * stacked : 1);
     }
   }
 }
@@ -235,7 +240,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
   row(messages::gradients, messages::name_of_gradients, shape::batch_axes);
   row(messages::shared_gradients, "gradients of shared parts", shape::axis::tp);
   row(messages::loss_total, "loss and count", shape::every_axis);
-  detail::shared_buffers const buffers(of.program().parameters, s);
+  detail::shared_buffers const buffers(of.program().parameters, demands, s);
   bool const shares = !buffers.shares.empty();
   row(messages::norm_of_gradients, "gradient norm", shares ? shape::every_axis : shape::model_axes);
 
@@ -267,12 +272,12 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
     count(total(messages::name_of_parameters, shape::collective::all_gather), 1, bytes);
   }
   if (demands.gathers)
-    detail::gathers_of_matrices(of, [&](shape::axis over, std::int64_t times, std::int64_t of_one) {
+    detail::gathers_of_matrices(of, buffers, [&](shape::axis over, std::int64_t times, std::int64_t of_one) {
       count(m.total({{}, messages::name_of_matrices, over, shape::collective::all_gather, s.mesh[over]}), times,
             of_one);
     });
   if (demands.factors)
-    detail::sums_of_factors(of, [&](shape::axis over, std::int64_t times, std::int64_t numbers) {
+    detail::sums_of_factors(of, buffers, [&](shape::axis over, std::int64_t times, std::int64_t numbers) {
       count(m.total({{}, messages::name_of_factors, over, shape::collective::all_reduce, s.mesh[over]}), times,
             numbers * shape::size_of(accumulate_type(s.compute)));
     });

@@ -8,6 +8,7 @@
 #include <redco/fact/program.hpp>
 #include <redco/optimizer/state_slots.hpp>
 #include <redco/shape/dtype.hpp>
+#include <redco/shape/zero.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -29,6 +30,7 @@ struct search_space {
   /// several hosts; 0: all gradients are summed after backward.
   std::int64_t gradient_bucket = 0;
   int zero = 0;  ///< Level of ZeRO of all runs
+  shape::zero_owner zero_owner = shape::zero_owner::element;
   std::vector<dtype> compute = {dtype::f32, dtype::bf16};
 };
 

@@ -71,9 +71,10 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, fact::program
     if (space.load.batch % on.dp != 0) continue;
     std::int64_t const share = space.load.batch / on.dp;
     shape::host_map const lies{on, space.hosts};
-    // Replicas that keep shares sum after the stages have exchanged gradients.
-    bool const overlaps =
-        (shape::zero{space.zero}.sums_in_backward() || lies.parts(shape::batch_axes)) && !(space.zero > 0 && on.pp > 1);
+    // Replicas that keep shares sum after the stages have exchanged gradients, and owners of whole
+    // matrices sum after backward.
+    bool const overlaps = (shape::zero{space.zero}.sums_in_backward() || lies.parts(shape::batch_axes)) &&
+                          !(space.zero > 0 && on.pp > 1) && space.zero_owner == shape::zero_owner::element;
     for (stage_order const& order : orders_of(on, facts)) {
       shape::stage_cuts const cuts = shard::stages_of(facts, on, {}, order.chunks_per_stage);
       for (std::int64_t const at_once : divisors_of(share))
@@ -88,6 +89,7 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, fact::program
                             .hosts = lies.hosts,
                             .gradient_bucket = overlaps ? space.gradient_bucket : 0,
                             .zero = space.zero,
+                            .zero_owner = space.zero_owner,
                             .overlap_shards = space.gradient_bucket > 0 && lies.parts(shape::axis::tp),
                             .schedule = order.kind,
                             .stages = cuts,

@@ -5,6 +5,7 @@
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/stage_cuts.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/schedule/pipeline_table.hpp>
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct setup {
   /// backward
   std::int64_t gradient_bucket = 0;
   int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
+  shape::zero_owner zero_owner = shape::zero_owner::element;
   /// True if messages between tensor-parallel shards overlap with matrix products
   bool overlap_shards = false;
   /// Order in which pipeline stages compute their micro-batches

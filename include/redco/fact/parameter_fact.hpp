@@ -97,6 +97,9 @@ struct parameter_fact {
   bool trained = true;
   /// True if weight decay applies; false for parameters of norms and for biases
   bool decay = true;
+  /// True if a layer reads the parameter and the parameter of its region before it as one matrix.
+  /// The two are adjacent in memory, and belong to one replica.
+  bool is_joined = false;
   /// Repeated blocks that have this parameter; empty outside repeats. For each repeat, the name has
   /// a component `*` or a slice such as `0::2`.
   block_slices blocks;

@@ -123,11 +123,16 @@ struct attention {
       w.read(w.encoded);
     }
     double const outer = w.deviation;
+    // Self-attention reads q, k and v as one matrix; cross-attention reads k and v so.
+    auto const is_joined = [](std::string_view name) {
+      return name == "v" || (name == "k" && Kind != attention_kind::cross);
+    };
     auto const project = [&](std::string_view name, std::int64_t units, fact::reason why, shape::remainder rest,
                              double gain = 1, double prescribed = 0) {
       fact::parameter_fact weight;
       weight.shape = {units * dim, width};
       weight.split(shape::axis::tp, 0, units, rest);
+      weight.is_joined = is_joined(name);
       weight.why = why;
       weight.start = {fact::initial::kind::normal, fan_in_deviation(width, gain)};
       if (prescribed > 0) w.deviation = prescribed;
@@ -141,6 +146,7 @@ struct attention {
       fact.shape = {units * dim};
       fact.split(shape::axis::tp, 0, units, rest);
       fact.decay = false;
+      fact.is_joined = is_joined(name);
       fact.why = fact::reason::column_bias;
       w.inside(name, [&] { w.parameter("bias", fact); });
     };
@@ -253,7 +259,10 @@ struct attention {
     weight.decay = false;
     weight.start = start;
     weight.why = fact::reason::norm;
-    for (std::string_view const name : {"q_norm", "k_norm"}) w.inside(name, [&] { w.parameter("weight", weight); });
+    for (std::string_view const name : {"q_norm", "k_norm"}) {
+      w.inside(name, [&] { w.parameter("weight", weight); });
+      weight.is_joined = true;
+    }
     w.message(shape::collective::all_reduce, true, {2 * dim});
 
     auto const norm = [&](std::string_view name, std::int64_t heads) {
@@ -283,6 +292,7 @@ struct attention {
       fact.shape = {units * dim};
       fact.split(shape::axis::tp, 0, units, rest);
       fact.decay = false;
+      fact.is_joined = name == "k_norm";
       fact.start = {fact::initial::kind::ones, 0};
       fact.why = fact::reason::norm;
       w.inside(name, [&] { w.parameter("weight", fact); });

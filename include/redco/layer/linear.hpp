@@ -185,10 +185,12 @@ struct gated {
     if constexpr (column) fact::detail::enter_facts<X>(w);
     w.save("input");
     w.parameter("gate.weight", weight);
+    fact::parameter_fact const gate_bias = bias;
+    weight.is_joined = bias.is_joined = true;
     w.parameter("up.weight", weight);
     if constexpr (!column) fact::shared_parameter_facts<X>(w, {2 * outs, in});
     if (layers::extent_of<Bias>(config)) {
-      w.parameter("gate.bias", bias);
+      w.parameter("gate.bias", gate_bias);
       w.parameter("up.bias", bias);
       if constexpr (!column) fact::shared_parameter_facts<X>(w, {2 * outs});
     }

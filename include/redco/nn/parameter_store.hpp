@@ -30,6 +30,9 @@ struct stored_parameter {
   /// Offset of the parameter in elements, equal in each flat buffer (values, masters, gradients)
   std::int64_t offset = 0;
   bool trainable = true;
+  /// Index of the replica to which the parameter belongs wholly, along the mesh axes of its
+  /// gradient sum; -1: none, see shard::owned_layout
+  int owner = -1;
   /// Value that forward reads, [local extents], in the compute dtype. If the rank keeps only a
   /// share of the values (parameter_store::shares_values), it has no elements in memory while no
   /// layer needs it.
@@ -163,6 +166,7 @@ class parameter_store {
  private:
   void lay_out();
   void share_out(int rank);
+  void give_out(int rank);
   void allocate();
   static void initialise(stored_parameter& p, int rank, std::uint64_t seed);
 

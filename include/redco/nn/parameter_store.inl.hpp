@@ -4,6 +4,7 @@
 
 #include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/scalar_type.hpp>
+#include <redco/shard/owners.hpp>
 #include <redco/random/normal.hpp>
 #include <redco/random/stream.hpp>
 #include <redco/random/uniform.hpp>
@@ -60,7 +61,7 @@ REDCO_INLINE parameter_store::parameter_store(std::vector<shard::placed_paramete
     : compute_(compute), seed_(seed), device_(device) {
   std::vector<bool> used(frozen.size(), false);
   for (shard::placed_parameter const& p : placed) {
-    stored_parameter s{p.name, p.plan, 0, p.plan.fact.trained, {}, {}, {}};
+    stored_parameter s{p.name, p.plan, 0, p.plan.fact.trained, -1, {}, {}, {}};
     for (std::size_t i = 0; i < frozen.size(); ++i)
       if (meta::glob(frozen[i], p.name)) s.trainable = false, used[i] = true;
     if (p.plan.is_held_by(rank)) parameters_.push_back(std::move(s));
@@ -71,8 +72,12 @@ REDCO_INLINE parameter_store::parameter_store(std::vector<shard::placed_paramete
       throw error(exit_code::usage,
                   "frozen pattern '" + frozen[i] + "' matches no parameter; the plan lists their names");
   if (!parameters_.empty()) zero_ = zero.on(parameters_.front().plan.mesh);
-  share_out(rank);
-  lay_out();
+  if (zero_.level > 0 && zero_.owner == shape::zero_owner::whole) {
+    give_out(rank);
+  } else {
+    share_out(rank);
+    lay_out();
+  }
   allocate();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!index_.emplace(parameters_[i].name, i).second)
@@ -117,6 +122,29 @@ REDCO_INLINE void parameter_store::share_out(int rank) {
       kept_.push_back({from, to, packed});
       packed += to - from;
     }
+  }
+}
+
+/// Sets the places of the parameters in the flat buffers, of which some belong wholly to one
+/// replica, and the parts that `rank` keeps.
+REDCO_INLINE void parameter_store::give_out(int rank) {
+  redco::mesh const& on = parameters_.front().plan.mesh;
+  std::vector<shard::owned_parameter> all;
+  for (stored_parameter const& p : parameters_)
+    all.push_back(shard::owned_parameter_of(p.plan.fact, on, p.trainable, zero_));
+  shard::owned_layout layout(all, on);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    parameters_[i].offset = layout.places[i].front().offset;
+    parameters_[i].owner = layout.places[i].front().owner;
+  }
+  regions_ = layout.regions;
+  shares_ = std::move(layout.shares);
+  std::int64_t packed = 0;
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    int const index = on.coordinate(rank, shares_[i].over);
+    std::int64_t const begin = shares_[i].share_begin(index), size = layout.kept[i][static_cast<std::size_t>(index)];
+    if (size > 0) kept_.push_back({begin, begin + size, packed});
+    packed += size;
   }
 }
 
@@ -326,9 +354,14 @@ REDCO_INLINE at::Tensor leaves::leaf_of(std::vector<std::string> const& names) c
   std::int64_t rows = 0, end = first.offset;
   for (std::string const& name : names) {
     stored_parameter const& p = stored(name);
-    if (p.offset != end || p.trainable != first.trainable)
+    if (p.trainable != first.trainable)
       throw error(exit_code::usage,
                   "'" + names.front() + "' and '" + name + "' are read as one matrix: freeze both or neither");
+    if (p.offset != end)
+      throw error(exit_code::usage, "'" + names.front() + "' and '" + name +
+                                        "' are read as one matrix and are not adjacent in memory: the facts of their "
+                                        "layer declare them one after the other, those after the first with "
+                                        "parameter_fact::is_joined");
     rows += p.value.size(0);
     end += p.value.numel();
   }

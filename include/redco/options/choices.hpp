@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/shape/dtype.hpp>
+#include <redco/shape/zero.hpp>
 
 #include <array>
 #include <concepts>
@@ -23,6 +24,10 @@ inline constexpr std::array<Enum, 0> choices{};
 /// underflow.
 template <>
 inline constexpr std::array<dtype, 3> choices<dtype> = {dtype::f32, dtype::bf16, dtype::f64};
+
+/// Units of state that a replica keeps, for the option --zero-owner
+template <>
+inline constexpr std::array choices<shape::zero_owner> = shape::zero_owner_texts.values();
 
 /// Concept of an enumeration that can be an option: `choices` lists its values and name_of()
 /// returns their names.

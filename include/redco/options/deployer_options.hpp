@@ -4,6 +4,7 @@
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>
 
@@ -48,6 +49,7 @@ struct deployer_options {
   std::string schedule = "1f1b";
   int chunks_per_stage = 1;
   int zero = 0;
+  shape::zero_owner zero_owner = shape::zero_owner::element;
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
@@ -97,6 +99,10 @@ struct deployer_options {
             "1: each replica keeps and updates a share of the optimizer's state and f32 parameters; 2: and of "
             "the gradients; 3: and of the parameters (ZeRO)")
             .at_least(0)
+            .in_group("mesh"),
+        field<"zero_owner">(&o::zero_owner,
+                            "with --zero 1, element: each replica keeps a share of every parameter's elements; whole: "
+                            "each hidden matrix belongs to one replica, as Muon and Adafactor need")
             .in_group("mesh"),
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name, instead of numbers above")
             .in_group("mesh"),

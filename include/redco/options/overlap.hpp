@@ -31,10 +31,11 @@ inline bool overlaps_replicas(mesh const& on, int hosts, std::optional<bool> ove
 /// backward. Returns 0 if all gradients are summed after backward. `overlap`: the user's choice; if
 /// empty, true if replicas are in several of the `hosts` processes. `zero`: level of ZeRO; replicas
 /// that keep shares sum after pipeline stages have exchanged gradients, and from level 2 on, each
-/// backward sums its gradients. Throws `error` with exit code 64 unless `mebibytes` is in (0, 1e6],
-/// or if the user's choice is impossible.
+/// backward sums its gradients. `owner`: replicas that own whole matrices sum after backward.
+/// Throws `error` with exit code 64 unless `mebibytes` is in (0, 1e6], or if the user's choice is
+/// impossible.
 inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes,
-                                    int zero = 0) {
+                                    int zero = 0, shape::zero_owner owner = shape::zero_owner::element) {
   if (!(mebibytes > 0 && mebibytes <= 1e6))
     throw error(exit_code::usage,
                 "--gradient-bucket " + log::short_text(mebibytes, 4) + ": give MiB, more than 0 and at most 1e6");
@@ -45,6 +46,12 @@ inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<boo
     throw error(exit_code::usage,
                 "--overlap with --zero and pipeline stages: stages exchange the gradients of shared parameters before "
                 "the replicas sum their shares; leave --overlap out");
+  }
+  if (owner == shape::zero_owner::whole) {
+    if (!overlap) return 0;
+    throw error(exit_code::usage,
+                "--overlap with --zero-owner whole: the gradients of a replica's matrices are summed at once, after "
+                "backward; leave --overlap out");
   }
   return std::max<std::int64_t>(1, std::llround(mebibytes * 1024 * 1024 / 8)) * 8;
 }

@@ -121,6 +121,7 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   bool const several = r.run.hosts > 1;
   if (several) j["run"]["hosts"] = r.run.hosts;
   if (r.run.zero > 0) j["run"]["zero"] = r.run.zero;
+  if (r.run.zero_owner != shape::zero_owner::element) j["run"]["zero_owner"] = std::string(name_of(r.run.zero_owner));
   if (r.answer) j["answer"] = detail::json_of(r, *r.answer);
   if (!r.stages.empty()) {
     j["run"].update({{"pp", r.run.mesh.pp}, {"schedule", detail::schedule_name(r)}});

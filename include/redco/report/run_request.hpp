@@ -8,6 +8,7 @@
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/schedule/pipeline_table.hpp>
 
 #include <cstdint>
@@ -64,6 +65,7 @@ struct run_request {
   /// Size in MiB of the buckets in which gradients are summed
   double gradient_bucket = deployer_options().gradient_bucket;
   int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
+  shape::zero_owner zero_owner = shape::zero_owner::element;
   request_form form = request_form::mesh;
   schedule::pipeline_kind schedule = schedule::pipeline_kind::one_f_one_b;
   /// Number of blocks of each chunk of the pipeline stages; empty: about equal work

@@ -24,9 +24,10 @@ REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   run.stages = shape::stage_cuts::of(asked.stages);
   run.chunks_per_stage = asked.chunks_per_stage;
   run.table = asked.table.get();
-  run.gradient_bucket =
-      options::gradient_bucket(asked.mesh, asked.hosts, asked.overlap, asked.gradient_bucket, asked.zero);
+  run.gradient_bucket = options::gradient_bucket(asked.mesh, asked.hosts, asked.overlap, asked.gradient_bucket,
+                                                 asked.zero, asked.zero_owner);
   run.zero = asked.zero;
+  run.zero_owner = asked.zero_owner;
   run.overlap_shards = options::overlaps_shards(
       asked.mesh, shape::host_map{asked.mesh, asked.hosts}.parts(shape::axis::tp), asked.overlap);
   return run;

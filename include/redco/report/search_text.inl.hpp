@@ -25,7 +25,9 @@ inline std::string flags_text(cost::found_plan const& best, cost::search_space c
   std::string const chunks =
       run.chunks_per_stage > 1 ? " --chunks-per-stage " + std::to_string(run.chunks_per_stage) : "";
   return "--mesh " + options::to_text(run.mesh) + order + chunks +
-         (run.zero > 0 ? " --zero " + std::to_string(run.zero) : "") + " --dtype " + std::string(name_of(run.compute)) +
+         (run.zero > 0 ? " --zero " + std::to_string(run.zero) : "") +
+         (run.zero_owner == shape::zero_owner::whole ? " --zero-owner whole" : "") + " --dtype " +
+         std::string(name_of(run.compute)) +
          (run.recompute.any() ? " --recompute " + options::to_text(run.recompute) : "") + " --global-batch " +
          std::to_string(space.load.batch) + " --micro-batch " + std::to_string(run.load.batch) +
          (best.sequence_parallel ? ", of the model as redco::models::sequence_parallel" : "");

@@ -139,7 +139,7 @@ REDCO_INLINE deployer::deployer(deployer_options options)
                          options::overlaps_replicas(mesh_, options::launched().processes, options_.overlap)),
       gradient_bucket_(options::gradient_bucket(mesh_, options::launched().processes,
                                                 options_.cuda_graph ? std::optional(false) : options_.overlap,
-                                                options_.gradient_bucket, options_.zero)),
+                                                options_.gradient_bucket, options_.zero, options_.zero_owner)),
       device_(run::detail::devices_for(options_)),
       world_(comm::make_world(mesh_, run::detail::ranks_of(options_))),
       overlaps_shards_(options::overlaps_shards(

@@ -31,8 +31,9 @@ namespace redco::run {
 class network_state {
  public:
   /// `zero`: state of which the replicas keep shares. Throws `error` with exit code 64 if they keep
-  /// shares and the optimizer updates whole parameters. Throws it with 64 if each backward sums its
-  /// gradients and a layer does not support that: batch norm, or a module that owns its tensors.
+  /// shares of the elements of matrices that the optimizer updates as a whole. Throws it with 64 if
+  /// each backward sums its gradients and a layer does not support that: batch norm, or a module
+  /// that owns its tensors.
   network_state(std::vector<shard::placed_parameter> const& placed, update::any_optimizer optimizer, dtype compute,
                 std::uint64_t seed, int rank, std::vector<std::string> const& frozen = {},
                 at::Device device = tensors::cpu_device(), shape::zero const& zero = {});
@@ -131,6 +132,7 @@ class network_state {
                                            shard::element_box const& box) const;
   ckpt::state_part boxed_part(std::string full_name, nn::stored_parameter const& s, shard::element_box const& box,
                               at::Tensor const& flat, std::int64_t begin) const;
+  int first_replica(nn::stored_parameter const& s) const;
   template <class Visit>
   void each_box(nn::stored_parameter const& s, Visit const& visit) const;
   std::size_t index_of(nn::stored_parameter const& s) const {

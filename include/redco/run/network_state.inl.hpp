@@ -32,6 +32,12 @@ inline void check_sums_in_backward(std::vector<shard::placed_parameter> const& a
   }
 }
 
+/// Returns the ZeRO of a network with the optimizer `with`.
+inline shape::zero zero_for(update::any_optimizer const& with, shape::zero zero) {
+  zero.owns_all = with.factors_matrices;
+  return zero;
+}
+
 }  // namespace redco::run::detail
 
 namespace redco::run {
@@ -40,11 +46,14 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
                                           update::any_optimizer with, dtype compute, std::uint64_t seed, int rank,
                                           std::vector<std::string> const& frozen, at::Device device,
                                           shape::zero const& zero)
-    : store(placed, rank, compute, seed, frozen, device, zero), optimizer(std::move(with)), rank_(rank) {
-  if (!store.shares().empty() && (optimizer.updates_matrices || optimizer.factors_matrices))
+    : store(placed, rank, compute, seed, frozen, device, detail::zero_for(with, zero)),
+      optimizer(std::move(with)),
+      rank_(rank) {
+  bool const shares_elements = !store.shares().empty() && zero.owner == shape::zero_owner::element;
+  if (shares_elements && (optimizer.updates_matrices || optimizer.factors_matrices))
     throw error(exit_code::usage, "--zero " + std::to_string(zero.level) + " and the optimizer " + optimizer.name +
                                       ": it updates whole matrices, and each replica would keep a share of their "
-                                      "elements; give --zero 0, or another optimizer");
+                                      "elements; give --zero 1 --zero-owner whole, or another optimizer");
   if (store.has_cut_gradients() || store.shares_values()) detail::check_sums_in_backward(placed, zero.level);
   std::vector<update::parameter_settings> const all = update::settings_of(optimizer, placed);
   std::vector<update::parameter_settings> held;
@@ -107,13 +116,15 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::slot_parts(nn::stored_
   for (int i = 0; i < slots.size(); ++i) {
     std::string const full_name = "optimizer." + std::string(slots[i]) + "." + name + s.name;
     at::Tensor const& flat = segment.slots[static_cast<std::size_t>(i)];
-    if (!store.shares().empty()) {
+    if (!store.shares().empty() && s.owner < 0) {
       all.push_back(boxed_part(full_name, s, box, flat, of.begin));
       continue;
     }
     update::matrix const m =
         segment.matrices.empty() ? update::matrix{of.begin, s.plan, rank_} : segment.matrices[of.matrix];
-    all.push_back(part(full_name, m.plan_of(slots.form(i)), m.slot(flat, slots.form(i))));
+    shard::entry const plan = m.plan_of(slots.form(i));
+    all.push_back(part(full_name, plan, m.slot(flat, slots.form(i))));
+    if (s.owner >= 0) all.back().owner = plan.owns(first_replica(s));
   }
   return all;
 }
@@ -165,7 +176,8 @@ REDCO_INLINE void network_state::check_finite(std::int64_t step) const {
 }
 
 /// Divides each trained region into segments: runs of adjacent parameters with equal settings. If
-/// the rank keeps shares, its segments are the parts of the runs in its shares.
+/// the rank keeps shares, its segments are the parts of the runs in its shares. Parameters that
+/// belong wholly to other replicas are in none.
 REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_settings> const& settings) {
   std::span<nn::stored_parameter const> const all = store.parameters();
   pieces_.resize(all.size());
@@ -174,6 +186,7 @@ REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_sett
   for (shard::region const& region : store.regions()) {
     if (!region.trained) continue;
     std::int64_t begin = region.begin, end = region.begin;
+    int owner = -1;
     update::parameter_settings current;
     std::vector<update::matrix> matrices;
     auto const end_segment = [&] {
@@ -187,10 +200,19 @@ REDCO_INLINE void network_state::add_segments(std::vector<update::parameter_sett
       if (segments.size() == before) add_segment({begin, begin, 0}, region.decay, current, std::exchange(matrices, {}));
       begin = end;
     };
+    std::vector<std::size_t> order;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!all[i].trainable || !region.is_like(store.region_of(all[i]))) continue;
-      if (settings[i] != current && end > begin) end_segment();
+      shard::region const of = store.region_of(all[i]);
+      bool const is_here = all[i].owner < 0 || all[i].owner == all[i].plan.mesh.coordinate(rank_, of.summed_over);
+      if (region.is_like(of) && is_here) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return all[a].offset < all[b].offset; });
+    for (std::size_t const i : order) {
+      bool const differs = settings[i] != current || all[i].owner != owner;
+      if (differs && (end > begin || !matrices.empty())) end_segment();
+      if (end == begin) begin = end = all[i].offset;
       current = settings[i];
+      owner = all[i].owner;
       pieces_[i] = {{segments.size(), end - begin, 0, all[i].master.numel(), matrices.size()}};
       if (current.whole) matrices.push_back({end - begin, all[i].plan, rank_});
       end += all[i].master.numel();
@@ -218,10 +240,12 @@ REDCO_INLINE void network_state::add_segment(element_range const& of, bool decay
 }
 
 /// If the rank keeps shares, replaces the piece of each parameter by its pieces in the rank's
-/// segments. A parameter without elements keeps an empty piece.
+/// segments. A parameter without elements keeps an empty piece, and a parameter that belongs wholly
+/// to a replica keeps its piece.
 REDCO_INLINE void network_state::add_pieces() {
   if (store.shares().empty()) return;
   for (nn::stored_parameter const& s : store.parameters()) {
+    if (s.owner >= 0) continue;
     std::vector<piece>& all = pieces_[index_of(s)];
     std::int64_t const count = s.master.numel(), end = s.offset + count;
     if (!s.trainable && store.shares_values()) {
@@ -289,9 +313,14 @@ REDCO_INLINE ckpt::state_part network_state::boxed_part(std::string full_name, n
     p.box.offset[d] = std::min(p.box.offset[d] + offset, p.shape[d]);
     p.box.shape[d] = std::clamp<std::int64_t>(held.size[d] - offset, 0, box.size.size[d]);
   }
-  shape::axes const over = shard::region_of(s.plan, true).summed_over;
-  p.owner = s.plan.owns(shard::first_along(over, rank_, s.plan.mesh));
+  p.owner = s.plan.owns(first_replica(s));
   return p;
+}
+
+/// Returns the rank that holds the part of a trained parameter that this rank holds, in the first
+/// replica.
+REDCO_INLINE int network_state::first_replica(nn::stored_parameter const& s) const {
+  return shard::first_along(shard::region_of(s.plan, true).summed_over, rank_, s.plan.mesh);
 }
 
 REDCO_INLINE ckpt::state_part network_state::part(std::string full_name, shard::entry const& plan,

@@ -9,6 +9,7 @@
 #include <redco/options/value_text.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/zero.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -66,13 +67,14 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
   return text;
 }
 
-/// Returns a log line about the state that `replicas` replicas share out at a level of ZeRO.
-inline std::string zero_text(int level, int replicas) {
-  return "zero " + std::to_string(level) +
+/// Returns a log line about the state that `replicas` replicas share out (ZeRO).
+inline std::string zero_text(shape::zero const& zero, int replicas) {
+  return "zero " + std::to_string(zero.level) +
          (replicas > 1 ? ": each of " + std::to_string(replicas) + " replicas keeps a share of the optimizer's state" +
-                             (level > 2   ? ", of the gradients and of the parameters"
-                              : level > 1 ? " and of the gradients"
-                                          : "")
+                             (zero.level > 2   ? ", of the gradients and of the parameters"
+                              : zero.level > 1 ? " and of the gradients"
+                                               : "") +
+                             (zero.owner == shape::zero_owner::whole ? ", in whole matrices" : "")
                        : std::string(": nothing is shared out, because there is one replica"));
 }
 

@@ -152,6 +152,7 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     run.recompute = where_.options().recompute;
     run.gradient_bucket = where_.gradient_bucket();
     run.zero = where_.options().zero;
+    run.zero_owner = where_.options().zero_owner;
     run.overlap_shards = where_.overlaps_shards();
     run.machines = comm::machines_of(rank.mesh).hosts;
     cost::messages const all = with_.planned(run, rank.coordinate(shape::axis::pp));

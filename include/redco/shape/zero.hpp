@@ -3,11 +3,25 @@
 #include <redco/shape/axis.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/meta/enum_texts.hpp>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace redco::shape {
+
+/// Units of training state that one replica keeps and updates.
+enum class zero_owner : std::uint8_t {
+  element,  ///< Each replica keeps a share of the elements of all parameters
+  /// Each hidden matrix belongs wholly to one replica, or each parameter if the optimizer updates
+  /// all parameters as a whole. The replicas share the elements of the other parameters.
+  whole,
+};
+
+inline constexpr auto zero_owner_texts =
+    meta::enum_texts<zero_owner>({{zero_owner::element, "element"}, {zero_owner::whole, "whole"}});
+constexpr std::string_view name_of(zero_owner owner) { return zero_owner_texts.text_of(owner); }
 
 /// The part of the training state that the replicas of a run share out among each other (ZeRO).
 struct zero {
@@ -27,6 +41,9 @@ struct zero {
   /// True if the model is cut into pipeline stages. A stage sums its gradients once in a step, so
   /// it keeps all of them.
   bool on_stages = false;
+  zero_owner owner = zero_owner::element;
+  /// True if the optimizer updates all parameters as a whole, and not only hidden matrices
+  bool owns_all = false;
 
   /// Returns true if each backward sums its gradients over the replicas, because a replica keeps no
   /// place for all of them.
@@ -59,6 +76,17 @@ constexpr void check_zero(int level, mesh const& on) {
     throw error(exit_code::usage,
                 "--zero 2 with pipeline stages: a stage would sum its gradients once for each micro-batch in flight; "
                 "give --zero 1, or --zero 3, which keeps all gradients of a stage and shares its parameters");
+}
+
+/// Throws `error` with exit code 64 if matrices cannot belong to replicas at this level of ZeRO.
+constexpr void check_zero_owner(zero_owner owner, int level) {
+  if (owner == zero_owner::element || level == 1) return;
+  throw error(exit_code::usage, level == 0
+                                    ? "--zero-owner whole without --zero: each replica updates all parameters; give "
+                                      "--zero 1"
+                                    : "--zero-owner whole with --zero " + std::to_string(level) +
+                                          ": each replica would keep the gradients of the elements of a bucket, and "
+                                          "not of whole matrices; give --zero 1");
 }
 
 }  // namespace redco::shape

@@ -24,11 +24,13 @@ namespace redco::adapt::detail {
 /// Adds one matrix of a LoRA adapter for weight `of` to the plan: its sizes, split and messages.
 /// The matrix is B [Out, rank] if `dim` is 0, and A [rank, In] if `dim` is 1. It is split as
 /// dimension `dim` of the weight. If only the other matrix is split, or each rank sees only its own
-/// tokens, all ranks hold the matrix and sum its gradient.
+/// tokens, all ranks hold the matrix and sum its gradient. `is_joined`: true if the matrix is read
+/// as one with the matrix before it.
 constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::parameter_fact const& of, int dim,
-                             extents shape, bool own_tokens) {
+                             extents shape, bool own_tokens, bool is_joined = false) {
   fact::parameter_fact half;
   half.shape = shape;
+  half.is_joined = is_joined;
   half.why = fact::reason::adapter_whole;
   if (dim == 1) half.start = {fact::initial::kind::uniform, layers::fan_in_deviation(of.shape[1])};
   for (shape::place const& p : of.places)
@@ -74,10 +76,12 @@ class low_rank_facts final : public fact::side_products {
     shape::place shared;
     // Numbers of rows of B halves that are read as one tensor.
     std::int64_t shared_rows = 0, other_rows = 0, other_units = 0;
+    bool is_joined = false;
     for (fact::named_weight const& one : weights) {
       if (!as_one && !wanted(one.name)) continue;
       std::int64_t const out = one.fact.shape[0];
-      low_rank_half(w, one.name, one.fact, 0, {out, rank}, own_tokens);
+      low_rank_half(w, one.name, one.fact, 0, {out, rank}, own_tokens, is_joined);
+      is_joined = as_one;
       w.multiply(tokens, rank, out);
       shape::place const cut = one.fact.on(shape::axis::tp);
       bool const is_shared = cut.dim == 0 && cut.rest == shape::remainder::shared;

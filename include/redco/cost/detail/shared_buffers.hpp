@@ -2,13 +2,17 @@
 
 #include <redco/cost/setup.hpp>
 #include <redco/shard/entry.hpp>
+#include <redco/shard/owners.hpp>
 #include <redco/shard/regions.hpp>
 #include <redco/shard/shares.hpp>
+#include <redco/optimizer/state_slots.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/zero.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace redco::cost::detail {
@@ -19,12 +23,29 @@ struct shared_buffers {
   std::vector<shard::shared_range> shares;  ///< empty if each replica keeps all
   /// True if each backward sums its gradients, and a rank keeps only its share of them
   bool sums_in_backward = false;
+  /// Places of the copies of each parameter, and elements that each replica keeps of each range, if
+  /// matrices belong wholly to replicas; otherwise empty
+  std::vector<std::vector<shard::owned_layout::place>> places;
+  std::vector<std::vector<std::int64_t>> kept_elements;
 
   template <class Parameters>
-  constexpr shared_buffers(Parameters const& parameters, setup const& s) {
-    shape::zero const zero = shape::zero{s.zero, s.gradient_bucket}.on(s.mesh);
+  constexpr shared_buffers(Parameters const& parameters, optimizer::demands const& demands, setup const& s) {
+    shape::zero const zero = shape::zero{s.zero, s.gradient_bucket, s.zero_owner, demands.factors}.on(s.mesh);
     sums_in_backward = zero.sums_in_backward();
     if (zero.level == 0) return;
+    if (zero.owner == shape::zero_owner::whole) {
+      std::vector<shard::owned_parameter> all;
+      for (fact::parameter_fact const& fact : parameters) {
+        all.push_back(shard::owned_parameter_of(fact, s.mesh, fact.trained, zero));
+        all.back().copies = fact.copies();
+      }
+      shard::owned_layout layout(all, s.mesh);
+      regions = layout.regions;
+      shares = std::move(layout.shares);
+      places = std::move(layout.places);
+      kept_elements = std::move(layout.kept);
+      return;
+    }
     for (fact::parameter_fact const& fact : parameters) {
       shard::entry const e{fact, s.mesh};
       regions.add(shard::region_of(e, fact.trained), e.local().count() * fact.copies());
@@ -38,6 +59,18 @@ struct shared_buffers {
     std::int64_t sum = 0;
     for (shard::shared_range const& one : shares) sum += one.share();
     return sum;
+  }
+
+  /// Returns true if copies of the parameter with index `i` belong wholly to replicas.
+  constexpr bool is_owned(std::size_t i) const {
+    return i < places.size() && !places[i].empty() && places[i].front().owner >= 0;
+  }
+
+  /// Returns the number of copies of the parameter with index `i` that the replica with index
+  /// `replica` owns, or of all copies if they have no owners. `fact`: the parameter's declaration.
+  constexpr std::int64_t copies_of(std::size_t i, fact::parameter_fact const& fact, int replica) const {
+    if (!is_owned(i)) return fact.copies();
+    return std::count_if(places[i].begin(), places[i].end(), [&](auto const& one) { return one.owner == replica; });
   }
 
   /// Returns an upper bound of the elements of the ranges that wait for their sum during backward,

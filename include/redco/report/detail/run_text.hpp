@@ -41,7 +41,8 @@ inline std::string run_text(shard_report const& r) {
          r.optimizer + ", " + std::to_string(s.micro_batches) +
          (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + examples_text(s.load) +
          (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "") +
-         (s.zero > 0 ? ", zero " + std::to_string(s.zero) : "");
+         (s.zero > 0 ? ", zero " + std::to_string(s.zero) : "") +
+         (s.zero_owner == shape::zero_owner::whole ? " with whole matrices" : "");
 }
 
 inline std::string copies_text(shard::entry const& e) {

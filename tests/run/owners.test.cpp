@@ -1,0 +1,393 @@
+#include "stages.hpp"
+
+#include "comm/values.hpp"
+
+#include <redco/run/trained_network.hpp>
+#include <redco/run/worker.hpp>
+#include <redco/comm/thread_world.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/optimizer/groups.hpp>
+#include <redco/optimizer/muon.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/shape/zero.hpp>
+#include <redco/adapt/plan/with_lora.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Compares runs whose replicas own whole matrices (--zero 1 --zero-owner whole) with other runs.
+
+namespace owners_run_test {
+
+using namespace redco;
+using comm_test::must;
+using optimizer::adafactor;
+using optimizer::grouped;
+using optimizer::muon;
+using run_test::in;
+using run_test::numbers;
+using run_test::silence;
+using stage_test::distance;
+using stage_test::language;
+using stage_test::name_of;
+using stage_test::tied;
+
+template <class Model>
+using options_of = run_test::options_of<Model, decltype(language())>;
+
+/// Six steps of five examples of different lengths, or as `change(options)` sets.
+template <class Model, class Optimizer, class Change>
+run_test::outcome changed(Model const& model, deployer_options const& where, Optimizer const& optimizer,
+                          Change const& change) {
+  silence const quiet;
+  run_test::outcome found;
+  options_of<Model> o;
+  o.epochs = 7;
+  o.max_steps = 6;
+  o.global_batch = 5;
+  o.micro_batch = 1;
+  o.save_last = false;
+  o.save_argmin = {};
+  o.on_step = [&](fit_event const& e) { found.losses.push_back(e.loss); };
+  change(o);
+  try {
+    deployer deployer(where);
+    redco::trainer trainer(deployer, model, language(), optimizer);
+    found.evaluation = trainer.fit(numbers(13), o).evaluation;
+    found.state = run_test::whole_state(trainer.states());
+  } catch (error const& e) {
+    found.code = static_cast<int>(e.code());
+    found.reason = e.what();
+  } catch (std::exception const& e) {
+    found.code = 70;
+    found.reason = e.what();
+  }
+  found.log = quiet.text.str();
+  return found;
+}
+
+template <class Model, class Optimizer>
+run_test::outcome trained(Model const& model, deployer_options const& where, Optimizer const& optimizer) {
+  return changed(model, where, optimizer, [](auto&) {});
+}
+
+deployer_options with_owner(deployer_options where, shape::zero_owner owner = shape::zero_owner::whole) {
+  where.zero = 1;
+  where.zero_owner = owner;
+  return where;
+}
+
+llama const grouped_heads{{.vocab = 23, .context = 16, .width = 12, .ffn = 20, .heads = 2, .kv_heads = 1, .layers = 2}};
+
+TEST_CASE("Muon, Adafactor and AdamW with owners of whole matrices equal runs in which each replica updates all") {
+  temporary_folder const folder;
+  auto const check = [&](auto const& model, mesh const& on, auto const& optimizer) {
+    INFO(name_of(on) << " " << optimizer.name);
+    deployer_options const where = in(folder.path, on);
+    run_test::outcome const all = trained(model, where, optimizer),
+                            owners = trained(model, with_owner(where), optimizer);
+    INFO(all.reason << owners.reason);
+    REQUIRE(all.losses.size() == 6);
+    CHECK(run_test::difference(all.losses, owners.losses) < 1e-10);
+    CHECK(distance(all.state, owners.state) < 1e-10);
+    return owners;
+  };
+  for (mesh const& on :
+       {mesh{.dp = 2}, {.dp = 3}, {.dp = 4}, {.dp = 2, .tp = 2}, {.dp = 3, .tp = 2}, {.dp = 4, .tp = 2}}) {
+    check(tied, on, muon{.lr = 1e-2, .clip_norm = 0.5});
+    check(tied, on, adafactor{.clip_norm = 0.5});
+  }
+  check(grouped_heads, {.dp = 3, .tp = 2}, muon{.lr = 1e-2});
+  check(grouped_heads, {.dp = 2, .tp = 2}, adafactor{.beta1 = 0.9});
+  for (mesh const& on : {mesh{.dp = 3}, {.dp = 2, .tp = 2}}) {
+    constexpr adamw clipped{.lr = 2e-3, .clip_norm = 0.5};
+    run_test::outcome const owners = check(tied, on, clipped);
+    run_test::outcome const elements =
+        trained(tied, with_owner(in(folder.path, on), shape::zero_owner::element), clipped);
+    CHECK(run_test::difference(owners.losses, elements.losses) < 1e-10);
+    CHECK(distance(owners.state, elements.state) < 1e-10);
+  }
+}
+
+TEST_CASE("without clipping, owners of whole matrices give equal bits in f32 and bf16") {
+  temporary_folder const folder;
+  for (dtype const type : {dtype::f32, dtype::bf16})
+    for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}}) {
+      auto const check = [&](auto const& optimizer) {
+        INFO(name_of(on) << " " << redco::name_of(type) << " " << optimizer.name);
+        deployer_options where = in(folder.path, on);
+        where.dtype = type;
+        run_test::outcome const all = trained(tied, where, optimizer),
+                                owners = trained(tied, with_owner(where), optimizer);
+        INFO(all.reason << owners.reason);
+        REQUIRE(all.losses.size() == 6);
+        CHECK(all.losses == owners.losses);
+        CHECK(run_test::bit_equal(all.state, owners.state));
+      };
+      check(muon{.lr = 1e-2});
+      check(adafactor{});
+      check(adamw{.lr = 2e-3});
+    }
+}
+
+TEST_CASE("frozen parameters, adapters, groups, averages and pipeline stages run with owners of whole matrices") {
+  temporary_folder const folder;
+  auto const check = [&](auto const& model, auto const& optimizer, std::vector<std::string> const& frozen = {},
+                         mesh const& on = {.dp = 3}, dtype type = dtype::f64) {
+    INFO(name_of(on) << " " << optimizer.name << " " << redco::name_of(type));
+    deployer_options where = in(folder.path, on);
+    where.dtype = type;
+    auto const change = [&](auto& o) {
+      o.frozen = frozen;
+      o.eval = numbers(4);
+    };
+    run_test::outcome const all = changed(model, where, optimizer, change),
+                            owners = changed(model, with_owner(where), optimizer, change);
+    INFO(all.reason << owners.reason);
+    double const tolerance = type == dtype::f64 ? 1e-10 : 1e-6;
+    REQUIRE(all.losses.size() == 6);
+    CHECK(run_test::difference(all.losses, owners.losses) < tolerance);
+    CHECK(distance(all.state, owners.state) < tolerance);
+    CHECK(std::abs(all.evaluation.at("loss") - owners.evaluation.at("loss")) < tolerance);
+  };
+  std::vector<std::string> const frozen{"wte.*", "h.1.*"};
+  check(tied, muon{.lr = 1e-2}, frozen);
+  check(tied, adafactor{}, frozen, {.dp = 2}, dtype::bf16);
+  // All matrices of three blocks have fewer owners than replicas.
+  check(tied, muon{.lr = 1e-2}, {"h.0.*", "h.1.*", "h.2.*", "h.3.attn.*"}, {.dp = 4});
+  with_lora<gpt2> const lora{{tied.config, {.rank = 2, .targets = "qkv,down"}}};
+  check(lora, muon{.lr = 1e-2});
+  check(lora, adafactor{}, {}, {.dp = 2, .tp = 2});
+  check(tied, grouped(muon{.lr = 1e-2},
+                      {{.pattern = "*.weight", .rate = 0.5}, {.pattern = "h.2.*", .weight_decay = 0.3}}, 0.8));
+  check(tied, optimizer::averaged(muon{.lr = 1e-2}, 0.5));
+  check(tied, optimizer::averaged(adafactor{}, 0.5), {}, {.dp = 2}, dtype::bf16);
+  check(tied, muon{.lr = 1e-2}, {}, {.pp = 2, .dp = 2});
+  check(tied, adafactor{}, {}, {.pp = 2, .dp = 3});
+}
+
+TEST_CASE("each matrix has one owner, whose model shards are all of one replica") {
+  mesh const on{.dp = 3, .tp = 2};
+  std::vector<std::vector<std::string>> updated(static_cast<std::size_t>(on.ranks()));
+  comm::run_ranks(on, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
+    run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), muon{}, dtype::bf16, 3, me.rank, {},
+                                         redco::tensors::cpu_device(), {.level = 1, .owner = shape::zero_owner::whole});
+    for (run::network_state::updated_part const& one : net.updated_parts()) {
+      nn::stored_parameter const& s = *net.store.find(one.name);
+      must(s.plan.fact.is_hidden_matrix() == (s.owner >= 0), one.name);
+      if (s.owner < 0) continue;
+      must(s.owner == me.coordinate(shape::batch_axes), one.name);
+      must(one.master.local.sizes().equals(s.value.sizes()), one.name + " is whole");
+      updated[static_cast<std::size_t>(me.rank)].push_back(one.name);
+    }
+  });
+  std::size_t all = 0;
+  for (int replica = 0; replica < on.dp; ++replica) {
+    std::vector<std::string> const& of_first = updated[static_cast<std::size_t>(2 * replica)];
+    CHECK(of_first == updated[static_cast<std::size_t>(2 * replica + 1)]);
+    CHECK(of_first.size() >= 6);
+    all += of_first.size();
+  }
+  CHECK(all == 4 * 6);  // q, k, v, o, up and down of each block
+}
+
+/// Bytes of the state of the rank that holds most of it.
+struct held_bytes {
+  std::int64_t parameters = 0, gradients = 0, masters = 0, slots = 0;
+  std::int64_t all() const { return parameters + gradients + masters + slots; }
+};
+
+template <class Optimizer>
+held_bytes measured(mesh const& on, dtype type, Optimizer const& optimizer) {
+  std::vector<held_bytes> found(static_cast<std::size_t>(on.ranks()));
+  comm::run_ranks(on, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
+    run::trained_network<gpt2> const net(tied, plan_of(tied, me.mesh), optimizer, type, 3, me.rank, {},
+                                         redco::tensors::cpu_device(), {.level = 1, .owner = shape::zero_owner::whole});
+    auto const bytes = [](at::Tensor const& x) { return static_cast<std::int64_t>(x.storage().nbytes()); };
+    held_bytes& held = found[static_cast<std::size_t>(me.rank)];
+    held.parameters = bytes(net.store.values());
+    held.gradients = bytes(net.store.gradients());
+    if (net.store.has_masters()) held.masters = bytes(net.store.kept_masters());
+    for (update::segment const& s : net.segments)
+      for (at::Tensor const& slot : s.slots) held.slots += static_cast<std::int64_t>(slot.nbytes());
+  });
+  held_bytes most;
+  for (held_bytes const& one : found)
+    if (one.all() > most.all()) most = one;
+  return most;
+}
+
+TEST_CASE("owners of whole matrices hold as many bytes as planned, with padding") {
+  for (dtype const type : {dtype::f32, dtype::bf16})
+    for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 7}, {.dp = 2, .tp = 2}}) {
+      auto const check = [&](auto const& optimizer) {
+        INFO(name_of(on) << " " << redco::name_of(type) << " " << optimizer.name);
+        cost::setup run{.mesh = on, .load = {2, 8}, .compute = type};
+        std::int64_t const all = cost::cost_of(tied, optimizer, run).memory.optimizer;
+        run.zero = 1;
+        run.zero_owner = shape::zero_owner::whole;
+        cost::memory const plan = cost::cost_of(tied, optimizer, run).memory;
+        held_bytes const held = measured(on, type, optimizer);
+        CHECK(held.parameters == plan.parameters);
+        CHECK(held.gradients == plan.gradients);
+        CHECK(held.masters == plan.masters);
+        CHECK(held.slots == plan.optimizer);
+        CHECK(plan.optimizer < all);
+      };
+      check(muon{});
+      check(adafactor{});
+      check(adamw{});
+    }
+  cost::setup run{.mesh = {.dp = 2}, .load = {2, 8}};
+  std::int64_t const all = cost::cost_of(tied, muon{}, run).memory.optimizer;
+  run.zero = 1;
+  run.zero_owner = shape::zero_owner::whole;
+  // Four equal blocks have two owners.
+  CHECK(cost::cost_of(tied, muon{}, run).memory.optimizer <= all / 2 + 8);
+}
+
+TEST_CASE("verification passes with owners of whole matrices, and messages are those of the plan") {
+  temporary_folder const folder;
+  for (mesh const& on : {mesh{.dp = 3}, {.dp = 2, .tp = 2}, {.pp = 2, .dp = 2}}) {
+    auto const check = [&](auto const& optimizer) {
+      INFO(name_of(on) << " " << optimizer.name);
+      silence const quiet;
+      deployer deployer(with_owner(in(folder.path, on)));
+      redco::trainer trainer(deployer, tied, language(), optimizer);
+      options_of<gpt2> o;
+      o.global_batch = 2 * on.dp;
+      o.micro_batch = 1;
+      auto const result = trainer.verify(numbers(13), o);
+      INFO(result.text(100) << result.verdict() << result.messages_remark);
+      CHECK(result.ok());
+      REQUIRE(result.steps.size() == 2);
+      CHECK(result.messages_remark.empty());
+      CHECK_FALSE(result.messages.empty());
+      for (auto const& one : result.messages) CHECK(one.equal());
+    };
+    check(muon{.lr = 1e-2, .clip_norm = 0.5});
+    check(adafactor{.clip_norm = 0.5});
+  }
+}
+
+TEST_CASE("a checkpoint of any mesh and owner is loaded by any other, bit for bit") {
+  struct layout {
+    mesh on;
+    bool owns;
+  };
+  layout const layouts[] = {{{.dp = 1}, false},
+                            {{.dp = 2}, true},
+                            {{.dp = 3, .tp = 2}, true},
+                            {{.dp = 2, .tp = 2}, false},
+                            {{.pp = 2, .dp = 2}, true}};
+  auto const check = [&](auto const& optimizer, dtype type, shape::zero_owner other, int level) {
+    for (layout const& saving : layouts) {
+      temporary_folder const folder;
+      auto const where = [&](layout const& of) {
+        deployer_options o = in(folder.path, of.on);
+        o.dtype = type;
+        if (of.owns) return with_owner(o);
+        o.zero_owner = other;
+        o.zero = level;
+        return o;
+      };
+      auto const two_steps = [](auto& o) {
+        o.max_steps = 2;
+        o.save_last = true;
+      };
+      run_test::outcome const saved = changed(tied, where(saving), optimizer, two_steps);
+      INFO(optimizer.name << ", " << name_of(saving.on) << " " << saved.reason);
+      REQUIRE(saved.losses.size() == 2);
+      for (layout const& loading : layouts) {
+        INFO("loaded on " << name_of(loading.on));
+        deployer_options resumed = where(loading);
+        resumed.resume = "auto";
+        run_test::outcome const loaded = changed(tied, resumed, optimizer, two_steps);
+        INFO(loaded.reason);
+        CHECK(loaded.losses.empty());
+        CHECK(run_test::bit_equal(saved.state, loaded.state));
+      }
+    }
+  };
+  check(muon{.lr = 1e-2}, dtype::f64, shape::zero_owner::element, 0);
+  check(adafactor{}, dtype::bf16, shape::zero_owner::element, 0);
+  check(adamw{.lr = 1e-2}, dtype::bf16, shape::zero_owner::element, 1);
+}
+
+TEST_CASE("saved models and steps of a worker are those of a run in which each replica updates all") {
+  temporary_folder const folder;
+  auto const save = [&](shape::zero_owner owner, int level, char const* to) {
+    deployer_options where = in({}, {.dp = 3});
+    where.dtype = dtype::bf16;
+    where.zero = level;
+    where.zero_owner = owner;
+    stage_test::train_and_save(tied, where, muon{.lr = 1e-2}, folder.path / to);
+  };
+  save(shape::zero_owner::element, 0, "all");
+  save(shape::zero_owner::whole, 1, "owners");
+  CHECK(stage_test::equal_files(folder.path / "all/model", folder.path / "owners/model"));
+
+  auto const norms = [&](bool owns) {
+    silence const quiet;
+    temporary_folder const own;
+    deployer_options where = in(own.path, {.dp = 2});
+    where.dtype = dtype::f64;
+    deployer deployer(owns ? with_owner(where) : where);
+    std::vector<double> found(2);
+    deployer.run([&](rank_context& rank) {
+      worker loop(deployer, rank, {.steps = 3});
+      auto& net = loop.add("net", tied, muon{.lr = 1e-2});
+      for (loop.resume(); !loop.finished(); loop.end_step())
+        loop.update(net, loop.micro_batches(3, 1), [&](pass const& in) {
+          token_batch const b = stage_test::texts_of(std::vector<std::int64_t>{in.first_example});
+          return cross_entropy(net.in(in)(b.input_ids), b.labels);
+        });
+      double sum = 0;
+      for (auto const& p : net.store.parameters()) sum += p.value.square().sum().item<double>();
+      found[static_cast<std::size_t>(rank.rank)] = sum;
+    });
+    return found;
+  };
+  CHECK(run_test::difference(norms(false), norms(true)) < 1e-12);
+}
+
+TEST_CASE("the log names owners of whole matrices, and impossible runs are refused by name") {
+  temporary_folder const folder;
+  run_test::outcome const two = trained(tied, with_owner(in(folder.path, {.dp = 2})), muon{});
+  CHECK(two.log.find("each of 2 replicas keeps a share of the optimizer's state, in whole matrices") !=
+        std::string::npos);
+  run_test::outcome const one = trained(tied, with_owner(in(folder.path, {.dp = 1, .tp = 2})), muon{});
+  CHECK(one.losses.size() == 6);
+  CHECK(one.log.find("zero 1: nothing is shared out") != std::string::npos);
+
+  auto const check = [&](deployer_options const& where, auto const& optimizer, std::string const& reason) {
+    run_test::outcome const refused = trained(tied, where, optimizer);
+    INFO(refused.reason);
+    CHECK(refused.code == 64);
+    CHECK(refused.reason.find(reason) != std::string::npos);
+  };
+  deployer_options where = in(folder.path, {.dp = 2});
+  auto const elements = with_owner(where, shape::zero_owner::element);
+  check(elements, muon{}, "--zero 1 and the optimizer muon: it updates whole matrices");
+  check(elements, adafactor{}, "give --zero 1 --zero-owner whole");
+  where = with_owner(where);
+  where.overlap = true;
+  check(where, muon{}, "--overlap with --zero-owner whole");
+  where.overlap = {};
+  where.zero = 2;
+  check(where, muon{}, "--zero-owner whole with --zero 2");
+  where.zero = 0;
+  check(where, muon{}, "--zero-owner whole without --zero");
+}
+
+}  // namespace owners_run_test
