@@ -48,6 +48,7 @@ struct deployer_options {
   std::string schedule = "1f1b";
   int chunks_per_stage = 1;
   int zero = 0;
+  std::int64_t zero_keep = 0;
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
@@ -96,6 +97,10 @@ struct deployer_options {
             &o::zero,
             "1: each replica keeps and updates a share of the optimizer's state and f32 parameters; 2: and of "
             "the gradients; 3: and of the parameters (ZeRO)")
+            .at_least(0)
+            .in_group("mesh"),
+        field<"zero_keep">(&o::zero_keep,
+                           "with --zero 3, blocks whose gathered parameters stay in memory over a step, from the first")
             .at_least(0)
             .in_group("mesh"),
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name, instead of numbers above")
@@ -164,11 +169,12 @@ namespace redco::options {
 mesh mesh_of(deployer_options const& o, launch const& how = launched());
 
 /// The options of a program whose model has no repeated blocks: `deployer_options` without
-/// --recompute and the options of pipeline stages, because both work on repeated blocks.
+/// --recompute, --zero-keep and the options of pipeline stages, because they work on repeated
+/// blocks.
 struct blockless_options : deployer_options {
   static constexpr auto fields() {
     return meta::fields_without<deployer_options, "recompute", "n_pipeline_stages", "stages", "schedule",
-                                "chunks_per_stage">();
+                                "chunks_per_stage", "zero_keep">();
   }
 };
 
@@ -195,7 +201,7 @@ namespace redco {
 struct stepping_options : deployer_options {
   static constexpr auto fields() {
     return meta::fields_without<deployer_options, "cuda_graph", "recompute", "check_saved", "n_pipeline_stages",
-                                "stages", "schedule", "chunks_per_stage">();
+                                "stages", "schedule", "chunks_per_stage", "zero_keep">();
   }
 };
 

@@ -64,6 +64,8 @@ struct run_request {
   /// Size in MiB of the buckets in which gradients are summed
   double gradient_bucket = deployer_options().gradient_bucket;
   int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
+  /// With level 3 of ZeRO, number of blocks whose gathered values stay in memory during a step
+  std::int64_t zero_keep = 0;
   request_form form = request_form::mesh;
   schedule::pipeline_kind schedule = schedule::pipeline_kind::one_f_one_b;
   /// Number of blocks of each chunk of the pipeline stages; empty: about equal work

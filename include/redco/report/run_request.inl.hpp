@@ -27,6 +27,8 @@ REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   run.gradient_bucket =
       options::gradient_bucket(asked.mesh, asked.hosts, asked.overlap, asked.gradient_bucket, asked.zero);
   run.zero = asked.zero;
+  run.zero_keep = asked.zero_keep;
+  run.zero_overlaps = options::overlaps_replicas(asked.mesh, asked.hosts, asked.overlap);
   run.overlap_shards = options::overlaps_shards(
       asked.mesh, shape::host_map{asked.mesh, asked.hosts}.parts(shape::axis::tp), asked.overlap);
   return run;

@@ -117,8 +117,8 @@ class deployer {
   /// backward runs: a multiple of 8. Returns 0 if all gradients are summed after backward.
   std::int64_t gradient_bucket() const { return gradient_bucket_; }
 
-  /// Returns the level of ZeRO that the options request, and the bytes of one sum of gradients.
-  shape::zero zero() const { return {options_.zero, gradient_bucket_, overlaps_replicas_}; }
+  /// Returns the level of ZeRO that the options request, with the bytes of one sum of gradients.
+  shape::zero zero() const { return {options_.zero, gradient_bucket_, overlaps_replicas_, options_.zero_keep}; }
 
   /// Returns true if messages between the model shards of a replica overlap with matrix products.
   bool overlaps_shards() const { return overlaps_shards_; }

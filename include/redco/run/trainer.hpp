@@ -99,6 +99,8 @@ class trainer {
     run.machines = comm::machines_of(plan().mesh).hosts;
     run.gradient_bucket = where().gradient_bucket();
     run.zero = where().options().zero;
+    run.zero_keep = where().zero().keep;
+    run.zero_overlaps = where().zero().overlaps;
     run.overlap_shards = where().overlaps_shards();
     run::set_stages(run, plan().stages, where().schedule());
     auto const found = report_of(model_, optimizer_, run);

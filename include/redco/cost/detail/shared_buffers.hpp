@@ -4,6 +4,7 @@
 #include <redco/shard/entry.hpp>
 #include <redco/shard/regions.hpp>
 #include <redco/shard/shares.hpp>
+#include <redco/fact/parameter_fact.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/zero.hpp>
 
@@ -13,30 +14,31 @@
 
 namespace redco::cost::detail {
 
-/// The flat buffers of a rank in a run whose replicas keep shares (ZeRO).
-struct shared_buffers {
-  shard::regions regions;                   ///< in elements, with padding
-  std::vector<shard::shared_range> shares;  ///< empty if each replica keeps all
-  /// True if each backward sums its gradients, and a rank keeps only its share of them
-  bool sums_in_backward = false;
+/// The flat buffers of the parameters of some equal blocks, or of the layers outside blocks, in a
+/// run whose replicas keep shares (ZeRO).
+struct shared_part {
+  /// Index of the first of these blocks, counted over all outermost `repeat`s; -1: outside blocks
+  std::int64_t first = -1;
+  std::int64_t step = 1;    ///< Difference of the indices of two consecutive ones of these blocks
+  std::int64_t blocks = 1;  ///< Number of these blocks; 1 outside blocks
+  shard::regions regions;   ///< Regions of one of the blocks, in elements, with padding
+  std::vector<shard::shared_range> shares;
 
-  template <class Parameters>
-  constexpr shared_buffers(Parameters const& parameters, setup const& s) {
-    shape::zero const zero = shape::zero{s.zero, s.gradient_bucket}.on(s.mesh);
-    sums_in_backward = zero.sums_in_backward();
-    if (zero.level == 0) return;
-    for (fact::parameter_fact const& fact : parameters) {
-      shard::entry const e{fact, s.mesh};
-      regions.add(shard::region_of(e, fact.trained), e.local().count() * fact.copies());
-    }
-    regions = shard::padded_for_shares(regions, s.mesh);
-    shares = shard::shares_of(regions, s.mesh, zero.bytes_of_sum() / shape::size_of(s.compute));
-  }
+  constexpr std::int64_t last() const { return first + (blocks - 1) * step; }
+  constexpr bool is_trained(shard::shared_range const& one) const { return one.begin < trained(); }
+  constexpr std::int64_t size() const { return regions.size(); }
+  constexpr std::int64_t trained() const { return regions.trained(); }
 
-  /// Returns the number of elements that the first rank keeps; no rank keeps more.
+  /// `kept` returns the number of elements of one block that the first rank keeps; no rank keeps
+  /// more. `kept_trained` counts trained elements only.
   constexpr std::int64_t kept() const {
     std::int64_t sum = 0;
     for (shard::shared_range const& one : shares) sum += one.share();
+    return sum;
+  }
+  constexpr std::int64_t kept_trained() const {
+    std::int64_t sum = 0;
+    for (shard::shared_range const& one : shares) sum += is_trained(one) ? one.share() : 0;
     return sum;
   }
 
@@ -51,7 +53,7 @@ struct shared_buffers {
     for (shard::region const& region : regions) {
       std::int64_t most = 0;
       for (shard::shared_range const& one : shares)
-        if (is_in(one, region)) most = std::max(most, one.size());
+        if (is_trained(one) && is_in(one, region)) most = std::max(most, one.size());
       all += most;
     }
     for (shard::shared_range const& one : shares)
@@ -59,12 +61,97 @@ struct shared_buffers {
         all += one.size();
     return all;
   }
+};
+
+/// The flat buffers of a rank in a run whose replicas keep shares (ZeRO).
+struct shared_buffers {
+  shape::zero zero;  ///< Level 0 if each replica keeps all
+  /// Parts of the buffers: first the layers outside blocks, then one part for each kind of equal
+  /// blocks. If the replicas keep all values, the first part has all parameters. Empty for level 0.
+  std::vector<shared_part> parts;
+
+  template <class Parameters>
+  constexpr shared_buffers(Parameters const& parameters, setup const& s)
+      : zero(shape::zero{s.zero, s.gradient_bucket, s.zero_overlaps, s.zero_keep}.on(s.mesh)) {
+    if (zero.level == 0) return;
+    parts.push_back({});
+    for (fact::parameter_fact const& fact : parameters) {
+      shard::entry const e{fact, s.mesh};
+      shared_part& part = part_of(fact);
+      part.regions.add(shard::region_of(e, fact.trained, zero.shares_values()),
+                       e.local().count() * (fact.copies() / part.blocks));
+    }
+    for (shared_part& part : parts) {
+      part.regions = shard::padded_for_shares(part.regions, s.mesh);
+      part.shares = shard::shares_of(part.regions, s.mesh, zero.bytes_of_sum() / shape::size_of(s.compute));
+    }
+  }
+
+  /// `size` returns the number of elements of all parts, and `trained` of trained ones only. `kept`
+  /// and `kept_trained` return the numbers that the first rank keeps.
+  constexpr std::int64_t size() const { return sum(&shared_part::size); }
+  constexpr std::int64_t trained() const { return sum(&shared_part::trained); }
+  constexpr std::int64_t kept() const { return sum(&shared_part::kept); }
+  constexpr std::int64_t kept_trained() const { return sum(&shared_part::kept_trained); }
 
   /// Returns the largest number of elements of a share.
   constexpr std::int64_t largest_share() const {
     std::int64_t most = 0;
-    for (shard::shared_range const& one : shares) most = most < one.share() ? one.share() : most;
+    for (shared_part const& part : parts)
+      for (shard::shared_range const& one : part.shares) most = std::max(most, one.share());
     return most;
+  }
+
+  /// Returns the elements of the largest gradient sum that runs while backward fills the next
+  /// bucket; 0 if sums do not overlap with computation.
+  constexpr std::int64_t most_in_flight() const {
+    std::int64_t most = 0;
+    for (shared_part const& part : parts)
+      for (shard::shared_range const& one : part.shares)
+        if (zero.overlaps && zero.sums_in_backward() && part.is_trained(one)) most = std::max(most, one.size());
+    return most;
+  }
+
+  /// Returns the number of blocks of the model, without blocks at its end that have no parameters.
+  constexpr std::int64_t blocks() const {
+    std::int64_t most = 0;
+    for (shared_part const& part : parts) most = std::max(most, part.last() + 1);
+    return most;
+  }
+
+  /// Returns how many times a step without pipeline stages gathers the values of one element of the
+  /// part, summed over its blocks. `rounds`: number of micro-batches.
+  constexpr std::int64_t gathers_of(shared_part const& part, std::int64_t rounds) const {
+    std::int64_t times = 0;
+    for (std::int64_t block = part.first; block <= part.last(); block += part.step)
+      times += gathers_of_block(block, rounds);
+    return times;
+  }
+
+ private:
+  /// Returns how many times a step gathers the values of a block (-1: of layers outside blocks).
+  /// Backward of a block follows its forward at the end of the model, and precedes it at the begin.
+  constexpr std::int64_t gathers_of_block(std::int64_t block, std::int64_t rounds) const {
+    std::int64_t const last = blocks() - 1;
+    if (!zero.shares_values() || block < zero.keep || last == 0) return 1;
+    if (block == last) return rounds;
+    return block == 0 ? rounds + 1 : 2 * rounds;
+  }
+
+  constexpr std::int64_t sum(std::int64_t (shared_part::*count)() const) const {
+    std::int64_t all = 0;
+    for (shared_part const& part : parts) all += part.blocks * (part.*count)();
+    return all;
+  }
+
+  constexpr shared_part& part_of(fact::parameter_fact const& fact) {
+    if (!zero.shares_values() || fact.blocks.depth == 0) return parts[0];
+    fact::block_slice const& slice = fact.blocks[0];
+    std::int64_t const first = fact.blocks_before + slice.base + slice.first;
+    for (shared_part& part : parts)
+      if (part.first == first) return part;
+    parts.push_back({first, slice.step, slice.count(), {}, {}});
+    return parts.back();
   }
 };
 

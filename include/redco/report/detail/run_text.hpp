@@ -41,7 +41,9 @@ inline std::string run_text(shard_report const& r) {
          r.optimizer + ", " + std::to_string(s.micro_batches) +
          (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + examples_text(s.load) +
          (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "") +
-         (s.zero > 0 ? ", zero " + std::to_string(s.zero) : "");
+         (s.zero > 0 ? ", zero " + std::to_string(s.zero) : "") +
+         (s.zero_keep > 0 ? ", " + std::to_string(s.zero_keep) + (s.zero_keep == 1 ? " block" : " blocks") + " kept"
+                          : "");
 }
 
 inline std::string copies_text(shard::entry const& e) {
