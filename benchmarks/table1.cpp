@@ -1,7 +1,8 @@
 // Plans the seven models and servers of RedCoast's table 1 (arXiv 2310.16355). Prints the peak
 // bytes of a device in f32 with AdamW, one example at a time, and the verdict whether they fit.
-// Runs nothing. If the folder of --measured holds the JSON lines of scripts/bench bart_large and
-// gpt2_large, also prints their measured peaks.
+// Then prints the least number of devices that fit each model at each level of ZeRO, with any
+// number of model shards and with replicas only. Runs nothing. If the folder of --measured holds
+// the JSON lines of scripts/bench bart_large and gpt2_large, also prints their measured peaks.
 // - `table1 --measured FOLDER`
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
@@ -15,6 +16,7 @@
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>
 
@@ -93,6 +95,36 @@ bool row(char const* name, Model const& model, server const& on, std::int64_t se
   return fits;
 }
 
+/// Returns the least number of devices of `gigabytes` each that fit the model at a level of ZeRO,
+/// with its mesh, or "none". `most_shards`: largest number of model shards.
+template <class Model>
+std::string least_devices(Model const& model, std::int64_t gigabytes, std::int64_t sequence, int level,
+                          int most_shards) {
+  constexpr int most_devices = 1024;
+  auto const widths = redco::shard::legal_widths(redco::shard::facts_of(model).parameters, most_shards);
+  for (int devices = 1; devices <= most_devices; ++devices)
+    for (int const width : widths) {
+      bool const grows = level > 0 || devices == width;  // Without ZeRO, replicas are equal.
+      if (devices % width != 0 || !grows) continue;
+      redco::cost::setup run{.mesh = {.dp = devices / width, .tp = width}, .load = {1, sequence}};
+      run.zero = level;
+      if (redco::cost::cost_of(model, redco::adamw{}, run).memory.peak() <= gigabytes * gigabyte)
+        return std::to_string(devices) + " (" + std::to_string(run.mesh.dp) + "x" + std::to_string(width) + ")";
+    }
+  return "none";
+}
+
+/// Prints two rows of the table of least devices.
+template <class Model>
+void least_row(char const* name, Model const& model, server const& on, std::int64_t sequence) {
+  for (int const most_shards : {1024, 1}) {
+    std::printf("| %s | %lldG | %s |", name, static_cast<long long>(on.gigabytes), most_shards > 1 ? "any" : "1");
+    for (int level = 0; level <= redco::shape::zero::most_level; ++level)
+      std::printf(" %s |", least_devices(model, on.gigabytes, sequence, level, most_shards).c_str());
+    std::printf("\n");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -105,16 +137,26 @@ int main(int argc, char** argv) try {
       "| model | server | length | mesh | states GB | peak GB of a device | verdict | run "
       "|\n|---|---|---:|---|---:|---:|---|---|\n");
   char const* const planned = "planned, not run";
+  redco::gpt2 const gpt2_large{{.width = 1280, .heads = 20, .layers = 36}};
+  redco::opt const opt_13b{{.width = 5120, .ffn = 20480, .heads = 40, .layers = 40}};
+  redco::opt const opt_66b{{.width = 9216, .ffn = 36864, .heads = 72, .layers = 64}};
   int fitting = 0;
   fitting += row("BART-Large", redco::bart{}, two, 1024, measured(folder, "bart_large"));
-  fitting += row("GPT2-Large", redco::gpt2{{.width = 1280, .heads = 20, .layers = 36}}, two, 512,
-                 measured(folder, "gpt2_large"));
+  fitting += row("GPT2-Large", gpt2_large, two, 512, measured(folder, "gpt2_large"));
   fitting += row("LLaMA-7B", redco::llama{}, four, 1024, planned);
   fitting += row("GPT-J-6B", redco::gptj{}, four, 1024, planned);
   fitting += row("T5-XXL-11B", redco::t5{}, hosts, 512, planned);
-  fitting += row("OPT-13B", redco::opt{{.width = 5120, .ffn = 20480, .heads = 40, .layers = 40}}, hosts, 1024, planned);
-  fitting += row("OPT-66B", redco::opt{{.width = 9216, .ffn = 36864, .heads = 72, .layers = 64}}, many, 512, planned);
-  std::printf("\n%d of 7 fit\n", fitting);
+  fitting += row("OPT-13B", opt_13b, hosts, 1024, planned);
+  fitting += row("OPT-66B", opt_66b, many, 512, planned);
+  std::printf("\n%d of 7 fit\n\nLeast number of devices that fit (mesh), by level of ZeRO\n\n", fitting);
+  std::printf("| model | device | model shards | 0 | 1 | 2 | 3 |\n|---|---|---|---:|---:|---:|---:|\n");
+  least_row("BART-Large", redco::bart{}, two, 1024);
+  least_row("GPT2-Large", gpt2_large, two, 512);
+  least_row("LLaMA-7B", redco::llama{}, four, 1024);
+  least_row("GPT-J-6B", redco::gptj{}, four, 1024);
+  least_row("T5-XXL-11B", redco::t5{}, hosts, 512);
+  least_row("OPT-13B", opt_13b, hosts, 1024);
+  least_row("OPT-66B", opt_66b, many, 512);
 } catch (redco::error const& e) {
   std::fprintf(stderr, "error: %s\n", e.what());
   return static_cast<int>(e.code());

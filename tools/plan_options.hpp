@@ -67,8 +67,9 @@ struct plan_options {
   std::optional<std::string> stages;
   std::optional<int> chunks_per_stage;
   int hosts = 1;
-  int zero = 0;
+  std::optional<int> zero;
   redco::shape::zero_owner zero_owner = redco::shape::zero_owner::element;
+  std::int64_t zero_keep = 0;
   std::optional<bool> overlap;
   double gradient_bucket = redco::deployer_options().gradient_bucket;
   bool calibrate = false;
@@ -89,7 +90,11 @@ struct plan_options {
         field<"zero">(
             &o::zero,
             "1: each replica keeps a share of the optimizer's state and of f32 copies of the parameters; 2: and "
-            "gradients")
+            "gradients; 3: and parameters; default: 0, and all levels for --search")
+            .at_least(0)
+            .in_group("mesh"),
+        field<"zero_keep">(&o::zero_keep,
+                           "with --zero 3, blocks whose gathered parameters stay in memory over a step, from the first")
             .at_least(0)
             .in_group("mesh"),
         field<"zero_owner">(&o::zero_owner,
@@ -142,8 +147,8 @@ struct plan_options {
             .in_group("report"),
         field<"search">(
             &o::search,
-            "prints the fastest combinations of mesh, schedule, micro-batch, dtype, recomputation and split of tokens "
-            "that fit on --ranks")
+            "prints the fastest combinations of mesh, schedule, --zero, micro-batch, dtype, recomputation and split of "
+            "tokens that fit on --ranks")
             .in_group("report"),
         field<"schedule">(&o::schedule,
                           "order of computations of pipeline stages; default: 1f1b. Without a model, prints them, or "

@@ -48,6 +48,7 @@
 #include <redco/json/parse.hpp>
 
 #include <redco/shape/stage_cuts.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>
@@ -102,16 +103,22 @@ exit_code search(Model const& model, kept_state const& optimizer, plan_options c
                                   .most_stages = redco::shape::stage_cuts::most_stages,
                                   .hosts = o.hosts,
                                   .budget = budget,
-                                  .zero = o.zero,
+                                  .must_overlap = o.overlap.value_or(false),
+                                  .zero_keep = o.zero_keep,
                                   .zero_owner = o.zero_owner};
-  // A run with stages refuses the two together.
-  if (o.zero > 0 && o.overlap.value_or(false)) space.most_stages = 1;
+  if (o.zero || o.zero_owner != redco::shape::zero_owner::element) space.zero = {o.zero.value_or(0)};
+  else space.zero = {0, 1, 2, 3};
+  redco::shape::check_zero(o.zero.value_or(0), {}, o.zero_keep);
   check_count("--ranks", space.ranks);
   if (space.ranks > most_ranks)
     refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");
   redco::cost::check_hosts({.dp = space.ranks}, space.hosts);
-  space.gradient_bucket = redco::options::gradient_bucket({.dp = space.ranks}, space.hosts, o.overlap,
-                                                          o.gradient_bucket, o.zero, o.zero_owner);
+  auto const bucket = [&](std::optional<bool> overlap, int level) {
+    return redco::options::gradient_bucket({.dp = space.ranks}, space.hosts, overlap, o.gradient_bucket, level,
+                                           o.zero_owner);
+  };
+  space.gradient_bucket = bucket(o.overlap, o.zero.value_or(0) == 1 ? 1 : 0);
+  space.zero_bucket = bucket({}, 2);
   redco::cost::search_result const found =
       redco::cost::search_both_forms(model, optimizer, space, machine_in(o.machine));
   write(o, redco::report::search_text(found, space));

@@ -117,8 +117,9 @@ inline redco::report::run_request request_of(plan_options const& o, redco::workl
                                  .hosts = o.hosts,
                                  .overlap = o.overlap,
                                  .gradient_bucket = o.gradient_bucket,
-                                 .zero = o.zero,
+                                 .zero = o.zero.value_or(0),
                                  .zero_owner = o.zero_owner,
+                                 .zero_keep = o.zero_keep,
                                  .form = o.mesh    ? redco::report::request_form::mesh
                                          : o.ranks ? redco::report::request_form::ranks
                                                    : redco::report::request_form::model_shards};

@@ -155,12 +155,18 @@ expect(0 "\ntime of a step: not predicted: .*f64" config.json --sequence 256 --m
 expect(0 "\ntime of a step: not predicted: no machine was measured; run redco-plan --calibrate\n" config.json --sequence 256)
 expect(0 "<h2>What fits</h2>.*<p>Time of a step: [0-9.]+ m?s, predicted" config.json --format html --sequence 256 --machine machine.json)
 set(search config.json --batch 16 --sequence 256 --ranks 2 --search --machine machine.json)
-expect(0 "^2 ranks, 16 x 256 a step: [0-9]+ plans fit 8.00 GiB on every rank; step times are predicted\nmesh +micro-batch  dtype +\
-recompute +tokens +peak +step time\n[12]x[12] .*\nrun: --mesh [12]x[12] --dtype b?f(16|32) --global-batch 16 --micro-batch [0-9]+(, of the model as \
+expect(0 "^2 ranks, 16 x 256 a step: [0-9]+ plans fit 8.00 GiB on every rank; step times are predicted\nmesh +zero +micro-batch  dtype +\
+recompute +tokens +peak +step time\n[12]x[12] .*\nrun: --mesh [12]x[12] (--zero [1-3] )?--dtype b?f(16|32) --global-batch 16 --micro-batch [0-9]+(, of the model as \
 redco::models::sequence_parallel)?\n$" ${search} --device-memory 8GiB)
-expect(0 "^2 ranks, 16 x 256 a step: 192 plans; step times are predicted" ${search})
-expect(0 "^2 ranks on 2 hosts, 16 x 256 a step: 192 plans; step times are predicted" ${search} --machine linked.json --hosts 2)
-expect(0 "^14 ranks on 2 hosts, 14 x 64 a step: [0-9]+ plans; [^\n]*\nmesh +schedule +micro-batch [^\n]*\npp=7,[^\n]*\n.*\n\
+# Two replicas have 24 plans at each level of ZeRO. One replica shares nothing out.
+expect(0 "^2 ranks, 16 x 256 a step: 264 plans; step times are predicted\n.*\n2x1 +[123] " ${search})
+expect(0 "^2 ranks, 16 x 256 a step: 192 plans; step times are predicted\nmesh +micro-batch " ${search} --zero 0)
+expect(0 "^2 ranks on 2 hosts, 16 x 256 a step: 264 plans; step times are predicted" ${search} --machine linked.json --hosts 2)
+expect(0 "step: 84 plans; .*\n2x1 +3 .*\nrun: --mesh [12]x[12] --zero 3 --zero-keep 12 --dtype" ${search} --zero 3 --zero-keep 12)
+expect(64 "--zero-keep 13: the model has 12 blocks; give 0 to 12" ${search} --zero 3 --zero-keep 13)
+expect(64 "--zero-keep 3 with --zero 0: only with --zero 3" ${search} --zero-keep 3)
+expect(0 "step: 192 plans; " ${search} --optimizer muon)
+expect(0 "^14 ranks on 2 hosts, 14 x 64 a step: [0-9]+ plans; [^\n]*\nmesh +schedule +zero +micro-batch [^\n]*\npp=7,[^\n]*\n.*\n\
 run: --mesh pp=7,tp=2 (--schedule [a-z]+ )?(--chunks-per-stage [0-9] )?--zero 1 --dtype" config.json --batch 14 --sequence 64 --ranks 14 --hosts 2 --zero 1
   --search --machine slow.json)
 expect(64 "2 ranks cannot be shared equally by 3 hosts" ${search} --machine linked.json --hosts 3)
@@ -215,7 +221,19 @@ expect(0 "\"zero\": 1" ${shares} --zero 1 --format json)
 expect(0 "zero 2\n.*gradients +dp +reduce_scatter +120 x 3.96 MiB.*parameters +dp +all_gather +60 x 3.96 MiB"
   ${shares} --zero 2)
 expect(64 "--zero 2 with pipeline stages" ${shares} --zero 2 --n-pipeline-stages 2)
-expect(64 "--zero 3 is not supported yet: give 0" ${shares} --zero 3)
+# Tables and last norm in 19 buckets of 4 MiB are gathered once, and so are the four buckets of a kept
+# block. Other blocks are gathered four times in two micro-batches, but the first one three times, and
+# the last one twice.
+expect(0 "zero 3\n.* gathered +88.6 MiB\n.*gradients +dp +reduce_scatter +134 x [0-9.]+ MiB.*parameters +dp +all_gather +199 x "
+  ${shares} --zero 3)
+expect(0 "zero 3, 2 blocks kept\n.* gathered +116 MiB\n.*parameters +dp +all_gather +179 x " ${shares} --zero 3 --zero-keep 2)
+expect(0 "\"zero\": 3,\n +\"zero_keep\": 12\n" ${shares} --zero 3 --zero-keep 12 --format json)
+expect(0 "\nphase +layer +activations +recomputed +gradients +loss +gathered +total\n" ${shares} --zero 3 --timeline)
+expect(64 "--zero-keep 13: the model has 12 blocks; give 0 to 12" ${shares} --zero 3 --zero-keep 13)
+expect(64 "--zero-keep 1 with --zero 2: only with --zero 3" ${shares} --zero 2 --zero-keep 1)
+expect(64 "--zero-keep is -1 .*: give 0 or more" ${shares} --zero 3 --zero-keep -1)
+expect(0 "zero 3\n.* gathers of" ${shares} --zero 3 --n-pipeline-stages 2)
+expect(64 "--zero 4 is no level of ZeRO" ${shares} --zero 4)
 expect(64 "zero 1: the optimizer updates whole matrices.*choose --zero 1 --zero-owner whole" ${shares} --zero 1 --optimizer muon)
 set(owners ${shares} --zero 1 --zero-owner whole --optimizer muon)
 expect(0 "^plan: mesh 4x1, bf16, muon, [^\n]*, zero 1 with whole matrices\n.*gradients +dp +reduce_scatter.*parameters +dp +all_gather"

@@ -11,14 +11,17 @@
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/muon.hpp>
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/optimizer/state_slots.hpp>
 #include <redco/shape/bytes.hpp>
+#include <redco/diag/error.hpp>
 #include <redco/schedule/pipeline_table.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -212,20 +215,21 @@ TEST_CASE("stages with shares sum gradients after backward; some shares and laye
   linked.links = {{4, 4, 1, 1e-4, 1e8}};
   redco::cost::search_space space{.load = {8, 64}, .ranks = 4, .most_stages = 2, .hosts = 4};
   space.gradient_bucket = 1 << 20;
-  space.zero = 1;
+  space.zero = {1};
   bool some = false;
   for (redco::cost::found_plan const& p : search(space, linked).plans) {
     if (p.run.mesh.pp > 1) CHECK(p.run.gradient_bucket == 0);
     some = some || p.run.gradient_bucket > 0;
   }
   CHECK(some);
+  space.zero = {1};
   space.zero_owner = redco::shape::zero_owner::whole;
   for (redco::cost::found_plan const& p : search(space, linked).plans) {
     CHECK(p.run.gradient_bucket == 0);
     CHECK(p.run.zero_owner == redco::shape::zero_owner::whole);
   }
   space.zero_owner = redco::shape::zero_owner::element;
-  space.zero = 2;
+  space.zero = {2};
   std::vector<redco::cost::found_plan> const with_shares_of_gradients = search(space, linked).plans;
   REQUIRE(!with_shares_of_gradients.empty());
   for (redco::cost::found_plan const& p : with_shares_of_gradients) CHECK(p.run.mesh.pp == 1);
@@ -236,6 +240,55 @@ TEST_CASE("stages with shares sum gradients after backward; some shares and laye
       redco::cost::search(normed{}, redco::adamw{}, {.load = {8, 1}, .ranks = 4, .most_stages = 4}, machine());
   REQUIRE(!of_norm.plans.empty());
   for (redco::cost::found_plan const& p : of_norm.plans) CHECK(p.run.mesh.pp == 1);
+}
+
+TEST_CASE("all levels of ZeRO are tried where a run accepts them, each once") {
+  redco::cost::machine linked = machine();
+  linked.links = {{4, 4, 1, 1e-4, 1e8}};
+  redco::cost::search_space space{.load = {8, 64}, .ranks = 4, .most_stages = 2, .hosts = 4};
+  space.gradient_bucket = 1 << 20;
+  space.zero_bucket = 1 << 18;
+  space.zero_keep = 2;
+  auto const levels_of = [&](redco::mesh const& on, auto const& optimizer) {
+    std::multiset<int> levels;
+    for (redco::cost::found_plan const& p : redco::cost::search(model, optimizer, space, linked).plans) {
+      redco::cost::setup const& run = p.run;
+      bool const one_of_many = run.compute == redco::dtype::f32 && !run.recompute.any() && run.micro_batches == 2 &&
+                               run.schedule == redco::schedule::pipeline_kind::one_f_one_b;
+      if (run.mesh == on && one_of_many) levels.insert(run.zero);
+      CHECK(run.zero_keep == (run.zero == 3 ? 2 : 0));
+      bool const overlaps = run.zero < 2 && (run.mesh.pp == 1 || run.zero == 0) && run.mesh.dp > 1;
+      if (run.zero > 1) CHECK(run.gradient_bucket == (run.mesh.pp == 1 ? 1 << 18 : 0));
+      CHECK(run.zero_overlaps == (run.zero > 1));
+      if (overlaps) CHECK(run.gradient_bucket == 1 << 20);
+      CHECK(p.peak == redco::cost::cost_of(model, optimizer, run).memory.peak());
+    }
+    return levels;
+  };
+  redco::adamw const adamw;
+  CHECK(levels_of({.dp = 4}, adamw) == std::multiset<int>{0});
+  space.zero = {0, 1, 2, 3};
+  CHECK(levels_of({.dp = 4}, adamw) == std::multiset<int>{0, 1, 2, 3});
+  CHECK(levels_of({.dp = 2, .tp = 2}, adamw) == std::multiset<int>{0, 1, 2, 3});
+  CHECK(levels_of({.pp = 2, .dp = 2}, adamw) == std::multiset<int>{0, 1, 3});
+  CHECK(levels_of({.pp = 2, .tp = 2}, adamw) == std::multiset<int>{0});
+  CHECK(levels_of({.dp = 4}, redco::optimizer::muon{}) == std::multiset<int>{0});
+  space.must_overlap = true;
+  CHECK(levels_of({.dp = 4}, adamw) == std::multiset<int>{0, 1, 2, 3});
+  CHECK(levels_of({.pp = 2, .dp = 2}, adamw) == std::multiset<int>{0});
+  space.must_overlap = false;
+  space.zero_keep = 7;
+  try {
+    static_cast<void>(levels_of({.dp = 4}, adamw));
+    FAIL("the model has six blocks");
+  } catch (redco::error const& e) {
+    CHECK(std::string(e.what()) == "--zero-keep 7: the model has 6 blocks; give 0 to 6");
+  }
+  // Batch norm meets the other replicas in backward.
+  using normed = redco::model_of<
+      redco::sequential<redco::named<"in", redco::linear<8, 8>>, redco::named<"norm", redco::batch_norm<8>>>>;
+  redco::cost::search_space const of_norm{.load = {8, 1}, .ranks = 4, .zero = {0, 1, 2, 3}};
+  for (auto const& p : redco::cost::search(normed{}, redco::adamw{}, of_norm, machine()).plans) CHECK(p.run.zero < 2);
 }
 
 }  // namespace search_test

@@ -120,6 +120,10 @@ TEST_CASE("gradient buckets overlap the last backward, each after its gradients 
   // Backward waits for the sums of which a rank keeps its share only.
   run.zero = 2;
   CHECK(hidden(3.8) == 0);
+  // Sums in a lane overlap with both backwards, each of which has two of them.
+  run.zero_overlaps = true;
+  CHECK(hidden(3.8) == Approx(2 * backward / 2 / 2));
+  run.zero_overlaps = false;
   run.zero = 0;
   // A single bucket overlaps nothing.
   c.messages.all[redco::cost::messages::gradients].calls = 1;

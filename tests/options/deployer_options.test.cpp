@@ -63,6 +63,14 @@ TEST_CASE("impossible values of options are refused by name with allowed values"
   o.overlap = true;
   CHECK(refusal(o) == "accepted");
   o.overlap = {};
+  o.zero_keep = 3;
+  CHECK(refusal(o) == "accepted");
+  o.zero_keep = -1;
+  CHECK(refusal(o).starts_with("64 --zero-keep -1: give the number of blocks, from 0 on"));
+  o.zero = 1;
+  o.zero_keep = 1;
+  CHECK(refusal(o).starts_with("64 --zero-keep 1 with --zero 1: only with --zero 3"));
+  o.zero_keep = 0;
   for (int const level : {-1, 4}) {
     o.zero = level;
     CHECK(refusal(o).starts_with("64 --zero " + std::to_string(level) + " is no"));
@@ -191,7 +199,8 @@ TEST_CASE("a program that only predicts offers no option of training") {
 
 TEST_CASE("a program whose model repeats no blocks offers no recomputation") {
   std::vector<std::string> expected = offered<redco::deployer_options>();
-  for (char const* of_blocks : {"recompute", "n_pipeline_stages", "stages", "schedule", "chunks_per_stage"})
+  for (char const* of_blocks :
+       {"recompute", "n_pipeline_stages", "stages", "schedule", "chunks_per_stage", "zero_keep"})
     std::erase(expected, of_blocks);
   CHECK(offered<redco::options::blockless_options>() == expected);
   CHECK_THROWS_AS(resolved_from<redco::options::blockless_options>({"--recompute"}), redco::error);
@@ -199,8 +208,8 @@ TEST_CASE("a program whose model repeats no blocks offers no recomputation") {
 
 TEST_CASE("a program that makes its own steps offers no option of fit") {
   std::vector<std::string> expected = offered<redco::deployer_options>();
-  for (char const* fit_only :
-       {"cuda_graph", "check_saved", "recompute", "n_pipeline_stages", "stages", "schedule", "chunks_per_stage"})
+  for (char const* fit_only : {"cuda_graph", "check_saved", "recompute", "n_pipeline_stages", "stages", "schedule",
+                               "chunks_per_stage", "zero_keep"})
     std::erase(expected, fit_only);
   CHECK(offered<redco::stepping_options>() == expected);
   CHECK(resolved_from<redco::stepping_options>({"--resume", "none"}).values.resume == "none");

@@ -3,6 +3,7 @@
 #include <redco/report/answer_text.hpp>
 #include <redco/report/answered_report.hpp>
 #include <redco/report/detail/numbers.hpp>
+#include <redco/report/search_text.hpp>
 #include <redco/cost/search.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
@@ -259,16 +260,32 @@ TEST_CASE("the plan that a search recommends has the memory of its row") {
     machine.compute.push_back({compute, 1, 1e11, 1e10, 1e10, 1e-6});
   machine.groups.push_back({2, 2, 1e-5, 1e9});
   for (int const ranks : {1, 4, 6}) {
-    redco::cost::search_space const space{.load = {24, 90}, .ranks = ranks};
+    redco::cost::search_space const space{
+        .load = {24, 90}, .ranks = ranks, .zero = {0, 1, 2, 3}, .zero_bucket = 4 << 20};
     for (redco::cost::found_plan const& one : redco::cost::search(model, redco::adamw{}, space, machine).plans) {
       run_request const asked{.mesh = one.run.mesh,
                               .load = space.load,
                               .micro_batch = one.run.load.batch,
                               .compute = one.run.compute,
-                              .recompute = one.run.recompute};
+                              .recompute = one.run.recompute,
+                              .zero = one.run.zero};
       CHECK(peak_of(model, asked) == one.peak);
     }
   }
+}
+
+TEST_CASE("the command of a found plan names its level of ZeRO and the kept blocks") {
+  redco::cost::search_space const space{.load = {24, 90}, .ranks = 4};
+  redco::cost::search_result found;
+  found.plans = {{.run = {.mesh = {.dp = 4}, .load = {6, 90}}}};
+  std::string const whole = redco::report::search_text(found, space);
+  CHECK(whole.find("mesh      micro-batch") != std::string::npos);
+  CHECK(whole.ends_with("run: --mesh 4x1 --dtype f32 --global-batch 24 --micro-batch 6\n"));
+  found.plans[0].run.zero = 3;
+  found.plans[0].run.zero_keep = 2;
+  std::string const shares = redco::report::search_text(found, space);
+  CHECK(shares.find("mesh      zero  micro-batch") != std::string::npos);
+  CHECK(shares.ends_with("run: --mesh 4x1 --zero 3 --zero-keep 2 --dtype f32 --global-batch 24 --micro-batch 6\n"));
 }
 
 }  // namespace answered_report_test

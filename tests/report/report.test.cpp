@@ -341,4 +341,29 @@ TEST_CASE("shares of gradients are planned with the buckets that wait for their 
   CHECK(found);
 }
 
+TEST_CASE("gathered blocks are planned, named and part of the timeline") {
+  redco::report::run_request asked{.mesh = {.dp = 4}, .load = {8, 256}};
+  asked.zero = 3;
+  asked.zero_keep = 2;
+  auto const report = redco::report_of(demo, redco::adamw{}, setup_of(asked));
+  CHECK(report.run.zero_keep == 2);
+  CHECK(redco::report::detail::run_text(report) ==
+        "mesh 4x1, f32, adamw, 1 micro-batch of 2 x 256, zero 3, 2 blocks kept");
+  redco::cost::memory const& m = report.cost.memory;
+  std::string const text = redco::report_text(report);
+  CHECK(text.find("gathered") != std::string::npos);
+  redco::json::json_value const json = redco::report::report_json(report);
+  CHECK(json.at("run").at("zero_keep") == 2);
+  CHECK(json.at("bytes").at("gathered") == std::max(m.gathered, m.backward.gathered));
+  auto const moments = redco::report::step_moments(m);
+  CHECK(moments[2].total() == m.at_loss());
+  CHECK(moments[4].total() == m.at_backward());
+  CHECK(moments[6].total() == m.at_update());
+  CHECK(redco::report::peak_moment(m).total() == m.peak());
+  auto const facts = redco::shard::facts_of(demo, report.run.load);
+  std::string const timeline = redco::report::timeline_text(redco::cost::simulation(facts, report.run), m);
+  CHECK(timeline.find(" loss      gathered         total\n") != std::string::npos);
+  CHECK(timeline.find(std::to_string(m.peak()) + "  peak\n") != std::string::npos);
+}
+
 }  // namespace report_test

@@ -126,6 +126,21 @@ static_assert(redco::fits<demo, redco::adamw{}, redco::mesh{.dp = 2}, redco::wor
                           redco::dtype::f32, redco::recomputed_blocks{}, 1>{});
 static_assert(shares.memory.peak() <
               redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}}).memory.peak());
+// With shares of the parameters, both buckets of a block are gathered for forward and backward, but
+// once for the last block. Tables and the last norm, in one bucket, are gathered once.
+constexpr auto by_block = redco::cost::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .zero = 3});
+constexpr std::int64_t gathers_of(redco::cost::messages const& all) {
+  for (redco::cost::message_total const& one : all)
+    if (one.purpose == messages::name_of_parameters) return one.calls;
+  return 0;
+}
+static_assert(by_block.memory.parameters == 2 * numbers && by_block.memory.gradients == 2 * numbers &&
+              by_block.memory.optimizer == 4 * numbers && by_block.memory.shares_workspace == 0);
+static_assert(by_block.memory.gathered == 4 * (numbers - 5 * (12 * d * d + 13 * d)));
+static_assert(gathers_of(by_block.messages) == 1 + 2 * (5 * 2 + 1));
+static_assert(redco::fits<demo, redco::adamw{}, redco::mesh{.dp = 2}, redco::workload{8, 256}, by_block.memory.peak(),
+                          redco::dtype::f32, redco::recomputed_blocks{}, 3>{});
+static_assert(by_block.memory.peak() < shares.memory.peak());
 static_assert(two.messages[messages::loss_total].ranks == 6 &&
               two.messages[messages::loss_total].payload_bytes == 8 * (3 * 16 + 1));
 static_assert(again.messages[messages::forward].calls == 13 + 12);

@@ -68,8 +68,10 @@ constexpr bool in_flight(pipeline_kind kind, std::int64_t micro_batches, int fir
   auto const all = stages<gpt2>(s);
   return all[0].in_flight == first && all[1].in_flight == second && all[2].in_flight == third;
 }
-static_assert(in_flight(pipeline_kind::one_f_one_b, 8, 3, 2, 1) && in_flight(pipeline_kind::one_f_one_b, 2, 2, 2, 1));
-static_assert(in_flight(pipeline_kind::gpipe, 8, 8, 8, 8) && in_flight(pipeline_kind::zb_h1, 8, 3, 3, 3));
+static_assert(in_flight(pipeline_kind::one_f_one_b, 8, 3, 2, 1));
+static_assert(in_flight(pipeline_kind::one_f_one_b, 2, 2, 2, 1));
+static_assert(in_flight(pipeline_kind::gpipe, 8, 8, 8, 8));
+static_assert(in_flight(pipeline_kind::zb_h1, 8, 3, 3, 3));
 
 // Activations of all micro-batches in flight, and tensors between stages.
 constexpr auto three = [] {

@@ -59,7 +59,7 @@ constexpr void check_setup(setup const& s) {
   check_count("the number of micro-batches", s.micro_batches, 1);
   check_count("the number of batches prepared ahead (prefetch)", s.prefetch, 0);
   check_count("the bytes of a gradient bucket", s.gradient_bucket, 0);
-  shape::check_zero(s.zero, s.mesh);
+  shape::check_zero(s.zero, s.mesh, s.zero_keep);
   shape::check_zero_owner(s.zero_owner, s.zero);
   check_count("the number of chunks per pipeline stage", s.chunks_per_stage, 1);
 }
@@ -126,6 +126,23 @@ constexpr void check_recomputed(fact::program const& facts, recomputed_blocks co
                   (most == 0 ? "and the model repeats no blocks; recompute none"
                              : "and the model has blocks 0 to " + std::to_string(most - 1) +
                                    "; choose a range that begins at " + std::to_string(most - 1) + " or before"));
+}
+
+/// Throws `error` with exit code 64 if a run keeps more blocks gathered (ZeRO 3) than the model
+/// has.
+constexpr void check_kept_blocks(fact::program const& facts, std::int64_t keep) {
+  std::int64_t blocks = 0, depth = 0;
+  for (fact::event const& e : facts.events) {
+    if (e.kind == fact::event_kind::repeat_end) --depth;
+    if (e.kind != fact::event_kind::repeat) continue;
+    if (depth == 0) blocks += e.blocks.count();
+    ++depth;
+  }
+  if (keep > blocks)
+    throw error(exit_code::usage, "--zero-keep " + std::to_string(keep) + ": the model has " +
+                                      (blocks == 0 ? "no blocks; leave it out"
+                                                   : std::to_string(blocks) + (blocks == 1 ? " block" : " blocks") +
+                                                         "; give 0 to " + std::to_string(blocks)));
 }
 
 /// Returns an upper bound of every sum of bytes in the cost computation, or `saturated` if the

@@ -26,8 +26,10 @@ struct moment {
   /// Bytes of gradients of activations and weights that exist at this moment
   std::int64_t gradients = 0;
   std::int64_t loss = 0;  ///< Bytes of the loss's saved and temporary tensors
+  /// Bytes of values that the rank has gathered from the other replicas (ZeRO 3)
+  std::int64_t gathered = 0;
 
-  constexpr std::int64_t bytes() const { return activations + recomputed + gradients + loss; }
+  constexpr std::int64_t bytes() const { return activations + recomputed + gradients + loss + gathered; }
 
   friend constexpr bool operator==(moment const&, moment const&) = default;
 };
@@ -54,8 +56,10 @@ struct backward_moment {
   std::int64_t gradients = 0;
   /// Bytes of tensors that the pipeline stage has sent and whose arrival no message has shown
   std::int64_t transfers = 0;
+  /// Bytes of values that the rank has gathered from the other replicas (ZeRO 3)
+  std::int64_t gathered = 0;
 
-  constexpr std::int64_t bytes() const { return activations + recomputed + gradients + transfers; }
+  constexpr std::int64_t bytes() const { return activations + recomputed + gradients + transfers + gathered; }
 
   friend constexpr bool operator==(backward_moment const&, backward_moment const&) = default;
 };
@@ -82,17 +86,25 @@ struct memory {
   std::int64_t loss = 0;
   /// Bytes of the loss's temporary tensors, such as the logits of one chunk of rows
   std::int64_t loss_workspace = 0;
-  /// Bytes of the temporary tensor with which replicas sum or gather their shares (ZeRO)
+  /// Bytes of values that a rank has gathered from the other replicas while it computes the loss:
+  /// of layers outside blocks, of the last block, and of kept blocks. 0 unless a rank keeps only a
+  /// share of the values (ZeRO 3).
+  std::int64_t gathered = 0;
+  /// Bytes of the temporary tensor with which replicas sum or gather their shares at the update,
+  /// and of values that a pipeline stage has gathered then. 0 with ZeRO 3 without stages.
   std::int64_t shares_workspace = 0;
   /// Bytes of the buckets of gradients that wait for their sum over the replicas during backward,
-  /// and of the sum of one bucket; 0 unless a rank keeps only a share of the gradients (ZeRO 2)
+  /// and of the sum of one bucket (ZeRO 2). With ZeRO 3, the moments of backward have the buckets
+  /// of their block.
   std::int64_t gradient_buckets = 0;
   backward_moment backward;  ///< Moment of backward at which the rank holds the most bytes
 
   constexpr std::int64_t persistent() const { return parameters + masters + gradients + optimizer + batches; }
   /// Returns the largest number of bytes that the rank holds while the loss is computed. Each other
   /// function at_*() returns this number for another phase of a step.
-  constexpr std::int64_t at_loss() const { return persistent() + activations + transfers + loss + loss_workspace; }
+  constexpr std::int64_t at_loss() const {
+    return persistent() + activations + transfers + loss + loss_workspace + gathered;
+  }
   constexpr std::int64_t at_backward() const { return persistent() + backward.bytes() + gradient_buckets; }
   constexpr std::int64_t at_update() const { return persistent() + shares_workspace; }
   /// Returns the largest number of bytes that the rank holds while a checkpoint is saved. Saving

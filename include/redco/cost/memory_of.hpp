@@ -44,13 +44,19 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, optimizer
 /// Sets the bytes of the state of a rank whose replicas keep shares (ZeRO).
 constexpr void add_shared(memory& m, shared_buffers const& buffers, optimizer::demands const& demands, setup const& s) {
   std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(accumulate_type(s.compute));
-  std::int64_t const all = buffers.regions.size(), trained = buffers.regions.trained();
-  m.parameters = all * element;
-  m.gradients = (buffers.sums_in_backward ? buffers.kept() : trained) * element;
-  if (element != master) m.masters = (buffers.kept() + all - trained) * master;
-  m.optimizer = demands.slots * buffers.kept() * master;
-  m.shares_workspace = buffers.largest_share() * element;
-  if (buffers.sums_in_backward) m.gradient_buckets = (buffers.most_waiting() + buffers.largest_share()) * element;
+  std::int64_t const all = buffers.size(), trained = buffers.trained();
+  bool const shares_values = buffers.zero.shares_values(), sums_in_backward = buffers.zero.sums_in_backward();
+  // Masters of frozen parameters stay whole, unless the values are shared out.
+  std::int64_t const whole = shares_values ? 0 : all - trained;
+  m.parameters = (shares_values ? buffers.kept() : all) * element;
+  m.gradients = (sums_in_backward ? buffers.kept_trained() : trained) * element;
+  if (element != master) m.masters = (buffers.kept() + whole) * master;
+  m.optimizer = demands.slots * buffers.kept_trained() * master;
+  // Values are gathered in forward and backward, and gradients summed there or at the update.
+  if (!shares_values || !sums_in_backward) m.shares_workspace = buffers.largest_share() * element;
+  if (sums_in_backward && !shares_values)
+    m.gradient_buckets =
+        (buffers.parts[0].most_waiting() + buffers.most_in_flight() + buffers.largest_share()) * element;
 }
 
 /// Sets the bytes of masters and optimizer state of the replica that keeps most of them, if
@@ -62,10 +68,12 @@ constexpr void add_owned(memory& m, shared_buffers const& buffers, Parameters co
   bool const has_masters = shape::size_of(s.compute) != master;
   m.masters = m.optimizer = 0;
   for (int replica = 0; replica < s.mesh.size(shape::batch_axes); ++replica) {
-    std::int64_t kept = buffers.regions.size() - buffers.regions.trained(), state = 0;  // elements
-    for (std::size_t i = 0; i < buffers.shares.size(); ++i)
-      if (replica < buffers.shares[i].ranks) kept += buffers.kept_elements[i][static_cast<std::size_t>(replica)];
-    std::int64_t shared = kept - (buffers.regions.size() - buffers.regions.trained());
+    std::int64_t const frozen = buffers.size() - buffers.trained();
+    std::int64_t kept = frozen, state = 0;  // elements
+    std::vector<shard::shared_range> const& shares = buffers.parts[0].shares;
+    for (std::size_t i = 0; i < shares.size(); ++i)
+      if (replica < shares[i].ranks) kept += buffers.kept_elements[i][static_cast<std::size_t>(replica)];
+    std::int64_t shared = kept - frozen;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (!buffers.is_owned(i)) continue;
       std::int64_t const copies = buffers.copies_of(i, parameters[i], replica);
@@ -94,13 +102,15 @@ constexpr memory memory_of(simulation const& of, optimizer::demands const& deman
   setup const& s = of.run();
   memory m;
   detail::shared_buffers const buffers(of.program().parameters, demands, s);
-  if (buffers.shares.empty()) detail::add_parameters(m, of.program().parameters, demands, s);
+  if (buffers.parts.empty()) detail::add_parameters(m, of.program().parameters, demands, s);
   else detail::add_shared(m, buffers, demands, s);
   if (!buffers.places.empty()) detail::add_owned(m, buffers, of.program().parameters, demands, s);
   for (detail::placed_tensor const& t : of.tensors())
     if (t.lifetime == detail::placed_tensor::kind::batch) m.batches += t.all() * (1 + s.prefetch);
   m.loss = of.loss();
   m.loss_workspace = of.loss_workspace();
+  m.gathered = of.gathered();
+  if (m.shares_workspace > 0) m.shares_workspace += m.gathered;
   m.activations = of.activations();
   m.backward = of.backward();
   return m;

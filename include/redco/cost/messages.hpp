@@ -161,7 +161,9 @@ constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
 /// is one sum.
 template <class Sum>
 constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket, Sum const& sum) {
-  for (shard::region const& one : bucket == 0 ? all.sums() : all) {
+  shard::regions some = all;  // g++ 12 frees the result of a conditional expression too early
+  if (bucket == 0) some = all.sums();
+  for (shard::region const& one : some) {
     shape::buckets const cut{one.size(), bucket};
     if (cut.count() == 0) continue;
     sum(one.summed_over, cut.count() - 1, bucket);
@@ -241,7 +243,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
   row(messages::shared_gradients, "gradients of shared parts", shape::axis::tp);
   row(messages::loss_total, "loss and count", shape::every_axis);
   detail::shared_buffers const buffers(of.program().parameters, demands, s);
-  bool const shares = !buffers.shares.empty();
+  bool const shares = !buffers.parts.empty();
   row(messages::norm_of_gradients, "gradient norm", shares ? shape::every_axis : shape::model_axes);
 
   for (std::size_t i = 0; i < of.sent().size(); ++i) {
@@ -262,14 +264,20 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
               : m.total({{}, messages::name_of_gradients, over, shape::collective::all_reduce, s.mesh.size(over)}),
           times, of_one);
   });
-  for (shard::shared_range const& one : buffers.shares) {
-    std::int64_t const bytes = one.size() * shape::size_of(s.compute),
-                       sums = buffers.sums_in_backward ? s.micro_batches : 1;
-    auto const total = [&](std::string_view purpose, shape::collective kind) -> message_total& {
-      return m.total({{}, purpose, one.over, kind, one.ranks});
-    };
-    count(total(messages::name_of_gradients, shape::collective::reduce_scatter), sums, bytes);
-    count(total(messages::name_of_parameters, shape::collective::all_gather), 1, bytes);
+  for (detail::shared_part const& part : buffers.parts) {
+    std::int64_t const sums = part.blocks * (buffers.zero.sums_in_backward() ? s.micro_batches : 1),
+                       gathers = buffers.gathers_of(part, s.micro_batches);
+    for (shard::shared_range const& one : part.shares) {
+      std::int64_t const bytes = one.size() * shape::size_of(s.compute);
+      auto const total = [&](std::string_view purpose, shape::collective kind) -> message_total& {
+        return m.total({{}, purpose, one.over, kind, one.ranks});
+      };
+      if (part.is_trained(one))
+        count(total(messages::name_of_gradients, shape::collective::reduce_scatter), sums, bytes);
+      // Pipeline stages gather values in the order of their computations; see add_gathers().
+      if (!(buffers.zero.on_stages && buffers.zero.shares_values()))
+        count(total(messages::name_of_parameters, shape::collective::all_gather), gathers, bytes);
+    }
   }
   if (demands.gathers)
     detail::gathers_of_matrices(of, buffers, [&](shape::axis over, std::int64_t times, std::int64_t of_one) {

@@ -18,8 +18,8 @@
 
 namespace redco::cost {
 
-/// The runs among which a search chooses: their meshes, schedules, micro-batches, dtypes and
-/// recomputation. All runs compute an equal global batch.
+/// The runs among which a search chooses: their meshes, schedules, levels of ZeRO, micro-batches,
+/// dtypes and recomputation. All runs compute an equal global batch.
 struct search_space {
   workload load = {};  ///< Number of examples of the global batch and their length
   int ranks = 1;
@@ -29,7 +29,12 @@ struct search_space {
   /// Bytes of gradients that are summed at once during backward, used if the replicas are on
   /// several hosts; 0: all gradients are summed after backward.
   std::int64_t gradient_bucket = 0;
-  int zero = 0;  ///< Level of ZeRO of all runs
+  /// True if all runs must sum gradients during backward, which some refuse with ZeRO
+  bool must_overlap = false;
+  std::vector<int> zero = {0};  ///< Levels of ZeRO to try
+  /// Bytes of gradients that one sum reduces from level 2 on; 0: shape::zero::default_bucket
+  std::int64_t zero_bucket = 0;
+  std::int64_t zero_keep = 0;  ///< With level 3, number of blocks that stay gathered during a step
   shape::zero_owner zero_owner = shape::zero_owner::element;
   std::vector<dtype> compute = {dtype::f32, dtype::bf16};
 };
@@ -61,9 +66,10 @@ std::vector<std::int64_t> divisors_of(std::int64_t n);
 /// Returns the settings of all runs that a search tries for a model with the program `facts`. Takes
 /// the meshes that can hold the model and, with several pipeline stages, every schedule that a run
 /// accepts, with up to eight chunks per stage. Varies the dtype, the number of equal micro-batches,
-/// and recomputation (of no block, every second block or all blocks). Throws `error` with exit code
-/// 64 if no run gives all replicas equal shares of the batch.
-std::vector<setup> runs_of(search_space const& space, fact::program const& facts);
+/// and recomputation (of no block, every second block or all blocks). If the space has several
+/// levels of ZeRO, takes those that a run accepts. `demands` belong to the optimizer. Throws
+/// `error` with exit code 64 if no run gives all replicas equal shares of the batch.
+std::vector<setup> runs_of(search_space const& space, fact::program const& facts, optimizer::demands const& demands);
 
 /// Returns the run `run` with its predicted memory and time. `facts` is the model's program for a
 /// micro-batch.
@@ -83,8 +89,8 @@ inline void sort_by_time(std::vector<found_plan>& plans) {
 namespace redco::cost {
 
 /// Searches for the best runs of a model on `space.ranks` ranks, by predicted memory and time.
-/// Tries all meshes, schedules, micro-batches, dtypes and recomputations for which all replicas and
-/// micro-batches have equal numbers of examples, and which a run accepts.
+/// Tries all meshes, schedules, levels of ZeRO, micro-batches, dtypes and recomputations for which
+/// all replicas and micro-batches have equal numbers of examples, and which a run accepts.
 ///
 /// Throws `error` with exit code 64 if no mesh can hold the model and divide the batch, or if sizes
 /// exceed 64-bit integers. Throws `error` with exit code 65 if a needed speed of the machine was
@@ -94,7 +100,7 @@ search_result search(M const& m, Optimizer const& optimizer, search_space const&
   search_result result;
   result.smallest.peak = std::numeric_limits<std::int64_t>::max();
   optimizer::demands const demands = optimizer::demands_of(optimizer);
-  for (setup const& run : detail::runs_of(space, shard::facts_of(m))) {
+  for (setup const& run : detail::runs_of(space, shard::facts_of(m), demands)) {
     found_plan found = detail::predicted(shard::facts_of(m, run.load), demands, run, on);
     found.sequence_parallel = models::is_sequence_parallel<M>;
     if (found.peak < result.smallest.peak) result.smallest = found;

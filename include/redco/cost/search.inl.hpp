@@ -27,8 +27,7 @@ namespace redco::cost::detail {
 /// Returns the meshes of a search that can hold the model, those with the fewest pipeline stages
 /// first.
 inline std::vector<mesh> meshes_of(search_space const& space, fact::program const& facts) {
-  // check_zero() refuses stages whose replicas share out the gradients.
-  bool const one_stage = first_between_replicas(facts) != nullptr || shape::zero{space.zero}.sums_in_backward();
+  bool const one_stage = first_between_replicas(facts) != nullptr;
   int const most = one_stage ? 1 : shard::most_stages(facts);
   std::vector<mesh> meshes;
   for (std::int64_t const stages : divisors_of(space.ranks)) {
@@ -41,6 +40,30 @@ inline std::vector<mesh> meshes_of(search_space const& space, fact::program cons
     }
   }
   return meshes;
+}
+
+/// Returns true if a run accepts a level of ZeRO on the mesh `on`.
+inline bool accepts_zero(int level, mesh const& on, search_space const& space, fact::program const& facts,
+                         optimizer::demands const& demands) {
+  if (level == 0) return true;
+  // check_zero() refuses stages whose replicas share out the gradients.
+  if (on.pp > 1 && (level == 2 || space.must_overlap)) return false;
+  if (space.zero.size() == 1) return true;  // A refusal of the only level names its reason.
+  if (demands.gathers || demands.factors) return false;
+  auto const is_owned = [](fact::parameter_fact const& one) { return one.start.draw == fact::initial::kind::own; };
+  return level == 1 || (first_between_replicas(facts) == nullptr &&
+                        std::none_of(facts.parameters.begin(), facts.parameters.end(), is_owned));
+}
+
+/// Returns the levels of ZeRO that a search tries on the mesh `on`. One replica shares nothing out,
+/// so all its levels are equal.
+inline std::vector<int> levels_of(mesh const& on, search_space const& space, fact::program const& facts,
+                                  optimizer::demands const& demands) {
+  std::vector<int> levels;
+  for (int const level : space.zero)
+    if (accepts_zero(level, on, space, facts, demands) && (levels.empty() || on.size(shape::batch_axes) > 1))
+      levels.push_back(level);
+  return levels;
 }
 
 /// An order of the micro-batches of pipeline stages that a run accepts.
@@ -60,42 +83,52 @@ inline std::vector<stage_order> orders_of(mesh const& on, fact::program const& f
   return orders;
 }
 
-REDCO_INLINE std::vector<setup> runs_of(search_space const& space, fact::program const& facts) {
+REDCO_INLINE std::vector<setup> runs_of(search_space const& space, fact::program const& facts,
+                                        optimizer::demands const& demands) {
   check_axes({.dp = space.ranks});
   check_load(space.load);
   check_hosts({.dp = space.ranks}, space.hosts);
   std::vector<setup> runs;
   std::set<int> copies;  // numbers of ranks that can hold one copy of the model
   for (mesh const& on : meshes_of(space, facts)) {
+    std::vector<int> const levels = levels_of(on, space, facts, demands);
+    if (levels.empty()) continue;
     copies.insert(on.pp * on.tp);
     if (space.load.batch % on.dp != 0) continue;
     std::int64_t const share = space.load.batch / on.dp;
     shape::host_map const lies{on, space.hosts};
-    // Replicas that keep shares sum after the stages have exchanged gradients, and owners of whole
-    // matrices sum after backward.
-    bool const overlaps = (shape::zero{space.zero}.sums_in_backward() || lies.parts(shape::batch_axes)) &&
-                          !(space.zero > 0 && on.pp > 1) && space.zero_owner == shape::zero_owner::element;
     for (stage_order const& order : orders_of(on, facts)) {
       shape::stage_cuts const cuts = shard::stages_of(facts, on, {}, order.chunks_per_stage);
-      for (std::int64_t const at_once : divisors_of(share))
-        for (dtype const compute : space.compute)
-          for (recomputed_blocks const& recompute :
-               {recomputed_blocks(), recomputed_blocks::every_kth(2), recomputed_blocks(true)}) {
-            setup const run{.mesh = on,
-                            .load = {at_once, space.load.sequence, space.load.source},
-                            .compute = compute,
-                            .recompute = recompute,
-                            .micro_batches = share / at_once,
-                            .hosts = lies.hosts,
-                            .gradient_bucket = overlaps ? space.gradient_bucket : 0,
-                            .zero = space.zero,
-                            .zero_owner = space.zero_owner,
-                            .overlap_shards = space.gradient_bucket > 0 && lies.parts(shape::axis::tp),
-                            .schedule = order.kind,
-                            .stages = cuts,
-                            .chunks_per_stage = order.chunks_per_stage};
-            if (has_schedule(run, run.micro_batches)) runs.push_back(run);
-          }
+      setup run{.mesh = on,
+                .hosts = lies.hosts,
+                .overlap_shards = space.gradient_bucket > 0 && lies.parts(shape::axis::tp),
+                .schedule = order.kind,
+                .stages = cuts,
+                .chunks_per_stage = order.chunks_per_stage};
+      for (int const level : levels) {
+        run.zero = level;
+        run.zero_keep = shape::zero{level}.shares_values() ? space.zero_keep : 0;
+        run.zero_owner = space.zero_owner;
+        // Replicas that keep shares sum after the stages have exchanged gradients, and owners of
+        // whole matrices sum after backward.
+        bool const overlaps = lies.parts(shape::batch_axes) && !(level > 0 && on.pp > 1) &&
+                              space.zero_owner == shape::zero_owner::element;
+        bool const sums_in_backward = shape::zero{level}.on(on).sums_in_backward();
+        run.gradient_bucket = sums_in_backward ? space.zero_bucket : overlaps ? space.gradient_bucket : 0;
+        run.zero_overlaps = level > 1 && lies.parts(shape::batch_axes) && space.gradient_bucket > 0;
+        for (std::int64_t const at_once : divisors_of(share)) {
+          run.load = {at_once, space.load.sequence, space.load.source};
+          run.micro_batches = share / at_once;
+          if (!has_schedule(run, run.micro_batches)) continue;
+          for (dtype const compute : space.compute)
+            for (recomputed_blocks const& recompute :
+                 {recomputed_blocks(), recomputed_blocks::every_kth(2), recomputed_blocks(true)}) {
+              run.compute = compute;
+              run.recompute = recompute;
+              runs.push_back(run);
+            }
+        }
+      }
     }
   }
   if (!runs.empty()) return runs;

@@ -31,6 +31,11 @@ struct setup {
   std::int64_t gradient_bucket = 0;
   int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
   shape::zero_owner zero_owner = shape::zero_owner::element;
+  /// With level 3 of ZeRO, number of blocks whose gathered values stay in memory during a step
+  std::int64_t zero_keep = 0;
+  /// From level 2 of ZeRO on, true if sums of gradients and gathers of values overlap with
+  /// computation
+  bool zero_overlaps = false;
   /// True if messages between tensor-parallel shards overlap with matrix products
   bool overlap_shards = false;
   /// Order in which pipeline stages compute their micro-batches

@@ -3,6 +3,7 @@
 #include <redco/cost/detail/backward_pass.hpp>
 #include <redco/cost/detail/forward_moments.hpp>
 #include <redco/cost/detail/forward_pass.hpp>
+#include <redco/cost/detail/gathered_blocks.hpp>
 #include <redco/cost/local_extents.hpp>
 #include <redco/cost/memory.hpp>
 #include <redco/cost/setup.hpp>
@@ -22,7 +23,8 @@ namespace redco::cost {
 /// outlive the simulation.
 class simulation {
  public:
-  constexpr simulation(fact::program const& p, setup const& s) : program_(p), setup_(s), forward_(p, s) {
+  constexpr simulation(fact::program const& p, setup const& s)
+      : program_(p), setup_(s), forward_(p, s), gathered_(p, s) {
     for (std::size_t i = 0; i < p.events.size(); ++i) {
       using kind = detail::placed_tensor::kind;
       detail::placed_tensor const& t = forward_.tensors[i];
@@ -32,7 +34,7 @@ class simulation {
       if (t.lifetime == kind::loss_workspace && !(converted && accumulate_type(s.compute) == s.compute))
         loss_workspace_ += t.all();
     }
-    backward_ = detail::backward_pass(p, forward_.tensors, forward_.rows, s, activations_).list;
+    backward_ = detail::backward_pass(p, forward_.tensors, forward_.rows, s, activations_, gathered_).list;
     for (moment const& one : backward_)
       if (one.bytes() > most_.bytes()) most_ = one;
   }
@@ -53,20 +55,26 @@ class simulation {
   /// loss_workspace() returns the bytes of the loss's temporary tensors.
   constexpr std::int64_t loss() const { return loss_; }
   constexpr std::int64_t loss_workspace() const { return loss_workspace_; }
+  /// Returns the bytes of values that the rank has gathered from the other replicas while it
+  /// computes the loss; 0 unless a rank keeps only a share of the values (ZeRO 3).
+  constexpr std::int64_t gathered() const { return gathered_.values(gathered_.last()); }
   /// Returns the memory of one rank at each moment of a micro-batch and of the update, in order of
   /// time. In a stack of repeated blocks, only the blocks in which memory can peak are listed. For
   /// each block type, these are the last recomputed block and the last block that is not
   /// recomputed.
   constexpr std::vector<moment> moments() const {
-    std::vector<moment> all = detail::forward_moments(program_, forward_).list;
-    all.push_back({.when = moment::phase::loss, .activations = activations_, .loss = loss_ + loss_workspace_});
+    std::vector<moment> all = detail::forward_moments(program_, forward_, gathered_).list;
+    all.push_back({.when = moment::phase::loss,
+                   .activations = activations_,
+                   .loss = loss_ + loss_workspace_,
+                   .gathered = gathered()});
     for (moment const& one : backward_) all.push_back(one);
     all.push_back({.when = moment::phase::update});
     return all;
   }
   /// Returns the moment of backward at which the rank holds the most bytes.
   constexpr backward_moment backward() const {
-    backward_moment most{{}, most_.activations, most_.recomputed, most_.gradients};
+    backward_moment most{{}, most_.activations, most_.recomputed, most_.gradients, 0, most_.gathered};
     if (most_.layer >= 0) most.layer = program_.layers[static_cast<std::size_t>(most_.layer)];
     return most;
   }
@@ -75,6 +83,7 @@ class simulation {
   fact::program const& program_;
   setup const& setup_;
   detail::forward_pass forward_;
+  detail::gathered_blocks gathered_;
   std::int64_t activations_ = 0, loss_ = 0, loss_workspace_ = 0;
   std::vector<moment> backward_;
   moment most_;  ///< Moment of backward at which the rank holds the most bytes

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <redco/cost/detail/forward_pass.hpp>
+#include <redco/cost/detail/gathered_blocks.hpp>
 #include <redco/cost/detail/stage_edges.hpp>
+#include <redco/cost/detail/stage_gathers.hpp>
 #include <redco/cost/detail/stage_memory.hpp>
 #include <redco/cost/detail/stage_messages.hpp>
 #include <redco/cost/memory_of.hpp>
@@ -112,6 +114,7 @@ constexpr chunk_bytes bytes_of(simulation const& of, std::vector<edge_tensor> co
   chunk_bytes c{.activations = of.activations(),
                 .loss = of.loss(),
                 .loss_workspace = of.loss_workspace(),
+                .gathered = of.gathered(),
                 .backward = of.backward()};
   std::vector<fact::event> const& events = of.program().events;
   for (edge_tensor const& one : edges) {
@@ -142,6 +145,8 @@ class stage_plan {
       edges_.push_back(edges_of(parts_[i], s, table_.stage_of, static_cast<int>(i)));
       bytes_.push_back(bytes_of(runs_[i], edges_[i]));
     }
+    if (s.zero >= 3)
+      for (int stage = 0; stage < s.mesh.pp; ++stage) add_gathered(stage);
   }
   stage_plan(stage_plan const&) = delete;
   stage_plan& operator=(stage_plan const&) = delete;
@@ -162,6 +167,9 @@ class stage_plan {
     fact::program const own = fact::joined(parts);
     simulation const run(own, setup_);
     c.cost = {memory_of(run, demands), messages_of(run, demands), made, moved};
+    if (setup_.zero >= 3)
+      add_gathers(c.cost.messages, shared_buffers(own.parameters, setup_), table_of(setup_, setup_.micro_batches),
+                  cuts_, setup_, stage);
     stage_messages between(c.cost.messages, setup_, stage);
     for (stage_cost::chunk const& one : c.chunks) add_edges(c, between, one.index, stage);
     add_tied(between, whole_, cuts_, setup_, table_.stage_of, stage);
@@ -177,6 +185,21 @@ class stage_plan {
   }
 
  private:
+  /// Adds the values that a rank of a stage has gathered for its other chunks while it computes a
+  /// chunk.
+  constexpr void add_gathered(int stage) {
+    std::vector<fact::program> parts;
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      if (table_.stage_of[i] == stage) parts.push_back(parts_[i]);
+    fact::program const own = fact::joined(parts);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (table_.stage_of[i] != stage) continue;
+      std::int64_t const more = gathered_blocks(own, setup_).always() - gathered_blocks(parts_[i], setup_).always();
+      bytes_[i].gathered += more;
+      bytes_[i].backward.gathered += more;
+    }
+  }
+
   /// Adds the tensors that pass the cuts before and after a chunk.
   constexpr void add_edges(stage_cost& c, stage_messages& between, int chunk, int stage) const {
     std::int64_t const times = setup_.micro_batches;

@@ -72,6 +72,23 @@ inline double saved_by_shards(std::array<concurrent_messages, messages::purposes
          saved(messages::backward, columns, columns) + saved(messages::backward_scatter, columns, columns);
 }
 
+/// Returns the seconds that a step saves if sums of gradients overlap with each backward, and
+/// gathers of values with computation (ZeRO from level 2 on). `computes`: seconds of the step's
+/// computation, of which the fraction `backward` is backward.
+inline double saved_by_shares(concurrent_messages sums, concurrent_messages gathers, memory const& held,
+                              setup const& run, double computes, double backward) {
+  shape::zero const zero = shape::zero{run.zero}.on(run.mesh);
+  double const rounds = static_cast<double>(run.micro_batches);
+  sums.seconds /= rounds;
+  sums.calls /= run.micro_batches;
+  double const saved = zero.sums_in_backward() ? rounds * sums.saved_in_buckets(computes * backward / rounds) : 0;
+  if (gathers.bytes == 0 || !zero.shares_values()) return saved;
+  // Nothing is computed during a step's first gathers: of layers outside blocks, and of a block.
+  double const first = static_cast<double>(held.gathered) / static_cast<double>(gathers.bytes);
+  gathers.seconds *= std::max(0.0, 1 - first);
+  return saved + gathers.saved_by_overlap(computes - saved);
+}
+
 }  // namespace redco::cost::detail
 
 namespace redco::cost {
@@ -88,7 +105,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
   t.activations = all(cost.activity.bytes) / speed.activation_bytes_per_second;
   t.weights = all(cost.activity.weight_bytes) / speed.weight_bytes_per_second;
   t.tensors = static_cast<double>(cost.activity.tensors) * speed.seconds_per_tensor;
-  detail::concurrent_messages of_gradients;
+  detail::concurrent_messages of_gradients, of_parameters;
   std::array<detail::concurrent_messages, messages::purposes> of_shards;
   for (message_total const& one : cost.messages) {
     // Tensors between stages are in flight while the stages compute; a receive costs no time.
@@ -103,13 +120,14 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     if (one.here > 1) add(on.group_of(one.here, ranks), one.inside_bytes);
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
     auto const index = static_cast<std::size_t>(&one - cost.messages.begin());
-    bool const gradients = one.purpose == messages::name_of_gradients;
+    bool const gradients = one.purpose == messages::name_of_gradients,
+               parameters = one.purpose == messages::name_of_parameters;
     bool const in_layers = index <= messages::statistics || index == messages::shared_gradients ||
-                           one.purpose == name_of_stage_gathers ||
+                           one.purpose == name_of_stage_gathers || (parameters && zero.shares_values()) ||
                            (index >= messages::purposes && one.purpose.ends_with(" exchanges"));
     if (!in_layers) t.once += t.messages - before;
-    if (!gradients && index > messages::backward_scatter) continue;
-    detail::concurrent_messages& sent = gradients ? of_gradients : of_shards[index];
+    if (!gradients && !parameters && index > messages::backward_scatter) continue;
+    detail::concurrent_messages& sent = gradients ? of_gradients : parameters ? of_parameters : of_shards[index];
     sent.seconds += t.messages - before;
     sent.calls += one.calls;
     sent.bytes += one.payload_bytes;
@@ -122,12 +140,15 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
     if (run.gradient_bucket > 0 && !zero.sums_in_backward())
       t.hidden_once = of_gradients.saved_in_buckets(computes * backward / static_cast<double>(run.micro_batches));
     t.hidden += t.hidden_once;
+    if (run.zero_overlaps)
+      t.hidden += detail::saved_by_shares(of_gradients, of_parameters, cost.memory, run, computes, backward);
   }
   memory const& m = cost.memory;
   // With ZeRO, a rank updates the parameters of its share only.
   int const shares = zero.level > 0 ? run.mesh.size(shape::batch_axes) : 1;
   std::int64_t const gradients = zero.sums_in_backward() ? m.gradients : m.gradients / shares;
-  t.update = all(m.parameters / shares + gradients + m.masters + m.optimizer) / on.update_bytes_per_second;
+  std::int64_t const values = zero.shares_values() ? m.parameters : m.parameters / shares;
+  t.update = all(values + gradients + m.masters + m.optimizer) / on.update_bytes_per_second;
   return t;
 }
 

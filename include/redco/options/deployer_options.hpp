@@ -50,6 +50,7 @@ struct deployer_options {
   int chunks_per_stage = 1;
   int zero = 0;
   shape::zero_owner zero_owner = shape::zero_owner::element;
+  std::int64_t zero_keep = 0;
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
@@ -103,6 +104,10 @@ struct deployer_options {
         field<"zero_owner">(&o::zero_owner,
                             "with --zero 1, element: each replica keeps a share of every parameter's elements; whole: "
                             "each hidden matrix belongs to one replica, as Muon and Adafactor need")
+            .in_group("mesh"),
+        field<"zero_keep">(&o::zero_keep,
+                           "with --zero 3, blocks whose gathered parameters stay in memory over a step, from the first")
+            .at_least(0)
             .in_group("mesh"),
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name, instead of numbers above")
             .in_group("mesh"),
@@ -170,11 +175,12 @@ namespace redco::options {
 mesh mesh_of(deployer_options const& o, launch const& how = launched());
 
 /// The options of a program whose model has no repeated blocks: `deployer_options` without
-/// --recompute and the options of pipeline stages, because both work on repeated blocks.
+/// --recompute, --zero-keep and the options of pipeline stages, because they work on repeated
+/// blocks.
 struct blockless_options : deployer_options {
   static constexpr auto fields() {
     return meta::fields_without<deployer_options, "recompute", "n_pipeline_stages", "stages", "schedule",
-                                "chunks_per_stage">();
+                                "chunks_per_stage", "zero_keep">();
   }
 };
 
@@ -201,7 +207,7 @@ namespace redco {
 struct stepping_options : deployer_options {
   static constexpr auto fields() {
     return meta::fields_without<deployer_options, "cuda_graph", "recompute", "check_saved", "n_pipeline_stages",
-                                "stages", "schedule", "chunks_per_stage">();
+                                "stages", "schedule", "chunks_per_stage", "zero_keep">();
   }
 };
 

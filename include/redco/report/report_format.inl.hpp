@@ -55,7 +55,8 @@ template <class Lines>
 json::json_value json_of_lines(Lines const& lines) {
   json::json_value result = json::json_value::object();
   for (memory_line const& line : lines)
-    if (line.bytes > 0 || line.kind != "between stages") result[std::string(line.kind)] = line.bytes;
+    if (line.bytes > 0 || !(line.kind == "between stages" || line.kind == "gathered"))
+      result[std::string(line.kind)] = line.bytes;
   return result;
 }
 
@@ -122,6 +123,7 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   if (several) j["run"]["hosts"] = r.run.hosts;
   if (r.run.zero > 0) j["run"]["zero"] = r.run.zero;
   if (r.run.zero_owner != shape::zero_owner::element) j["run"]["zero_owner"] = std::string(name_of(r.run.zero_owner));
+  if (r.run.zero_keep > 0) j["run"]["zero_keep"] = r.run.zero_keep;
   if (r.answer) j["answer"] = detail::json_of(r, *r.answer);
   if (!r.stages.empty()) {
     j["run"].update({{"pp", r.run.mesh.pp}, {"schedule", detail::schedule_name(r)}});

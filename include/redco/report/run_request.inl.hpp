@@ -28,6 +28,8 @@ REDCO_INLINE cost::setup setup_of(run_request const& asked) {
                                                  asked.zero, asked.zero_owner);
   run.zero = asked.zero;
   run.zero_owner = asked.zero_owner;
+  run.zero_keep = asked.zero_keep;
+  run.zero_overlaps = options::overlaps_replicas(asked.mesh, asked.hosts, asked.overlap);
   run.overlap_shards = options::overlaps_shards(
       asked.mesh, shape::host_map{asked.mesh, asked.hosts}.parts(shape::axis::tp), asked.overlap);
   return run;

@@ -26,7 +26,8 @@ inline std::string flags_text(cost::found_plan const& best, cost::search_space c
       run.chunks_per_stage > 1 ? " --chunks-per-stage " + std::to_string(run.chunks_per_stage) : "";
   return "--mesh " + options::to_text(run.mesh) + order + chunks +
          (run.zero > 0 ? " --zero " + std::to_string(run.zero) : "") +
-         (run.zero_owner == shape::zero_owner::whole ? " --zero-owner whole" : "") + " --dtype " +
+         (run.zero_owner == shape::zero_owner::whole ? " --zero-owner whole" : "") +
+         (run.zero_keep > 0 ? " --zero-keep " + std::to_string(run.zero_keep) : "") + " --dtype " +
          std::string(name_of(run.compute)) +
          (run.recompute.any() ? " --recompute " + options::to_text(run.recompute) : "") + " --global-batch " +
          std::to_string(space.load.batch) + " --micro-batch " + std::to_string(run.load.batch) +
@@ -41,37 +42,41 @@ inline std::string order_text(cost::setup const& run) {
   return run.chunks_per_stage > 1 ? kind + " " + std::to_string(run.chunks_per_stage) : kind;
 }
 
-/// A table of plans, one per row. It has a column for the schedule if a plan has pipeline stages.
+/// A table of plans, one per row. It has a column for the schedule if a plan has pipeline stages,
+/// and one for the level of ZeRO if a plan's replicas keep shares.
 class plan_table {
  public:
   explicit plan_table(std::vector<cost::found_plan> plans) : plans_(std::move(plans)) {
     for (cost::found_plan const& p : plans_) {
       mesh_ = std::max(mesh_, options::to_text(p.run.mesh).size() + 2);
       has_stages_ = has_stages_ || p.run.mesh.pp > 1;
+      has_zero_ = has_zero_ || p.run.zero > 0;
     }
   }
 
   std::string text() const {
-    std::string all = row("mesh", "schedule", "micro-batch", "dtype", "recompute", "tokens", "peak", "step time");
+    std::string all =
+        row("mesh", "schedule", "zero", "micro-batch", "dtype", "recompute", "tokens", "peak", "step time");
     for (cost::found_plan const& p : plans_)
-      all += row(options::to_text(p.run.mesh), order_text(p.run), std::to_string(p.run.load.batch),
-                 std::string(name_of(p.run.compute)), options::to_text(p.run.recompute),
-                 p.sequence_parallel ? "split" : "all", bytes_text(p.peak), seconds_text(p.time.total()));
+      all +=
+          row(options::to_text(p.run.mesh), order_text(p.run), std::to_string(p.run.zero),
+              std::to_string(p.run.load.batch), std::string(name_of(p.run.compute)), options::to_text(p.run.recompute),
+              p.sequence_parallel ? "split" : "all", bytes_text(p.peak), seconds_text(p.time.total()));
     return all;
   }
 
  private:
-  std::string row(std::string const& mesh, std::string const& order, std::string const& micro_batch,
-                  std::string const& compute, std::string const& recompute, std::string const& tokens,
-                  std::string const& peak, std::string const& time) const {
-    return padded(mesh, mesh_) + (has_stages_ ? padded(order, 15) : "") + padded_left(micro_batch, 11) + "  " +
-           padded(compute, 6) + padded(recompute, 11) + padded(tokens, 6) + padded_left(peak, 11) +
-           padded_left(time, 11) + "\n";
+  std::string row(std::string const& mesh, std::string const& order, std::string const& zero,
+                  std::string const& micro_batch, std::string const& compute, std::string const& recompute,
+                  std::string const& tokens, std::string const& peak, std::string const& time) const {
+    return padded(mesh, mesh_) + (has_stages_ ? padded(order, 15) : "") +
+           (has_zero_ ? padded_left(zero, 4) + "  " : "") + padded_left(micro_batch, 11) + "  " + padded(compute, 6) +
+           padded(recompute, 11) + padded(tokens, 6) + padded_left(peak, 11) + padded_left(time, 11) + "\n";
   }
 
   std::vector<cost::found_plan> plans_;
   std::size_t mesh_ = 10;  ///< Width of the column of meshes
-  bool has_stages_ = false;
+  bool has_stages_ = false, has_zero_ = false;
 };
 
 }  // namespace redco::report::detail

@@ -3,6 +3,7 @@
 #include <redco/cost/memory.hpp>
 #include <redco/cost/simulation.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +19,8 @@ struct memory_line {
 };
 
 /// Returns the bytes of one rank by kind, such as parameters and activations, in the order in which
-/// reports list them.
-constexpr std::array<memory_line, 11> memory_lines(cost::memory const& m) {
+/// reports list them. "gathered": values of parameters that a rank gathers from other replicas.
+constexpr std::array<memory_line, 12> memory_lines(cost::memory const& m) {
   return {{{"parameters", m.parameters},
            {"masters", m.masters},
            {"gradients", m.gradients},
@@ -30,7 +31,8 @@ constexpr std::array<memory_line, 11> memory_lines(cost::memory const& m) {
            {"loss", m.loss},
            {"loss workspace", m.loss_workspace},
            {"gradients in flight", m.backward.gradients + m.gradient_buckets},
-           {"between stages", m.transfers}}};
+           {"between stages", m.transfers},
+           {"gathered", std::max(m.gathered, m.backward.gathered)}}};
 }
 
 /// Returns the peak bytes of one rank in each of four phases: loss, backward, update, and saving of
@@ -66,6 +68,9 @@ constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
                         backward ? m.backward.gradients + m.gradient_buckets : 0,
                         backward          ? m.backward.transfers
                         : activations > 0 ? m.transfers
+                                          : 0,
+                        backward          ? m.backward.gathered
+                        : activations > 0 ? m.gathered
                                           : 0}};
   };
   return {moment("forward", "begins", false, 0, false, false, false),
@@ -77,7 +82,7 @@ constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
           {"update",
            "holds most",
            true,
-           {m.parameters, m.masters, m.gradients, m.optimizer, m.batches, 0, 0, 0, 0, m.shares_workspace, 0}}};
+           {m.parameters, m.masters, m.gradients, m.optimizer, m.batches, 0, 0, 0, 0, m.shares_workspace, 0, 0}}};
 }
 
 /// Returns the memory snapshot of a training step with the most bytes on a rank.

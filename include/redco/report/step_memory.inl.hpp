@@ -8,7 +8,6 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -33,7 +32,7 @@ inline std::string layer_text(fact::program const& p, cost::moment const& m) {
   return name;
 }
 
-inline std::string timeline_row(std::array<std::string, 7> const& cells, std::size_t layer_width) {
+inline std::string timeline_row(std::vector<std::string> const& cells, std::size_t layer_width) {
   std::string text = padded(cells[0], 10) + padded(cells[1], layer_width);
   for (std::size_t i = 2; i < cells.size(); ++i) text += padded_left(cells[i], 14);
   return text;
@@ -47,23 +46,28 @@ REDCO_INLINE std::string timeline_text(cost::simulation const& of, cost::memory 
   std::vector<cost::moment> const moments = of.moments();
   std::int64_t most = 0;
   std::size_t width = sizeof "layer";
+  bool gathers = false;
   for (cost::moment const& m : moments) {
     most = std::max(most, m.bytes());
+    gathers = gathers || m.gathered > 0;
     width = std::max(width, detail::layer_text(of.program(), m).size());
   }
+  auto const row = [&](std::vector<std::string> cells, std::string const& gathered, std::string const& total) {
+    if (gathers) cells.push_back(gathered);
+    cells.push_back(total);
+    return detail::timeline_row(cells, width);
+  };
   std::string text =
       "bytes of one rank, of which " + std::to_string(throughout.persistent()) + " throughout the step\n" +
-      detail::timeline_row({"phase", "layer", "activations", "recomputed", "gradients", "loss", "total"}, width) + "\n";
+      row({"phase", "layer", "activations", "recomputed", "gradients", "loss"}, "gathered", "total") + "\n";
   bool marked = false;
   for (cost::moment const& m : moments) {
     bool const peak = !marked && m.bytes() == most;
     marked = marked || peak;
-    text +=
-        detail::timeline_row({std::string(cost::name_of(m.when)), detail::layer_text(of.program(), m),
-                              std::to_string(m.activations), std::to_string(m.recomputed), std::to_string(m.gradients),
-                              std::to_string(m.loss), std::to_string(throughout.persistent() + m.bytes())},
-                             width) +
-        (peak ? "  peak\n" : "\n");
+    text += row({std::string(cost::name_of(m.when)), detail::layer_text(of.program(), m), std::to_string(m.activations),
+                 std::to_string(m.recomputed), std::to_string(m.gradients), std::to_string(m.loss)},
+                std::to_string(m.gathered), std::to_string(throughout.persistent() + m.bytes())) +
+            (peak ? "  peak\n" : "\n");
   }
   return text;
 }

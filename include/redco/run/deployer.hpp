@@ -122,6 +122,7 @@ class deployer {
     return {.level = options_.zero,
             .bucket = gradient_bucket_,
             .overlaps = overlaps_replicas_,
+            .keep = options_.zero_keep,
             .owner = options_.zero_owner};
   }
 

@@ -30,12 +30,13 @@ inline void check_widths(std::vector<fact::parameter_fact> const& parameters, me
 }
 
 /// Returns the plan (split of every parameter) of a model on the mesh of a run. Throws the errors
-/// of `check_widths`.
+/// of `check_widths`, and those of wrong numbers of recomputed and kept blocks.
 template <model M>
 shard::dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
   fact::program const facts = shard::facts_of(m);
   check_widths(facts.parameters, on, where.options(), options::launched());
   cost::check_recomputed(facts, where.options().recompute);
+  cost::check_kept_blocks(facts, where.options().zero_keep);
   check_stage_layers(facts, on);
   std::string const& asked = where.options().stages;
   return plan_of(m, on, asked.empty() ? std::vector<std::int64_t>() : options::parse_stages(asked),

@@ -60,7 +60,8 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
   state_.store.gradients().zero_();
   if (facts_.sums_rounds) shares_.emplace(state_.network(), rank_);
   else if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
-  if (facts_.gathers_values) values_.emplace(state_.store, rank_, shares_ ? &*shares_ : nullptr);
+  if (facts_.gathers_values)
+    values_.emplace(state_.store, rank_, shares_ ? &*shares_ : nullptr, state_.store.zero().keep);
 }
 
 REDCO_INLINE step_result step_executor::run(step_work& work, step_position const& at) {

@@ -100,6 +100,8 @@ class trainer {
     run.gradient_bucket = where().gradient_bucket();
     run.zero = where().options().zero;
     run.zero_owner = where().options().zero_owner;
+    run.zero_keep = where().zero().keep;
+    run.zero_overlaps = where().zero().overlaps;
     run.overlap_shards = where().overlaps_shards();
     run::set_stages(run, plan().stages, where().schedule());
     auto const found = report_of(model_, optimizer_, run);

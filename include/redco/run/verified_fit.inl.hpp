@@ -141,7 +141,6 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     return;
   }
   std::map<std::string, shape::traffic::entry> planned;
-  bool first = true;
   // Each chunk of a pipeline stage calls the network once for each micro-batch.
   std::vector<std::vector<std::int64_t>> sizes;
   for (auto const& call : own.activations->calls()) sizes.push_back(call.sizes);
@@ -153,19 +152,25 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     run.gradient_bucket = where_.gradient_bucket();
     run.zero = where_.options().zero;
     run.zero_owner = where_.options().zero_owner;
+    run.zero_keep = where_.zero().keep;
+    run.zero_overlaps = where_.zero().overlaps;
     run.overlap_shards = where_.overlaps_shards();
     run.machines = comm::machines_of(rank.mesh).hosts;
-    cost::messages const all = with_.planned(run, rank.coordinate(shape::axis::pp));
-    for (cost::message_total const& one : all) {
-      bool const once =
-          (one.purpose == cost::messages::name_of_gradients && !where_.zero().on(rank.mesh).sums_in_backward()) ||
-          one.purpose == cost::messages::name_of_parameters || one.purpose == cost::messages::name_of_matrices ||
-          one.purpose == cost::messages::name_of_factors || one.purpose == cost::name_of_tied_gradients ||
-          one.purpose == all[cost::messages::loss_total].purpose ||
-          one.purpose == all[cost::messages::norm_of_gradients].purpose;
-      if (first || !once) planned[shape::group_name(rank.mesh, one.over)] += one;
-    }
-    first = false;
+    auto const add = [&](cost::messages const& all, bool of_step) {
+      for (cost::message_total const& one : all) {
+        bool const is_of_step =
+            one.purpose == cost::messages::name_of_gradients || one.purpose == cost::messages::name_of_parameters ||
+            one.purpose == cost::messages::name_of_matrices || one.purpose == cost::messages::name_of_factors ||
+            one.purpose == cost::name_of_tied_gradients || one.purpose == all[cost::messages::loss_total].purpose ||
+            one.purpose == all[cost::messages::norm_of_gradients].purpose;
+        if (is_of_step == of_step) planned[shape::group_name(rank.mesh, one.over)] += one;
+      }
+    };
+    add(with_.planned(run, rank.coordinate(shape::axis::pp)), false);
+    if (i > 0) continue;
+    // The number of sums and gathers does not depend on the sizes of the micro-batches.
+    run.micro_batches = std::ssize(sizes) / where_.options().chunks_per_stage;
+    add(with_.planned(run, rank.coordinate(shape::axis::pp)), true);
   }
   std::map<std::string, shape::traffic> sent;
   for (shape::axes some; some.bits < own.sent.sent.size(); ++some.bits)

@@ -38,6 +38,9 @@ struct zero {
   std::int64_t bucket = 0;
   /// From level 2 on: true if sums of gradients and gathers of values overlap with computation
   bool overlaps = false;
+  /// With level 3, number of blocks, from the first on, whose gathered values stay in memory from
+  /// their first use to the end of the step
+  std::int64_t keep = 0;
   /// True if the model is cut into pipeline stages. A stage sums its gradients once in a step, so
   /// it keeps all of them.
   bool on_stages = false;
@@ -65,8 +68,9 @@ struct zero {
 };
 
 /// Throws `error` with exit code 64 if ZeRO has no such level, or if redco does not run it on the
-/// mesh `on`.
-constexpr void check_zero(int level, mesh const& on) {
+/// mesh `on`. Also throws it for a number `keep` of kept blocks that is negative, and for one
+/// without level 3.
+constexpr void check_zero(int level, mesh const& on, std::int64_t keep = 0) {
   if (level < 0 || level > zero::most_level)
     throw error(exit_code::usage, "--zero " + std::to_string(level) +
                                       " is no level of ZeRO: give 0 (each replica keeps all state), 1 (each keeps a "
@@ -76,6 +80,13 @@ constexpr void check_zero(int level, mesh const& on) {
     throw error(exit_code::usage,
                 "--zero 2 with pipeline stages: a stage would sum its gradients once for each micro-batch in flight; "
                 "give --zero 1, or --zero 3, which keeps all gradients of a stage and shares its parameters");
+  if (keep < 0)
+    throw error(exit_code::usage, "--zero-keep " + std::to_string(keep) +
+                                      ": give the number of blocks, from 0 on, whose parameters stay gathered");
+  if (keep > 0 && !zero{level}.shares_values())
+    throw error(exit_code::usage, "--zero-keep " + std::to_string(keep) + " with --zero " + std::to_string(level) +
+                                      ": only with --zero 3 are parameters gathered before use; give --zero 3, or "
+                                      "leave --zero-keep out");
 }
 
 /// Throws `error` with exit code 64 if matrices cannot belong to replicas at this level of ZeRO.

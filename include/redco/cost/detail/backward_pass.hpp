@@ -2,6 +2,7 @@
 
 #include <redco/cost/detail/block_row.hpp>
 #include <redco/cost/detail/forward_pass.hpp>
+#include <redco/cost/detail/gathered_blocks.hpp>
 #include <redco/cost/memory.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/fact/event.hpp>
@@ -53,11 +54,15 @@ constexpr std::vector<std::size_t> inner_order(std::vector<fact::event> const& e
 class backward_pass {
  public:
   /// Traverses the program `p`. `saved` is the number of bytes that forward saves in total.
+  /// `gathered`: bytes of the values in memory.
   constexpr backward_pass(fact::program const& p, std::vector<placed_tensor> const& tensors,
-                          std::vector<block_row> const& rows, setup const& s, std::int64_t saved)
-      : events_(p.events), tensors_(tensors), setup_(s) {
+                          std::vector<block_row> const& rows, setup const& s, std::int64_t saved,
+                          gathered_blocks const& gathered)
+      : events_(p.events), tensors_(tensors), setup_(s), gathered_(gathered) {
     now_.when = moment::phase::backward;
     now_.activations = saved;
+    now_.gathered = gathered_.values(gathered_.last());
+    waiting_for_sum_ = gathered_.gradients_at(gathered_.last() + 1);
     order_ = inner_order(events_);
     std::size_t row = rows.size();
     for (std::size_t i = events_.size(); i-- > 0;)
@@ -80,6 +85,8 @@ class backward_pass {
       block_row::kind const& one = row.kinds[row.kind_of(block)];
       now_.activations = outside + row.saved_in(block + 1);
       now_.block = row.base() + block;
+      now_.gathered = gathered_.values_in_backward(row.before + block);
+      waiting_for_sum_ = gathered_.gradients_in(row.before + block);
       own_input_ = row.has_own_input(block);
       again_ = row.again.has(block);
       if (again_) enter_block(one);
@@ -88,6 +95,8 @@ class backward_pass {
     }
     again_ = false;
     now_.block = -1;
+    now_.gathered = gathered_.values_in_backward(row.before);
+    waiting_for_sum_ = gathered_.gradients_at(row.before);
     now_.activations = outside;
     return row.kinds[0].begin;
   }
@@ -120,7 +129,7 @@ class backward_pass {
 
   constexpr void look(int layer, std::int64_t gradients) {
     now_.layer = layer;
-    now_.gradients = gradients;
+    now_.gradients = gradients + waiting_for_sum_;
     list.push_back(now_);
   }
 
@@ -164,7 +173,11 @@ class backward_pass {
   std::vector<fact::event> const& events_;
   std::vector<placed_tensor> const& tensors_;
   setup const& setup_;
+  gathered_blocks const& gathered_;
   moment now_;
+  /// Bytes of parameters' gradients that wait for their sum over the replicas at this moment, if
+  /// the replicas keep shares of the values
+  std::int64_t waiting_for_sum_ = 0;
   /// Indices of the program's events, in the order in which the blocks run
   std::vector<std::size_t> order_;
   bool again_ = false;  ///< True while the visited block is recomputed

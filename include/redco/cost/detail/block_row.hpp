@@ -49,6 +49,8 @@ struct block_row {
   /// True if a layer before the stack saves the stack's input (the input of its first block)
   bool entry_saved = false;
   std::int64_t input_bytes = 0;  ///< Bytes of the input of one block
+  /// Number of blocks of outermost repeats that the model runs before this stack
+  std::int64_t before = 0;
 
   constexpr std::int64_t blocks() const { return kinds[0].blocks.times; }
   /// Returns the index in the `repeat` of the stack's first block.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/cost/detail/forward_pass.hpp>
+#include <redco/cost/detail/gathered_blocks.hpp>
 #include <redco/cost/memory.hpp>
 
 #include <redco/fact/program.hpp>
@@ -15,7 +16,9 @@ namespace redco::cost::detail {
 /// so far. In a stack of repeated blocks, it contains only the last blocks of each type.
 class forward_moments {
  public:
-  constexpr forward_moments(fact::program const& p, forward_pass const& f) : events_(p.events), tensors_(f.tensors) {
+  constexpr forward_moments(fact::program const& p, forward_pass const& f, gathered_blocks const& gathered)
+      : events_(p.events), tensors_(f.tensors), gathered_(gathered) {
+    now_.gathered = gathered.values(-1);
     std::size_t row = 0;
     for (std::size_t i = 0; i < events_.size(); ++i) {
       if (row == f.rows.size() || i < f.rows[row].kinds[0].begin) {
@@ -38,6 +41,7 @@ class forward_moments {
     for (std::size_t n = last.size(); n-- > 0;) {
       std::int64_t const block = last[n];
       now_.block = row.base() + block;
+      now_.gathered = gathered_.values_in_forward(row.before + block);
       now_.activations = outside + row.saved_in(block);
       block_row::kind const& kind = row.kinds[row.kind_of(block)];
       bool const again = row.again.has(block), own_input = row.has_own_input(block);
@@ -50,6 +54,7 @@ class forward_moments {
       end_layer();
     }
     now_.block = -1;
+    now_.gathered = gathered_.values_in_forward(row.before + row.blocks() - 1);
     now_.activations = outside + row.saved_in(row.blocks());
   }
 
@@ -67,6 +72,7 @@ class forward_moments {
 
   std::vector<fact::event> const& events_;
   std::vector<placed_tensor> const& tensors_;
+  gathered_blocks const& gathered_;
   moment now_;
 };
 

@@ -196,7 +196,10 @@ class forward_pass {
       open_.push_back({e.blocks, e.tensor.id, e.from, saved ? e.blocks.count() : 0, left_.entry_saved, left_.inputs});
     if (open_.size() > 1) return;
     record(i, kind::block_input, e.blocks.count());
-    if (first) rows.push_back({{}, setup_.recompute.from(e.blocks.base), kept_.has(e.from), tensors[i].bytes});
+    if (first) {
+      std::int64_t const before = rows.empty() ? 0 : rows.back().before + rows.back().blocks();
+      rows.push_back({{}, setup_.recompute.from(e.blocks.base), kept_.has(e.from), tensors[i].bytes, before});
+    }
     rows.back().kinds.push_back({i, i, e.blocks});
   }
 

@@ -22,10 +22,11 @@ struct stage_moment {
   std::int64_t activations = 0, recomputed = 0, gradients = 0;
   std::int64_t loss = 0;       ///< Bytes of the loss's saved and temporary tensors
   std::int64_t transfers = 0;  ///< Bytes of sent tensors whose arrival no message has shown
+  std::int64_t gathered = 0;   ///< Bytes of values gathered from the other replicas (ZeRO 3)
   /// Bytes at the arrival of the input, before the stage frees tensors that it has sent
   std::int64_t at_arrival = 0;
 
-  constexpr std::int64_t bytes() const { return activations + recomputed + gradients + loss + transfers; }
+  constexpr std::int64_t bytes() const { return activations + recomputed + gradients + loss + transfers + gathered; }
 };
 
 }  // namespace redco::cost
@@ -37,6 +38,7 @@ struct chunk_bytes {
   std::int64_t activations = 0;  ///< Bytes that forward saves for backward
   std::int64_t loss = 0;         ///< Bytes that the loss saves for backward
   std::int64_t loss_workspace = 0;
+  std::int64_t gathered = 0;  ///< Bytes of values gathered at the end of forward (ZeRO 3)
   std::int64_t received = 0;  ///< Bytes of the tensors that the preceding chunk sends
   std::int64_t sent = 0;      ///< Bytes of the tensors that the next chunk receives
   /// Bytes of the largest part of these tensors that a gather copies; 0 if they pass whole
@@ -136,7 +138,7 @@ class stage_memory {
       // The received tensor exists before the stage knows which of its own have arrived.
       std::int64_t const arrived = forward ? c.received + c.received_part : c.sent + c.sent_part;
       end_forward(arrived, 0);
-      if (moments_ != nullptr) moments_->back().at_arrival = saved_ + losses_ + transfers_ + arrived;
+      if (moments_ != nullptr) moments_->back().at_arrival = saved_ + losses_ + transfers_ + c.gathered + arrived;
       receive(from, {before, one.chunk, one.micro});
     }
     int const to = stage_of(after);
@@ -164,6 +166,7 @@ class stage_memory {
         most.recomputed = now.recomputed;
         most.gradients = now.gradients;
         most.transfers = now.transfers;
+        most.gathered = now.gathered;
       }
       if (one.work == work::backward) free(c);
     }
@@ -175,7 +178,8 @@ class stage_memory {
   /// Returns the moment of a computation that begins now.
   constexpr stage_moment moment_of(op const& one) const {
     chunk_bytes const& c = chunks_[static_cast<std::size_t>(one.chunk)];
-    stage_moment now{.computation = one, .activations = saved_, .loss = losses_, .transfers = transfers_};
+    stage_moment now{
+        .computation = one, .activations = saved_, .loss = losses_, .transfers = transfers_, .gathered = c.gathered};
     if (one.work == work::weight_gradients) return now;
     bool const forward = one.work == work::forward;
     int const from = stage_of(chunk_beside(one, -1)), to = stage_of(chunk_beside(one, 1));

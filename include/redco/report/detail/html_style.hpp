@@ -5,13 +5,13 @@
 namespace redco::report::detail {
 
 /// Style sheet of the HTML report: light by default and in print, dark if the reader prefers dark
-/// screens. The CSS classes k0 to k10 are the colours of the kinds of bytes.
+/// screens. The CSS classes k0 to k11 are the colours of the kinds of bytes.
 inline constexpr std::string_view html_style = R"(<style>
 :root{color-scheme:light;--page:#fff;--ink:#1b1f24;--soft:#59636e;--line:#d1d9e0;--card:#f6f8fa;--split:#0b6bcb;
 --splitbg:#dcebfb;
 --sum:#a8480c;--sumbg:#fde8d7;--bad:#b3261e;--good:#1a7f37;
 --k0:#24568f;--k1:#4a86c5;--k2:#1f7a70;--k3:#5cb39b;--k4:#8c99a6;--k5:#dd7430;--k6:#f0b45e;--k7:#a8407f;--k8:#d78bb7;
---k9:#6a4fb5;--k10:#ac9bdc}
+--k9:#6a4fb5;--k10:#ac9bdc;--k11:#b59a1e}
 @media screen and (prefers-color-scheme:dark){:root{color-scheme:dark;--page:#0f1419;--ink:#e4e9ee;--soft:#9aa7b4;
 --line:#313c47;
 --card:#182029;--split:#6cb6ff;--splitbg:#16324f;--sum:#ffab70;--sumbg:#45280f;--bad:#ff8a80;--good:#56d364;
@@ -37,7 +37,7 @@ stroke:var(--sum)}
 stroke-dasharray:3 3}
 .k0{fill:var(--k0)}.k1{fill:var(--k1)}.k2{fill:var(--k2)}.k3{fill:var(--k3)}.k4{fill:var(--k4)}.k5{fill:var(--k5)}
 .k6{fill:var(--k6)}
-.k7{fill:var(--k7)}.k8{fill:var(--k8)}.k9{fill:var(--k9)}.k10{fill:var(--k10)}
+.k7{fill:var(--k7)}.k8{fill:var(--k8)}.k9{fill:var(--k9)}.k10{fill:var(--k10)}.k11{fill:var(--k11)}
 .narrow{max-width:36rem}.key{display:inline-block;width:.8rem;height:.8rem;vertical-align:-.05rem;margin-right:.4rem}
 table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{text-align:left;padding:.28rem .6rem .28rem 0;
 border-bottom:1px solid var(--line);vertical-align:top}td:first-child,code{overflow-wrap:anywhere}

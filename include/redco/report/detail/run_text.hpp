@@ -42,7 +42,9 @@ inline std::string run_text(shard_report const& r) {
          (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + examples_text(s.load) +
          (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "") +
          (s.zero > 0 ? ", zero " + std::to_string(s.zero) : "") +
-         (s.zero_owner == shape::zero_owner::whole ? " with whole matrices" : "");
+         (s.zero_owner == shape::zero_owner::whole ? " with whole matrices" : "") +
+         (s.zero_keep > 0 ? ", " + std::to_string(s.zero_keep) + (s.zero_keep == 1 ? " block" : " blocks") + " kept"
+                          : "");
 }
 
 inline std::string copies_text(shard::entry const& e) {

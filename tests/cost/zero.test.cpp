@@ -1,0 +1,360 @@
+#include "catch.hpp"
+
+#include <redco/cost/checks.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/machine.hpp>
+#include <redco/cost/simulation.hpp>
+#include <redco/cost/step_time.hpp>
+#include <redco/shard/facts.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/shard/regions.hpp>
+#include <redco/shard/shares.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/wrappers.hpp>
+#include <redco/optimizer/optimizers.hpp>
+#include <redco/shape/zero.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/adapt/plan/with_lora.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Compares the plan of runs whose replicas keep shares of the parameters (ZeRO 3) with a step over
+// the flat buffers of all parameters, one by one.
+
+namespace zero_plan_test {
+
+using namespace redco;
+
+gpt2 const tied{{.vocab = 53, .context = 16, .width = 12, .heads = 2, .layers = 4}};
+llama const untied{{.vocab = 53, .context = 16, .width = 12, .ffn = 20, .heads = 2, .kv_heads = 1, .layers = 3}};
+t5 const two_stacks{{.vocab = 40, .width = 12, .ffn = 20, .heads = 2, .head_dim = 6, .layers = 3, .decoder_layers = 2}};
+with_lora<gpt2> const adapted{{tied.config, {.rank = 2, .targets = "q,v,down"}}};
+
+using one_kind = residual<sequential<linear<12, 20>, relu, linear<20, 12>>>;
+using other_kind = residual<linear<12, 12, false>>;
+struct alternating {
+  using net =
+      sequential<named<"in", linear<5, 12>>, named<"h", repeat<5, one_kind, other_kind>>, named<"out", linear<12, 3>>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 5}; }
+};
+struct blockless {
+  using net = sequential<named<"in", linear<5, 12>>, relu, named<"out", linear<12, 3>>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 5}; }
+};
+
+/// The flat buffers of a rank, in which each block has regions of its own, and a step's walk over
+/// the blocks.
+struct walk {
+  shard::regions regions;
+  std::vector<shard::shared_range> shares;
+  std::int64_t blocks = 0;
+  /// Elements of the values of each block; those of layers outside blocks have the key -1
+  std::map<std::int64_t, std::int64_t> values;
+  std::map<unsigned, shape::traffic::entry> gathers, sums;
+
+  template <class Model>
+  walk(Model const& model, cost::setup const& s) {
+    for (shard::placed_parameter const& p : shard::placed_parameters(plan_of(model, s.mesh))) {
+      regions.add(shard::region_of(p.plan, p.plan.fact.trained, true), p.plan.local().count());
+      blocks = std::max(blocks, p.plan.block + 1);
+    }
+    regions = shard::padded_for_shares(regions, s.mesh);
+    std::int64_t const bucket = s.gradient_bucket > 0 ? s.gradient_bucket : shape::zero::default_bucket;
+    shares = shard::shares_of(regions, s.mesh, bucket / shape::size_of(s.compute));
+    for (shard::region const& one : regions) values[one.block] += one.size();
+    std::vector<bool> whole(static_cast<std::size_t>(blocks) + 1, false);
+    auto const take = [&](std::int64_t block) {
+      if (whole.at(static_cast<std::size_t>(block + 1))) return;
+      whole[static_cast<std::size_t>(block + 1)] = true;
+      for (shard::shared_range const& one : shares)
+        if (block_of(one) == block) add(gathers, one, s);
+    };
+    auto const drop = [&](std::int64_t block) {
+      if (block >= s.zero_keep && block < blocks) whole[static_cast<std::size_t>(block + 1)] = false;
+    };
+    for (std::int64_t round = 0; round < s.micro_batches; ++round) {
+      take(-1);
+      for (std::int64_t block = 0; block < blocks; ++block) {
+        if (block > 0) drop(block - 1);
+        take(block);
+      }
+      for (std::int64_t block = blocks - 1; block >= 0; --block) {
+        drop(block + 1);
+        take(block);
+      }
+      for (shard::shared_range const& one : shares)
+        if (one.begin < regions.trained()) add(sums, one, s);
+    }
+  }
+
+  std::int64_t block_of(shard::shared_range const& one) const {
+    return regions.begin()[regions.index_at(one.begin)].block;
+  }
+  std::int64_t kept(bool trained) const {
+    std::int64_t sum = 0;
+    for (shard::shared_range const& one : shares)
+      if (!trained || one.begin < regions.trained()) sum += one.share();
+    return sum;
+  }
+
+  static void add(std::map<unsigned, shape::traffic::entry>& to, shard::shared_range const& one, cost::setup const& s) {
+    if (one.ranks == 1) return;
+    to[one.over.bits].calls += 1;
+    to[one.over.bits].payload_bytes += one.size() * shape::size_of(s.compute);
+  }
+};
+
+template <class Model>
+void check(Model const& model, cost::setup const& s) {
+  walk const step(model, s);
+  cost::rank_cost const plan = cost::cost_of(model, adamw{}, s);
+  std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(cost::accumulate_type(s.compute));
+  CHECK(plan.memory.parameters == step.kept(false) * element);
+  CHECK(plan.memory.gradients == step.kept(true) * element);
+  CHECK(plan.memory.masters == (element == master ? 0 : step.kept(false) * master));
+  CHECK(plan.memory.optimizer == 2 * step.kept(true) * master);
+  CHECK(plan.memory.shares_workspace == 0);
+  CHECK(plan.memory.gradient_buckets == 0);
+  std::map<unsigned, shape::traffic::entry> gathers, sums;
+  for (cost::message_total const& one : plan.messages) {
+    auto& of = one.purpose == cost::messages::name_of_parameters ? gathers : sums;
+    bool const is_sum = one.purpose == cost::messages::name_of_gradients;
+    if (one.calls == 0 || (&of == &sums && !is_sum)) continue;
+    CHECK(one.collective == (is_sum ? shape::collective::reduce_scatter : shape::collective::all_gather));
+    of[one.over.bits].calls += one.calls;
+    of[one.over.bits].payload_bytes += one.payload_bytes;
+  }
+  auto const is_equal = [](auto const& planned, auto const& walked) {
+    bool equal = planned.size() == walked.size();
+    for (auto const& [over, one] : walked)
+      equal = equal && planned.contains(over) && planned.at(over).calls == one.calls &&
+              planned.at(over).payload_bytes == one.payload_bytes;
+    return equal;
+  };
+  CHECK(is_equal(gathers, step.gathers));
+  CHECK(is_equal(sums, step.sums));
+}
+
+template <class Model>
+void check_all(Model const& model, workload const& load, std::vector<int> const& widths = {1, 2}) {
+  for (int const tp : widths)
+    for (int const dp : {2, 3, 4})
+      for (dtype const type : {dtype::f32, dtype::bf16})
+        for (std::int64_t const bucket : {0, 64, 1000})
+          for (std::int64_t const micro_batches : {1, 2, 4}) {
+            cost::setup s{.mesh = {.dp = dp, .tp = tp}, .load = load, .compute = type};
+            s.micro_batches = micro_batches;
+            s.gradient_bucket = bucket;
+            s.zero = 3;
+            std::int64_t const blocks = walk(model, s).blocks;
+            for (s.zero_keep = 0; s.zero_keep <= blocks; ++s.zero_keep) {
+              INFO("dp " << dp << ", tp " << tp << ", " << name_of(type) << ", buckets of " << bucket << ", "
+                         << micro_batches << " micro-batches, " << s.zero_keep << " blocks kept");
+              check(model, s);
+            }
+          }
+}
+
+TEST_CASE("shares and messages of ZeRO 3 are those of a step that gathers each block before use") {
+  check_all(tied, {2, 8});
+  check_all(untied, {2, 8}, {1});
+  check_all(two_stacks, {2, 8}, {1});
+  check_all(adapted, {2, 8});
+  check_all(alternating{}, {4, 1}, {1});
+  check_all(blockless{}, {4, 1}, {1});
+}
+
+TEST_CASE("a model of one block gathers it once per step, and replicas of several axes share the same") {
+  check_all(gpt2{{.vocab = 53, .context = 16, .width = 12, .heads = 2, .layers = 1}}, {2, 8}, {1});
+  cost::setup s{.mesh = {.dp = 2, .ep = 2}, .load = {2, 8}};
+  s.zero = 3;
+  check(tied, s);
+}
+
+/// Returns the elements of the values of block `block` (-1: of layers outside blocks).
+template <class Model>
+std::int64_t values_of(Model const& model, cost::setup const& s, std::int64_t block) {
+  walk const step(model, s);
+  auto const at = step.values.find(block);
+  return at == step.values.end() ? 0 : at->second;
+}
+
+TEST_CASE("the loss holds layers outside blocks, the last block and kept blocks, and backward its block") {
+  for (std::int64_t keep = 0; keep <= 5; ++keep) {
+    cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
+    s.zero = 3;
+    s.zero_keep = keep;
+    std::int64_t gathered = values_of(two_stacks, s, -1);
+    for (std::int64_t block = 0; block < 5; ++block)
+      if (block < keep || block == 4) gathered += values_of(two_stacks, s, block);
+    cost::memory const m = cost::cost_of(two_stacks, adamw{}, s).memory;
+    CHECK(m.gathered == 4 * gathered);
+    CHECK(m.at_loss() == m.persistent() + m.activations + m.loss + m.loss_workspace + m.gathered);
+    // Moments in the decoder's last block and in the encoder's last block.
+    auto const facts = shard::facts_of(two_stacks, s.load);
+    cost::simulation const of(facts, s);
+    bool of_decoder = false, of_encoder = false;
+    for (cost::moment const& one : of.moments()) {
+      if (one.when == cost::moment::phase::update) CHECK(one.gathered == 0);
+      if (one.when != cost::moment::phase::backward || one.block < 0) continue;
+      bool const decodes = one.block == 1;
+      std::int64_t const block = decodes ? 4 : 2;
+      std::int64_t whole = values_of(two_stacks, s, -1);
+      for (std::int64_t other = 0; other < 5; ++other)
+        if (other < keep || other == block) whole += values_of(two_stacks, s, other);
+      CHECK(one.gathered == 4 * whole);
+      (decodes ? of_decoder : of_encoder) = true;
+    }
+    CHECK((of_decoder && of_encoder));
+  }
+}
+
+TEST_CASE("gathers and sums that overlap hold the next block, and a bucket more") {
+  cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
+  s.zero = 3;
+  auto const facts = shard::facts_of(two_stacks, s.load);
+  auto const moments_of = [&](cost::setup const& run, std::int64_t of_stack) {
+    std::vector<cost::moment> some;
+    cost::simulation const of(facts, run);
+    for (cost::moment const& one : of.moments())
+      if (one.when == cost::moment::phase::backward && one.block == of_stack) some.push_back(one);
+    return some;
+  };
+  for (std::int64_t const keep : {0, 1, 2, 4}) {
+    s.zero_keep = keep;
+    s.zero_overlaps = true;
+    cost::setup alone = s;
+    alone.zero_overlaps = false;
+    std::int64_t const encoder = 4 * values_of(two_stacks, s, 0), decoder = 4 * values_of(two_stacks, s, 3);
+    CHECK(decoder > encoder);
+    CHECK(cost::cost_of(two_stacks, adamw{}, s).messages == cost::cost_of(two_stacks, adamw{}, alone).messages);
+    CHECK(cost::cost_of(two_stacks, adamw{}, s).memory.gathered ==
+          cost::cost_of(two_stacks, adamw{}, alone).memory.gathered);
+    // Before the last block of the decoder comes the other one, and before that of the encoder two.
+    for (std::int64_t const stack : {1, 2}) {
+      auto const during = moments_of(s, stack), after = moments_of(alone, stack);
+      REQUIRE(!during.empty());
+      REQUIRE(during.size() == after.size());
+      for (std::size_t i = 0; i < during.size(); ++i) {
+        std::int64_t const next = stack == 1 ? (keep < 4 ? decoder : 0) : (keep < 2 ? encoder : 0);
+        CHECK(during[i].gathered == after[i].gathered + next);
+        // A block of the decoder has the largest bucket.
+        CHECK(during[i].gradients == after[i].gradients + decoder);
+      }
+    }
+  }
+  s.zero = 2;
+  s.zero_keep = 0;
+  s.gradient_bucket = 1 << 10;
+  s.zero_overlaps = true;
+  std::int64_t const during = cost::cost_of(tied, adamw{}, s).memory.gradient_buckets;
+  s.zero_overlaps = false;
+  CHECK(during == cost::cost_of(tied, adamw{}, s).memory.gradient_buckets + (1 << 10));
+}
+
+TEST_CASE("the peak falls by the shares that other replicas keep, and rises with the kept blocks") {
+  gpt2 const model{{.vocab = 512, .context = 64, .width = 64, .heads = 4, .layers = 8}};
+  auto const memory = [&](int level, std::int64_t keep = 0, int dp = 4) {
+    cost::setup s{.mesh = {.dp = dp}, .load = {1, 64}};
+    s.zero = level;
+    s.zero_keep = keep;
+    s.gradient_bucket = level == 2 ? 1 << 16 : 0;
+    return cost::cost_of(model, adamw{}, s).memory;
+  };
+  CHECK(memory(3).peak() < memory(2).peak());
+  CHECK(memory(2).peak() < memory(1).peak());
+  CHECK(memory(3, 0, 1) == memory(0, 0, 1));
+  cost::setup s{.mesh = {.dp = 4}, .load = {1, 64}};
+  s.zero = 3;
+  std::int64_t const block = 4 * values_of(model, s, 0), outside = 4 * values_of(model, s, -1);
+  CHECK(memory(3).gathered == outside + block);
+  for (std::int64_t keep = 1; keep < 8; ++keep) {
+    CHECK(memory(3, keep).gathered == memory(3).gathered + keep * block);
+    CHECK(memory(3, keep).peak() == memory(3).peak() + keep * block);
+    CHECK(memory(3, keep).persistent() == memory(3).persistent());
+  }
+  CHECK(memory(3, 8).gathered == outside + 8 * block);
+  // Backward of a block holds its gradients, a copy of a share, and the tied table's gradient.
+  cost::memory const m = memory(3);
+  std::int64_t const without = memory(0).backward.gradients;
+  CHECK(m.backward.gradients == without + block + outside + block / 4 + 4 * 512 * 64);
+  CHECK(m.at_backward() == m.persistent() + m.backward.bytes());
+}
+
+TEST_CASE("a step of ZeRO 3 updates a share and takes the time of its gathers") {
+  cost::machine const on{.compute = {{dtype::f32, 2, 1e11, 1e10, 1e10, 1e-6}},
+                         .groups = {{2, 2, 1e-5, 1e9}},
+                         .update_bytes_per_second = 1e10};
+  auto const time = [&](int level, std::int64_t keep = 0) {
+    cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
+    s.micro_batches = 4;
+    s.zero = level;
+    s.zero_keep = keep;
+    return cost::step_time_of(cost::cost_of(tied, adamw{}, s), s, on);
+  };
+  CHECK(time(3).update == Approx(time(2).update).epsilon(0.01));
+  CHECK(time(3).messages > time(2).messages);
+  CHECK(time(3, 2).messages < time(3).messages);
+  CHECK(time(3, 4).messages < time(3, 2).messages);
+}
+
+TEST_CASE("gathers of blocks overlap with computation between hosts, and the first ones of a step do not") {
+  cost::machine on{.compute = {{dtype::f32, 1, 1e11, 1e10, 1e10, 1e-6}}, .update_bytes_per_second = 1e10};
+  on.links = {{2, 2, 1, 0, 1e12}};  // faster than all computation
+  cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}, .hosts = 2};
+  s.zero = 3;
+  s.gradient_bucket = 1 << 10;
+  s.micro_batches = 4;
+  CHECK(cost::step_time_of(cost::cost_of(tied, adamw{}, s), s, on).hidden == 0);
+  s.zero_overlaps = true;
+  cost::rank_cost const cost = cost::cost_of(tied, adamw{}, s);
+  double sums = 0, calls = 0, gathers = 0;
+  for (cost::message_total const& one : cost.messages) {
+    double const seconds = static_cast<double>(one.host_bytes) / 1e12;
+    if (one.purpose == cost::messages::name_of_parameters)
+      gathers = seconds * (1 - static_cast<double>(cost.memory.gathered) / static_cast<double>(one.payload_bytes));
+    if (one.purpose == cost::messages::name_of_gradients && one.calls > 0)
+      sums = seconds, calls = static_cast<double>(one.calls) / 4;
+  }
+  CHECK(gathers > 0);
+  CHECK(cost::step_time_of(cost, s, on).hidden == Approx(gathers + sums * (1 - 1 / calls)));
+  on.links[0].busy = 0.5;
+  CHECK(cost::step_time_of(cost, s, on).hidden == Approx((gathers + sums * (1 - 1 / calls)) / 2));
+}
+
+TEST_CASE("impossible numbers of kept blocks are refused with the legal ones") {
+  auto const refusal = [](auto const& model, int level, std::int64_t keep) -> std::string {
+    cost::setup s{.mesh = {.dp = 2}, .load = {2, 8}};
+    s.zero = level;
+    s.zero_keep = keep;
+    try {
+      static_cast<void>(cost::cost_of(model, adamw{}, s));
+    } catch (error const& e) {
+      return std::to_string(static_cast<int>(e.code())) + " " + e.what();
+    }
+    return "accepted";
+  };
+  for (std::int64_t const keep : {0, 1, 4}) CHECK(refusal(tied, 3, keep) == "accepted");
+  CHECK(refusal(two_stacks, 3, 5) == "accepted");
+  CHECK(refusal(tied, 3, 5) == "64 --zero-keep 5: the model has 4 blocks; give 0 to 4");
+  CHECK(refusal(two_stacks, 3, 6) == "64 --zero-keep 6: the model has 5 blocks; give 0 to 5");
+  CHECK(refusal(blockless{}, 3, 1) == "64 --zero-keep 1: the model has no blocks; leave it out");
+  CHECK(refusal(tied, 3, -1).starts_with("64 --zero-keep -1: give the number of blocks, from 0 on"));
+  CHECK(refusal(tied, 2, 1).starts_with("64 --zero-keep 1 with --zero 2: only with --zero 3"));
+}
+
+}  // namespace zero_plan_test
