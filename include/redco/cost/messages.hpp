@@ -242,7 +242,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
   row(messages::gradients, messages::name_of_gradients, shape::batch_axes);
   row(messages::shared_gradients, "gradients of shared parts", shape::axis::tp);
   row(messages::loss_total, "loss and count", shape::every_axis);
-  detail::shared_buffers const buffers(of.program().parameters, demands, s);
+  detail::shared_buffers const buffers(of.program().parameters, s, demands.factors);
   bool const shares = !buffers.parts.empty();
   row(messages::norm_of_gradients, "gradient norm", shares ? shape::every_axis : shape::model_axes);
 

@@ -6,7 +6,6 @@
 #include <redco/shard/regions.hpp>
 #include <redco/shard/shares.hpp>
 #include <redco/fact/parameter_fact.hpp>
-#include <redco/optimizer/state_slots.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/zero.hpp>
 
@@ -78,18 +77,22 @@ struct shared_buffers {
   std::vector<std::vector<shard::owned_layout::place>> places;
   std::vector<std::vector<std::int64_t>> kept_elements;
 
+  /// `owns_all`: shape::zero::owns_all
   template <class Parameters>
-  constexpr shared_buffers(Parameters const& parameters, optimizer::demands const& demands, setup const& s)
+  constexpr shared_buffers(Parameters const& parameters, setup const& s, bool owns_all = false)
       : zero(shape::zero{.level = s.zero,
                          .bucket = s.gradient_bucket,
                          .overlaps = s.zero_overlaps,
                          .keep = s.zero_keep,
                          .owner = s.zero_owner,
-                         .owns_all = demands.factors}
+                         .owns_all = owns_all}
                  .on(s.mesh)) {
     if (zero.level == 0) return;
     parts.push_back({});
-    if (zero.owner == shape::zero_owner::whole) return give_out(parameters, s);
+    if (zero.owner == shape::zero_owner::whole) {
+      give_out(parameters, s);
+      return;
+    }
     for (fact::parameter_fact const& fact : parameters) {
       shard::entry const e{fact, s.mesh};
       shared_part& part = part_of(fact);
