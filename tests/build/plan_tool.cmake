@@ -221,9 +221,9 @@ expect(0 "\"zero\": 1" ${shares} --zero 1 --format json)
 expect(0 "zero 2\n.*gradients +dp +reduce_scatter +120 x 3.96 MiB.*parameters +dp +all_gather +60 x 3.96 MiB"
   ${shares} --zero 2)
 expect(64 "--zero 2 with pipeline stages" ${shares} --zero 2 --n-pipeline-stages 2)
-# Tables and last norm in 19 buckets of 4 MiB are gathered once, and so are the four buckets of a kept
-# block. Other blocks are gathered four times in two micro-batches, but the first one three times, and
-# the last one twice.
+# Tables and last norm in 19 buckets of 4 MiB are gathered once, and so are the four buckets of a
+# kept block. Other blocks are gathered four times in two micro-batches, but the first one three
+# times, and the last one twice.
 expect(0 "zero 3\n.* gathered +88.6 MiB\n.*gradients +dp +reduce_scatter +134 x [0-9.]+ MiB.*parameters +dp +all_gather +199 x "
   ${shares} --zero 3)
 expect(0 "zero 3, 2 blocks kept\n.* gathered +116 MiB\n.*parameters +dp +all_gather +179 x " ${shares} --zero 3 --zero-keep 2)
