@@ -4,6 +4,7 @@
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/machine.hpp>
 #include <redco/cost/simulation.hpp>
+#include <redco/cost/stage_costs.hpp>
 #include <redco/cost/step_time.hpp>
 #include <redco/shard/facts.hpp>
 #include <redco/shard/plan.hpp>
@@ -18,14 +19,18 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/wrappers.hpp>
 #include <redco/optimizer/optimizers.hpp>
+#include <redco/shape/blocks.hpp>
 #include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/adapt/plan/with_lora.hpp>
+#include <redco/schedule/pipeline_table.hpp>
+#include <redco/schedule/step_of.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,40 +70,43 @@ struct walk {
   /// Elements of the values of each block; those of layers outside blocks have the key -1
   std::map<std::int64_t, std::int64_t> values;
   std::map<unsigned, shape::traffic::entry> gathers, sums;
+  std::set<std::int64_t> whole;  ///< blocks whose values are in memory
 
   template <class Model>
-  walk(Model const& model, cost::setup const& s) {
-    for (shard::placed_parameter const& p : shard::placed_parameters(plan_of(model, s.mesh))) {
+  walk(Model const& model, cost::setup const& s, int stage = 0) {
+    auto const plan = plan_of(model, s.mesh, {}, s.chunks_per_stage);
+    for (shard::placed_parameter const& p : shard::placed_parameters(plan)) {
+      if (!p.plan.is_held_by(stage * s.mesh.ranks() / s.mesh.pp)) continue;
       regions.add(shard::region_of(p.plan, p.plan.fact.trained, true), p.plan.local().count());
       blocks = std::max(blocks, p.plan.block + 1);
     }
     regions = shard::padded_for_shares(regions, s.mesh);
-    std::int64_t const bucket = s.gradient_bucket > 0 ? s.gradient_bucket : shape::zero::default_bucket;
+    // Stages sum after all backwards, each range of equal shares at once.
+    std::int64_t const bucket =
+        s.gradient_bucket > 0 || s.mesh.pp > 1 ? s.gradient_bucket : shape::zero::default_bucket;
     shares = shard::shares_of(regions, s.mesh, bucket / shape::size_of(s.compute));
     for (shard::region const& one : regions) values[one.block] += one.size();
-    std::vector<bool> whole(static_cast<std::size_t>(blocks) + 1, false);
-    auto const take = [&](std::int64_t block) {
-      if (whole.at(static_cast<std::size_t>(block + 1))) return;
-      whole[static_cast<std::size_t>(block + 1)] = true;
-      for (shard::shared_range const& one : shares)
-        if (block_of(one) == block) add(gathers, one, s);
-    };
-    auto const drop = [&](std::int64_t block) {
-      if (block >= s.zero_keep && block < blocks) whole[static_cast<std::size_t>(block + 1)] = false;
-    };
-    for (std::int64_t round = 0; round < s.micro_batches; ++round) {
-      take(-1);
-      for (std::int64_t block = 0; block < blocks; ++block) {
-        if (block > 0) drop(block - 1);
-        take(block);
-      }
-      for (std::int64_t block = blocks - 1; block >= 0; --block) {
-        drop(block + 1);
-        take(block);
-      }
-      for (shard::shared_range const& one : shares)
-        if (one.begin < regions.trained()) add(sums, one, s);
+    take(-1, s);
+    auto const table = schedule::table_of(schedule::step_facts{.micro_batches = s.micro_batches,
+                                                               .stages = s.mesh.pp,
+                                                               .schedule = s.schedule,
+                                                               .chunks_per_stage = s.chunks_per_stage});
+    for (schedule::stage_op const& one : table.of_stage[static_cast<std::size_t>(stage)]) {
+      shape::block_range const own = s.mesh.pp == 1 ? shape::block_range{0, blocks} : plan.stages.blocks(one.chunk);
+      bool const forward = one.work == schedule::stage_work::forward;
+      for (std::int64_t i = own.begin; i < own.end; ++i) take(forward ? i : own.end - 1 - (i - own.begin), s);
+      bool const sums_now = s.mesh.pp == 1 ? !forward : &one == &table.of_stage[static_cast<std::size_t>(stage)].back();
+      for (shard::shared_range const& range : shares)
+        if (sums_now && range.begin < regions.trained()) add(sums, range, s);
     }
+  }
+
+  /// Drops all other blocks that are not kept, and gathers the block unless it is in memory.
+  void take(std::int64_t block, cost::setup const& s) {
+    std::erase_if(whole, [&](std::int64_t other) { return other != block && other >= s.zero_keep; });
+    if (!whole.insert(block).second) return;
+    for (shard::shared_range const& one : shares)
+      if (block_of(one) == block) add(gathers, one, s);
   }
 
   std::int64_t block_of(shard::shared_range const& one) const {
@@ -118,16 +126,13 @@ struct walk {
   }
 };
 
-template <class Model>
-void check(Model const& model, cost::setup const& s) {
-  walk const step(model, s);
-  cost::rank_cost const plan = cost::cost_of(model, adamw{}, s);
+void check(walk const& step, cost::rank_cost const& plan, cost::setup const& s) {
   std::int64_t const element = shape::size_of(s.compute), master = shape::size_of(cost::accumulate_type(s.compute));
   CHECK(plan.memory.parameters == step.kept(false) * element);
-  CHECK(plan.memory.gradients == step.kept(true) * element);
+  CHECK(plan.memory.gradients == (s.mesh.pp == 1 ? step.kept(true) : step.regions.trained()) * element);
   CHECK(plan.memory.masters == (element == master ? 0 : step.kept(false) * master));
   CHECK(plan.memory.optimizer == 2 * step.kept(true) * master);
-  CHECK(plan.memory.shares_workspace == 0);
+  CHECK((plan.memory.shares_workspace > 0) == (s.mesh.pp > 1));
   CHECK(plan.memory.gradient_buckets == 0);
   std::map<unsigned, shape::traffic::entry> gathers, sums;
   for (cost::message_total const& one : plan.messages) {
@@ -147,6 +152,11 @@ void check(Model const& model, cost::setup const& s) {
   };
   CHECK(is_equal(gathers, step.gathers));
   CHECK(is_equal(sums, step.sums));
+}
+
+template <class Model>
+void check(Model const& model, cost::setup const& s) {
+  check(walk(model, s), cost::cost_of(model, adamw{}, s), s);
 }
 
 template <class Model>
@@ -176,6 +186,61 @@ TEST_CASE("shares and messages of ZeRO 3 are those of a step that gathers each b
   check_all(adapted, {2, 8});
   check_all(alternating{}, {4, 1}, {1});
   check_all(blockless{}, {4, 1}, {1});
+}
+
+TEST_CASE("pipeline stages gather the blocks of each computation, in the order of their schedule") {
+  using schedule::pipeline_kind;
+  gpt2 long_model = tied;
+  long_model.config.layers = 8;
+  auto const check_stages = [](auto const& model, mesh const& on, pipeline_kind kind, int chunks) {
+    for (dtype const type : {dtype::f32, dtype::bf16})
+      for (std::int64_t const keep : {0, 1, 5}) {
+        cost::setup s{.mesh = on, .load = {1, 8}, .compute = type};
+        s.micro_batches = 4;
+        s.zero = 3;
+        s.zero_keep = keep;
+        s.schedule = kind;
+        s.chunks_per_stage = chunks;
+        auto const all = cost::stage_costs(shard::facts_of(model, s.load), optimizer::demands_of(adamw{}), s);
+        for (int stage = 0; stage < on.pp; ++stage) {
+          INFO("stage " << stage << " of " << on.pp << ", " << name_of(type) << ", " << keep << " blocks kept");
+          check(walk(model, s, stage), all[static_cast<std::size_t>(stage)].cost, s);
+        }
+      }
+  };
+  check_stages(long_model, {.pp = 2, .dp = 2}, pipeline_kind::one_f_one_b, 1);
+  check_stages(long_model, {.pp = 4, .dp = 3}, pipeline_kind::gpipe, 1);
+  check_stages(long_model, {.pp = 2, .dp = 2, .tp = 2}, pipeline_kind::interleaved, 2);
+  check_stages(two_stacks, {.pp = 2, .dp = 2}, pipeline_kind::one_f_one_b, 1);
+}
+
+TEST_CASE("the moments of a stage with gathered blocks have its values, and their largest total is its peak") {
+  gpt2 const model{{.vocab = 53, .context = 16, .width = 12, .heads = 2, .layers = 8}};
+  for (int const chunks : {1, 2}) {
+    cost::setup s{.mesh = {.pp = 2, .dp = 2}, .load = {1, 8}};
+    s.micro_batches = 4;
+    s.zero = 3;
+    s.schedule = chunks == 1 ? schedule::pipeline_kind::one_f_one_b : schedule::pipeline_kind::interleaved;
+    s.chunks_per_stage = chunks;
+    auto const facts = shard::facts_of(model, s.load);
+    auto const demands = optimizer::demands_of(adamw{});
+    auto const stages = cost::stage_costs(facts, demands, s);
+    auto const moments = cost::stage_moments(facts, demands, s);
+    for (int stage = 0; stage < 2; ++stage) {
+      cost::memory const& m = stages[static_cast<std::size_t>(stage)].cost.memory;
+      walk const step(model, s, stage);
+      std::int64_t const held = 4 * (step.values.at(-1) + step.values.rbegin()->second);
+      CHECK(m.gathered == held);
+      CHECK(m.backward.gathered == held);
+      CHECK(m.shares_workspace > held);
+      std::int64_t most = 0;
+      for (cost::stage_moment const& one : moments[static_cast<std::size_t>(stage)]) {
+        CHECK(one.gathered == held);
+        most = std::max({most, one.bytes(), one.at_arrival});
+      }
+      CHECK(m.persistent() + std::max(most, m.shares_workspace) == m.peak());
+    }
+  }
 }
 
 TEST_CASE("a model of one block gathers it once per step, and replicas of several axes share the same") {
