@@ -69,6 +69,7 @@ struct plan_options {
   int hosts = 1;
   std::optional<int> zero;
   redco::shape::zero_owner zero_owner = redco::shape::zero_owner::element;
+  std::string zero_within = "run";
   std::int64_t zero_keep = 0;
   std::optional<bool> overlap;
   double gradient_bucket = redco::deployer_options().gradient_bucket;
@@ -92,6 +93,10 @@ struct plan_options {
             "1: each replica keeps a share of the optimizer's state and of f32 copies of the parameters; 2: and "
             "gradients; 3: and parameters; default: 0, and all levels for --search")
             .at_least(0)
+            .in_group("mesh"),
+        field<"zero_within">(&o::zero_within,
+                             "with --zero, the replicas that share state out among each other: run (all), host (those "
+                             "of one machine), or their number; the groups keep equal state")
             .in_group("mesh"),
         field<"zero_keep">(&o::zero_keep,
                            "with --zero 3, blocks whose gathered parameters stay in memory over a step, from the first")

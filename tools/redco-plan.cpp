@@ -106,6 +106,7 @@ exit_code search(Model const& model, kept_state const& optimizer, plan_options c
                                   .must_overlap = o.overlap.value_or(false),
                                   .zero_keep = o.zero_keep,
                                   .zero_owner = o.zero_owner};
+  if (o.zero_within != "run") refuse("--zero-within with --search: the search shares state over all replicas");
   if (o.zero || o.zero_owner != redco::shape::zero_owner::element) space.zero = {o.zero.value_or(0)};
   else space.zero = {0, 1, 2, 3};
   redco::shape::check_zero(o.zero.value_or(0), {}, o.zero_keep);

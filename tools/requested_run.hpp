@@ -119,6 +119,7 @@ inline redco::report::run_request request_of(plan_options const& o, redco::workl
                                  .gradient_bucket = o.gradient_bucket,
                                  .zero = o.zero.value_or(0),
                                  .zero_owner = o.zero_owner,
+                                 .zero_within = o.zero_within,
                                  .zero_keep = o.zero_keep,
                                  .form = o.mesh    ? redco::report::request_form::mesh
                                          : o.ranks ? redco::report::request_form::ranks

@@ -269,14 +269,17 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
                        gathers = buffers.gathers_of(part, s.micro_batches);
     for (shard::shared_range const& one : part.shares) {
       std::int64_t const bytes = one.size() * shape::size_of(s.compute);
-      auto const total = [&](std::string_view purpose, shape::collective kind) -> message_total& {
-        return m.total({{}, purpose, one.over, kind, one.ranks});
+      auto const total = [&](std::string_view purpose, shape::axes over, shape::collective kind) -> message_total& {
+        return m.total({{}, purpose, over, kind, s.mesh.size(over)});
       };
-      if (part.is_trained(one))
-        count(total(messages::name_of_gradients, shape::collective::reduce_scatter), sums, bytes);
+      bool const trained = part.is_trained(one);
+      if (trained) count(total(messages::name_of_gradients, one.over, shape::collective::reduce_scatter), sums, bytes);
+      if (trained && !one.copied_over.empty())
+        count(total(messages::name_of_gradients, one.copied_over, shape::collective::all_reduce), part.blocks,
+              bytes / one.ranks);
       // Pipeline stages gather values in the order of their computations; see add_gathers().
       if (!(buffers.zero.on_stages && buffers.zero.shares_values()))
-        count(total(messages::name_of_parameters, shape::collective::all_gather), gathers, bytes);
+        count(total(messages::name_of_parameters, one.over, shape::collective::all_gather), gathers, bytes);
     }
   }
   if (demands.gathers)

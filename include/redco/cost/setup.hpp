@@ -31,6 +31,8 @@ struct setup {
   std::int64_t gradient_bucket = 0;
   int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
   shape::zero_owner zero_owner = shape::zero_owner::element;
+  /// True if only the replicas along the mesh axis ep share state out, such as those of a machine
+  bool zero_within = false;
   /// With level 3 of ZeRO, number of blocks whose gathered values stay in memory during a step
   std::int64_t zero_keep = 0;
   /// From level 2 of ZeRO on, true if sums of gradients and gathers of values overlap with

@@ -110,8 +110,8 @@ REDCO_INLINE void parameter_store::share_out(int rank) {
   redco::mesh const& on = parameters_.front().plan.mesh;
   std::vector<std::int64_t> ends;  // of the elements without padding, by region
   for (shard::region const& one : regions_) ends.push_back(one.size());
-  regions_ = shard::padded_for_shares(regions_, on);
-  shares_ = shard::shares_of(regions_, on, zero_.bytes_of_sum() / shape::size_of(compute_));
+  regions_ = shard::padded_for_shares(regions_, on, zero_.shared_over);
+  shares_ = shard::shares_of(regions_, on, zero_.bytes_of_sum() / shape::size_of(compute_), zero_.shared_over);
   std::int64_t packed = 0;
   for (shard::shared_range const& range : shares_) {
     std::int64_t const begin = range.share_begin(on.coordinate(rank, range.over)), end = begin + range.share();

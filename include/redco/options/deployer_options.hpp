@@ -51,6 +51,7 @@ struct deployer_options {
   int zero = 0;
   shape::zero_owner zero_owner = shape::zero_owner::element;
   std::int64_t zero_keep = 0;
+  std::string zero_within = "run";
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
@@ -104,6 +105,10 @@ struct deployer_options {
         field<"zero_owner">(&o::zero_owner,
                             "with --zero 1, element: each replica keeps a share of every parameter's elements; whole: "
                             "each hidden matrix belongs to one replica, as Muon and Adafactor need")
+            .in_group("mesh"),
+        field<"zero_within">(&o::zero_within,
+                             "with --zero, the replicas that share state out among each other: run (all), host (those "
+                             "of one machine), or their number; the groups keep equal state")
             .in_group("mesh"),
         field<"zero_keep">(&o::zero_keep,
                            "with --zero 3, blocks whose gathered parameters stay in memory over a step, from the first")

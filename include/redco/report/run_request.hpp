@@ -66,6 +66,7 @@ struct run_request {
   double gradient_bucket = deployer_options().gradient_bucket;
   int zero = 0;  ///< Level of ZeRO: state of which each replica keeps a share
   shape::zero_owner zero_owner = shape::zero_owner::element;
+  std::string zero_within = "run";  ///< Replicas that share state out: run, host, or their number
   /// With level 3 of ZeRO, number of blocks whose gathered values stay in memory during a step
   std::int64_t zero_keep = 0;
   request_form form = request_form::mesh;

@@ -6,6 +6,7 @@
 #include <redco/shard/plan.hpp>
 #include <redco/options/overlap.hpp>
 #include <redco/options/value_text.hpp>
+#include <redco/options/zero_within.hpp>
 #include <redco/shape/hosts.hpp>
 #include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/error.hpp>
@@ -18,7 +19,9 @@ namespace redco::report {
 
 REDCO_INLINE cost::setup setup_of(run_request const& asked) {
   cost::check_hosts(asked.mesh, asked.hosts);
-  cost::setup run = setup_of(asked.mesh, asked.load, asked.micro_batch, asked.compute, asked.recompute);
+  mesh const shared = options::mesh_with_shares(asked.zero_within, asked.mesh, asked.hosts, asked.zero);
+  cost::setup run = setup_of(shared, asked.load, asked.micro_batch, asked.compute, asked.recompute);
+  run.zero_within = !(shared == asked.mesh);
   run.hosts = asked.hosts;
   run.schedule = asked.schedule;
   run.stages = shape::stage_cuts::of(asked.stages);

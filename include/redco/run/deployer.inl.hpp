@@ -18,6 +18,7 @@
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/options/overlap.hpp>
 #include <redco/options/resolved.hpp>
+#include <redco/options/zero_within.hpp>
 #include <redco/safetensors/xxh64.hpp>
 #include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
@@ -81,7 +82,9 @@ inline deployer_options compared(deployer_options options) {
 /// Returns the mesh that the options request. Throws `error` with exit code 64 if the options
 /// contradict each other or this build of redco cannot compute them.
 inline mesh runnable_mesh(deployer_options const& o) {
-  mesh const m = options::mesh_of(o);
+  options::launch const& how = options::launched();
+  mesh const m =
+      options::mesh_with_shares(o.zero_within, options::mesh_of(o), how.processes / how.processes_on_host, o.zero);
   if (tensors::kernel_set_in_use() == tensors::kernel_set::composed && o.check_saved)
     throw error(exit_code::usage,
                 "--check-saved compares with what the fastest kernels keep: unset REDCO_KERNELS in the environment");

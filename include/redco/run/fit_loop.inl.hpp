@@ -156,7 +156,7 @@ REDCO_INLINE void fit_loop::start() {
           detail::smaller_rounds(network_.network(), *options_.global_batch, *options_.micro_batch, replicas());
       !text.empty())
     where_.log().line(text);
-  if (where_.options().zero > 0) where_.log().line(zero_text(where_.zero(), replicas()));
+  if (where_.options().zero > 0) where_.log().line(zero_text(where_.zero(), where_.mesh()));
   if (std::int64_t const bytes = where_.gradient_bucket(); bytes > 0)
     where_.log().quiet_line("gradients are summed over " + std::to_string(replicas()) +
                             " replicas while backward runs, " + std::to_string(bytes) + " bytes at once");

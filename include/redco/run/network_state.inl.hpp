@@ -267,10 +267,13 @@ REDCO_INLINE void network_state::add_pieces() {
   }
 }
 
-/// Adds a piece of a parameter to `norm_ranges`. If n ranks of a replica hold equal shards of the
-/// parameter, each shard gets the weight 1/n, so that the norm counts the shard once.
+/// Adds a piece of a parameter to `norm_ranges`. If the norm adds up the squares of n ranks that
+/// hold equal pieces, each piece gets the weight 1/n.
 REDCO_INLINE void network_state::add_norm_range(nn::stored_parameter const& s, piece const& of) {
-  double const weight = 1.0 / s.plan.holders(shape::model_axes);
+  shape::axes const copied_over = shard::region_of(s.plan, true).summed_over.without(store.zero().shared_over);
+  int const holders = store.shares().empty() ? s.plan.holders(shape::model_axes)
+                                             : s.plan.holders(shape::replica_axes) * s.plan.mesh.size(copied_over);
+  double const weight = 1.0 / holders;
   std::int64_t const begin = store.has_cut_gradients() ? ranges_[of.segment].packed + of.begin : s.offset + of.first;
   std::int64_t const end = begin + of.elements;
   if (!norm_ranges.empty() && norm_ranges.back().weight == weight && norm_ranges.back().end == begin) {
@@ -320,7 +323,8 @@ REDCO_INLINE ckpt::state_part network_state::boxed_part(std::string full_name, n
 /// Returns the rank that holds the part of a trained parameter that this rank holds, in the first
 /// replica.
 REDCO_INLINE int network_state::first_replica(nn::stored_parameter const& s) const {
-  return shard::first_along(shard::region_of(s.plan, true).summed_over, rank_, s.plan.mesh);
+  shape::axes const over = shard::region_of(s.plan, true).summed_over & store.zero().shared_over;
+  return shard::first_along(over, rank_, s.plan.mesh);
 }
 
 REDCO_INLINE ckpt::state_part network_state::part(std::string full_name, shard::entry const& plan,

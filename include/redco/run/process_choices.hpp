@@ -67,14 +67,16 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
   return text;
 }
 
-/// Returns a log line about the state that `replicas` replicas share out (ZeRO).
-inline std::string zero_text(shape::zero const& zero, int replicas) {
+/// Returns a log line about the state that the replicas of the mesh `on` share out (ZeRO).
+inline std::string zero_text(shape::zero const& zero, mesh const& on) {
+  int const replicas = on.size(zero.shared_over), groups = on.size(shape::batch_axes.without(zero.shared_over));
   return "zero " + std::to_string(zero.level) +
          (replicas > 1 ? ": each of " + std::to_string(replicas) + " replicas keeps a share of the optimizer's state" +
                              (zero.level > 2   ? ", of the gradients and of the parameters"
                               : zero.level > 1 ? " and of the gradients"
                                                : "") +
-                             (zero.owner == shape::zero_owner::whole ? ", in whole matrices" : "")
+                             (zero.owner == shape::zero_owner::whole ? ", in whole matrices" : "") +
+                             (groups > 1 ? "; " + std::to_string(groups) + " groups of replicas keep equal shares" : "")
                        : std::string(": nothing is shared out, because there is one replica"));
 }
 

@@ -70,6 +70,7 @@ class step_executor {
   void share_statistics() const;
   void reduce(shard::region const& sum);
   void exchange_shared();
+  void sum_copied_shares();
   shape::block_range blocks_of(schedule::step_op const& one) const;
   void total();
   void update();

@@ -191,6 +191,25 @@ REDCO_INLINE void step_executor::exchange_shared() {
   stage_->exchange_shared();
 }
 
+/// Sums the gradients of this rank's shares over the ranks that keep equal shares.
+REDCO_INLINE void step_executor::sum_copied_shares() {
+  comm::collective_label const label("gradients");
+  nn::parameter_store const& store = state_.store;
+  std::int64_t packed = 0;
+  for (shard::shared_range const& one : store.shares()) {
+    if (one.begin >= store.regions().trained()) break;
+    std::int64_t const begin = one.share_begin(rank_.coordinate(one.over)), end = begin + one.share();
+    std::int64_t kept = 0;
+    for (nn::parameter_store::kept_range const& range : store.kept())
+      if (begin <= range.begin && range.end <= end) kept += range.end - range.begin;
+    bool const cut = store.has_cut_gradients();
+    if (rank_.group(one.copied_over).size() > 1)
+      rank_.group(one.copied_over)
+          .all_reduce(store.gradients().narrow(0, cut ? packed : begin, cut ? kept : one.share()));
+    packed += kept;
+  }
+}
+
 REDCO_INLINE void step_executor::total() {
   if (values_) values_->drop_all();
   result_.stop = totals_.reduce(rank_, at_.stop);
@@ -209,6 +228,7 @@ REDCO_INLINE void step_executor::update() {
   };
   if (buckets_) buckets_->wait();
   if (shares_) shares_->wait();
+  sum_copied_shares();
   bool const counted = result_.weight > 0;
   if (counted) check_finite("loss", result_.loss);
   update::any_optimizer const& optimizer = state_.optimizer;

@@ -52,7 +52,7 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
   if (rank_.rank == 0 && !verifier_) {
     where_.claim_workdir();
     where_.summary().emplace();
-    if (where.options().zero > 0) where_.log().line(run::zero_text(where.zero(), rank.mesh.size(shape::batch_axes)));
+    if (where.options().zero > 0) where_.log().line(run::zero_text(where.zero(), rank.mesh));
   }
   settings_["steps"] = std::to_string(options.steps);
   settings_.merge(workdir::config_settings(options.config));

@@ -36,6 +36,17 @@ struct axes {
     a.bits = static_cast<std::uint8_t>(a.bits | b.bits);
     return a;
   }
+  /// `operator&` returns the axes that are in both sets. `without` returns those that are not in
+  /// the set `b`.
+  friend constexpr axes operator&(axes a, axes b) {
+    a.bits = static_cast<std::uint8_t>(a.bits & b.bits);
+    return a;
+  }
+  constexpr axes without(axes b) const {
+    axes a = *this;
+    a.bits = static_cast<std::uint8_t>(a.bits & ~b.bits);
+    return a;
+  }
   friend constexpr bool operator==(axes, axes) = default;
 };
 constexpr axes operator|(axis a, axis b) { return axes(a) | axes(b); }

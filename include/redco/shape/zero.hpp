@@ -44,6 +44,9 @@ struct zero {
   /// True if the model is cut into pipeline stages. A stage sums its gradients once in a step, so
   /// it keeps all of them.
   bool on_stages = false;
+  /// Mesh axes over whose ranks state is shared out. Ranks that differ only along other batch axes
+  /// keep equal shares. With --zero-within, the axis ep has the replicas of one machine.
+  axes shared_over = batch_axes;
   zero_owner owner = zero_owner::element;
   /// True if the optimizer updates all parameters as a whole, and not only hidden matrices
   bool owns_all = false;
@@ -58,7 +61,7 @@ struct zero {
 
   /// Returns the ZeRO of a run on the mesh `ranks`. With one replica, nothing can be shared out.
   constexpr zero on(mesh const& ranks) const {
-    if (ranks.size(batch_axes) == 1) return {};
+    if (ranks.size(shared_over) == 1) return {};
     zero here = *this;
     here.on_stages = ranks.pp > 1;
     return here;

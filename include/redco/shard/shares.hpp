@@ -18,6 +18,9 @@ struct shared_range {
   std::int64_t end = 0;
   shape::axes over;
   int ranks = 1;
+  /// Mesh axes whose ranks keep equal shares of the range, over which the sums of gradients of the
+  /// share are summed further
+  shape::axes copied_over = {};
 
   constexpr std::int64_t size() const { return end - begin; }
   /// Returns the number of elements of each share.
@@ -34,15 +37,15 @@ inline constexpr std::int64_t most_shares = 1024;
 
 /// Returns regions that hold the elements of `all` and padding, so that each range of regions that
 /// is shared out (region::is_shared_with) divides into equal shares. The padding is at the end of
-/// the range's last region.
-constexpr regions padded_for_shares(regions const& all, mesh const& on) {
+/// the range's last region. `over`: mesh axes over whose ranks state is shared out.
+constexpr regions padded_for_shares(regions const& all, mesh const& on, shape::axes over = shape::batch_axes) {
   regions result;
   std::int64_t in_sum = 0;
   for (region const* one = all.begin(); one != all.end(); ++one) {
     std::int64_t padding = 0;
     in_sum += one->size();
     if (one + 1 == all.end() || !one->is_shared_with(one[1])) {
-      std::int64_t const ranks = on.size(one->summed_over);
+      std::int64_t const ranks = on.size(one->summed_over & over);
       padding = (ranks - in_sum % ranks) % ranks;
       in_sum = 0;
     }
@@ -54,17 +57,19 @@ constexpr regions padded_for_shares(regions const& all, mesh const& on) {
 /// Returns the ranges of the flat buffers whose shares the ranks keep, in ascending order. They
 /// cover all trained regions, and frozen ones if regions are by block. `padded`: regions with the
 /// padding of padded_for_shares(). `most`: wanted number of elements of a range; 0 for one range
-/// per gradient sum.
-constexpr std::vector<shared_range> shares_of(regions const& padded, mesh const& on, std::int64_t most = 0) {
+/// per gradient sum. `over`: mesh axes over whose ranks state is shared out.
+constexpr std::vector<shared_range> shares_of(regions const& padded, mesh const& on, std::int64_t most = 0,
+                                              shape::axes over = shape::batch_axes) {
   std::vector<shared_range> all;
   for (region const& sum : padded.merged()) {
     if (sum.summed_over.bits == 0) continue;
-    int const ranks = on.size(sum.summed_over);
+    shape::axes const shared = sum.summed_over & over;
+    int const ranks = on.size(shared);
     std::int64_t const ranges = std::max<std::int64_t>(1, most_shares / ranks);
     std::int64_t each = most <= 0 ? sum.size() : std::max(most, (sum.size() + ranges - 1) / ranges);
     each = (each + ranks - 1) / ranks * ranks;
     for (std::int64_t begin = sum.begin; begin < sum.end; begin += each)
-      all.push_back({begin, std::min(begin + each, sum.end), sum.summed_over, ranks});
+      all.push_back({begin, std::min(begin + each, sum.end), shared, ranks, sum.summed_over.without(over)});
   }
   return all;
 }

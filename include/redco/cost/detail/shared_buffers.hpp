@@ -84,6 +84,7 @@ struct shared_buffers {
                          .bucket = s.gradient_bucket,
                          .overlaps = s.zero_overlaps,
                          .keep = s.zero_keep,
+                         .shared_over = s.zero_within ? shape::axes(shape::axis::ep) : shape::batch_axes,
                          .owner = s.zero_owner,
                          .owns_all = owns_all}
                  .on(s.mesh)) {
@@ -100,8 +101,9 @@ struct shared_buffers {
                        e.local().count() * (fact.copies() / part.blocks));
     }
     for (shared_part& part : parts) {
-      part.regions = shard::padded_for_shares(part.regions, s.mesh);
-      part.shares = shard::shares_of(part.regions, s.mesh, zero.bytes_of_sum() / shape::size_of(s.compute));
+      part.regions = shard::padded_for_shares(part.regions, s.mesh, zero.shared_over);
+      part.shares =
+          shard::shares_of(part.regions, s.mesh, zero.bytes_of_sum() / shape::size_of(s.compute), zero.shared_over);
     }
   }
 

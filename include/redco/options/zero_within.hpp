@@ -1,0 +1,54 @@
+#pragma once
+
+#include <redco/shape/axis.hpp>
+#include <redco/shape/mesh.hpp>
+#include <redco/diag/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace redco::options {
+
+/// Returns the mesh on which a run with --zero-within computes. The axis ep has the replicas that
+/// share out state among each other, and the axis dp the copies of this group. Returns `on` if all
+/// replicas share (`within` "run").
+///
+/// `within`: "run", "host" (the replicas of one machine) or the number of replicas. `machines`:
+/// number of machines, each with an equal number of consecutive ranks. `zero`: level of ZeRO.
+/// Throws `error` with exit code 64 for another text, without ZeRO, and if the replicas do not
+/// divide into such groups of at least two.
+inline mesh mesh_with_shares(std::string_view within, mesh const& on, int machines, int zero) {
+  if (within == "run") return on;
+  auto const refuse = [&](std::string const& why) {
+    throw error(exit_code::usage, "--zero-within " + std::string(within) + why);
+  };
+  if (zero == 0) refuse(" without --zero: each replica keeps all state; give --zero 1, 2 or 3");
+  int const replicas = on.size(shape::batch_axes);
+  int sharing = 0;
+  if (within == "host") {
+    int const of_machine = on.ranks() % machines == 0 ? on.ranks() / machines : 0;
+    int const of_stage = std::min(of_machine, on.ranks() / on.pp);
+    if (of_stage > 0 && of_stage % on.tp == 0) sharing = of_stage / on.tp;
+  } else {
+    auto const [end, failure] = std::from_chars(within.data(), within.data() + within.size(), sharing);
+    if (failure != std::errc() || end != within.data() + within.size() || sharing < 1)
+      refuse(": give run (all replicas share), host (those of one machine), or a number of replicas");
+  }
+  if (sharing < 2 || replicas % sharing != 0) {
+    std::string legal;
+    for (int n = 2; n <= replicas; ++n)
+      if (replicas % n == 0) legal += (legal.empty() ? "" : ", ") + std::to_string(n);
+    refuse(": the " + std::to_string(replicas) + " replicas on " + std::to_string(machines) +
+           (machines == 1 ? " machine" : " machines") + " do not divide into such groups of at least 2; give one of " +
+           (legal.empty() ? "run" : legal));
+  }
+  mesh shared = on;
+  shared.dp = replicas / sharing;
+  shared.ep = sharing;
+  return sharing == replicas ? on : shared;
+}
+
+}  // namespace redco::options
