@@ -113,7 +113,7 @@ using counts = std::map<std::string, std::map<int, int>>;
 
 template <class Model>
 void check_plan(Model const& model, mesh const& on, bool all) {
-  redco::shape::zero const zero{1, 0, redco::shape::zero_owner::whole, all};
+  redco::shape::zero const zero{.level = 1, .owner = redco::shape::zero_owner::whole, .owns_all = all};
   auto const placed = redco::shard::placed_parameters(redco::plan_of(model, on));
   auto const program = redco::shard::facts_of(model);
   std::vector<owned_parameter> each, declared;
@@ -169,7 +169,7 @@ TEST_CASE("hidden matrices belong to replicas; other parameters only if the opti
   redco::gpt2 const model{{.vocab = 23, .context = 16, .width = 12, .heads = 2, .layers = 1}};
   auto const program = redco::shard::facts_of(model);
   for (auto const& fact : program.parameters) {
-    redco::shape::zero zero{1, 0, redco::shape::zero_owner::whole};
+    redco::shape::zero zero{.level = 1, .owner = redco::shape::zero_owner::whole};
     CHECK(owned_parameter_of(fact, {.dp = 2}, true, zero).is_whole == fact.is_hidden_matrix());
     CHECK_FALSE(owned_parameter_of(fact, {.dp = 2}, false, zero).is_whole);
     zero.owns_all = true;

@@ -245,8 +245,11 @@ REDCO_INLINE void network_state::add_segment(element_range const& of, bool decay
 REDCO_INLINE void network_state::add_pieces() {
   if (store.shares().empty()) return;
   for (nn::stored_parameter const& s : store.parameters()) {
-    if (s.owner >= 0) continue;
     std::vector<piece>& all = pieces_[index_of(s)];
+    if (s.owner >= 0) {
+      for (piece& one : all) one.packed = ranges_[one.segment].packed + one.begin;
+      continue;
+    }
     std::int64_t const count = s.master.numel(), end = s.offset + count;
     if (!s.trainable && store.shares_values()) {
       if (count == 0) all.emplace_back();
