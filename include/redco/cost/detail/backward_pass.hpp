@@ -86,14 +86,17 @@ class backward_pass {
       now_.activations = outside + row.saved_in(block + 1);
       now_.block = row.base() + block;
       now_.gathered = gathered_.values_in_backward(row.before + block);
-      waiting_for_sum_ = gathered_.gradients_in(row.before + block);
       own_input_ = row.has_own_input(block);
       again_ = row.again.has(block);
+      waiting_for_sum_ = gathered_.gradients_in(row.before + block, false);
+      waiting_with_own_ = gathered_.gradients_in(row.before + block, true);
       if (again_) enter_block(one);
       for (std::size_t i = one.end; --i > one.begin;) visit(order_[i]);
-      if (again_) leave_block();
+      if (again_) leave_block(one);
+      else end_gradients(events_[one.begin].layer);
     }
     again_ = false;
+    waiting_with_own_ = 0;
     now_.block = -1;
     now_.gathered = gathered_.values_in_backward(row.before);
     waiting_for_sum_ = gathered_.gradients_at(row.before);
@@ -112,6 +115,7 @@ class backward_pass {
         break;
       case fact::event_kind::weight_gradient:
         if (again_) waiting_weights_ += t.bytes;
+        else if (waiting_with_own_ > 0) ending_ += t.bytes;
         held_ += t.bytes;
         break;
       case fact::event_kind::hold: held_ += t.bytes; break;
@@ -136,7 +140,9 @@ class backward_pass {
   /// Adds the current moment of backward to the list, after all gradients at this moment were
   /// counted. `layer` is the layer's index.
   constexpr void end_moment(int layer) {
+    end_gradients(layer);
     look(layer, carried_ + weights_ + held_);
+    ended_ = std::exchange(ending_, 0);
     // The output gradient of this moment is held from now on
     carried_ += arriving_ + block_gradient_;
     weights_ += waiting_weights_;
@@ -165,9 +171,22 @@ class backward_pass {
     look(events_[block.end].layer, carried_ + block_gradient_ * (setup_.mesh.tp > 1 ? 2 : 1));
   }
 
-  constexpr void leave_block() {
+  /// If replicas sum gradients in backward, the weight gradients of the preceding moment move to
+  /// buckets, after the layer has freed its saved tensors. From then on, buckets of the block wait.
+  constexpr void end_gradients(int layer) {
+    if (ended_ == 0) return;
+    waiting_for_sum_ = waiting_with_own_;
+    look(layer, carried_ + std::exchange(ended_, 0));
+  }
+
+  /// Ends the backward of a recomputed block. If replicas sum gradients in backward, all weight
+  /// gradients of the block move to buckets now.
+  constexpr void leave_block(block_row::kind const& block) {
+    now_.recomputed = 0;
+    waiting_for_sum_ = waiting_with_own_;
+    if (waiting_with_own_ > 0) look(events_[block.begin].layer, outside_ + tensors_[block.end].bytes + weights_);
     carried_ = outside_;
-    now_.recomputed = weights_ = block_gradient_ = 0;
+    weights_ = block_gradient_ = 0;
   }
 
   std::vector<fact::event> const& events_;
@@ -178,6 +197,10 @@ class backward_pass {
   /// Bytes of parameters' gradients that wait for their sum over the replicas at this moment, if
   /// the replicas keep shares of the values
   std::int64_t waiting_for_sum_ = 0;
+  /// `waiting_for_sum_` from the first complete gradient of the visited block on; 0 outside blocks
+  std::int64_t waiting_with_own_ = 0;
+  /// Bytes of the weight gradients of the current moment, and of the preceding moment
+  std::int64_t ending_ = 0, ended_ = 0;
   /// Indices of the program's events, in the order in which the blocks run
   std::vector<std::size_t> order_;
   bool again_ = false;  ///< True while the visited block is recomputed

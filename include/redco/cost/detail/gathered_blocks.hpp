@@ -62,10 +62,10 @@ class gathered_blocks {
 
   /// Returns an upper bound of the bytes of parameters' gradients that wait for their sum during
   /// backward of the block `block`. Includes the copy of a share that a sum or a gather needs, and
-  /// a sum that overlaps.
-  constexpr std::int64_t gradients_in(std::int64_t block) const {
+  /// a sum that overlaps. `has_own`: true if a gradient in the block is complete.
+  constexpr std::int64_t gradients_in(std::int64_t block, bool has_own) const {
     if (parts_.empty()) return 0;
-    part const* const of = part_of(block);
+    part const* const of = has_own ? part_of(block) : nullptr;
     return (parts_[0].gradients + (of != nullptr ? of->gradients : 0) + copy_ + waiting(block, block + 1)) * element_;
   }
   /// Returns this bound for a layer outside blocks before which `position` blocks run.
