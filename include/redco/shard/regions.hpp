@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 namespace redco::shard {
@@ -27,16 +26,21 @@ struct region {
   std::int64_t block = -1;
 
   constexpr std::int64_t size() const { return end - begin; }
-  constexpr bool is_like(region const& other) const { return order() == other.order(); }
+  constexpr bool is_like(region const& other) const {
+    return trained == other.trained && block == other.block && summed_over == other.summed_over && decay == other.decay;
+  }
   /// Returns true if the region `next` continues the range of equal shares that has this region.
   constexpr bool is_shared_with(region const& next) const {
     return trained == next.trained && block == next.block && summed_over == next.summed_over;
   }
-  /// Returns the region's sort key. Trained regions come before frozen ones. Among these, blocks
-  /// have their order in the model; then come regions whose gradients are summed over more mesh
-  /// axes, and then regions with weight decay.
-  constexpr std::tuple<bool, std::int64_t, int, bool> order() const {
-    return {!trained, block, -summed_over.bits, !decay};
+  /// Returns true if the region is before `other` in the flat buffers. Trained regions come before
+  /// frozen ones. Among these, blocks have their order in the model; then come regions whose
+  /// gradients are summed over more mesh axes, and then regions with weight decay.
+  constexpr bool is_before(region const& other) const {
+    if (trained != other.trained) return trained;
+    if (block != other.block) return block < other.block;
+    if (summed_over != other.summed_over) return summed_over.bits > other.summed_over.bits;
+    return decay && !other.decay;
   }
 
   friend constexpr bool operator==(region const&, region const&) = default;
@@ -57,14 +61,15 @@ constexpr region region_of(entry const& e, bool trained, bool by_block = false) 
 
 /// A list of the regions of a rank's flat buffers (ranges of parameters that are trained alike).
 /// Parameter store, gradient buckets, gradient norm, optimizer, cost and checkpoints use this list;
-/// it is equal on all ranks. Regions are in the order of region::order(), so frozen ones are last.
+/// it is equal on all ranks. Regions are in the order of region::is_before(), so frozen ones are
+/// last.
 class regions {
  public:
   /// Adds `elements` elements to the region with the properties of `like`. Creates this region if
   /// it does not exist. Shifts all regions after it.
   constexpr void add(region const& like, std::int64_t elements) {
     std::size_t at = all_.size();
-    while (at > 0 && like.order() <= all_[at - 1].order()) --at;
+    while (at > 0 && !all_[at - 1].is_before(like)) --at;
     if (at == all_.size() || !all_[at].is_like(like)) {
       all_.insert(all_.begin() + static_cast<std::ptrdiff_t>(at), like);
       all_[at].begin = all_[at].end = at == 0 ? 0 : all_[at - 1].end;
