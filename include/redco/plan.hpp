@@ -65,6 +65,7 @@
 #include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/muon.hpp>
+#include <redco/optimizer/norm_kind.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/optimizer/state_slots.hpp>

@@ -68,8 +68,8 @@ TEST_CASE("each value of --optimizer chooses its rule with the rates, decay and 
   for (redco::optimizer::rule_kind const kind : redco::optimizer::rule_texts.values()) {
     std::string const name(name_of(kind));
     INFO(name);
-    chosen_rule const rule = chosen(
-        {"--optimizer", name.c_str(), "--lr", "0.5", "--warmup", "7", "--weight-decay", "0.25", "--clip-norm", "3"});
+    chosen_rule const rule = chosen({"--optimizer", name.c_str(), "--lr", "0.5", "--warmup", "7", "--weight-decay",
+                                     "0.25", "--clip-norm", "3", "--clip-kind", "inf"});
     std::visit(
         [&](auto const& one) {
           names.emplace_back(one.name);
@@ -77,13 +77,15 @@ TEST_CASE("each value of --optimizer chooses its rule with the rates, decay and 
           CHECK(one.lr.warmup == 7);
           CHECK(one.weight_decay == 0.25);
           CHECK(one.clip_norm == 3);
+          CHECK(one.clip_kind == redco::optimizer::norm_kind::inf);
           if constexpr (requires { one.relative_step; }) CHECK((!one.relative_step && !one.scale_parameter));
         },
         rule.rule);
     CHECK(names.back() == name);
   }
   CHECK(names.size() == 7);
-  CHECK(std::holds_alternative<redco::adamw>(chosen({}).rule));
+  CHECK(std::get<redco::adamw>(chosen({}).rule).clip_kind == redco::optimizer::norm_kind::l2);
+  CHECK(refusal({"--clip-kind", "l1"}).starts_with("64 --clip-kind"));
 }
 
 TEST_CASE("momentum and averages of the flags are values of their rules, and refused by others") {

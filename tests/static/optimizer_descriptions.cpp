@@ -38,6 +38,8 @@ static_assert(redco::optimizer::state_slots(halved).size() == 0 &&
 static_assert(redco::optimizer::state_slots(redco::adamw{})[1] == "exp_avg_sq");
 static_assert(redco::optimizer::clip_norm(redco::adamw{.clip_norm = 1.5}) == 1.5);
 static_assert(redco::optimizer::decay_all(redco::adam{.decay_all = true}));
+static_assert(redco::optimizer::clip_kind(redco::sgd{.clip_kind = redco::optimizer::norm_kind::inf}) ==
+              redco::optimizer::norm_kind::inf);
 
 struct sign_rule {
   double lr = 1e-4;
@@ -46,6 +48,7 @@ struct sign_rule {
 };
 static_assert(slot_count<sign_rule{}> == 1);
 static_assert(redco::optimizer::clip_norm(sign_rule{}) == 0 && !redco::optimizer::decay_all(sign_rule{}));
+static_assert(redco::optimizer::clip_kind(sign_rule{}) == redco::optimizer::norm_kind::l2);
 
 struct without_state {
   double lr = 1e-4;

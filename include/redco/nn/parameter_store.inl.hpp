@@ -30,8 +30,8 @@ inline at::Tensor without_padding(at::Tensor local, extents const& held) {
 /// Each number depends on the key and the element's global index.
 inline at::Tensor drawn(stored_parameter const& p, int rank, random::stream key, double deviation, bool uniform) {
   extents const held = p.plan.logical(rank);
-  // A row of the innermost dimension is a run of consecutive global indices.
-  std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
+  // A row of the innermost dimension is a run of consecutive global indices. A scalar is one row.
+  std::int64_t const inner = held.rank > 0 ? held[-1] : 1, rows = inner > 0 ? held.count() / inner : 0;
   at::Tensor const all = at::empty({rows, inner}, p.master.options().device(tensors::cpu_device()));
   AT_DISPATCH_FLOATING_TYPES(all.scalar_type(), "drawn", [&] {
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -362,11 +362,11 @@ REDCO_INLINE at::Tensor leaves::leaf_of(std::vector<std::string> const& names) c
                                         "' are read as one matrix and are not adjacent in memory: the facts of their "
                                         "layer declare them one after the other, those after the first with "
                                         "parameter_fact::is_joined");
-    rows += p.value.size(0);
+    rows += p.value.dim() > 0 ? p.value.size(0) : 1;
     end += p.value.numel();
   }
   auto sizes = first.value.sizes().vec();
-  sizes[0] = rows;
+  if (!sizes.empty()) sizes[0] = rows;
   at::Tensor leaf = store_.values_at(first.offset, end - first.offset).view(sizes).detach();
   if (first.trainable) {
     leaf.requires_grad_();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/norm_kind.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 #include <string_view>
@@ -38,6 +39,7 @@ struct muon {
   /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
   /// clipping.
   double clip_norm = 0;
+  norm_kind clip_kind = norm_kind::l2;  ///< Norm that clip_norm limits
 
   static constexpr std::string_view name = "muon";
   static constexpr bool updates_matrices = true;

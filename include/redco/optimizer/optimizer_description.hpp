@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/norm_kind.hpp>
 #include <redco/optimizer/state_slots.hpp>
 #include <redco/diag/error.hpp>
 
@@ -32,6 +33,14 @@ constexpr double clip_norm(Description const& description) {
   else return 0;
 }
 
+/// Returns the norm that clip_norm() limits. Returns l2 if the optimizer's settings have no member
+/// `clip_kind`.
+template <class Description>
+constexpr norm_kind clip_kind(Description const& description) {
+  if constexpr (requires { norm_kind(description.clip_kind); }) return description.clip_kind;
+  else return norm_kind::l2;
+}
+
 /// Returns true if the optimizer applies weight decay to norms and biases too. Returns false if the
 /// optimizer's settings have no member `decay_all`.
 template <class Description>
@@ -41,8 +50,9 @@ constexpr bool decay_all(Description const& description) {
 }
 
 /// A type of optimizer settings: a static `name`, a learning rate (`lr` or learning_rate_at()), and
-/// the names of the state slots. The members `clip_norm` and `decay_all` are optional. The room
-/// update/ has the update rules of redco's optimizers. A user's own type has its rule as a member:
+/// the names of the state slots. The members `clip_norm`, `clip_kind` and `decay_all` are optional.
+/// The room update/ has the update rules of redco's optimizers. A user's own type has its rule as a
+/// member:
 ///   void update(redco::update::segment&, double lr, std::int64_t step) const;
 template <class D>
 concept optimizer_description = std::copyable<D> && requires(D const& d) {

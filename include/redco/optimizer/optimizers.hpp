@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/norm_kind.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 #include <algorithm>
@@ -25,6 +26,7 @@ struct adam {
   /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
   /// clipping.
   double clip_norm = 0;
+  optimizer::norm_kind clip_kind = optimizer::norm_kind::l2;  ///< Norm that clip_norm limits
 
   static constexpr std::string_view name = "adam";
   constexpr optimizer::slot_list slots() const {
@@ -53,6 +55,7 @@ struct adamw {
   /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
   /// clipping.
   double clip_norm = 0;
+  optimizer::norm_kind clip_kind = optimizer::norm_kind::l2;  ///< Norm that clip_norm limits
 
   static constexpr std::string_view name = "adamw";
   constexpr optimizer::slot_list slots() const {
@@ -77,6 +80,7 @@ struct sgd {
   /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
   /// clipping.
   double clip_norm = 0;
+  optimizer::norm_kind clip_kind = optimizer::norm_kind::l2;  ///< Norm that clip_norm limits
 
   static constexpr std::string_view name = "sgd";
   constexpr optimizer::slot_list slots() const {
@@ -105,6 +109,7 @@ struct lion {
   /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
   /// clipping.
   double clip_norm = 0;
+  norm_kind clip_kind = norm_kind::l2;  ///< Norm that clip_norm limits
 
   static constexpr std::string_view name = "lion";
   constexpr slot_list slots() const { return {"exp_avg"}; }
@@ -132,6 +137,7 @@ struct ademamix {
   /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
   /// clipping.
   double clip_norm = 0;
+  norm_kind clip_kind = norm_kind::l2;  ///< Norm that clip_norm limits
 
   static constexpr std::string_view name = "ademamix";
   constexpr slot_list slots() const { return {"exp_avg_fast", "exp_avg_slow", "exp_avg_sq"}; }
@@ -168,6 +174,7 @@ struct schedule_free {
   /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
   /// clipping.
   double clip_norm = 0;
+  norm_kind clip_kind = norm_kind::l2;  ///< Norm that clip_norm limits
 
   static constexpr std::string_view name = "schedule_free";
   constexpr slot_list slots() const { return {"z", "exp_avg_sq"}; }
@@ -213,6 +220,7 @@ struct adafactor {
   /// Maximum global norm of the gradients; larger gradients are scaled down to it. 0 disables
   /// clipping.
   double clip_norm = 0;
+  norm_kind clip_kind = norm_kind::l2;  ///< Norm that clip_norm limits
 
   static constexpr std::string_view name = "adafactor";
   static constexpr bool factors_matrices = true;

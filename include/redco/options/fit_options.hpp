@@ -3,6 +3,7 @@
 #include <redco/options/choices.hpp>
 #include <redco/data/examples.hpp>
 #include <redco/optimizer/groups.hpp>
+#include <redco/optimizer/norm_kind.hpp>
 #include <redco/diag/blame.hpp>
 #include <redco/meta/fields.hpp>
 
@@ -21,6 +22,8 @@ namespace redco::options {
 
 template <>
 inline constexpr std::array choices<optimizer::rule_kind> = optimizer::rule_texts.values();
+template <>
+inline constexpr std::array choices<optimizer::norm_kind> = optimizer::norm_texts.values();
 
 /// A map of an evaluation's metrics: values by name.
 using metric_map = std::map<std::string, double>;
@@ -66,6 +69,7 @@ struct training_flags {
   std::int64_t max_steps = 0, global_batch = 8, micro_batch = 0, warmup = 0;
   int collate_threads = 1;
   double lr = 1e-3, weight_decay = 0.01, clip_norm = 1;
+  optimizer::norm_kind clip_kind = optimizer::norm_kind::l2;
   optimizer::rule_kind rule = optimizer::rule_kind::adamw;
   std::optional<double> momentum = {}, beta1 = {}, beta2 = {};
 
@@ -104,7 +108,9 @@ struct training_flags {
             .at_most(1)
             .in_group("training"),
         field<"weight_decay">(&o::weight_decay, "weight decay of the optimizer").at_least(0).in_group("training"),
-        field<"clip_norm">(&o::clip_norm, "largest gradient norm; 0: no clipping").at_least(0).in_group("training"));
+        field<"clip_norm">(&o::clip_norm, "largest gradient norm; 0: no clipping").at_least(0).in_group("training"),
+        field<"clip_kind">(&o::clip_kind, "norm that --clip-norm limits: l2, or inf for the largest element")
+            .in_group("training"));
   }
 
   friend bool operator==(training_flags const&, training_flags const&) = default;

@@ -38,6 +38,7 @@ REDCO_INLINE optimizer::chosen_rule training_flags::optimizer() const {
         else one.lr = {.peak = lr, .warmup = warmup};
         one.weight_decay = weight_decay;
         one.clip_norm = clip_norm;
+        one.clip_kind = clip_kind;
         double *first = nullptr, *second = nullptr, *mass = nullptr;
         if constexpr (requires { one.momentum; }) mass = &one.momentum;
         if constexpr (requires { one.beta1; }) first = &one.beta1;

@@ -9,6 +9,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shard/shares.hpp>
+#include <redco/optimizer/norm_kind.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -240,10 +241,13 @@ REDCO_INLINE void step_executor::update() {
   double const divisor = facts_.several_terms ? 1 : result_.weight;
   if (state_.noise.deviation > 0)
     state_.store.add_noise(state_.noise.deviation, rank_.rank, state_.noise.seed, static_cast<std::uint64_t>(at_.step));
-  double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
   // If the replicas keep shares, each of them has the squares of its own gradients only.
-  shape::axes const over = state_.store.shares().empty() ? shape::model_axes : shape::every_axis;
-  result_.grad_norm = update::gradient_norm(square, rank_.group(over), divisor);
+  comm::group& over = rank_.group(state_.store.shares().empty() ? shape::model_axes : shape::every_axis);
+  at::Tensor const& gradients = state_.store.gradients();
+  result_.grad_norm =
+      optimizer.clip_kind == optimizer::norm_kind::inf
+          ? update::gradient_inf_norm(update::largest_magnitude(gradients, state_.norm_ranges), over, divisor)
+          : update::gradient_norm(update::squared_norm(gradients, state_.norm_ranges), over, divisor);
   check_finite("gradient norm", result_.grad_norm);
   if (watch_ != nullptr) watch_->reduced(state_, divisor);
   ++state_.updates;

@@ -6,6 +6,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/optimizer/groups.hpp>
 #include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/norm_kind.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
@@ -40,8 +41,8 @@ class any_optimizer {
     requires(!std::is_same_v<Description, any_optimizer> && !std::is_same_v<Description, optimizer::chosen_rule>)
   &&optimizer<Description> any_optimizer(Description const& d)
       : name(d.name),
-  clip_norm(optimizer::clip_norm(d)), decay_all(optimizer::decay_all(d)), schedule(optimizer::schedule_of(d)),
-  groups(optimizer::groups_of(d)), layer_decay(optimizer::layer_decay(d)),
+  clip_norm(optimizer::clip_norm(d)), clip_kind(optimizer::clip_kind(d)), decay_all(optimizer::decay_all(d)),
+  schedule(optimizer::schedule_of(d)), groups(optimizer::groups_of(d)), layer_decay(optimizer::layer_decay(d)),
   updates_matrices(optimizer::updates_matrices(d)), factors_matrices(optimizer::factors_matrices(d)),
   slots_(optimizer::state_slots(d)), matrix_slots_(optimizer::matrix_slots(d)),
   rate_([d](std::int64_t step, std::int64_t steps) { return optimizer::learning_rate_at(d, step, steps); }),
@@ -56,6 +57,8 @@ class any_optimizer {
   std::string name;
   /// Largest norm of the gradient; larger gradients are scaled down to it. 0 means no clipping.
   double clip_norm;
+  /// Norm that clip_norm limits and that steps report.
+  optimizer::norm_kind clip_kind;
   /// If true, weight decay also applies to norms and biases.
   bool decay_all;
   /// Learning rate schedule of the wrapped optimizer; empty if it has none.

@@ -24,6 +24,11 @@ struct norm_range {
 /// ranges must be within the tensor.
 double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges);
 
+/// Returns the largest magnitude of the elements of a flat gradient in `ranges` with a weight above
+/// 0, or 0 if there is none. It is exact for every floating dtype, and NaN if one of these elements
+/// is NaN. All ranges must be within the tensor.
+double largest_magnitude(at::Tensor const& flat, std::span<norm_range const> ranges);
+
 /// Returns the norm of the whole model's gradient, equal on all ranks: the square root of the sum
 /// of `local_square` over the ranks of `shards`, divided by `count`. `local_square` is the
 /// squared_norm of this rank's gradients, already summed over data-parallel ranks. `count` is the
@@ -38,6 +43,16 @@ inline double gradient_norm(double local_square, comm::group& shards, double cou
     total = *sum.const_data_ptr<double>();
   }
   return std::sqrt(total) / count;
+}
+
+/// Returns the inf-norm of the whole model's gradient, equal on all ranks: the maximum of
+/// `local_largest` over the ranks of `shards`, divided by `count`. `local_largest` is the
+/// largest_magnitude of this rank's gradients; all else is as for gradient_norm().
+inline double gradient_inf_norm(double local_largest, comm::group& shards, double count = 1) {
+  if (shards.size() == 1) return local_largest / count;
+  at::Tensor const largest = at::full({1}, local_largest, at::kDouble);
+  shards.all_reduce(largest, comm::reduce_op::max);
+  return *largest.const_data_ptr<double>() / count;
 }
 
 /// Returns the factor that scales gradients of norm `norm` to at most `max_norm`, or 1 if max_norm

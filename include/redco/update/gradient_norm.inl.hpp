@@ -29,4 +29,15 @@ REDCO_INLINE double squared_norm(at::Tensor const& flat, std::span<norm_range co
   return on_cpu ? total : sum.item<double>();
 }
 
+REDCO_INLINE double largest_magnitude(at::Tensor const& flat, std::span<norm_range const> ranges) {
+  at::NoGradGuard const no_grad;
+  at::Tensor largest = at::zeros({}, flat.options());  // read once, to wait for a device only once
+  for (norm_range const& range : ranges) {
+    if (range.weight == 0 || range.begin == range.end) continue;
+    auto const [low, high] = at::aminmax(flat.slice(0, range.begin, range.end));
+    largest = at::maximum(largest, at::maximum(low.neg(), high));
+  }
+  return largest.item<double>();
+}
+
 }  // namespace redco::update

@@ -1,0 +1,345 @@
+#include "mlp.hpp"
+#include "stages.hpp"
+
+#include <redco/nn/opaque.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/model.hpp>
+#include <redco/model/sequence_parallel.hpp>
+#include <redco/layer/opaque.hpp>
+#include <redco/optimizer/groups.hpp>
+#include <redco/optimizer/norm_kind.hpp>
+#include <redco/optimizer/optimizers.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+// Compares runs whose replicas keep shares of the training state (ZeRO) with runs without, for
+// models, data and options at the edges.
+
+namespace zero_cases_test {
+
+using namespace redco;
+using run_test::in;
+using run_test::mlp_pipeline;
+using run_test::numbers;
+using run_test::silence;
+using stage_test::distance;
+using stage_test::language;
+using stage_test::name_of;
+using stage_test::tied;
+
+/// Levels of ZeRO, and those that run with pipeline stages.
+constexpr std::array levels{1, 2};
+constexpr std::array levels_of_stages{1};
+
+/// The results of a fit, with the norm of each step's gradient.
+struct outcome : run_test::outcome {
+  std::vector<double> norms;
+};
+
+/// Six steps of five of 13 examples, or as `change(options)` sets. The third step of an epoch has
+/// three examples.
+template <class Model, class Pipeline, class Optimizer, class Change>
+outcome trained(Model const& model, Pipeline const& pipeline, deployer_options where, Optimizer const& optimizer,
+                Change const& change) {
+  silence const quiet;
+  temporary_folder const folder;
+  if (where.workdir.empty()) where.workdir = folder.path;
+  where.deadline = 60;
+  outcome found;
+  run_test::options_of<Model, Pipeline> o;
+  o.epochs = 7;
+  o.max_steps = 6;
+  o.global_batch = 5;
+  o.save_last = false;
+  o.save_argmin = {};
+  o.on_step = [&](fit_event const& e) {
+    found.losses.push_back(e.loss);
+    found.norms.push_back(e.grad_norm);
+  };
+  change(o);
+  try {
+    deployer deployer(where);
+    redco::trainer trainer(deployer, model, pipeline, optimizer);
+    trainer.fit(numbers(13), o);
+    found.state = run_test::whole_state(trainer.states());
+  } catch (error const& e) {
+    found.code = static_cast<int>(e.code());
+    found.reason = e.what();
+  }
+  found.log = quiet.text.str();
+  return found;
+}
+
+deployer_options on_mesh(mesh const& on, int level = 0) {
+  deployer_options where = in({}, on);
+  where.gradient_bucket = 0.25 / 1024;
+  where.zero = level;
+  return where;
+}
+
+constexpr adamw clipped{.lr = 1e-2, .clip_norm = 0.5};
+
+void check_equal(outcome const& whole, outcome const& shares) {
+  INFO(whole.reason << shares.reason);
+  REQUIRE(whole.losses.size() >= 4);
+  CHECK(run_test::difference(whole.losses, shares.losses) < 1e-10);
+  CHECK(run_test::difference(whole.norms, shares.norms) < 1e-10);
+  CHECK(distance(whole.state, shares.state) < 1e-10);
+}
+
+void check_same_bits(outcome const& whole, outcome const& shares) {
+  INFO(whole.reason << shares.reason);
+  REQUIRE(whole.losses.size() >= 4);
+  CHECK(whole.losses == shares.losses);
+  CHECK(run_test::bit_equal(whole.state, shares.state));
+}
+
+/// A user's callable with parameters of zero, one, three and five elements. It leaves out the last
+/// one if the first feature of its first example is not positive.
+struct odd_sizes {
+  static constexpr std::array parameters{layers::parameter_shape{"none", {0, 3}}, layers::parameter_shape{"scalar", {}},
+                                         layers::parameter_shape{"one", {1}}, layers::parameter_shape{"three", {3}},
+                                         layers::parameter_shape{"branch", {5}}};
+
+  /// Numbers of calls that used the last parameter, and of those that did not
+  inline static std::atomic<int> used = 0, skipped = 0;
+
+  at::Tensor operator()(at::Tensor const& x, std::span<at::Tensor const> p) const {
+    at::Tensor const y = x * (1 + p[1]) + at::cat({p[3], p[2], p[2]}) + p[0].sum();
+    bool const uses = x.size(0) > 0 && x[0][0].item<double>() > 0;
+    ++(uses ? used : skipped);
+    return uses ? y * at::exp(p[4]) : y;
+  }
+};
+
+/// 35 + 21 elements with weight decay and 20 without, which 3 and 4 replicas do not divide
+using odd =
+    model_of<sequential<named<"odd", opaque<odd_sizes>>, named<"up", linear<5, 7>>, relu, named<"down", linear<7, 3>>>>;
+
+TEST_CASE("parameters of zero, one and indivisible numbers of elements have shares, frozen or not") {
+  for (std::vector<std::string> const& frozen :
+       std::vector<std::vector<std::string>>{{}, {"odd.*"}, {"up.*", "odd.one", "odd.none"}})
+    for (int const replicas : {2, 3, 4, 5}) {
+      auto const change = [&](auto& o) { o.frozen = frozen, o.micro_batch = 1; };
+      auto const run = [&](int level) {
+        return trained(odd{}, mlp_pipeline(), on_mesh({.dp = replicas}, level), clipped, change);
+      };
+      outcome const whole = run(0);
+      CHECK(whole.state.at("odd.none").sizes().equals({0, 3}));
+      for (int const level : levels) {
+        INFO(replicas << " replicas, " << frozen.size() << " patterns, level " << level);
+        check_equal(whole, run(level));
+      }
+    }
+}
+
+TEST_CASE("f32 master parameters of bf16 values have shares of odd sizes with the bits of a whole run") {
+  for (int const replicas : {2, 3, 5}) {
+    auto const run = [&](int level) {
+      deployer_options where = on_mesh({.dp = replicas}, level);
+      where.dtype = dtype::bf16;
+      return trained(odd{}, mlp_pipeline(), where, adamw{.lr = 1e-2}, [](auto&) {});
+    };
+    outcome const whole = run(0);
+    CHECK(whole.state.at("master.odd.three").scalar_type() == at::kFloat);
+    for (int const level : levels) {
+      INFO(replicas << " replicas, level " << level);
+      check_same_bits(whole, run(level));
+    }
+  }
+}
+
+TEST_CASE("a layer that some replicas skip gets the mean of the gradients of the others") {
+  odd_sizes::used = odd_sizes::skipped = 0;
+  for (int const replicas : {2, 3})
+    for (std::int64_t const micro_batch : {0, 1})
+      for (bool const overlap : {false, true}) {
+        auto const run = [&](int level) {
+          deployer_options where = on_mesh({.dp = replicas}, level);
+          where.gradient_bucket = 16.0 / (1 << 20);
+          if (level < 2) where.overlap = overlap;
+          return trained(odd{}, mlp_pipeline(), where, clipped, [&](auto& o) { o.micro_batch = micro_batch; });
+        };
+        outcome const whole = run(0);
+        for (int const level : levels) {
+          INFO(replicas << " replicas, micro-batches of " << micro_batch << ", level " << level);
+          check_equal(whole, run(level));
+        }
+      }
+  CHECK(odd_sizes::used > 0);
+  CHECK(odd_sizes::skipped > 0);
+}
+
+TEST_CASE("replicas without an example take part in the sums of gradients") {
+  // The last step of an epoch has one or three examples.
+  for (std::int64_t const batch : {4, 5, 6})
+    for (std::int64_t const micro_batch : {0, 1}) {
+      auto const run = [&](int level) {
+        return trained(odd{}, mlp_pipeline(), on_mesh({.dp = 4}, level), clipped, [&](auto& o) {
+          o.global_batch = batch;
+          o.micro_batch = micro_batch;
+        });
+      };
+      outcome const whole = run(0);
+      for (int const level : levels) {
+        INFO("batches of " << batch << ", micro-batches of " << micro_batch << ", level " << level);
+        check_equal(whole, run(level));
+      }
+    }
+}
+
+TEST_CASE("one replica runs with every level, shares nothing out and says so") {
+  for (mesh const& on : {mesh{.dp = 1}, {.dp = 1, .tp = 2}}) {
+    auto const run = [&](int level) { return trained(tied, language(), on_mesh(on, level), clipped, [](auto&) {}); };
+    outcome const whole = run(0);
+    for (int const level : levels) {
+      INFO(name_of(on) << ", level " << level);
+      outcome const shares = run(level);
+      check_same_bits(whole, shares);
+      CHECK(shares.log.find("zero " + std::to_string(level) +
+                            ": nothing is shared out, because there is one replica") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("one and four micro-batches per step give equal steps") {
+  auto const run = [&](int level, std::int64_t micro_batch) {
+    return trained(tied, language(), on_mesh({.dp = 2}, level), clipped, [&](auto& o) {
+      o.global_batch = 8;
+      o.micro_batch = micro_batch;
+    });
+  };
+  outcome const whole = run(0, 4);
+  for (int const level : levels)
+    for (std::int64_t const micro_batch : {4, 1}) {
+      INFO("micro-batches of " << micro_batch << ", level " << level);
+      check_equal(whole, run(level, micro_batch));
+    }
+}
+
+TEST_CASE("tied parameters on two and four pipeline stages train as on one rank") {
+  auto const run = [](mesh const& on, int level) {
+    return trained(tied, language(), on_mesh(on, level), clipped, [](auto& o) { o.micro_batch = 1; });
+  };
+  outcome const one = run({.dp = 1}, 0);
+  for (int const stages : {2, 4}) {
+    INFO(stages << " stages");
+    check_equal(one, run({.pp = stages, .dp = 2}, 0));
+    for (int const level : levels_of_stages) {
+      INFO("level " << level);
+      check_equal(one, run({.pp = stages, .dp = 2}, level));
+    }
+  }
+}
+
+TEST_CASE("models whose tokens are split over the shards train as on one rank") {
+  models::sequence_parallel<gpt2> const split{tied.config};
+  auto const change = [](auto& o) { o.micro_batch = 1; };
+  outcome const one = trained(tied, language(), on_mesh({.dp = 1}), clipped, change);
+  for (mesh const& on : {mesh{.dp = 2, .tp = 2}, {.dp = 3, .tp = 2}})
+    for (int const level : levels) {
+      INFO(name_of(on) << ", level " << level);
+      check_equal(one, trained(split, language(), on_mesh(on, level), clipped, change));
+    }
+}
+
+TEST_CASE("groups of an optimizer keep their rates and decays over save and load on another mesh and level") {
+  optimizer::grouped const rule(adamw{.lr = 1e-2, .weight_decay = 0.1},
+                                {{.pattern = "h.1.*", .rate = 0.1}, {.pattern = "*.bias", .weight_decay = 0.4}}, 0.8);
+  outcome const whole = trained(tied, language(), on_mesh({.dp = 1}), rule, [](auto& o) { o.max_steps = 4; });
+  struct layout {
+    mesh on;
+    int level;
+  };
+  std::vector<layout> layouts{{{.dp = 1}, 0}, {{.dp = 2, .tp = 2}, 0}};
+  for (int const level : levels) layouts.insert(layouts.end(), {{{.dp = 2}, level}, {{.dp = 3, .tp = 2}, level}});
+  for (layout const& saving : layouts) {
+    temporary_folder const folder;
+    auto const run = [&](layout const& at, std::int64_t steps) {
+      deployer_options where = on_mesh(at.on, at.level);
+      where.workdir = folder.path;
+      where.resume = steps > 2 ? "auto" : "none";
+      return trained(tied, language(), where, rule, [&](auto& o) {
+        o.max_steps = steps;
+        o.save_last = steps == 2;
+      });
+    };
+    outcome const first = run(saving, 2);
+    for (layout const& loading : layouts) {
+      INFO(name_of(saving.on) << " level " << saving.level << ", then " << name_of(loading.on) << " level "
+                              << loading.level << first.reason);
+      outcome rest = run(loading, 4);
+      CHECK(rest.losses.size() == 2);
+      rest.losses.insert(rest.losses.begin(), first.losses.begin(), first.losses.end());
+      rest.norms.insert(rest.norms.begin(), first.norms.begin(), first.norms.end());
+      check_equal(whole, rest);
+    }
+  }
+}
+
+/// Settings of the optimizer that clips by the largest element.
+template <class Rule>
+Rule by_largest(Rule rule, double limit) {
+  rule.clip_norm = limit;
+  rule.clip_kind = optimizer::norm_kind::inf;
+  return rule;
+}
+
+TEST_CASE("the inf-norm of a step is its largest gradient, to which clipping scales the update") {
+  auto const run = [](mesh const& on, int level, std::int64_t steps, double limit) {
+    return trained(tied, language(), on_mesh(on, level), by_largest(sgd{.lr = 1}, limit), [&](auto& o) {
+      o.max_steps = steps;
+      o.epochs = steps > 0 ? 1 : 0;
+    });
+  };
+  for (mesh const& on : {mesh{.dp = 1}, {.dp = 3}, {.dp = 2, .tp = 2}, {.pp = 2, .dp = 2}}) {
+    run_test::tensors const before = run(on, 0, 0, 0).state;
+    std::vector<int> all{0};
+    if (on.pp > 1) all.insert(all.end(), levels_of_stages.begin(), levels_of_stages.end());
+    else all.insert(all.end(), levels.begin(), levels.end());
+    for (int const level : all) {
+      INFO(name_of(on) << ", level " << level);
+      double norm = 0;
+      for (double const limit : {0.0, 0.01}) {
+        outcome const after = run(on, level, 1, limit);
+        INFO(after.reason);
+        REQUIRE(after.norms.size() == 1);
+        if (limit == 0) norm = after.norms[0];
+        CHECK(after.norms[0] == norm);
+        double moved = 0;
+        for (auto const& [name, start] : before)
+          moved = std::max(moved, (after.state.at(name) - start).abs().max().item<double>());
+        CHECK(norm > 0.02);
+        CHECK(moved == Approx(limit == 0 ? norm : norm * limit / (norm + 1e-6)).epsilon(1e-11));
+      }
+    }
+  }
+}
+
+TEST_CASE("runs that are clipped by their largest gradient have the bits of a run without shares") {
+  for (dtype const type : {dtype::f32, dtype::bf16})
+    for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}}) {
+      auto const run = [&](int level) {
+        deployer_options where = on_mesh(on, level);
+        where.dtype = type;
+        return trained(tied, language(), where, by_largest(adamw{.lr = 2e-3}, 0.02), [](auto&) {});
+      };
+      outcome const whole = run(0);
+      CHECK(*std::min_element(whole.norms.begin(), whole.norms.end()) > 0.02);
+      for (int const level : levels) {
+        INFO(name_of(on) << " " << redco::name_of(type) << ", level " << level);
+        outcome const shares = run(level);
+        check_same_bits(whole, shares);
+        CHECK(whole.norms == shares.norms);
+      }
+    }
+}
+
+}  // namespace zero_cases_test
