@@ -33,8 +33,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <optional>
 #include <span>
@@ -57,9 +59,11 @@ struct bench_options {
   double dropout = 0;
   std::string loop = "trainer";
   int threads = 0;
+  int zero = 0;
   std::optional<bool> overlap;
   std::optional<std::filesystem::path> machine;
   double peak = 0;
+  std::filesystem::path write_start;
   bool paced = false;
 
   static constexpr auto fields() {
@@ -81,9 +85,11 @@ struct bench_options {
             .at_most(1),
         field<"loop">(&o::loop, "trainer, or hand: kernels and collectives without trainer and plan"),
         field<"threads">(&o::threads, "threads of each rank; 0: the cores divided by the ranks").at_least(0),
+        field<"zero">(&o::zero, "training state of which each replica keeps a share: --zero of a deployer").at_least(0),
         field<"overlap">(&o::overlap, "gradients are summed while backward runs; default: between processes"),
         field<"machine">(&o::machine, "file of the machine's speed: prints predicted times of a step"),
         field<"peak">(&o::peak, "TFLOP/s that a device reaches at most; 0: by its name, for bf16").at_least(0),
+        field<"write_start">(&o::write_start, "folder for the weights before training and the ids; trains nothing"),
         field<"paced">(&o::paced, "one step for each line on standard input"));
   }
 };
@@ -144,8 +150,10 @@ redco::deployer_options deployment_of(bench_options const& o, std::filesystem::p
   d.tf32 = o.tf32;
   d.cuda_graph = o.cuda_graph;
   d.threads = o.threads;
+  d.zero = o.zero;
   d.overlap = o.overlap;
   d.workdir = folder;
+  if (o.paced) d.deadline = 3600;  // ranks wait during the turns of other programs
   d.resume = "none";
   d.quiet = true;
   return d;
@@ -183,6 +191,19 @@ auto language_model(step_watch& watch) {
          });
 }
 
+/// Writes the weights before training and the ids of `data` to the folder o.write_start.
+template <class Model>
+void write_start(Model const& model, std::vector<ids> const& data, bench_options const& o) {
+  temporary_folder const folder;
+  redco::deployer deployer(deployment_of(o, folder.path));
+  step_watch watch(false, std::cout);
+  redco::trainer trainer(deployer, model, language_model(watch), redco::adamw{});
+  trainer.fit(data, {.epochs = 0, .sanity_check = false, .save_last = false, .save_argmin = {}});
+  std::filesystem::create_directories(o.write_start);
+  trainer.save_model(o.write_start);
+  std::ofstream(o.write_start / "ids.json") << redco::json::json_value(data).dump() << '\n';
+}
+
 /// Trains the model on `data`. If `evaluated` is not null, stores the loss on `data` after training
 /// in it.
 template <class Model>
@@ -192,6 +213,7 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
   redco::deployer deployer(deployment_of(o, folder.path));
   redco::adamw const optimizer{.lr = lr};
   redco::trainer trainer(deployer, model, language_model(watch), optimizer);
+  std::vector<double> norms;
   watch.begin();
   redco::fit_result const result =
       trainer.fit(data, {.epochs = o.steps,
@@ -204,6 +226,7 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
                          .save_argmin = {},
                          .on_step = [&](redco::fit_event const& e) {
                            if (o.paced) finish_devices(deployer);
+                           norms.push_back(e.grad_norm);
                            watch.done(e.loss);
                          }});
   if (evaluated) *evaluated = result.evaluation.at("loss");
@@ -215,12 +238,20 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
   setup.compute = o.dtype;
   setup.hosts = redco::options::launched().processes;
   setup.gradient_bucket = deployer.gradient_bucket();
+  setup.zero = o.zero;
   setup.overlap_shards = deployer.overlaps_shards();
   for (redco::run::step_measure const& rank : result.measures) {
     line["peak_bytes"].push_back(rank.peak_bytes);
     if (!deployer.device().is_cpu()) line["device_bytes"].push_back(rank.device_bytes);
   }
+  // Losses and gradient norms of the first steps, to compare programs
+  auto const first_of = [](std::vector<double> const& all) {
+    return std::vector(all.begin(), all.begin() + std::min<std::ptrdiff_t>(4, std::ssize(all)));
+  };
+  line["losses"] = first_of(watch.losses);
+  line["norms"] = first_of(norms);
   redco::cost::rank_cost const cost = redco::cost::cost_of(model, optimizer, setup);
+  line["kept_bytes"] = cost.memory.persistent() - cost.memory.batches;
   line["report_bytes"] = cost.memory.peak();
   line["flops"] = static_cast<double>(cost.operations.forward + cost.operations.backward) * o.mesh.dp;
   describe_devices(deployer, o, line);
@@ -278,6 +309,10 @@ int step_speed(std::string const& workload, Model const& model, usual const& siz
   });
   if (o.cuda_graph && o.paced)
     throw redco::error(redco::exit_code::usage, "--cuda-graph repeats steps that do not wait: leave --paced out");
+  if (!o.write_start.empty()) {
+    write_start(model, data, o);
+    return 0;
+  }
   bool const first = redco::options::launched().first();
   step_watch watch(o.paced, out, first);
   redco::json::json_value line = {{"program", "redco " + (o.cuda_graph ? "graph" : o.loop)},
@@ -287,7 +322,8 @@ int step_speed(std::string const& workload, Model const& model, usual const& siz
                                   {"dtype", std::string(name_of(o.dtype))},
                                   {"batch", batch},
                                   {"length", length},
-                                  {"dropout", o.dropout}};
+                                  {"dropout", o.dropout},
+                                  {"zero", o.zero}};
   redco::json::json_value bytes = redco::json::json_value::object();
   if (o.loop == "hand") {
     if (o.dropout != 0) throw redco::error(redco::exit_code::usage, "--loop hand knows no dropout");

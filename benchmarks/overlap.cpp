@@ -5,15 +5,21 @@
 
 #include <redco/run/deployer.hpp>
 #include <redco/run/main_of.hpp>
+#include <redco/run/network_state.hpp>
+#include <redco/run/step.hpp>
+#include <redco/run/step_work.hpp>
 #include <redco/run/trained_network.hpp>
-#include <redco/run/training_step.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/comm/replica_round.hpp>
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/loss.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/machine_file.hpp>
 #include <redco/cost/step_time.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/shard/shares.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/options/launch.hpp>
@@ -21,6 +27,7 @@
 #include <redco/optimizer/optimizers.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
+#include <redco/shape/zero.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,7 +36,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -70,6 +81,7 @@ enum kind { sequential, overlapped, alone, kinds };
 
 redco::cost::setup setup_of(redco::deployer const& where, overlap_options const& o, kind how) {
   redco::cost::setup run{.mesh = where.mesh(), .load = {o.batch / where.mesh().size(redco::shape::batch_axes), 256}};
+  run.zero = how == overlapped ? where.options().zero : std::min(where.options().zero, 1);
   run.compute = where.compute();
   run.hosts = redco::options::launched().processes;
   if (how == overlapped) run.gradient_bucket = where.gradient_bucket();
@@ -93,14 +105,46 @@ void exchange(redco::rank_context& rank, redco::cost::messages const& all, redco
   }
 }
 
+/// The micro-batch of a step, whose loss a function computes.
+class one_batch final : public redco::run::step_work {
+ public:
+  explicit one_batch(std::function<redco::mean()> loss) : loss_(std::move(loss)) {}
+
+  redco::terms loss(std::int32_t, redco::comm::replica_round const&, redco::nn::stage_link*) override {
+    return redco::tensors::as_terms(loss_(), 1);
+  }
+  void compute(redco::run::step_executor& step, redco::comm::replica_round const& round) override {
+    step.add(loss(0, round, nullptr));
+  }
+
+ private:
+  std::function<redco::mean()> loss_;
+};
+
+/// Sums the gradients over the replicas, without the compute of the step. If the replicas keep
+/// shares of the training state, gathers the parameters, too.
+void exchange_gradients(redco::rank_context& rank, redco::run::network_state const& net) {
+  at::Tensor const& gradients = net.store.gradients();
+  if (net.store.shares().empty()) return rank.group(redco::shape::batch_axes).all_reduce(gradients);
+  for (redco::shard::shared_range const& one : net.store.shares())
+    rank.group(one.over).reduce_scatter_in_place(gradients.narrow(0, one.begin, one.size()));
+  net.gather_values(rank);
+}
+
 /// Returns the seconds of each turn of each kind of step on this rank, from one barrier of all
 /// ranks to the next.
 template <class Model>
 std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco::deployer const& where,
                                                 Model const& model, overlap_options const& o) {
   std::array<std::vector<double>, kinds> seconds;
-  redco::run::trained_network<Model> net(model, redco::plan_of(model, rank.mesh), redco::adamw{.lr = 3e-4},
-                                         where.compute(), 42, rank.rank);
+  auto const made = [&](redco::shape::zero const& zero) {
+    return std::make_unique<redco::run::trained_network<Model>>(
+        model, redco::plan_of(model, rank.mesh), redco::adamw{.lr = 3e-4}, where.compute(), 42, rank.rank,
+        std::vector<std::string>{}, redco::tensors::cpu_device(), zero);
+  };
+  // From level 2 on, every backward sums gradients. Level 1 sends as many bytes after backward.
+  int const level = where.options().zero;
+  auto const overlapping = made(where.zero()), apart = made({.level = std::min(level, 1)});
   redco::cost::messages const messages =
       redco::cost::cost_of(model, redco::adamw{}, setup_of(where, o, sequential)).messages;
   std::int64_t const rows = o.batch / rank.mesh.size(redco::shape::batch_axes);
@@ -112,15 +156,15 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
       rank.world.barrier();
       auto const began = std::chrono::steady_clock::now();
       if (now == alone) {
-        rank.group(redco::shape::batch_axes).all_reduce(net.store.gradients());
+        exchange_gradients(rank, *apart);
         exchange(rank, messages, where.compute());
       } else {
         bool const overlaps = now == overlapped;
         in.shard_lane = overlaps && where.overlaps_shards() ? &rank.lane(redco::shape::axis::tp) : nullptr;
-        redco::run::training_step step(net, rank, false, overlaps ? where.gradient_bucket() : 0);
-        step.expect_last();
-        step.add(redco::cross_entropy(net.in(in)(ids.slice(1, 0, 256)), ids.slice(1, 1)));
-        step.finish(turn + 2, o.steps + 2, false);
+        auto& net = overlaps ? *overlapping : *apart;
+        one_batch work([&] { return redco::cross_entropy(net.in(in)(ids.slice(1, 0, 256)), ids.slice(1, 1)); });
+        redco::run::step_executor step(net, rank, {}, overlaps ? where.gradient_bucket() : 0);
+        step.run(work, {turn + 2, o.steps + 2});
       }
       rank.world.barrier();
       std::chrono::duration<double> const took = std::chrono::steady_clock::now() - began;
@@ -149,6 +193,7 @@ void compare(redco::deployer& where, Model const& model, overlap_options const& 
                                     {"dtype", std::string(name_of(where.compute()))},
                                     {"batch", o.batch},
                                     {"split_tokens", o.split_tokens},
+                                    {"zero", o.deployer.zero},
                                     {"bucket_mib", o.deployer.gradient_bucket},
                                     {"steps", o.steps},
                                     {"step_s_sequential", rounded(off)},
@@ -170,7 +215,7 @@ int main(int argc, char** argv) {
   return redco::main_of<overlap_options>(argc, argv, "Measures the time that overlapped messages save.",
                                          [](overlap_options const& options) {
                                            overlap_options o = options;
-                                           o.deployer.overlap = true;
+                                           if (o.deployer.zero < 2) o.deployer.overlap = true;
                                            redco::deployer where(o.deployer);
                                            if (o.split_tokens) compare(where, by_tokens, o);
                                            else compare(where, whole, o);

@@ -17,20 +17,17 @@ more than 15 % or DDP is faster.
 import argparse
 import json
 import os
-import signal
-import statistics
-import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests/hosts"))
 import two_hosts
+from paced import Paced
 
 BUILD = ROOT / "build/release"
 BENCH, CALIBRATE, OVERLAP = BUILD / "benchmarks/bench", BUILD / "tools/redco-calibrate", BUILD / "benchmarks/overlap"
 PEERS = ROOT / ".deps/peers"
-SKIPPED = 3
 LIMIT = 900  # seconds of one calibration
 
 
@@ -49,53 +46,6 @@ def share_cores(hosts):
 def done(started):
     for one in started:
         one.done(LIMIT)
-
-
-class Paced:
-    """A program as several processes, `each` on each host (0: one on the first host), that runs a
-    step only in its turn."""
-
-    def __init__(self, hosts, name, each, command, environment):
-        self.name, self.seconds, port = name, [], next(hosts.ports)
-        numbers = hosts.process_numbers(each) or [(0, 0)]
-        self.processes = [subprocess.Popen(hosts.all[number].inside(*command), text=True, stdin=subprocess.PIPE,
-                                           stdout=subprocess.PIPE if process == 0 else subprocess.DEVNULL,
-                                           stderr=(hosts.work / f"{name.replace(' ', '_')}.{process}").open("w"),
-                                           env={**os.environ, **environment(len(numbers), process, port)})
-                          for number, process in numbers]
-
-    def signal(self, which):
-        for one in self.processes:
-            one.send_signal(which)
-
-    def turn(self):
-        self.signal(signal.SIGCONT)
-        for one in self.processes:
-            one.stdin.write("\n")
-            one.stdin.flush()
-        answer = self.processes[0].stdout.readline().split()
-        if not answer:
-            sys.exit(f"scaling: {self.name} ended early")
-        self.seconds.append(float(answer[0]))
-        self.signal(signal.SIGSTOP)
-
-    def line(self):
-        """Returns the JSON line that the program prints at its end. Our program waits once more
-        before it."""
-        self.signal(signal.SIGCONT)
-        for one in self.processes:
-            try:
-                one.stdin.write("\n")
-                one.stdin.close()
-            except BrokenPipeError:
-                pass
-        text = self.processes[0].stdout.read()
-        for one in self.processes:
-            one.wait()
-        return json.loads(text.strip().splitlines()[-1])
-
-    def typical(self):
-        return statistics.median(self.seconds[SKIPPED:])
 
 
 def calibrated(hosts):
