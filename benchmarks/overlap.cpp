@@ -11,6 +11,7 @@
 #include <redco/run/trained_network.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/comm/group.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/loss.hpp>
@@ -19,7 +20,6 @@
 #include <redco/cost/machine_file.hpp>
 #include <redco/cost/step_time.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/shard/shares.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/options/launch.hpp>
@@ -81,7 +81,8 @@ enum kind { sequential, overlapped, alone, kinds };
 
 redco::cost::setup setup_of(redco::deployer const& where, overlap_options const& o, kind how) {
   redco::cost::setup run{.mesh = where.mesh(), .load = {o.batch / where.mesh().size(redco::shape::batch_axes), 256}};
-  run.zero = how == overlapped ? where.options().zero : std::min(where.options().zero, 1);
+  run.zero = where.options().zero;
+  run.zero_overlaps = how == overlapped && run.zero > 1;
   run.compute = where.compute();
   run.hosts = redco::options::launched().processes;
   if (how == overlapped) run.gradient_bucket = where.gradient_bucket();
@@ -89,18 +90,17 @@ redco::cost::setup setup_of(redco::deployer const& where, overlap_options const&
   return run;
 }
 
-/// Sends the messages that model shards exchange in a step, without the compute of the step.
+/// Sends the messages of a step between the ranks, without the compute of the step.
 void exchange(redco::rank_context& rank, redco::cost::messages const& all, redco::dtype type) {
-  using redco::cost::messages;
-  for (std::size_t purpose = messages::forward; purpose <= messages::backward_scatter; ++purpose) {
-    redco::cost::message_total const& one = all.all[purpose];
-    if (one.calls == 0 || rank.tp.size() == 1) continue;
-    std::int64_t const numbers = one.payload_bytes / one.calls / redco::shape::size_of(type), ranks = rank.tp.size();
-    at::Tensor const x = at::zeros({ranks, numbers / ranks}, redco::tensors::scalar_type_of(type));
+  for (redco::cost::message_total const& one : all) {
+    if (one.calls == 0 || one.ranks == 1) continue;
+    redco::comm::group& ranks = rank.group(one.over);
+    std::int64_t const numbers = one.payload_bytes / one.calls / redco::shape::size_of(type), parts = ranks.size();
+    at::Tensor const x = at::zeros({parts, numbers / parts}, redco::tensors::scalar_type_of(type));
     for (std::int64_t call = 0; call < one.calls; ++call) {
-      if (one.collective == redco::shape::collective::all_gather) rank.tp.all_gather(x[0], 0);
-      else if (one.collective == redco::shape::collective::reduce_scatter) rank.tp.reduce_scatter(x, 0);
-      else rank.tp.all_reduce(x);
+      if (one.collective == redco::shape::collective::all_gather) ranks.all_gather(x[0], 0);
+      else if (one.collective == redco::shape::collective::reduce_scatter) ranks.reduce_scatter(x, 0);
+      else ranks.all_reduce(x);
     }
   }
 }
@@ -121,16 +121,6 @@ class one_batch final : public redco::run::step_work {
   std::function<redco::mean()> loss_;
 };
 
-/// Sums the gradients over the replicas, without the compute of the step. If the replicas keep
-/// shares of the training state, gathers the parameters, too.
-void exchange_gradients(redco::rank_context& rank, redco::run::network_state const& net) {
-  at::Tensor const& gradients = net.store.gradients();
-  if (net.store.shares().empty()) return rank.group(redco::shape::batch_axes).all_reduce(gradients);
-  for (redco::shard::shared_range const& one : net.store.shares())
-    rank.group(one.over).reduce_scatter_in_place(gradients.narrow(0, one.begin, one.size()));
-  net.gather_values(rank);
-}
-
 /// Returns the seconds of each turn of each kind of step on this rank, from one barrier of all
 /// ranks to the next.
 template <class Model>
@@ -142,9 +132,10 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
         model, redco::plan_of(model, rank.mesh), redco::adamw{.lr = 3e-4}, where.compute(), 42, rank.rank,
         std::vector<std::string>{}, redco::tensors::cpu_device(), zero);
   };
-  // From level 2 on, every backward sums gradients. Level 1 sends as many bytes after backward.
-  int const level = where.options().zero;
-  auto const overlapping = made(where.zero()), apart = made({.level = std::min(level, 1)});
+  redco::shape::zero apart = where.zero();
+  apart.overlaps = false;
+  if (!apart.on(rank.mesh).sums_in_backward()) apart.bucket = 0;
+  auto const overlapping = made(where.zero().on(rank.mesh)), waiting = made(apart.on(rank.mesh));
   redco::cost::messages const messages =
       redco::cost::cost_of(model, redco::adamw{}, setup_of(where, o, sequential)).messages;
   std::int64_t const rows = o.batch / rank.mesh.size(redco::shape::batch_axes);
@@ -156,12 +147,11 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
       rank.world.barrier();
       auto const began = std::chrono::steady_clock::now();
       if (now == alone) {
-        exchange_gradients(rank, *apart);
         exchange(rank, messages, where.compute());
       } else {
         bool const overlaps = now == overlapped;
         in.shard_lane = overlaps && where.overlaps_shards() ? &rank.lane(redco::shape::axis::tp) : nullptr;
-        auto& net = overlaps ? *overlapping : *apart;
+        auto& net = overlaps ? *overlapping : *waiting;
         one_batch work([&] { return redco::cross_entropy(net.in(in)(ids.slice(1, 0, 256)), ids.slice(1, 1)); });
         redco::run::step_executor step(net, rank, {}, overlaps ? where.gradient_bucket() : 0);
         step.run(work, {turn + 2, o.steps + 2});
@@ -215,7 +205,7 @@ int main(int argc, char** argv) {
   return redco::main_of<overlap_options>(argc, argv, "Measures the time that overlapped messages save.",
                                          [](overlap_options const& options) {
                                            overlap_options o = options;
-                                           if (o.deployer.zero < 2) o.deployer.overlap = true;
+                                           o.deployer.overlap = true;
                                            redco::deployer where(o.deployer);
                                            if (o.split_tokens) compare(where, by_tokens, o);
                                            else compare(where, whole, o);

@@ -93,7 +93,7 @@ def gloo_of(hosts, process, port):
 
 
 class Program:
-    """A level of our ZeRO (`kind` is a number), as two processes or as two threads, or a rival."""
+    """A level of our ZeRO (`kind` is the level), as two processes or as two threads, or a rival."""
 
     def __init__(self, hosts, workload, start, kind, threads=False):
         self.hosts, self.workload, self.kind, self.threads = hosts, workload, kind, threads
