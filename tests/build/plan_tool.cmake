@@ -24,7 +24,7 @@ endfunction()
 
 # The help lists every option in a group, with its default and range.
 expect(0 "^usage: redco-plan CONFIG.JSON .OPTIONS.\n[^\n]+\n\ngeneral:\n  --config FILE [^\n]*\n  -h, --help [^\n]*\n\n\
-mesh:\n  --n-model-shards INTEGER .*  --hosts INTEGER .*or more[)]\n\n\
+mesh:\n  --n-model-shards INTEGER .*  --hosts INTEGER .*  --zero-owner element.whole .*default element[)]\n\n\
 training:\n  --batch INTEGER +examples of one update, over all ranks [(]default 1, 1 or more[)]\n.*\n\n\
 computation:\n  --dtype f32.bf16.f64 .*\n\ncommunication:\n  --overlap.*\n\nreport:\n  --device-memory TEXT .*\n\n\
 measurement:\n  --calibrate.*  --machine PATH .*redco_machine.json[)]\n*$" --help)
@@ -241,6 +241,7 @@ expect(0 "^plan: mesh 4x1, bf16, muon, [^\n]*, zero 1 with whole matrices\n.*gra
 expect(0 "\"zero_owner\": \"whole\"" ${owners} --format json)
 expect(64 "--overlap with --zero-owner whole" ${owners} --overlap)
 expect(64 "--zero-owner whole without --zero" ${shares} --zero-owner whole)
+expect(64 "--zero-within 2 with --zero-owner whole" ${owners} --zero-within 2)
 expect(64 "--zero-owner whole with --zero 2" ${shares} --zero 2 --zero-owner whole)
 expect(64 "--zero-owner.*element.whole" ${shares} --zero 1 --zero-owner matrix)
 

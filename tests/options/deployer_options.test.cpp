@@ -99,6 +99,13 @@ TEST_CASE("owners of whole matrices need --zero 1, and sum gradients after backw
   for (int const processes : {1, 2})
     CHECK(redco::options::gradient_bucket({.dp = 2}, processes, {}, 4, 1, o.zero_owner) == 0);
   CHECK(redco::options::gradient_bucket({.dp = 2}, 2, {}, 4, 1) > 0);
+  o.ranks = 4;
+  o.zero_within = "2";
+  CHECK(refusal(o).starts_with("64 --zero-within 2 with --zero-owner whole"));
+  o.zero_within = "4";
+  CHECK(refusal(o) == "accepted");
+  o.ranks = 2;
+  o.zero_within = "run";
   o.overlap = true;
   CHECK(refusal(o).starts_with("64 --overlap with --zero-owner whole"));
   o.ranks = 1;

@@ -47,11 +47,8 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
     refuse("--deadline " + log::short_text(*o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
   shape::check_zero(o.zero, m, o.zero_keep);
   shape::check_zero_owner(o.zero_owner, o.zero);
-  mesh const shared = mesh_with_shares(o.zero_within, m, how.processes / how.processes_on_host, o.zero);
-  if (!(shared == m) && o.zero_owner == shape::zero_owner::whole)
-    refuse("--zero-within " + o.zero_within +
-           " with --zero-owner whole: owners of matrices are replicas of the whole "
-           "run; leave one of the two out");
+  // Throws for a group of replicas that the run does not have
+  mesh_with_shares(o.zero_within, m, how.processes / how.processes_on_host, o.zero, o.zero_owner);
   // Throws for an invalid bucket size or overlap
   gradient_bucket(m, how.processes, o.overlap, o.gradient_bucket, o.zero, o.zero_owner);
   return m;

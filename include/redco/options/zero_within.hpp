@@ -2,6 +2,7 @@
 
 #include <redco/shape/axis.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/zero.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>
@@ -13,14 +14,14 @@
 namespace redco::options {
 
 /// Returns the mesh on which a run with --zero-within computes. The axis ep has the replicas that
-/// share out state among each other, and the axis dp the copies of this group. Returns `on` if all
-/// replicas share (`within` "run").
+/// share out state, and the axis dp the copies of this group. `within`: "run" (returns `on`),
+/// "host" (the replicas of one machine) or the number of replicas. `machines`: number of machines,
+/// each with an equal number of consecutive ranks. `zero`, `owner`: ZeRO of the run.
 ///
-/// `within`: "run", "host" (the replicas of one machine) or the number of replicas. `machines`:
-/// number of machines, each with an equal number of consecutive ranks. `zero`: level of ZeRO.
 /// Throws `error` with exit code 64 for another text, without ZeRO, and if the replicas do not
-/// divide into such groups of at least two.
-inline mesh mesh_with_shares(std::string_view within, mesh const& on, int machines, int zero) {
+/// divide into such groups of at least two. Throws it also if groups would own whole matrices.
+inline mesh mesh_with_shares(std::string_view within, mesh const& on, int machines, int zero,
+                             shape::zero_owner owner = shape::zero_owner::element) {
   if (within == "run") return on;
   auto const refuse = [&](std::string const& why) {
     throw error(exit_code::usage, "--zero-within " + std::string(within) + why);
@@ -48,7 +49,10 @@ inline mesh mesh_with_shares(std::string_view within, mesh const& on, int machin
   mesh shared = on;
   shared.dp = replicas / sharing;
   shared.ep = sharing;
-  return sharing == replicas ? on : shared;
+  if (sharing == replicas) return on;
+  if (owner == shape::zero_owner::whole)
+    refuse(" with --zero-owner whole: owners of matrices are replicas of the whole run; leave one of the two out");
+  return shared;
 }
 
 }  // namespace redco::options
