@@ -112,9 +112,10 @@ TEST_CASE("verification passes with gathered blocks, and gathers and sums are th
   gpt2 one_block = tied;
   one_block.config.layers = 1;
   with_lora<gpt2> const adapted{{tied.config, {.rank = 2, .targets = "q,v,down"}}};
-  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}})
-    for (std::int64_t const micro_batches : {1, 4})
-      for (std::int64_t const keep : {0, 1, 3, 4}) check_messages(tied, on, keep, on.dp * micro_batches);
+  for (std::int64_t const micro_batches : {1, 4})
+    for (std::int64_t const keep : {0, 1, 4}) check_messages(tied, {.dp = 2}, keep, 2 * micro_batches);
+  for (std::int64_t const keep : {0, 3}) check_messages(tied, {.dp = 3}, keep, 12);
+  check_messages(tied, {.dp = 2, .tp = 2}, 1, 4);
   for (std::int64_t const keep : {0, 1}) {
     check_messages(one_block, {.dp = 2}, keep, 4);
     check_messages(untied, {.dp = 2}, keep, 4);
@@ -197,13 +198,13 @@ TEST_CASE("the peak of a step with gathered blocks is at most 3 % below the plan
   for (dtype const type : {dtype::f32, dtype::bf16})
     for (bool const recompute : {false, true}) {
       check_peak(small, {.dp = 2}, type, 0, 2, recompute);
-      check_peak(small, {.dp = 4}, type, 2, 1, recompute);
-      check_peak(untied, {.dp = 3}, type, 4, 1, recompute);
-      check_peak(small, {.dp = 2}, type, 0, 2, recompute, true);
-      check_peak(untied, {.dp = 2, .tp = 2}, type, 1, 2, recompute, true);
+      check_peak(untied, {.dp = 3}, type, 2, 1, recompute);
       check_peak(small, {.pp = 2, .dp = 2}, type, 0, 4, recompute);
-      check_peak(untied, {.pp = 2, .dp = 2}, type, 1, 4, recompute);
     }
+  check_peak(small, {.dp = 4}, dtype::f32, 4, 1, false);
+  check_peak(small, {.dp = 2}, dtype::f32, 0, 2, true, true);
+  check_peak(untied, {.dp = 2, .tp = 2}, dtype::bf16, 1, 2, false, true);
+  check_peak(untied, {.pp = 2, .dp = 2}, dtype::bf16, 1, 4, false);
 }
 
 }  // namespace zero_plan_run_test
