@@ -6,6 +6,7 @@
 #include <redco/run/worker.hpp>
 #include <redco/comm/thread_world.hpp>
 #include <redco/cost/cost_of.hpp>
+#include <redco/pretrained/stored_names/gpt.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
