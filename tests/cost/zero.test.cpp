@@ -357,7 +357,8 @@ TEST_CASE("the peak falls by the shares that other replicas keep, and rises with
   cost::memory const m = memory(3);
   std::int64_t const without = memory(0).backward.gradients;
   CHECK(m.backward.gradients == without + block + outside + block / 4 + 4 * 512 * 64);
-  CHECK(m.at_backward() == m.persistent() + m.backward.bytes());
+  CHECK(m.at_backward() == m.persistent() + m.backward.activations + m.backward.gradients + m.backward.gathered);
+  CHECK(m.backward.gathered == outside + block);
 }
 
 TEST_CASE("a step of ZeRO 3 updates a share and takes the time of its gathers") {
