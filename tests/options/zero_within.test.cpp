@@ -27,8 +27,9 @@ TEST_CASE("the replicas of one machine share out state, and the groups of machin
   CHECK(mesh_with_shares("host", {.dp = 8}, 2, 1) == mesh{.dp = 2, .ep = 4});
   CHECK(mesh_with_shares("host", {.dp = 8}, 1, 1) == mesh{.dp = 8});
   CHECK(mesh_with_shares("host", {.dp = 4, .tp = 2}, 2, 3) == mesh{.dp = 2, .ep = 2, .tp = 2});
-  // Each machine has a whole stage, or half of one.
+  // Each machine has a whole stage, both stages, or half of one.
   CHECK(mesh_with_shares("host", {.pp = 2, .dp = 4}, 2, 3) == mesh{.pp = 2, .dp = 4});
+  CHECK(mesh_with_shares("host", {.pp = 2, .dp = 2}, 1, 3) == mesh{.pp = 2, .dp = 2});
   CHECK(mesh_with_shares("host", {.pp = 2, .dp = 4}, 4, 3) == mesh{.pp = 2, .dp = 2, .ep = 2});
   CHECK(mesh_with_shares("2", {.dp = 6}, 1, 2) == mesh{.dp = 3, .ep = 2});
   CHECK(mesh_with_shares("6", {.dp = 6}, 1, 2) == mesh{.dp = 6});

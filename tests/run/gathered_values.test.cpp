@@ -112,7 +112,9 @@ TEST_CASE("the values of one block and of the layers outside blocks are in memor
     std::vector<std::int64_t> bytes(5, 0);  // outside blocks, then of each block
     for (auto const& part : net.store.value_parts())
       bytes[static_cast<std::size_t>(part.block + 1)] += static_cast<std::int64_t>(part.values.nbytes());
+    must(bytes[1] > 0 && bytes[4] == bytes[1], "each block has a buffer");
     auto const held = [&] { return counter->current() - before; };
+    auto const calls = [&] { return me.group(shape::batch_axes).counters().total().calls; };
     for (std::int64_t const kept : {0, 2}) {
       run::gathered_values values(net.store, me, &sums, kept);
       must(net.store.source() == &values, "the store knows it");
@@ -126,8 +128,10 @@ TEST_CASE("the values of one block and of the layers outside blocks are in memor
         }
         values.begin_backward({0, 4});
         for (std::int64_t block = 4; block-- > 0;) {
+          std::int64_t const before_block = calls();
           values.enter_backward(block);
           must(held() == bytes[0] + (kept + (block < kept ? 0 : 1)) * bytes[1], "backward of a block");
+          must(calls() - before_block == (block == 3 ? 0 : block < kept ? 1 : 2), "a sum and a gather");
         }
         values.end();
         sums.end_round();
@@ -177,6 +181,13 @@ TEST_CASE("the sums of a block's gradients begin with its backward and end befor
     }
     sums.end_round();
     must(calls() - first == std::ssize(net.store.shares()), "all sums");
+    // Gradients of an earlier block that are complete too soon wait for the backward of the block.
+    std::int64_t const second = calls();
+    end(2 + 4 * each, 4 + 4 * each);
+    sums.begin_backward(3);
+    end(2 + 2 * each, 2 + 4 * each);
+    must(calls() - second <= ranges[4] + ranges[0], "sums of the last block only");
+    sums.end_round();
   });
 }
 

@@ -198,6 +198,7 @@ TEST_CASE("every optimizer that treats elements alone, frozen parameters, groups
       INFO(optimizer.name << " level " << level << " " << whole.run.reason << shares.run.reason);
       REQUIRE(whole.run.losses.size() == 6);
       CHECK(run_test::difference(whole.run.losses, shares.run.losses) < std::min(tolerance, 1e-2));
+      CHECK(run_test::difference(whole.norms, shares.norms) < tolerance);
       CHECK(distance(whole.run.state, shares.run.state) < tolerance);
       CHECK(std::abs(whole.run.evaluation.at("loss") - shares.run.evaluation.at("loss")) < std::min(tolerance, 1e-2));
     }
