@@ -3,6 +3,7 @@
 #include <redco/nn/network_base.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/shard/shares.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,6 +13,23 @@
 #include <vector>
 
 namespace redco::run::detail {
+
+/// The elements of a shared range that a rank keeps, in buffers that have only what it keeps.
+struct packed_share {
+  std::int64_t begin = 0, elements = 0;
+};
+
+/// Returns this rank's share of `range`, one of store.shares(), without padding.
+inline packed_share packed_share_of(nn::parameter_store const& store, shard::shared_range const& range) {
+  packed_share found;
+  auto const begins_before = [](nn::parameter_store::kept_range const& one, std::int64_t at) { return one.begin < at; };
+  auto one = std::lower_bound(store.kept().begin(), store.kept().end(), range.begin, begins_before);
+  for (; one != store.kept().end() && one->end <= range.end; ++one) {
+    if (found.elements == 0) found.begin = one->packed;
+    found.elements += one->end - one->begin;
+  }
+  return found;
+}
 
 /// The order in which all ranks sum the buckets of the flat gradient buffer during backward, and
 /// the buckets of each parameter. Parameters used last in forward come first, because backward

@@ -18,18 +18,15 @@ REDCO_INLINE gradient_shares::gradient_shares(nn::network_base const& net, rank_
   nn::parameter_store const& store = net.store();
   std::vector<bucket> all;
   std::vector<std::int64_t> begins;  // of the buckets in the flat buffers
-  auto kept = store.kept().begin();  // kept ranges have the order of the shared ranges
   for (shard::shared_range const& range : store.shares()) {
     if (range.begin >= store.regions().trained()) break;
     bucket one;
     one.range = range;
     one.block = store.regions().begin()[store.regions().index_at(range.begin)].block;
     blocks_ = std::max(blocks_, one.block + 1);
-    std::int64_t const end = range.share_begin(rank.coordinate(range.over)) + range.share();
-    for (; kept != store.kept().end() && kept->end <= end; ++kept) {
-      if (one.elements == 0) one.packed = kept->packed;
-      one.elements += kept->end - kept->begin;
-    }
+    detail::packed_share const kept = detail::packed_share_of(store, range);
+    one.packed = kept.begin;
+    one.elements = kept.elements;
     begins.push_back(range.begin);
     all.push_back(std::move(one));
   }
@@ -66,7 +63,7 @@ REDCO_INLINE void gradient_shares::end(parameter which) {
 }
 
 REDCO_INLINE void gradient_shares::begin_backward(std::int64_t block) {
-  while (summed_ < before(block)) sum_next();
+  for (std::size_t const end = before(block); summed_ < end;) sum_next();
   allowed_ = before(block - 1);
 }
 

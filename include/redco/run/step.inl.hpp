@@ -2,6 +2,7 @@
 
 #include <redco/run/step.hpp>
 
+#include <redco/run/bucket_order.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/nn/gradient_watch.hpp>
@@ -196,18 +197,15 @@ REDCO_INLINE void step_executor::exchange_shared() {
 REDCO_INLINE void step_executor::sum_copied_shares() {
   comm::collective_label const label("gradients");
   nn::parameter_store const& store = state_.store;
-  std::int64_t packed = 0;
   for (shard::shared_range const& one : store.shares()) {
     if (one.begin >= store.regions().trained()) break;
-    std::int64_t const begin = one.share_begin(rank_.coordinate(one.over)), end = begin + one.share();
-    std::int64_t kept = 0;
-    for (nn::parameter_store::kept_range const& range : store.kept())
-      if (begin <= range.begin && range.end <= end) kept += range.end - range.begin;
-    bool const cut = store.has_cut_gradients();
-    if (rank_.group(one.copied_over).size() > 1)
-      rank_.group(one.copied_over)
-          .all_reduce(store.gradients().narrow(0, cut ? packed : begin, cut ? kept : one.share()));
-    packed += kept;
+    if (one.copied_over.empty()) continue;
+    detail::packed_share const kept = detail::packed_share_of(store, one);
+    at::Tensor const share =
+        store.has_cut_gradients()
+            ? store.gradients().narrow(0, kept.begin, kept.elements)
+            : store.gradients().narrow(0, one.share_begin(rank_.coordinate(one.over)), one.share());
+    rank_.group(one.copied_over).all_reduce(share);
   }
 }
 
