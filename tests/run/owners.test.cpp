@@ -262,19 +262,7 @@ TEST_CASE("verification passes with owners of whole matrices, and messages are t
   for (mesh const& on : {mesh{.dp = 3}, {.dp = 2, .tp = 2}, {.pp = 2, .dp = 2}}) {
     auto const check = [&](auto const& optimizer) {
       INFO(name_of(on) << " " << optimizer.name);
-      silence const quiet;
-      deployer deployer(with_owner(in(folder.path, on)));
-      redco::trainer trainer(deployer, tied, language(), optimizer);
-      options_of<gpt2> o;
-      o.global_batch = 2 * on.dp;
-      o.micro_batch = 1;
-      auto const result = trainer.verify(numbers(13), o);
-      INFO(result.text(100) << result.verdict() << result.messages_remark);
-      CHECK(result.ok());
-      REQUIRE(result.steps.size() == 2);
-      CHECK(result.messages_remark.empty());
-      CHECK_FALSE(result.messages.empty());
-      for (auto const& one : result.messages) CHECK(one.equal());
+      stage_test::check_verified(tied, with_owner(in(folder.path, on)), optimizer, 2 * on.dp);
     };
     check(muon{.lr = 1e-2, .clip_norm = 0.5});
     check(adafactor{.clip_norm = 0.5});

@@ -108,6 +108,26 @@ inline double distance(run_test::tensors const& a, run_test::tensors const& b) {
   return worst;
 }
 
+/// Verifies two updates of `model` with `global_batch` of `examples` examples, one per micro-batch,
+/// and checks that all updates agree and that messages are those of the plan.
+template <class Model, class Optimizer>
+void check_verified(Model const& model, redco::deployer_options const& where, Optimizer const& optimizer,
+                    std::int64_t global_batch, std::int64_t examples = 13) {
+  silence const quiet;
+  redco::deployer deployer(where);
+  redco::trainer trainer(deployer, model, language(), optimizer);
+  run_test::options_of<Model, decltype(language())> o;
+  o.global_batch = global_batch;
+  o.micro_batch = 1;
+  auto const result = trainer.verify(numbers(examples), o);
+  INFO(result.text(100) << result.verdict() << result.messages_remark);
+  CHECK(result.ok());
+  REQUIRE(result.steps.size() == 2);
+  CHECK(result.messages_remark.empty());
+  CHECK_FALSE(result.messages.empty());
+  for (auto const& one : result.messages) CHECK(one.equal());
+}
+
 /// Trains `model` for three steps, and saves it to `to` / "model". Saves LoRA adapters, if any, to
 /// `to` / "adapter". Starts from the weights or adapters `start`, if any.
 template <class Model, class Optimizer, class... Start>

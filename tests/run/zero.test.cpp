@@ -339,19 +339,7 @@ TEST_CASE("verification passes with shares, and messages are those of the plan")
         where.dtype = type;
         where.overlap = overlap;
         where.gradient_bucket = 1.0 / 1024;
-        silence const quiet;
-        deployer deployer(where);
-        redco::trainer trainer(deployer, tied, language(), clipped);
-        options_of<gpt2> o;
-        o.global_batch = 2 * on.dp;
-        o.micro_batch = 1;
-        auto const result = trainer.verify(numbers(13), o);
-        INFO(result.text(100) << result.verdict() << result.messages_remark);
-        CHECK(result.ok());
-        REQUIRE(result.steps.size() == 2);
-        CHECK(result.messages_remark.empty());
-        CHECK_FALSE(result.messages.empty());
-        for (auto const& one : result.messages) CHECK(one.equal());
+        stage_test::check_verified(tied, where, clipped, 2 * on.dp);
       }
 }
 

@@ -88,23 +88,12 @@ TEST_CASE("a rank holds a share of parameters, masters, gradients and optimizer 
 template <class Model>
 void check_messages(Model const& model, mesh const& on, std::int64_t keep, std::int64_t global_batch) {
   INFO(name_of(on) << ", " << keep << " blocks kept, " << global_batch << " examples");
-  silence const quiet;
   temporary_folder const folder;
   deployer_options where = in(folder.path, on);
   where.zero = 3;
   where.zero_keep = keep;
   where.gradient_bucket = 1.0 / 1024;
-  deployer deployer(where);
-  redco::trainer trainer(deployer, model, language(), adamw{.lr = 2e-3, .clip_norm = 0.5});
-  options_of<Model> o;
-  o.global_batch = global_batch;
-  o.micro_batch = 1;
-  auto const result = trainer.verify(numbers(37), o);
-  INFO(result.text(100) << result.verdict() << result.messages_remark);
-  CHECK(result.ok());
-  CHECK(result.messages_remark.empty());
-  CHECK_FALSE(result.messages.empty());
-  for (auto const& one : result.messages) CHECK(one.equal());
+  stage_test::check_verified(model, where, adamw{.lr = 2e-3, .clip_norm = 0.5}, global_batch, 37);
 }
 
 TEST_CASE("verification passes with gathered blocks, and gathers and sums are those of the plan") {

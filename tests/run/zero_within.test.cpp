@@ -82,17 +82,8 @@ TEST_CASE("verification passes with groups, and messages are those of the plan")
     where.zero = level;
     where.zero_within = "2";
     where.gradient_bucket = 1.0 / 1024;
-    run_test::silence const quiet;
-    deployer deployer(where);
-    redco::trainer trainer(deployer, tied, stage_test::language(), adamw{.lr = 2e-3, .clip_norm = 0.5});
-    run_test::options_of<gpt2, decltype(stage_test::language())> o;
-    o.global_batch = 8;
-    o.micro_batch = 1;
-    auto const result = trainer.verify(numbers(13), o);
-    INFO("level " << level << " " << result.text(100) << result.verdict() << result.messages_remark);
-    CHECK(result.ok());
-    CHECK(result.messages_remark.empty());
-    for (auto const& one : result.messages) CHECK(one.equal());
+    INFO("level " << level);
+    stage_test::check_verified(tied, where, adamw{.lr = 2e-3, .clip_norm = 0.5}, 8);
   }
 }
 
