@@ -85,9 +85,13 @@ REDCO_ENTRY void gradient_of_rows(logit_chunk c) {
     i64 const label = label_of(c, r), seen = c.labels[r] == c.ignored ? 0 : c.valid;
     float const lse = c.top[r] + logf(c.stats[r]), own = own_target(c, r), all = own + c.spread * c.total;
     for (i64 j = threadIdx.x; j < c.columns; j += blockDim.x) {
+      if (j >= seen) {
+        put(row[j], 0.0f);
+        continue;
+      }
       float const bounded = c.soft_cap > 0 ? wide(row[j]) / c.soft_cap : 0.0f, slope = 1 - bounded * bounded;
       float const gradient = expf(wide(row[j]) - lse) * all - spread_at(c, j) - (j == label ? own : 0.0f);
-      put(row[j], j < seen ? slope * gradient : 0.0f);
+      put(row[j], slope * gradient);
     }
   }
 }

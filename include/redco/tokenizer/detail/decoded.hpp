@@ -81,7 +81,8 @@ std::string decoded(Tokenizer const& tokenizer, std::span<std::int64_t const> id
   }
   if (!cleans_spaces(tokenizer)) return text;
   space_cleaner cleaner;
-  return cleaner.put(std::move(text)) + cleaner.finish();
+  text = cleaner.put(std::move(text));
+  return text += cleaner.finish();
 }
 
 }  // namespace redco::tokenizer::detail
