@@ -49,8 +49,8 @@ execute_process(COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/pages.py ${PROJECT_
   OUTPUT_VARIABLE redco_page_sources COMMAND_ERROR_IS_FATAL ANY)
 string(STRIP "${redco_page_sources}" redco_page_sources)
 string(REPLACE "\n" ";" redco_page_sources "${redco_page_sources}")
-redco_add_test(build.page_code COMMAND ${CMAKE_COMMAND} ${redco_compile} -DCOMPILER=clang++ "-DFILES=${redco_page_sources}"
-  -DWITH_TORCH=ON -P ${redco_cmake}/CheckSyntax.cmake)
+redco_long_test(page_code COMMAND ${CMAKE_COMMAND} ${redco_compile} -DCOMPILER=clang++ "-DFILES=${redco_page_sources}"
+  -DWITH_TORCH=ON -P ${redco_cmake}/CheckSyntax.cmake PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 
 # One mistake must cause one error also in a whole program that trains. These files are long tests,
 # because each takes ten to twenty seconds with both compilers. Every code also has a shorter file,
