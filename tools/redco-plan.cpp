@@ -134,7 +134,7 @@ exit_code timeline(Model const& model, kept_state const& optimizer, plan_options
   redco::report::check_mesh(redco::shard::facts_of(model).parameters, asked);
   redco::report::shard_report const planned = redco::report_of(model, optimizer, redco::report::setup_of(asked));
   redco::cost::setup const& run = planned.run;
-  redco::fact::program const facts = redco::shard::facts_of(model, run.load);
+  redco::fact::program const facts = redco::shard::facts_of(model, run.rank_load());
   if (run.mesh.pp == 1) {
     write(o, redco::report::timeline_text(redco::cost::simulation(facts, run), planned.cost.memory));
     return exit_code::done;

@@ -32,6 +32,7 @@ struct my_options {
   redco::deployer_options deployer;
   redco::training_flags training{.max_steps = 3, .global_batch = 6, .micro_batch = 1, .lr = 1e-3};
   std::int64_t width = 24, layers = 4, length = 16;
+  double dropout = 0.1;
   int killed = -1, limit = 0, machines = 1;
   bool peaks = false;
 
@@ -42,6 +43,7 @@ struct my_options {
         field<"deployer">(&o::deployer, "where to run"), field<"training">(&o::training, "how to train"),
         field<"width">(&o::width, "width of the model"), field<"layers">(&o::layers, "number of blocks"),
         field<"length">(&o::length, "tokens of an example"),
+        field<"dropout">(&o::dropout, "dropout probability"),
         field<"killed">(&o::killed, "index of the process that is killed in its tenth micro-batch"),
         field<"limit">(&o::limit, "MiB that the process may allocate after its start; 0: no limit"),
         field<"machines">(&o::machines, "machines on which the processes seem to be"),
@@ -69,7 +71,7 @@ void train(my_options const& o) {
   redco::deployer deployer(o.deployer);
   if (o.machines > 1) pretend_machines(o.machines);
   redco::gpt2 const model{
-      {.vocab = 256, .context = o.length, .width = o.width, .heads = 4, .layers = o.layers, .dropout = 0.1}};
+      {.vocab = 256, .context = o.length, .width = o.width, .heads = 4, .layers = o.layers, .dropout = o.dropout}};
   std::atomic<int> computed{0};
   auto const job =
       redco::collate([&o](std::span<std::string const> texts) { return redco::next_token_batch(texts, o.length); }) |

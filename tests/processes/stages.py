@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks trainings whose pipeline stages are processes.
+"""Checks trainings whose pipeline stages, or ranks with parts of sequences, are processes.
 
     stages.py PROGRAM --work FOLDER [--mpirun PROGRAM] CHECK...
 
@@ -10,6 +10,7 @@
     peaks     the peak of each rank's tensors is at most 3 % below the plan and 1 % above
     overlap   gradients that are summed during backward give the same bits as after it
     shares    replicas that keep shares of the optimizer's state train as one rank does
+    context   ranks that divide sequences train as one rank does
     killed    a killed process ends all others, with its rank and the call that waits for it
     memory    a model that one process may not hold trains on four stages
 """
@@ -79,6 +80,16 @@ def losses(start):
     for processes, mesh, more in [(4, "pp=2,tp=2", []), (4, "pp=4", ["--schedule", "gpipe"]), (2, "pp=2,dp=2", ["--recompute", "all"])]:
         found, _ = start.trained(processes, ["--dtype", "f64", "--mesh", mesh, *more])
         near(f"{start.name}, {processes} processes as {mesh}", one, found)
+
+
+def context(start):
+    for processes, mesh, dropout in [(2, "cp=2", "0.1"), (2, "dp=2,cp=2", "0.1"), (4, "cp=4", "0.1"), (3, "cp=3", "0")]:
+        one, _ = start.trained(1, ["--dtype", "f64", "--dropout", dropout])
+        found, _ = start.trained(processes, ["--dtype", "f64", "--dropout", dropout, "--mesh", mesh])
+        near(f"{start.name}, {processes} processes as {mesh}", one, found)
+    for processes, mesh in [(2, "cp=2"), (3, "cp=3")]:
+        _, codes, text = start.ended(processes, ["--verify", "--mesh", mesh, "--dropout", "0"])
+        assert not any(codes) and re.search("verify: .* and one rank agree in 2 updates", text), f"{start.name}, {mesh}: {codes}: {text}"
 
 
 def verify(start):

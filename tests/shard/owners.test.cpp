@@ -24,7 +24,7 @@ using redco::mesh, redco::shard::owned_layout, redco::shard::owned_parameter, re
     redco::shard::region, redco::shard::shared_range;
 using place = owned_layout::place;
 
-constexpr redco::shape::axes batch = redco::shape::batch_axes;
+constexpr redco::shape::axes batch = redco::shape::token_axes;
 constexpr region decayed{0, 0, true, true, batch}, plain{0, 0, true, false, batch}, frozen{0, 0, false, false, {}};
 
 constexpr owned_parameter whole(std::int64_t elements, bool joined = false) {

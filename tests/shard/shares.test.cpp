@@ -16,7 +16,7 @@ using redco::shape::axes, redco::shape::axis, redco::extents, redco::mesh, redco
     redco::shard::element_box, redco::shard::padded_for_shares, redco::shard::region, redco::shard::regions,
     redco::shard::shared_range, redco::shard::shares_of;
 
-constexpr axes batch = redco::shape::batch_axes;
+constexpr axes batch = redco::shape::token_axes;
 
 constexpr regions made_of(std::int64_t decay, std::int64_t plain, std::int64_t experts, std::int64_t frozen) {
   regions all;

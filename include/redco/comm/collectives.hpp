@@ -37,6 +37,10 @@ tensor<shape::entered> enter(tensor<shape::replicated> const& x, group& ranks);
 /// on. Returns `x` unchanged. Backward sums the gradient of these rows over the sharer group.
 at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int64_t first = 0);
 
+/// Sends x[j] to each rank j and returns what the ranks sent here, in rank order. `x` has one entry
+/// per rank along its first dimension. Backward sends the gradients back.
+at::Tensor exchange(at::Tensor const& x, group& ranks);
+
 /// Returns the tensor `x` of rank `root` on all ranks, on the device `device`. Its shape and dtype,
 /// which other ranks need not know, are sent first. Other ranks ignore their `x`. Not
 /// differentiable.

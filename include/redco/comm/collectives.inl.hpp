@@ -52,6 +52,10 @@ REDCO_INLINE at::Tensor enter_shared(at::Tensor const& x, group& ranks, int shar
   return detail::take_shared<false>(x, {&ranks, sharers, first});
 }
 
+REDCO_INLINE at::Tensor exchange(at::Tensor const& x, group& ranks) {
+  return detail::take_step<detail::exchange_step>(x, ranks, 0);
+}
+
 REDCO_INLINE tensor<shape::replicated> reduce(tensor<shape::partial> const& x, group& ranks) {
   at::Tensor sum = detail::take_step<detail::all_reduce_step>(x.local(), ranks, 0);
   if (ranks.size() > 1) return with_addends(std::move(sum), x.addends());

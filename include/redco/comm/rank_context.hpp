@@ -26,8 +26,8 @@ class rank_groups {
     /// Name of the set of mesh axes, such as "tp". For the group of a lane (a background thread), "
     /// lane" is appended.
     std::string name;
-    /// Number of the set of mesh axes, below 16; 0 for all axes. Groups of lanes (background
-    /// threads) have this number plus 16.
+    /// Number of the set of mesh axes, below shape::axis_sets; 0 for all axes. Groups of lanes
+    /// (background threads) have this number plus shape::axis_sets.
     int number;
     int line;  ///< index of the group among all groups over these axes
   };
@@ -66,7 +66,7 @@ class rank_groups {
   void begin_run(std::chrono::milliseconds deadline);
 
  private:
-  static constexpr int first_of_lanes = 16;
+  static constexpr int first_of_lanes = shape::axis_sets;
   static constexpr char const* name_of_lanes = " lane";
 
   group& of(shape::axes over, int rank, bool lane);

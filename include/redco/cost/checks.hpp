@@ -67,7 +67,7 @@ constexpr void check_setup(setup const& s) {
 /// Throws `error` with exit code 64 if replicas keep shares of the elements of matrices that the
 /// optimizer updates as a whole.
 constexpr void check_zero(optimizer::demands const& demands, setup const& s) {
-  if (s.zero > 0 && s.zero_owner == shape::zero_owner::element && s.mesh.size(shape::batch_axes) > 1 &&
+  if (s.zero > 0 && s.zero_owner == shape::zero_owner::element && s.mesh.size(shape::token_axes) > 1 &&
       (demands.gathers || demands.factors))
     throw error(exit_code::usage, "zero " + std::to_string(s.zero) +
                                       ": the optimizer updates whole matrices, and each replica would keep a share "

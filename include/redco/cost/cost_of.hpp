@@ -62,7 +62,7 @@ std::vector<std::vector<stage_moment>> stage_moments(fact::program const& facts,
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
   check_setup(s);
-  return cost_of_program(shard::facts_of(m, s.load), optimizer::demands_of(optimizer), s);
+  return cost_of_program(shard::facts_of(m, s.rank_load()), optimizer::demands_of(optimizer), s);
 }
 
 /// Returns the cost of one rank for a constexpr model. Requires legal<Model, mesh> (the mesh can
@@ -74,7 +74,7 @@ rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
 template <auto const& Model, class Optimizer>
 constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
   check_setup(s);
-  return detail::cost_from(shard::facts_of<Model>(s.load), optimizer::demands_of(optimizer), s);
+  return detail::cost_from(shard::facts_of<Model>(s.rank_load()), optimizer::demands_of(optimizer), s);
 }
 
 }  // namespace redco::cost

@@ -67,7 +67,7 @@ constexpr void add_owned(memory& m, shared_buffers const& buffers, Parameters co
   std::int64_t const master = shape::size_of(accumulate_type(s.compute));
   bool const has_masters = shape::size_of(s.compute) != master;
   m.masters = m.optimizer = 0;
-  for (int replica = 0; replica < s.mesh.size(shape::batch_axes); ++replica) {
+  for (int replica = 0; replica < s.mesh.size(shape::token_axes); ++replica) {
     std::int64_t const frozen = buffers.size() - buffers.trained();
     std::int64_t kept = frozen, state = 0;  // elements
     std::vector<shard::shared_range> const& shares = buffers.parts[0].shares;

@@ -145,9 +145,13 @@ constexpr message_total& total_of(messages& m, fact::message_fact const& fact, m
 }
 
 /// Returns the number of elements of a message that a layer declares. If tokens are gathered or
-/// scattered, they are padded so that all ranks have equal numbers of tokens.
-constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
+/// scattered, they are padded so that all ranks have equal numbers of tokens. Along cp, each
+/// tensor-parallel rank exchanges or sends its features.
+constexpr std::int64_t numbers_of(fact::message_fact const& fact, mesh const& on) {
   extents shape = fact.shape;
+  int const ranks = on.size(fact.over);
+  if (fact.over == shape::axes(shape::axis::cp) && fact.collective != shape::collective::all_reduce)
+    return shape.count() / on.tp;
   bool const of_tokens =
       fact.collective == shape::collective::all_gather || fact.collective == shape::collective::reduce_scatter;
   if (of_tokens && fact.over == shape::axes(shape::axis::tp) && shape.rank > 1)
@@ -221,7 +225,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
   setup const& s = of.run();
   messages m;
   // Indexed by the bits of the axes
-  std::array<std::optional<host_load>, 1 << std::size(shape::all_axes)> loads;
+  std::array<std::optional<host_load>, shape::axis_sets> loads;
   auto const count = [&](message_total& in, std::int64_t times, std::int64_t payload) {
     std::optional<host_load>& load = loads[in.over.bits];
     if (in.ranks > 1 && !load) load.emplace(shape::host_map{s.mesh, s.hosts}, in.over);
@@ -239,7 +243,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
   row(messages::backward_scatter, "backward, tokens summed", shape::axis::tp, shape::collective::reduce_scatter);
   row(messages::loss, "loss over the vocabulary", shape::axis::tp);
   row(messages::statistics, "batch norm statistics", shape::batch_axes);
-  row(messages::gradients, messages::name_of_gradients, shape::batch_axes);
+  row(messages::gradients, messages::name_of_gradients, shape::token_axes);
   row(messages::shared_gradients, "gradients of shared parts", shape::axis::tp);
   row(messages::loss_total, "loss and count", shape::every_axis);
   detail::shared_buffers const buffers(of.program().parameters, s, demands.factors);
@@ -250,7 +254,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
     if (of.sent()[i] == 0) continue;
     fact::message_fact const& fact = of.program().messages[i];
     count(detail::total_of(m, fact, s.mesh), s.micro_batches * of.sent()[i],
-          detail::numbers_of(fact, s.mesh.size(fact.over)) * size_of(fact.kind, s.compute));
+          detail::numbers_of(fact, s.mesh) * size_of(fact.kind, s.compute));
   }
   shard::regions flat;  // regions with sizes in bytes
   for (fact::parameter_fact const& fact : of.program().parameters) {
@@ -259,7 +263,7 @@ constexpr messages messages_of(simulation const& of, optimizer::demands const& d
       flat.add(shard::region_of(e, true), e.local().count() * shape::size_of(s.compute) * fact.copies());
   }
   detail::sums_of_gradients(flat, s.gradient_bucket, [&](shape::axes over, std::int64_t times, std::int64_t of_one) {
-    count(over == shape::batch_axes
+    count(over == shape::token_axes
               ? m.all[messages::gradients]
               : m.total({{}, messages::name_of_gradients, over, shape::collective::all_reduce, s.mesh.size(over)}),
           times, of_one);

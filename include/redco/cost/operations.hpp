@@ -29,7 +29,7 @@ struct operations {
   /// Returns the operations of the step divided by its number of tokens, or of examples if the
   /// sequence length is 1.
   constexpr double per_token(setup const& s) const {
-    return static_cast<double>(total()) / static_cast<double>(s.load.batch * s.load.sequence * s.micro_batches);
+    return static_cast<double>(total()) / static_cast<double>(s.load.batch * s.rank_load().sequence * s.micro_batches);
   }
 
   /// Adds the operations of another part of the model.

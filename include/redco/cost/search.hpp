@@ -101,7 +101,7 @@ search_result search(M const& m, Optimizer const& optimizer, search_space const&
   result.smallest.peak = std::numeric_limits<std::int64_t>::max();
   optimizer::demands const demands = optimizer::demands_of(optimizer);
   for (setup const& run : detail::runs_of(space, shard::facts_of(m), demands)) {
-    found_plan found = detail::predicted(shard::facts_of(m, run.load), demands, run, on);
+    found_plan found = detail::predicted(shard::facts_of(m, run.rank_load()), demands, run, on);
     found.sequence_parallel = models::is_sequence_parallel<M>;
     if (found.peak < result.smallest.peak) result.smallest = found;
     if (space.budget == 0 || found.peak <= space.budget) result.plans.push_back(found);

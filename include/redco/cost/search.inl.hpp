@@ -61,7 +61,7 @@ inline std::vector<int> levels_of(mesh const& on, search_space const& space, fac
                                   optimizer::demands const& demands) {
   std::vector<int> levels;
   for (int const level : space.zero)
-    if (accepts_zero(level, on, space, facts, demands) && (levels.empty() || on.size(shape::batch_axes) > 1))
+    if (accepts_zero(level, on, space, facts, demands) && (levels.empty() || on.size(shape::token_axes) > 1))
       levels.push_back(level);
   return levels;
 }
@@ -111,11 +111,11 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, fact::program
         run.zero_owner = space.zero_owner;
         // Replicas that keep shares sum after the stages have exchanged gradients, and owners of
         // whole matrices sum after backward.
-        bool const overlaps = lies.parts(shape::batch_axes) && !(level > 0 && on.pp > 1) &&
+        bool const overlaps = lies.parts(shape::token_axes) && !(level > 0 && on.pp > 1) &&
                               space.zero_owner == shape::zero_owner::element;
         bool const sums_in_backward = shape::zero{level}.on(on).sums_in_backward();
         run.gradient_bucket = sums_in_backward ? space.zero_bucket : overlaps ? space.gradient_bucket : 0;
-        run.zero_overlaps = level > 1 && lies.parts(shape::batch_axes) && space.gradient_bucket > 0;
+        run.zero_overlaps = level > 1 && lies.parts(shape::token_axes) && space.gradient_bucket > 0;
         for (std::int64_t const at_once : divisors_of(share)) {
           run.load = {at_once, space.load.sequence, space.load.source};
           run.micro_batches = share / at_once;

@@ -4,6 +4,7 @@
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/sequence_part.hpp>
 #include <redco/shape/stage_cuts.hpp>
 #include <redco/shape/zero.hpp>
 #include <redco/schedule/pipeline_table.hpp>
@@ -48,6 +49,18 @@ struct setup {
   /// Order of a schedule file, in place of `schedule`; null for none. The table must outlive the
   /// setup.
   schedule::pipeline_table const* table = nullptr;
+
+  /// Returns the load of one rank for the model's program. The ranks along the mesh axis cp compute
+  /// a part of each sequence.
+  constexpr workload rank_load() const {
+    if (mesh.cp == 1) return load;
+    workload own = load;
+    own.sequence = shape::sequence_part{0, mesh.cp, load.sequence}.count();
+    own.parts = mesh.cp;
+    own.whole = load.sequence;
+    own.shards = mesh.tp;
+    return own;
+  }
 };
 
 }  // namespace redco::cost

@@ -100,7 +100,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
   auto const all = [&](std::int64_t of_one) { return static_cast<double>(of_one) * ranks; };
   compute_speed const& speed = on.speed_of(run.compute, ranks);
   step_time t;
-  t.products = static_cast<double>(cost.operations.total()) * run.mesh.size(shape::batch_axes | shape::axis::pp) /
+  t.products = static_cast<double>(cost.operations.total()) * run.mesh.size(shape::token_axes | shape::axis::pp) /
                machines / speed.operations_per_second;
   t.activations = all(cost.activity.bytes) / speed.activation_bytes_per_second;
   t.weights = all(cost.activity.weight_bytes) / speed.weight_bytes_per_second;
@@ -145,7 +145,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& cost, setup const& run, mac
   }
   memory const& m = cost.memory;
   // With ZeRO, a rank updates the parameters of its share only.
-  int const shares = zero.level > 0 ? run.mesh.size(shape::batch_axes) : 1;
+  int const shares = zero.level > 0 ? run.mesh.size(shape::token_axes) : 1;
   std::int64_t const gradients = zero.sums_in_backward() ? m.gradients : m.gradients / shares;
   std::int64_t const values = zero.shares_values() ? m.parameters : m.parameters / shares;
   t.update = all(values + gradients + m.masters + m.optimizer) / on.update_bytes_per_second;

@@ -42,6 +42,13 @@ class recorder : public detail::saved_records {
   /// Standard deviation that an outer layer prescribes for normal initial weights of inner layers;
   /// 0: each layer's own.
   double deviation = 0;
+  /// A division of sequences: number of ranks (along the mesh axis cp) that compute parts of each,
+  /// number of tokens of a whole one if there are several parts, and number of tensor-parallel
+  /// shards.
+  struct division {
+    std::int64_t parts = 1, whole = 0, shards = 1;
+  };
+  division sequences;
   bool frozen = false;  ///< True while an outer layer freezes the parameters of its inner layers
   /// Products, such as low-rank adapters, that an outer layer adds to the products of inner layers'
   /// weights; may be null.

@@ -13,6 +13,7 @@ namespace redco::layers {
 struct featurewise_layer {
   using layer_concept = leaf_tag;
   static constexpr bool featurewise = true;
+  static constexpr bool by_token = true;
 
   template <class X>
   using out = typename detail::takes<detail::needs::value, X, X>::type;

@@ -65,6 +65,7 @@ struct attention {
   static constexpr bool enters = true;
   static constexpr attention_kind kind = Kind;
   static constexpr bool is_distance_biased = (std::is_same_v<Traits, distance_biased> || ...);
+  static constexpr bool by_token = Kind != attention_kind::cross && !is_distance_biased;
   static constexpr bool is_unscaled = (std::is_same_v<Traits, unscaled> || ...);
 
   template <class X>
@@ -189,20 +190,38 @@ struct attention {
     if (sizes.query_key_norm && sizes.norm_over_heads) whole_norm_facts(w, dim, kv, shared, input);
     if (sizes.query_key_norm && !sizes.norm_over_heads) norm_facts(w, dim, kv, norm_start(sizes.norm_offset));
 
+    // Ranks with parts of the sequences exchange tokens for heads, or pass keys and values round.
+    std::int64_t const parts = Kind == attention_kind::cross ? 1 : w.sequences.parts;
+    bool const exchanges =
+        parts > 1 && heads % (parts * w.sequences.shards) == 0 && kv % (parts * w.sequences.shards) == 0;
+    std::int64_t const own = exchanges ? heads / parts : heads, own_kv = exchanges ? kv / parts : kv;
+    std::int64_t const all = exchanges ? w.sequences.whole : length, all_keys = parts > 1 ? w.sequences.whole : keys;
+    if (exchanges) {
+      exchange_facts(w, {rows, length, (heads + 2 * kv) * dim}, {rows, all, own * dim}, own);
+      key_values = {{rows, all, 2 * own_kv * dim}, 2, own_kv};
+    } else if (parts > 1) {
+      ring_facts(w, key_values.shape, parts);
+    }
+    fact::flow const asked = w.activation;
+
     w.save("q");
     if constexpr (Kind == attention_kind::cross)
       w.save("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
-    else w.save_adjacent("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
-    w.save("log_sum_exp", {rows, heads, length}, 1, fact::width_kind::accumulate, heads);
-    w.produce(queries.shape, 2, heads, fact::making::attention);
-    fact::flow const attended = w.activation;
+    else w.save_adjacent("key_value", key_values.shape, 2, fact::width_kind::compute, own_kv);
+    w.save("log_sum_exp", {rows, own, all}, 1, fact::width_kind::accumulate, own);
+    w.produce(asked.shape, 2, own, fact::making::attention);
     w.save("output");
     bool const sized = heads == extent_of<Heads>(config) && sizes.head_dim > 0;
-    std::int64_t const seen = sized ? seen_keys(scores(config), w.blocks(), keys) : keys;
-    w.multiply(rows * heads * length, dim, seen);  // The scores.
-    w.multiply(rows * heads * length, seen, dim);  // The weighted sums of values.
-    w.backward(queries);
+    std::int64_t const seen = sized ? seen_keys(scores(config), w.blocks(), all_keys) : all_keys;
+    w.multiply(rows * own * all, dim, seen);  // The scores.
+    w.multiply(rows * own * all, seen, dim);  // The weighted sums of values.
+    w.backward(asked);
     w.workspace("key_value_gradient", key_values);
+    if (exchanges) {
+      exchange_facts(w, queries.shape, queries.shape, heads);
+      w.save("joined_heads");
+    }
+    fact::flow const attended = w.activation;
     if constexpr (is_distance_biased) w.workspace("distance_gradient", {{heads, length + keys - 1}, 0, heads});
 
     fact::parameter_fact o;
@@ -228,6 +247,27 @@ struct attention {
   }
 
  private:
+  /// Declares that the ranks along cp exchange parts of a tensor of the shape `sent`, forward and
+  /// backward, and that the result of the shape `made` has `units` heads.
+  static constexpr void exchange_facts(fact::recorder& w, extents const& sent, extents const& made,
+                                       std::int64_t units) {
+    for (bool const backward : {false, true})
+      w.message(shape::collective::all_to_all, backward, sent, fact::width_kind::compute, 1, shape::axis::cp);
+    fact::flow const before = w.activation;
+    w.produce(made, 2, units, fact::making::function);
+    w.backward(before);
+  }
+
+  /// Declares that keys and values of the shape `key_values` go round the ranks along cp in forward
+  /// and backward, and that their gradients do so in backward.
+  static constexpr void ring_facts(fact::recorder& w, extents const& key_values, std::int64_t parts) {
+    for (auto const call : {shape::collective::send, shape::collective::recv}) {
+      for (bool const backward : {false, true})
+        w.message(call, backward, key_values, fact::width_kind::compute, parts - 1, shape::axis::cp);
+      w.message(call, true, key_values, fact::width_kind::accumulate, parts, shape::axis::cp);
+    }
+  }
+
   /// Returns true if an option of the layer sets the number of features per head, instead of width
   /// / heads.
   template <class Config>

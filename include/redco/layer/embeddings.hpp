@@ -42,6 +42,7 @@ struct tokens_other_than {};
 template <auto Types, auto Width>
 struct token_types {
   using layer_concept = leaf_tag;
+  static constexpr bool by_token = true;
   static constexpr bool unnamed = true;
 
   template <class X>
@@ -118,6 +119,7 @@ namespace redco {
 template <auto Vocabulary, auto Width, meta::fixed_string Tied = "", auto Padding = -1>
 struct embedding {
   using layer_concept = layers::leaf_tag;
+  static constexpr bool by_token = true;
   static constexpr bool unnamed = Tied.view().empty();
 
   template <class X>
@@ -151,6 +153,8 @@ struct embedding {
 template <auto Context, auto Width, auto Offset = 0, class Counted = layers::every_token>
 struct positions {
   using layer_concept = layers::leaf_tag;
+  static constexpr bool by_token =
+      std::is_same_v<Counted, layers::every_token> || std::is_same_v<Counted, layers::unmasked_tokens>;
   static constexpr bool unnamed = true;
 
   template <class X>

@@ -38,6 +38,7 @@ template <auto Vocabulary, auto Width, meta::fixed_string Tied = "", head_bias B
           auto SoftCap = 0>
 struct language_head {
   using layer_concept = leaf_tag;
+  static constexpr bool by_token = true;
   static constexpr bool always_tied = !Tied.view().empty() && std::is_same_v<std::remove_const_t<decltype(When)>, bool>;
   static constexpr bool unnamed = !always_tied || Bias != head_bias::none;
   static constexpr bool enters = true;
@@ -99,6 +100,9 @@ struct language_head {
       w.message(shape::collective::all_reduce, false, {length}, fact::width_kind::accumulate, times);
       w.message(shape::collective::all_reduce, false, {2 * length}, fact::width_kind::accumulate, times);
     }
+    // The sum of the loss over the parts of the sequences.
+    if (w.sequences.parts > 1)
+      w.message(shape::collective::all_reduce, false, {1}, fact::width_kind::accumulate, 1, shape::axis::cp);
   }
 };
 

@@ -76,6 +76,13 @@ inline constexpr bool is_featurewise = requires {
   requires L::featurewise;
 };
 
+/// True for a layer type whose module computes a rank's part of the tokens of a sequence like the
+/// same tokens of the whole sequence. The mesh axis cp needs it of all leaves of a model.
+template <class L>
+inline constexpr bool is_by_token = requires {
+  requires L::by_token;
+};
+
 /// True for a layer type whose parameters are named just "weight" or "bias". A sequence or sum adds
 /// the layer's index to such names ("0.weight").
 template <class L>

@@ -62,6 +62,7 @@ namespace redco {
 template <auto In, auto Out, auto Bias = true, layers::cut Cut = layers::cut::automatic>
 struct linear {
   using layer_concept = layers::leaf_tag;
+  static constexpr bool by_token = true;
   static constexpr bool unnamed = true;
   using unpaired = linear<In, Out, Bias, Cut == layers::cut::automatic ? layers::cut::unpaired : Cut>;
   using overridden = linear<In, Out, Bias, layers::cut::overridden>;
@@ -157,6 +158,7 @@ namespace redco {
 template <auto In, auto Out, class Activation = silu, auto Bias = false, layers::cut Cut = layers::cut::automatic>
 struct gated {
   using layer_concept = layers::leaf_tag;
+  static constexpr bool by_token = true;
   using unpaired = gated<In, Out, Activation, Bias, Cut == layers::cut::automatic ? layers::cut::unpaired : Cut>;
   using overridden = gated<In, Out, Activation, Bias, layers::cut::overridden>;
   static constexpr bool enters = Cut == layers::cut::automatic;

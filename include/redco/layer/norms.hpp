@@ -52,6 +52,7 @@ constexpr fact::initial norm_start(int offset) {
 template <auto Width, int Statistics, bool Bias, int Offset = 0>
 struct norm_layer {
   using layer_concept = leaf_tag;
+  static constexpr bool by_token = true;
   static constexpr bool unnamed = true;
 
   /// Output layout for an input of layout X, which is X. An input split by features is a compile

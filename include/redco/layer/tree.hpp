@@ -94,6 +94,24 @@ inline constexpr bool any_layer = detail::any_within<Net, Question, fact::path{}
 
 namespace redco::layers::detail {
 
+struct mixes_tokens {
+  template <layer L, fact::path>
+  static constexpr bool holds = is_leaf<L> && !is_by_token<L>;
+};
+
+}  // namespace redco::layers::detail
+
+namespace redco::layers {
+
+/// True if the ranks along the mesh axis cp can compute parts of the same sequences in `Net`: all
+/// its leaves are by token (is_by_token).
+template <layer Net>
+inline constexpr bool divides_sequences = !any_layer<Net, detail::mixes_tokens>;
+
+}  // namespace redco::layers
+
+namespace redco::layers::detail {
+
 template <layer L, class Rewrite, fact::path Here>
 struct transformed {
   using chosen = typename Rewrite::template at<L, Here>::type;

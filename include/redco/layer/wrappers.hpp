@@ -116,6 +116,7 @@ struct initialised : detail::forwarding<Layer> {
 /// automatic do it by themselves.
 struct enter_layer {
   using layer_concept = leaf_tag;
+  static constexpr bool by_token = true;
 
   template <class X>
   using out = typename detail::enter_out<X>::type;
@@ -133,6 +134,7 @@ struct enter_layer {
 /// which reaches no product and no gradient.
 struct split_tokens {
   using layer_concept = leaf_tag;
+  static constexpr bool by_token = true;
 
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, shape::token_split>::type;

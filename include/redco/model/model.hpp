@@ -25,6 +25,11 @@ struct workload {
   std::int64_t batch = 1;
   std::int64_t sequence = 1;
   std::int64_t source = 0;  ///< Tokens per example of an encoder's input; 0: equal to `sequence`
+  /// Number of ranks (along the mesh axis cp) that compute `sequence` tokens each of examples with
+  /// `whole` tokens
+  int parts = 1;
+  std::int64_t whole = 0;  ///< Tokens per example of all these ranks; 0: equal to `sequence`
+  int shards = 1;          ///< Number of tensor-parallel shards, if sequences have several parts
 };
 
 }  // namespace redco

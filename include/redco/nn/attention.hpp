@@ -6,10 +6,12 @@
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/side_products.hpp>
+#include <redco/nn/token_parts.hpp>
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/embeddings.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/norms.hpp>
+#include <redco/kernel/ring_attention.hpp>
 #include <redco/layer/attention.hpp>
 
 #include <algorithm>
@@ -35,6 +37,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
         scores(layer::scores(b.config()).of_block(b.block_index())),
         sharers(static_cast<int>(std::max<std::int64_t>(1, b.size(shape::axis::tp) / form.key_value_heads))),
         tp_index(b.coordinate(shape::axis::tp)),
+        divides_heads(heads % b.size(shape::axis::cp) == 0 && kv_heads % b.size(shape::axis::cp) == 0),
         dropout(b.probability(form.dropout)),
         norm_epsilon(form.norm_epsilon),
         norm_over_heads(form.norm_over_heads),
@@ -72,6 +75,8 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
   /// has its own.
   int sharers;
   int tp_index;
+  /// True if the ranks along the mesh axis cp divide this rank's heads and key-value heads
+  bool divides_heads;
   double dropout, norm_epsilon;
   bool norm_over_heads;
   double norm_offset;
@@ -137,26 +142,36 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
     return at::cat({norm(0), norm(1), parts[2]}, -1);
   }
 
+  /// Returns the number of parts into which the heads of this rank are divided, because the ranks
+  /// along the mesh axis cp exchange parts of sequences for parts of the heads.
+  std::int64_t parts_of_heads(pass const& in) const { return in.cp != nullptr && divides_heads ? in.cp->size() : 1; }
+
   /// Returns `qkv` (queries, keys and values, packed along the last dimension) with queries and
   /// keys rotated by their positions. Returns `qkv` unchanged if the layer has no rotary positions.
   template <class Context>
   at::Tensor turned(at::Tensor const& qkv, Context const& ctx) const {
     if (scores.rotary.dims == 0) return qkv;
     nn::key_value_cache const* const cache = ctx.pass().cache;
-    kernel::rotation const by{heads + kv_heads, head_dim, scores.rotary, cache != nullptr ? cache->length() : 0};
+    kernel::rotation by{(heads + kv_heads) / parts_of_heads(ctx.pass()), head_dim, scores.rotary,
+                        cache != nullptr ? cache->length() : 0};
+    if (pass const& in = ctx.pass(); in.cp != nullptr && !divides_heads) {
+      by.first = in.tokens.all - in.tokens.count();  // so that by.first and the rows make up a whole length
+      return kernel::rotate(qkv, by, in.positions);
+    }
     return kernel::rotate(qkv, by, nn::detail::set_positions(ctx));
   }
 
   template <class Context>
   kernel::attention_options options(at::Tensor const& x, Context const& ctx) const {
     kernel::attention_options o;
-    o.heads = heads;
-    o.kv_heads = kv_heads;
+    std::int64_t const parts = parts_of_heads(ctx.pass());
+    o.heads = heads / parts;
+    o.kv_heads = kv_heads / parts;
     o.causal = Kind == layers::attention_kind::causal;
     o.scale = scores.scale;
     o.soft_cap = scores.soft_cap;
     o.window = scores.window;
-    o.head0 = tp_index * heads;
+    o.head0 = tp_index * heads + (parts > 1 ? ctx.pass().cp->rank() * o.heads : 0);
     if constexpr (cross) {
       if constexpr (Context::template has<encoder_mask>) o.key_mask = ctx.template get<encoder_mask>();
     } else {
@@ -175,6 +190,17 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
       o.row0 = ctx.pass().first_row(x.size(0));
     }
     return o;
+  }
+
+  /// Returns the attention of this rank's part of the sequences, whose projections are `qkv`. The
+  /// ranks exchange tokens for heads if the heads divide, and otherwise pass keys and values round.
+  template <class Context>
+  at::Tensor attend_in_parts(at::Tensor const& qkv, kernel::attention_options const& o, Context const& ctx) const {
+    pass const& in = ctx.pass();
+    if (!divides_heads) return kernel::ring_attention(turned(qkv, ctx), o, *in.cp, in.tokens);
+    std::vector<std::int64_t> const sizes{heads * head_dim, kv_heads * head_dim, kv_heads * head_dim};
+    at::Tensor const whole = turned(nn::detail::heads_of_all_tokens(qkv, sizes, in), ctx);
+    return nn::detail::all_heads_of_tokens(kernel::self_attention(whole, o), in);
   }
 
   template <class Context>
@@ -199,6 +225,7 @@ struct module<layers::attention<Kind, Width, Heads, Traits...>, X> {
       nn::key_value_cache* const cache = ctx.pass().cache;
       kernel::attention_options o = options(x.local(), ctx);
       at::Tensor const product = nn::detail::entering_linear(x, shared(weight, ctx), shared(bias, ctx), sides, ctx);
+      if (ctx.pass().cp != nullptr) return attend_in_parts(normed(product, ctx), o, ctx);
       at::Tensor const qkv = turned(normed(product, ctx), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);
       auto const parts = parts_of(qkv);

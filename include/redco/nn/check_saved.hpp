@@ -19,7 +19,9 @@ inline cost::setup setup_of_pass(parameter_store const& store, pass const& in, a
                                  at::Tensor const& source) {
   auto const length = [](at::Tensor const& x) { return x.dim() > 1 ? x.size(1) : 1; };
   workload const load{input.size(0), length(input), source.defined() ? length(source) : 0};
-  return {.mesh = {.dp = 1, .tp = in.tp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
+  int const parts = in.cp == nullptr ? 1 : in.cp->size();
+  return {
+      .mesh = {.cp = parts, .tp = in.tp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
 }
 
 /// Compares the tensors `saved` by autograd with the saved tensors that the model's layers declare
@@ -42,7 +44,7 @@ template <model M>
 void check_saved(M const& m, parameter_store const& store, pass const& in, at::Tensor const& input,
                  at::Tensor const& source, std::span<tensors::saved_watch::entry const> saved) {
   cost::setup const run = detail::setup_of_pass(store, in, input, source);
-  detail::check_saved_facts(shard::facts_of(m, run.load), run, store, input, source, saved);
+  detail::check_saved_facts(shard::facts_of(m, run.rank_load()), run, store, input, source, saved);
 }
 
 }  // namespace redco::nn

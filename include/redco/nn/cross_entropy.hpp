@@ -48,10 +48,12 @@ namespace redco {
 inline mean cross_entropy(logits const& l, at::Tensor const& labels, nn::label_options const& options = {}) {
   double const count = nn::detail::count_labels(labels, l.vocabulary, options);
   at::Tensor const sum = nn::detail::of_last_stage(l.stages, l.device, [&] {
-    return kernel::cross_entropy(
-               l.hidden.local().flatten(0, -2), l.head(), labels.flatten(), *l.tp,
-               {options.ignored, layers::loss_chunk_rows(l.vocabulary), options.smoothing, options.weights})
-        .sum;
+    at::Tensor const own =
+        kernel::cross_entropy(
+            l.hidden.local().flatten(0, -2), l.head(), l.own_tokens(labels, options.ignored).flatten(), *l.tp,
+            {options.ignored, layers::loss_chunk_rows(l.vocabulary), options.smoothing, options.weights})
+            .sum;
+    return l.cp == nullptr ? own : comm::reduce(redco::tensor<shape::partial>(own), *l.cp).local();
   });
   return {sum, count};
 }
@@ -82,9 +84,10 @@ namespace redco::nn {
 inline at::Tensor log_probabilities(logits const& l, at::Tensor const& labels) {
   detail::check_labels(labels, l.vocabulary);
   return detail::of_last_stage(l.stages, l.device, [&] {
-    return kernel::log_probabilities(l.hidden.local().flatten(0, -2), l.head(), labels.flatten(), *l.tp,
-                                     {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)})
-        .view(labels.sizes());
+    at::Tensor const own = l.own_tokens(labels, -100);
+    return l.all_tokens(kernel::log_probabilities(l.hidden.local().flatten(0, -2), l.head(), own.flatten(), *l.tp,
+                                                  {.chunk_rows = layers::loss_chunk_rows(l.vocabulary)})
+                            .view(own.sizes()));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/token_parts.hpp>
 #include <redco/kernel/embeddings.hpp>
 #include <redco/kernel/parameter_uses.hpp>
 #include <redco/layer/embeddings.hpp>
@@ -61,6 +62,7 @@ template <class Context>
 at::Tensor counted_positions(layers::unmasked_tokens, at::Tensor const& ids, Context const& ctx) {
   if constexpr (Context::template has<key_mask>) {
     at::Tensor const all = positions_of(ctx.template get<key_mask>());
+    if (ctx.pass().cp != nullptr) return own_tokens(all, ctx.pass());
     return all.narrow(1, all.size(1) - ids.size(1), ids.size(1));
   } else {
     return {};
@@ -78,16 +80,19 @@ struct module<positions<Context, Width, Offset, Counted>, X> {
 
   template <class C>
   tensor<shape::replicated> operator()(tensor<X> const& ids, C const& ctx) const {
-    if (at::Tensor const set = nn::detail::set_positions(ctx); set.defined()) return rows(ctx[weight], set);
+    if (at::Tensor const set = nn::detail::set_positions(ctx); set.defined())
+      return rows(ctx[weight], ctx.pass().cp != nullptr ? ctx.pass().positions : set);
     if (at::Tensor const counted = nn::detail::counted_positions(Counted{}, ids.local(), ctx); counted.defined())
       return rows(ctx[weight], counted);
     at::Tensor const& table = ctx[weight];
     nn::key_value_cache const* const cache = ctx.pass().cache;
-    std::int64_t const first = cache != nullptr ? cache->length() : 0, length = ids.local().size(1);
-    if (offset + first + length > table.size(0))
-      throw error(exit_code::data, "a sequence of " + std::to_string(first + length) +
-                                       " tokens is longer than the model's " + std::to_string(table.size(0) - offset) +
-                                       " positions; cut it");
+    bool const in_parts = ctx.pass().cp != nullptr;
+    std::int64_t const first = cache != nullptr ? cache->length() : 0, length = ids.local().size(1),
+                       end = in_parts ? ctx.pass().tokens.all : first + length;
+    if (offset + end > table.size(0))
+      throw error(exit_code::data, "a sequence of " + std::to_string(end) + " tokens is longer than the model's " +
+                                       std::to_string(table.size(0) - offset) + " positions; cut it");
+    if (in_parts) return rows(table, ctx.pass().positions);
     return kernel::per_example(table, table.narrow(0, offset + first, length), ids.local().size(0), 3);
   }
 
@@ -129,7 +134,8 @@ struct module<layers::token_types<Types, Width>, X> {
   tensor<shape::replicated> operator()(tensor<X> const& ids, Context const& ctx) const {
     at::Tensor const& table = ctx[weight];
     if constexpr (Context::template has<nn::token_type_ids>) {
-      return kernel::lookup(table, ctx.template get<nn::token_type_ids>(), 0, table.size(0));
+      at::Tensor const types = nn::detail::own_tokens(ctx.template get<nn::token_type_ids>(), ctx.pass());
+      return kernel::lookup(table, types, 0, table.size(0));
     } else {
       return kernel::per_example(table, table.narrow(0, 0, 1), ids.local().size(0), 3);
     }

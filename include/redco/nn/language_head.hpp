@@ -28,7 +28,10 @@ struct module<layers::language_head<Vocabulary, Width, Tied, Bias, When, SoftCap
     tensor<shape::entered> const hidden = nn::detail::entering(x, ctx.tp());
     tensors::saved_watch::expect(hidden.local());  // The loss saves the hidden states.
     at::Tensor const& table = ctx[weight];
-    return {hidden, table, ctx[bias], vocabulary, tp_index * table.size(0), &ctx.tp(), soft_cap};
+    logits y{hidden, table, ctx[bias], vocabulary, tp_index * table.size(0), &ctx.tp(), soft_cap};
+    y.cp = ctx.pass().cp;
+    y.tokens = ctx.pass().tokens;
+    return y;
   }
 
   parameter weight, bias;

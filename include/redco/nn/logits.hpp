@@ -2,6 +2,7 @@
 
 #include <redco/nn/network_base.hpp>
 #include <redco/nn/stage_link.hpp>
+#include <redco/nn/token_parts.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/top_entries.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>
@@ -32,6 +33,10 @@ struct logits {
   comm::group* tp = nullptr;
   /// Bound of the logits z, which become soft_cap * tanh(z / soft_cap). 0: no bound.
   double soft_cap = 0;
+  /// Group of the ranks that hold parts of the same sequences (mesh axis cp), with this rank's
+  /// tokens; null if each rank holds whole sequences. `hidden` then has this rank's tokens only.
+  comm::group* cp = nullptr;
+  shape::sequence_part tokens = {};
   /// Group of the pipeline stages, which all get what the last one computes; null if this rank
   /// computes it itself.
   comm::group* stages = nullptr;
@@ -49,7 +54,7 @@ struct logits {
   at::Tensor tensor() const {
     auto const all = [&] {
       redco::tensor<shape::split<-1>> const part(head().capped(kernel::linear(hidden.local(), weight, bias)));
-      return comm::gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
+      return all_tokens(comm::gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary));
     };
     if (stages == nullptr) return all();
     return nn::detail::of_last_stage(*stages, {positions[0], positions[1], vocabulary},
@@ -59,7 +64,7 @@ struct logits {
   /// Returns the k largest logits of each of the B * T positions, without holding all logits in
   /// memory. Pipeline stages exchange one message.
   kernel::largest_logits top(std::int64_t k) const {
-    auto const best = [&] { return kernel::top_entries(hidden.local().flatten(0, -2), head(), k, *tp); };
+    auto const best = [&] { return kernel::top_entries(all_tokens(hidden.local()).flatten(0, -2), head(), k, *tp); };
     if (stages == nullptr) return best();
     // A row has k logits, k vocabulary entries (exact in f64) and the log of the sum.
     at::Tensor const rows = nn::detail::of_last_stage(
@@ -76,10 +81,21 @@ struct logits {
   logits last() const {
     logits one = *this;
     one.positions[1] = 1;
-    if (hidden.local().defined())
-      one.hidden = redco::tensor<shape::entered>(hidden.local().narrow(1, hidden.local().size(1) - 1, 1));
+    one.cp = nullptr;
+    if (hidden.local().defined()) {
+      at::Tensor const all = all_tokens(hidden.local());
+      one.hidden = redco::tensor<shape::entered>(all.narrow(1, all.size(1) - 1, 1));
+    }
     return one;
   }
+
+  /// `own_tokens` returns this rank's tokens of values [B, T] that all ranks have, with `padding` for
+  /// padding tokens. `all_tokens` returns the values [B, T, ...] of all ranks for this rank's `x`
+  /// (see nn::detail::all_tokens).
+  at::Tensor own_tokens(at::Tensor const& all, std::int64_t padding) const {
+    return nn::detail::own_tokens(all, {.cp = cp, .tokens = tokens}, padding);
+  }
+  at::Tensor all_tokens(at::Tensor const& x) const { return nn::detail::all_tokens(x, cp, tokens); }
 };
 
 }  // namespace redco

@@ -16,6 +16,7 @@
 #include <redco/nn/pass.hpp>
 #include <redco/nn/stage_link.hpp>
 #include <redco/nn/stage_shapes.hpp>
+#include <redco/nn/token_parts.hpp>
 #include <redco/nn/value_source.hpp>
 #include <redco/nn/watches.hpp>
 #include <redco/tensor/saved_tensors.hpp>
@@ -25,6 +26,7 @@
 #include <redco/model/model.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>
+#include <redco/layer/tree.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/stage_cuts.hpp>
 #include <redco/diag/blame.hpp>
@@ -84,6 +86,10 @@ namespace redco::nn::detail {
 /// a tensor.
 inline logits unshard(logits const& x, pass const&) { return x; }
 
+/// Returns the tokens of all ranks of a model's output `x`. A handle to logits keeps its own.
+inline at::Tensor joined(at::Tensor const& x, pass const& in) { return all_tokens(x, in.cp, in.tokens); }
+inline logits joined(logits const& x, pass const&) { return x; }
+
 /// A pair of result types for an output of type `Out`: the type that a module returns, and the type
 /// that the user's call of the network returns.
 template <class Out>
@@ -108,7 +114,8 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
   auto const y = net.modules()(tensor<shape::replicated>(x), ctx);
   static_assert(gives<std::remove_const_t<decltype(y)>, typename results_of<M>::module>,
                 "a module gives another layout than its layer type says");
-  auto result = is_elsewhere(ctx.pass()) ? nothing_of<decltype(unshard(y, ctx.pass()))>() : unshard(y, ctx.pass());
+  auto result = is_elsewhere(ctx.pass()) ? nothing_of<decltype(unshard(y, ctx.pass()))>()
+                                         : joined(unshard(y, ctx.pass()), ctx.pass());
   if (layers != nullptr) layers->leave(seen(result));
   return result;
 }
@@ -157,13 +164,17 @@ class bound_network {
   /// addition to those set. Throws `layer_error` with exit code 70, which names the layer, if
   /// libtorch throws in a layer.
   auto operator()(at::Tensor const& input) const {
-    at::Tensor const x = nn::detail::as_input(input, net_->store());
-    if (net_->is_stage()) return staged(x);
     redco::pass in = *pass_;
+    at::Tensor const whole = nn::detail::as_input(input, net_->store());
+    at::Tensor positions;
+    if constexpr (has<nn::token_positions>) positions = get<nn::token_positions>();
+    else if constexpr (has<nn::documents>) positions = get<nn::documents>();
+    at::Tensor const x = nn::detail::begin_tokens(in, whole, positions, layers::divides_sequences<models::net_of<M>>);
+    if (net_->is_stage()) return staged(x);
     in.values = nn::detail::begin_values(net_->store());
     nn::context<Entries...> const ctx(in, pass_->calls++, net_, values_, entries_);
     auto const run = [&] { return nn::detail::forward(*net_, x, ctx); };
-    return pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
+    return pass_->check_saved && pass_->calls == 1 ? watched(run, whole, {x, in.positions}) : run();
   }
 
   template <nn::context_entry First, nn::context_entry... More>
@@ -297,14 +308,16 @@ class bound_network {
   }
 
   /// Calls `run` (one call of the network on `x`) and compares the tensors that autograd saves with
-  /// the saved tensors that the layers declare. Parameters, the input and tensors of the context
-  /// are not compared.
+  /// the saved tensors that the layers declare. Parameters, the input, tensors of the context and
+  /// `also` are not compared.
   template <class Run>
-  auto watched(Run const& run, at::Tensor const& x) const {
+  auto watched(Run const& run, at::Tensor const& x, std::vector<at::Tensor> const& also) const {
     tensors::saved_watch watch;
     auto const y = run();
     for (at::Tensor const& p : parameters()) watch.leave_out(p);
     watch.leave_out(x);
+    for (at::Tensor const& one : also)
+      if (one.defined()) watch.leave_out(one);
     std::apply(
         [&](auto const&... entry) {
           for (at::Tensor const* const tensor :

@@ -8,8 +8,10 @@
 #include <redco/random/stream.hpp>
 #include <redco/shape/blocks.hpp>
 #include <redco/shape/pieces.hpp>
+#include <redco/shape/sequence_part.hpp>
 
 #include <redco/tensor/device_graph.hpp>
+#include <redco/tensor/torch.hpp>
 
 #include <cstdint>
 
@@ -33,6 +35,8 @@ namespace redco {
 /// at::Tensor const y = bound_network<M>(net, in)(x);
 struct pass {
   comm::group* tp = nullptr;
+  /// Group of the ranks that compute parts of the same sequences; null if each computes them whole
+  comm::group* cp = nullptr;
   /// Groups of this rank over all mesh axes; null if not needed
   rank_context const* rank = nullptr;
   comm::replica_round round = {};
@@ -50,6 +54,10 @@ struct pass {
   std::int64_t examples = 0;
   /// Keys and values of earlier positions; null except in decoding
   nn::key_value_cache* cache = nullptr;
+  /// Tokens of each sequence that this rank computes, in a call that divides sequences over `cp`
+  shape::sequence_part tokens = {};
+  /// Positions of these tokens, int64 [B or 1, t]; 0 for padding
+  at::Tensor positions = {};
   nn::parameter_watch* watch = nullptr;  ///< Observer of each use of a parameter; may be null
   nn::layer_watch* layers = nullptr;     ///< Observer of each layer's input and output; may be null
   /// Connection to other pipeline stages; null if this rank runs the whole network, and in blocks
@@ -118,6 +126,7 @@ struct pass_choices {
 inline pass training_pass(rank_context const& rank, std::uint64_t seed = 0, std::int64_t step = 0,
                           pass_choices const& choices = {}) {
   return {.tp = &rank.tp,
+          .cp = rank.mesh.cp > 1 ? &rank.group(shape::axis::cp) : nullptr,
           .rank = &rank,
           .round = {&rank.group(shape::batch_axes)},
           .training = true,
@@ -138,10 +147,12 @@ inline pass evaluation_pass(rank_context const& rank, std::uint64_t seed = 0, st
 }
 
 /// Returns a copy of the pass `of` for decoding, without dropout. Attention layers read keys and
-/// values of earlier positions from `cache` and append new ones.
+/// values of earlier positions from `cache` and append new ones. Each rank along the mesh axis cp
+/// computes all tokens.
 inline pass decoding_pass(pass const& of, key_value_cache& cache) {
   pass decoder = of;
   decoder.training = false;
+  decoder.cp = nullptr;
   decoder.cache = &cache;
   return decoder;
 }

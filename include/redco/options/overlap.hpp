@@ -24,7 +24,7 @@ inline bool overlaps_shards(mesh const& on, bool lie_apart, std::optional<bool> 
 /// Returns true if messages between replicas overlap with computation. `overlap`: the user's
 /// choice; if empty, true if replicas are in several of the `hosts` processes.
 inline bool overlaps_replicas(mesh const& on, int hosts, std::optional<bool> overlap) {
-  return overlap.value_or(shape::host_map{on, hosts}.parts(shape::batch_axes));
+  return overlap.value_or(shape::host_map{on, hosts}.parts(shape::token_axes));
 }
 
 /// Returns the number of bytes of gradients, a multiple of 8, that a run sums at once during
@@ -40,7 +40,7 @@ inline std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<boo
     throw error(exit_code::usage,
                 "--gradient-bucket " + log::short_text(mebibytes, 4) + ": give MiB, more than 0 and at most 1e6");
   bool const sums_in_backward = shape::zero{zero}.on(on).sums_in_backward();
-  if (on.size(shape::batch_axes) == 1 || !(sums_in_backward || overlaps_replicas(on, hosts, overlap))) return 0;
+  if (on.size(shape::token_axes) == 1 || !(sums_in_backward || overlaps_replicas(on, hosts, overlap))) return 0;
   if (zero > 0 && on.pp > 1) {
     if (!overlap) return 0;
     throw error(exit_code::usage,

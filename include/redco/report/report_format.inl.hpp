@@ -118,6 +118,7 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
               {"recompute", detail::json_of(r.run.recompute)},
               {"prefetch", r.run.prefetch}};
   if (r.run.mesh.ep > 1) j["run"]["ep"] = r.run.mesh.ep;
+  if (r.run.mesh.cp > 1) j["run"]["cp"] = r.run.mesh.cp;
   if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;
   bool const several = r.run.hosts > 1;
   if (several) j["run"]["hosts"] = r.run.hosts;

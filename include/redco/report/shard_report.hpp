@@ -65,7 +65,7 @@ report::shard_report report_of(M const& m, Optimizer const& optimizer, cost::set
                                std::int64_t budget = 0) {
   cost::check_setup(run);
   return report::report_from(plan_of(m, run.mesh, run.stages.lengths(), run.chunks_per_stage),
-                             shard::facts_of(m, run.load), std::string(optimizer.name),
+                             shard::facts_of(m, run.rank_load()), std::string(optimizer.name),
                              optimizer::demands_of(optimizer), run, budget);
 }
 

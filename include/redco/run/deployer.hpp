@@ -123,7 +123,7 @@ class deployer {
             .bucket = gradient_bucket_,
             .overlaps = overlaps_replicas_,
             .keep = options_.zero_keep,
-            .shared_over = mesh_.ep > 1 ? shape::axes(shape::axis::ep) : shape::batch_axes,
+            .shared_over = mesh_.ep > 1 ? shape::axes(shape::axis::ep) : shape::token_axes,
             .owner = options_.zero_owner};
   }
 

@@ -26,7 +26,7 @@ namespace redco::run {
 /// Numbers of calls and bytes that a rank sends in each of its groups, indexed by the bits of the
 /// group's set of mesh axes. Sets that differ only by axes of size 1 have equal entries, except the
 /// set of all axes: its entry counts the group `world`.
-using group_traffic = std::array<shape::traffic, 1 << std::size(shape::all_axes)>;
+using group_traffic = std::array<shape::traffic, shape::axis_sets>;
 
 /// A function that returns the messages that the plan predicts for a step of a rank of the pipeline
 /// stage `stage`.

@@ -45,9 +45,9 @@ REDCO_INLINE void loss_totals::read_devices() {
 
 REDCO_INLINE bool loss_totals::reduce(rank_context& rank, bool flag) {
   read_devices();
-  // All shards of the last pipeline stage hold equal sums, so only one of them contributes. The
+  // All ranks of the last pipeline stage of a replica hold equal sums, so only one contributes. The
   // other ranks contribute values that are not finite, so that no rank's failure is lost.
-  if (rank.tp_index() != 0 || rank.coordinate(shape::axis::pp) + 1 != rank.mesh.pp)
+  if (rank.coordinate(shape::axis::cp | shape::axis::tp) != 0 || rank.coordinate(shape::axis::pp) + 1 != rank.mesh.pp)
     for (double& sum : sums_) sum = std::isfinite(sum) ? 0 : sum;
   sums_.back() = flag ? 1 : 0;
   if (rank.world.size() == 1) return sums_.back() > 0;

@@ -274,8 +274,9 @@ REDCO_INLINE void network_state::add_pieces() {
 /// hold equal pieces, each piece gets the weight 1/n.
 REDCO_INLINE void network_state::add_norm_range(nn::stored_parameter const& s, piece const& of) {
   shape::axes const copied_over = shard::region_of(s.plan, true).summed_over.without(store.zero().shared_over);
-  int const holders = store.shares().empty() ? s.plan.holders(shape::model_axes)
-                                             : s.plan.holders(shape::replica_axes) * s.plan.mesh.size(copied_over);
+  int const holders = store.shares().empty()
+                          ? s.plan.holders(shape::model_axes)
+                          : s.plan.holders(shape::axis::pp | shape::axis::tp) * s.plan.mesh.size(copied_over);
   double const weight = 1.0 / holders;
   std::int64_t const begin = store.has_cut_gradients() ? ranges_[of.segment].packed + of.begin : s.offset + of.first;
   std::int64_t const end = begin + of.elements;

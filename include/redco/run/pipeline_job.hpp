@@ -100,9 +100,9 @@ class pipeline_batches final : public computed_batches {
         throw error(exit_code::internal, "predict returned " + std::to_string(elements_of(result)) + " results for " +
                                              std::to_string(indices.size()) +
                                              " examples; return one per example, in order");
-      // All shards and pipeline stages of a replica have equal predictions. The ranks of a process
-      // share the slots, so only the first rank of the replica stores them.
-      if (in.tp->rank() != 0 || in.rank->coordinate(shape::axis::pp) != 0) return;
+      // All ranks of a replica have equal predictions. The ranks of a process share the slots, so
+      // only the first rank of the replica stores them.
+      if (in.rank->coordinate(shape::replica_axes) != 0) return;
       for (std::size_t i = 0; i < indices.size(); ++i)
         (*use_.slots)[static_cast<std::size_t>(indices[i])] = element_of(result, i);
       predicted_.insert(predicted_.end(), indices.begin(), indices.end());

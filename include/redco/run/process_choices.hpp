@@ -69,7 +69,7 @@ inline std::string dtype_text(options::chosen_dtype const& chosen, at::Device de
 
 /// Returns a log line about the state that the replicas of the mesh `on` share out (ZeRO).
 inline std::string zero_text(shape::zero const& zero, mesh const& on) {
-  int const replicas = on.size(zero.shared_over), groups = on.size(shape::batch_axes.without(zero.shared_over));
+  int const replicas = on.size(zero.shared_over), groups = on.size(shape::token_axes.without(zero.shared_over));
   return "zero " + std::to_string(zero.level) +
          (replicas > 1 ? ": each of " + std::to_string(replicas) + " replicas keeps a share of the optimizer's state" +
                              (zero.level > 2   ? ", of the gradients and of the parameters"

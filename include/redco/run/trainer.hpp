@@ -264,7 +264,7 @@ class trainer {
         if (run.mesh.pp == 1) return cost::cost_of(model_, optimizer_, run).messages;
         run::set_stages(run, plan().stages, where().schedule());
         auto const stages =
-            cost::stage_costs(shard::facts_of(model_, run.load), optimizer::demands_of(optimizer_), run);
+            cost::stage_costs(shard::facts_of(model_, run.rank_load()), optimizer::demands_of(optimizer_), run);
         return stages.at(static_cast<std::size_t>(stage)).cost.messages;
       };
     return with_job<Example>(std::forward<Range>(train), options, [&](auto const& settings, auto const& make) {

@@ -96,7 +96,8 @@ class activation_record final : public nn::layer_watch {
   };
   /// A record of one call of the network in the recorded step.
   struct call_record {
-    std::vector<std::int64_t> sizes;  ///< sizes of the tensor with which the network was called
+    /// sizes of the tensor with which the network was called, with whole sequences
+    std::vector<std::int64_t> sizes;
     std::int64_t first_example = 0, examples = 0;
     std::uint32_t number = 0;  ///< index of this call among the calls for one micro-batch, from 0
     std::vector<moment> moments;

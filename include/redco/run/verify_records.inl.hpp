@@ -58,6 +58,7 @@ REDCO_INLINE update_record update_recorder::take(step_result const& result) {
 REDCO_INLINE void activation_record::call(at::Tensor const& x, pass const& in) {
   call_record one;
   one.sizes = x.sizes().vec();
+  if (in.cp != nullptr) one.sizes[1] = in.tokens.all;
   one.first_example = in.first_example;
   one.examples = in.examples > 0 ? in.examples : x.size(0);
   one.number = in.calls;
@@ -94,15 +95,18 @@ namespace redco::run::detail {
 
 /// Returns a pair of tensors that must be equal: this rank's activation `own` without padding, and
 /// its slice of `whole`, the activation computed on one rank. Returns undefined tensors if the two
-/// cannot be compared.
-inline std::pair<at::Tensor, at::Tensor> matched(at::Tensor own, at::Tensor whole, rank_context const& rank) {
+/// cannot be compared. `tokens`: number of tokens of the rank's call.
+inline std::pair<at::Tensor, at::Tensor> matched(at::Tensor own, at::Tensor whole, std::int64_t tokens,
+                                                 rank_context const& rank) {
   if (own.dim() != whole.dim()) return {};
   for (std::int64_t d = 1; d < own.dim(); ++d) {
     std::int64_t const part = own.size(d), all = whole.size(d);
     if (part == all) continue;
-    if (part > all || part * rank.tp.size() < all) return {};
-    std::int64_t const sharers = std::max<std::int64_t>(1, part * rank.tp.size() / all);
-    std::int64_t const begin = std::min(all, rank.tp.rank() / sharers * part), size = std::min(part, all - begin);
+    bool const of_sequence = d == 1 && rank.mesh.cp > 1 && part == tokens;
+    comm::group const& ranks = of_sequence ? rank.group(shape::axis::cp) : rank.tp;
+    if (part > all || part * ranks.size() < all) return {};
+    std::int64_t const sharers = of_sequence ? 1 : std::max<std::int64_t>(1, part * ranks.size() / all);
+    std::int64_t const begin = std::min(all, ranks.rank() / sharers * part), size = std::min(part, all - begin);
     own = own.narrow(d, 0, size);
     whole = whole.narrow(d, begin, size);
   }
@@ -122,7 +126,10 @@ inline bool differs(at::Tensor const& own, activation_record::call_record const&
   auto const rows = [&](at::Tensor const& x, std::int64_t begin) {
     return x.narrow(0, (first - begin) * each, (last - first) * each).to(at::kDouble);
   };
-  auto const [here, there] = matched(rows(own, of.first_example), rows(whole, in.first_example).to(own.device()), rank);
+  std::int64_t const tokens =
+      of.sizes.size() > 1 ? shape::sequence_part{0, rank.mesh.cp, of.sizes[1]}.count() : std::int64_t{1};
+  auto const [here, there] =
+      matched(rows(own, of.first_example), rows(whole, in.first_example).to(own.device()), tokens, rank);
   if (!here.defined() || here.numel() == 0) return false;
   double const off = (here - there).abs().max().item<double>(), largest = whole.abs().max().item<double>();
   return !(off <= tolerance * largest);

@@ -3,20 +3,25 @@
 #include <redco/meta/enum_texts.hpp>
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 
 namespace redco::shape {
 
 /// Axes of a mesh of ranks, from the outermost to the innermost: pipeline stages (pp),
-/// data-parallel replicas (dp), expert-parallel ranks (ep) and tensor-parallel shards (tp).
-enum class axis : std::uint8_t { pp, dp, ep, tp };
-inline constexpr axis all_axes[] = {axis::pp, axis::dp, axis::ep, axis::tp};
+/// data-parallel replicas (dp), expert-parallel ranks (ep), context-parallel ranks (cp), which hold
+/// parts of the same sequences, and tensor-parallel shards (tp).
+enum class axis : std::uint8_t { pp, dp, ep, cp, tp };
+inline constexpr axis all_axes[] = {axis::pp, axis::dp, axis::ep, axis::cp, axis::tp};
+/// Number of sets of mesh axes.
+inline constexpr int axis_sets = 1 << std::size(all_axes);
 
 inline constexpr auto axis_texts = meta::enum_texts<axis>({
     {axis::pp, "pp"},
     {axis::dp, "dp"},
     {axis::ep, "ep"},
+    {axis::cp, "cp"},
     {axis::tp, "tp"},
 });
 constexpr std::string_view name_of(axis a) { return axis_texts.text_of(a); }
@@ -55,14 +60,18 @@ constexpr axes operator|(axis a, axis b) { return axes(a) | axes(b); }
 /// x ep replicas.
 inline constexpr axes batch_axes = axis::dp | axis::ep;
 
-/// Mesh axes within one replica: pp and tp. Ranks that differ only along these axes compute the
+/// Mesh axes within one replica: pp, cp and tp. Ranks that differ only along these axes compute the
 /// same examples.
-inline constexpr axes replica_axes = axis::pp | axis::tp;
+inline constexpr axes replica_axes = axis::pp | axis::cp | axis::tp;
+
+/// Mesh axes that divide the tokens of a batch: dp, ep and cp. The gradients of dense layers are
+/// sums over their ranks.
+inline constexpr axes token_axes = batch_axes | axis::cp;
 
 /// Mesh axes over which parameters of a model may be divided: pp, ep and tp. Ranks that differ only
-/// along dp hold equal parameters.
+/// along dp and cp hold equal parameters.
 inline constexpr axes model_axes = axis::pp | axis::ep | axis::tp;
-inline constexpr axes every_axis = axis::pp | axis::dp | axis::ep | axis::tp;
+inline constexpr axes every_axis = axis::pp | token_axes | axis::tp;
 
 /// Returns the names of mesh axes, from the outermost to the innermost, with the text `between`
 /// after each but the last: "dp+ep".

@@ -24,13 +24,22 @@ struct mesh {
   int pp = 1;  ///< Number of pipeline stages
   int dp = 1;  ///< Number of data-parallel replicas
   int ep = 1;  ///< Number of expert-parallel ranks
+  int cp = 1;  ///< Number of context-parallel ranks, which hold parts of the same sequences
   int tp = 1;  ///< Number of tensor-parallel shards
 
   constexpr int const& operator[](shape::axis a) const {
-    return a == shape::axis::pp ? pp : a == shape::axis::dp ? dp : a == shape::axis::ep ? ep : tp;
+    return a == shape::axis::pp   ? pp
+           : a == shape::axis::dp ? dp
+           : a == shape::axis::ep ? ep
+           : a == shape::axis::cp ? cp
+                                  : tp;
   }
   constexpr int& operator[](shape::axis a) {
-    return a == shape::axis::pp ? pp : a == shape::axis::dp ? dp : a == shape::axis::ep ? ep : tp;
+    return a == shape::axis::pp   ? pp
+           : a == shape::axis::dp ? dp
+           : a == shape::axis::ep ? ep
+           : a == shape::axis::cp ? cp
+                                  : tp;
   }
 
   /// Returns the number of ranks in a group over the mesh axes `over`; at most the largest int.

@@ -33,6 +33,7 @@ namespace redco::shard::detail {
 template <model M>
 constexpr fact::program record(M const& m, workload const& load) {
   fact::recorder w(models::input_of(m, load), models::source_of(m, load), models::states_input<M>);
+  w.sequences = {load.parts, load.whole, load.shards};
   models::net_of<M>::template facts<shape::replicated>(m.config, w);
   // The user receives unsharded results
   fact::detail::unshard_facts<layers::out_t<models::net_of<M>, shape::replicated>>(w);

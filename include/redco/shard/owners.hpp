@@ -112,7 +112,7 @@ class owned_layout {
   /// Gives each unit to a replica. The offsets in `places` count from the begin of the owner's run.
   constexpr void assign_owners(std::vector<owned_parameter> const& all, mesh const& on) {
     // Among replicas with equal loads in a region, the one with fewer elements in all regions.
-    std::vector<std::int64_t> totals(static_cast<std::size_t>(on.size(shape::batch_axes)), 0);
+    std::vector<std::int64_t> totals(static_cast<std::size_t>(on.size(shape::token_axes)), 0);
     for (unit const& one : sorted_units(all))
       for (std::int64_t copy = 0; copy < all[one.parameters.front()].copies; ++copy) {
         std::vector<std::int64_t>& runs = runs_[one.kind];

@@ -91,6 +91,10 @@ std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const
 dynamic_plan plan_from(fact::program const& of, mesh const& on, std::vector<std::int64_t> const& asked,
                        int chunks_per_stage);
 
+/// Throws `error` with exit code 64 if ranks along cp would compute parts of sequences and `divides`
+/// is false: a layer of the model needs whole ones.
+void check_parts_of_sequences(mesh const& on, bool divides);
+
 }  // namespace redco::shard::detail
 
 namespace redco {
@@ -99,10 +103,12 @@ namespace redco {
 /// run time. `stages` is the number of blocks of each chunk (consecutive blocks); if it is empty,
 /// all chunks get about equal work. Each stage runs `chunks_per_stage` chunks. Throws `error` with
 /// exit code 64 if the mesh cannot hold the model or `stages` does not fit the model; the message
-/// lists the legal numbers of ranks or stages.
+/// lists the legal numbers of ranks or stages. Throws it also for ranks along cp if a layer of the
+/// model needs whole sequences.
 template <model M>
 shard::dynamic_plan plan_of(M const& m, mesh const& on, std::vector<std::int64_t> const& stages = {},
                             int chunks_per_stage = 1) {
+  shard::detail::check_parts_of_sequences(on, layers::divides_sequences<models::net_of<M>>);
   return shard::detail::plan_from(shard::facts_of(m), on, stages, chunks_per_stage);
 }
 

@@ -88,6 +88,18 @@ REDCO_INLINE dynamic_plan plan_from(fact::program const& of, mesh const& on, std
   return result;
 }
 
+REDCO_INLINE void check_parts_of_sequences(mesh const& on, bool divides) {
+  if (on.cp == 1) return;
+  auto const refuse = [&](std::string const& why) {
+    throw error(exit_code::usage, "mesh " + options::to_text(on) + ": " + why + "; give cp=1");
+  };
+  if (!divides)
+    refuse(
+        "the model has a layer that needs whole sequences, and cp divides them (causal and full attention and layers "
+        "of single tokens do not)");
+  if (on.pp > 1) refuse("pipeline stages compute whole sequences, which cp would divide");
+}
+
 /// Returns the component of a parameter name that replaces the index of a block ("*" or a slice
 /// such as "1::2"), or an empty text if there is none.
 inline std::string_view number_in(std::string_view name) {

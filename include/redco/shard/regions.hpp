@@ -20,7 +20,7 @@ struct region {
   bool trained = true;
   bool decay = true;  ///< True if weight decay applies to the region's parameters
   /// Mesh axes over whose ranks the region's gradients are summed after backward
-  shape::axes summed_over = shape::batch_axes;
+  shape::axes summed_over = shape::token_axes;
   /// Block of the region's parameters, if the replicas keep shares of the values; otherwise, and
   /// outside blocks, -1
   std::int64_t block = -1;
@@ -47,15 +47,15 @@ struct region {
 };
 
 /// Returns an empty region with the properties of the parameter `e`: trained or not, weight decay,
-/// and mesh axes of the gradient sum. Gradients are summed over the axes that divide the batch (dp,
-/// ep), except axes that split the parameter. For example, the gradient of an expert already
+/// and mesh axes of the gradient sum. Gradients are summed over the axes that divide the tokens (dp,
+/// ep, cp), except axes that split the parameter. For example, the gradient of an expert already
 /// includes the examples of all ranks along ep. `by_block`: true if the replicas keep shares of the
 /// values. Then a frozen parameter has the axes of the replicas that hold equal values.
 constexpr region region_of(entry const& e, bool trained, bool by_block = false) {
   if (!trained && !by_block) return {0, 0, false, false, {}};
   shape::axes over;
   for (shape::axis const a : shape::all_axes)
-    if (shape::batch_axes.has(a) && !e.is_split(a)) over = over | a;
+    if (shape::token_axes.has(a) && !e.is_split(a)) over = over | a;
   return {0, 0, trained, trained && e.fact.decay, over, by_block ? e.block : -1};
 }
 

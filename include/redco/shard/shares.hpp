@@ -38,7 +38,7 @@ inline constexpr std::int64_t most_shares = 1024;
 /// Returns regions that hold the elements of `all` and padding, so that each range of regions that
 /// is shared out (region::is_shared_with) divides into equal shares. The padding is at the end of
 /// the range's last region. `over`: mesh axes over whose ranks state is shared out.
-constexpr regions padded_for_shares(regions const& all, mesh const& on, shape::axes over = shape::batch_axes) {
+constexpr regions padded_for_shares(regions const& all, mesh const& on, shape::axes over = shape::token_axes) {
   regions result;
   std::int64_t in_sum = 0;
   for (region const* one = all.begin(); one != all.end(); ++one) {
@@ -59,7 +59,7 @@ constexpr regions padded_for_shares(regions const& all, mesh const& on, shape::a
 /// padding of padded_for_shares(). `most`: wanted number of elements of a range; 0 for one range
 /// per gradient sum. `over`: mesh axes over whose ranks state is shared out.
 constexpr std::vector<shared_range> shares_of(regions const& padded, mesh const& on, std::int64_t most = 0,
-                                              shape::axes over = shape::batch_axes) {
+                                              shape::axes over = shape::token_axes) {
   std::vector<shared_range> all;
   for (region const& sum : padded.merged()) {
     if (sum.summed_over.bits == 0) continue;

@@ -113,6 +113,12 @@ struct identity_step {
   static at::Tensor run(at::Tensor const& x, group&, std::int64_t) { return x; }
 };
 
+struct exchange_step {
+  using dual = exchange_step;
+  static constexpr std::string_view label = "exchange";
+  static at::Tensor run(at::Tensor const& x, group& ranks, std::int64_t dim) { return ranks.all_to_all(x, dim, dim); }
+};
+
 struct all_reduce_step {
   using dual = identity_step;
   static constexpr std::string_view label = "reduce";

@@ -6,6 +6,7 @@
 #include <redco/comm/lifeline.hpp>
 
 #include <redco/tensor/torch.hpp>
+#include <redco/shape/axis.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -193,8 +194,8 @@ class process_exchange {
     using clock = std::chrono::steady_clock;
     // Messages that a peer sent before it ended arrive within this time.
     constexpr auto under_way = std::chrono::milliseconds(200);
-    // A lane (number 16 or more) must leave the core to its rank, which computes.
-    bool const crowded = number_ >= 16 || life_->crowded();
+    // A lane (from this number on) must leave the core to its rank, which computes.
+    bool const crowded = number_ >= shape::axis_sets || life_->crowded();
     int const spins = crowded ? 0 : 2000, offers = crowded ? 50 : 4000;
     constexpr auto moment = std::chrono::milliseconds(20);
     auto const begin = clock::now(), end = begin + of.deadline;

@@ -3,6 +3,7 @@
 #include <redco/comm/detail/message_mover.hpp>
 #include <redco/comm/rank_hosts.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/shape/axis.hpp>
 #include <redco/diag/error.hpp>
 
 #include <chrono>
@@ -148,7 +149,7 @@ class message_tags {
   }
 
  private:
-  static constexpr int group_numbers = 32;
+  static constexpr int group_numbers = 2 * shape::axis_sets;
 
   int in_run(int kind) const noexcept { return static_cast<int>(runs_ % windows_) * kinds_ + kind; }
 

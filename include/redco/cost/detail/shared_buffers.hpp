@@ -84,7 +84,7 @@ struct shared_buffers {
                          .bucket = s.gradient_bucket,
                          .overlaps = s.zero_overlaps,
                          .keep = s.zero_keep,
-                         .shared_over = s.zero_within ? shape::axes(shape::axis::ep) : shape::batch_axes,
+                         .shared_over = s.zero_within ? shape::axes(shape::axis::ep) : shape::token_axes,
                          .owner = s.zero_owner,
                          .owns_all = owns_all}
                  .on(s.mesh)) {

@@ -148,7 +148,7 @@ inline safetensors::stored_tensor read_stored_tensor(manifest_field const& field
 }
 
 /// Returns the mesh in a manifest's field, in the format of write_manifest(). The size of the axis
-/// tp has the key `mp`, and the keys pp and ep may be absent.
+/// tp has the key `mp`, and the keys pp, ep and cp may be absent.
 inline mesh read_mesh(manifest_field const& field) {
   auto const extent = [](manifest_field const& of) {
     return static_cast<int>(of.whole_number(std::numeric_limits<int>::max()));
@@ -156,6 +156,7 @@ inline mesh read_mesh(manifest_field const& field) {
   mesh m{.dp = extent(field["dp"]), .tp = extent(field["mp"])};
   if (field.has("pp")) m.pp = extent(field["pp"]);
   if (field.has("ep")) m.ep = extent(field["ep"]);
+  if (field.has("cp")) m.cp = extent(field["cp"]);
   return m;
 }
 
