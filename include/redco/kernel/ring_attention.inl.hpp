@@ -50,6 +50,7 @@ struct ring_function : tensors::recorded_function<ring_function<Twin>> {
                                          keys[0].narrow(1, one.key, one.keys),
                                          keys[1].narrow(1, one.key, one.keys),
                                          {},
+                                         {},
                                          {}},
                                         one.options);
         at::Tensor const sums = out.narrow(1, one.query, one.queries), known = lse.narrow(2, one.query, one.queries);
@@ -90,9 +91,9 @@ struct ring_function : tensors::recorded_function<ring_function<Twin>> {
       for (attention_ring::pair const& one : ring.pairs_with(of)) {
         auto const queries = [&](at::Tensor const& x) { return x.narrow(1, one.query, one.queries); };
         auto const some_keys = [&](at::Tensor const& x) { return x.narrow(1, one.key, one.keys); };
-        attention_tensors const part{queries(t.q), some_keys(keys[0]), some_keys(keys[1]), {}, {}};
+        attention_tensors const part{queries(t.q), some_keys(keys[0]), some_keys(keys[1]), {}, {}, {}};
         auto const like = [](at::Tensor const& x) { return at::empty_like(x, at::MemoryFormat::Contiguous); };
-        attention_tensors const into{like(part.q), like(part.k), like(part.v), {}, {}};
+        attention_tensors const into{like(part.q), like(part.k), like(part.v), {}, {}, {}};
         attention_result const made{queries(saved[1]), saved[2].narrow(2, one.query, one.queries).contiguous()};
         Twin::backward(part, one.options, {made, queries(g), false}, into);
         queries(of_queries).add_(into.q);
@@ -114,6 +115,8 @@ inline void check_ring(attention_options const& o) {
   if (o.key_mask.defined()) refuse("attention has a key mask");
   if (o.documents.defined()) refuse("attention keeps documents of a row apart");
   if (o.dropout > 0) refuse("attention has dropout");
+  if (o.pattern.is_sparse()) refuse("attention has a pattern of blocks");
+  if (o.sinks.defined()) refuse("attention has sinks");
 }
 
 template <class Twin>

@@ -19,8 +19,9 @@ struct attention_kernels {
     return {out.transpose(1, 2).flatten(2).to(t.q.scalar_type()), z.logsumexp(-1)};
   }
 
-  static at::Tensor backward(detail::attention_tensors const& t, attention_options const& o,
-                             detail::attention_gradient const& gradient, detail::attention_tensors const& into) {
+  static detail::attention_extras backward(detail::attention_tensors const& t, attention_options const& o,
+                                           detail::attention_gradient const& gradient,
+                                           detail::attention_tensors const& into) {
     at::Tensor slope;
     at::Tensor const z = scores(t, o, &slope), p = (z - gradient.made.lse.unsqueeze(-1)).exp();
     at::Tensor const g = by_head(gradient.of_out, o.heads),
