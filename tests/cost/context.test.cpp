@@ -14,18 +14,18 @@
 
 // Plans of runs whose ranks compute parts of sequences (mesh axis cp).
 
-namespace {
+namespace context_cost_test {
 
 using redco::shape::axis, redco::shape::collective, redco::shape::sequence_part, redco::mesh;
 
 constexpr redco::llama model{
     {.vocab = 23, .context = 64, .width = 16, .ffn = 20, .heads = 4, .kv_heads = 2, .layers = 2}};
 
-redco::cost::rank_cost cost(mesh const& on, std::int64_t tokens = 16) {
+inline redco::cost::rank_cost cost(mesh const& on, std::int64_t tokens = 16) {
   return redco::cost::cost_of(model, redco::adamw{}, {.mesh = on, .load = {3, tokens}, .micro_batches = 5});
 }
 
-redco::cost::message_total sent(redco::cost::rank_cost const& of, std::string_view purpose, collective kind) {
+inline redco::cost::message_total sent(redco::cost::rank_cost const& of, std::string_view purpose, collective kind) {
   for (redco::cost::message_total const& one : of.messages)
     if (one.purpose == purpose && one.over == redco::shape::axes(axis::cp) && one.collective == kind) return one;
   return {};
@@ -38,8 +38,6 @@ constexpr std::int64_t blocks = 2 * 5, examples = 3, f32 = 4, head_dim = 4;
 static_assert(sequence_part{1, 2, 16}.runs()[0].first == 4 && sequence_part{1, 2, 16}.runs()[1].first == 8);
 static_assert(sequence_part{0, 2, 5}.count() == 4 && sequence_part{0, 2, 5}.runs()[1].real == 0 &&
               sequence_part{1, 2, 5}.runs()[1].real == 1);
-
-}  // namespace
 
 TEST_CASE("ranks that divide the heads exchange them for tokens") {
   redco::cost::rank_cost const c = cost({.dp = 3, .cp = 2});
@@ -102,3 +100,5 @@ TEST_CASE("a plan refuses parts of sequences for layers that need whole ones, an
   CHECK(refused(model, {.pp = 2, .cp = 2}) ==
         "64 mesh pp=2,cp=2: pipeline stages compute whole sequences, which cp would divide; give cp=1");
 }
+
+}  // namespace context_cost_test
