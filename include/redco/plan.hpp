@@ -119,6 +119,7 @@
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embeddings.hpp>
 #include <redco/layer/encoder_decoder.hpp>
+#include <redco/layer/experts.hpp>
 #include <redco/layer/extent_of.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>

@@ -27,7 +27,7 @@ import reference
 # Beginning of the names of the base model's tensors in files of the whole model. Captioning models,
 # which are two models, have no files of a base model.
 PREFIX = {"gpt2": "transformer.", "gptj": "transformer.", "gpt_neo": "transformer.", "llama": "model.", "mistral": "model.",
-          "qwen2": "model.", "qwen3": "model.", "smollm3": "model.", "phi3": "model.", "olmo2": "model.", "gemma2": "model.",
+          "qwen2": "model.", "qwen3": "model.", "smollm3": "model.", "phi3": "model.", "olmo2": "model.", "olmoe": "model.", "gemma2": "model.",
           "gemma3_text": "model.", "gpt_neox": "gpt_neox.", "opt": "model.", "bart": "model.", "t5": "", "bert": "bert.",
           "roberta": "roberta.", "vit": "vit."}
 BASE_OF_BART = "bart-without-bias"

@@ -121,6 +121,9 @@ def cases():
                                                  "original_max_position_embeddings": switch, "sliding_window": 6}, **longrope()), draw=1)
     yield Case("olmo2", hf.Olmo2Config(**llama))
     yield Case("olmo2-tied", hf.Olmo2Config(**llama, attention_bias=True, tie_word_embeddings=True), draw=4)
+    yield Case("olmoe", hf.OlmoeConfig(**llama | {"intermediate_size": 12}, num_experts=6, num_experts_per_tok=2), draw=3)
+    yield Case("olmoe-normalised", hf.OlmoeConfig(**llama | {"intermediate_size": 12}, num_experts=4, num_experts_per_tok=3,
+                                                  norm_topk_prob=True, tie_word_embeddings=True), draw=2)
     yield Case("gpt-neox", hf.GPTNeoXConfig(**neox), draw=1)
     yield Case("gpt-neox-sequential", hf.GPTNeoXConfig(**neox | {
         "use_parallel_residual": False, "attention_bias": False, "rotary_pct": 0.5}), draw=6)

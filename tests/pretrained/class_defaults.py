@@ -43,6 +43,7 @@ FAMILIES = {
     "smollm3": dict(SWIGLU, attention_bias=True, mlp_bias=True, tie_word_embeddings=False, no_rope_layer_interval=2, pad_token_id=4),
     "phi3": dict(SWIGLU, sliding_window=7, pad_token_id=4),
     "olmo2": dict(SWIGLU, attention_bias=True, pad_token_id=4),
+    "olmoe": dict(SWIGLU, attention_bias=True, pad_token_id=4, num_experts=5, num_experts_per_tok=3, norm_topk_prob=True),
     "gpt_neox": dict(vocab_size=600, max_position_embeddings=512, hidden_size=8192, intermediate_size=100, num_hidden_layers=3,
                      num_attention_heads=32, hidden_act="relu", layer_norm_eps=1e-3, attention_dropout=0.3, hidden_dropout=0.2,
                      initializer_range=0.5, tie_word_embeddings=True, use_parallel_residual=False, attention_bias=False,

@@ -13,6 +13,7 @@
 #include <redco/model/gpt_neox.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/olmo2.hpp>
+#include <redco/model/olmoe.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/optimizer/optimizers.hpp>
 
@@ -27,7 +28,7 @@ using namespace redco;
 
 /// Compares logits and greedy ids of a folder of reference values, on one rank and two shards.
 template <class M>
-void check_folder(std::string const& name) {
+void check_folder(std::string const& name, std::vector<mesh> const& meshes = {{.dp = 1}, {.tp = 2}}) {
   INFO(name);
   std::filesystem::path const path = test_files() / "parity" / name;
   parity::tensors const inputs = parity::read_all(path / "inputs.safetensors"),
@@ -35,7 +36,7 @@ void check_folder(std::string const& name) {
   pretrained_folder const folder(path);
   M const& model = folder.model<M>();
   at::Tensor const seen = inputs.at("attention_mask").to(at::kBool), prompts = expected.at("prompt_ids");
-  for (mesh const& shape : {mesh{.dp = 1}, {.tp = 2}})
+  for (mesh const& shape : meshes)
     redco::comm::run_ranks(shape, {}, [&](rank_context& rank) {
       redco::run::trained_network<M> state(model, plan_of(model, shape), adamw{}, dtype::f64, 5, rank.rank, {});
       load_model(folder.weights(), redco::models::stored_table_of(model), state.master_parts(), rank);
@@ -127,4 +128,8 @@ TEST_CASE("a family learns the same on every mesh, with dropout and shared key-v
         return cross_entropy(net(ids.slice(1, 0, 8)), ids.slice(1, 1, 9));
       },
       {{.dp = 2}, {.tp = 2}, {.tp = 4}, {.dp = 2, .tp = 2}});
+}
+
+TEST_CASE("folders of experts load on meshes that divide the experts, with the logits of transformers") {
+  check_folder<models::olmoe>("olmoe", {{.dp = 1}, {.tp = 2}, {.ep = 2}, {.ep = 3, .tp = 2}});
 }

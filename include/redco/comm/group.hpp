@@ -177,6 +177,11 @@ class group {
   /// Throws `error` if the counts in `rows_to` do not add up to the rows of `x`.
   arrived_rows all_to_all_v(at::Tensor const& x, std::vector<std::int64_t> const& rows_to);
 
+  /// Sends rows of `x` like the overload above, but exchanges no counts: all ranks know the counts
+  /// `rows` of all ranks. Throws `error` if the counts of this rank do not add up to the rows of
+  /// `x`.
+  arrived_rows all_to_all_v(at::Tensor const& x, row_counts const& rows);
+
   /// Overwrites `x` on every rank with the tensor `x` of rank `root`.
   void broadcast(at::Tensor const& x, int root);
 

@@ -145,15 +145,23 @@ REDCO_INLINE group::arrived_rows group::all_to_all_v(at::Tensor const& x, std::v
                                          " numbers of rows from 0 on that add up to those of " + tensors::describe(x));
   if (size_ == 1) return {x, rows_to};
   at::Tensor const counts = all_gather(at::tensor(rows_to, at::kLong), 0);
-  row_counts const rows({counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel()},
-                        size_);
-  auto const me = static_cast<std::size_t>(rank_);
+  return all_to_all_v(
+      x, row_counts({counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel()},
+                    size_));
+}
+
+REDCO_INLINE group::arrived_rows group::all_to_all_v(at::Tensor const& x, row_counts const& rows) {
+  auto const ranks = static_cast<std::size_t>(size_), me = static_cast<std::size_t>(rank_);
+  if (x.dim() == 0 || rows.sum(me, 0, ranks) != x.size(0))
+    throw error(exit_code::internal, "all_to_all_v in group " + name_ + ": give " + std::to_string(size_) +
+                                         " numbers of rows from 0 on that add up to those of " + tensors::describe(x));
   std::vector<std::int64_t> from;
   for (std::size_t other = 0; other < ranks; ++other) from.push_back(rows(other, me));
+  if (size_ == 1) return {x, from};
   auto extents = x.sizes().vec();
   std::int64_t const row_bytes = c10::multiply_integers(x.sizes().slice(1)) * x.element_size();
   extents[0] = std::accumulate(from.begin(), from.end(), std::int64_t{0});
-  count(shape::collective::all_to_all, static_cast<std::int64_t>(x.nbytes()), (x.size(0) - rows_to[me]) * row_bytes);
+  count(shape::collective::all_to_all, static_cast<std::int64_t>(x.nbytes()), (x.size(0) - rows(me, me)) * row_bytes);
   at::NoGradGuard const no_grad;
   at::Tensor out = at::empty(extents, x.options());
   do_all_to_all(x.detach().contiguous(), out, rows);

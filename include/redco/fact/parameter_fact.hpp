@@ -49,6 +49,10 @@ enum class reason : std::uint8_t {
   recurrent,    ///< Parameter of a recurrent layer: replicated
   /// Running statistics, such as those of batch norm: equal on all ranks, not trained
   statistics,
+  router,  ///< Weight of a router of experts: replicated, because each rank routes its own tokens
+  /// Weights of experts: whole experts per rank along ep, and a part of their hidden features per
+  /// rank along tp
+  expert,
   opaque,      ///< Parameter of a user's callable: replicated, data parallel only
   declared,    ///< Parameter that the model's type declares replicated
   overridden,  ///< Parameter that a user's override (`keep_replicated`) makes replicated
@@ -75,6 +79,8 @@ inline constexpr auto reason_texts = meta::enum_texts<reason>({
     {reason::convolution, "replicated: convolutions are not split"},
     {reason::recurrent, "replicated: a recurrent layer needs all features at each step"},
     {reason::statistics, "replicated: statistics, not trained"},
+    {reason::router, "replicated: every rank routes its own tokens"},
+    {reason::expert, "whole experts along ep, their hidden features split along tp"},
     {reason::opaque, "replicated: an opaque layer is data parallel only"},
     {reason::declared, "replicated: declared so in the model's type"},
     {reason::overridden, "replicated: by an override"},

@@ -11,7 +11,8 @@ namespace redco::models {
 
 /// A row of a table that maps a parameter name of redco (`ours`) to the name of a tensor in a
 /// weights file (`theirs`), such as a Hugging Face file. In both names, `*` is the index of a
-/// repeated block.
+/// repeated block. A row whose `ours` ends with ".*" is for a parameter that files store as one
+/// tensor for each index of the first dimension, such as experts; the last `*` is this index.
 struct stored_name {
   std::string_view ours = {};
   std::string_view theirs = {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/nn/load_balance.hpp>
 #include <redco/nn/parameter.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/side_products.hpp>
@@ -113,6 +114,17 @@ class builder_base {
   }
   std::vector<stored_parameter> const& all_statistics() const { return statistics_; }
 
+  /// Registers a router whose biases balance the loads of its experts (see update_biases()).
+  /// `leaf`: name of the biases, [experts]; `rate`: their change per step. Returns the balance. Its
+  /// biases are undefined if only other pipeline stages hold them.
+  load_balance balance(std::string_view leaf, double rate) {
+    if (is_elsewhere(leaf)) return {};
+    stored_parameter const& bias = leaves_.stored(path_of(leaf));
+    balances_.push_back({bias, at::zeros_like(bias.value, at::kDouble), rate});
+    return balances_.back();
+  }
+  std::vector<load_balance> const& all_balances() const { return balances_; }
+
   /// Returns the seed of the random numbers that the current layer draws while it is constructed.
   /// The seed depends on the run's seed and the layer's path.
   std::uint64_t seed() const { return leaves_.seed_of(here_); }
@@ -187,6 +199,7 @@ class builder_base {
   std::size_t cache_slots_ = 0;
   std::int64_t cache_limit_ = 0, vocabulary_ = 0;
   std::vector<stored_parameter> statistics_;
+  std::vector<load_balance> balances_;
   detail::side_maker* maker_ = nullptr;
   std::vector<std::shared_ptr<detail::side_source const>> sources_;
 };

@@ -7,6 +7,7 @@
 #include <redco/nn/detail/stepped.hpp>
 #include <redco/nn/evaluated_stage.hpp>
 #include <redco/nn/in_layer.hpp>
+#include <redco/nn/joint_calls.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/network_arguments.hpp>
@@ -20,10 +21,12 @@
 #include <redco/nn/value_source.hpp>
 #include <redco/nn/watches.hpp>
 #include <redco/tensor/saved_tensors.hpp>
+#include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shard/literal_sizes.hpp>
 #include <redco/model/model.hpp>
+#include <redco/layer/experts.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/tree.hpp>
@@ -38,6 +41,21 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+namespace redco::nn {
+
+template <model M>
+class network;
+
+}  // namespace redco::nn
+
+namespace redco::nn::detail {
+
+/// Calls a network with experts with 0 rows of input and returns the sum of its output.
+template <model M>
+at::Tensor call_without_rows(network_base const& net, pass const& in);
+
+}  // namespace redco::nn::detail
 
 namespace redco::nn {
 
@@ -72,6 +90,8 @@ class network : public network_base {
       : network_base(store, blocks, is_stage), model_(m), modules_(b) {
     shard::check_literal_sizes<M>();
     hold(b);
+    if constexpr (layers::has_experts<models::net_of<M>>)
+      if (b.size(shape::axis::ep) > 1) exchange_rows_by(&detail::call_without_rows<M>);
   }
 
   M model_;
@@ -120,6 +140,24 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
   return result;
 }
 
+/// Returns an input of a model with 0 examples.
+template <model M>
+at::Tensor input_without_rows(M const& m, parameter_store const& store) {
+  extents const shape = models::input_of(m, {0, 1});
+  auto const type = models::states_input<M> ? tensors::scalar_type_of(store.compute()) : at::kLong;
+  return at::empty({shape.size.data(), static_cast<std::size_t>(shape.rank)},
+                   at::TensorOptions(store.device()).dtype(type));
+}
+
+template <model M>
+at::Tensor call_without_rows(network_base const& net, pass const& in) {
+  auto const& whole = static_cast<network<M> const&>(net);
+  context<> const ctx(in, in.calls++, nullptr, net.values(), {});
+  auto const y = forward(whole, input_without_rows(whole.model(), net.store()), ctx);
+  if constexpr (std::is_same_v<typename results_of<M>::user, logits>) return y.hidden.local().sum();
+  else return y.sum();
+}
+
 }  // namespace redco::nn::detail
 
 namespace redco::nn {
@@ -164,6 +202,7 @@ class bound_network {
   /// addition to those set. Throws `layer_error` with exit code 70, which names the layer, if
   /// libtorch throws in a layer.
   auto operator()(at::Tensor const& input) const {
+    if (net_->exchanges_rows()) nn::announce_call(*pass_);
     redco::pass in = *pass_;
     at::Tensor const whole = nn::detail::as_input(input, net_->store());
     at::Tensor positions;

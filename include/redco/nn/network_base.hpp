@@ -1,7 +1,9 @@
 #pragma once
 
+#include <redco/nn/load_balance.hpp>
 #include <redco/nn/parameter.hpp>
 #include <redco/nn/parameter_store.hpp>
+#include <redco/nn/pass.hpp>
 #include <redco/nn/side_products.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/stage_cuts.hpp>
@@ -36,10 +38,21 @@ class network_base {
   /// Returns the store's entries of running statistics, such as those of batch norm. Their values
   /// must be equal on all replicas.
   std::vector<stored_parameter> const& statistics() const { return statistics_; }
+  /// Returns the routers whose biases balance the loads of their experts.
+  std::vector<load_balance> const& balances() const { return balances_; }
   /// Returns all side products of the network. A side product computes a matrix product, such as
   /// that of a low-rank adapter, which is added to the product of a weight.
   std::vector<std::shared_ptr<detail::side_source const>> const& side_products() const { return side_products_; }
   parameter_store const& store() const { return *store_; }
+
+  /// Returns true if calls of the network exchange rows with the ranks along the mesh axis ep,
+  /// which hold other experts. All these ranks then call the network together (see
+  /// joint_calls.hpp).
+  bool exchanges_rows() const { return empty_call_ != nullptr; }
+  /// Calls the network with 0 rows of input, so that this rank's experts compute the rows of other
+  /// ranks. Returns the sum of the empty output, a scalar from which backward starts. Requires that
+  /// exchanges_rows() is true.
+  at::Tensor call_without_rows(pass const& in) const { return empty_call_(*this, in); }
 
   /// Returns true if this rank runs only a pipeline stage of the network.
   bool is_stage() const { return is_stage_; }
@@ -51,8 +64,13 @@ class network_base {
       : store_(&store), blocks_(blocks), is_stage_(is_stage) {}
   ~network_base() = default;
 
+  using empty_call = at::Tensor (*)(network_base const&, pass const&);
+  /// Sets the function that calls the network with 0 rows.
+  void exchange_rows_by(empty_call call) { empty_call_ = call; }
+
   /// Stores everything that the builder `b` has collected while modules were built: autograd
-  /// leaves, cache slots, size of the vocabulary, running statistics and side products.
+  /// leaves, cache slots, size of the vocabulary, running statistics, routers' balances and side
+  /// products.
   template <class Builder>
   void hold(Builder const& b) {
     values_ = parameter_values(b.taken(), true);
@@ -61,6 +79,7 @@ class network_base {
     cache_limit_ = b.cache_limit();
     vocabulary_ = b.vocabulary();
     statistics_ = b.all_statistics();
+    balances_ = b.all_balances();
     side_products_ = b.all_side_products();
   }
 
@@ -68,10 +87,12 @@ class network_base {
   parameter_store const* store_;
   shape::stage_blocks blocks_;
   bool is_stage_;
+  empty_call empty_call_ = nullptr;
   parameter_values values_{{}, true}, constants_{{}};
   std::size_t cache_slots_ = 0;
   std::int64_t cache_limit_ = 0, vocabulary_ = 0;
   std::vector<stored_parameter> statistics_;
+  std::vector<load_balance> balances_;
   std::vector<std::shared_ptr<detail::side_source const>> side_products_;
 };
 

@@ -7,6 +7,7 @@
 #include <redco/nn/dropout.hpp>
 #include <redco/nn/embeddings.hpp>
 #include <redco/nn/encoder_decoder.hpp>
+#include <redco/nn/experts.hpp>
 #include <redco/nn/language_head.hpp>
 #include <redco/nn/linear.hpp>
 #include <redco/nn/network.hpp>

@@ -28,9 +28,14 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, launch const& how) {
   std::string const text = to_text(m);
   for (shape::axis const a : shape::all_axes)
     if (m[a] < 1) refuse("--mesh " + text + " has no ranks: give numbers from 1 on");
-  if (m.ep > 1)
-    refuse("--mesh " + text +
-           " can be planned at most, nothing runs expert-parallel ranks yet: give dp, tp and pp only");
+  if (m.ep > 1 && m.pp > 1)
+    refuse(
+        "--mesh " + text +
+        ": pipeline stages exchange no rows of experts with other ranks; give pp=1, or ep=1, with which each rank has "
+        "all experts");
+  if (m.ep > 1 && o.zero > 0)
+    refuse("--mesh " + text + " with --zero " + std::to_string(o.zero) +
+           ": replicas do not share out state of models whose experts are divided among them; give --zero 0, or ep=1");
   if (ranks % how.processes != 0)
     refuse(how.launcher + " started " + std::to_string(how.processes) + " processes for the " + std::to_string(ranks) +
            (ranks == 1 ? " rank" : " ranks") + " of mesh " + text +

@@ -123,9 +123,13 @@ class deployer {
             .bucket = gradient_bucket_,
             .overlaps = overlaps_replicas_,
             .keep = options_.zero_keep,
-            .shared_over = mesh_.ep > 1 ? shape::axes(shape::axis::ep) : shape::token_axes,
+            .shared_over = shares_within_machines() ? shape::axes(shape::axis::ep) : shape::token_axes,
             .owner = options_.zero_owner};
   }
+
+  /// Returns true if groups of replicas share out state (--zero-within): the mesh axis ep then has
+  /// the replicas of a group, and no experts.
+  bool shares_within_machines() const { return mesh_.ep > 1 && options_.zero_within != "run"; }
 
   /// Returns true if messages between the model shards of a replica overlap with matrix products.
   bool overlaps_shards() const { return overlaps_shards_; }

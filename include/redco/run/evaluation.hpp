@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/fit_job.hpp>
+#include <redco/nn/network_base.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/options/fit_options.hpp>
 
@@ -34,11 +35,13 @@ inline batch_order evaluation_order(rank_context const& rank, std::int64_t examp
 /// On rank 0, the result also has each term of the loss. A value is NaN if no token or example
 /// counted in it (all labels masked). Throws `error` with exit code 79 if any other value is not
 /// finite.
-options::metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_settings const& settings);
+options::metric_map evaluated_loss(rank_context& rank, nn::network_base const& network, computed_batches& all,
+                                   evaluation_settings const& settings);
 
 /// Predicts all batches and stores the predictions by example index in every process. All ranks
 /// call it.
-void predict_all(rank_context& rank, computed_batches& all, evaluation_settings const& settings);
+void predict_all(rank_context& rank, nn::network_base const& network, computed_batches& all,
+                 evaluation_settings const& settings);
 
 }  // namespace redco::run
 

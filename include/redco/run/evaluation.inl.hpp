@@ -4,6 +4,7 @@
 
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/step_work.hpp>
+#include <redco/nn/joint_calls.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/torch.hpp>
@@ -16,24 +17,25 @@
 namespace redco::run::detail {
 
 /// Calls f(pass) for each of this rank's micro-batches in order, in evaluation mode and without
-/// gradients. The pass has the settings of one forward call.
-inline void for_each_evaluated(rank_context& rank, computed_batches& all, evaluation_settings const& settings,
-                               tensors::function_ref<void(pass const&)> f) {
+/// gradients. The pass has the settings of one forward call. Then takes part in the calls of ranks
+/// that have more micro-batches, if the layers of `network` exchange rows with them.
+inline void for_each_evaluated(rank_context& rank, nn::network_base const& network, computed_batches& all,
+                               evaluation_settings const& settings, tensors::function_ref<void(pass const&)> f) {
   at::NoGradGuard const no_grad;
-  while (data::micro_batch const* const at = user_call("collate", settings.step, [&] { return all.next(); })) {
-    f(nn::evaluation_pass(rank, settings.seed, settings.step)
-          .with_examples(at->examples.front(), std::ssize(at->examples)));
-  }
+  pass const in = nn::evaluation_pass(rank, settings.seed, settings.step);
+  while (data::micro_batch const* const at = user_call("collate", settings.step, [&] { return all.next(); }))
+    f(in.with_examples(at->examples.front(), std::ssize(at->examples)));
+  nn::join_calls(network, in);
 }
 
 }  // namespace redco::run::detail
 
 namespace redco::run {
 
-REDCO_INLINE options::metric_map evaluated_loss(rank_context& rank, computed_batches& all,
-                                                evaluation_settings const& settings) {
+REDCO_INLINE options::metric_map evaluated_loss(rank_context& rank, nn::network_base const& network,
+                                                computed_batches& all, evaluation_settings const& settings) {
   loss_totals totals;
-  detail::for_each_evaluated(rank, all, settings, [&](pass const& in) {
+  detail::for_each_evaluated(rank, network, all, settings, [&](pass const& in) {
     totals.add(user_call("loss", settings.step, [&] { return all.loss(in); }));
   });
   totals.reduce(rank);
@@ -46,8 +48,9 @@ REDCO_INLINE options::metric_map evaluated_loss(rank_context& rank, computed_bat
   return totals.metrics();
 }
 
-REDCO_INLINE void predict_all(rank_context& rank, computed_batches& all, evaluation_settings const& settings) {
-  detail::for_each_evaluated(rank, all, settings,
+REDCO_INLINE void predict_all(rank_context& rank, nn::network_base const& network, computed_batches& all,
+                              evaluation_settings const& settings) {
+  detail::for_each_evaluated(rank, network, all, settings,
                              [&](pass const& in) { user_call("predict", settings.step, [&] { all.predict(in); }); });
   rank.world.barrier();
   if (!rank.several_processes) return;

@@ -202,7 +202,7 @@ REDCO_INLINE void fit_loop::sanity_check() { measured(std::min<std::int64_t>(opt
 REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool warns) {
   evaluation_values const values(network_, rank_);
   auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, settings_of_evaluation())); };
-  options::metric_map metrics = evaluated_loss(rank_, *all(), settings_of_evaluation());
+  options::metric_map metrics = evaluated_loss(rank_, network_.network(), *all(), settings_of_evaluation());
   for (auto const& [name, value] : metrics)
     if (warns && first() && std::isnan(value))
       where_.log().warning("the evaluation after step " + std::to_string(step()) + " has no " + name +
@@ -210,7 +210,7 @@ REDCO_INLINE options::metric_map fit_loop::measured(std::int64_t examples, bool 
   if (options_.predicts()) {
     if (rank_.first_of_process) job_.begin_predictions(examples);
     rank_.world.barrier();
-    predict_all(rank_, *all(), settings_of_evaluation());
+    predict_all(rank_, network_.network(), *all(), settings_of_evaluation());
     if (first())
       for (auto const& [name, value] : user_call("metrics", step(), [&] { return job_.metrics(); }))
         metrics[name] = value;

@@ -107,6 +107,8 @@ class fit_work final : public step_work {
     return user_call("loss", step_, [&] { return source_.loss(now_); });
   }
 
+  pass pass_without_examples() const override { return in_; }
+
   void compute(step_executor& step, comm::replica_round const& round) override {
     next(round);
     training_step of_user(step);

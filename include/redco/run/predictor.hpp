@@ -184,7 +184,7 @@ class predictor {
       run::evaluation_values const values(*state, rank);
       all_batches source(trainer_->pipeline(), own.net, data, run::evaluation_order(rank, data.size(), settings),
                          {&length, nullptr, &slots});
-      run::predict_all(rank, source, settings);
+      run::predict_all(rank, state->network(), source, settings);
     });
     results.reserve(slots.size());
     for (auto& slot : slots) results.push_back(std::move(slot).value());

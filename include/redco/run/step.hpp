@@ -56,7 +56,7 @@ class step_executor {
   void differentiate(terms const& loss);
 
   /// Declares that the next loss is the rank's last; its gradients are sent during its backward.
-  void expect_last() { last_ = true; }
+  void expect_last() { last_ = !facts_.exchanges_rows; }
 
   /// Executes the operations after the last backward: sums over the ranks, and the update.
   step_result finish(step_position const& at);
@@ -68,6 +68,7 @@ class step_executor {
   void total_counts() { counts_ = counts_of_replicas(loss_, {&rank_.group(shape::batch_axes), round_.gaps}); }
   void backward(schedule::step_op const& one);
   void share_statistics() const;
+  void join_calls() const;
   void reduce(shard::region const& sum);
   void exchange_shared();
   void sum_copied_shares();

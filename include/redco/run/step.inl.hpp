@@ -6,6 +6,8 @@
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/step_work.hpp>
 #include <redco/nn/gradient_watch.hpp>
+#include <redco/nn/joint_calls.hpp>
+#include <redco/nn/load_balance.hpp>
 #include <redco/update/gradient_norm.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
@@ -55,6 +57,9 @@ REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& ra
   if (facts_.sums_rounds) facts_.regions = std::min<std::int64_t>(facts_.regions, 1);
   facts_.exchanges_first = !state_.store.shares().empty();
   facts_.meets_replicas = state.network().meets_replicas();
+  facts_.exchanges_rows = state.network().exchanges_rows();
+  // A rank with fewer micro-batches adds gradients after its own last backward.
+  if (facts_.exchanges_rows && (facts_.in_one || facts_.rounds != facts_.full_rounds)) bucket = 0;
   if (facts_.several_terms && facts_.rounds > 1)
     throw error(
         exit_code::usage,
@@ -75,7 +80,9 @@ REDCO_INLINE step_result step_executor::run(step_work& work, step_position const
 
 REDCO_INLINE step_result step_executor::finish(step_position const& at) {
   at_ = at;
-  for (schedule::step_op const& one : schedule::step_of({.micro_batches = 0, .regions = facts_.regions})) execute(one);
+  for (schedule::step_op const& one :
+       schedule::step_of({.micro_batches = 0, .regions = facts_.regions, .exchanges_rows = facts_.exchanges_rows}))
+    execute(one);
   return result_;
 }
 
@@ -94,6 +101,7 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
     case schedule::op::end_round: round_.finish(); break;
     case schedule::op::sit_out: round_of(one).sit_out(); break;
     case schedule::op::share_statistics: share_statistics(); break;
+    case schedule::op::join_calls: join_calls(); break;
     case schedule::op::reduce: reduce(sums_.begin()[one.region]); break;
     case schedule::op::total: total(); break;
     case schedule::op::update: update(); break;
@@ -151,8 +159,15 @@ REDCO_INLINE void step_executor::backward(schedule::step_op const& one) {
   if (shares_) ends.emplace(state_.network(), [this](parameter which) { shares_->end(which); });
   else if (buckets_ && last_ && !waits_for_exchange && !nn::gradient_watch::on(state_.network()))
     ends.emplace(state_.network(), [this](parameter which) { buckets_->end(which); });
+  if (facts_.exchanges_rows) nn::announce_backward(rank_);
   if (!stage_) return add_gradient(state_, sum_to_differentiate(loss, counts_));
   stage_->backward(one, loss.all.empty() ? at::Tensor() : sum_to_differentiate(loss, counts_));
+}
+
+/// Lets this rank's experts compute the rows of ranks that have more micro-batches in this step.
+REDCO_INLINE void step_executor::join_calls() const {
+  pass const of_work = work_ != nullptr ? work_->pass_without_examples() : pass();
+  nn::join_calls(state_.network(), of_work.rank != nullptr ? of_work : nn::training_pass(rank_));
 }
 
 /// Copies batch norm's running statistics from replica 0, which is in every round, to all.
@@ -252,6 +267,7 @@ REDCO_INLINE void step_executor::update() {
   double const scale = update::clip_factor(result_.grad_norm, optimizer.clip_norm) / divisor;
   for (update::segment& s : state_.segments)
     if (s.param.numel() > 0) optimizer.update(s, result_.lr, state_.updates, scale, &rank_);
+  nn::update_biases(state_.network().balances(), rank_.group(shape::batch_axes));
   state_.gather_values(rank_);
   if (watch_ != nullptr) watch_->updated(state_);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/network_state.hpp>
+#include <redco/nn/pass.hpp>
 #include <redco/nn/stage_link.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/tensor/describe.hpp>
@@ -47,6 +48,10 @@ class step_work {
   /// Runs forward of the micro-batch with index `micro` in the step and returns the loss. Does not
   /// run backward. `stage`: this rank's pipeline stage; null if the rank runs the whole network.
   virtual terms loss(std::int32_t micro, comm::replica_round const& round, nn::stage_link* stage) = 0;
+
+  /// Returns the pass of a micro-batch without examples, with the settings of the others. A pass
+  /// without rank, the default, means a training pass with default settings.
+  virtual pass pass_without_examples() const { return {}; }
 
   /// Runs forward and backward of the next micro-batch and adds its loss and gradients to the step.
   virtual void compute(step_executor& step, comm::replica_round const& round) = 0;

@@ -119,6 +119,8 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   step_result const result = one.run(work, {at.step, options::run_length_of(settings_, examples).steps});
   done.sent = step_measure::end(rank, at.network->store.device());
   if (source->own_step()) done.not_planned = "the program takes its steps itself";
+  else if (at.network->network().exchanges_rows())
+    done.not_planned = "the rows that experts exchange follow from the routing";
   else if (job->several_terms()) done.not_planned = "the loss has several terms";
   else if (std::ssize(done.activations->calls()) != next.micro_batches * at.network->network().blocks().chunks() ||
            next.full_rounds != next.rounds)
@@ -153,7 +155,7 @@ REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, compu
     run.zero = where_.options().zero;
     run.zero_owner = where_.options().zero_owner;
     run.zero_keep = where_.zero().keep;
-    run.zero_within = where_.mesh().ep > 1;
+    run.zero_within = where_.shares_within_machines();
     run.zero_overlaps = where_.zero().overlaps;
     run.overlap_shards = where_.overlaps_shards();
     run.machines = comm::machines_of(rank.mesh).hosts;

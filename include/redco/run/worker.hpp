@@ -7,6 +7,7 @@
 #include <redco/run/step.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/verified_loop.hpp>
+#include <redco/nn/joint_calls.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/update/any_optimizer.hpp>
 #include <redco/comm/rank_context.hpp>

@@ -168,6 +168,8 @@ class own_work final : public step_work {
     return loss_(in_);
   }
 
+  pass pass_without_examples() const override { return state_.pass(0, 0); }
+
   void compute(step_executor& step, comm::replica_round const& round) override { step.add(loss(0, round, nullptr)); }
 
  private:
@@ -213,7 +215,8 @@ REDCO_INLINE schedule::step_facts worker::facts_of(run::network_state const& net
                                                    bool several) const {
   schedule::step_facts facts{
       .micro_batches = micro_batches, .rounds = micro_batches, .full_rounds = micro_batches, .several_terms = several};
-  if (!network.network().meets_replicas() && !network.store.has_cut_gradients()) return facts;
+  if (!network.network().meets_replicas() && !network.network().exchanges_rows() && !network.store.has_cut_gradients())
+    return facts;
   at::Tensor const most = at::tensor({micro_batches, -micro_batches}, at::kLong);
   rank_.world.all_reduce(most, comm::reduce_op::max);
   facts.rounds = most[0].item<std::int64_t>();
@@ -229,6 +232,7 @@ REDCO_INLINE options::metric_map worker::mean_loss_of(std::vector<data::interval
     redco::pass const in = state_.pass(at.begin, at.size(), false);
     totals.add(loss(in));
   }
+  for (auto const& [name, network] : networks_) nn::join_calls(network->network(), state_.pass(0, 0, false));
   totals.reduce(rank_);
   return totals.metrics();
 }

@@ -147,6 +147,7 @@ class step_run {
         return meeting{shape::batch_axes, one.operation, one.micro * shape::stage_cuts::most_chunks + one.chunk};
       case op::exchange_shared: return meeting{shape::axis::pp, op::exchange_shared, 0};
       case op::share_statistics: return meeting{shape::batch_axes, op::share_statistics, 0};
+      case op::join_calls: return meeting{shape::axis::ep, op::join_calls, 0};
       case op::send:
       case op::receive:
       case op::update: return {};

@@ -30,6 +30,9 @@ enum class op : std::uint8_t {
   /// Operation: copies batch-norm statistics from replica 0, which has a micro-batch in every
   /// round, to all replicas.
   share_statistics,
+  /// Operation: takes part, with 0 rows, in the calls of a network with experts that other ranks
+  /// along the mesh axis ep still make.
+  join_calls,
   send,     ///< Operation: starts to send a tensor to the rank of another model chunk
   receive,  ///< Operation: waits for a tensor from the rank of another model chunk
   /// Operation: starts to sum the gradients of a group of parameters over ranks; the sum is
@@ -53,6 +56,7 @@ inline constexpr auto op_texts = meta::enum_texts<op>({
     {op::end_round, "end_round"},
     {op::sit_out, "sit_out"},
     {op::share_statistics, "share_statistics"},
+    {op::join_calls, "join_calls"},
     {op::send, "send"},
     {op::receive, "receive"},
     {op::reduce, "reduce"},
@@ -89,6 +93,9 @@ struct step_facts {
   std::int64_t regions = 1;        ///< Number of gradient sums (`reduce` operations) of the step
   /// True if layers communicate between replicas within a micro-batch, as batch norm does.
   bool meets_replicas = false;
+  /// True if layers exchange rows of experts with other replicas. Then a replica without
+  /// micro-batches left takes part in the exchanges, too.
+  bool exchanges_rows = false;
   /// True if the loss has several terms. Each term is divided by its count over all replicas before
   /// backward.
   bool several_terms = false;
@@ -221,6 +228,7 @@ constexpr std::vector<step_op> step_of(step_facts const& of) {
   } else if (of.micro_batches == 0 && of.several_terms) {
     add(op::total_counts, 0);
   }
+  if (of.exchanges_rows) all.push_back({op::join_calls});
   for (std::int64_t i = of.micro_batches; of.sums_rounds && i < of.rounds; ++i) {
     if (of.gathers_values) add(op::gather_forward, i);
     if (of.gathers_values) add(op::gather_backward, i);

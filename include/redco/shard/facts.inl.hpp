@@ -31,7 +31,7 @@ REDCO_INLINE void refuse(fact::mistake_fact const& m) {
       "state the input: redco::model_of<net, redco::input<extents of one example>>, or a member input(workload)";
   std::string text;
   if (m.kind == fact::mistake::size) {
-    text = reader + " has " + found + " " + of + "; give it at least 1";
+    text = reader + " has " + found + " " + of + "; give it at least " + wanted;
   } else if (m.kind == fact::mistake::divisor) {
     text = reader + " has " + found + " " + of + ", no multiple of its " + wanted + " " + std::string(m.by.view()) +
            "; make it a multiple";

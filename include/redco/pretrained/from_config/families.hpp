@@ -10,6 +10,7 @@
 #include <redco/pretrained/from_config/gptj.hpp>
 #include <redco/pretrained/from_config/llama.hpp>
 #include <redco/pretrained/from_config/olmo2.hpp>
+#include <redco/pretrained/from_config/olmoe.hpp>
 #include <redco/pretrained/from_config/opt.hpp>
 #include <redco/pretrained/from_config/roberta.hpp>
 #include <redco/pretrained/from_config/t5.hpp>
@@ -37,9 +38,9 @@ struct family_list {};
 /// write a header in this folder and add its type to this list.
 using config_families =
     family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config, qwen3_from_config,
-                smollm3_from_config, phi3_from_config, olmo2_from_config, gemma2_from_config, gemma3_from_config,
-                gpt_neo_from_config, gptj_from_config, gpt_neox_from_config, opt_from_config, t5_from_config,
-                bart_from_config, bert_from_config, roberta_from_config, vit_from_config,
+                smollm3_from_config, phi3_from_config, olmo2_from_config, olmoe_from_config, gemma2_from_config,
+                gemma3_from_config, gpt_neo_from_config, gptj_from_config, gpt_neox_from_config, opt_from_config,
+                t5_from_config, bart_from_config, bert_from_config, roberta_from_config, vit_from_config,
                 vision_encoder_decoder_from_config>;
 
 }  // namespace redco::pretrained

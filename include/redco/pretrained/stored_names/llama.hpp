@@ -2,9 +2,11 @@
 
 #include <redco/model/llama.hpp>
 #include <redco/model/olmo2.hpp>
+#include <redco/model/olmoe.hpp>
 #include <redco/model/stored_name.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -77,6 +79,31 @@ struct models::stored_names<models::olmo2> {
       if (row.ours == "layers.*.input_layernorm.weight")
         row = {.ours = "layers.*.post_feedforward_layernorm.weight",
                .theirs = "model.layers.*.post_feedforward_layernorm.weight"};
+    return all;
+  }();
+  static constexpr std::array<std::string_view, 1> unread{"lm_head.weight"};
+  static constexpr std::string_view base = "model.";
+  static constexpr std::array<std::string_view, 1> heads{"lm_head"};
+};
+
+/// Table of the names that OLMoE's tensors have in files: those of LLaMA, except for its experts,
+/// each of which is a tensor of the file.
+template <>
+struct models::stored_names<models::olmoe> {
+  static constexpr std::array names = [] {
+    std::array<stored_name, stored_names<llama>::names.size() - 2> all{};
+    std::size_t count = 0;
+    for (stored_name row : stored_names<llama>::names) {
+      if (row.ours == "layers.*.mlp.up.bias" || row.ours == "layers.*.mlp.down.bias") continue;
+      if (row.ours == "layers.*.mlp.gate.weight") row.theirs = "model.layers.*.mlp.gate.weight";
+      else if (row.ours == "layers.*.mlp.gate.bias")
+        row = {"layers.*.mlp.experts.gate.*", "model.layers.*.mlp.experts.*.gate_proj.weight"};
+      else if (row.ours == "layers.*.mlp.up.weight")
+        row = {"layers.*.mlp.experts.up.*", "model.layers.*.mlp.experts.*.up_proj.weight"};
+      else if (row.ours == "layers.*.mlp.down.weight")
+        row = {"layers.*.mlp.experts.down.*", "model.layers.*.mlp.experts.*.down_proj.weight"};
+      all.at(count++) = row;
+    }
     return all;
   }();
   static constexpr std::array<std::string_view, 1> unread{"lm_head.weight"};

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <redco/comm/joint_calls.hpp>
+
+#include <redco/tensor/torch.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace redco::comm::detail {
+
+constexpr std::string_view name_of(joint_call call) {
+  switch (call) {
+    case joint_call::none: return "no call";
+    case joint_call::forward: return "a call without gradients";
+    case joint_call::recorded: return "a call with gradients";
+    case joint_call::backward: return "backward";
+  }
+  return "";
+}
+
+}  // namespace redco::comm::detail
+
+namespace redco::comm {
+
+REDCO_INLINE joint_call announced(group& ranks, joint_call own) {
+  if (ranks.size() == 1) return own;
+  collective_label const label("the next call of a network with experts");
+  auto const code = static_cast<std::int64_t>(own);
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  at::Tensor const both = at::tensor({code, own == joint_call::none ? least : -code}, at::kLong);
+  ranks.all_reduce(both, reduce_op::max);
+  std::int64_t const most = both[0].item<std::int64_t>(), smallest = both[1].item<std::int64_t>();
+  if (most > 0 && smallest != -most)
+    throw error(exit_code::internal,
+                "rank " + std::to_string(ranks.rank()) + " of group " + ranks.name() + " makes " +
+                    std::string(detail::name_of(own)) + " of a network with experts, and other ranks make " +
+                    std::string(detail::name_of(static_cast<joint_call>(most))) + " and " +
+                    std::string(detail::name_of(static_cast<joint_call>(-smallest))) +
+                    ": exchanges of experts' rows would not match; call the network equally often on all ranks");
+  return static_cast<joint_call>(most);
+}
+
+}  // namespace redco::comm

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <redco/comm/group.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/layer/activations.hpp>
+#include <redco/layer/routing_traits.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace redco::nn::detail {
+
+/// The result of a router: the experts of each token and the weights of their results.
+struct routed_tokens {
+  at::Tensor experts;  ///< Indices of the chosen experts, int64 [tokens, k] in CPU memory
+  at::Tensor weights;  ///< Weights of the chosen experts, [tokens, k] in f32 (f64 for f64)
+};
+
+/// The tokens of a call of a router. `counted`, bool [sequences, tokens of each], is true for
+/// tokens that count in the auxiliary loss; undefined: all count.
+struct routed_sequences {
+  std::int64_t sequences = 0;
+  std::int64_t tokens = 0;  ///< Number of tokens of each sequence, including padding
+  at::Tensor counted = {};
+};
+
+/// Returns the `k` experts of each token with their weights, for router scores [tokens, experts].
+/// If `form` has an auxiliary loss, backward of the weights adds its gradient. `bias`, [experts],
+/// is added to the numbers by which experts are chosen; it may be undefined.
+routed_tokens route(at::Tensor const& scores, layers::routing_form const& form, std::int64_t k,
+                    routed_sequences const& of, at::Tensor const& bias = {});
+
+/// Adds the number of tokens that each expert got to `loads` [experts]. Does nothing while a block
+/// runs again in backward.
+void count_loads(at::Tensor const& loads, routed_tokens const& to, routed_sequences const& of);
+
+/// The weights of a rank's experts: [experts, hidden, In] or [experts, In, hidden] for `down`.
+struct expert_weights {
+  at::Tensor gate;  ///< Undefined for experts without gate
+  at::Tensor up, down;
+};
+
+/// Returns the weighted sum of the chosen experts' results for each row of `x` [tokens, In]. Sends
+/// rows to the ranks of their experts along `ranks` and back; null if this rank has all experts.
+/// `count`: number of experts of all ranks. All ranks of the group call it in the same order, with
+/// 0 tokens too.
+at::Tensor run_experts(at::Tensor const& x, routed_tokens const& to, expert_weights const& weights,
+                       layers::activation_kind activation, std::int64_t count, comm::group* ranks);
+
+}  // namespace redco::nn::detail
+
+#include <redco/config.hpp>
+#ifndef REDCO_COMPILED
+#include <redco/nn/detail/routing.inl.hpp>
+#endif

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <redco/nn/context_entries.hpp>
+#include <redco/nn/detail/routing.hpp>
+#include <redco/nn/load_balance.hpp>
+#include <redco/nn/module.hpp>
+#include <redco/kernel/experts.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/comm/collectives.hpp>
+#include <redco/layer/experts.hpp>
+#include <redco/shape/axis.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+template <class Experts, class Top, class Dispatch, class... Traits, class X>
+struct module<layers::moe<Experts, Top, Dispatch, Traits...>, X> {
+  using layer = layers::moe<Experts, Top, Dispatch, Traits...>;
+  using result = tensor<layers::out_t<layer, X>>;
+
+  template <class Config>
+  explicit module(nn::builder<Config>& b) : sizes(layer::sizes(b.config())), router(b.parameter("gate.weight")) {
+    if (sizes.routing.bias_rate != 0) balance = b.balance("gate.bias", sizes.routing.bias_rate);
+    if (sizes.gated) gate = b.parameter("experts.gate");
+    up = b.parameter("experts.up");
+    down = b.parameter("experts.down");
+    if constexpr (Dispatch::descends) descend = b.parameter("descend.weight"), ascend = b.parameter("ascend.weight");
+  }
+
+  template <class Context>
+  result operator()(tensor<X> const& x, Context const& ctx) const {
+    at::Tensor const& input = x.local();
+    std::int64_t const width = input.size(-1);
+    at::Tensor const flat = input.reshape({input.numel() / width, width});
+    nn::detail::routed_sequences const of = sequences_of(input, ctx);
+    // The scores are equal on all ranks along tp, because the input is the reduced activation.
+    nn::detail::routed_tokens to = nn::detail::route(kernel::router_scores(flat, ctx[router]), sizes.routing,
+                                                     sizes.chosen, of, balance.bias.master);
+    if (balance.loads.defined() && ctx.pass().training) nn::detail::count_loads(balance.loads, to, of);
+    // A rank along tp has a part of each expert's hidden features. It computes addends of
+    // gradients.
+    to.weights = entered(to.weights, ctx);
+    at::Tensor sent = flat;
+    if constexpr (Dispatch::descends) sent = kernel::linear(flat, ctx[descend]);
+    comm::group* const ranks = ctx.pass().rank == nullptr ? nullptr : &ctx.over(shape::axis::ep);
+    at::Tensor const combined = nn::detail::run_experts(entered(sent, ctx), to, {ctx[gate], ctx[up], ctx[down]},
+                                                        sizes.activation, sizes.experts, ranks);
+    if constexpr (Dispatch::descends) {
+      at::Tensor const sum = comm::reduce(tensor<shape::partial>(combined), ctx.tp()).local();
+      return result(kernel::linear(sum, ctx[ascend]).view(input.sizes()));
+    } else {
+      return result(combined.view(input.sizes()));
+    }
+  }
+
+  layers::expert_sizes sizes;
+  parameter router, gate, up, down, descend, ascend;
+  nn::load_balance balance;
+
+ private:
+  template <class Context>
+  static at::Tensor entered(at::Tensor const& x, Context const& ctx) {
+    return comm::enter(tensor<shape::replicated>(x), ctx.tp()).local();
+  }
+
+  /// Returns the sequences of an input [sequences, ..., features], and the tokens that are no
+  /// padding.
+  template <class Context>
+  static nn::detail::routed_sequences sequences_of(at::Tensor const& input, [[maybe_unused]] Context const& ctx) {
+    nn::detail::routed_sequences of{input.size(0), 1, {}};
+    for (std::int64_t d = 1; d + 1 < input.dim(); ++d) of.tokens *= input.size(d);
+    if constexpr (Context::template has<key_mask>) {
+      at::Tensor const& mask = ctx.template get<key_mask>();
+      if (mask.defined() && mask.numel() == of.sequences * of.tokens) of.counted = mask;
+    }
+    return of;
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <redco/nn/joint_calls.hpp>
+
+#include <redco/config.hpp>
+
+namespace redco::nn {
+
+REDCO_INLINE void join_calls(network_base const& net, pass const& in) {
+  if (!net.exchanges_rows()) return;
+  comm::group& ranks = in.rank->group(shape::axis::ep);
+  at::Tensor recorded;
+  while (true) {
+    comm::joint_call const next = comm::announced(ranks, comm::joint_call::none);
+    if (next == comm::joint_call::none) return;
+    if (next == comm::joint_call::backward) {
+      if (recorded.defined() && recorded.requires_grad()) recorded.backward();
+      recorded.reset();
+      continue;
+    }
+    at::AutoGradMode const record(next == comm::joint_call::recorded);
+    at::Tensor const sum = net.call_without_rows(in);
+    if (next == comm::joint_call::recorded) recorded = recorded.defined() ? recorded + sum : sum;
+  }
+}
+
+}  // namespace redco::nn
