@@ -32,7 +32,8 @@ inline mesh mesh_with_shares(std::string_view within, mesh const& on, int machin
   if (within == "host") {
     int const of_machine = on.ranks() % machines == 0 ? on.ranks() / machines : 0;
     int const of_stage = std::min(of_machine, on.ranks() / on.pp);
-    if (of_stage > 0 && of_stage % on.tp == 0) sharing = of_stage / on.tp;
+    int const of_replica = on.size(shape::axis::cp | shape::axis::tp);
+    if (of_stage > 0 && of_stage % of_replica == 0) sharing = of_stage / of_replica;
   } else {
     auto const [end, failure] = std::from_chars(within.data(), within.data() + within.size(), sharing);
     if (failure != std::errc() || end != within.data() + within.size() || sharing < 1)
